@@ -33,7 +33,7 @@
 #include "base/loopback.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // How long the first report waits for an NCCL id: loading NCCL takes some ten
@@ -117,8 +117,8 @@ ConsoleWriter::Patience PatienceAtEnd(ConsoleWriter::Patience patience,
 
 class Agent::Impl {
  public:
-  Impl(AgentOptions options, Guardian* guardian, CoordinatorLink* link,
-       Observer observer)
+  Impl(AgentOptions options, Guardian* guardian,
+       rendezvous::CoordinatorLink* link, Observer observer)
       : options_(std::move(options)),
         guardian_(guardian),
         link_(link),
@@ -149,7 +149,7 @@ class Agent::Impl {
               inbox_.Post(PeerKnown(std::move(own), std::move(peer)));
             },
         .on_directive =
-            [this](Directive directive) {
+            [this](rendezvous::Directive directive) {
               inbox_.Post(DirectiveCame{std::move(directive)});
             },
         .on_disconnected =
@@ -314,7 +314,7 @@ class Agent::Impl {
     }
   }
 
-  void Keep(const std::vector<Failure>& ends) {
+  void Keep(const std::vector<rendezvous::Failure>& ends) {
     const absl::Status kept = workers_.Keep(ends);
     if (!kept.ok() && observer_.on_notice) {
       observer_.on_notice(std::string(kept.message()));
@@ -322,7 +322,7 @@ class Agent::Impl {
   }
 
   void Do(const StartWorkers& action) {
-    Place place = action.place;
+    rendezvous::Place place = action.place;
     if (logs_.BeginRound(place.run_tag)) {
       PointLatestAt(logs_.RunFolder(), options_.logs.directory);
     }
@@ -353,7 +353,7 @@ class Agent::Impl {
       observer_.on_notice(std::string(opened.message()));
     }
     timers_.Open(progress_.folder(), guardian_->pid());
-    const absl::StatusOr<Endpoint> master = store_.Begin(place);
+    const absl::StatusOr<rendezvous::Endpoint> master = store_.Begin(place);
     std::vector<WorkerDown> failed;
     if (master.ok()) {
       place.master_address = master->host;
@@ -450,7 +450,7 @@ class Agent::Impl {
 
   const AgentOptions options_;
   Guardian* const guardian_;
-  CoordinatorLink* const link_;
+  rendezvous::CoordinatorLink* const link_;
   const Observer observer_;
   SignalCatcher signals_;
   Inbox inbox_;
@@ -475,8 +475,8 @@ class Agent::Impl {
   std::string own_address_;   // this too; the first link's, as Lifecycle's
 };
 
-Agent::Agent(AgentOptions options, Guardian* guardian, CoordinatorLink* link,
-             Observer observer)
+Agent::Agent(AgentOptions options, Guardian* guardian,
+             rendezvous::CoordinatorLink* link, Observer observer)
     : impl_(std::make_unique<Impl>(std::move(options), guardian, link,
                                    std::move(observer))) {}
 
@@ -484,4 +484,4 @@ Agent::~Agent() = default;
 
 AgentResult Agent::Run() { return impl_->Run(); }
 
-}  // namespace muster
+}  // namespace muster::agent

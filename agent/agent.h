@@ -15,7 +15,7 @@
 #include "rendezvous/client/coordinator_link.h"
 #include "rendezvous/protocol/verdict.h"
 
-namespace muster {
+namespace muster::agent {
 
 // How long the console is waited for at the end: less where a signal ended the
 // job, since a cluster kills what is left soon after it. That signal counts
@@ -31,7 +31,7 @@ struct AgentResult {
   // The job has succeeded, and no worker ever ran here; `reason` says so.
   bool never_ran = false;
   // The job's verdict, where the coordinator gave one.
-  std::optional<Verdict> verdict;
+  std::optional<rendezvous::Verdict> verdict;
   // Without a verdict: one sentence that says why this node stopped (refused,
   // released, the coordinator did not answer within its deadline).
   std::string reason;
@@ -70,8 +70,8 @@ class Agent {
   };
 
   // `guardian` and `link` outlive the agent; `link` has not been opened.
-  Agent(AgentOptions options, Guardian* guardian, CoordinatorLink* link,
-        Observer observer);
+  Agent(AgentOptions options, Guardian* guardian,
+        rendezvous::CoordinatorLink* link, Observer observer);
   ~Agent();
 
   Agent(const Agent&) = delete;
@@ -84,6 +84,6 @@ class Agent {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_AGENT_H_

@@ -18,13 +18,14 @@
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/report.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Everything an agent needs to know, from `launch`'s or `agent`'s options.
 struct AgentOptions {
   std::string run_id;
-  NodeIdentity node;  // address may be empty: the link's own is taken
-  JobSpec spec;
+  rendezvous::NodeIdentity
+      node;  // address may be empty: the link's own is taken
+  rendezvous::JobSpec spec;
   EnvironmentPlan environment;
   LogPlan logs;
   std::vector<std::string> argv;  // the worker's command
@@ -65,11 +66,11 @@ struct AgentOptions {
   // See Lifecycle::Config.
   bool asks_again = false;
   bool waits_for_place = false;
-  int never_ran_exit_code = kNeverRanExitCode;
+  int never_ran_exit_code = rendezvous::kNeverRanExitCode;
   // What makes NCCL ids (see agent/nccl_id); empty: nobody.
   std::string nccl_id_program;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_AGENT_OPTIONS_H_

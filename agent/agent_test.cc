@@ -13,23 +13,24 @@
 #include <iterator>
 #include <mutex>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
 
 // A coordinator that is a script: answers each report by a function of it.
-class ScriptedLink : public CoordinatorLink {
+class ScriptedLink : public rendezvous::CoordinatorLink {
  public:
-  using Answer = std::function<std::optional<Directive>(const Report&)>;
+  using Answer = std::function<std::optional<rendezvous::Directive>(
+      const rendezvous::Report&)>;
   explicit ScriptedLink(Answer answer) : answer_(std::move(answer)) {}
 
-  void Open(LinkEvents events) override {
+  void Open(rendezvous::LinkEvents events) override {
     events_ = std::move(events);
     events_.on_connected("127.0.0.1", "127.0.0.1");
   }
-  void Send(const Report& report) override {
-    std::optional<Directive> directive = answer_(report);
+  void Send(const rendezvous::Report& report) override {
+    std::optional<rendezvous::Directive> directive = answer_(report);
     if (!directive.has_value()) return;
     directive->epoch = 1;
     directive->revision = ++revision_;
@@ -40,13 +41,13 @@ class ScriptedLink : public CoordinatorLink {
 
  private:
   const Answer answer_;
-  LinkEvents events_;
+  rendezvous::LinkEvents events_;
   uint64_t revision_ = 0;
 };
 
-Directive ToldToRun(int round) {
-  Directive directive;
-  directive.kind = DirectiveKind::kRun;
+rendezvous::Directive ToldToRun(int round) {
+  rendezvous::Directive directive;
+  directive.kind = rendezvous::DirectiveKind::kRun;
   directive.place.round = round;
   directive.place.world_size = 2;
   directive.place.role_world_size = 2;
@@ -54,9 +55,9 @@ Directive ToldToRun(int round) {
   return directive;
 }
 
-Directive Finished(int exit_code) {
-  Directive directive;
-  directive.kind = DirectiveKind::kFinished;
+rendezvous::Directive Finished(int exit_code) {
+  rendezvous::Directive directive;
+  directive.kind = rendezvous::DirectiveKind::kFinished;
   directive.verdict.exit_code = exit_code;
   return directive;
 }
@@ -112,9 +113,12 @@ class AgentTest : public ::testing::Test {
 };
 
 TEST_F(AgentTest, RunsARoundAndTellsItsSuccess) {
-  const AgentResult result =
-      RunShell("exit 0", [](const Report& report) -> std::optional<Directive> {
-        if (report.phase == NodePhase::kSucceeded) return Finished(0);
+  const AgentResult result = RunShell(
+      "exit 0",
+      [](const rendezvous::Report& report)
+          -> std::optional<rendezvous::Directive> {
+        if (report.phase == rendezvous::NodePhase::kSucceeded)
+          return Finished(0);
         return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
       });
   EXPECT_EQ(result.exit_code, 0);
@@ -123,7 +127,7 @@ TEST_F(AgentTest, RunsARoundAndTellsItsSuccess) {
 
 TEST_F(AgentTest, OffersAPortBeforeItIsNeeded) {
   int offered = 0;
-  RunShell("exit 0", [&](const Report& report) {
+  RunShell("exit 0", [&](const rendezvous::Report& report) {
     offered = report.offered_master_port;
     return Finished(0);
   });
@@ -141,9 +145,11 @@ TEST_F(AgentTest, WorkersGetTheNcclIdThatRankZerosAgentMade) {
   std::vector<std::string> offered;
   const AgentResult result = RunShell(
       "echo $MUSTER_NCCL_ID >> " + out + "; exit $((2 - MUSTER_ROUND))",
-      [&](const Report& report) -> std::optional<Directive> {
-        if (report.phase == NodePhase::kSucceeded) return Finished(0);
-        if (report.phase != NodePhase::kIdle ||
+      [&](const rendezvous::Report& report)
+          -> std::optional<rendezvous::Directive> {
+        if (report.phase == rendezvous::NodePhase::kSucceeded)
+          return Finished(0);
+        if (report.phase != rendezvous::NodePhase::kIdle ||
             report.offered_nccl_id.empty()) {
           return std::nullopt;
         }
@@ -151,7 +157,7 @@ TEST_F(AgentTest, WorkersGetTheNcclIdThatRankZerosAgentMade) {
           return std::nullopt;  // repeated
         }
         offered.push_back(report.offered_nccl_id);
-        Directive directive = ToldToRun(report.round + 1);
+        rendezvous::Directive directive = ToldToRun(report.round + 1);
         directive.place.nccl_id = report.offered_nccl_id;
         return directive;
       });
@@ -172,11 +178,12 @@ TEST_F(AgentTest, AnNcclIdWhoseProcessDiesDuringTheRoundIsReported) {
   std::string lost;
   const AgentResult result =
       RunShell("exec tail -f /dev/null",
-               [&](const Report& report) -> std::optional<Directive> {
+               [&](const rendezvous::Report& report)
+                   -> std::optional<rendezvous::Directive> {
                  if (report.round == 0) {
                    // The first report waits for an id, and not for long.
                    if (report.offered_nccl_id.empty()) return std::nullopt;
-                   Directive directive = ToldToRun(1);
+                   rendezvous::Directive directive = ToldToRun(1);
                    directive.place.nccl_id = report.offered_nccl_id;
                    return directive;
                  }
@@ -200,9 +207,10 @@ TEST_F(AgentTest, AnNcclIdWhoseProcessDiedBeforeTheRoundIsReported) {
   options_.node.slots = 1;
   std::string lost;
   RunShell("exec tail -f /dev/null",
-           [&](const Report& report) -> std::optional<Directive> {
+           [&](const rendezvous::Report& report)
+               -> std::optional<rendezvous::Directive> {
              if (report.round == 0) {
-               Directive directive = ToldToRun(1);
+               rendezvous::Directive directive = ToldToRun(1);
                directive.place.nccl_id = "spent";
                return directive;
              }
@@ -216,7 +224,7 @@ TEST_F(AgentTest, AnNcclIdWhoseProcessDiedBeforeTheRoundIsReported) {
 TEST_F(AgentTest, AnNcclIdThatCannotBeMadeIsANotice) {
   setenv("STAGED_NCCL_ID", "die", 1);
   options_.nccl_id_program = "agent/nccl_id/staged_nccl_id_process";
-  RunShell("exit 0", [](const Report& report) {
+  RunShell("exit 0", [](const rendezvous::Report& report) {
     EXPECT_EQ(report.offered_nccl_id, "");
     return Finished(0);
   });
@@ -225,35 +233,37 @@ TEST_F(AgentTest, AnNcclIdThatCannotBeMadeIsANotice) {
 }
 
 TEST_F(AgentTest, TellsWhoFailedWithItsLastWords) {
-  std::vector<Failure> failures;
+  std::vector<rendezvous::Failure> failures;
   const AgentResult result = RunShell(
       "[ $LOCAL_RANK = 1 ] && { echo 'last words' >&2; exit 3; }; "
       "exec tail -f /dev/null",
-      [&](const Report& report) -> std::optional<Directive> {
+      [&](const rendezvous::Report& report)
+          -> std::optional<rendezvous::Directive> {
         failures = report.failures;
-        if (report.phase == NodePhase::kIdle && report.round == 1) {
+        if (report.phase == rendezvous::NodePhase::kIdle && report.round == 1) {
           return Finished(3);
         }
         return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
       });
   EXPECT_EQ(result.exit_code, 3);
   ASSERT_EQ(failures.size(), 2u);
-  EXPECT_EQ(failures[0].kind, FailureKind::kExitCode);
+  EXPECT_EQ(failures[0].kind, rendezvous::FailureKind::kExitCode);
   EXPECT_EQ(failures[0].exit_code, 3);
   EXPECT_EQ(failures[0].rank, 1);
   EXPECT_THAT(failures[0].stderr_tail, ::testing::ElementsAre("last words"));
   // The other one was alive and well until we stopped it.
-  EXPECT_EQ(failures[1].kind, FailureKind::kStoppedByUs);
+  EXPECT_EQ(failures[1].kind, rendezvous::FailureKind::kStoppedByUs);
   EXPECT_THAT(notices_, HasSubstr("rank 1"));
 }
 
 TEST_F(AgentTest, TellsThatAProgramCannotBeStarted) {
-  std::vector<Failure> failures;
+  std::vector<rendezvous::Failure> failures;
   options_.node.slots = 1;
   options_.argv = {"/nonexistent/program"};
-  ScriptedLink link([&](const Report& report) -> std::optional<Directive> {
+  ScriptedLink link([&](const rendezvous::Report& report)
+                        -> std::optional<rendezvous::Directive> {
     failures = report.failures;
-    if (!failures.empty() && report.phase == NodePhase::kIdle) {
+    if (!failures.empty() && report.phase == rendezvous::NodePhase::kIdle) {
       return Finished(127);
     }
     return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
@@ -261,40 +271,45 @@ TEST_F(AgentTest, TellsThatAProgramCannotBeStarted) {
   Agent agent(options_, guardian_.get(), &link, {});
   EXPECT_EQ(agent.Run().exit_code, 127);
   ASSERT_EQ(failures.size(), 1u);
-  EXPECT_EQ(failures[0].kind, FailureKind::kStartFailed);
+  EXPECT_EQ(failures[0].kind, rendezvous::FailureKind::kStartFailed);
   EXPECT_THAT(failures[0].message, HasSubstr("/nonexistent/program"));
 }
 
 TEST_F(AgentTest, ForwardsSignalsOnceEach) {
   bool told = false;
-  const AgentResult result = RunShell(
-      "trap 'exit 0' USR1; echo up; tail -f /dev/null & wait",
-      [&](const Report& report) -> std::optional<Directive> {
-        if (report.phase == NodePhase::kSucceeded) return Finished(0);
-        if (report.round == 0) return ToldToRun(1);
-        if (report.phase == NodePhase::kRunning && !told) {
-          told = true;
-          Directive directive = ToldToRun(1);
-          directive.signals = {{.ordinal = 1, .signal = SIGKILL}};
-          return directive;
-        }
-        // Killed, as the forwarded signal says: a failure by that signal.
-        if (!report.failures.empty() && report.phase == NodePhase::kIdle) {
-          return Finished(report.failures[0].signal);
-        }
-        return std::nullopt;
-      });
+  const AgentResult result =
+      RunShell("trap 'exit 0' USR1; echo up; tail -f /dev/null & wait",
+               [&](const rendezvous::Report& report)
+                   -> std::optional<rendezvous::Directive> {
+                 if (report.phase == rendezvous::NodePhase::kSucceeded)
+                   return Finished(0);
+                 if (report.round == 0) return ToldToRun(1);
+                 if (report.phase == rendezvous::NodePhase::kRunning && !told) {
+                   told = true;
+                   rendezvous::Directive directive = ToldToRun(1);
+                   directive.signals = {{.ordinal = 1, .signal = SIGKILL}};
+                   return directive;
+                 }
+                 // Killed, as the forwarded signal says: a failure by that
+                 // signal.
+                 if (!report.failures.empty() &&
+                     report.phase == rendezvous::NodePhase::kIdle) {
+                   return Finished(report.failures[0].signal);
+                 }
+                 return std::nullopt;
+               });
   EXPECT_EQ(result.exit_code, SIGKILL);
 }
 
 TEST_F(AgentTest, WorkersFindTheirStoreServedAndAFolderForTheirRecords) {
-  std::vector<Failure> failures;
+  std::vector<rendezvous::Failure> failures;
   RunShell(
       "exec 3<>/dev/tcp/$MASTER_ADDR/$MASTER_PORT && echo served >&2; "
       "[ -d \"$MUSTER_FLIGHT_RECORDER_DIR\" ] && echo folder >&2; exit 3",
-      [&](const Report& report) -> std::optional<Directive> {
+      [&](const rendezvous::Report& report)
+          -> std::optional<rendezvous::Directive> {
         failures = report.failures;
-        if (!failures.empty() && report.phase == NodePhase::kIdle) {
+        if (!failures.empty() && report.phase == rendezvous::NodePhase::kIdle) {
           return Finished(3);
         }
         return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
@@ -309,11 +324,12 @@ TEST_F(AgentTest, LeavesHowItsWorkersEndedBesideTheirRecords) {
   RunShell(
       "[ $LOCAL_RANK = 1 ] && kill -KILL $$; "
       "exec tail -f /dev/null",
-      [&](const Report& report) -> std::optional<Directive> {
+      [&](const rendezvous::Report& report)
+          -> std::optional<rendezvous::Directive> {
         std::ifstream file(options_.logs.directory + "/job/attempt_0/" +
                            "workers.0.json");
         text.assign(std::istreambuf_iterator<char>(file), {});
-        if (report.phase == NodePhase::kIdle && report.round == 1) {
+        if (report.phase == rendezvous::NodePhase::kIdle && report.round == 1) {
           return Finished(137);
         }
         return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
@@ -336,10 +352,14 @@ TEST_F(AgentTest, WhatAnEarlierJobLeftIsNotTakenForItsRecords) {
                            "workers.0.json", "workers.1.json"}) {
     std::ofstream(folder + "/" + name) << "old";
   }
-  RunShell("exit 0", [](const Report& report) -> std::optional<Directive> {
-    if (report.phase == NodePhase::kSucceeded) return Finished(0);
-    return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
-  });
+  RunShell("exit 0",
+           [](const rendezvous::Report& report)
+               -> std::optional<rendezvous::Directive> {
+             if (report.phase == rendezvous::NodePhase::kSucceeded)
+               return Finished(0);
+             return report.round == 0 ? std::optional(ToldToRun(1))
+                                      : std::nullopt;
+           });
   for (const char* name : {"rank_0.json", "rank_1.ring", "rank_2.ring",
                            "workers.0.json", "workers.1.json"}) {
     EXPECT_FALSE(std::filesystem::exists(folder + "/" + name)) << name;
@@ -350,7 +370,7 @@ TEST_F(AgentTest, TakesAMasterOnLoopbackForTheCoordinatorsHost) {
   class FarLink : public ScriptedLink {
    public:
     using ScriptedLink::ScriptedLink;
-    void Open(LinkEvents events) override {
+    void Open(rendezvous::LinkEvents events) override {
       auto connected = events.on_connected;
       events.on_connected = [connected](std::string own, std::string) {
         connected(own, "192.0.2.7");
@@ -358,12 +378,13 @@ TEST_F(AgentTest, TakesAMasterOnLoopbackForTheCoordinatorsHost) {
       ScriptedLink::Open(std::move(events));
     }
   };
-  std::vector<Failure> failures;
+  std::vector<rendezvous::Failure> failures;
   options_.node.slots = 1;
   options_.argv = {"/bin/sh", "-c", "echo master=$MASTER_ADDR >&2; exit 1"};
-  FarLink link([&](const Report& report) -> std::optional<Directive> {
+  FarLink link([&](const rendezvous::Report& report)
+                   -> std::optional<rendezvous::Directive> {
     failures = report.failures;
-    if (!failures.empty() && report.phase == NodePhase::kIdle) {
+    if (!failures.empty() && report.phase == rendezvous::NodePhase::kIdle) {
       return Finished(1);
     }
     return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
@@ -376,9 +397,9 @@ TEST_F(AgentTest, TakesAMasterOnLoopbackForTheCoordinatorsHost) {
 }
 
 TEST_F(AgentTest, ARefusalEndsItWithItsReason) {
-  const AgentResult result = RunShell("exit 0", [](const Report&) {
-    Directive directive;
-    directive.kind = DirectiveKind::kRefused;
+  const AgentResult result = RunShell("exit 0", [](const rendezvous::Report&) {
+    rendezvous::Directive directive;
+    directive.kind = rendezvous::DirectiveKind::kRefused;
     directive.reason = "not you";
     return directive;
   });
@@ -389,10 +410,10 @@ TEST_F(AgentTest, ARefusalEndsItWithItsReason) {
 TEST_F(AgentTest, AFolderThatCannotBeWrittenIsToldBeforeAnythingStarts) {
   options_.logs.directory = "/proc/no/such/place";
   const AgentResult result =
-      RunShell("exit 0", [](const Report&) { return Finished(0); });
+      RunShell("exit 0", [](const rendezvous::Report&) { return Finished(0); });
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.reason, HasSubstr("/proc/no"));
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

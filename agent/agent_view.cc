@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // A loop that is late by less is busy, or the machine is.
@@ -16,11 +16,11 @@ absl::Status IsReady(const AgentState& state) {
   if (state.leaving) {
     return absl::UnavailableError("this node is leaving the job");
   }
-  if (state.phase == NodePhase::kRunning ||
-      state.phase == NodePhase::kSucceeded) {
+  if (state.phase == rendezvous::NodePhase::kRunning ||
+      state.phase == rendezvous::NodePhase::kSucceeded) {
     return absl::OkStatus();
   }
-  if (state.phase == NodePhase::kStopping) {
+  if (state.phase == rendezvous::NodePhase::kStopping) {
     return absl::UnavailableError(
         absl::StrCat("the workers of round ", state.round, " are stopped"));
   }
@@ -28,11 +28,11 @@ absl::Status IsReady(const AgentState& state) {
     return absl::UnavailableError("not connected to the coordinator");
   }
   switch (state.fitness) {
-    case Fitness::kFit:
+    case rendezvous::Fitness::kFit:
       break;
-    case Fitness::kUnchecked:
+    case rendezvous::Fitness::kUnchecked:
       return absl::UnavailableError("the node's checks have not ended yet");
-    case Fitness::kUnfit:
+    case rendezvous::Fitness::kUnfit:
       return absl::UnavailableError(absl::StrCat("unfit: ", state.unfit));
   }
   return absl::OkStatus();
@@ -60,4 +60,4 @@ AgentState AgentView::Look() const {
   return state_;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

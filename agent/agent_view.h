@@ -8,15 +8,15 @@
 #include "base/time.h"
 #include "rendezvous/protocol/report.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What an agent is, as far as those who look at it from outside need it.
 struct AgentState {
-  NodePhase phase = NodePhase::kIdle;
+  rendezvous::NodePhase phase = rendezvous::NodePhase::kIdle;
   int round = 0;           // 0: it has run none yet
   bool connected = false;  // to the coordinator, now
   bool reached = false;    // the coordinator has answered once
-  Fitness fitness = Fitness::kFit;
+  rendezvous::Fitness fitness = rendezvous::Fitness::kFit;
   std::string unfit;  // why, if it is
   bool leaving = false;
   Instant turned;  // when its loop last turned
@@ -45,6 +45,6 @@ class AgentView {
   AgentState state_;  // guarded by mutex_
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_AGENT_VIEW_H_

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::hours;
@@ -30,9 +30,9 @@ TEST(AgentState, IsReadyWhileItWaitsFitAndConnected) {
   state.connected = false;
   EXPECT_THAT(Why(IsReady(state)), HasSubstr("not connected"));
   state = Waiting();
-  state.fitness = Fitness::kUnchecked;
+  state.fitness = rendezvous::Fitness::kUnchecked;
   EXPECT_THAT(Why(IsReady(state)), HasSubstr("have not ended"));
-  state.fitness = Fitness::kUnfit;
+  state.fitness = rendezvous::Fitness::kUnfit;
   state.unfit = "disk full";
   EXPECT_EQ(Why(IsReady(state)), "unfit: disk full");
 }
@@ -41,18 +41,18 @@ TEST(AgentState, IsReadyWhileItWaitsFitAndConnected) {
 // is only looked at between rounds.
 TEST(AgentState, IsReadyWhileItHasAWorld) {
   AgentState state;
-  state.phase = NodePhase::kRunning;
-  state.fitness = Fitness::kUnfit;
+  state.phase = rendezvous::NodePhase::kRunning;
+  state.fitness = rendezvous::Fitness::kUnfit;
   EXPECT_TRUE(IsReady(state).ok());
-  state.phase = NodePhase::kSucceeded;
+  state.phase = rendezvous::NodePhase::kSucceeded;
   EXPECT_TRUE(IsReady(state).ok());
-  state.phase = NodePhase::kStopping;
+  state.phase = rendezvous::NodePhase::kStopping;
   EXPECT_FALSE(IsReady(state).ok());
 }
 
 TEST(AgentState, IsNotReadyOnceItLeaves) {
   AgentState state = Waiting();
-  state.phase = NodePhase::kRunning;
+  state.phase = rendezvous::NodePhase::kRunning;
   state.leaving = true;
   EXPECT_THAT(Why(IsReady(state)), HasSubstr("leaving"));
 }
@@ -77,4 +77,4 @@ TEST(AgentView, ShowsTheNewestState) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -4,7 +4,7 @@
 
 #include "agent/terminal/terminal_bridge.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 std::vector<int> NamedBy(const AgentOptions& options) {
@@ -36,4 +36,4 @@ bool IsTerminalSignal(const AgentOptions& options, int signal) {
          Holds(TerminalBridge::Signals(), signal);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

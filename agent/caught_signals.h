@@ -5,7 +5,7 @@
 
 #include "agent/agent_options.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Every signal that an agent takes through its signalfd: those that its options
 // name, and where it runs on a terminal those of its job control.
@@ -15,6 +15,6 @@ std::vector<int> SignalsCaughtBy(const AgentOptions& options);
 // none: it does what they say.
 bool IsTerminalSignal(const AgentOptions& options, int signal);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_CAUGHT_SIGNALS_H_

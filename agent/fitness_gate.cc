@@ -7,7 +7,7 @@
 #include "agent/failures/bounded_text.h"
 #include "rendezvous/protocol/failure.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // For killing a command whose time is over. One that cannot be killed, since it
@@ -46,12 +46,12 @@ void FitnessGate::Check(std::function<void(std::string unfit)> found) {
           found("");
           return;
         }
-        const std::string why =
-            BoundedLine(std::string(outcome.message()), kMostLineBytes);
+        const std::string why = BoundedLine(std::string(outcome.message()),
+                                            rendezvous::kMostLineBytes);
         found(why.empty() ? "it did not say why" : why);
       });
 }
 
 void FitnessGate::Drop() { task_.Cancel(); }
 
-}  // namespace muster
+}  // namespace muster::agent

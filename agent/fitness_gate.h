@@ -9,7 +9,7 @@
 #include "agent/commands/timed_task.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Looks whether this node is fit for a round, by a person's command and by
 // built-in checks, beside the agent's loop. When that is done, and what follows
@@ -37,6 +37,6 @@ class FitnessGate {
   TimedTask task_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_GATE_H_

@@ -5,7 +5,7 @@
 
 #include <future>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -64,4 +64,4 @@ TEST(FitnessGate, ADroppedCheckSaysNothing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

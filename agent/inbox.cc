@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 
-namespace muster {
+namespace muster::agent {
 
 Inbox::Inbox() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   MUSTER_CHECK(fd_ >= 0) << "eventfd: " << std::strerror(errno);
@@ -35,4 +35,4 @@ std::vector<LifecycleEvent> Inbox::TakeAll() {
   return std::exchange(events_, {});
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "agent/lifecycle/lifecycle_step.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Carries events from a link's threads to the agent's loop. Thread-safe.
 class Inbox {
@@ -29,6 +29,6 @@ class Inbox {
   std::vector<LifecycleEvent> events_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_INBOX_H_

@@ -24,7 +24,7 @@
 
 extern char** environ;
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // A console that is slow for less than this hangs no worker.
@@ -60,7 +60,7 @@ RoundWorkers::RoundWorkers(const AgentOptions* options, Guardian* guardian,
       terminal_(terminal),
       inherited_(OwnEnvironment()) {}
 
-void RoundWorkers::Begin(const Place& place) {
+void RoundWorkers::Begin(const rendezvous::Place& place) {
   place_ = place;
   // An earlier job's of this name.
   const std::string records = RecordsFolder();
@@ -69,13 +69,13 @@ void RoundWorkers::Begin(const Place& place) {
   }
 }
 
-std::vector<WorkerDown> RoundWorkers::Start(const Place& place,
+std::vector<WorkerDown> RoundWorkers::Start(const rendezvous::Place& place,
                                             const WorkerPaths& common) {
   Begin(place);
   common_paths_ = common;
   std::vector<WorkerDown> failed;
   for (int local_rank = 0; local_rank < options_->node.slots; ++local_rank) {
-    std::optional<Failure> failure = StartOne(local_rank);
+    std::optional<rendezvous::Failure> failure = StartOne(local_rank);
     if (failure.has_value()) {
       failed.push_back({.local_rank = local_rank, .failure = failure});
     }
@@ -83,9 +83,9 @@ std::vector<WorkerDown> RoundWorkers::Start(const Place& place,
   return failed;
 }
 
-void RoundWorkers::Refuse(const Place& place) { Begin(place); }
+void RoundWorkers::Refuse(const rendezvous::Place& place) { Begin(place); }
 
-std::optional<Failure> RoundWorkers::StartOne(int local_rank) {
+std::optional<rendezvous::Failure> RoundWorkers::StartOne(int local_rank) {
   const int rank = place_.first_rank + local_rank;
   absl::StatusOr<LogRelay::Pipes> pipes =
       logs_->Open({.attempt = Attempt(),
@@ -183,7 +183,7 @@ WorkerDown RoundWorkers::Ended(const WorkerEnded& event,
       remains.error_file = ReadErrorFile(remains.error_file_path);
     }
   }
-  Failure place = NewFailure(event.local_rank);
+  rendezvous::Failure place = NewFailure(event.local_rank);
   const double now = place.unix_time;
   WorkerDown down = {.local_rank = event.local_rank,
                      .failure = DescribeEnd(std::move(place), event, remains),
@@ -201,10 +201,10 @@ WorkerDown RoundWorkers::NotStarted(const WorkerNotStarted& event) const {
           .failure = DescribeNotStarted(NewFailure(event.local_rank), event)};
 }
 
-Failure RoundWorkers::NotStartable(int local_rank,
-                                   absl::string_view why) const {
-  Failure failure = NewFailure(local_rank);
-  failure.kind = FailureKind::kStartFailed;
+rendezvous::Failure RoundWorkers::NotStartable(int local_rank,
+                                               absl::string_view why) const {
+  rendezvous::Failure failure = NewFailure(local_rank);
+  failure.kind = rendezvous::FailureKind::kStartFailed;
   failure.exit_code = 126;
   failure.message = std::string(why);
   return failure;
@@ -225,12 +225,13 @@ StackTaken RoundWorkers::Hanging(int round, int local_rank,
           .local_rank = local_rank,
           .stack = std::move(stack),
           .stderr_tail = BoundedLastLines(logs_->StderrTail(local_rank),
-                                          kMostStderrLines, kMostLineBytes),
+                                          rendezvous::kMostStderrLines,
+                                          rendezvous::kMostLineBytes),
           .unix_time = UnixTime()};
 }
 
-Failure RoundWorkers::NewFailure(int local_rank) const {
-  Failure failure;
+rendezvous::Failure RoundWorkers::NewFailure(int local_rank) const {
+  rendezvous::Failure failure;
   failure.host = options_->node.host;
   failure.node_id = options_->node.node_id;
   failure.group_rank = place_.group_rank;
@@ -244,7 +245,8 @@ Failure RoundWorkers::NewFailure(int local_rank) const {
 // count alone would mix rounds that a change of members has parted.
 int RoundWorkers::Attempt() const { return place_.round - 1; }
 
-absl::Status RoundWorkers::Keep(const std::vector<Failure>& ends) const {
+absl::Status RoundWorkers::Keep(
+    const std::vector<rendezvous::Failure>& ends) const {
   const std::string records = RecordsFolder();
   // Nobody has kept any, where the folder is not there.
   if (records.empty() || access(records.c_str(), F_OK) != 0) {
@@ -272,4 +274,4 @@ std::string RoundWorkers::ErrorFileOf(int local_rank) const {
   return directory.empty() ? "" : directory + "/error.json";
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -15,7 +15,7 @@
 #include "agent/workers/worker_environment.h"
 #include "rendezvous/protocol/directive.h"
 
-namespace muster {
+namespace muster::agent {
 
 // This node's workers of the current round: starts them with their logs and
 // environment, and tells each end in the lifecycle's terms. Not thread-safe.
@@ -29,10 +29,11 @@ class RoundWorkers {
   // guardian could be asked (log folder, descriptors) comes back at once; the
   // rest comes through the guardian.
   // `common`: what they all find alike; the rest of it is put in here.
-  std::vector<WorkerDown> Start(const Place& place, const WorkerPaths& common);
+  std::vector<WorkerDown> Start(const rendezvous::Place& place,
+                                const WorkerPaths& common);
 
   // The round of `place` begins, and none of its workers is started.
-  void Refuse(const Place& place);
+  void Refuse(const rendezvous::Place& place);
 
   // `expired_timer`: the timer for which the worker got a signal; empty: none.
   WorkerDown Ended(const WorkerEnded& event,
@@ -41,7 +42,7 @@ class RoundWorkers {
 
   // Leaves how this round's workers ended beside their flight recorders, where
   // these are kept. Unavailable: why that failed.
-  absl::Status Keep(const std::vector<Failure>& ends) const;
+  absl::Status Keep(const std::vector<rendezvous::Failure>& ends) const;
 
   // Where a worker's files are; empty if there are none.
   std::string FolderOf(int local_rank) const;
@@ -53,10 +54,10 @@ class RoundWorkers {
                      std::vector<std::string> stack) const;
 
  private:
-  void Begin(const Place& place);
-  Failure NewFailure(int local_rank) const;
-  Failure NotStartable(int local_rank, absl::string_view why) const;
-  std::optional<Failure> StartOne(int local_rank);
+  void Begin(const rendezvous::Place& place);
+  rendezvous::Failure NewFailure(int local_rank) const;
+  rendezvous::Failure NotStartable(int local_rank, absl::string_view why) const;
+  std::optional<rendezvous::Failure> StartOne(int local_rank);
   // What the worker reads from; tells the terminal of its pseudo-terminals.
   void GiveInput(int rank, LogRelay::Pipes& pipes, WorkerSpec& spec);
   std::vector<std::string> CommandOf(int local_rank) const;
@@ -69,10 +70,10 @@ class RoundWorkers {
   const ProgressSockets* const progress_;
   TerminalBridge* const terminal_;
   const std::map<std::string, std::string> inherited_;
-  Place place_;
+  rendezvous::Place place_;
   WorkerPaths common_paths_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_ROUND_WORKERS_H_

@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "base/ignored_signals.h"
 
-namespace muster {
+namespace muster::agent {
 
 SignalCatcher::SignalCatcher(const std::vector<int>& signals) {
   sigset_t caught;
@@ -34,4 +34,4 @@ std::vector<int> SignalCatcher::TakeAll() {
   return signals;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

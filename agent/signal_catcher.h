@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // Takes signals as readable events instead of interruptions. While it lives,
 // they are blocked in the constructing thread and in those it creates. A signal
@@ -26,6 +26,6 @@ class SignalCatcher {
   int fd_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_SIGNAL_CATCHER_H_

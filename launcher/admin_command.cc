@@ -25,7 +25,7 @@
 #include "rendezvous/events/decision_json.h"
 #include "rendezvous/token/token.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 double UnixNow() {
@@ -46,15 +46,16 @@ std::string Caller() {
 
 // The job that was named, else the coordinator's only unfinished one, else its
 // only one.
-absl::StatusOr<std::string> ChosenJob(AdminClient& client,
+absl::StatusOr<std::string> ChosenJob(rendezvous::AdminClient& client,
                                       const AdminRequest& request) {
   if (!request.run_id.empty()) return request.run_id;
-  absl::StatusOr<std::vector<JobStatus>> jobs = client.ListJobs();
+  absl::StatusOr<std::vector<rendezvous::JobStatus>> jobs = client.ListJobs();
   if (!jobs.ok()) return jobs.status();
   std::vector<std::string> running;
   std::string names;
-  for (const JobStatus& job : *jobs) {
-    if (job.phase != JobPhase::kFinished) running.push_back(job.run_id);
+  for (const rendezvous::JobStatus& job : *jobs) {
+    if (job.phase != rendezvous::JobPhase::kFinished)
+      running.push_back(job.run_id);
     absl::StrAppend(&names, names.empty() ? "" : ", ", job.run_id);
   }
   if (running.size() == 1) return running[0];
@@ -69,11 +70,12 @@ absl::StatusOr<std::string> ChosenJob(AdminClient& client,
 }
 
 // The list leaves the nodes out. A job that was forgotten in between is, too.
-absl::StatusOr<std::vector<JobStatus>> WithNodes(
-    AdminClient& client, const std::vector<JobStatus>& jobs) {
-  std::vector<JobStatus> whole;
-  for (const JobStatus& job : jobs) {
-    absl::StatusOr<JobStatus> one = client.GetJob(job.run_id);
+absl::StatusOr<std::vector<rendezvous::JobStatus>> WithNodes(
+    rendezvous::AdminClient& client,
+    const std::vector<rendezvous::JobStatus>& jobs) {
+  std::vector<rendezvous::JobStatus> whole;
+  for (const rendezvous::JobStatus& job : jobs) {
+    absl::StatusOr<rendezvous::JobStatus> one = client.GetJob(job.run_id);
     if (absl::IsNotFound(one.status())) continue;
     if (!one.ok()) return one.status();
     whole.push_back(*std::move(one));
@@ -81,12 +83,13 @@ absl::StatusOr<std::vector<JobStatus>> WithNodes(
   return whole;
 }
 
-absl::Status Status(AdminClient& client, const AdminRequest& request) {
+absl::Status Status(rendezvous::AdminClient& client,
+                    const AdminRequest& request) {
   const bool json = request.format == AdminFormat::kJson;
   const TextTarget target = TargetOf(STDOUT_FILENO);
   std::string run_id = request.run_id;
   if (run_id.empty()) {
-    absl::StatusOr<std::vector<JobStatus>> jobs = client.ListJobs();
+    absl::StatusOr<std::vector<rendezvous::JobStatus>> jobs = client.ListJobs();
     if (!jobs.ok()) return jobs.status();
     // One job is shown with its nodes; for programs the form does not depend
     // on how many there are.
@@ -102,7 +105,7 @@ absl::Status Status(AdminClient& client, const AdminRequest& request) {
     }
     run_id = jobs->front().run_id;
   }
-  absl::StatusOr<JobStatus> job = client.GetJob(run_id);
+  absl::StatusOr<rendezvous::JobStatus> job = client.GetJob(run_id);
   if (!job.ok()) return job.status();
   Print(json ? StatusJson(*job) : StatusTable(*job, target));
   return absl::OkStatus();
@@ -111,23 +114,23 @@ absl::Status Status(AdminClient& client, const AdminRequest& request) {
 // How often a watched job is asked how far it is.
 constexpr Duration kProgressInterval = std::chrono::seconds(5);
 
-absl::Status Watch(AdminClient& client, const AdminRequest& request,
+absl::Status Watch(rendezvous::AdminClient& client, const AdminRequest& request,
                    const std::string& run_id) {
   const bool json = request.format == AdminFormat::kJson;
   const TextTarget target = TargetOf(STDOUT_FILENO);
   bool is_first = true;
   std::mutex printing;
-  const auto show = [&](const Decision& decision) {
-    return Print(json ? DecisionJson(run_id, decision, UnixNow())
+  const auto show = [&](const rendezvous::Decision& decision) {
+    return Print(json ? rendezvous::DecisionJson(run_id, decision, UnixNow())
                       : DecisionLine(decision, UnixNow(), target.style));
   };
   const ProgressTicker ticker(
       kProgressInterval,
-      [&]() -> std::optional<JobStatus> {
-        const absl::StatusOr<JobStatus> job = client.GetJob(run_id);
+      [&]() -> std::optional<rendezvous::JobStatus> {
+        const absl::StatusOr<rendezvous::JobStatus> job = client.GetJob(run_id);
         return job.ok() ? std::optional(*job) : std::nullopt;
       },
-      [&](const JobStatus& job) {
+      [&](const rendezvous::JobStatus& job) {
         const std::lock_guard<std::mutex> lock(printing);
         show({.kind = "progress",
               .round = job.round,
@@ -135,29 +138,32 @@ absl::Status Watch(AdminClient& client, const AdminRequest& request,
               .reason = ProgressLine(job)});
         if (!json) Print(RankLines(job, target));
       });
-  return client.WatchJob(run_id, [&](const AdminClient::Update& update) {
-    const std::lock_guard<std::mutex> lock(printing);
-    int ended = 0;
-    if (is_first && !json) {
-      // Updates leave the nodes out. Asked for once the stream is up, so that
-      // nothing is missed in between.
-      const absl::StatusOr<JobStatus> job = client.GetJob(run_id);
-      ended = Print(StatusTable(job.ok() ? *job : update.status, target));
-    }
-    is_first = false;
-    if (update.decisions_dropped > 0 && !json) {
-      Print(absl::StrCat("(", update.decisions_dropped,
-                         " decisions came too fast to be shown)\n"));
-    }
-    for (const Decision& decision : update.decisions) {
-      ended = show(decision);
-    }
-    return ended == 0 ? AdminClient::Watching::kGoOn
-                      : AdminClient::Watching::kEnough;
-  });
+  return client.WatchJob(
+      run_id, [&](const rendezvous::AdminClient::Update& update) {
+        const std::lock_guard<std::mutex> lock(printing);
+        int ended = 0;
+        if (is_first && !json) {
+          // Updates leave the nodes out. Asked for once the stream is up, so
+          // that nothing is missed in between.
+          const absl::StatusOr<rendezvous::JobStatus> job =
+              client.GetJob(run_id);
+          ended = Print(StatusTable(job.ok() ? *job : update.status, target));
+        }
+        is_first = false;
+        if (update.decisions_dropped > 0 && !json) {
+          Print(absl::StrCat("(", update.decisions_dropped,
+                             " decisions came too fast to be shown)\n"));
+        }
+        for (const rendezvous::Decision& decision : update.decisions) {
+          ended = show(decision);
+        }
+        return ended == 0 ? rendezvous::AdminClient::Watching::kGoOn
+                          : rendezvous::AdminClient::Watching::kEnough;
+      });
 }
 
-absl::Status Perform(AdminClient& client, const AdminRequest& request) {
+absl::Status Perform(rendezvous::AdminClient& client,
+                     const AdminRequest& request) {
   if (request.verb == AdminVerb::kStatus) return Status(client, request);
   const absl::StatusOr<std::string> run_id = ChosenJob(client, request);
   if (!run_id.ok()) return run_id.status();
@@ -169,13 +175,14 @@ absl::Status Perform(AdminClient& client, const AdminRequest& request) {
     status = client.CancelJob(
         *run_id, absl::StrCat("asked by ", Caller(), " (launch cancel)"));
     if (status.ok()) {
-      Print(ForTerminal(absl::StrCat("job ", *run_id, " is being ended\n")));
+      Print(agent::ForTerminal(
+          absl::StrCat("job ", *run_id, " is being ended\n")));
     }
     return status;
   }
   status = client.DrainNode(*run_id, request.node);
   if (status.ok()) {
-    Print(ForTerminal(
+    Print(agent::ForTerminal(
         absl::StrCat("node ", request.node, " leaves job ", *run_id, "\n")));
   }
   return status;
@@ -185,14 +192,14 @@ absl::Status Perform(AdminClient& client, const AdminRequest& request) {
 
 int AdminCommand(AdminRequest request, const Voice& voice) {
   if (request.verb == AdminVerb::kHelp) return Print(AdminHelp());
-  absl::StatusOr<std::string> token =
-      ReadToken(request.token_file,
-                [&](const std::string& sentence) { voice.Error(sentence); });
+  absl::StatusOr<std::string> token = rendezvous::ReadToken(
+      request.token_file,
+      [&](const std::string& sentence) { voice.Error(sentence); });
   if (!token.ok()) {
     return voice.Refuse(absl::InvalidArgumentError(token.status().message()));
   }
   if (!request.slurm_job.empty()) {
-    const absl::StatusOr<Endpoint> found =
+    const absl::StatusOr<rendezvous::Endpoint> found =
         FindCoordinator(request.slurm_job, request.slurm_step);
     if (!found.ok()) {
       voice.Error(std::string(found.status().message()));
@@ -200,14 +207,14 @@ int AdminCommand(AdminRequest request, const Voice& voice) {
     }
     request.endpoint = *found;
   }
-  AdminClient::Options options;
+  rendezvous::AdminClient::Options options;
   options.coordinator = request.endpoint;
   options.token = *std::move(token);
-  AdminClient client(std::move(options));
+  rendezvous::AdminClient client(std::move(options));
   const absl::Status status = Perform(client, request);
   if (status.ok()) return 0;
   voice.Error(std::string(status.message()));
   return 1;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

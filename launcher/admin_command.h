@@ -4,13 +4,13 @@
 #include "launcher/admin_request.h"
 #include "launcher/voice.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Performs `launch status|watch|cancel|drain` and prints the answer on stdout.
 // The exit code: 0; 1 with a line on stderr if the coordinator is not reached
 // or refuses.
 int AdminCommand(AdminRequest request, const Voice& voice);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_ADMIN_COMMAND_H_

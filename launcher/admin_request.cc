@@ -9,7 +9,7 @@
 #include "launcher/options/option_values.h"
 #include "launcher/subcommands.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr char kDefaultEndpoint[] = "127.0.0.1:29400";
@@ -58,10 +58,11 @@ absl::Status TakeSurroundings(
   const std::optional<std::string> inherited =
       NonEmptyEnvironmentValue(environment, "MUSTER_COORDINATOR");
   if (!inherited) {
-    request.endpoint = *ParseEndpoint(kDefaultEndpoint);
+    request.endpoint = *rendezvous::ParseEndpoint(kDefaultEndpoint);
     return TakeSlurmJob(environment, request);
   }
-  const absl::StatusOr<Endpoint> endpoint = ParseEndpoint(*inherited);
+  const absl::StatusOr<rendezvous::Endpoint> endpoint =
+      rendezvous::ParseEndpoint(*inherited);
   if (!endpoint.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "MUSTER_COORDINATOR=", *inherited, ": ", endpoint.status().message()));
@@ -108,7 +109,7 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
 
   FlagValues values(flags, *line, environment);
   if (values.IsGiven("endpoint")) {
-    values.Into("endpoint", ParseEndpoint, request.endpoint);
+    values.Into("endpoint", rendezvous::ParseEndpoint, request.endpoint);
   } else if (values.IsGiven("slurm-job")) {
     values.Into("slurm-job", ReadSlurmJob, request.slurm_job);
   } else {
@@ -144,4 +145,4 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
   return request;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

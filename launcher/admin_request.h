@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "rendezvous/endpoint/endpoint.h"
 
-namespace muster {
+namespace muster::launcher {
 
 enum class AdminVerb { kHelp, kStatus, kWatch, kCancel, kDrain };
 enum class AdminFormat { kText, kJson };
@@ -18,7 +18,7 @@ enum class AdminFormat { kText, kJson };
 // What `launch status|watch|cancel|drain` was asked.
 struct AdminRequest {
   AdminVerb verb = AdminVerb::kStatus;
-  Endpoint endpoint;
+  rendezvous::Endpoint endpoint;
   // Not empty: this job of Slurm's has the coordinator, and Slurm is to be
   // asked for the endpoint.
   std::string slurm_job;
@@ -34,6 +34,6 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
     const std::vector<std::string>& args,
     const std::map<std::string, std::string>& environment);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_ADMIN_REQUEST_H_

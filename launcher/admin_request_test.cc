@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::StartsWith;
@@ -91,4 +91,4 @@ TEST(AdminRequest, Mistakes) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -19,7 +19,7 @@
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/version.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr char kHead[] =
@@ -36,8 +36,8 @@ flag's default. agent may be process 1 of a container.
 
 using Environment = std::map<std::string, std::string>;
 
-absl::StatusOr<Endpoint> FindCoordinator(const RunOptions& options,
-                                         const Environment& environment) {
+absl::StatusOr<rendezvous::Endpoint> FindCoordinator(
+    const RunOptions& options, const Environment& environment) {
   if (options.endpoint) return *options.endpoint;
   const auto inherited =
       NonEmptyEnvironmentValue(environment, "MUSTER_COORDINATOR");
@@ -46,7 +46,8 @@ absl::StatusOr<Endpoint> FindCoordinator(const RunOptions& options,
         "no coordinator: there is nobody to work for; write "
         "--rdzv-endpoint=HOST:PORT or set MUSTER_COORDINATOR");
   }
-  absl::StatusOr<Endpoint> endpoint = ParseEndpoint(*inherited);
+  absl::StatusOr<rendezvous::Endpoint> endpoint =
+      rendezvous::ParseEndpoint(*inherited);
   if (endpoint.ok()) return endpoint;
   return absl::InvalidArgumentError(absl::StrCat(
       "MUSTER_COORDINATOR=", *inherited, ": ", endpoint.status().message()));
@@ -56,18 +57,19 @@ int Run(const RunOptions& options, const Environment& environment) {
   const Voice voice("agent", options.verbosity == Verbosity::kQuiet
                                  ? Talk::kErrorsOnly
                                  : Talk::kAll);
-  const absl::StatusOr<Endpoint> coordinator =
+  const absl::StatusOr<rendezvous::Endpoint> coordinator =
       FindCoordinator(options, environment);
   if (!coordinator.ok()) return voice.Refuse(coordinator.status());
   absl::StatusOr<PreparedNode> node = PrepareNode(options, environment, voice);
   if (!node.ok()) return voice.Refuse(node.status());
-  absl::StatusOr<AgentOptions> plan =
+  absl::StatusOr<agent::AgentOptions> plan =
       PlanAgent(options, node->facts, coordinator->ToString());
   if (!plan.ok()) return voice.Refuse(plan.status());
   const absl::Status logs = CheckLogFolder(options, plan->logs);
   if (!logs.ok()) return voice.Refuse(logs);
   PrepareSignals(*plan);
-  GrpcLink link({.coordinator = *coordinator, .token = node->token});
+  rendezvous::GrpcLink link(
+      {.coordinator = *coordinator, .token = node->token});
   return RunAgentSession(voice, *std::move(plan), options.program[0],
                          options.log_dir.empty() ? LogFolder::kTemporary
                                                  : LogFolder::kGiven,
@@ -89,8 +91,9 @@ int AgentMain(const std::vector<std::string>& args) {
     case Request::kHelp:
       return Print(absl::StrCat(kHead, FlagHelp(flags)));
     case Request::kVersion:
-      return Print(absl::StrCat("agent (muster) ", kVersion, ", protocol ",
-                                kProtocolVersion, "\n"));
+      return Print(absl::StrCat("agent (muster) ", rendezvous::kVersion,
+                                ", protocol ", rendezvous::kProtocolVersion,
+                                "\n"));
     case Request::kCompletion:  // a flag of launch alone
     case Request::kRun:
       break;
@@ -99,10 +102,11 @@ int AgentMain(const std::vector<std::string>& args) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher
 
 int main(int argc, char** argv) {
-  return muster::StartProgram("agent", argc, argv, [&] {
-    return muster::AgentMain(std::vector<std::string>(argv + 1, argv + argc));
+  return muster::launcher::StartProgram("agent", argc, argv, [&] {
+    return muster::launcher::AgentMain(
+        std::vector<std::string>(argv + 1, argv + argc));
   });
 }

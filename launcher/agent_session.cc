@@ -26,17 +26,18 @@
 #include "launcher/report/verdict_text.h"
 #include "launcher/temporary_folder.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // A temporary folder may lie in memory: less is kept there.
 constexpr int64_t kTemporaryRotateBytes = 16 << 20;
 
-bool KeepsStreams(const StreamsByRank& streams) {
-  return streams.all != StreamSet::kNone || !streams.by_local_rank.empty();
+bool KeepsStreams(const agent::StreamsByRank& streams) {
+  return streams.all != agent::StreamSet::kNone ||
+         !streams.by_local_rank.empty();
 }
 
-void ShowReason(const Voice& voice, const AgentResult& result) {
+void ShowReason(const Voice& voice, const agent::AgentResult& result) {
   if (result.exit_code == 0) {
     voice.Notice(result.reason);
   } else {
@@ -44,19 +45,19 @@ void ShowReason(const Voice& voice, const AgentResult& result) {
   }
 }
 
-void Show(const Voice& voice, const AgentResult& result, Telling telling,
-          const std::string& program_name) {
+void Show(const Voice& voice, const agent::AgentResult& result,
+          agent::Telling telling, const std::string& program_name) {
   if (!result.verdict || result.never_ran) return ShowReason(voice, result);
   // Whoever reads verdicts from a descriptor of their own takes the first.
   const bool is_shared =
-      telling != Telling::kAlone && voice.verdict_fd() == STDERR_FILENO;
+      telling != agent::Telling::kAlone && voice.verdict_fd() == STDERR_FILENO;
   if (is_shared && !result.acts_for_job) {
     // The verdict is shown by the node that acts for the job. Nobody does for
     // one that had ended before this node came.
-    if (telling == Telling::kFirst) ShowReason(voice, result);
+    if (telling == agent::Telling::kFirst) ShowReason(voice, result);
     return;
   }
-  if (result.verdict->outcome == Outcome::kSucceeded &&
+  if (result.verdict->outcome == rendezvous::Outcome::kSucceeded &&
       voice.talk() == Talk::kErrorsOnly) {
     return;
   }
@@ -65,20 +66,20 @@ void Show(const Voice& voice, const AgentResult& result, Telling telling,
   voice.Verdict(text);
 }
 
-bool IsPreempted(const AgentResult& result) {
+bool IsPreempted(const agent::AgentResult& result) {
   return result.verdict.has_value() &&
-         result.verdict->outcome == Outcome::kPreempted;
+         result.verdict->outcome == rendezvous::Outcome::kPreempted;
 }
 
 // Whether other nodes did not come, or the one with the coordinator.
-bool EndedForAbsence(const AgentResult& result) {
+bool EndedForAbsence(const agent::AgentResult& result) {
   return result.verdict.has_value()
-             ? result.verdict->outcome == Outcome::kTimedOut
+             ? result.verdict->outcome == rendezvous::Outcome::kTimedOut
              : result.exit_code == 1;
 }
 
-std::function<absl::Status()> NodeChecks(const AgentOptions& options) {
-  FitnessScope scope;
+std::function<absl::Status()> NodeChecks(const agent::AgentOptions& options) {
+  agent::FitnessScope scope;
   scope.folders = {options.logs.directory, options.socket_parent};
   scope.timeout = options.fitness.timeout;
   const std::map<std::string, std::string> environment = ReadEnvironment();
@@ -90,7 +91,7 @@ std::function<absl::Status()> NodeChecks(const AgentOptions& options) {
     scope.nvml_library = library->second;
   }
   return [checks = options.fitness.checks, scope] {
-    return CheckFitness(checks, scope);
+    return agent::CheckFitness(checks, scope);
   };
 }
 
@@ -111,14 +112,15 @@ int TakeEndSignals() {
   return taken;
 }
 
-ConsoleWriter::Limits ConsoleLimits(const LogPlan& logs) {
-  ConsoleWriter::Limits limits;
-  if (logs.console.drops) limits.when_full = ConsoleWriter::WhenFull::kDrop;
+agent::ConsoleWriter::Limits ConsoleLimits(const agent::LogPlan& logs) {
+  agent::ConsoleWriter::Limits limits;
+  if (logs.console.drops)
+    limits.when_full = agent::ConsoleWriter::WhenFull::kDrop;
   return limits;
 }
 
 // Says what the console has not got, where that can still be read.
-void TellLosses(const Voice& voice, Console& console,
+void TellLosses(const Voice& voice, agent::Console& console,
                 const std::string& where) {
   for (const std::string& loss : console.Losses(where)) {
     console.Tell(absl::StrCat(voice.program(), ": ", loss, "\n"));
@@ -127,20 +129,22 @@ void TellLosses(const Voice& voice, Console& console,
 
 }  // namespace
 
-void PrepareSignals(const AgentOptions& options) {
+void PrepareSignals(const agent::AgentOptions& options) {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int number : WithoutIgnored(SignalsCaughtBy(options))) {
+  for (const int number : WithoutIgnored(agent::SignalsCaughtBy(options))) {
     sigaddset(&signals, number);
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
 }
 
-AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
-                            const std::string& program_name,
-                            LogFolder log_folder, Guardian* guardian,
-                            CoordinatorLink* link) {
+agent::AgentResult RunAgentSession(const Voice& voice,
+                                   agent::AgentOptions options,
+                                   const std::string& program_name,
+                                   LogFolder log_folder,
+                                   agent::Guardian* guardian,
+                                   rendezvous::CoordinatorLink* link) {
   const std::string directory = options.logs.directory;
   const bool streams_kept =
       KeepsStreams(options.logs.redirects) || KeepsStreams(options.logs.tee);
@@ -149,7 +153,7 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
     if (!prepared.ok()) {
       return {.exit_code = voice.Refuse(prepared), .verdict = {}, .reason = ""};
     }
-    if (options.logs.rotation == LogPlan::Rotation::kOfShownStreams) {
+    if (options.logs.rotation == agent::LogPlan::Rotation::kOfShownStreams) {
       options.logs.rotate_bytes = kTemporaryRotateBytes;
       options.logs.keep_rotated = 1;
     }
@@ -157,41 +161,42 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
   for (const std::string& remark : options.remarks) voice.Notice(remark);
   if (options.node.slots > 1 || options.spec.max_nodes > 1) {
     const std::string remark = MpiRemark(options.argv);
-    if (!remark.empty() && options.telling != Telling::kOther) {
+    if (!remark.empty() && options.telling != agent::Telling::kOther) {
       voice.Notice(remark);
     }
   }
-  options.nccl_id_program = NcclIdProgram(ReadEnvironment());
-  const Requeue requeue = options.preemption.requeue;
-  const Telling telling = options.telling;
+  options.nccl_id_program = agent::NcclIdProgram(ReadEnvironment());
+  const agent::Requeue requeue = options.preemption.requeue;
+  const agent::Telling telling = options.telling;
   const std::string absent_hint = options.absent_hint;
   if (!options.fitness.checks.empty()) {
     options.node_checks = NodeChecks(options);
   }
-  AgentView view;
-  const absl::StatusOr<std::unique_ptr<ProbeServer>> probes =
-      ServeProbes(options.fitness.probe_listen, &view);
+  agent::AgentView view;
+  const absl::StatusOr<std::unique_ptr<rendezvous::ProbeServer>> probes =
+      agent::ServeProbes(options.fitness.probe_listen, &view);
   if (!probes.ok()) {
     return {.exit_code = voice.Refuse(probes.status()),
             .verdict = {},
             .reason = ""};
   }
-  const LogPlan& logs = options.logs;
-  const auto console = std::make_shared<Console>(
-      ConsoleFds{}, ConsoleLimits(logs), std::string(voice.program()));
+  const agent::LogPlan& logs = options.logs;
+  const auto console = std::make_shared<agent::Console>(
+      agent::ConsoleFds{}, ConsoleLimits(logs), std::string(voice.program()));
   voice.SpeakThrough(console);
-  const ConsoleWriter::Patience patience = {
+  const agent::ConsoleWriter::Patience patience = {
       .without_progress = logs.console.patience,
       .end_signals = [count = std::make_shared<std::atomic<int>>(0)] {
         return *count += TakeEndSignals();
       }};
   if (log_folder == LogFolder::kGiven && !logs.is_tagged) {
-    PointLatestAt(RunFolder(logs.directory, logs.run_name), directory);
+    agent::PointLatestAt(agent::RunFolder(logs.directory, logs.run_name),
+                         directory);
   }
-  const auto log_account = std::make_shared<LogAccount>();
-  AgentResult result;
+  const auto log_account = std::make_shared<agent::LogAccount>();
+  agent::AgentResult result;
   {
-    Agent agent(
+    agent::Agent agent(
         std::move(options), guardian, link,
         {.on_notice = [&](const std::string& line) { voice.Notice(line); },
          .on_loss = [&](const std::string& line) { voice.Error(line); },
@@ -203,17 +208,19 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
   }
   Show(voice, result, telling, program_name);
   if (!absent_hint.empty() && EndedForAbsence(result)) voice.Error(absent_hint);
-  if (requeue == Requeue::kYes && IsPreempted(result) && result.acts_for_job) {
+  if (requeue == agent::Requeue::kYes && IsPreempted(result) &&
+      result.acts_for_job) {
     // The other nodes have been told how it ended; what Slurm now ends is over.
     voice.Notice("putting the job back into its queue");
-    const absl::Status put_back = RequeueJob(ReadEnvironment());
+    const absl::Status put_back = agent::RequeueJob(ReadEnvironment());
     if (!put_back.ok()) voice.Error(std::string(put_back.message()));
   }
-  ConsoleWriter::Patience rest = PatienceAtEnd(patience, result.end);
+  agent::ConsoleWriter::Patience rest =
+      agent::PatienceAtEnd(patience, result.end);
   if (console->IsIncomplete()) rest.without_progress = std::chrono::seconds(1);
   console->Finish(rest);
   const bool incomplete = console->IsIncomplete();
-  const LogAccount::Sums missing = log_account->sums();
+  const agent::LogAccount::Sums missing = log_account->sums();
   const std::string& where =
       result.log_folder.empty() ? directory : result.log_folder;
   TellLosses(voice, *console, missing.lost == 0 ? where : "");
@@ -223,7 +230,8 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
                              "be in log files alone, see above"));
   }
   const bool lost = console->Failed() || missing.lost_file_only > 0;
-  if (lost && result.exit_code == 0) result.exit_code = kOutputLostExitCode;
+  if (lost && result.exit_code == 0)
+    result.exit_code = agent::kOutputLostExitCode;
   const bool wanted = log_folder == LogFolder::kGiven ||
                       result.exit_code != 0 || streams_kept || incomplete;
   if (wanted && missing.dropped > 0) {
@@ -240,4 +248,4 @@ AgentResult RunAgentSession(const Voice& voice, AgentOptions options,
   return result;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

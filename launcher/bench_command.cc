@@ -18,7 +18,7 @@
 #include "launcher/run_command.h"
 #include "trainer_sdk/bench/bench_options.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr int kWrongUsage = 2;  // as Voice::Refuse
@@ -87,4 +87,4 @@ int BenchCommand(const std::vector<std::string>& arguments,
       [&voice](const absl::Status& why) { return voice.Refuse(why); });
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -7,7 +7,7 @@
 
 #include "launcher/voice.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Performs `launch bench ARGUMENTS...`: see BenchHelp. As a worker it becomes
 // the measuring program and does not return. The exit code: the job's, or 2
@@ -16,6 +16,6 @@ int BenchCommand(const std::vector<std::string>& arguments,
                  const std::map<std::string, std::string>& environment,
                  const Voice& voice);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_BENCH_COMMAND_H_

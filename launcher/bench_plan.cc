@@ -7,7 +7,7 @@
 #include "launcher/options/option_values.h"
 #include "trainer_sdk/bench/bench_options.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 absl::Status Named(const absl::Status& status) {
@@ -88,4 +88,4 @@ std::vector<std::string> BenchProgramPaths(
           folder + "/../trainer_sdk/bench/muster-bench"};
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

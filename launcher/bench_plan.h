@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What `launch bench` does.
 struct BenchPlan {
@@ -46,6 +46,6 @@ std::vector<std::string> BenchProgramPaths(
     const std::map<std::string, std::string>& environment,
     const std::string& launch_path);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_BENCH_PLAN_H_

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -89,4 +89,4 @@ TEST(BenchPlan, LooksBesideLaunch) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

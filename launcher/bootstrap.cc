@@ -14,7 +14,7 @@
 #include "launcher/options/room_need.h"
 #include "rendezvous/token/token.h"
 
-namespace muster {
+namespace muster::launcher {
 
 int StartProgram(const char* name, int argc, char** argv,
                  const std::function<int()>& main) {
@@ -22,8 +22,9 @@ int StartProgram(const char* name, int argc, char** argv,
   OpenStandardDescriptors();
   LiveWithinAddressSpace();
   TellWhatRanOut(name);
-  if (IsNcclIdProcess(argc, argv)) return RunNcclIdProcess();
-  if (IsDialectProcess(argc, argv)) return RunDialectProcess(argv);
+  if (agent::IsNcclIdProcess(argc, argv)) return agent::RunNcclIdProcess();
+  if (agent::IsDialectProcess(argc, argv))
+    return agent::RunDialectProcess(argv);
   return main();
 }
 
@@ -35,19 +36,20 @@ absl::StatusOr<PreparedNode> PrepareNode(
   // In the order in which a person would ask what is wrong.
   absl::Status program = CheckProgram(options, node.facts);
   if (!program.ok()) return program;
-  absl::StatusOr<std::string> token =
-      ReadToken(options.token_file,
-                [&](const std::string& sentence) { voice.Error(sentence); });
+  absl::StatusOr<std::string> token = rendezvous::ReadToken(
+      options.token_file,
+      [&](const std::string& sentence) { voice.Error(sentence); });
   if (!token.ok()) return absl::InvalidArgumentError(token.status().message());
   node.token = *std::move(token);
   absl::Status room = CheckRoom(RoomNeededFor(options));
   if (!room.ok()) return room;
   // From here on there may be threads, in NVIDIA's library, in the resolver
   // and in gRPC.
-  absl::StatusOr<std::unique_ptr<Guardian>> guardian = Guardian::Fork();
+  absl::StatusOr<std::unique_ptr<agent::Guardian>> guardian =
+      agent::Guardian::Fork();
   if (!guardian.ok()) return guardian.status();
   node.guardian = *std::move(guardian);
-  if (options.telling != Telling::kOther) {
+  if (options.telling != agent::Telling::kOther) {
     for (const std::string& remark : options.remarks) voice.Notice(remark);
   }
   absl::Status layout = ReadBindingFacts(options, node.facts);
@@ -57,13 +59,14 @@ absl::StatusOr<PreparedNode> PrepareNode(
   return node;
 }
 
-absl::Status CheckLogFolder(const RunOptions& options, const LogPlan& logs) {
+absl::Status CheckLogFolder(const RunOptions& options,
+                            const agent::LogPlan& logs) {
   if (options.log_dir.empty()) return absl::OkStatus();
-  const absl::Status writable = LogRelay(logs).CheckWritable();
+  const absl::Status writable = agent::LogRelay(logs).CheckWritable();
   if (writable.ok()) return absl::OkStatus();
   return absl::UnavailableError(
       absl::StrCat("--log-dir: ", writable.message(),
                    "; name a folder that can be written"));
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

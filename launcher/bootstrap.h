@@ -12,7 +12,7 @@
 #include "launcher/options/run_options.h"
 #include "launcher/voice.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // The beginning that `launch` and `agent` share.
 
@@ -27,7 +27,7 @@ int StartProgram(const char* name, int argc, char** argv,
 struct PreparedNode {
   MachineFacts facts;  // the network's addresses are not read yet
   std::string token;   // the job's secret; empty: none
-  std::unique_ptr<Guardian> guardian;
+  std::unique_ptr<agent::Guardian> guardian;
 };
 
 // Checks the program, the token and the limits of the process, forks the
@@ -39,8 +39,9 @@ absl::StatusOr<PreparedNode> PrepareNode(
 
 // Whether workers' output can be written where `options` and `logs` say.
 // Unavailable: it cannot, and why.
-absl::Status CheckLogFolder(const RunOptions& options, const LogPlan& logs);
+absl::Status CheckLogFolder(const RunOptions& options,
+                            const agent::LogPlan& logs);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_BOOTSTRAP_H_

@@ -9,7 +9,7 @@
 #include "launcher/options/help_text.h"
 #include "launcher/subcommands.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr char kHead[] = R"(# Command line
@@ -372,4 +372,4 @@ std::string CliReference() {
   return absl::StrCat(text, "\n", kTail);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 TEST(CliReference, TheDocumentIsWhatTheTableSays) {
@@ -26,4 +26,4 @@ TEST(CliReference, TheDocumentIsWhatTheTableSays) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -4,6 +4,6 @@
 #include "launcher/cli_reference.h"
 
 int main() {
-  std::fputs(muster::CliReference().c_str(), stdout);
+  std::fputs(muster::launcher::CliReference().c_str(), stdout);
   return 0;
 }

@@ -8,7 +8,7 @@
 #include "launcher/options/flag_table.h"
 #include "launcher/subcommands.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // Words of `flags` with a space before, between and after: a shell can look
@@ -295,4 +295,4 @@ absl::StatusOr<std::string> CompletionScript(const std::string& shell,
                    "; write bash, zsh or fish"));
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

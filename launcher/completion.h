@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Whose command lines a script completes. torchrun's have no sub-commands.
 enum class CompletedCommand { kLaunch, kTorchrun };
@@ -15,6 +15,6 @@ enum class CompletedCommand { kLaunch, kTorchrun };
 absl::StatusOr<std::string> CompletionScript(const std::string& shell,
                                              CompletedCommand command);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_COMPLETION_H_

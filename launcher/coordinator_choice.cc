@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/loopback.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 bool IsAddress(const std::string& host) {
@@ -63,7 +63,7 @@ std::string ListenHost(const std::string& host,
 }
 
 absl::Status CheckShape(const RunOptions& options) {
-  const JobSpec& spec = options.spec;
+  const rendezvous::JobSpec& spec = options.spec;
   if (options.standalone == Standalone::kYes && spec.max_nodes > 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--standalone: is for one node, but --nnodes asks for up to ",
@@ -79,13 +79,13 @@ absl::Status CheckShape(const RunOptions& options) {
                      "--rdzv-endpoint=HOST:PORT for a job whose nodes come "
                      "and go"));
   }
-  const Endpoint meeting = MeetingPoint(options);
+  const rendezvous::Endpoint meeting = MeetingPoint(options);
   if (meeting.port == 0 && options.remote.endpoint_fd < 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         is_static ? "--master-port=0" : "--rdzv-endpoint",
         ": port 0 cannot be found by the other nodes; write a port, for "
         "example ",
-        kDefaultPort));
+        rendezvous::kDefaultPort));
   }
   return absl::OkStatus();
 }
@@ -98,11 +98,11 @@ bool IsAlone(const RunOptions& options) {
           (!options.endpoint.has_value() || options.endpoint->port == 0));
 }
 
-Endpoint MeetingPoint(const RunOptions& options) {
-  if (IsAlone(options)) return Endpoint{"127.0.0.1", 0};
+rendezvous::Endpoint MeetingPoint(const RunOptions& options) {
+  if (IsAlone(options)) return rendezvous::Endpoint{"127.0.0.1", 0};
   if (options.endpoint) return *options.endpoint;
   if (options.backend == RendezvousBackend::kStatic) return options.master;
-  return Endpoint{"localhost", kDefaultPort};
+  return rendezvous::Endpoint{"localhost", rendezvous::kDefaultPort};
 }
 
 absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
@@ -158,4 +158,4 @@ absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
   return choice;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -9,7 +9,7 @@
 #include "launcher/options/run_options.h"
 #include "rendezvous/endpoint/endpoint.h"
 
-namespace muster {
+namespace muster::launcher {
 
 enum class CoordinatorPlace {
   kHere,        // This process hosts it; a port in use is an error.
@@ -23,9 +23,9 @@ struct CoordinatorChoice {
   CoordinatorPlace place = CoordinatorPlace::kElsewhere;
   // kHere, kHereIfFree: what to bind. "0.0.0.0" or "::" as host: every
   // interface; port 0: a free one.
-  Endpoint listen;
+  rendezvous::Endpoint listen;
   // What peers dial; port 0: the one that listening gives.
-  Endpoint endpoint;
+  rendezvous::Endpoint endpoint;
   // kHere, kHereIfFree: the address at which peers reach this node.
   std::string own_address;
   std::string reason;  // one clause, for messages: why here or elsewhere
@@ -38,7 +38,7 @@ struct ResolvedHost {
 
 // The endpoint where the job meets; port 0 with --standalone and on a single
 // node, which meets nobody.
-Endpoint MeetingPoint(const RunOptions& options);
+rendezvous::Endpoint MeetingPoint(const RunOptions& options);
 
 // Whether this node meets nobody: no name is resolved, any port does.
 bool IsAlone(const RunOptions& options);
@@ -54,6 +54,6 @@ absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
     const RunOptions& options, const MachineFacts& facts,
     const ResolvedHost& resolved);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_COORDINATOR_CHOICE_H_

@@ -5,7 +5,7 @@
 
 #include "launcher/options/flag_table.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
@@ -210,4 +210,4 @@ TEST(CoordinatorChoice, WhatDoesNotGoTogether) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

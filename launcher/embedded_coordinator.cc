@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // How often a lingering coordinator looks for signals.
@@ -24,10 +24,11 @@ bool SignalCame() {
   return sigtimedwait(&blocked, nullptr, &at_once) > 0;
 }
 
-bool AllFinished(const std::vector<JobStatus>& jobs) {
-  return std::all_of(jobs.begin(), jobs.end(), [](const JobStatus& job) {
-    return job.phase == JobPhase::kFinished;
-  });
+bool AllFinished(const std::vector<rendezvous::JobStatus>& jobs) {
+  return std::all_of(jobs.begin(), jobs.end(),
+                     [](const rendezvous::JobStatus& job) {
+                       return job.phase == rendezvous::JobPhase::kFinished;
+                     });
 }
 
 }  // namespace
@@ -36,28 +37,29 @@ EmbeddedCoordinator::EmbeddedCoordinator(const Options& options,
                                          const Voice& voice)
     : event_log_(options.event_log.empty()
                      ? nullptr
-                     : std::make_unique<EventLog>(
-                           options.event_log, EventLog::Rotation::kOwn,
+                     : std::make_unique<rendezvous::EventLog>(
+                           options.event_log,
+                           rendezvous::EventLog::Rotation::kOwn,
                            [voice](const std::string& sentence) {
                              voice.Error(sentence);
                            })),
-      coordinator_(
-          {.only_run_id = options.run_id,
-           .run_tag = options.run_tag,
-           .on_decision = [log = event_log_.get()](const std::string& run_id,
-                                                   const Decision& decision) {
-             if (log != nullptr) log->Append(run_id, decision);
-           }}) {}
+      coordinator_({.only_run_id = options.run_id,
+                    .run_tag = options.run_tag,
+                    .on_decision = [log = event_log_.get()](
+                                       const std::string& run_id,
+                                       const rendezvous::Decision& decision) {
+                      if (log != nullptr) log->Append(run_id, decision);
+                    }}) {}
 
 absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
     const Options& options, const Voice& voice) {
   std::unique_ptr<EmbeddedCoordinator> here(
       new EmbeddedCoordinator(options, voice));
-  GrpcServer::Options server;
+  rendezvous::GrpcServer::Options server;
   server.listen = options.listen;
   server.token = options.token;
-  absl::StatusOr<std::unique_ptr<GrpcServer>> started =
-      GrpcServer::Start(&here->coordinator_, server);
+  absl::StatusOr<std::unique_ptr<rendezvous::GrpcServer>> started =
+      rendezvous::GrpcServer::Start(&here->coordinator_, server);
   if (!started.ok()) return started.status();
   here->server_ = *std::move(started);
   if (here->event_log_ != nullptr) here->event_log_->Create();
@@ -92,4 +94,4 @@ void EmbeddedCoordinator::WaitForOthers(Duration close_timeout,
   }
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

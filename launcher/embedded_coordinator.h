@@ -12,13 +12,13 @@
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // The coordinator of a job inside `launch`.
 class EmbeddedCoordinator {
  public:
   struct Options {
-    Endpoint listen;
+    rendezvous::Endpoint listen;
     std::string run_id;  // the only job that meets here
     std::string token;
     std::string run_tag;    // Place::run_tag
@@ -30,8 +30,8 @@ class EmbeddedCoordinator {
   static absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> Start(
       const Options& options, const Voice& voice);
 
-  Coordinator* coordinator() { return &coordinator_; }
-  const Endpoint& address() const { return server_->address(); }
+  rendezvous::Coordinator* coordinator() { return &coordinator_; }
+  const rendezvous::Endpoint& address() const { return server_->address(); }
 
   // Serves on until every job is finished and its agents have their verdict,
   // for `close_timeout` at most from when every job is finished, or until a
@@ -42,11 +42,11 @@ class EmbeddedCoordinator {
   EmbeddedCoordinator(const Options& options, const Voice& voice);
   void WaitForOthers(Duration close_timeout, const Voice& voice);
 
-  std::unique_ptr<EventLog> event_log_;
-  Coordinator coordinator_;
-  std::unique_ptr<GrpcServer> server_;
+  std::unique_ptr<rendezvous::EventLog> event_log_;
+  rendezvous::Coordinator coordinator_;
+  std::unique_ptr<rendezvous::GrpcServer> server_;
 };
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_EMBEDDED_COORDINATOR_H_

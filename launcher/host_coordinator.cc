@@ -9,15 +9,16 @@
 #include "base/owned_fd.h"
 #include "store/client/tcp_connect.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(5);
 constexpr Duration kLook = std::chrono::seconds(1);
 constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 100'000'000};
 
-bool SomebodyListens(const Endpoint& endpoint) {
-  return ConnectTcp(endpoint.host, endpoint.port, MonotonicNow() + kLook).ok();
+bool SomebodyListens(const rendezvous::Endpoint& endpoint) {
+  return store::ConnectTcp(endpoint.host, endpoint.port, MonotonicNow() + kLook)
+      .ok();
 }
 
 }  // namespace
@@ -45,4 +46,4 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
   }
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -8,7 +8,7 @@
 #include "launcher/embedded_coordinator.h"
 #include "launcher/voice.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Hosts the coordinator if that is this node's place and, where another agent
 // of this machine may have been first, its port is free. Null: connect.
@@ -20,6 +20,6 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
     const CoordinatorChoice& choice,
     const EmbeddedCoordinator::Options& hosting, const Voice& voice);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_HOST_COORDINATOR_H_

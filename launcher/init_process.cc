@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 int ExitCodeOf(int wait_status) {
@@ -63,4 +63,4 @@ int RunAsInit(const std::function<int()>& program) {
   return getpid() == 1 ? RunUnderInit(program) : program();
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

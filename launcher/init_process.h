@@ -3,7 +3,7 @@
 
 #include <functional>
 
-namespace muster {
+namespace muster::launcher {
 
 // Runs `program` and returns its exit code. Where this process is process 1 (a
 // container's first), `program` runs in a child, and this process does what
@@ -15,6 +15,6 @@ int RunAsInit(const std::function<int()>& program);
 // The same whatever this process' id is.
 int RunUnderInit(const std::function<int()>& program);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_INIT_PROCESS_H_

@@ -10,7 +10,7 @@
 #include <chrono>
 #include <functional>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr std::chrono::seconds kPatience{30};
@@ -107,4 +107,4 @@ TEST(InitProcess, ElsewhereTheProgramRunsHere) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

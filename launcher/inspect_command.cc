@@ -13,7 +13,7 @@
 #include "trainer_sdk/flight_recorder/flight_analysis.h"
 #include "trainer_sdk/flight_recorder/flight_files.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr int kWrongUsage = 2;  // as Voice::Refuse
@@ -58,4 +58,4 @@ int InspectCommand(const std::vector<std::string>& arguments,
                analysis.findings.empty() ? 0 : 1);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -6,7 +6,7 @@
 
 #include "launcher/voice.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Performs `launch inspect ARGUMENTS...` and prints what it finds on stdout.
 // The exit code: 0 where the ranks agree, 1 where somebody is to blame, 2 with
@@ -14,6 +14,6 @@ namespace muster {
 int InspectCommand(const std::vector<std::string>& arguments,
                    const Voice& voice);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_INSPECT_COMMAND_H_

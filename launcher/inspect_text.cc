@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "launcher/report/text_layout.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr size_t kMostReasons = 8;
@@ -137,4 +137,4 @@ Exit status:
 )";
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

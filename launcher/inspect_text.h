@@ -6,7 +6,7 @@
 #include "launcher/report/text_style.h"
 #include "trainer_sdk/flight_recorder/flight_analysis.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What `launch inspect` prints of an analysis of `logs` dumps: what was found,
 // where every rank stood, what the ranks said. Ends in a newline. Pure.
@@ -16,6 +16,6 @@ std::string InspectText(const FlightAnalysis& analysis, int logs,
 // What `launch inspect --help` prints. Pure.
 std::string InspectHelp();
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_INSPECT_TEXT_H_

@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
@@ -92,4 +92,4 @@ TEST(InspectText, HelpFitsIntoEightyColumns) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,7 +5,7 @@
 #include "launcher/options/help_text.h"
 #include "launcher/subcommands.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr char kHead[] =
@@ -115,4 +115,4 @@ std::string AdminHelp() {
   return absl::StrCat(text, "\n", FlagHelp(AdminFlags()));
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace muster::launcher {
 
 // What `launch --help` prints, in 80 columns. Pure.
 std::string LaunchHelp();
@@ -19,6 +19,6 @@ std::vector<std::pair<std::string, std::string>> Examples();
 // Exit codes with their meaning.
 std::vector<std::pair<std::string, std::string>> ExitCodes();
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_LAUNCH_HELP_H_

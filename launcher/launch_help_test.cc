@@ -7,7 +7,7 @@
 
 #include "launcher/options/flag_table.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
@@ -55,4 +55,4 @@ TEST(LaunchHelp, ALongExampleCanBePasted) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "launcher/options/agent_plan.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // --rdzv-id's default.
@@ -23,7 +23,7 @@ absl::StatusOr<LaunchPlan> PlanLaunch(RunOptions options,
   if (options.standalone == Standalone::kYes || is_unnamed) {
     options.run_id = facts.uuid;
   }
-  absl::StatusOr<AgentOptions> agent =
+  absl::StatusOr<agent::AgentOptions> agent =
       PlanAgent(options, facts, choice->endpoint.ToString());
   if (!agent.ok()) return agent.status();
   // On a node that meets nobody --master-port cannot mean the coordinator's.
@@ -41,4 +41,4 @@ absl::StatusOr<LaunchPlan> PlanLaunch(RunOptions options,
   return LaunchPlan{*std::move(agent), *std::move(choice)};
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

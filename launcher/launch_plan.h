@@ -7,11 +7,11 @@
 #include "launcher/options/machine_facts.h"
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What this `launch` does: one agent, and the coordinator where it hosts it.
 struct LaunchPlan {
-  AgentOptions agent;
+  agent::AgentOptions agent;
   CoordinatorChoice coordinator;
 };
 
@@ -21,6 +21,6 @@ absl::StatusOr<LaunchPlan> PlanLaunch(RunOptions options,
                                       const MachineFacts& facts,
                                       const ResolvedHost& resolved);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_LAUNCH_PLAN_H_

@@ -7,7 +7,7 @@
 
 #include "launcher/options/flag_table.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -64,7 +64,7 @@ TEST(LaunchPlan, ANodeThatMeetsNobodyHasItsOwnRunIdWhereNoneIsGiven) {
 }
 
 TEST(LaunchPlan, AllLogFilesAreRotatedOnlyWhereThatIsAskedFor) {
-  using enum LogPlan::Rotation;
+  using enum agent::LogPlan::Rotation;
   EXPECT_EQ(Plan({"-r3", "./a"}).agent.logs.rotation, kOfShownStreams);
   EXPECT_EQ(Plan({"--log-rotate-mb=256", "./a"}).agent.logs.rotation,
             kOfAllStreams);
@@ -197,7 +197,7 @@ TEST(LaunchPlan, NodeRank) {
 }
 
 TEST(LaunchPlan, NodeIdentity) {
-  NodeIdentity node =
+  rendezvous::NodeIdentity node =
       Plan({"--local-addr=10.9.9.9", "--role=r", "./a"}).agent.node;
   EXPECT_EQ(node.node_id, "node1-abc123");
   EXPECT_EQ(node.host, "node1");
@@ -214,7 +214,7 @@ TEST(LaunchPlan, KubernetesIndexNamesTheNode) {
   facts.environment["JOB_COMPLETION_INDEX"] = "3";
   const std::vector<std::string> job = {"--nnodes=4", "--rdzv-endpoint=node1",
                                         "./a"};
-  const NodeIdentity node = Plan(job, facts).agent.node;
+  const rendezvous::NodeIdentity node = Plan(job, facts).agent.node;
   EXPECT_EQ(node.index, 3);
   EXPECT_EQ(node.node_id, "index-3");
   EXPECT_FALSE(Plan({"./a"}, facts).agent.node.index.has_value());
@@ -242,13 +242,13 @@ TEST(LaunchPlan, Logs) {
   EXPECT_EQ(Plan({"--log-dir=logs", "./a"}).agent.logs.directory,
             "/srv/me/logs");
   EXPECT_EQ(Plan({"--log-dir=/logs", "./a"}).agent.logs.directory, "/logs");
-  const LogPlan logs =
+  const agent::LogPlan logs =
       Plan({"-r", "3", "-t", "0:1", "--local-ranks-filter=0", "--rdzv-id=j",
             "--duplicate-stdout-filters=x", "--log-rotate-mb=0", "./a"})
           .agent.logs;
   EXPECT_EQ(logs.run_name, "j");
-  EXPECT_EQ(logs.redirects.For(1), StreamSet::kBoth);
-  EXPECT_EQ(logs.tee.For(0), StreamSet::kOut);
+  EXPECT_EQ(logs.redirects.For(1), agent::StreamSet::kBoth);
+  EXPECT_EQ(logs.tee.For(0), agent::StreamSet::kOut);
   EXPECT_THAT(logs.console_local_ranks, ElementsAre(0));
   EXPECT_THAT(logs.stdout_filters, ElementsAre("x"));
   EXPECT_EQ(logs.rotate_bytes, 0);
@@ -271,4 +271,4 @@ TEST(LaunchPlan, TheAgentKnowsItsCoordinator) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -32,7 +32,7 @@
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/version.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 int PrintCompletion(const char* origin, const std::string& shell,
@@ -117,15 +117,16 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
   parsed->options.remote.endpoint_fd = starter.endpoint_fd;
   parsed->options.remote.verdict_fd = starter.verdict_fd;
   if (starter.verdict_fd >= 0) parsed->options.cluster = Cluster::kHostFile;
-  if (starter.telling != Telling::kAlone) {
+  if (starter.telling != agent::Telling::kAlone) {
     parsed->options.telling = starter.telling;
   }
   switch (parsed->request) {
     case Request::kHelp:
       return Print(LaunchHelp());
     case Request::kVersion:
-      return Print(absl::StrCat("launch (muster) ", kVersion, ", protocol ",
-                                kProtocolVersion, "\n"));
+      return Print(absl::StrCat("launch (muster) ", rendezvous::kVersion,
+                                ", protocol ", rendezvous::kProtocolVersion,
+                                "\n"));
     case Request::kCompletion:
       return PrintCompletion("--print-completion: ", parsed->shell,
                              called.personality == Personality::kLaunch
@@ -162,15 +163,16 @@ int LaunchAs(const CalledAs& called) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher
 
 int main(int argc, char** argv) {
-  return muster::StartProgram("launch", argc, argv, [&] {
-    if (muster::IsSshNode(argc, argv)) return muster::RunSshNode();
-    const muster::CalledAs called = muster::WhoIsCalled(
+  return muster::launcher::StartProgram("launch", argc, argv, [&] {
+    if (muster::launcher::IsSshNode(argc, argv))
+      return muster::launcher::RunSshNode();
+    const muster::launcher::CalledAs called = muster::launcher::WhoIsCalled(
         argc > 0 ? argv[0] : "", {argv + std::min(argc, 1), argv + argc});
-    return called.personality == muster::Personality::kLaunch
-               ? muster::LaunchFor(called, called.args)
-               : muster::LaunchAs(called);
+    return called.personality == muster::launcher::Personality::kLaunch
+               ? muster::launcher::LaunchFor(called, called.args)
+               : muster::launcher::LaunchAs(called);
   });
 }

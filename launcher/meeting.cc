@@ -16,7 +16,7 @@
 #include "rendezvous/protocol/signal_names.h"
 #include "rendezvous/protocol/verdict.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -62,7 +62,7 @@ class EndingSignals {
 
   int ExitCode(int signal) const {
     if (Contains(options_.preemption.signals, signal)) {
-      return kPreemptedExitCode;
+      return rendezvous::kPreemptedExitCode;
     }
     return Contains(options_.signals_to_leave, signal) ? 0 : 128 + signal;
   }
@@ -88,12 +88,12 @@ absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
   for (bool is_first = true;; is_first = false) {
     const Duration left =
         std::max(Duration::zero(), Duration(deadline - Clock::now()));
-    const absl::StatusOr<std::vector<SocketAddress>> addresses =
-        Resolve(MeetingPoint(options), left,
-                [&signals] { return signals.IsPending(); });
+    const absl::StatusOr<std::vector<rendezvous::SocketAddress>> addresses =
+        rendezvous::Resolve(MeetingPoint(options), left,
+                            [&signals] { return signals.IsPending(); });
     ResolvedHost resolved;
     if (addresses.ok()) {
-      for (const SocketAddress& address : *addresses) {
+      for (const rendezvous::SocketAddress& address : *addresses) {
         resolved.addresses.push_back(address.Ip());
       }
     }
@@ -107,11 +107,11 @@ absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
     if (const int signal = signals.Await(pause); signal != 0) {
       *exit_code = signals.ExitCode(signal);
       return absl::CancelledError(
-          absl::StrCat("caught ", SignalName(signal),
+          absl::StrCat("caught ", rendezvous::SignalName(signal),
                        " before the job was met: ", plan.status().message()));
     }
     pause = std::min(2 * pause, kLongestPause);
   }
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -7,7 +7,7 @@
 #include "launcher/options/run_options.h"
 #include "launcher/voice.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // PlanLaunch with the endpoint's host resolved. A name that does not resolve
 // is tried again until the options' connect_timeout, since in a cluster that
@@ -21,6 +21,6 @@ absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
                                        const MachineFacts& facts,
                                        const Voice& voice, int* exit_code);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_MEETING_H_

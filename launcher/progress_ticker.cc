@@ -6,15 +6,15 @@
 
 #include "launcher/report/progress_text.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // What there is to tell; empty: nothing. Differs where that is new.
-std::string NewsOf(JobStatus job) {
+std::string NewsOf(rendezvous::JobStatus job) {
   const std::string line = ProgressLine(job);
   if (line.empty()) return "";
-  for (NodeStatus& node : job.nodes) {
-    for (WorkerProgress& said : node.progress) {
+  for (rendezvous::NodeStatus& node : job.nodes) {
+    for (rendezvous::WorkerProgress& said : node.progress) {
       said.silent_for = std::min(said.silent_for, kLongSilence);
       if (said.silent_for < kLongSilence) said.silent_for = Duration::zero();
     }
@@ -43,7 +43,7 @@ void ProgressTicker::Run(Duration every) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!stopping_.wait_for(lock, every, [this] { return stop_; })) {
     lock.unlock();
-    if (const std::optional<JobStatus> job = look_()) {
+    if (const std::optional<rendezvous::JobStatus> job = look_()) {
       std::string news = NewsOf(*job);
       if (!news.empty() && news != last) tell_(*job);
       last = std::move(news);
@@ -52,4 +52,4 @@ void ProgressTicker::Run(Duration every) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -11,17 +11,17 @@
 #include "base/time.h"
 #include "rendezvous/protocol/job_status.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // For `launch watch`: asks now and then how far a job is, in a thread of its
 // own, and tells what is new.
 class ProgressTicker {
  public:
   // The job now; nothing where it could not be asked.
-  using Look = std::function<std::optional<JobStatus>()>;
+  using Look = std::function<std::optional<rendezvous::JobStatus>()>;
   // The job, where its ProgressLine or RankLines say something new; that a rank
   // is silent is said once.
-  using Tell = std::function<void(const JobStatus& job)>;
+  using Tell = std::function<void(const rendezvous::JobStatus& job)>;
 
   // Both are called from the ticker's thread, first after `every`.
   ProgressTicker(Duration every, Look look, Tell tell);
@@ -41,6 +41,6 @@ class ProgressTicker {
   std::thread thread_;
 };
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_PROGRESS_TICKER_H_

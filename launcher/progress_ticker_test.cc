@@ -9,13 +9,13 @@
 
 #include "launcher/report/progress_text.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
 
-JobStatus AtStep(int64_t step) {
-  JobStatus job;
+rendezvous::JobStatus AtStep(int64_t step) {
+  rendezvous::JobStatus job;
   job.round = 3;
   job.world_size = 1;
   job.nodes.emplace_back().group_rank = 0;
@@ -25,19 +25,19 @@ JobStatus AtStep(int64_t step) {
 
 // What is told of what each look finds, in turn.
 std::vector<std::string> Told(
-    const std::vector<std::optional<JobStatus>>& found) {
+    const std::vector<std::optional<rendezvous::JobStatus>>& found) {
   std::vector<std::string> told;
   size_t looks = 0;
   std::promise<void> done;
   {
     ProgressTicker ticker(
         std::chrono::milliseconds(1),
-        [&]() -> std::optional<JobStatus> {
+        [&]() -> std::optional<rendezvous::JobStatus> {
           if (looks == found.size()) done.set_value();
           return looks < found.size() ? found[looks++]
                                       : (++looks, std::nullopt);
         },
-        [&](const JobStatus& job) {
+        [&](const rendezvous::JobStatus& job) {
           told.push_back(std::to_string(job.round) + ": " + ProgressLine(job));
         });
     done.get_future().wait();
@@ -46,16 +46,16 @@ std::vector<std::string> Told(
 }
 
 TEST(ProgressTicker, TellsWhatIsNew) {
-  EXPECT_THAT(Told({AtStep(1), AtStep(1), std::nullopt, JobStatus(), AtStep(1),
-                    AtStep(2)}),
+  EXPECT_THAT(Told({AtStep(1), AtStep(1), std::nullopt, rendezvous::JobStatus(),
+                    AtStep(1), AtStep(2)}),
               ElementsAre("3: step 1", "3: step 1", "3: step 2"));
 }
 
 TEST(ProgressTicker, OneRankAloneIsNewsToo) {
-  JobStatus job = AtStep(5);
+  rendezvous::JobStatus job = AtStep(5);
   job.nodes[0].progress = {{.local_rank = 0, .step = 5, .loss = 1},
                            {.local_rank = 1, .step = 5, .loss = 3}};
-  JobStatus other = job;
+  rendezvous::JobStatus other = job;
   std::swap(other.nodes[0].progress[0].loss, other.nodes[0].progress[1].loss);
   EXPECT_EQ(ProgressLine(job), ProgressLine(other));
   EXPECT_EQ(Told({job, other}).size(), 2u);
@@ -63,7 +63,7 @@ TEST(ProgressTicker, OneRankAloneIsNewsToo) {
 
 TEST(ProgressTicker, SilenceIsToldOnce) {
   const auto silent = [](int seconds) {
-    JobStatus job = AtStep(5);
+    rendezvous::JobStatus job = AtStep(5);
     job.nodes[0].progress[0].silent_for = std::chrono::seconds(seconds);
     return job;
   };
@@ -75,8 +75,8 @@ TEST(ProgressTicker, SilenceIsToldOnce) {
 TEST(ProgressTicker, ItsEndDoesNotWaitForTheNextLook) {
   const ProgressTicker ticker(
       std::chrono::hours(1), [] { return std::nullopt; },
-      [](const JobStatus&) {});
+      [](const rendezvous::JobStatus&) {});
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -21,14 +21,15 @@
 #include "rendezvous/client/grpc_link.h"
 #include "rendezvous/client/in_process_link.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr Duration kStarterPatience = std::chrono::hours(24);
 
 // The run's name, if the coordinator is the one here.
-std::string HostedRunName(const LogPlan& logs, const MachineFacts& facts) {
-  return logs.is_tagged ? TaggedRunName(logs.run_name, NewRunTag(facts))
+std::string HostedRunName(const agent::LogPlan& logs,
+                          const MachineFacts& facts) {
+  return logs.is_tagged ? agent::TaggedRunName(logs.run_name, NewRunTag(facts))
                         : logs.run_name;
 }
 
@@ -42,36 +43,37 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.token = token;
   hosting.run_tag = NewRunTag(facts);
   if (!options.log_dir.empty()) {
-    const LogPlan& logs = plan.agent.logs;
+    const agent::LogPlan& logs = plan.agent.logs;
     hosting.event_log =
-        EventLogPath(logs.directory, HostedRunName(logs, facts));
+        agent::EventLogPath(logs.directory, HostedRunName(logs, facts));
   }
   return hosting;
 }
 
 // Decisions are to be found before the first round, which a job may never come
 // to.
-void PointLatestAtHosted(const LogPlan& logs, const MachineFacts& facts) {
-  PointLatestAt(RunFolder(logs.directory, HostedRunName(logs, facts)),
-                logs.directory);
+void PointLatestAtHosted(const agent::LogPlan& logs,
+                         const MachineFacts& facts) {
+  agent::PointLatestAt(
+      agent::RunFolder(logs.directory, HostedRunName(logs, facts)),
+      logs.directory);
 }
 
 // The agent's link to the coordinator `here`, or to the one elsewhere if that
 // is null; tells `agent` where that is.
-std::unique_ptr<CoordinatorLink> MakeLink(const CoordinatorChoice& choice,
-                                          EmbeddedCoordinator* here,
-                                          const std::string& token,
-                                          AgentOptions& agent) {
+std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
+    const CoordinatorChoice& choice, EmbeddedCoordinator* here,
+    const std::string& token, agent::AgentOptions& agent) {
   if (here == nullptr) {
-    return std::make_unique<GrpcLink>(
-        GrpcLink::Options{.coordinator = choice.endpoint, .token = token});
+    return std::make_unique<rendezvous::GrpcLink>(rendezvous::GrpcLink::Options{
+        .coordinator = choice.endpoint, .token = token});
   }
-  Endpoint endpoint = choice.endpoint;
+  rendezvous::Endpoint endpoint = choice.endpoint;
   endpoint.port = here->address().port;
   agent.coordinator_endpoint = endpoint.ToString();
   agent.environment.coordinator_endpoint = agent.coordinator_endpoint;
   if (agent.node.address.empty()) agent.node.address = choice.own_address;
-  return std::make_unique<InProcessLink>(here->coordinator());
+  return std::make_unique<rendezvous::InProcessLink>(here->coordinator());
 }
 
 }  // namespace
@@ -110,12 +112,12 @@ int RunCommand(const std::string& name, const RunOptions& options,
     PointLatestAtHosted(plan->agent.logs, node->facts);
   }
 
-  AgentOptions agent = std::move(plan->agent);
+  agent::AgentOptions agent = std::move(plan->agent);
   // The console is the starter's, which waits for its own.
   if (verdict_fd >= 0) agent.logs.console.patience = kStarterPatience;
-  std::unique_ptr<CoordinatorLink> link =
+  std::unique_ptr<rendezvous::CoordinatorLink> link =
       MakeLink(plan->coordinator, here->get(), node->token, agent);
-  const AgentResult result = RunAgentSession(
+  const agent::AgentResult result = RunAgentSession(
       voice, std::move(agent), options.program[0],
       options.log_dir.empty() ? LogFolder::kTemporary : LogFolder::kGiven,
       node->guardian.get(), link.get());
@@ -125,4 +127,4 @@ int RunCommand(const std::string& name, const RunOptions& options,
   return result.exit_code;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Says why nothing was started; the exit code for it (Voice::Refuse).
 using Refusal = std::function<int(const absl::Status& why)>;
@@ -20,6 +20,6 @@ int RunCommand(const std::string& name, const RunOptions& options,
                const std::map<std::string, std::string>& environment,
                const Refusal& refuse);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_RUN_COMMAND_H_

@@ -1,6 +1,6 @@
 #include "launcher/subcommands.h"
 
-namespace muster {
+namespace muster::launcher {
 
 const std::vector<Subcommand>& Subcommands() {
   using enum SubcommandKind;
@@ -58,4 +58,4 @@ const Subcommand* FindSubcommand(const std::string& argument) {
   return nullptr;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -6,7 +6,7 @@
 
 #include "launcher/options/flag.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Which part of the launcher performs a subcommand.
 enum class SubcommandKind {
@@ -36,6 +36,6 @@ std::vector<Flag> AdminFlags();
 // Null: `argument` is no subcommand. The pointer stays valid.
 const Subcommand* FindSubcommand(const std::string& argument);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SUBCOMMANDS_H_

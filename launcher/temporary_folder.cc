@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 std::string Around(const std::string& directory) {
@@ -55,4 +55,4 @@ bool HoldsFile(const std::string& directory) {
   return false;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

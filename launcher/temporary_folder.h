@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Makes the user's own folder around `directory` (".../muster_<uid>"), 0700.
 // InvalidArgument if something there belongs to somebody else, who could read
@@ -19,6 +19,6 @@ void RemoveTemporaryFolder(const std::string& directory);
 // Whether any file is in `directory` or below.
 bool HoldsFile(const std::string& directory);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_TEMPORARY_FOLDER_H_

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 class TemporaryFolder : public ::testing::Test {
@@ -66,4 +66,4 @@ TEST_F(TemporaryFolder, AnotherJobsFilesStay) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/logs/format_characters.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // A console that is gone is no reason to stop a job.
@@ -21,8 +21,8 @@ void WriteTo(int fd, const std::string& text) {
 
 // Where a voice and its copies speak.
 struct Voice::Outlet {
-  std::mutex mutex;                  // guards what follows
-  std::shared_ptr<Console> console;  // null: stderr itself
+  std::mutex mutex;                         // guards what follows
+  std::shared_ptr<agent::Console> console;  // null: stderr itself
 };
 
 Voice::Voice(const char* program, Talk talk, int verdict_fd)
@@ -31,7 +31,7 @@ Voice::Voice(const char* program, Talk talk, int verdict_fd)
       verdict_fd_(verdict_fd),
       outlet_(std::make_shared<Outlet>()) {}
 
-void Voice::SpeakThrough(std::shared_ptr<Console> console) const {
+void Voice::SpeakThrough(std::shared_ptr<agent::Console> console) const {
   std::lock_guard<std::mutex> lock(outlet_->mutex);
   outlet_->console = std::move(console);
 }
@@ -50,7 +50,7 @@ void Voice::Notice(const std::string& line) const {
 }
 
 void Voice::Error(const std::string& line) const {
-  Write(absl::StrCat(program_, ": ", ForTerminal(line), "\n"));
+  Write(absl::StrCat(program_, ": ", agent::ForTerminal(line), "\n"));
 }
 
 void Voice::Verdict(const std::string& text) const {
@@ -81,4 +81,4 @@ int Print(const std::string& text, int exit_code) {
   return printed ? exit_code : 1;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

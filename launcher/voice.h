@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "agent/logs/console.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Whether a program tells what goes on, or only what went wrong.
 enum class Talk { kAll, kErrorsOnly };
@@ -25,7 +25,7 @@ class Voice {
   Voice(const char* program, Talk talk, int verdict_fd = 2);
 
   // From now on lines go to the stderr of `console`, which has threads.
-  void SpeakThrough(std::shared_ptr<Console> console) const;
+  void SpeakThrough(std::shared_ptr<agent::Console> console) const;
 
   // Something that went as it should.
   void Notice(const std::string& line) const;
@@ -61,6 +61,6 @@ class Voice {
 // Prints `text` on stdout. `exit_code`, or 1 where stdout takes no more.
 int Print(const std::string& text, int exit_code = 0);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_VOICE_H_

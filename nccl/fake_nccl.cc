@@ -14,31 +14,31 @@
 
 extern "C" {
 
-muster::NcclResult ncclGetVersion(int* version) {
+muster::nccl::NcclResult ncclGetVersion(int* version) {
   const char* const given = std::getenv("FAKE_NCCL_VERSION");
   *version = given == nullptr
-                 ? muster::NcclVersion(2, 28, 9)
+                 ? muster::nccl::NcclVersion(2, 28, 9)
                  : static_cast<int>(std::strtol(given, nullptr, 10));
-  return muster::kNcclSuccess;
+  return muster::nccl::kNcclSuccess;
 }
 
-muster::NcclResult ncclGetUniqueId(muster::NcclUniqueId* id) {
+muster::nccl::NcclResult ncclGetUniqueId(muster::nccl::NcclUniqueId* id) {
   static std::atomic<int> made = 0;
   std::memset(id->internal, 0, sizeof(id->internal));
   std::snprintf(id->internal, sizeof(id->internal), "%d.%d",
                 static_cast<int>(getpid()), ++made);
-  return muster::kNcclSuccess;
+  return muster::nccl::kNcclSuccess;
 }
 
-const char* ncclGetErrorString(muster::NcclResult) {
+const char* ncclGetErrorString(muster::nccl::NcclResult) {
   return "unhandled system error";
 }
-const char* ncclGetLastError(muster::NcclComm) {
+const char* ncclGetLastError(muster::nccl::NcclComm) {
   return "the fake's last words";
 }
 
 #define MUSTER_FAKE(name) \
-  muster::NcclResult name() { return muster::kNcclInvalidUsage; }
+  muster::nccl::NcclResult name() { return muster::nccl::kNcclInvalidUsage; }
 
 MUSTER_FAKE(ncclCommInitRankConfig)
 MUSTER_FAKE(ncclCommFinalize)

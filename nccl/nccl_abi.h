@@ -8,7 +8,7 @@
 struct ncclComm;
 struct CUstream_st;
 
-namespace muster {
+namespace muster::nccl {
 
 // The part of NCCL's binary interface that Muster uses, so that it can be built
 // without NCCL's header. The values and layouts are those of nccl.h 2.14 to
@@ -63,6 +63,6 @@ constexpr int kNcclAvg = 4;
 // cudaStream_t and CUstream are one type.
 using CudaStream = ::CUstream_st*;
 
-}  // namespace muster
+}  // namespace muster::nccl
 
 #endif  // MUSTER_NCCL_NCCL_ABI_H_

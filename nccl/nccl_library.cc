@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/dynamic_library.h"
 
-namespace muster {
+namespace muster::nccl {
 namespace {
 
 constexpr char kWhatHelps[] =
@@ -87,4 +87,4 @@ std::string NcclLibrary::Explain(NcclResult result, NcclComm comm) const {
   return explained;
 }
 
-}  // namespace muster
+}  // namespace muster::nccl

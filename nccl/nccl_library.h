@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "nccl/nccl_abi.h"
 
-namespace muster {
+namespace muster::nccl {
 
 // NCCL, loaded at run time, so that one program runs with and without it.
 // Thread-safe, because it is immutable; NCCL's own rules for callers apply.
@@ -82,6 +82,6 @@ class NcclLibrary {
   const char* (*GetLastError)(NcclComm) = nullptr;
 };
 
-}  // namespace muster
+}  // namespace muster::nccl
 
 #endif  // MUSTER_NCCL_NCCL_LIBRARY_H_

@@ -12,7 +12,7 @@
 struct ncclComm;
 struct CUstream_st;
 
-namespace muster {
+namespace muster::nccl {
 namespace {
 
 static_assert(std::is_same_v<NcclComm, ::ncclComm*>);
@@ -85,4 +85,4 @@ TEST(RealNcclTest, IsLoadedAndMakesIds) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::nccl

@@ -5,7 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::nccl {
 namespace {
 
 constexpr char kDigits[] = "0123456789abcdef";
@@ -46,4 +46,4 @@ absl::StatusOr<NcclUniqueId> NcclUniqueIdOf(const std::string& hex) {
   return id;
 }
 
-}  // namespace muster
+}  // namespace muster::nccl

@@ -6,13 +6,13 @@
 #include "absl/status/statusor.h"
 #include "nccl/nccl_abi.h"
 
-namespace muster {
+namespace muster::nccl {
 
 // Converts an id to 256 lower-case hexadecimal digits and back.
 // InvalidArgument: `hex` is anything else.
 std::string HexOf(const NcclUniqueId& id);
 absl::StatusOr<NcclUniqueId> NcclUniqueIdOf(const std::string& hex);
 
-}  // namespace muster
+}  // namespace muster::nccl
 
 #endif  // MUSTER_NCCL_UNIQUE_ID_H_

@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-namespace muster {
+namespace muster::nccl {
 namespace {
 
 using ::testing::StartsWith;
@@ -32,4 +32,4 @@ TEST(NcclUniqueIdTest, RefusesWhatIsNone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::nccl

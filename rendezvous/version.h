@@ -1,12 +1,12 @@
 #ifndef MUSTER_RENDEZVOUS_VERSION_H_
 #define MUSTER_RENDEZVOUS_VERSION_H_
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The version that `--version` of every Muster program shows, next to the
 // protocol version.
 inline constexpr char kVersion[] = "0.1.0";
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_VERSION_H_

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstddef>
 
-namespace muster {
+namespace muster::agent {
 
 std::vector<int> AllowedCpus() {
   std::vector<int> allowed;
@@ -27,4 +27,4 @@ std::vector<int> AllowedCpus() {
   return allowed;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

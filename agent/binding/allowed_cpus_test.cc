@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 TEST(AllowedCpus, AreThoseOfTheAffinity) {
@@ -19,4 +19,4 @@ TEST(AllowedCpus, AreThoseOfTheAffinity) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -1,6 +1,6 @@
 #include "agent/binding/binding_mode.h"
 
-namespace muster {
+namespace muster::agent {
 
 const char* BindingName(Binding mode) {
   switch (mode) {
@@ -18,4 +18,4 @@ const char* BindingName(Binding mode) {
   return "none";
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -1,7 +1,7 @@
 #ifndef MUSTER_AGENT_BINDING_BINDING_MODE_H_
 #define MUSTER_AGENT_BINDING_BINDING_MODE_H_
 
-namespace muster {
+namespace muster::agent {
 
 // To which cores and memory workers are bound (torchrun's --numa-binding).
 enum class Binding {
@@ -15,6 +15,6 @@ enum class Binding {
 // As it is written after --numa-binding=; "none" for kNone.
 const char* BindingName(Binding mode);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_BINDING_BINDING_MODE_H_

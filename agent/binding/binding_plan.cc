@@ -11,7 +11,7 @@
 #include "agent/binding/near_nic.h"
 #include "agent/binding/worker_seats.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using Cpus = std::vector<LogicalCpu>;
@@ -200,4 +200,4 @@ absl::StatusOr<BindingPlan> PlanBinding(const BindingRequest& request,
   return plan;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

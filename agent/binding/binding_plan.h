@@ -9,7 +9,7 @@
 #include "agent/binding/binding_mode.h"
 #include "agent/binding/machine_layout.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct BindingRequest {
   Binding mode = Binding::kNode;  // not kNone
@@ -49,6 +49,6 @@ struct BindingPlan {
 absl::StatusOr<BindingPlan> PlanBinding(const BindingRequest& request,
                                         const MachineLayout& layout);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_BINDING_BINDING_PLAN_H_

@@ -6,7 +6,7 @@
 #include "agent/binding/cpu_list.h"
 #include "agent/binding/layouts.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::AllOf;
@@ -251,4 +251,4 @@ TEST(BindingPlan, TheNearNicIsTold) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

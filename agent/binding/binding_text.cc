@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/binding/cpu_list.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr size_t kMostRemarkBytes = 400;
@@ -66,4 +66,4 @@ std::string BindingRemark(Binding mode, const BindingPlan& plan) {
       ")");
 }
 
-}  // namespace muster
+}  // namespace muster::agent

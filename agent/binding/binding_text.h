@@ -7,7 +7,7 @@
 #include "agent/binding/binding_mode.h"
 #include "agent/binding/binding_plan.h"
 
-namespace muster {
+namespace muster::agent {
 
 // A node's binding in one short line, its workers by local rank: "node: 0-15 |
 // 16-31", "socket: 0-31 x4 | 32-63 x4". Behind the CPUs is the network card
@@ -21,6 +21,6 @@ std::string BindingText(Binding mode, const BindingPlan& plan, size_t most);
 // The same with the reason, for the beginning of a run. Pure.
 std::string BindingRemark(Binding mode, const BindingPlan& plan);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_BINDING_BINDING_TEXT_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 BindingPlan Of(const std::vector<std::vector<int>>& cpus) {
@@ -90,4 +90,4 @@ TEST(BindingText, TheRemarkSaysWhy) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

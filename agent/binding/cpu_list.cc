@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace muster {
+namespace muster::agent {
 
 std::string CpuList(const std::vector<int>& numbers) {
   std::string text;
@@ -21,4 +21,4 @@ std::string CpuList(const std::vector<int>& numbers) {
   return text;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

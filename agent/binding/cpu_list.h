@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // Ascending numbers as the kernel writes them in Cpus_allowed_list: "0-3,8".
 // Pure.
 std::string CpuList(const std::vector<int>& numbers);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_BINDING_CPU_LIST_H_

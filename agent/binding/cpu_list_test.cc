@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 TEST(CpuList, AsTheKernelWritesIt) {
@@ -14,4 +14,4 @@ TEST(CpuList, AsTheKernelWritesIt) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

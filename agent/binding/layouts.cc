@@ -5,7 +5,7 @@
 #include "agent/binding/read_layout.h"
 #include "base/check.h"
 
-namespace muster {
+namespace muster::agent {
 
 MachineLayout Synthetic(const std::string& description) {
   setenv("HWLOC_SYNTHETIC", description.c_str(), 1);
@@ -34,4 +34,4 @@ std::vector<std::string> AddGpus(const std::vector<int>& nodes,
   return addresses;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 
 #include "agent/binding/machine_layout.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What hwloc makes of its synthetic description, such as "pack:2 node:1
 // core:8 pu:2". CPUs are numbered through, hyper-threads next to each other,
@@ -21,6 +21,6 @@ std::vector<int> AllCpus(const MachineLayout& layout);
 std::vector<std::string> AddGpus(const std::vector<int>& nodes,
                                  MachineLayout* layout);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_BINDING_LAYOUTS_H_

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // One logical CPU (a hyper-thread, where cores have several), online or not.
 // Numbers of CPUs, sockets and nodes are the operating system's.
@@ -46,6 +46,6 @@ struct MachineLayout {
   std::vector<Nic> nics;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_BINDING_MACHINE_LAYOUT_H_

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 size_t CommonBridges(const PciDevice& a, const PciDevice& b) {
@@ -39,4 +39,4 @@ std::string NearNic(const PciDevice& device, const std::vector<Nic>& nics) {
                  fast ? NicKind::kInfiniBand : NicKind::kEthernet);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

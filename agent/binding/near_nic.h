@@ -6,7 +6,7 @@
 
 #include "agent/binding/machine_layout.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The one of `nics` that shares the most bridges with `device`, and at least
 // the host's; InfiniBand devices before network interfaces, since they carry
@@ -15,6 +15,6 @@ namespace muster {
 // Pure.
 std::string NearNic(const PciDevice& device, const std::vector<Nic>& nics);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_BINDING_NEAR_NIC_H_

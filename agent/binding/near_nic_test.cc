@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 PciDevice At(std::vector<std::string> bridges) {
@@ -64,4 +64,4 @@ TEST(NearNic, AnInterfaceWhereThereIsNoInfiniBand) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -18,7 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Sets a variable for as long as it lives.
@@ -226,4 +226,4 @@ absl::StatusOr<MachineLayout> ReadLayout() {
   return layout;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

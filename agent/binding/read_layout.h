@@ -4,7 +4,7 @@
 #include "absl/status/statusor.h"
 #include "agent/binding/machine_layout.h"
 
-namespace muster {
+namespace muster::agent {
 
 // This machine as hwloc sees it, or what HWLOC_XMLFILE, HWLOC_SYNTHETIC or
 // HWLOC_FSROOT names in its stead. Takes some milliseconds. For a process that
@@ -14,6 +14,6 @@ namespace muster {
 // Unavailable: hwloc's refusal.
 absl::StatusOr<MachineLayout> ReadLayout();
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_BINDING_READ_LAYOUT_H_

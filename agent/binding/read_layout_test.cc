@@ -10,7 +10,7 @@
 #include "agent/binding/allowed_cpus.h"
 #include "agent/binding/layouts.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -119,4 +119,4 @@ TEST(ReadLayout, NoPluginIsLoadedAndTheVariableIsAsBefore) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/binding/cpu_list.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 std::vector<int> NodesOf(const std::vector<LogicalCpu>& cpus) {
@@ -136,4 +136,4 @@ Seats SeatWorkers(const MachineLayout& layout,
   return SeatByGpu(layout, allowed, gpus);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

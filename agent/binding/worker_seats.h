@@ -6,7 +6,7 @@
 
 #include "agent/binding/machine_layout.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Where something that wants cores is.
 struct Seat {
@@ -35,6 +35,6 @@ Seats SeatWorkers(const MachineLayout& layout,
                   const std::vector<LogicalCpu>& allowed,
                   const std::vector<std::string>& gpus, int workers);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_BINDING_WORKER_SEATS_H_

@@ -14,7 +14,7 @@
 #include "rendezvous/protocol/failure.h"
 #include "rendezvous/protocol/signal_names.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Only the last line is wanted.
@@ -42,12 +42,13 @@ std::string LastLine(const std::string& output) {
   const size_t before = output.find_last_of("\n", end);
   const size_t start = before == std::string::npos ? 0 : before + 1;
   return BoundedLine(output.substr(start, end + 1 - start),
-                     kMostLineBytes - 100);
+                     rendezvous::kMostLineBytes - 100);
 }
 
 std::string EndInWords(int wait_status) {
   if (WIFSIGNALED(wait_status)) {
-    return absl::StrCat("killed by ", SignalName(WTERMSIG(wait_status)));
+    return absl::StrCat("killed by ",
+                        rendezvous::SignalName(WTERMSIG(wait_status)));
   }
   if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) != 0) {
     return absl::StrCat("exit code ", WEXITSTATUS(wait_status));
@@ -100,4 +101,4 @@ absl::Status RunShellCommand(const ShellCommand& command) {
       said.empty() ? "" : absl::StrCat("; the last it said was: ", said)));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

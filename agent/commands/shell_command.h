@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // A command that a person has given, for `sh -c`.
 struct ShellCommand {
@@ -29,6 +29,6 @@ struct ShellCommand {
 //   Unavailable         no shell could be started
 absl::Status RunShellCommand(const ShellCommand& command);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_COMMANDS_SHELL_COMMAND_H_

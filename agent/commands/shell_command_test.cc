@@ -14,7 +14,7 @@
 
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -93,4 +93,4 @@ TEST(ShellCommand, DiesWithThisProcess) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct TimedTask::Work {
   const OwnedFd cancel{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -64,4 +64,4 @@ TimedTask::Was TimedTask::Cancel() {
   return was;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Something that takes time beside an agent's loop, and may take for ever: a
 // call into a driver or a file system that has died cannot be ended. Such a one
@@ -45,6 +45,6 @@ class TimedTask {
   std::thread waiter_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_COMMANDS_TIMED_TASK_H_

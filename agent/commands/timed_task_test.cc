@@ -6,7 +6,7 @@
 
 #include <future>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::hours;
@@ -88,4 +88,4 @@ TEST(TimedTask, ANewOneTakesTheOldOnesPlace) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

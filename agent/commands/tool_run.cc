@@ -17,7 +17,7 @@
 
 extern char** environ;
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using End = ToolOutcome::End;
@@ -148,4 +148,4 @@ ToolOutcome RunTool(const ToolRequest& request) {
   return outcome;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct ToolRequest {
   std::vector<std::string> argv;  // argv[0] is looked up in PATH
@@ -42,6 +42,6 @@ struct ToolOutcome {
 // thread of any program: it does not fork by itself.
 ToolOutcome RunTool(const ToolRequest& request);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_COMMANDS_TOOL_RUN_H_

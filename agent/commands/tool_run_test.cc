@@ -11,7 +11,7 @@
 #include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using End = ToolOutcome::End;
@@ -142,4 +142,4 @@ TEST_F(ToolRunTest, WhatIsBlockedDoesNotReachIt) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

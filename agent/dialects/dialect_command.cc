@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::agent {
 
 std::vector<std::string> WithDialects(const std::vector<Dialect>& dialects,
                                       std::vector<std::string> command) {
@@ -23,4 +23,4 @@ std::vector<std::string> WithDialects(const std::vector<Dialect>& dialects,
   return command;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 
 #include "agent/workers/dialect.h"
 
-namespace muster {
+namespace muster::agent {
 
 inline constexpr char kDialectArgument[] = "--dialect-process";
 inline constexpr char kTensorFlowWord[] = "tf";
@@ -17,6 +17,6 @@ inline constexpr char kJaxWord[] = "jax";
 std::vector<std::string> WithDialects(const std::vector<Dialect>& dialects,
                                       std::vector<std::string> command);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_DIALECTS_DIALECT_COMMAND_H_

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -21,4 +21,4 @@ TEST(WithDialectsTest, OnlyThoseThatMustMeet) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

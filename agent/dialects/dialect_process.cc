@@ -24,7 +24,7 @@
 
 extern char** environ;
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // As long as the workers of the slowest node may need to start.
@@ -144,4 +144,4 @@ int RunDialectProcess(char** argv) {
   return failure.error == ENOENT ? 127 : 126;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -1,7 +1,7 @@
 #ifndef MUSTER_AGENT_DIALECTS_DIALECT_PROCESS_H_
 #define MUSTER_AGENT_DIALECTS_DIALECT_PROCESS_H_
 
-namespace muster {
+namespace muster::agent {
 
 // What a worker's process does first where its program's dialect (TensorFlow,
 // JAX) tells every worker others' addresses: it reserves a port, meets the
@@ -16,6 +16,6 @@ bool IsDialectProcess(int argc, char** argv);
 // fails, having said why on stderr: 127 and 126 as a shell.
 int RunDialectProcess(char** argv);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_DIALECTS_DIALECT_PROCESS_H_

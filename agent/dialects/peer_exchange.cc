@@ -11,7 +11,7 @@
 #include "store/wire/limits.h"
 #include "store/wire/request.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Beyond the deadline, for the question who was absent.
@@ -30,23 +30,23 @@ std::vector<std::string> KeysOf(const std::string& topic, int ranks) {
   return keys;
 }
 
-std::string RequestFor(StoreCommand command,
+std::string RequestFor(store::StoreCommand command,
                        const std::vector<std::string>& keys) {
-  StoreRequest request{.command = command};
+  store::StoreRequest request{.command = command};
   request.keys.assign(keys.begin(), keys.end());
   std::string bytes;
-  AppendRequest(request, &bytes);
+  store::AppendRequest(request, &bytes);
   return bytes;
 }
 
 absl::StatusOr<std::vector<std::string>> ReadAll(
-    StoreChannel& channel, const std::vector<std::string>& keys,
+    store::StoreChannel& channel, const std::vector<std::string>& keys,
     Instant deadline) {
   absl::Status sent =
-      channel.Send(RequestFor(StoreCommand::kMultiGet, keys), deadline);
+      channel.Send(RequestFor(store::StoreCommand::kMultiGet, keys), deadline);
   if (!sent.ok()) return sent;
-  absl::StatusOr<StoreReply> reply =
-      channel.Receive(StoreCommand::kMultiGet, keys.size(), deadline);
+  absl::StatusOr<store::StoreReply> reply =
+      channel.Receive(store::StoreCommand::kMultiGet, keys.size(), deadline);
   if (!reply.ok()) return reply.status();
   return std::move(reply->strings);
 }
@@ -55,8 +55,8 @@ absl::StatusOr<std::vector<std::string>> ReadAll(
 absl::Status NameAbsent(const PeerMeeting& meeting, Instant started,
                         const std::vector<std::string>& keys) {
   const Instant until = MonotonicNow() + kLastWords;
-  absl::StatusOr<StoreChannel> channel =
-      StoreChannel::Open(meeting.host, meeting.port, until);
+  absl::StatusOr<store::StoreChannel> channel =
+      store::StoreChannel::Open(meeting.host, meeting.port, until);
   if (!channel.ok()) return channel.status();
   const absl::StatusOr<std::vector<std::string>> told =
       ReadAll(*channel, keys, until);
@@ -79,25 +79,26 @@ absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
   if (own.empty() || own.size() > kLongestAddress) {
     return absl::InvalidArgumentError("this node's address is unknown");
   }
-  if (static_cast<size_t>(wanted) > kMaxStoreKeys) {
+  if (static_cast<size_t>(wanted) > store::kMaxStoreKeys) {
     return absl::InvalidArgumentError(
-        absl::StrCat("a world of more than ", kMaxStoreKeys,
+        absl::StrCat("a world of more than ", store::kMaxStoreKeys,
                      " workers cannot tell each other their addresses"));
   }
   const Instant started = MonotonicNow();
-  absl::StatusOr<StoreChannel> channel =
-      DialStore(meeting.host, meeting.port, meeting.deadline);
+  absl::StatusOr<store::StoreChannel> channel =
+      store::DialStore(meeting.host, meeting.port, meeting.deadline);
   if (!channel.ok()) return channel.status();
   const std::vector<std::string> keys = KeysOf(topic, wanted);
   const std::string own_key = KeyOf(topic, meeting.rank);
   std::string requests;
-  AppendRequest({.command = StoreCommand::kSet, .key = own_key, .value = own},
-                &requests);
-  requests += RequestFor(StoreCommand::kWait, keys);
+  store::AppendRequest(
+      {.command = store::StoreCommand::kSet, .key = own_key, .value = own},
+      &requests);
+  requests += RequestFor(store::StoreCommand::kWait, keys);
   absl::Status sent = channel->Send(requests, meeting.deadline);
   if (!sent.ok()) return sent;
-  const absl::StatusOr<StoreReply> all =
-      channel->Receive(StoreCommand::kWait, 0, meeting.deadline);
+  const absl::StatusOr<store::StoreReply> all =
+      channel->Receive(store::StoreCommand::kWait, 0, meeting.deadline);
   if (absl::IsDeadlineExceeded(all.status())) {
     return NameAbsent(meeting, started, keys);
   }
@@ -106,4 +107,4 @@ absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
                  std::max(meeting.deadline, MonotonicNow() + kLastWords));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Where the workers of a round meet, and who asks.
 struct PeerMeeting {
@@ -29,6 +29,6 @@ absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
     const PeerMeeting& meeting, const std::string& topic,
     const std::string& own, int wanted);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_DIALECTS_PEER_EXCHANGE_H_

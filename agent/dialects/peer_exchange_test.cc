@@ -10,7 +10,7 @@
 #include "base/monotonic_clock.h"
 #include "store/server/store_server.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::AllOf;
@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 class PeerExchangeTest : public ::testing::Test {
  protected:
-  PeerExchangeTest() : server_(StoreServer::Start({})) {}
+  PeerExchangeTest() : server_(store::StoreServer::Start({})) {}
 
   PeerMeeting Meeting(int rank, Duration patience) {
     return {.host = "127.0.0.1",
@@ -29,7 +29,7 @@ class PeerExchangeTest : public ::testing::Test {
             .deadline = MonotonicNow() + patience};
   }
 
-  absl::StatusOr<std::unique_ptr<StoreServer>> server_;
+  absl::StatusOr<std::unique_ptr<store::StoreServer>> server_;
 };
 
 TEST_F(PeerExchangeTest, EveryRankLearnsAllAddressesInOrder) {
@@ -76,4 +76,4 @@ TEST_F(PeerExchangeTest, AnAddressThatNobodyKnowsIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

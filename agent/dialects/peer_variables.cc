@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::agent {
 
 PeerVariables TensorFlowVariables(const PeerWorld& world) {
   nlohmann::ordered_json config;
@@ -30,4 +30,4 @@ PeerVariables JaxVariables(const PeerWorld& world, int world_size) {
           {"OMPI_COMM_WORLD_LOCAL_RANK", std::to_string(world.local_rank)}};
 }
 
-}  // namespace muster
+}  // namespace muster::agent

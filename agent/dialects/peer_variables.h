@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // A world of workers that know each other's addresses.
 struct PeerWorld {
@@ -29,6 +29,6 @@ PeerVariables TensorFlowVariables(const PeerWorld& world);
 // hands nothing over. `world.addresses` need hold no more than rank 0's. Pure.
 PeerVariables JaxVariables(const PeerWorld& world, int world_size);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_DIALECTS_PEER_VARIABLES_H_

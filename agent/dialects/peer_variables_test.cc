@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -36,4 +36,4 @@ TEST(JaxVariablesTest, WhatInitializeAndScriptsRead) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

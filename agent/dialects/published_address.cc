@@ -3,20 +3,22 @@
 #include "base/loopback.h"
 #include "rendezvous/endpoint/endpoint.h"
 
-namespace muster {
+namespace muster::agent {
 
 std::string PublishedAddress(const std::string& host, int port) {
-  return host.empty() ? "" : Endpoint{host, port}.ToString();
+  return host.empty() ? "" : rendezvous::Endpoint{host, port}.ToString();
 }
 
 std::string AddressFromHere(const std::string& published,
                             const std::string& own,
                             const std::string& coordinator) {
   if (own.empty() || IsLoopback(own)) return published;
-  const absl::StatusOr<Endpoint> peer = ParseEndpoint(published);
-  const absl::StatusOr<Endpoint> meeting = ParseEndpoint(coordinator);
+  const absl::StatusOr<rendezvous::Endpoint> peer =
+      rendezvous::ParseEndpoint(published);
+  const absl::StatusOr<rendezvous::Endpoint> meeting =
+      rendezvous::ParseEndpoint(coordinator);
   if (!peer.ok() || !meeting.ok() || !IsLoopback(peer->host)) return published;
-  return Endpoint{meeting->host, peer->port}.ToString();
+  return rendezvous::Endpoint{meeting->host, peer->port}.ToString();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::agent {
 
 // "host:port", an IPv6 address in brackets; empty where `host` is.
 std::string PublishedAddress(const std::string& host, int port);
@@ -15,6 +15,6 @@ std::string AddressFromHere(const std::string& published,
                             const std::string& own,
                             const std::string& coordinator);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_DIALECTS_PUBLISHED_ADDRESS_H_

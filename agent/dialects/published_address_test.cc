@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 TEST(PublishedAddressTest, BracketsForIpv6) {
@@ -31,4 +31,4 @@ TEST(AddressFromHereTest, WhatIsNoLoopbackStays) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

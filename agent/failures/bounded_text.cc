@@ -5,7 +5,7 @@
 
 #include "agent/logs/terminal_text.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::string_view kMore = "...";
@@ -85,4 +85,4 @@ std::string BoundedTail(std::string_view text, size_t most_bytes) {
   return tail;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // Texts from workers, made fit for a report: valid UTF-8 without control
 // characters and escape sequences, at most `most_bytes` long and cut between
@@ -27,6 +27,6 @@ std::vector<std::string> BoundedLastLines(const std::vector<std::string>& lines,
 // a first line "..." where some were left out.
 std::string BoundedTail(std::string_view text, size_t most_bytes);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FAILURES_BOUNDED_TEXT_H_

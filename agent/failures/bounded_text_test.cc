@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::EndsWith;
@@ -63,4 +63,4 @@ TEST(BoundedIndentedLineTest, KeepsTheIndentationWithinBounds) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -11,7 +11,7 @@
 #include "agent/failures/bounded_text.h"
 #include "rendezvous/protocol/signal_names.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // What usually sends a signal that nobody of the job sent.
@@ -34,8 +34,8 @@ const char* HintFor(int signal) {
 
 std::string DescribeSignal(int wait_status, const std::string& expired_timer) {
   const int signal = WTERMSIG(wait_status);
-  std::string text =
-      "killed by " + SignalName(signal) + " (" + std::to_string(signal) + ")";
+  std::string text = "killed by " + rendezvous::SignalName(signal) + " (" +
+                     std::to_string(signal) + ")";
   if (WCOREDUMP(wait_status)) text += ", core dumped";
   if (!expired_timer.empty()) {
     return text + "; its timer '" + expired_timer + "' expired";
@@ -74,7 +74,7 @@ std::string DescribeExitCode(int exit_code,
     text += ": " + *last;
   } else if (exit_code > 128 && exit_code <= 128 + SIGRTMAX) {
     // A shell between us and the program that was killed.
-    text += " (128 + " + SignalName(exit_code - 128) + ")";
+    text += " (128 + " + rendezvous::SignalName(exit_code - 128) + ")";
   }
   return text;
 }
@@ -125,19 +125,21 @@ std::string DescribeStep(const WorkerNotStarted& event) {
 
 }  // namespace
 
-std::optional<Failure> DescribeEnd(Failure place, const WorkerEnded& event,
-                                   const WorkerRemains& remains) {
-  Failure failure = std::move(place);
+std::optional<rendezvous::Failure> DescribeEnd(rendezvous::Failure place,
+                                               const WorkerEnded& event,
+                                               const WorkerRemains& remains) {
+  rendezvous::Failure failure = std::move(place);
   failure.pid = event.pid;
   failure.stderr_tail =
-      BoundedLastLines(remains.stderr_tail, kMostStderrLines, kMostLineBytes);
+      BoundedLastLines(remains.stderr_tail, rendezvous::kMostStderrLines,
+                       rendezvous::kMostLineBytes);
   std::string message;
   if (WIFSIGNALED(event.wait_status)) {
-    failure.kind = FailureKind::kSignal;
+    failure.kind = rendezvous::FailureKind::kSignal;
     failure.signal = WTERMSIG(event.wait_status);
     message = DescribeSignal(event.wait_status, remains.expired_timer);
   } else {
-    failure.kind = FailureKind::kExitCode;
+    failure.kind = rendezvous::FailureKind::kExitCode;
     failure.exit_code = WEXITSTATUS(event.wait_status);
     if (failure.exit_code == 0) return std::nullopt;
     message = DescribeExitCode(failure.exit_code, failure.stderr_tail);
@@ -145,25 +147,29 @@ std::optional<Failure> DescribeEnd(Failure place, const WorkerEnded& event,
   if (remains.error_file.ok()) {
     const ErrorFile& file = *remains.error_file;
     failure.error_file = remains.error_file_path;
-    failure.traceback = BoundedTail(file.traceback, kMostTracebackBytes);
+    failure.traceback =
+        BoundedTail(file.traceback, rendezvous::kMostTracebackBytes);
     if (file.unix_time > 0) failure.unix_time = file.unix_time;
-    const std::string said = BoundedLine(file.message, kMostLineBytes);
+    const std::string said =
+        BoundedLine(file.message, rendezvous::kMostLineBytes);
     if (!said.empty()) message = said;
   }
   if (const std::string remedy = RemedyFor(message); !remedy.empty()) {
     if (message.back() == '.') message.pop_back();
     message += remedy;
   }
-  failure.message = BoundedLine(message, kMostLineBytes);
+  failure.message = BoundedLine(message, rendezvous::kMostLineBytes);
   return failure;
 }
 
-Failure DescribeNotStarted(Failure place, const WorkerNotStarted& event) {
-  Failure failure = std::move(place);
-  failure.kind = FailureKind::kStartFailed;
+rendezvous::Failure DescribeNotStarted(rendezvous::Failure place,
+                                       const WorkerNotStarted& event) {
+  rendezvous::Failure failure = std::move(place);
+  failure.kind = rendezvous::FailureKind::kStartFailed;
   failure.exit_code = event.error == ENOENT ? 127 : 126;
-  failure.message = BoundedLine(DescribeStep(event), kMostLineBytes);
+  failure.message =
+      BoundedLine(DescribeStep(event), rendezvous::kMostLineBytes);
   return failure;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,7 +10,7 @@
 #include "agent/guardian/guardian.h"
 #include "rendezvous/protocol/failure.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What a worker left behind.
 struct WorkerRemains {
@@ -26,13 +26,15 @@ struct WorkerRemains {
 // "killed by SIGSEGV (11)", with a hint where there is a usual cause; else
 // "exit code 3", with the last line of stderr where that names an exception.
 // All texts are cut to failure.h's bounds, between characters. Pure.
-std::optional<Failure> DescribeEnd(Failure place, const WorkerEnded& event,
-                                   const WorkerRemains& remains);
+std::optional<rendezvous::Failure> DescribeEnd(rendezvous::Failure place,
+                                               const WorkerEnded& event,
+                                               const WorkerRemains& remains);
 
 // The failure of a worker that never ran: exit code 127 where something is
 // missing, else 126, as shells have it. Pure.
-Failure DescribeNotStarted(Failure place, const WorkerNotStarted& event);
+rendezvous::Failure DescribeNotStarted(rendezvous::Failure place,
+                                       const WorkerNotStarted& event);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FAILURES_DESCRIBE_EXIT_H_

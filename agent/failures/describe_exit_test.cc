@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <csignal>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::EndsWith;
@@ -15,8 +15,8 @@ using ::testing::HasSubstr;
 constexpr int ExitStatus(int code) { return code << 8; }
 constexpr int kCoreDumped = 0x80;
 
-Failure Place() {
-  Failure place;
+rendezvous::Failure Place() {
+  rendezvous::Failure place;
   place.node_id = "node-a";
   place.host = "alpha";
   place.group_rank = 1;
@@ -26,11 +26,12 @@ Failure Place() {
   return place;
 }
 
-Failure Describe(int wait_status, const WorkerRemains& remains = {}) {
+rendezvous::Failure Describe(int wait_status,
+                             const WorkerRemains& remains = {}) {
   const auto failure =
       DescribeEnd(Place(), WorkerEnded{2, 4711, wait_status}, remains);
   EXPECT_TRUE(failure.has_value());
-  return failure.value_or(Failure());
+  return failure.value_or(rendezvous::Failure());
 }
 
 std::string NotStarted(const std::string& step, const std::string& path,
@@ -44,8 +45,8 @@ TEST(DescribeEnd, IsNothingAfterSuccess) {
 }
 
 TEST(DescribeEnd, KeepsThePlaceAndTellsTheEnd) {
-  const Failure failure = Describe(ExitStatus(3));
-  EXPECT_EQ(failure.kind, FailureKind::kExitCode);
+  const rendezvous::Failure failure = Describe(ExitStatus(3));
+  EXPECT_EQ(failure.kind, rendezvous::FailureKind::kExitCode);
   EXPECT_EQ(failure.exit_code, 3);
   EXPECT_EQ(failure.message, "exit code 3");
   EXPECT_EQ(failure.node_id, "node-a");
@@ -57,8 +58,8 @@ TEST(DescribeEnd, KeepsThePlaceAndTellsTheEnd) {
 }
 
 TEST(DescribeEnd, NamesTheSignal) {
-  const Failure failure = Describe(SIGSEGV | kCoreDumped);
-  EXPECT_EQ(failure.kind, FailureKind::kSignal);
+  const rendezvous::Failure failure = Describe(SIGSEGV | kCoreDumped);
+  EXPECT_EQ(failure.kind, rendezvous::FailureKind::kSignal);
   EXPECT_EQ(failure.signal, SIGSEGV);
   EXPECT_EQ(failure.message, "killed by SIGSEGV (11), core dumped");
   EXPECT_EQ(Describe(SIGTERM).message, "killed by SIGTERM (15)");
@@ -97,7 +98,7 @@ TEST(DescribeEnd, PrefersTheErrorFile) {
   remains.error_file_path = "/logs/error.json";
   remains.error_file = ErrorFile{"ValueError: no layer\nsecond line",
                                  "Traceback\n  File\n", 1763683200};
-  const Failure failure = Describe(ExitStatus(1), remains);
+  const rendezvous::Failure failure = Describe(ExitStatus(1), remains);
   EXPECT_EQ(failure.message, "ValueError: no layer");
   EXPECT_EQ(failure.traceback, "Traceback\n  File");
   EXPECT_EQ(failure.error_file, "/logs/error.json");
@@ -108,7 +109,7 @@ TEST(DescribeEnd, DoesWithoutAnErrorFileThatCannotBeRead) {
   WorkerRemains remains;
   remains.error_file_path = "/logs/error.json";
   remains.error_file = absl::InvalidArgumentError("garbage");
-  const Failure failure = Describe(ExitStatus(1), remains);
+  const rendezvous::Failure failure = Describe(ExitStatus(1), remains);
   EXPECT_EQ(failure.message, "exit code 1");
   EXPECT_EQ(failure.error_file, "");
 }
@@ -121,14 +122,17 @@ TEST(DescribeEnd, BoundsEveryText) {
   remains.error_file_path = "/logs/error.json";
   remains.error_file =
       ErrorFile{std::string(100000, 'm'), std::string(100000, 't'), 0};
-  const Failure failure = Describe(ExitStatus(1), remains);
-  EXPECT_EQ(failure.message.size(), static_cast<size_t>(kMostLineBytes));
-  EXPECT_LE(failure.traceback.size(), static_cast<size_t>(kMostTracebackBytes));
+  const rendezvous::Failure failure = Describe(ExitStatus(1), remains);
+  EXPECT_EQ(failure.message.size(),
+            static_cast<size_t>(rendezvous::kMostLineBytes));
+  EXPECT_LE(failure.traceback.size(),
+            static_cast<size_t>(rendezvous::kMostTracebackBytes));
   EXPECT_GT(failure.traceback.size(), 0u);
-  ASSERT_EQ(failure.stderr_tail.size(), static_cast<size_t>(kMostStderrLines));
+  ASSERT_EQ(failure.stderr_tail.size(),
+            static_cast<size_t>(rendezvous::kMostStderrLines));
   EXPECT_EQ(failure.stderr_tail.back().substr(0, 3), "99x");
   EXPECT_EQ(failure.stderr_tail.back().size(),
-            static_cast<size_t>(kMostLineBytes));
+            static_cast<size_t>(rendezvous::kMostLineBytes));
 }
 
 TEST(DescribeEndTest, AnExpiredTimerIsTheReason) {
@@ -177,4 +181,4 @@ TEST(DescribeNotStarted, HasTheExitCodeOfAShell) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -14,7 +14,7 @@
 #include "base/bounded_file.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using Json = nlohmann::json;
@@ -129,4 +129,4 @@ absl::StatusOr<ErrorFile> ReadErrorFile(const std::string& path) {
                std::string(file.status().message()));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

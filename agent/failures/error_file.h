@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What torchrun's @record decorator wrote of a worker's exception into
 // $TORCHELASTIC_ERROR_FILE (torch/distributed/elastic/multiprocessing/errors,
@@ -30,6 +30,6 @@ absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json);
 // tells whole seconds; the file's own time, where it fits, is more exact.
 absl::StatusOr<ErrorFile> ReadErrorFile(const std::string& path);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FAILURES_ERROR_FILE_H_

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <random>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -157,4 +157,4 @@ TEST_F(ErrorFileOnDisk, MayBeAPipeOrAFolderWithoutHarm) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

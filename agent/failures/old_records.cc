@@ -11,7 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // The 12 of "rank_12.ring".
@@ -32,7 +32,8 @@ std::optional<int> NumberBetween(absl::string_view name,
   return number;
 }
 
-bool IsOld(const std::string& name, const Place& place, int workers) {
+bool IsOld(const std::string& name, const rendezvous::Place& place,
+           int workers) {
   for (const char* ending : {".ring", ".json"}) {
     const std::optional<int> rank = NumberBetween(name, "rank_", ending);
     if (!rank) continue;
@@ -45,7 +46,7 @@ bool IsOld(const std::string& name, const Place& place, int workers) {
 
 }  // namespace
 
-void RemoveOldRecords(const std::string& folder, const Place& place,
+void RemoveOldRecords(const std::string& folder, const rendezvous::Place& place,
                       int workers) {
   std::vector<std::string> old;
   std::error_code error;
@@ -58,4 +59,4 @@ void RemoveOldRecords(const std::string& folder, const Place& place,
   for (const std::string& path : old) unlink(path.c_str());
 }
 
-}  // namespace muster
+}  // namespace muster::agent

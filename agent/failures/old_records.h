@@ -5,7 +5,7 @@
 
 #include "rendezvous/protocol/directive.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Before a round starts: removes what an earlier job or round left in `folder`
 // and `launch inspect` would take for this one's: the flight recorders (.ring
@@ -14,9 +14,9 @@ namespace muster {
 // nodes' are theirs to remove: they may share the folder, and be further.
 //
 // What cannot be removed stays.
-void RemoveOldRecords(const std::string& folder, const Place& place,
+void RemoveOldRecords(const std::string& folder, const rendezvous::Place& place,
                       int workers);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FAILURES_OLD_RECORDS_H_

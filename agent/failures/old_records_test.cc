@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::IsEmpty;
@@ -41,7 +41,7 @@ class OldRecords : public ::testing::Test {
   }
 
   std::string folder_;
-  Place place_;
+  rendezvous::Place place_;
 };
 
 TEST_F(OldRecords, ItsOwnAndThoseBeyondTheWorldGo) {
@@ -74,4 +74,4 @@ TEST_F(OldRecords, OnlyFilesAreRemoved) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -12,21 +12,21 @@
 #include "base/owned_fd.h"
 #include "base/write_all.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
-const char* HowOf(FailureKind kind) {
+const char* HowOf(rendezvous::FailureKind kind) {
   switch (kind) {
-    case FailureKind::kExitCode:
+    case rendezvous::FailureKind::kExitCode:
       return "exited";
-    case FailureKind::kSignal:
+    case rendezvous::FailureKind::kSignal:
       return "killed";
-    case FailureKind::kStartFailed:
+    case rendezvous::FailureKind::kStartFailed:
       return "not started";
-    case FailureKind::kHung:
+    case rendezvous::FailureKind::kHung:
       return "hung";
-    case FailureKind::kStoppedByUs:
-    case FailureKind::kNodeLost:
+    case rendezvous::FailureKind::kStoppedByUs:
+    case rendezvous::FailureKind::kNodeLost:
       return "stopped";
   }
   return "stopped";
@@ -41,19 +41,20 @@ absl::Status Failed(const std::string& path) {
 
 }  // namespace
 
-std::string WorkerEndsPath(const std::string& folder, const Place& place) {
+std::string WorkerEndsPath(const std::string& folder,
+                           const rendezvous::Place& place) {
   return absl::StrCat(folder, "/workers.", place.group_rank, ".json");
 }
 
-std::string WorkerEndsJson(const Place& place,
-                           const std::vector<Failure>& ends) {
+std::string WorkerEndsJson(const rendezvous::Place& place,
+                           const std::vector<rendezvous::Failure>& ends) {
   using Json = nlohmann::ordered_json;
   Json json = {{"format", "muster worker ends 1"},
                {"round", place.round},
                {"group_rank", place.group_rank},
                {"world_size", place.world_size},
                {"workers", Json::array()}};
-  for (const Failure& end : ends) {
+  for (const rendezvous::Failure& end : ends) {
     json["workers"].push_back({{"rank", end.rank},
                                {"local_rank", end.local_rank},
                                {"host", end.host},
@@ -83,4 +84,4 @@ absl::Status WriteWorkerEnds(const std::string& path, const std::string& text) {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,22 +9,22 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Place APlace() {
-  Place place;
+rendezvous::Place APlace() {
+  rendezvous::Place place;
   place.round = 3;
   place.group_rank = 1;
   place.world_size = 4;
   return place;
 }
 
-Failure EndOf(int rank, FailureKind kind) {
-  Failure end;
+rendezvous::Failure EndOf(int rank, rendezvous::FailureKind kind) {
+  rendezvous::Failure end;
   end.kind = kind;
   end.rank = rank;
   end.host = "h\xff";
@@ -37,10 +37,11 @@ Failure EndOf(int rank, FailureKind kind) {
 
 TEST(WorkerEnds, TellsHowEachEnded) {
   const auto json = nlohmann::json::parse(WorkerEndsJson(
-      APlace(),
-      {EndOf(3, FailureKind::kSignal), EndOf(2, FailureKind::kHung),
-       EndOf(1, FailureKind::kStoppedByUs), EndOf(0, FailureKind::kExitCode),
-       EndOf(0, FailureKind::kStartFailed)}));
+      APlace(), {EndOf(3, rendezvous::FailureKind::kSignal),
+                 EndOf(2, rendezvous::FailureKind::kHung),
+                 EndOf(1, rendezvous::FailureKind::kStoppedByUs),
+                 EndOf(0, rendezvous::FailureKind::kExitCode),
+                 EndOf(0, rendezvous::FailureKind::kStartFailed)}));
   EXPECT_EQ(json["round"], 3);
   EXPECT_EQ(json["world_size"], 4);
   std::vector<std::string> how;
@@ -74,4 +75,4 @@ TEST(WorkerEnds, TheFileIsReplacedAsAWhole) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -11,7 +11,7 @@
 #include "agent/fitness/read_surroundings.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 void Add(const std::vector<Finding>& part, std::vector<Finding>& findings) {
@@ -89,4 +89,4 @@ absl::Status CheckFitness(const std::vector<std::string>& checks,
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct FitnessScope {
   // Where this node's job writes: logs, temporary files, checkpoints. Those
@@ -36,6 +36,6 @@ struct FitnessScope {
 absl::Status CheckFitness(const std::vector<std::string>& checks,
                           const FitnessScope& scope);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_CHECK_FITNESS_H_

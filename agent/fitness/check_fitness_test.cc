@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -152,4 +152,4 @@ TEST_F(CheckFitnessTest, MemoryOfTheControlGroup) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -3,7 +3,7 @@
 
 #include "agent/fitness/examine_host.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -70,4 +70,4 @@ TEST(ExamineCoordinator, OneThatTellsLittleAnswersAllTheSame) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

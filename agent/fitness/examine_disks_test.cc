@@ -3,7 +3,7 @@
 
 #include "agent/fitness/examine_host.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -45,4 +45,4 @@ TEST(ExamineDisks, FoldersThatTakeFilesMustBeWritable) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -11,7 +11,7 @@
 #include "agent/fitness/wording.h"
 #include "base/environment_value.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 std::string Text(const NodeFacts& facts, const char* name) {
@@ -160,4 +160,4 @@ std::vector<Finding> ExamineEnvironment(const NodeFacts& facts) {
   return findings;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

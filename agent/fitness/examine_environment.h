@@ -8,7 +8,7 @@
 #include "agent/fitness/finding.h"
 #include "agent/fitness/node_facts.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What is to be said of the variables that steer CUDA, NCCL and Gloo, given
 // what is on this node. Pure.
@@ -25,6 +25,6 @@ int NamedGpus(const std::optional<std::string>& visible);
 // of them, or MIG instances.
 GpuFacts OnlyVisible(const std::optional<std::string>& visible, GpuFacts gpus);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_EXAMINE_ENVIRONMENT_H_

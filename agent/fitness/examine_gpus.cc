@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/fitness/wording.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Memory in use beyond this is somebody's; a driver keeps some for itself.
@@ -270,4 +270,4 @@ std::vector<Finding> ExamineGpuCount(int needed, const GpuFacts& gpus) {
                                     : absl::StrCat("there are ", there)))};
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 #include "agent/fitness/finding.h"
 #include "agent/fitness/node_facts.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What is to be said of a node's GPUs, of what connects them, and of the
 // versions of what drives them. Pure.
@@ -18,6 +18,6 @@ std::vector<Finding> ExamineGpuCount(int needed, const GpuFacts& gpus);
 std::vector<Finding> ExamineLinks(const GpuFacts& gpus,
                                   const GpuSurroundings& surroundings);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_EXAMINE_GPUS_H_

@@ -7,7 +7,7 @@
 #include "agent/fitness/finding.h"
 #include "agent/fitness/node_facts.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What is to be said of a node's network, of the coordinator it was told of,
 // of its cores, memory and limits, and of its disks. Pure.
@@ -22,6 +22,6 @@ std::vector<Finding> ExamineDisks(const std::vector<FolderFacts>& folders);
 std::vector<Finding> ExamineSharedMemory(const std::optional<FolderFacts>& shm);
 std::vector<Finding> ExamineMemory(const HostFacts& host);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_EXAMINE_HOST_H_

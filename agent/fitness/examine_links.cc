@@ -4,7 +4,7 @@
 #include "agent/fitness/examine_gpus.h"
 #include "agent/fitness/wording.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // nvmlGpuP2PStatus_t in words.
@@ -113,4 +113,4 @@ std::vector<Finding> ExamineLinks(const GpuFacts& gpus,
   return findings;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -5,7 +5,7 @@
 #include "agent/fitness/examine_host.h"
 #include "agent/fitness/wording.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
@@ -195,4 +195,4 @@ std::vector<Finding> ExamineDisks(const std::vector<FolderFacts>& folders) {
   return findings;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 #include "agent/fitness/wording.h"
 #include "base/loopback.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 std::string FirstLabel(const std::string& name) {
@@ -182,4 +182,4 @@ std::vector<Finding> ExamineCoordinator(const CoordinatorFacts& coordinator,
   return findings;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -4,7 +4,7 @@
 #include "agent/fitness/examine_gpus.h"
 #include "agent/fitness/examine_host.h"
 
-namespace muster {
+namespace muster::agent {
 
 std::vector<Finding> ExamineNode(const NodeFacts& facts) {
   std::vector<Finding> findings;
@@ -23,4 +23,4 @@ std::vector<Finding> ExamineNode(const NodeFacts& facts) {
   return findings;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,11 +6,11 @@
 #include "agent/fitness/finding.h"
 #include "agent/fitness/node_facts.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Everything there is to say of a node, group by group. Pure.
 std::vector<Finding> ExamineNode(const NodeFacts& facts);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_EXAMINE_NODE_H_

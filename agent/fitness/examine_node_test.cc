@@ -9,7 +9,7 @@
 #include "agent/fitness/examine_environment.h"
 #include "agent/fitness/examine_host.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -493,4 +493,4 @@ TEST(ExamineNode, ANodeWithoutFabricMayLockLittle) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

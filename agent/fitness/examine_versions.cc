@@ -2,7 +2,7 @@
 #include "agent/fitness/examine_gpus.h"
 #include "agent/fitness/wording.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 void Append(const std::string& what, const std::string& version,
@@ -99,4 +99,4 @@ std::vector<Finding> ExamineVersions(const NodeFacts& facts) {
   return findings;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

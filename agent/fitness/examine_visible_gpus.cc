@@ -8,7 +8,7 @@
 #include "agent/fitness/small_file.h"
 #include "agent/fitness/wording.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 std::vector<std::string> Words(const std::string& visible) {
@@ -110,4 +110,4 @@ GpuFacts OnlyVisible(const std::optional<std::string>& visible, GpuFacts gpus) {
   return gpus;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // From the best to the worst, so that they compare.
 enum class Severity {
@@ -64,6 +64,6 @@ const FindingKind* KindOf(const std::string& id);
 // The worst among `findings`; kOk if there are none.
 Severity WorstOf(const std::vector<Finding>& findings);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_FINDING_H_

@@ -1,7 +1,7 @@
 #include "agent/fitness/finding.h"
 #include "base/check.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using enum Severity;
@@ -488,4 +488,4 @@ Severity WorstOf(const std::vector<Finding>& findings) {
   return worst;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -8,7 +8,7 @@
 #include "base/time.h"
 #include "rendezvous/endpoint/endpoint.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What a node must pass before it takes part in a round.
 struct FitnessOptions {
@@ -16,12 +16,13 @@ struct FitnessOptions {
   std::vector<std::string> checks;  // built-in ones: gpu, disk, memory, shm
   Duration timeout = std::chrono::seconds(60);
   Duration interval = std::chrono::seconds(30);
-  std::optional<Endpoint> probe_listen;  // where probes are answered
+  std::optional<rendezvous::Endpoint>
+      probe_listen;     // where probes are answered
   int gpus_needed = 0;  // by this node's workers, by its plan; 0: not known
 
   bool Asked() const { return !command.empty() || !checks.empty(); }
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_FITNESS_OPTIONS_H_

@@ -3,7 +3,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 
-namespace muster {
+namespace muster::agent {
 
 InterfaceList ParseInterfaceList(const std::string& text) {
   InterfaceList list;
@@ -37,4 +37,4 @@ std::vector<std::string> Chosen(const InterfaceList& list,
   return chosen;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // NCCL's way to name network interfaces and devices (NCCL_SOCKET_IFNAME,
 // NCCL_IB_HCA): names separated by commas, each a prefix; "=" in front: exact
@@ -21,6 +21,6 @@ InterfaceList ParseInterfaceList(const std::string& text);
 std::vector<std::string> Chosen(const InterfaceList& list,
                                 const std::vector<std::string>& present);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_INTERFACE_LIST_H_

@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "base/nearest_name.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // What NCCL reads (2.28's, and older names that scripts still set), and what
@@ -252,4 +252,4 @@ std::string MeantNcclVariable(const std::string& name) {
   return meant.empty() ? "" : kPrefix + meant;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,7 +10,7 @@
 #include "agent/gpus/gpu_facts.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What readers find on a node, before anybody judges it. nullopt and empty: not
 // there, or not to be read by this user.
@@ -153,6 +153,6 @@ struct NodeFacts {
   std::optional<CoordinatorFacts> coordinator;  // where one was named
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_NODE_FACTS_H_

@@ -16,7 +16,7 @@
 #include "agent/fitness/read_host.h"
 #include "agent/fitness/within.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // The path itself or the nearest folder above it that is there.
@@ -100,4 +100,4 @@ FolderFacts ReadFolder(const std::string& purpose, const std::string& path,
   return facts;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

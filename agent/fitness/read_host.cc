@@ -12,7 +12,7 @@
 #include "agent/fitness/small_file.h"
 #include "base/bounded_file.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // A limit of version 1 of control groups that is none.
@@ -163,4 +163,4 @@ HostFacts ReadHost(const std::string& root) {
   return facts;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 #include "agent/fitness/node_facts.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Cores, memory, limits and clock, from /proc and /sys below `root` and from
 // the kernel. Never waits.
@@ -22,6 +22,6 @@ FolderFacts ReadFolder(const std::string& purpose, const std::string& path,
 // written to, however it is mounted there.
 bool IsWritableByMountInfo(const std::string& line);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_READ_HOST_H_

@@ -11,7 +11,7 @@
 #include "base/bounded_file.h"
 #include "base/environment_value.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr size_t kMostFolders = 16;
@@ -160,4 +160,4 @@ LibraryFacts ReadLibraries(
   return facts;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

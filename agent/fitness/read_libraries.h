@@ -7,7 +7,7 @@
 
 #include "agent/fitness/node_facts.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct LibraryPlaces {
   std::string root = "/";
@@ -24,6 +24,6 @@ LibraryFacts ReadLibraries(
     const LibraryPlaces& places,
     const std::map<std::string, std::string>& environment);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_READ_LIBRARIES_H_

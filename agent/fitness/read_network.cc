@@ -18,14 +18,14 @@
 #include "base/owned_fd.h"
 #include "rendezvous/endpoint/resolve.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr size_t kMostInterfaces = 1024;
 constexpr size_t kMostReversed = 8;
 
-SocketAddress AddressOf(const sockaddr* address) {
-  SocketAddress copy;
+rendezvous::SocketAddress AddressOf(const sockaddr* address) {
+  rendezvous::SocketAddress copy;
   copy.size = address->sa_family == AF_INET ? sizeof(sockaddr_in)
                                             : sizeof(sockaddr_in6);
   std::memcpy(&copy.storage, address, copy.size);
@@ -98,7 +98,7 @@ std::string ListenOnce(int port) {
   return "";
 }
 
-std::string NameOf(const SocketAddress& address) {
+std::string NameOf(const rendezvous::SocketAddress& address) {
   char name[NI_MAXHOST] = {};
   const int error = getnameinfo(address.get(), address.size, name, sizeof(name),
                                 nullptr, 0, NI_NAMEREQD);
@@ -113,9 +113,10 @@ void ReadNames(NetworkFacts& facts, Instant deadline) {
   char name[HOST_NAME_MAX + 1] = {};
   gethostname(name, HOST_NAME_MAX);
   facts.host_name = name;
-  const auto forward = Resolve({facts.host_name, 0}, Left(deadline));
+  const auto forward =
+      rendezvous::Resolve({facts.host_name, 0}, Left(deadline));
   if (forward.ok()) {
-    for (const SocketAddress& address : *forward) {
+    for (const rendezvous::SocketAddress& address : *forward) {
       facts.forward.push_back(address.Ip());
     }
   } else {
@@ -128,7 +129,7 @@ void ReadNames(NetworkFacts& facts, Instant deadline) {
       if (facts.reverse.size() >= kMostReversed || text.rfind("fe80", 0) == 0) {
         continue;
       }
-      const auto address = Resolve({text, 0}, Duration::zero());
+      const auto address = rendezvous::Resolve({text, 0}, Duration::zero());
       if (!address.ok() || address->empty()) continue;
       facts.reverse[text] =
           Within<std::string>(deadline, [one = address->front()] {
@@ -141,9 +142,9 @@ void ReadNames(NetworkFacts& facts, Instant deadline) {
 // Addresses for documentation (RFC 5737, RFC 3849): nobody's.
 std::string OutwardAddress() {
   for (const char* nobody : {"192.0.2.1", "2001:db8::1"}) {
-    const auto target = Resolve({nobody, 9}, Duration::zero());
+    const auto target = rendezvous::Resolve({nobody, 9}, Duration::zero());
     if (!target.ok() || target->empty()) continue;
-    std::string own = LocalAddressTowards(target->front());
+    std::string own = rendezvous::LocalAddressTowards(target->front());
     if (!own.empty()) return own;
   }
   return "";
@@ -170,4 +171,4 @@ NetworkFacts ReadNetwork(const std::string& root, const std::vector<int>& ports,
   return facts;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

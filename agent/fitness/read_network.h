@@ -7,13 +7,13 @@
 #include "agent/fitness/node_facts.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Names, interfaces, fabric and ports. `ports` are tried: each is listened at
 // for a moment. Names are looked up until `deadline`.
 NetworkFacts ReadNetwork(const std::string& root, const std::vector<int>& ports,
                          Instant deadline);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_READ_NETWORK_H_

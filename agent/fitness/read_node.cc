@@ -7,7 +7,7 @@
 #include "agent/gpus/read_gpu_facts.h"
 #include "rendezvous/version.h"
 
-namespace muster {
+namespace muster::agent {
 
 GpuFacts ReadGpusBy(Instant deadline, const std::string& nvml_library) {
   std::optional<GpuFacts> facts = Within<GpuFacts>(
@@ -21,7 +21,7 @@ GpuFacts ReadGpusBy(Instant deadline, const std::string& nvml_library) {
 NodeFacts ReadNode(const NodePlaces& places) {
   const auto soon = [&places] { return MonotonicNow() + places.patience; };
   NodeFacts facts;
-  facts.version = kVersion;
+  facts.version = rendezvous::kVersion;
   facts.environment = places.environment;
   facts.gpus =
       ReadGpusBy(MonotonicNow() + places.gpu_patience, places.nvml_library);
@@ -48,4 +48,4 @@ NodeFacts ReadNode(const NodePlaces& places) {
   return facts;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

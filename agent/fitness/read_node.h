@@ -10,7 +10,7 @@
 #include "agent/fitness/read_libraries.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What is looked at, and where; another machine in tests.
 struct NodePlaces {
@@ -33,6 +33,6 @@ NodeFacts ReadNode(const NodePlaces& places);
 // The GPUs alone; State::kHung if the driver has not answered by then.
 GpuFacts ReadGpusBy(Instant deadline, const std::string& nvml_library);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_READ_NODE_H_

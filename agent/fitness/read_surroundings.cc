@@ -19,7 +19,7 @@
 #include "base/bounded_file.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr size_t kMostXids = 64;
@@ -159,4 +159,4 @@ GpuSurroundings ReadSurroundings(
   return facts;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 
 #include "agent/fitness/node_facts.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What the kernel knows of the GPUs at `pci_addresses` ("0000:3b:00.0") beside
 // their own library: errors in its log, bridges above them, device files.
@@ -22,6 +22,6 @@ std::vector<XidEvent> ParseXids(const std::string& log, Duration now);
 // it writes to another up through the root complex. Pure.
 bool RedirectsPeers(const std::string& configuration);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_READ_SURROUNDINGS_H_

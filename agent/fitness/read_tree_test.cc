@@ -14,7 +14,7 @@
 #include "agent/fitness/small_file.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -265,4 +265,4 @@ TEST_F(ReadTreeTest, SmallFilesAreBounded) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -8,7 +8,7 @@
 
 #include "base/bounded_file.h"
 
-namespace muster {
+namespace muster::agent {
 
 std::string ReadWord(const std::string& path) {
   const std::string text = ReadBeginning(path, 4096).value_or("");
@@ -46,4 +46,4 @@ std::vector<std::string> ListFolder(const std::string& path, size_t most) {
   return names;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

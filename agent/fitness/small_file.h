@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // As much of a file of /proc or /sys as is read: more than all of it.
 inline constexpr size_t kMostKernelFileBytes = 64 << 10;
@@ -27,6 +27,6 @@ std::vector<std::string> ListFolder(const std::string& path,
 // A number at the beginning of `text`, blanks before it skipped.
 std::optional<int64_t> LeadingNumber(const std::string& text);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_SMALL_FILE_H_

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr int kMost = 32;
@@ -18,4 +18,4 @@ bool StuckCalls::Begin() {
 
 void StuckCalls::End() { under_way.fetch_sub(1); }
 
-}  // namespace muster
+}  // namespace muster::agent

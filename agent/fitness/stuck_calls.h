@@ -1,7 +1,7 @@
 #ifndef MUSTER_AGENT_FITNESS_STUCK_CALLS_H_
 #define MUSTER_AGENT_FITNESS_STUCK_CALLS_H_
 
-namespace muster {
+namespace muster::agent {
 
 // How many calls that may never return are under way in this process, so that
 // a check that is repeated does not pile up threads. Thread-safe.
@@ -12,6 +12,6 @@ class StuckCalls {
   static void End();
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_STUCK_CALLS_H_

@@ -12,7 +12,7 @@
 #include "agent/fitness/stuck_calls.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What `work` returns; nullopt if it does not by `deadline`. It is then left to
 // end by itself in a thread of its own, since neither a driver nor a lost file
@@ -42,6 +42,6 @@ std::optional<T> Within(Instant deadline, std::function<T()> work) {
   return std::move(pending->answer);
 }
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_WITHIN_H_

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 TEST(Within, WhatIsReadyInTime) {
@@ -44,4 +44,4 @@ TEST(Within, WhatHangsIsLeftAloneAndBounded) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/fitness/small_file.h"
 
-namespace muster {
+namespace muster::agent {
 
 std::string SizeText(int64_t bytes) {
   char text[32];
@@ -64,4 +64,4 @@ std::string GpusText(const std::vector<int>& indices) {
   return absl::StrCat(indices.size() == 1 ? "GPU " : "GPUs ", Listed(runs));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

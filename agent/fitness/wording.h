@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // How findings say numbers and lists. Pure.
 
@@ -24,6 +24,6 @@ std::string Listed(const std::vector<std::string>& words, size_t most = 6);
 // "GPU 3", "GPUs 0, 2-5".
 std::string GpusText(const std::vector<int>& indices);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FITNESS_WORDING_H_

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // What NVIDIA's management library tells of a node's GPUs. What a GPU or its
 // driver does not know is nullopt.
@@ -100,6 +100,6 @@ struct GpuFacts {
   std::vector<GpuPair> pairs;  // every two devices, of at most 16
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GPUS_GPU_FACTS_H_

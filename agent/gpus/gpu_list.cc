@@ -4,7 +4,7 @@
 #include <charconv>
 #include <string_view>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 std::vector<std::string_view> SplitAtCommas(std::string_view text) {
@@ -115,4 +115,4 @@ std::vector<std::string> PciAddresses(const std::vector<std::string>& visible,
   return addresses;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // One of the machine's GPUs; its place in the list is its index.
 struct Gpu {
@@ -33,6 +33,6 @@ std::vector<std::string> VisibleGpus(
 std::vector<std::string> PciAddresses(const std::vector<std::string>& visible,
                                       const std::vector<Gpu>& gpus);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GPUS_GPU_LIST_H_

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -81,4 +81,4 @@ TEST(PciAddresses, OfNumbersIdsAndInstances) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -3,7 +3,7 @@
 #include "absl/status/status.h"
 #include "agent/gpus/nvml_library.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using Device = NvmlLibrary::Device;
@@ -98,4 +98,4 @@ absl::StatusOr<VisibleGpuList> ReadVisibleGpus(
   return visible;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

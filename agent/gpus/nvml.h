@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "agent/gpus/gpu_list.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The machine's GPUs and their MIG instances as NVIDIA's management library
 // tells them, loaded for the duration of the call. None where there is no
@@ -29,6 +29,6 @@ absl::StatusOr<VisibleGpuList> ReadVisibleGpus(
     const std::optional<std::string>& cuda_visible_devices,
     const std::string& library = "libnvidia-ml.so.1");
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GPUS_NVML_H_

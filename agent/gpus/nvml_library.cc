@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // nvml.h's nvmlPciInfo_t.
@@ -49,4 +49,4 @@ std::string NvmlLibrary::PciAddressOf(Device device) const {
   return address;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::agent {
 
 // NVIDIA's management library, loaded at run time. The names and numbers are
 // those of NVIDIA's nvml.h, whose binary interface is stable.
@@ -55,6 +55,6 @@ class NvmlLibrary {
   void* const handle_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GPUS_NVML_LIBRARY_H_

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -76,4 +76,4 @@ TEST_F(NvmlTest, TheLibraryIsNotAskedWhereAllIsHidden) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 
 #include "agent/gpus/nvml_library.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using Device = NvmlLibrary::Device;
@@ -231,4 +231,4 @@ GpuFacts ReadGpuFacts(const std::string& library) {
   return facts;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -109,4 +109,4 @@ TEST_F(ReadGpuFactsTest, AGpuThatFellOffTheBusLeavesTheOthers) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -8,7 +8,7 @@
 #include <climits>
 #include <cstddef>
 
-namespace muster {
+namespace muster::agent {
 
 int BindToCpus(const std::vector<int>& cpus) {
   // The set is as large as the greatest of the ascending numbers needs.
@@ -36,4 +36,4 @@ void PreferMemoryOf(int numa_node) {
 #endif
 }
 
-}  // namespace muster
+}  // namespace muster::agent

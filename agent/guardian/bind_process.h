@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // Binds this process, of one thread, and what it becomes and starts to the
 // logical CPUs `cpus`. Returns 0, or errno: EINVAL where it may use none of
@@ -17,6 +17,6 @@ int BindToCpus(const std::vector<int>& cpus);
 // nobody loosens the binding.
 void PreferMemoryOf(int numa_node);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_BIND_PROCESS_H_

@@ -16,7 +16,7 @@
 
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 template <typename Number>
@@ -154,4 +154,4 @@ void SignalProcess(const ProcessEntry& process, int signal) {
   kill(process.pid, signal);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

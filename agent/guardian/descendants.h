@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // A process as /proc/<pid>/stat shows it. The start time tells it from a later
 // process with the same pid.
@@ -48,6 +48,6 @@ std::vector<ProcessEntry> KillDescendants(
 // nothing happens (on kernels without pidfd, before 5.3, nearly so).
 void SignalProcess(const ProcessEntry& process, int signal);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_DESCENDANTS_H_

@@ -7,7 +7,7 @@
 
 #include <csignal>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -92,4 +92,4 @@ TEST_F(ChildTest, IsSparedWhereAnotherHadItsPid) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

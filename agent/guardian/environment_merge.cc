@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 std::string_view NameOf(std::string_view entry) {
@@ -47,4 +47,4 @@ const char* FindInEnvironment(const std::vector<std::string>& environment,
   return nullptr;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // An environment in execve's form ("NAME=value"): `inherited` in its order
 // without the names in `unset` and those that `set` replaces, then `set` in its
@@ -20,6 +20,6 @@ std::vector<std::string> MergeEnvironment(
 const char* FindInEnvironment(const std::vector<std::string>& environment,
                               std::string_view name);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_ENVIRONMENT_MERGE_H_

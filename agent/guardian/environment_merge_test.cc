@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -37,4 +37,4 @@ TEST(FindInEnvironment, FindsTheWholeNameOnly) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -12,7 +12,7 @@
 #include "base/owned_fd.h"
 #include "base/search_path.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // The paths to try, in order. An empty entry of PATH is the working directory.
@@ -87,4 +87,4 @@ StartFailure ExecProgram(const std::vector<std::string>& argv,
   return failure;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // Which step of a process's start failed, on what, with which errno.
 struct StartFailure {
@@ -24,6 +24,6 @@ struct StartFailure {
 StartFailure ExecProgram(const std::vector<std::string>& argv,
                          const std::vector<std::string>& environment);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_EXEC_PROGRAM_H_

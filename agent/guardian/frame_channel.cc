@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "base/check.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr size_t kHeaderBytes = 4;
@@ -151,4 +151,4 @@ OwnedFd FrameChannel::TakeDescriptor() {
   return fd;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // One end of a Unix stream socket that carries frames (u32 length, payload)
 // and, beside a frame, descriptors. Never blocks. Not thread-safe.
@@ -55,6 +55,6 @@ class FrameChannel {
   std::deque<OwnedFd> in_descriptors_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_FRAME_CHANNEL_H_

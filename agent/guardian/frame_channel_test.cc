@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr size_t kMost = 1 << 20;
@@ -135,4 +135,4 @@ TEST(FrameChannel, LostDescriptorsBreakIt) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

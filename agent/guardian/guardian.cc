@@ -18,7 +18,7 @@
 #include "agent/guardian/start_command.h"
 #include "agent/guardian/wake_set.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 std::string DescribeEnd(int wait_status) {
@@ -269,4 +269,4 @@ int Guardian::fd() const { return impl_->fd(); }
 std::vector<GuardianEvent> Guardian::Next() { return impl_->Next(); }
 pid_t Guardian::pid() const { return impl_->pid(); }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -14,7 +14,7 @@
 #include "agent/terminal/terminal_modes.h"
 #include "agent/workers/worker_spec.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What the guardian tells. Workers are named by local rank, which is taken
 // again only after the earlier one's exit was told.
@@ -112,6 +112,6 @@ class Guardian {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_GUARDIAN_H_

@@ -13,7 +13,7 @@
 #include "agent/guardian/guardian.h"
 #include "agent/guardian/guardian_harness.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -236,4 +236,4 @@ TEST(GuardianDeath, AllGoneWaitsForTheLastDescendant) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

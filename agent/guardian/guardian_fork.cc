@@ -15,7 +15,7 @@
 #include "agent/guardian/guardian_loop.h"
 #include "agent/guardian/orphan_sweep.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 absl::Status Failed(const char* call) {
@@ -86,4 +86,4 @@ absl::StatusOr<ForkedGuardian> ForkGuardian() {
   return forked;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

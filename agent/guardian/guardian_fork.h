@@ -9,7 +9,7 @@
 #include "agent/guardian/descendants.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // A pidfd; closed where there is no such process, or on kernels before 5.3.
 OwnedFd OpenPidFd(pid_t pid);
@@ -28,6 +28,6 @@ struct ForkedGuardian {
 // RunGuardian. For a process with one thread. Internal: what failed.
 absl::StatusOr<ForkedGuardian> ForkGuardian();
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_GUARDIAN_FORK_H_

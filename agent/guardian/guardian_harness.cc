@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace muster {
+namespace muster::agent {
 
 std::string StagedWorker() { return "agent/guardian/staged_worker"; }
 
@@ -33,4 +33,4 @@ GuardianEvent EventReader::Next() {
 
 bool Ends(const OwnedFd& pidfd) { return BecomesReadable(pidfd.get()); }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,7 +10,7 @@
 #include "agent/guardian/output_pipe.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The path of the worker that does what its arguments say.
 std::string StagedWorker();
@@ -44,6 +44,6 @@ class EventReader {
 // Whether the process has ended (a zombie has) before the deadline.
 bool Ends(const OwnedFd& pidfd);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_GUARDIAN_HARNESS_H_

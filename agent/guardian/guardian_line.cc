@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -66,4 +66,4 @@ void GuardianLine::BidFarewell() {
   } while (Receive(&unread));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -8,7 +8,7 @@
 #include "agent/guardian/wire.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The agent's end of its line to the guardian: whole commands out, whole
 // notices in. Not thread-safe.
@@ -41,6 +41,6 @@ class GuardianLine {
   bool has_unread_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_GUARDIAN_LINE_H_

@@ -29,7 +29,7 @@
 #include "agent/guardian/wire.h"
 #include "agent/terminal/terminal_modes.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // How long a sweep waits for a SIGCHLD before it looks again: a process may
@@ -394,4 +394,4 @@ void RunGuardian(OwnedFd socket, OwnedFd agent) {
   _exit(0);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -3,7 +3,7 @@
 
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The guardian's whole life, in the child that Guardian::Fork made: starts,
 // signals and reaps workers as the agent's commands on `socket` say, until the
@@ -15,6 +15,6 @@ namespace muster {
 // descriptors, signal dispositions and mask, stdio and name.
 [[noreturn]] void RunGuardian(OwnedFd socket, OwnedFd agent);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_GUARDIAN_LOOP_H_

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // For kernels without close_range (before 5.9).
@@ -117,4 +117,4 @@ OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept) {
   return OwnedFd(signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -5,7 +5,7 @@
 
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Turns a freshly forked child, in which all signals are blocked, into the
 // guardian's process: a session and a name of its own, a sub-reaper, deaf to
@@ -14,6 +14,6 @@ namespace muster {
 // closed if there is none to be had.
 OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_GUARDIAN_PROCESS_H_

@@ -16,7 +16,7 @@
 #include "agent/guardian/guardian.h"
 #include "agent/guardian/guardian_harness.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Waits until the guardian has taken a command, and so has become itself.
@@ -140,4 +140,4 @@ TEST(GuardianProcess, ReapsStrangersAsTheFirstProcessOfAPod) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -15,7 +15,7 @@
 
 #include "agent/guardian/guardian_harness.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -478,4 +478,4 @@ TEST_F(GuardianTest, SignalsWithNobodyThereDoNothing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::agent {
 
 // A process that a worker had started, that outlived the worker, and that
 // Muster stopped.
@@ -14,6 +14,6 @@ struct LeftBehind {
   bool operator==(const LeftBehind&) const = default;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_LEFT_BEHIND_H_

@@ -1,6 +1,6 @@
 #include "agent/guardian/living_guardians.h"
 
-namespace muster {
+namespace muster::agent {
 
 LivingGuardians& LivingGuardians::OfThisProcess() {
   // Never destroyed: a guardian may be ended by another static's destructor.
@@ -27,4 +27,4 @@ std::vector<ProcessEntry> LivingGuardians::List() {
   return guardians_;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 
 #include "agent/guardian/descendants.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The guardians that are children of this process, usually one, and its other
 // children that are no worker (NCCL id processes). A sweep after one guardian
@@ -24,6 +24,6 @@ class LivingGuardians {
   std::vector<ProcessEntry> guardians_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_LIVING_GUARDIANS_H_

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
-namespace muster {
+namespace muster::agent {
 
 std::vector<ProcessEntry> ChildrenOfThisProcess() {
   // One small file instead of a walk through all of /proc, which costs
@@ -42,4 +42,4 @@ bool OrphanSweep::Pass(const std::vector<ProcessEntry>& spared) {
   return false;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

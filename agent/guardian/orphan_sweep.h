@@ -7,7 +7,7 @@
 
 #include "agent/guardian/descendants.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The children that this process has now. For a process with one thread.
 std::vector<ProcessEntry> ChildrenOfThisProcess();
@@ -39,6 +39,6 @@ class OrphanSweep {
   std::string left_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_ORPHAN_SWEEP_H_

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr int kDeadlineMilliseconds = 30000;
@@ -62,4 +62,4 @@ bool OutputPipe::EveryHolderGone() {
   return false;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

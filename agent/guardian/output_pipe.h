@@ -5,7 +5,7 @@
 
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Waits until `fd` can be read; false after half a minute, which only a broken
 // program needs, or a machine that stands still.
@@ -33,6 +33,6 @@ class OutputPipe {
   std::string buffer_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_OUTPUT_PIPE_H_

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-namespace muster {
+namespace muster::agent {
 
 void RemoveSocketFolder(const std::string& folder) {
   const int fd =
@@ -34,4 +34,4 @@ void RemoveSocketFolder(const std::string& folder) {
   closedir(listing);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::agent {
 
 // The one file that may lie there as well (see agent/preemption).
 inline constexpr char kFileAmongSockets[] = "preemption.json";
@@ -13,6 +13,6 @@ inline constexpr char kFileAmongSockets[] = "preemption.json";
 // and the folder with it. Says nothing.
 void RemoveSocketFolder(const std::string& folder);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_SOCKET_FOLDER_H_

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 class SocketFolder : public ::testing::Test {
@@ -69,4 +69,4 @@ TEST_F(SocketFolder, ALinkIsNotFollowed) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

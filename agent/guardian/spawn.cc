@@ -16,7 +16,7 @@
 #include "agent/guardian/bind_process.h"
 #include "agent/guardian/wire_fields.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // A child makes its session within microseconds, and on a machine without a
@@ -145,4 +145,4 @@ std::optional<StartFailure> ReadStartFailure(const OwnedFd& outcome) {
   return failure;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

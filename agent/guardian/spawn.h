@@ -12,7 +12,7 @@
 #include "agent/guardian/exec_program.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 struct SpawnRequest {
   std::vector<std::string> argv;
@@ -53,6 +53,6 @@ void SignalGroup(pid_t child, const OwnedFd& outcome, int signal);
 // descriptor is readable or the child has been reaped; does not block then.
 std::optional<StartFailure> ReadStartFailure(const OwnedFd& outcome);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_SPAWN_H_

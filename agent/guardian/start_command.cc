@@ -3,7 +3,7 @@
 #include "absl/status/status.h"
 #include "agent/guardian/wire.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 bool HoldsNul(const std::string& text) {
@@ -73,4 +73,4 @@ absl::StatusOr<std::string> EncodeStart(const WorkerSpec& spec) {
   return payload;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

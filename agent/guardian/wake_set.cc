@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
@@ -58,4 +58,4 @@ void WakeSet::Silence() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Several descriptors and an alarm behind one descriptor that can be polled.
 class WakeSet {
@@ -31,6 +31,6 @@ class WakeSet {
   OwnedFd timer_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_WAKE_SET_H_

@@ -5,7 +5,7 @@
 #include "absl/status/status.h"
 #include "agent/guardian/wire_fields.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 enum Kind : uint8_t {
@@ -239,4 +239,4 @@ absl::StatusOr<Notice> DecodeNotice(std::string_view payload) {
   return notice;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "agent/guardian/left_behind.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What agent and guardian say to each other: one message is the payload of one
 // frame (see frame_channel.h). Both ends are the same binary, so there is no
@@ -100,6 +100,6 @@ std::string Encode(const Notice& notice);
 absl::StatusOr<Command> DecodeCommand(std::string_view payload);
 absl::StatusOr<Notice> DecodeNotice(std::string_view payload);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_WIRE_H_

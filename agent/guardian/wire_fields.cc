@@ -1,6 +1,6 @@
 #include "agent/guardian/wire_fields.h"
 
-namespace muster {
+namespace muster::agent {
 
 void FieldWriter::U32(uint32_t value) {
   for (int i = 0; i < 4; ++i) U8(static_cast<uint8_t>(value >> (8 * i)));
@@ -66,4 +66,4 @@ std::vector<std::string> FieldReader::Strings() {
   return values;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

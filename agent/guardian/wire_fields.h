@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // Appends fields to a message. Integers are little-endian; a string or a list
 // is its u32 length and then its parts.
@@ -53,6 +53,6 @@ class FieldReader {
   bool failed_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_GUARDIAN_WIRE_FIELDS_H_

@@ -7,7 +7,7 @@
 
 #include "agent/guardian/wire_fields.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -166,4 +166,4 @@ TEST(Wire, RandomAndFlippedBytesDoNoHarm) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

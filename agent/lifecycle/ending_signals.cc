@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <csignal>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 bool Holds(const std::vector<int>& signals, int signal) {
@@ -21,4 +21,4 @@ bool EndsJob(int signal, const std::vector<int>& handled,
          signal == SIGQUIT || Holds(handled, signal);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // Whether a signal at a `launch` or agent ends the job, or this node's part of
 // it. The lists are those of --signals-to-handle, --signals-to-forward and
@@ -13,6 +13,6 @@ bool EndsJob(int signal, const std::vector<int>& handled,
              const std::vector<int>& forwarded,
              const std::vector<int>& preempting);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LIFECYCLE_ENDING_SIGNALS_H_

@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 TEST(EndingSignals, TheUsualOnesEndTheJob) {
@@ -26,4 +26,4 @@ TEST(EndingSignals, APreemptionEndsTheJobWhateverElseItsSignalIs) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -2,11 +2,12 @@
 
 #include <utility>
 
-namespace muster {
+namespace muster::agent {
 
 FitnessWatch::FitnessWatch(std::optional<Duration> interval)
     : interval_(interval),
-      fitness_(interval.has_value() ? Fitness::kUnchecked : Fitness::kFit) {}
+      fitness_(interval.has_value() ? rendezvous::Fitness::kUnchecked
+                                    : rendezvous::Fitness::kFit) {}
 
 bool FitnessWatch::RoundBegan() {
   stopped_ = true;
@@ -18,7 +19,7 @@ void FitnessWatch::RoundEnded() {
   if (!interval_.has_value()) return;
   stopped_ = false;
   next_.reset();
-  fitness_ = Fitness::kUnchecked;
+  fitness_ = rendezvous::Fitness::kUnchecked;
   unfit_.clear();
 }
 
@@ -36,8 +37,9 @@ bool FitnessWatch::Found(Instant now, uint64_t check,
   if (!under_way_ || check != check_) return false;
   under_way_ = false;
   next_ = now + *interval_;
-  const Fitness before = fitness_;
-  fitness_ = unfit.empty() ? Fitness::kFit : Fitness::kUnfit;
+  const rendezvous::Fitness before = fitness_;
+  fitness_ =
+      unfit.empty() ? rendezvous::Fitness::kFit : rendezvous::Fitness::kUnfit;
   const bool changed = fitness_ != before || unfit != unfit_;
   unfit_ = unfit;
   return changed;
@@ -48,4 +50,4 @@ std::optional<Instant> FitnessWatch::NextCheck() const {
   return next_;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

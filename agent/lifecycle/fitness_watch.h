@@ -8,7 +8,7 @@
 #include "base/time.h"
 #include "rendezvous/protocol/report.h"
 
-namespace muster {
+namespace muster::agent {
 
 // When a node is checked, and what it is taken for: unchecked from the end of a
 // round until the first check after it has ended; checked again, at intervals,
@@ -34,12 +34,12 @@ class FitnessWatch {
   // When Due must be asked at the latest; nothing: not by time.
   std::optional<Instant> NextCheck() const;
 
-  Fitness fitness() const { return fitness_; }
+  rendezvous::Fitness fitness() const { return fitness_; }
   const std::string& unfit() const { return unfit_; }
 
  private:
   const std::optional<Duration> interval_;
-  Fitness fitness_;
+  rendezvous::Fitness fitness_;
   std::string unfit_;
   bool stopped_ = false;  // a round runs
   uint64_t check_ = 0;    // the newest
@@ -47,6 +47,6 @@ class FitnessWatch {
   std::optional<Instant> next_;  // nothing: at once
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LIFECYCLE_FITNESS_WATCH_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::hours;
@@ -12,36 +12,36 @@ constexpr Instant kNow{hours(1)};
 
 TEST(FitnessWatch, WithoutChecksANodeIsFit) {
   FitnessWatch watch(std::nullopt);
-  EXPECT_EQ(watch.fitness(), Fitness::kFit);
+  EXPECT_EQ(watch.fitness(), rendezvous::Fitness::kFit);
   EXPECT_FALSE(watch.Due(kNow).has_value());
   watch.RoundEnded();
-  EXPECT_EQ(watch.fitness(), Fitness::kFit);
+  EXPECT_EQ(watch.fitness(), rendezvous::Fitness::kFit);
 }
 
 TEST(FitnessWatch, TheFirstCheckIsDueAtOnceAndOnce) {
   FitnessWatch watch(seconds(30));
-  EXPECT_EQ(watch.fitness(), Fitness::kUnchecked);
+  EXPECT_EQ(watch.fitness(), rendezvous::Fitness::kUnchecked);
   const auto check = watch.Due(kNow);
   ASSERT_TRUE(check.has_value());
   EXPECT_FALSE(watch.Due(kNow + hours(1)).has_value());
   EXPECT_FALSE(watch.NextCheck().has_value());
   EXPECT_TRUE(watch.Found(kNow, *check, ""));
-  EXPECT_EQ(watch.fitness(), Fitness::kFit);
+  EXPECT_EQ(watch.fitness(), rendezvous::Fitness::kFit);
 }
 
 TEST(FitnessWatch, AWaitingNodeIsLookedAtAgainAndAgain) {
   FitnessWatch watch(seconds(30));
   EXPECT_TRUE(watch.Found(kNow, *watch.Due(kNow), "no disk"));
-  EXPECT_EQ(watch.fitness(), Fitness::kUnfit);
+  EXPECT_EQ(watch.fitness(), rendezvous::Fitness::kUnfit);
   EXPECT_EQ(watch.unfit(), "no disk");
   EXPECT_EQ(watch.NextCheck(), kNow + seconds(30));
   EXPECT_FALSE(watch.Due(kNow + seconds(29)).has_value());
   const auto again = watch.Due(kNow + seconds(30));
   ASSERT_TRUE(again.has_value());
   // What it was taken for stands meanwhile.
-  EXPECT_EQ(watch.fitness(), Fitness::kUnfit);
+  EXPECT_EQ(watch.fitness(), rendezvous::Fitness::kUnfit);
   EXPECT_TRUE(watch.Found(kNow + seconds(31), *again, ""));
-  EXPECT_EQ(watch.fitness(), Fitness::kFit);
+  EXPECT_EQ(watch.fitness(), rendezvous::Fitness::kFit);
   EXPECT_EQ(watch.unfit(), "");
   // And one that is fit may become unfit.
   EXPECT_TRUE(watch.Found(kNow + seconds(61), *watch.Due(kNow + seconds(61)),
@@ -62,7 +62,7 @@ TEST(FitnessWatch, ARoundIsLeftAloneAndMustBeFollowedByACheck) {
   EXPECT_FALSE(watch.Due(kNow + hours(1)).has_value());
   EXPECT_FALSE(watch.NextCheck().has_value());
   watch.RoundEnded();
-  EXPECT_EQ(watch.fitness(), Fitness::kUnchecked);
+  EXPECT_EQ(watch.fitness(), rendezvous::Fitness::kUnchecked);
   EXPECT_TRUE(watch.Due(kNow + hours(1)).has_value());
 }
 
@@ -75,9 +75,9 @@ TEST(FitnessWatch, ADroppedCheckSaysNothing) {
   const auto check = watch.Due(kNow);
   ASSERT_TRUE(check.has_value());
   EXPECT_FALSE(watch.Found(kNow, *dropped, "no disk"));
-  EXPECT_EQ(watch.fitness(), Fitness::kUnchecked);
+  EXPECT_EQ(watch.fitness(), rendezvous::Fitness::kUnchecked);
   EXPECT_TRUE(watch.Found(kNow, *check, ""));
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

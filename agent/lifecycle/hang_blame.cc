@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // A message is one line: a longer folder is left out of it.
@@ -84,4 +84,4 @@ HangBlame BlameHang(Instant now, const HangWatch::Silence& overdue,
   return blame;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -8,7 +8,7 @@
 #include "agent/lifecycle/worker_state.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Which of a node's silent workers hangs, and what speaks for it. Workers that
 // wait for one another fall silent within milliseconds, in an order that says
@@ -42,6 +42,6 @@ HangBlame BlameHang(Instant now, const HangWatch::Silence& overdue,
                     const std::vector<SilentWorker>& silent,
                     const std::string& records);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LIFECYCLE_HANG_BLAME_H_

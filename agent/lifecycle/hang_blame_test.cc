@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::hours;
@@ -129,4 +129,4 @@ TEST(HangBlame, WithoutAShortFolderItSaysWhatGivesOne) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Only what was told: not the part that makes a message.
@@ -106,8 +106,8 @@ std::optional<Instant> HangWatch::NextDeadline() const {
   return next;
 }
 
-std::vector<WorkerProgress> HangWatch::Progress(Instant now) const {
-  std::vector<WorkerProgress> progress;
+std::vector<rendezvous::WorkerProgress> HangWatch::Progress(Instant now) const {
+  std::vector<rendezvous::WorkerProgress> progress;
   for (size_t i = 0; i < workers_.size(); ++i) {
     const Worker& worker = workers_[i];
     if (!worker.heard.has_value()) continue;
@@ -125,4 +125,4 @@ std::vector<WorkerProgress> HangWatch::Progress(Instant now) const {
   return progress;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

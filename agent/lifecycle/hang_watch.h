@@ -9,7 +9,7 @@
 #include "base/time.h"
 #include "rendezvous/protocol/progress.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What the workers of one round have said of themselves, and which of them has
 // been silent for too long. Pure; not thread-safe.
@@ -50,7 +50,7 @@ class HangWatch {
   std::optional<Instant> NextDeadline() const;
 
   // Of those that have said something, by local rank.
-  std::vector<WorkerProgress> Progress(Instant now) const;
+  std::vector<rendezvous::WorkerProgress> Progress(Instant now) const;
 
  private:
   struct Worker {
@@ -70,6 +70,6 @@ class HangWatch {
   std::vector<Worker> workers_;  // by local rank
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LIFECYCLE_HANG_WATCH_H_

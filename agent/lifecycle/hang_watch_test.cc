@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::hours;
@@ -207,7 +207,8 @@ TEST_F(HangWatchTest, WhatWasSaidIsKept) {
   now_ += seconds(2);
   Hear(1, {.step = 4, .tokens_per_s = 100});
   now_ += seconds(3);
-  const std::vector<WorkerProgress> progress = watch_->Progress(now_);
+  const std::vector<rendezvous::WorkerProgress> progress =
+      watch_->Progress(now_);
   ASSERT_EQ(progress.size(), 1u);
   EXPECT_EQ(progress[0].local_rank, 1);
   EXPECT_EQ(progress[0].step, 4);
@@ -225,4 +226,4 @@ TEST_F(HangWatchTest, AnEmptyMessageIsNoReport) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "rendezvous/protocol/signal_names.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // After SIGKILL, how often it is repeated while something is still left (a
@@ -23,18 +23,18 @@ constexpr Duration kQuietStart = std::chrono::seconds(2);
 // is at most this much older than its report.
 constexpr Duration kLateEnd = std::chrono::seconds(1);
 
-std::string Ranks(const Place& place, int slots) {
+std::string Ranks(const rendezvous::Place& place, int slots) {
   if (slots == 1) return absl::StrCat("rank ", place.first_rank);
   return absl::StrCat("ranks ", place.first_rank, "-",
                       place.first_rank + slots - 1);
 }
 
-std::string OwnPart(const Place& place, int slots) {
+std::string OwnPart(const rendezvous::Place& place, int slots) {
   return absl::StrCat("node ", place.group_rank, " of ", place.group_world_size,
                       " with ", Ranks(place, slots), " of ", place.world_size);
 }
 
-std::string WholeWorld(const Place& place) {
+std::string WholeWorld(const rendezvous::Place& place) {
   return absl::StrCat(place.group_world_size,
                       place.group_world_size == 1 ? " node, " : " nodes, ",
                       place.world_size,
@@ -69,12 +69,12 @@ LifecycleStep Lifecycle::Step(Instant now, const LifecycleEvent& event) {
 }
 
 void Lifecycle::On(const DirectiveCame& event) {
-  const Directive& directive = event.directive;
-  if (directive.protocol_version != kProtocolVersion) {
+  const rendezvous::Directive& directive = event.directive;
+  if (directive.protocol_version != rendezvous::kProtocolVersion) {
     GiveUp(1,
            absl::StrCat("the coordinator at ", config_.endpoint,
                         " speaks protocol version ", directive.protocol_version,
-                        ", this node ", kProtocolVersion,
+                        ", this node ", rendezvous::kProtocolVersion,
                         "; install the same Muster on every node"));
     return;
   }
@@ -92,9 +92,9 @@ void Lifecycle::On(const DirectiveCame& event) {
   const bool newer = !directive_.has_value() ||
                      directive_->epoch != directive.epoch ||
                      directive_->revision != directive.revision;
-  const bool is_another_cause = !newer &&
-                                directive.kind == DirectiveKind::kStop &&
-                                directive.reason != directive_->reason;
+  const bool is_another_cause =
+      !newer && directive.kind == rendezvous::DirectiveKind::kStop &&
+      directive.reason != directive_->reason;
   directive_ = directive;
   if (is_another_cause && round_ == directive.stop.round && IsSaidHere()) {
     Notice(absl::StrCat("round ", round_, " broke because ", directive.reason,
@@ -102,11 +102,12 @@ void Lifecycle::On(const DirectiveCame& event) {
   }
   // A stop that finds nothing to stop must be confirmed all the same; every
   // other directive shows in what the node does next.
-  if ((newer || was_due) && directive.kind == DirectiveKind::kStop) {
+  if ((newer || was_due) &&
+      directive.kind == rendezvous::DirectiveKind::kStop) {
     changed_ = true;
   }
   if (directive.preemption.has_value()) Preempt(*directive.preemption);
-  if (directive.kind == DirectiveKind::kWait && IsSaidHere()) {
+  if (directive.kind == rendezvous::DirectiveKind::kWait && IsSaidHere()) {
     Notice(absl::StrCat("waiting: ", directive.reason));
   }
 }
@@ -130,16 +131,17 @@ void Lifecycle::On(const WorkerDown& event) {
   } else if (!event.failure.has_value() || EndedByPreemption(*event.failure)) {
     // As it should be.
   } else {
-    Failure failure = *event.failure;
-    const bool stopping = phase_ == NodePhase::kStopping;
-    const bool fails_too = failure.kind == FailureKind::kStartFailed ||
-                           (event.by_itself && broke_here_);
+    rendezvous::Failure failure = *event.failure;
+    const bool stopping = phase_ == rendezvous::NodePhase::kStopping;
+    const bool fails_too =
+        failure.kind == rendezvous::FailureKind::kStartFailed ||
+        (event.by_itself && broke_here_);
     const bool by_us = stopping && !fails_too;
-    if (by_us) failure.kind = FailureKind::kStoppedByUs;
+    if (by_us) failure.kind = rendezvous::FailureKind::kStoppedByUs;
     failure.raised_first = stopping && event.recorded_ago.has_value() &&
                            now_ - *event.recorded_ago < broke_at_;
     NoteEnd(failure);
-    if (failures_.size() < kMostFailuresPerReport) {
+    if (failures_.size() < rendezvous::kMostFailuresPerReport) {
       failures_.push_back(failure);
     }
     // Those that we stopped are told with the round's end, not one by one.
@@ -171,12 +173,14 @@ void Lifecycle::On(const WorkerDown& event) {
 }
 
 void Lifecycle::On(const WorkersGone& event) {
-  if (phase_ == NodePhase::kRunning && pending_ == 0 && failures_.empty()) {
+  if (phase_ == rendezvous::NodePhase::kRunning && pending_ == 0 &&
+      failures_.empty()) {
     TellLeftBehind(event.left_behind);
   }
   any_left_ = false;
   // The sweep's. What still runs for a preemption has a time of its own.
-  if (phase_ == NodePhase::kRunning && pending_ == 0) kill_at_.reset();
+  if (phase_ == rendezvous::NodePhase::kRunning && pending_ == 0)
+    kill_at_.reset();
   Settle();
 }
 
@@ -186,17 +190,17 @@ void Lifecycle::On(const WorkersGone& event) {
 void Lifecycle::Settle() {
   if (pending_ > 0 || any_left_ || !HasWorkers()) return;
   if (announcing_until_.has_value()) return;  // it is part of the round's end
-  phase_ = phase_ == NodePhase::kRunning && failures_.empty()
-               ? NodePhase::kSucceeded
-               : NodePhase::kIdle;
-  if (phase_ == NodePhase::kIdle) step_.ends = ends_;
+  phase_ = phase_ == rendezvous::NodePhase::kRunning && failures_.empty()
+               ? rendezvous::NodePhase::kSucceeded
+               : rendezvous::NodePhase::kIdle;
+  if (phase_ == rendezvous::NodePhase::kIdle) step_.ends = ends_;
   fitness_.RoundEnded();
   kill_at_.reset();
   changed_ = true;
 }
 
 void Lifecycle::On(const GuardianDied& event) {
-  phase_ = NodePhase::kIdle;
+  phase_ = rendezvous::NodePhase::kIdle;
   suspicion_.reset();
   pending_ = 0;
   any_left_ = false;
@@ -209,7 +213,7 @@ void Lifecycle::Reconcile() {
   MindTheCoordinator();
   MindThePreemption();
   if (leave_.has_value()) {
-    if (phase_ == NodePhase::kRunning && !GraceGoesOn()) {
+    if (phase_ == rendezvous::NodePhase::kRunning && !GraceGoesOn()) {
       Stop(SIGTERM, config_.spec.shutdown_timeout);
     }
   } else if (directive_.has_value()) {
@@ -225,16 +229,16 @@ void Lifecycle::Reconcile() {
 }
 
 void Lifecycle::FollowDirective() {
-  const Directive& directive = *directive_;
+  const rendezvous::Directive& directive = *directive_;
   switch (directive.kind) {
-    case DirectiveKind::kRun:
+    case rendezvous::DirectiveKind::kRun:
       if (round_ >= directive.place.round) {
         ForwardSignals();
       } else if (preemption_.has_value()) {
         // The coordinator does not know of it yet. Nothing begins any more.
       } else if (HasWorkers()) {
         // The stop in between was lost.
-        if (phase_ == NodePhase::kRunning) {
+        if (phase_ == rendezvous::NodePhase::kRunning) {
           ReleaseWaiters("this node's round is over");
           Stop(SIGTERM, config_.spec.shutdown_timeout);
         }
@@ -242,38 +246,39 @@ void Lifecycle::FollowDirective() {
         Start(directive.place);
       }
       return;
-    case DirectiveKind::kStop:
+    case rendezvous::DirectiveKind::kStop:
       if (round_ < directive.stop.round &&
           nccl_id_.Distrust(directive.stop.round) ==
               NcclIdOffer::Renewal::kNeeded) {
         step_.actions.emplace_back(RenewNcclId{});
       }
       if (round_ <= directive.stop.round &&
-          directive.stop.cause == StopCause::kBroken) {
+          directive.stop.cause == rendezvous::StopCause::kBroken) {
         ReleaseWaiters(directive.reason);
       }
       if (HasWorkers() && round_ <= directive.stop.round) {
-        if (phase_ == NodePhase::kRunning && IsSaidHere()) {
+        if (phase_ == rendezvous::NodePhase::kRunning && IsSaidHere()) {
           Notice(absl::StrCat("round ", round_, " is broken (",
                               directive.reason, "); stopping the workers"));
         }
-        if (directive.stop.cause == StopCause::kBroken) LookForStopped();
+        if (directive.stop.cause == rendezvous::StopCause::kBroken)
+          LookForStopped();
         Stop(directive.stop.signal, directive.stop.grace);
       }
       return;
-    case DirectiveKind::kWait:
-      if (phase_ == NodePhase::kRunning) {
+    case rendezvous::DirectiveKind::kWait:
+      if (phase_ == rendezvous::NodePhase::kRunning) {
         ReleaseWaiters(directive.reason);
         Stop(SIGTERM, config_.spec.shutdown_timeout);
       }
       return;
-    case DirectiveKind::kFinished:
+    case rendezvous::DirectiveKind::kFinished:
       leave_ = LeaveWith(directive);
       break;
-    case DirectiveKind::kReleased:
+    case rendezvous::DirectiveKind::kReleased:
       leave_ = Leave{.exit_code = 0, .reason = directive.reason};
       break;
-    case DirectiveKind::kRefused:
+    case rendezvous::DirectiveKind::kRefused:
       leave_ = Leave{.exit_code = 1, .reason = directive.reason};
       break;
   }
@@ -282,13 +287,14 @@ void Lifecycle::FollowDirective() {
   }
 }
 
-Leave Lifecycle::LeaveWith(const Directive& finished) const {
-  const Verdict& verdict = finished.verdict;
+Leave Lifecycle::LeaveWith(const rendezvous::Directive& finished) const {
+  const rendezvous::Verdict& verdict = finished.verdict;
   Leave leave{.exit_code = verdict.exit_code,
               .acts_for_job = finished.acts_for_job,
               .verdict = verdict,
               .reason = verdict.reason};
-  if (round_ > 0 || verdict.outcome != Outcome::kSucceeded) return leave;
+  if (round_ > 0 || verdict.outcome != rendezvous::Outcome::kSucceeded)
+    return leave;
   leave.never_ran = true;
   leave.reason =
       "this node stayed a spare, and its program never ran; the job has "
@@ -297,8 +303,8 @@ Leave Lifecycle::LeaveWith(const Directive& finished) const {
   return leave;
 }
 
-void Lifecycle::Start(const Place& place) {
-  phase_ = NodePhase::kRunning;
+void Lifecycle::Start(const rendezvous::Place& place) {
+  phase_ = rendezvous::NodePhase::kRunning;
   round_ = place.round;
   run_tag_ = place.run_tag;
   first_rank_ = place.first_rank;
@@ -337,8 +343,8 @@ void Lifecycle::ReleaseWaiters(const std::string& why) {
 }
 
 void Lifecycle::Stop(int signal, Duration grace) {
-  if (phase_ != NodePhase::kStopping) {
-    phase_ = NodePhase::kStopping;
+  if (phase_ != rendezvous::NodePhase::kStopping) {
+    phase_ = rendezvous::NodePhase::kStopping;
     changed_ = true;
     kill_at_.reset();  // the sweep's
     killed_ = false;
@@ -378,9 +384,9 @@ void Lifecycle::MindTheCoordinator() {
   }
   if (cancel_deadline_.has_value() && now_ >= *cancel_deadline_) {
     cancel_deadline_.reset();
-    const bool stopping = phase_ != NodePhase::kRunning &&
+    const bool stopping = phase_ != rendezvous::NodePhase::kRunning &&
                           directive_.has_value() &&
-                          directive_->kind == DirectiveKind::kStop;
+                          directive_->kind == rendezvous::DirectiveKind::kStop;
     if (!stopping) {
       // One that leaves has the exit status of a node that was let go.
       GiveUp(cancel_.has_value() ? 128 + cancel_->signal : 0,
@@ -405,7 +411,7 @@ void Lifecycle::GiveUp(int exit_code, std::string reason) {
   changed_ = true;
   // Whatever came of it, this is why it ended.
   if (preemption_.has_value() && exit_code <= 1) {
-    exit_code = kPreemptedExitCode;
+    exit_code = rendezvous::kPreemptedExitCode;
   }
   leave_ = Leave{.exit_code = exit_code, .reason = std::move(reason)};
 }
@@ -427,7 +433,7 @@ bool Lifecycle::IsSaidHere() const {
 void Lifecycle::SendReport() {
   changed_ = false;
   next_report_ = now_ + config_.spec.keep_alive_interval;
-  Report report;
+  rendezvous::Report report;
   report.run_id = config_.run_id;
   report.node = config_.node;
   report.sequence = ++sequence_;
@@ -443,8 +449,8 @@ void Lifecycle::SendReport() {
   report.run_tag = run_tag_;
   report.failures = failures_;
   report.nccl_root_lost = nccl_root_lost_;
-  for (Failure& failure : report.failures) {
-    if (failure.kind == FailureKind::kHung) {
+  for (rendezvous::Failure& failure : report.failures) {
+    if (failure.kind == rendezvous::FailureKind::kHung) {
       failure.silent_for = now_ - accused_since_;
     }
   }
@@ -490,4 +496,4 @@ std::optional<Instant> Lifecycle::NextDeadline() const {
   return next;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -14,7 +14,7 @@
 #include "agent/progress/hang_policy.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // An agent's decisions, as a pure state machine: what the coordinator says it
 // should be against what its workers are.
@@ -33,8 +33,8 @@ class Lifecycle {
  public:
   struct Config {
     std::string run_id;
-    NodeIdentity node;  // address may be empty: LinkUp brings it
-    JobSpec spec;
+    rendezvous::NodeIdentity node;  // address may be empty: LinkUp brings it
+    rendezvous::JobSpec spec;
     std::string endpoint;  // the coordinator's, for messages
     Duration connect_timeout = std::chrono::seconds(60);
     Duration coordinator_timeout = std::chrono::seconds(60);
@@ -54,7 +54,7 @@ class Lifecycle {
     bool asks_again = false;
     bool waits_for_place = false;  // Report::waits_for_place
     // The exit code after the success of a job that had no use for this node.
-    int never_ran_exit_code = kNeverRanExitCode;
+    int never_ran_exit_code = rendezvous::kNeverRanExitCode;
     // How often a node that waits is checked; nothing: it is always fit.
     std::optional<Duration> fitness_interval;
   };
@@ -67,7 +67,7 @@ class Lifecycle {
   // When Step must be called with ClockTicked at the latest.
   std::optional<Instant> NextDeadline() const;
 
-  NodePhase phase() const { return phase_; }
+  rendezvous::NodePhase phase() const { return phase_; }
   int round() const { return round_; }
   bool connected() const { return connected_; }
   // Whether the coordinator has answered once.
@@ -101,15 +101,15 @@ class Lifecycle {
   void FollowDirective();
   // Whether the node asks a coordinator of another job again instead of
   // leaving at once.
-  bool AsksAgain(const Directive& directive) const;
+  bool AsksAgain(const rendezvous::Directive& directive) const;
   void AskAgain(const std::string& why);
-  Leave LeaveWith(const Directive& finished) const;
+  Leave LeaveWith(const rendezvous::Directive& finished) const;
   void ForwardSignals();
   void MindTheCoordinator();
   // When a person is told that there has been no coordinator from the start.
   std::optional<Instant> AbsenceIsSaidAt() const;
   void MindTheGrace();
-  void Start(const Place& place);
+  void Start(const rendezvous::Place& place);
   // Signals the workers, and sets SIGKILL's time; a later call can only bring
   // it forward.
   void Stop(int signal, Duration grace);
@@ -122,7 +122,7 @@ class Lifecycle {
   void LookAtSilent();
   void LookForStopped();
   std::vector<SilentWorker> SilentWorkers(const WorkersSeen& event) const;
-  Failure SuspectedOf(const HangWatch::Silence& silence) const;
+  rendezvous::Failure SuspectedOf(const HangWatch::Silence& silence) const;
   // Says who is suspected, and has its stack taken.
   void LookAtSuspect();
   // Makes the suspicion a failure, and stops the others for it.
@@ -133,9 +133,9 @@ class Lifecycle {
   // --- the cluster takes the nodes away (lifecycle_preemption.cc)
   bool AnnouncesPreemption(int signal) const;
   void CatchPreemption(int signal);
-  void Preempt(const PreemptionNotice& notice);
+  void Preempt(const rendezvous::PreemptionNotice& notice);
   // Whether this end is what the preemption has led to.
-  bool EndedByPreemption(const Failure& failure) const;
+  bool EndedByPreemption(const rendezvous::Failure& failure) const;
   void MindTheAnnouncement();
   // When this node ends without the coordinator, after a notice.
   std::optional<Instant> PreemptionLimit() const;
@@ -146,14 +146,14 @@ class Lifecycle {
   // Whether workers may go on although the job is over: a coordinator that was
   // started anew has heard of the notice, but not of what they were given.
   bool GraceGoesOn() const;
-  std::optional<PreemptionNotice> PreemptionNow() const;
+  std::optional<rendezvous::PreemptionNotice> PreemptionNow() const;
   // --- whether the node may take part (lifecycle_fitness.cc)
   void MindTheFitness();
   // Once a round, whether or not workers of ours are left: others' may wait.
   void ReleaseWaiters(const std::string& why);
   void TellLeftBehind(const std::vector<LeftBehind>& processes);
   // An end that was none as it should be.
-  void NoteEnd(Failure failure);
+  void NoteEnd(rendezvous::Failure failure);
   // Ends the round here once nothing of it is left.
   void Settle();
   void GiveUp(int exit_code, std::string reason);
@@ -165,20 +165,21 @@ class Lifecycle {
   bool IsSaidHere() const;
   void SendReport();
   bool HasWorkers() const {
-    return phase_ == NodePhase::kRunning || phase_ == NodePhase::kStopping;
+    return phase_ == rendezvous::NodePhase::kRunning ||
+           phase_ == rendezvous::NodePhase::kStopping;
   }
 
   Config config_;
   Instant now_;
   LifecycleStep step_;
 
-  NodePhase phase_ = NodePhase::kIdle;
+  rendezvous::NodePhase phase_ = rendezvous::NodePhase::kIdle;
   int round_ = 0;
-  std::string run_tag_;            // of round_
-  int first_rank_ = 0;             // of round_
-  std::vector<Failure> failures_;  // of round_
-  std::vector<Failure> ends_;      // all of them, of round_
-  std::string nccl_root_lost_;     // of round_
+  std::string run_tag_;                        // of round_
+  int first_rank_ = 0;                         // of round_
+  std::vector<rendezvous::Failure> failures_;  // of round_
+  std::vector<rendezvous::Failure> ends_;      // all of them, of round_
+  std::string nccl_root_lost_;                 // of round_
   int pending_ = 0;        // workers that have not ended, nor failed to start
   bool any_left_ = false;  // a worker, or what descends from one
   std::optional<Instant> kill_at_;
@@ -196,7 +197,7 @@ class Lifecycle {
   struct Suspicion {
     HangWatch::Silence overdue;  // whose deadline has passed
     bool looked = false;         // WorkersSeen has come
-    Failure failure;
+    rendezvous::Failure failure;
     Instant since;    // when it fell silent
     Instant give_up;  // then it is accused without its stack
   };
@@ -206,7 +207,7 @@ class Lifecycle {
   std::optional<int> accused_;  // its local rank, in round_
   Instant accused_since_;
 
-  std::optional<Directive> directive_;
+  std::optional<rendezvous::Directive> directive_;
   const Instant began_;
   // Since when no directive has come, while one is due: from the start, or
   // from when the link broke.
@@ -217,7 +218,7 @@ class Lifecycle {
   std::string link_error_;
 
   struct Preemption {
-    PreemptionNotice notice;  // without what is left
+    rendezvous::PreemptionNotice notice;  // without what is left
     Instant deadline;
     Instant caught;  // here or elsewhere
   };
@@ -226,10 +227,10 @@ class Lifecycle {
   std::optional<Instant> announcing_until_;
   FitnessWatch fitness_;
 
-  std::optional<CancelWish> cancel_;
+  std::optional<rendezvous::CancelWish> cancel_;
   std::optional<Instant> cancel_deadline_;
   std::optional<std::string> leaving_;
-  std::vector<SignalNotice> signals_;
+  std::vector<rendezvous::SignalNotice> signals_;
   uint64_t newest_signal_ = 0;
   int held_port_ = 0;
   NcclIdOffer nccl_id_;
@@ -241,6 +242,6 @@ class Lifecycle {
   std::string last_notice_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LIFECYCLE_LIFECYCLE_H_

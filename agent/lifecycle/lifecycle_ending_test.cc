@@ -7,7 +7,7 @@
 
 #include "agent/lifecycle/lifecycle_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -61,10 +61,11 @@ TEST(LifecycleEnd, WhatComesAfterwardsChangesNothing) {
 
 TEST(LifecycleEnd, ReleasedIsASuccessRefusedIsNot) {
   for (const auto& [kind, code] :
-       {std::pair(DirectiveKind::kReleased, 0), {DirectiveKind::kRefused, 1}}) {
+       {std::pair(rendezvous::DirectiveKind::kReleased, 0),
+        {rendezvous::DirectiveKind::kRefused, 1}}) {
     LifecycleFixture agent;
     agent.Connect();
-    Directive directive = DirectiveOf(kind);
+    rendezvous::Directive directive = DirectiveOf(kind);
     directive.reason = "because";
     agent.Tell(directive);
     ASSERT_TRUE(agent.leave.has_value());
@@ -77,7 +78,8 @@ TEST(LifecycleEnd, ReleasedIsASuccessRefusedIsNot) {
 TEST(LifecycleEnd, OtherProtocolVersion) {
   LifecycleFixture agent;
   agent.Connect();
-  Directive directive = DirectiveOf(DirectiveKind::kRun);
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kRun);
   directive.place.round = 1;
   directive.protocol_version = 99;
   agent.Tell(directive);
@@ -96,7 +98,7 @@ TEST(LifecycleEnd, TheGuardianDied) {
   EXPECT_EQ(agent.leave->exit_code, 1);
   EXPECT_EQ(agent.leave->reason, "the guardian was killed by signal 9");
   ASSERT_EQ(agent.reports.size(), 1u);
-  EXPECT_EQ(agent.reports[0].phase, NodePhase::kIdle);
+  EXPECT_EQ(agent.reports[0].phase, rendezvous::NodePhase::kIdle);
   EXPECT_EQ(agent.reports[0].leave, "the guardian was killed by signal 9");
 }
 
@@ -110,7 +112,7 @@ TEST(LifecycleCancel, ACtrlCIsTheCoordinatorsToDecide) {
   EXPECT_EQ(agent.reports[0].cancel->signal, SIGINT);
   EXPECT_FALSE(agent.reports[0].cancel->at_once);
   EXPECT_THAT(agent.signals, IsEmpty());
-  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
 }
 
 TEST(LifecycleCancel, AnyHandledSignalEndsTheJob) {
@@ -131,7 +133,7 @@ TEST(LifecycleCancel, ASecondOneKillsAtOnce) {
   agent.Step(SignalCaught{SIGINT});
   EXPECT_TRUE(agent.reports.back().cancel->at_once);
   EXPECT_THAT(agent.everything, ElementsAre(SIGKILL));
-  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
 }
 
 TEST(LifecycleCancel, ASecondOneCutsTheGraceShort) {
@@ -149,9 +151,9 @@ TEST(LifecycleCancel, WithoutAnAnswerThisNodeStopsItsPart) {
   agent.Run(1);
   agent.Step(SignalCaught{SIGINT});
   agent.Wait(milliseconds(4999));
-  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
   agent.Wait(milliseconds(1));
-  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
   agent.Fails(0);
   agent.Fails(1);
@@ -188,7 +190,7 @@ TEST(LifecycleCancel, WithoutAConnectionThisNodeStopsItsPartAtOnce) {
   agent.Disconnect();
   agent.Forget();
   agent.Step(SignalCaught{SIGINT});
-  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
   agent.Fails(0);
   agent.Fails(1);
@@ -218,7 +220,8 @@ TEST_F(LifecycleLeaving, IsAskedForAndGranted) {
   agent_.Fails(1);
   agent_.Gone();
   EXPECT_FALSE(agent_.leave.has_value());
-  Directive directive = DirectiveOf(DirectiveKind::kReleased);
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kReleased);
   agent_.Tell(directive);
   EXPECT_EQ(agent_.leave->exit_code, 0);
 }
@@ -234,7 +237,7 @@ TEST_F(LifecycleLeaving, ASecondSignalKillsThisNodesWorkersOnly) {
 TEST_F(LifecycleLeaving, WithoutAnAnswerItGoesAllTheSame) {
   agent_.Step(SignalCaught{SIGTERM});
   agent_.Wait(seconds(5));
-  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
   agent_.Fails(0);
   agent_.Fails(1);
   agent_.Gone();
@@ -244,7 +247,7 @@ TEST_F(LifecycleLeaving, WithoutAnAnswerItGoesAllTheSame) {
 TEST_F(LifecycleLeaving, WithoutACoordinatorItGoesAtOnce) {
   agent_.Disconnect();
   agent_.Step(SignalCaught{SIGTERM});
-  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
   agent_.Fails(0);
   agent_.Fails(1);
   agent_.Gone();
@@ -272,7 +275,7 @@ TEST(LifecycleSpare, SuccessWithoutItHasAnExitCodeOfItsOwn) {
   agent.TellWait();
   agent.TellFinished(0);
   ASSERT_TRUE(agent.leave.has_value());
-  EXPECT_EQ(agent.leave->exit_code, kNeverRanExitCode);
+  EXPECT_EQ(agent.leave->exit_code, rendezvous::kNeverRanExitCode);
   EXPECT_TRUE(agent.leave->never_ran);
   EXPECT_THAT(agent.leave->reason, HasSubstr("its program never ran"));
 }
@@ -290,8 +293,9 @@ TEST(LifecycleSpare, ThatCodeIsTheClustersAffair) {
 TEST(LifecycleSpare, AJobThatFailedEndsItAsTheOthers) {
   LifecycleFixture agent;
   agent.Connect();
-  Directive failed = DirectiveOf(DirectiveKind::kFinished);
-  failed.verdict.outcome = Outcome::kFailed;
+  rendezvous::Directive failed =
+      DirectiveOf(rendezvous::DirectiveKind::kFinished);
+  failed.verdict.outcome = rendezvous::Outcome::kFailed;
   failed.verdict.exit_code = 3;
   agent.Tell(failed);
   EXPECT_EQ(agent.leave->exit_code, 3);
@@ -312,4 +316,4 @@ TEST(LifecycleSpare, ANodeThatHasRunOnceIsNone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,12 +10,12 @@
 #include "absl/strings/str_join.h"
 #include "agent/lifecycle/lifecycle.h"
 
-namespace muster {
+namespace muster::agent {
 
 void Lifecycle::On(const RoundRefused& event) {
   pending_ = 0;
-  Failure failure;
-  failure.kind = FailureKind::kStartFailed;
+  rendezvous::Failure failure;
+  failure.kind = rendezvous::FailureKind::kStartFailed;
   failure.exit_code = 1;
   failure.message = event.why;
   failures_.push_back(std::move(failure));
@@ -23,7 +23,7 @@ void Lifecycle::On(const RoundRefused& event) {
   Settle();
 }
 
-void Lifecycle::NoteEnd(Failure failure) {
+void Lifecycle::NoteEnd(rendezvous::Failure failure) {
   failure.traceback.clear();
   failure.stderr_tail.clear();
   failure.stack.clear();
@@ -46,4 +46,4 @@ void Lifecycle::TellLeftBehind(const std::vector<LeftBehind>& processes) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 
 #include "agent/lifecycle/lifecycle_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -24,8 +24,8 @@ TEST(LifecycleEnds, AStoppedWorkerThatHadRecordedItsExceptionRaisedFirst) {
   agent.Gone();
   ASSERT_EQ(agent.reports.back().failures.size(), 2u);
   EXPECT_FALSE(agent.reports.back().failures[0].raised_first);
-  const Failure& stopped = agent.reports.back().failures[1];
-  EXPECT_EQ(stopped.kind, FailureKind::kStoppedByUs);
+  const rendezvous::Failure& stopped = agent.reports.back().failures[1];
+  EXPECT_EQ(stopped.kind, rendezvous::FailureKind::kStoppedByUs);
   EXPECT_TRUE(stopped.raised_first);
 }
 
@@ -78,7 +78,8 @@ TEST(LifecycleEnds, OneThatFailedByItselfBeforeOurSignalIsNotOurDoing) {
   agent.FailsByItself(0);
   agent.Gone();
   ASSERT_EQ(agent.reports.back().failures.size(), 2u);
-  EXPECT_EQ(agent.reports.back().failures[1].kind, FailureKind::kExitCode);
+  EXPECT_EQ(agent.reports.back().failures[1].kind,
+            rendezvous::FailureKind::kExitCode);
 }
 
 // A cluster or a terminal may have signalled the workers beside us.
@@ -89,8 +90,8 @@ TEST(LifecycleEnds, WhileTheJobIsStoppedNoEndIsAFailure) {
   agent.FailsByItself(1);
   agent.FailsByItself(0);
   agent.Gone();
-  for (const Failure& failure : agent.reports.back().failures) {
-    EXPECT_EQ(failure.kind, FailureKind::kStoppedByUs);
+  for (const rendezvous::Failure& failure : agent.reports.back().failures) {
+    EXPECT_EQ(failure.kind, rendezvous::FailureKind::kStoppedByUs);
   }
 }
 
@@ -100,11 +101,11 @@ TEST(LifecycleEnds, ARoundThatCannotBeServedIsTheNodesFailure) {
   agent.TellRun(1);
   agent.Forget();
   agent.Step(RoundRefused{"port 29480 is taken on a"});
-  EXPECT_EQ(agent.phase(), NodePhase::kIdle);
-  const Report& report = agent.reports.back();
-  EXPECT_EQ(report.phase, NodePhase::kIdle);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kIdle);
+  const rendezvous::Report& report = agent.reports.back();
+  EXPECT_EQ(report.phase, rendezvous::NodePhase::kIdle);
   ASSERT_EQ(report.failures.size(), 1u);
-  EXPECT_EQ(report.failures[0].kind, FailureKind::kStartFailed);
+  EXPECT_EQ(report.failures[0].kind, rendezvous::FailureKind::kStartFailed);
   EXPECT_EQ(report.failures[0].rank, -1);
   EXPECT_EQ(report.failures[0].exit_code, 1);
   EXPECT_EQ(report.failures[0].message, "port 29480 is taken on a");
@@ -115,12 +116,13 @@ TEST(LifecycleEnds, ARoundThatCannotBeServedIsTheNodesFailure) {
 TEST(LifecycleEnds, OneThatNeverRanWasNotStopped) {
   LifecycleFixture agent;
   agent.Run(1);
-  agent.Fails(1, FailureKind::kStartFailed);
-  agent.Fails(0, FailureKind::kStartFailed);
+  agent.Fails(1, rendezvous::FailureKind::kStartFailed);
+  agent.Fails(0, rendezvous::FailureKind::kStartFailed);
   agent.Gone();
   ASSERT_EQ(agent.reports.back().failures.size(), 2u);
-  EXPECT_EQ(agent.reports.back().failures[1].kind, FailureKind::kStartFailed);
+  EXPECT_EQ(agent.reports.back().failures[1].kind,
+            rendezvous::FailureKind::kStartFailed);
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/lifecycle/lifecycle.h"
 
-namespace muster {
+namespace muster::agent {
 
 void Lifecycle::MindTheFitness() {
   if (leave_.has_value()) {
@@ -12,8 +12,9 @@ void Lifecycle::MindTheFitness() {
   }
   // Until its round is known to be over for all, a node that has succeeded will
   // most likely have no other.
-  const bool done = phase_ == NodePhase::kSucceeded && directive_.has_value() &&
-                    directive_->kind == DirectiveKind::kRun;
+  const bool done = phase_ == rendezvous::NodePhase::kSucceeded &&
+                    directive_.has_value() &&
+                    directive_->kind == rendezvous::DirectiveKind::kRun;
   if (done || preemption_.has_value()) return;
   if (const std::optional<uint64_t> check = fitness_.Due(now_)) {
     step_.actions.emplace_back(StartCheck{*check});
@@ -21,16 +22,16 @@ void Lifecycle::MindTheFitness() {
 }
 
 void Lifecycle::On(const FitnessFound& event) {
-  const Fitness before = fitness_.fitness();
+  const rendezvous::Fitness before = fitness_.fitness();
   if (!fitness_.Found(now_, event.check, event.unfit)) return;
   changed_ = true;
   if (!event.unfit.empty()) {
     Notice(absl::StrCat("this node is unfit: ", event.unfit,
                         "; it is kept out, and looked at again every ",
                         ToSeconds(*config_.fitness_interval), " s"));
-  } else if (before == Fitness::kUnfit) {
+  } else if (before == rendezvous::Fitness::kUnfit) {
     Notice("this node is fit again");
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -5,7 +5,7 @@
 
 #include "agent/lifecycle/lifecycle_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::seconds;
@@ -24,7 +24,7 @@ Lifecycle::Config CheckedConfig() {
 TEST(LifecycleFitness, WithoutChecksANodeIsFit) {
   LifecycleFixture agent;
   agent.Connect();
-  EXPECT_EQ(agent.reports.back().fitness, Fitness::kFit);
+  EXPECT_EQ(agent.reports.back().fitness, rendezvous::Fitness::kFit);
   EXPECT_THAT(agent.checks, IsEmpty());
 }
 
@@ -32,9 +32,9 @@ TEST(LifecycleFitness, IsReportedOnceTheCheckHasEnded) {
   LifecycleFixture agent(CheckedConfig());
   agent.Connect();
   EXPECT_THAT(agent.checks, SizeIs(1));
-  EXPECT_EQ(agent.reports.back().fitness, Fitness::kUnchecked);
+  EXPECT_EQ(agent.reports.back().fitness, rendezvous::Fitness::kUnchecked);
   agent.Step(FitnessFound{agent.checks.back(), ""});
-  EXPECT_EQ(agent.last_step().report->fitness, Fitness::kFit);
+  EXPECT_EQ(agent.last_step().report->fitness, rendezvous::Fitness::kFit);
 }
 
 TEST(LifecycleFitness, AnUnfitNodeSaysWhyAndIsLookedAtAgain) {
@@ -43,7 +43,7 @@ TEST(LifecycleFitness, AnUnfitNodeSaysWhyAndIsLookedAtAgain) {
   agent.TellWait();
   agent.Step(FitnessFound{agent.checks.back(), "no disk"});
   ASSERT_TRUE(agent.last_step().report.has_value());
-  EXPECT_EQ(agent.last_step().report->fitness, Fitness::kUnfit);
+  EXPECT_EQ(agent.last_step().report->fitness, rendezvous::Fitness::kUnfit);
   EXPECT_EQ(agent.last_step().report->unfit, "no disk");
   EXPECT_THAT(agent.notices, Contains(HasSubstr("unfit: no disk")));
   agent.Wait(seconds(29));
@@ -51,7 +51,7 @@ TEST(LifecycleFitness, AnUnfitNodeSaysWhyAndIsLookedAtAgain) {
   agent.Wait(seconds(1));
   ASSERT_THAT(agent.checks, SizeIs(2));
   agent.Step(FitnessFound{agent.checks.back(), ""});
-  EXPECT_EQ(agent.last_step().report->fitness, Fitness::kFit);
+  EXPECT_EQ(agent.last_step().report->fitness, rendezvous::Fitness::kFit);
   EXPECT_THAT(agent.notices, Contains("this node is fit again"));
 }
 
@@ -71,8 +71,8 @@ TEST(LifecycleFitness, TheNextRoundNeedsAnotherCheck) {
   EXPECT_THAT(agent.checks, IsEmpty());
   agent.Gone();
   EXPECT_THAT(agent.checks, SizeIs(1));
-  EXPECT_EQ(agent.reports.back().phase, NodePhase::kIdle);
-  EXPECT_EQ(agent.reports.back().fitness, Fitness::kUnchecked);
+  EXPECT_EQ(agent.reports.back().phase, rendezvous::NodePhase::kIdle);
+  EXPECT_EQ(agent.reports.back().fitness, rendezvous::Fitness::kUnchecked);
 }
 
 TEST(LifecycleFitness, AfterASuccessItIsCheckedOnlyIfTheRoundIsStopped) {
@@ -86,9 +86,9 @@ TEST(LifecycleFitness, AfterASuccessItIsCheckedOnlyIfTheRoundIsStopped) {
   agent.Down(0);
   agent.Down(1);
   agent.Gone();
-  EXPECT_EQ(agent.phase(), NodePhase::kSucceeded);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kSucceeded);
   EXPECT_THAT(agent.checks, IsEmpty());
-  EXPECT_EQ(agent.reports.back().fitness, Fitness::kUnchecked);
+  EXPECT_EQ(agent.reports.back().fitness, rendezvous::Fitness::kUnchecked);
   agent.TellStop(1);
   EXPECT_THAT(agent.checks, SizeIs(1));
 }
@@ -100,7 +100,7 @@ TEST(LifecycleFitness, ACheckDoesNotGetInTheWorkersWay) {
   agent.TellWait();
   agent.Wait(seconds(30));
   ASSERT_THAT(agent.checks, SizeIs(2));
-  EXPECT_EQ(agent.reports.back().fitness, Fitness::kFit);
+  EXPECT_EQ(agent.reports.back().fitness, rendezvous::Fitness::kFit);
   agent.TellRun(1);
   EXPECT_EQ(agent.checks_dropped, 1);
   agent.Step(FitnessFound{agent.checks.back(), "late"});
@@ -116,4 +116,4 @@ TEST(LifecycleFitness, WhoLeavesIsNotChecked) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

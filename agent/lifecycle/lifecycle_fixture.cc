@@ -6,11 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
-Failure FailureOf(int local_rank, FailureKind kind) {
-  Failure failure;
+rendezvous::Failure FailureOf(int local_rank, rendezvous::FailureKind kind) {
+  rendezvous::Failure failure;
   failure.kind = kind;
   failure.rank = 2 + local_rank;
   failure.local_rank = local_rank;
@@ -104,20 +104,21 @@ void LifecycleFixture::Disconnect(absl::Status why) {
   Step(LinkDown{std::move(why)});
 }
 
-void LifecycleFixture::Tell(Directive directive) {
+void LifecycleFixture::Tell(rendezvous::Directive directive) {
   directive.epoch = epoch_;
   directive.revision = ++revision_;
   Step(DirectiveCame{directive});
 }
 
-void LifecycleFixture::TellSame(Directive directive) {
+void LifecycleFixture::TellSame(rendezvous::Directive directive) {
   directive.epoch = epoch_;
   directive.revision = revision_;
   Step(DirectiveCame{directive});
 }
 
 void LifecycleFixture::TellRun(int round) {
-  Directive directive = DirectiveOf(DirectiveKind::kRun);
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kRun);
   directive.place.round = round;
   directive.place.group_rank = 1;
   directive.place.group_world_size = 2;
@@ -128,22 +129,25 @@ void LifecycleFixture::TellRun(int round) {
 }
 
 void LifecycleFixture::TellStop(int round, Duration grace) {
-  Directive directive = DirectiveOf(DirectiveKind::kStop);
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kStop);
   directive.reason = "rank 0 on b: exit code 3";
   directive.stop = {.round = round, .signal = 15, .grace = grace};
   Tell(directive);
 }
 
 void LifecycleFixture::TellWait() {
-  Directive directive = DirectiveOf(DirectiveKind::kWait);
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kWait);
   directive.reason = "1 of 2 nodes here";
   Tell(directive);
 }
 
 void LifecycleFixture::TellFinished(int exit_code) {
-  Directive directive = DirectiveOf(DirectiveKind::kFinished);
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kFinished);
   directive.verdict.exit_code = exit_code;
-  if (exit_code != 0) directive.verdict.outcome = Outcome::kFailed;
+  if (exit_code != 0) directive.verdict.outcome = rendezvous::Outcome::kFailed;
   directive.verdict.reason = "over";
   directive.stop.grace = std::chrono::seconds(10);
   Tell(directive);
@@ -157,21 +161,23 @@ void LifecycleFixture::Down(int local_rank) {
   Step(WorkerDown{local_rank, {}});
 }
 
-void LifecycleFixture::Fails(int local_rank, FailureKind kind) {
+void LifecycleFixture::Fails(int local_rank, rendezvous::FailureKind kind) {
   Step(WorkerDown{local_rank, FailureOf(local_rank, kind)});
 }
 
 void LifecycleFixture::FailsAfterRecording(int local_rank, Duration ago) {
-  Failure failure = FailureOf(local_rank, FailureKind::kExitCode);
+  rendezvous::Failure failure =
+      FailureOf(local_rank, rendezvous::FailureKind::kExitCode);
   failure.error_file = "error.json";
   Step(WorkerDown{
       .local_rank = local_rank, .failure = failure, .recorded_ago = ago});
 }
 
 void LifecycleFixture::FailsByItself(int local_rank) {
-  Step(WorkerDown{.local_rank = local_rank,
-                  .failure = FailureOf(local_rank, FailureKind::kExitCode),
-                  .by_itself = true});
+  Step(WorkerDown{
+      .local_rank = local_rank,
+      .failure = FailureOf(local_rank, rendezvous::FailureKind::kExitCode),
+      .by_itself = true});
 }
 
 void LifecycleFixture::Says(int local_rank, const ProgressMessage& message) {
@@ -206,10 +212,10 @@ void LifecycleFixture::Forget() {
   leave.reset();
 }
 
-Directive DirectiveOf(DirectiveKind kind) {
-  Directive directive;
+rendezvous::Directive DirectiveOf(rendezvous::DirectiveKind kind) {
+  rendezvous::Directive directive;
   directive.kind = kind;
   return directive;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

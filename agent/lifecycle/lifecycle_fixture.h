@@ -8,7 +8,7 @@
 
 #include "agent/lifecycle/lifecycle.h"
 
-namespace muster {
+namespace muster::agent {
 
 // A Lifecycle of a node with two workers, and what it has asked for so far.
 class LifecycleFixture {
@@ -30,9 +30,9 @@ class LifecycleFixture {
   void Connect();
   void Disconnect(absl::Status why = absl::UnavailableError("reset"));
   // Sends a directive with the next revision.
-  void Tell(Directive directive);
+  void Tell(rendezvous::Directive directive);
   // Sends a directive with the revision of the last one.
-  void TellSame(Directive directive);
+  void TellSame(rendezvous::Directive directive);
   void TellRun(int round);
   void TellStop(int round, Duration grace = std::chrono::seconds(10));
   void TellWait();
@@ -41,7 +41,8 @@ class LifecycleFixture {
   // --- the workers
   void Up(int local_rank);
   void Down(int local_rank);  // exited with 0
-  void Fails(int local_rank, FailureKind kind = FailureKind::kExitCode);
+  void Fails(int local_rank,
+             rendezvous::FailureKind kind = rendezvous::FailureKind::kExitCode);
   // Like Fails; it recorded an exception that long ago.
   void FailsAfterRecording(int local_rank, Duration ago);
   // Like Fails; no signal had been sent to it.
@@ -55,7 +56,7 @@ class LifecycleFixture {
 
   Instant now() const { return now_; }
   const Lifecycle& lifecycle() const { return lifecycle_; }
-  NodePhase phase() const { return lifecycle_.phase(); }
+  rendezvous::NodePhase phase() const { return lifecycle_.phase(); }
   const LifecycleStep& last_step() const { return last_step_; }
 
   // --- what was asked for since the last Forget
@@ -63,17 +64,17 @@ class LifecycleFixture {
   std::vector<int> signals;     // to the workers, in order
   std::vector<int> everything;  // those of them that go to every descendant
   std::vector<std::pair<int, int>> to_one;  // local rank and signal
-  std::vector<Place> starts;
+  std::vector<rendezvous::Place> starts;
   std::vector<std::string> closed_stores;  // the reasons
   int renewals = 0;                        // of the NCCL id
   std::vector<LookAtWorkers> looks;
   std::vector<TakeStacks> stacks_asked;
-  std::vector<PreemptionNotice> announced;
+  std::vector<rendezvous::PreemptionNotice> announced;
   std::vector<std::string> announcements_ended;  // why
   std::vector<uint64_t> checks;                  // their numbers
   int checks_dropped = 0;
-  std::vector<Report> reports;
-  std::vector<std::vector<Failure>> ends;
+  std::vector<rendezvous::Report> reports;
+  std::vector<std::vector<rendezvous::Failure>> ends;
   std::vector<std::string> notices;
   std::vector<std::string> losses;
   std::optional<Leave> leave;
@@ -87,8 +88,8 @@ class LifecycleFixture {
 };
 
 // A directive of this kind, with the default epoch, to be given to Tell.
-Directive DirectiveOf(DirectiveKind kind);
+rendezvous::Directive DirectiveOf(rendezvous::DirectiveKind kind);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LIFECYCLE_LIFECYCLE_FIXTURE_H_

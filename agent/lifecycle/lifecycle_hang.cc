@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/lifecycle/lifecycle.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // How late a step may come after the deadline that it was asked for. Later, it
@@ -58,7 +58,7 @@ void Lifecycle::Hear(const WorkerSaid& said) {
   if (!said.message.alive) return;
   watch_.Hear(now_, said.local_rank, said.message);
   // While we stop it anyway, a last word changes nothing.
-  if (phase_ != NodePhase::kRunning || !suspicion_.has_value() ||
+  if (phase_ != rendezvous::NodePhase::kRunning || !suspicion_.has_value() ||
       suspicion_->failure.local_rank != said.local_rank) {
     return;
   }
@@ -69,7 +69,7 @@ void Lifecycle::Hear(const WorkerSaid& said) {
 }
 
 void Lifecycle::MindTheSilence() {
-  if (phase_ != NodePhase::kRunning) return;
+  if (phase_ != rendezvous::NodePhase::kRunning) return;
   if (suspicion_.has_value()) {
     if (now_ >= suspicion_->give_up) Accuse();
     return;
@@ -99,9 +99,10 @@ void Lifecycle::LookAtSilent() {
   step_.actions.emplace_back(std::move(look));
 }
 
-Failure Lifecycle::SuspectedOf(const HangWatch::Silence& silence) const {
-  Failure failure;
-  failure.kind = FailureKind::kHung;
+rendezvous::Failure Lifecycle::SuspectedOf(
+    const HangWatch::Silence& silence) const {
+  rendezvous::Failure failure;
+  failure.kind = rendezvous::FailureKind::kHung;
   failure.host = config_.node.host;
   failure.node_id = config_.node.node_id;
   failure.local_rank = silence.local_rank;
@@ -115,13 +116,13 @@ Failure Lifecycle::SuspectedOf(const HangWatch::Silence& silence) const {
 // Once all are stopped, nobody could tell which of the two waited for the
 // other.
 void Lifecycle::LookForStopped() {
-  if (phase_ == NodePhase::kRunning) LookAtSilent();
+  if (phase_ == rendezvous::NodePhase::kRunning) LookAtSilent();
 }
 
 void Lifecycle::On(const WorkersSeen& event) {
   if (event.round != round_) return;
   const std::vector<SilentWorker> silent = SilentWorkers(event);
-  if (phase_ == NodePhase::kStopping && !suspicion_.has_value()) {
+  if (phase_ == rendezvous::NodePhase::kStopping && !suspicion_.has_value()) {
     for (const SilentWorker& worker : silent) {
       if (worker.state != WorkerState::kStopped ||
           now_ < worker.silence.since + worker.silence.deadline / 2) {
@@ -136,7 +137,7 @@ void Lifecycle::On(const WorkersSeen& event) {
   const HangBlame blame =
       BlameHang(now_, suspicion_->overdue, silent, event.records);
   suspicion_->since = blame.silence.since;
-  Failure& failure = suspicion_->failure;
+  rendezvous::Failure& failure = suspicion_->failure;
   failure = SuspectedOf(blame.silence);
   absl::StrAppend(&failure.message, blame.remark);
   if (blame.state == WorkerState::kStopped) failure.signal = SIGSTOP;
@@ -158,7 +159,7 @@ std::vector<SilentWorker> Lifecycle::SilentWorkers(
 }
 
 void Lifecycle::LookAtSuspect() {
-  const Failure& failure = suspicion_->failure;
+  const rendezvous::Failure& failure = suspicion_->failure;
   Notice(absl::StrCat("rank ", failure.rank, " (local rank ",
                       failure.local_rank, ", pid ", failure.pid, ") ",
                       failure.message, "; looking at where it is"));
@@ -185,15 +186,16 @@ void Lifecycle::On(const StackTaken& event) {
 }
 
 void Lifecycle::Accuse() {
-  const Failure failure = std::move(suspicion_->failure);
+  const rendezvous::Failure failure = std::move(suspicion_->failure);
   accused_ = failure.local_rank;
   accused_since_ = suspicion_->since;
   suspicion_.reset();
-  if (failures_.size() < kMostFailuresPerReport) failures_.push_back(failure);
+  if (failures_.size() < rendezvous::kMostFailuresPerReport)
+    failures_.push_back(failure);
   NoteEnd(failure);
   step_.ends = ends_;
   changed_ = true;
-  if (phase_ == NodePhase::kRunning) {
+  if (phase_ == rendezvous::NodePhase::kRunning) {
     ReleaseWaiters(absl::StrCat("rank ", failure.rank, " ", failure.message));
     Stop(SIGTERM, config_.spec.shutdown_timeout);
     broke_here_ = true;
@@ -215,30 +217,31 @@ bool Lifecycle::EndedHanging(const WorkerDown& event) {
     // A signal that ends a peer while stacks are taken comes of the look or of
     // the hang. The order in which the kernel reports several ends says
     // nothing: the hang came before all of them.
-    if (died && event.failure->kind == FailureKind::kSignal &&
-        phase_ == NodePhase::kRunning && suspicion_->looked) {
+    if (died && event.failure->kind == rendezvous::FailureKind::kSignal &&
+        phase_ == rendezvous::NodePhase::kRunning && suspicion_->looked) {
       Accuse();
     }
     return false;
   }
-  if (phase_ == NodePhase::kRunning && !(died && suspicion_->looked)) {
+  if (phase_ == rendezvous::NodePhase::kRunning &&
+      !(died && suspicion_->looked)) {
     // It gave up before it was looked at, and its own words say more; or it
     // ended as it should.
     suspicion_.reset();
     return false;
   }
-  Failure& hang = suspicion_->failure;
+  rendezvous::Failure& hang = suspicion_->failure;
   if (died) {
     hang.stderr_tail = event.failure->stderr_tail;
     hang.unix_time = event.failure->unix_time;
   }
-  if (died && phase_ == NodePhase::kRunning) {
+  if (died && phase_ == rendezvous::NodePhase::kRunning) {
     // Whatever ended it, the look at its stack included, came after the hang.
     hang.error_file = event.failure->error_file;
     hang.traceback = event.failure->traceback;
     const std::string then = absl::StrCat("; then, while its stack was taken: ",
                                           event.failure->message);
-    if (hang.message.size() + then.size() <= kMostLineBytes) {
+    if (hang.message.size() + then.size() <= rendezvous::kMostLineBytes) {
       hang.message += then;
     }
   }
@@ -247,10 +250,10 @@ bool Lifecycle::EndedHanging(const WorkerDown& event) {
 }
 
 std::optional<Instant> Lifecycle::HangDeadline() const {
-  if (phase_ != NodePhase::kRunning) return std::nullopt;
+  if (phase_ != rendezvous::NodePhase::kRunning) return std::nullopt;
   if (suspicion_.has_value()) return suspicion_->give_up;
   if (preemption_.has_value()) return std::nullopt;
   return watch_.NextDeadline();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

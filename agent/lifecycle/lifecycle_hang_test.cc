@@ -7,7 +7,7 @@
 
 #include "agent/lifecycle/lifecycle_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -74,11 +74,11 @@ TEST_F(LifecycleHang, AStandstillBeforeItsStackIsTakenAccusesNobody) {
   FallSilent();
   agent_.StandStill(minutes(1));
   agent_.Step(ClockTicked());
-  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   agent_.Says(0);
   agent_.Says(1);
   agent_.Wait(seconds(15));
-  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
 }
 
 // Such as of a machine with too much to do.
@@ -92,7 +92,7 @@ TEST_F(LifecycleHang, AStepThatIsALittleLateForgivesNothing) {
 
 TEST_F(LifecycleHang, ItIsLookedAtBeforeAnybodyIsStopped) {
   FallSilent();
-  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent_.signals, IsEmpty());
   const TakeStacks& take = agent_.stacks_asked[0];
   EXPECT_EQ(take.round, 1);
@@ -121,11 +121,11 @@ TEST_F(LifecycleHang, OneThatIsStoppedIsSuspectedInPlaceOfTheFirst) {
   // Another's word does not clear it, and another's stack does not accuse it.
   agent_.Says(1);
   agent_.Step(Taken(/*local_rank=*/1));
-  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   agent_.Wait(seconds(2));
   agent_.Step(Taken(/*local_rank=*/0));
   ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
-  const Failure& failure = agent_.reports.back().failures[0];
+  const rendezvous::Failure& failure = agent_.reports.back().failures[0];
   EXPECT_EQ(failure.rank, 2);
   EXPECT_EQ(failure.pid, 100);
   EXPECT_EQ(failure.signal, SIGSTOP);
@@ -154,10 +154,11 @@ TEST_F(LifecycleHang, AStoppedOneIsToldThoughTheRoundIsBroken) {
     // One that has been silent for less than half its deadline is none.
     ASSERT_EQ(agent.stacks_asked.size(), before == 10 ? 1u : 0u);
     agent.Step(Taken(/*local_rank=*/0));
-    const std::vector<Failure>& failures = agent.reports.back().failures;
+    const std::vector<rendezvous::Failure>& failures =
+        agent.reports.back().failures;
     ASSERT_EQ(failures.size(), before == 10 ? 1u : 0u);
     if (failures.empty()) continue;
-    EXPECT_EQ(failures[0].kind, FailureKind::kHung);
+    EXPECT_EQ(failures[0].kind, rendezvous::FailureKind::kHung);
     EXPECT_EQ(failures[0].rank, 2);
     EXPECT_EQ(failures[0].signal, SIGSTOP);
     EXPECT_EQ(failures[0].silent_for, seconds(30) - milliseconds(10));
@@ -170,8 +171,8 @@ TEST_F(LifecycleHang, OnlyAStoppedOneIsToldOnceTheRoundIsBroken) {
   agent_.Wait(seconds(29));
   agent_.TellStop(1);
   EXPECT_THAT(agent_.stacks_asked, IsEmpty());
-  agent_.Fails(1, FailureKind::kSignal);
-  agent_.Fails(0, FailureKind::kSignal);
+  agent_.Fails(1, rendezvous::FailureKind::kSignal);
+  agent_.Fails(0, rendezvous::FailureKind::kSignal);
   agent_.Gone();
   agent_.Step(WorkersSeen{.round = 1, .workers = {{0, WorkerState::kStopped}}});
   EXPECT_THAT(agent_.stacks_asked, IsEmpty());
@@ -180,9 +181,9 @@ TEST_F(LifecycleHang, OnlyAStoppedOneIsToldOnceTheRoundIsBroken) {
 TEST_F(LifecycleHang, ALookThatFindsNothingOutDoesNotSaveTheFirst) {
   agent_.seen.reset();
   agent_.Wait(seconds(45) - milliseconds(11));
-  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   agent_.Wait(milliseconds(1));
-  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
   EXPECT_EQ(agent_.reports.back().failures[0].rank, 3);
 }
 
@@ -202,18 +203,18 @@ TEST_F(LifecycleHang, ThenItIsAccusedAndTheOthersAreStopped) {
   FallSilent();
   agent_.Wait(seconds(2));
   agent_.Step(Taken());
-  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
   EXPECT_THAT(agent_.signals, ElementsAre(SIGTERM));
   EXPECT_THAT(agent_.to_one, IsEmpty());
   EXPECT_THAT(agent_.closed_stores,
               ElementsAre(HasSubstr("rank 3 hung: silent for 30 s")));
-  const Report& report = agent_.reports.back();
-  EXPECT_EQ(report.phase, NodePhase::kStopping);
+  const rendezvous::Report& report = agent_.reports.back();
+  EXPECT_EQ(report.phase, rendezvous::NodePhase::kStopping);
   ASSERT_EQ(report.failures.size(), 1u);
-  const Failure& failure = report.failures[0];
-  EXPECT_EQ(failure.kind, FailureKind::kHung);
+  const rendezvous::Failure& failure = report.failures[0];
+  EXPECT_EQ(failure.kind, rendezvous::FailureKind::kHung);
   ASSERT_EQ(agent_.ends.size(), 1u);
-  EXPECT_EQ(agent_.ends[0][0].kind, FailureKind::kHung);
+  EXPECT_EQ(agent_.ends[0][0].kind, rendezvous::FailureKind::kHung);
   EXPECT_THAT(agent_.ends[0][0].stack, IsEmpty());
   EXPECT_EQ(failure.rank, 3);
   EXPECT_EQ(failure.local_rank, 1);
@@ -227,14 +228,15 @@ TEST_F(LifecycleHang, ThenItIsAccusedAndTheOthersAreStopped) {
 TEST_F(LifecycleHang, ItsEndIsNoSecondFailure) {
   FallSilent();
   agent_.Step(Taken());
-  agent_.Fails(1, FailureKind::kSignal);
-  agent_.Fails(0, FailureKind::kSignal);
+  agent_.Fails(1, rendezvous::FailureKind::kSignal);
+  agent_.Fails(0, rendezvous::FailureKind::kSignal);
   agent_.Gone();
-  EXPECT_EQ(agent_.phase(), NodePhase::kIdle);
-  const std::vector<Failure>& failures = agent_.reports.back().failures;
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kIdle);
+  const std::vector<rendezvous::Failure>& failures =
+      agent_.reports.back().failures;
   ASSERT_EQ(failures.size(), 2u);
-  EXPECT_EQ(failures[0].kind, FailureKind::kHung);
-  EXPECT_EQ(failures[1].kind, FailureKind::kStoppedByUs);
+  EXPECT_EQ(failures[0].kind, rendezvous::FailureKind::kHung);
+  EXPECT_EQ(failures[1].kind, rendezvous::FailureKind::kStoppedByUs);
   EXPECT_EQ(failures[1].rank, 2);
 }
 
@@ -248,11 +250,12 @@ TEST_F(LifecycleHang, EachReportSaysForHowLong) {
 TEST_F(LifecycleHang, AStackThatDoesNotComeIsNotWaitedFor) {
   FallSilent();
   agent_.Wait(seconds(15) - milliseconds(1));
-  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   agent_.Wait(milliseconds(1));
-  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
   ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
-  EXPECT_EQ(agent_.reports.back().failures[0].kind, FailureKind::kHung);
+  EXPECT_EQ(agent_.reports.back().failures[0].kind,
+            rendezvous::FailureKind::kHung);
   // It comes late.
   agent_.Step(Taken());
   EXPECT_EQ(agent_.reports.back().failures.size(), 1u);
@@ -266,7 +269,7 @@ TEST_F(LifecycleHang, AWorkerThatReportsAgainDidNotHang) {
   agent_.Says(0);
   agent_.Step(Taken());
   agent_.Wait(seconds(29));
-  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
   // Nor is it forgiven for ever.
   agent_.Wait(seconds(1));
@@ -277,7 +280,7 @@ TEST_F(LifecycleHang, AWorkerThatReportsAgainDidNotHang) {
 TEST_F(LifecycleHang, WhatComesTogetherIsHeardBeforeAnybodyIsMissed) {
   Lifecycle lifecycle(ThirtySeconds(), agent_.now());
   lifecycle.Step(agent_.now(), LinkUp{"10.0.0.1"});
-  Directive run = DirectiveOf(DirectiveKind::kRun);
+  rendezvous::Directive run = DirectiveOf(rendezvous::DirectiveKind::kRun);
   run.place.round = 1;
   lifecycle.Step(agent_.now(), DirectiveCame{run});
   const WorkersReported both{{{0, {.alive = true}}, {1, {.alive = true}}}};
@@ -292,32 +295,32 @@ TEST_F(LifecycleHang, AnothersReportDoesNotClearIt) {
   // Nor is it looked at a second time.
   EXPECT_EQ(agent_.stacks_asked.size(), 1u);
   agent_.Step(Taken());
-  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
 }
 
 TEST_F(LifecycleHang, OnlyItsOwnStackAccusesIt) {
   FallSilent();
   agent_.Step(Taken(/*local_rank=*/0));
   agent_.Step(Taken(/*local_rank=*/1, /*round=*/9));
-  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
 }
 
 // Whatever comes of looking at a worker is no other cause than its hang.
 TEST_F(LifecycleHang, AWorkerThatDiesWhileItIsLookedAtStillHung) {
   FallSilent();
   agent_.Wait(seconds(2));
-  Failure failure;
-  failure.kind = FailureKind::kSignal;
+  rendezvous::Failure failure;
+  failure.kind = rendezvous::FailureKind::kSignal;
   failure.signal = SIGABRT;
   failure.message = "killed by SIGABRT";
   failure.stderr_tail = {"OSError: [Errno 514]"};
   failure.traceback = "Traceback";
   failure.error_file = "/error.json";
   agent_.Step(WorkerDown{1, failure});
-  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
   ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
-  const Failure& hang = agent_.reports.back().failures[0];
-  EXPECT_EQ(hang.kind, FailureKind::kHung);
+  const rendezvous::Failure& hang = agent_.reports.back().failures[0];
+  EXPECT_EQ(hang.kind, rendezvous::FailureKind::kHung);
   EXPECT_EQ(hang.rank, 3);
   EXPECT_EQ(hang.silent_for, seconds(32));
   EXPECT_THAT(hang.message, StartsWith("hung: silent for 30 s"));
@@ -335,25 +338,26 @@ TEST_F(LifecycleHang, AWorkerThatDiesWhileItIsLookedAtStillHung) {
 // The kernel reports the ends of several workers in an order of its own.
 TEST_F(LifecycleHang, APeerThatIsKilledWhileStacksAreTakenIsNotTheCause) {
   FallSilent();
-  Failure killed;
-  killed.kind = FailureKind::kSignal;
+  rendezvous::Failure killed;
+  killed.kind = rendezvous::FailureKind::kSignal;
   killed.signal = SIGABRT;
   killed.rank = 2;
   killed.local_rank = 0;
   killed.message = "killed by SIGABRT";
   agent_.Step(
       WorkerDown{.local_rank = 0, .failure = killed, .by_itself = true});
-  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
   killed.rank = 3;
   killed.local_rank = 1;
   agent_.Step(
       WorkerDown{.local_rank = 1, .failure = killed, .by_itself = true});
-  const std::vector<Failure>& failures = agent_.reports.back().failures;
+  const std::vector<rendezvous::Failure>& failures =
+      agent_.reports.back().failures;
   ASSERT_EQ(failures.size(), 2u);
-  EXPECT_EQ(failures[0].kind, FailureKind::kHung);
+  EXPECT_EQ(failures[0].kind, rendezvous::FailureKind::kHung);
   EXPECT_EQ(failures[0].rank, 3);
   // The peer was not stopped by us.
-  EXPECT_EQ(failures[1].kind, FailureKind::kSignal);
+  EXPECT_EQ(failures[1].kind, rendezvous::FailureKind::kSignal);
   EXPECT_EQ(failures[1].rank, 2);
 }
 
@@ -361,18 +365,20 @@ TEST_F(LifecycleHang, APeerThatIsKilledBeforeAnybodyIsLookedAtIsTheCause) {
   agent_.seen.reset();
   agent_.Wait(seconds(30) - milliseconds(10));
   ASSERT_EQ(agent_.looks.size(), 1u);
-  agent_.Fails(0, FailureKind::kSignal);
-  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  agent_.Fails(0, rendezvous::FailureKind::kSignal);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
   ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
-  EXPECT_EQ(agent_.reports.back().failures[0].kind, FailureKind::kSignal);
+  EXPECT_EQ(agent_.reports.back().failures[0].kind,
+            rendezvous::FailureKind::kSignal);
 }
 
 TEST_F(LifecycleHang, APeerThatExitsWhileStacksAreTakenHasTheWord) {
   FallSilent();
   agent_.Fails(0);
-  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
   ASSERT_FALSE(agent_.reports.back().failures.empty());
-  EXPECT_EQ(agent_.reports.back().failures[0].kind, FailureKind::kExitCode);
+  EXPECT_EQ(agent_.reports.back().failures[0].kind,
+            rendezvous::FailureKind::kExitCode);
 }
 
 TEST_F(LifecycleHang, AWorkerThatEndsBeforeItIsLookedAtHasTheWord) {
@@ -380,40 +386,43 @@ TEST_F(LifecycleHang, AWorkerThatEndsBeforeItIsLookedAtHasTheWord) {
   agent_.Wait(seconds(30) - milliseconds(10));
   ASSERT_EQ(agent_.looks.size(), 1u);
   agent_.Fails(1);
-  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
   ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
-  EXPECT_EQ(agent_.reports.back().failures[0].kind, FailureKind::kExitCode);
+  EXPECT_EQ(agent_.reports.back().failures[0].kind,
+            rendezvous::FailureKind::kExitCode);
 }
 
 TEST_F(LifecycleHang, AWorkerThatSucceedsMeanwhileIsFine) {
   FallSilent();
   agent_.Down(1);
   agent_.Step(Taken());
-  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
 }
 
 // The coordinator weighs who fell silent first: it must hear of this one, too.
 TEST_F(LifecycleHang, AStopInBetweenDoesNotForgetIt) {
   FallSilent();
   agent_.TellStop(1);
-  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
   agent_.Step(Taken());
   ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
-  EXPECT_EQ(agent_.reports.back().failures[0].kind, FailureKind::kHung);
+  EXPECT_EQ(agent_.reports.back().failures[0].kind,
+            rendezvous::FailureKind::kHung);
   EXPECT_THAT(agent_.signals, ElementsAre(15));
 }
 
 TEST_F(LifecycleHang, NorDoesItsEndAfterAStopInBetween) {
   FallSilent();
   agent_.TellStop(1);
-  agent_.Fails(1, FailureKind::kSignal);
-  agent_.Fails(0, FailureKind::kSignal);
+  agent_.Fails(1, rendezvous::FailureKind::kSignal);
+  agent_.Fails(0, rendezvous::FailureKind::kSignal);
   agent_.Gone();
-  const std::vector<Failure>& failures = agent_.reports.back().failures;
+  const std::vector<rendezvous::Failure>& failures =
+      agent_.reports.back().failures;
   ASSERT_EQ(failures.size(), 2u);
-  EXPECT_EQ(failures[0].kind, FailureKind::kHung);
+  EXPECT_EQ(failures[0].kind, rendezvous::FailureKind::kHung);
   EXPECT_EQ(failures[0].rank, 3);
-  EXPECT_EQ(failures[1].kind, FailureKind::kStoppedByUs);
+  EXPECT_EQ(failures[1].kind, rendezvous::FailureKind::kStoppedByUs);
 }
 
 TEST_F(LifecycleHang, WhoIsBeingStoppedIsNotWatched) {
@@ -425,20 +434,21 @@ TEST_F(LifecycleHang, WhoIsBeingStoppedIsNotWatched) {
 TEST_F(LifecycleHang, TheNextRoundBeginsWithoutSuspicion) {
   FallSilent();
   agent_.Step(Taken());
-  agent_.Fails(1, FailureKind::kSignal);
-  agent_.Fails(0, FailureKind::kSignal);
+  agent_.Fails(1, rendezvous::FailureKind::kSignal);
+  agent_.Fails(0, rendezvous::FailureKind::kSignal);
   agent_.Gone();
   agent_.TellRun(2);
   agent_.Up(0);
   agent_.Up(1);
   agent_.Wait(minutes(10));
-  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
   EXPECT_THAT(agent_.reports.back().progress, IsEmpty());
   // And one that fails there is a failure like any other.
   agent_.Fails(1);
   ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
-  EXPECT_EQ(agent_.reports.back().failures[0].kind, FailureKind::kExitCode);
+  EXPECT_EQ(agent_.reports.back().failures[0].kind,
+            rendezvous::FailureKind::kExitCode);
 }
 
 TEST_F(LifecycleHang, ManyWorkersStacksAreBounded) {
@@ -482,4 +492,4 @@ TEST(LifecycleProgress, WhatComesWithoutWorkersIsNoNews) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/lifecycle/lifecycle.h"
 
-namespace muster {
+namespace muster::agent {
 
 void Lifecycle::On(const LinkUp& event) {
   connected_ = true;
@@ -35,8 +35,9 @@ void Lifecycle::On(const LinkDown& event) {
 // Where a cluster starts the agents, the coordinator of the job before may
 // still be found at the endpoint: a pod that ends is in the name service until
 // it has ended.
-bool Lifecycle::AsksAgain(const Directive& directive) const {
-  return config_.asks_again && directive.kind == DirectiveKind::kRefused &&
+bool Lifecycle::AsksAgain(const rendezvous::Directive& directive) const {
+  return config_.asks_again &&
+         directive.kind == rendezvous::DirectiveKind::kRefused &&
          directive.another_job && !HasWorkers() && !leave_.has_value();
 }
 
@@ -52,4 +53,4 @@ void Lifecycle::AskAgain(const std::string& why) {
                       ToSeconds(patience), " s"));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 
 #include "agent/lifecycle/lifecycle_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -23,7 +23,7 @@ TEST(LifecycleReports, BeginWithTheConnectionAndHoldTheWholeTruth) {
   EXPECT_THAT(agent.reports, IsEmpty());
   agent.Connect();
   ASSERT_EQ(agent.reports.size(), 1u);
-  const Report& report = agent.reports[0];
+  const rendezvous::Report& report = agent.reports[0];
   EXPECT_EQ(report.run_id, "train");
   EXPECT_EQ(report.node.node_id, "a");
   EXPECT_EQ(report.node.address, "10.0.0.1");
@@ -113,26 +113,26 @@ TEST(LifecycleReports, AnIdleNodeReportsItsPortAtOnce) {
 TEST(LifecycleDirectives, AnOlderOneIsDropped) {
   LifecycleFixture agent;
   agent.Connect();
-  Directive stop = DirectiveOf(DirectiveKind::kStop);
+  rendezvous::Directive stop = DirectiveOf(rendezvous::DirectiveKind::kStop);
   stop.epoch = 7;
   stop.revision = 0;
   stop.stop.round = 1;
   agent.TellRun(1);
   agent.Step(DirectiveCame{stop});
-  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent.signals, IsEmpty());
 }
 
 TEST(LifecycleDirectives, AnotherLifeOfTheCoordinatorCountsAnew) {
   LifecycleFixture agent;
   agent.Run(6);
-  Directive stop = DirectiveOf(DirectiveKind::kStop);
+  rendezvous::Directive stop = DirectiveOf(rendezvous::DirectiveKind::kStop);
   stop.epoch = 8;
   stop.revision = 1;
   stop.stop = {.round = 6, .grace = seconds(1)};
-  agent.Tell(DirectiveOf(DirectiveKind::kRun));
+  agent.Tell(DirectiveOf(rendezvous::DirectiveKind::kRun));
   agent.Step(DirectiveCame{stop});
-  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
 }
 
 TEST(LifecycleDirectives, TheReasonForWaitingIsShownOnceEach) {
@@ -196,11 +196,11 @@ TEST(LifecycleAbsence, IsRiddenOutWithTheWorkersRunning) {
     agent.Wait(seconds(1));
     agent.Disconnect();
   }
-  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
   agent.Connect();
   agent.TellRun(1);
   agent.Wait(seconds(40));
-  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent.signals, IsEmpty());
 }
 
@@ -209,7 +209,7 @@ TEST(LifecycleAbsence, ForTooLongStopsTheWorkers) {
   agent.Run(1);
   agent.Disconnect();
   agent.Wait(seconds(30));
-  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
   agent.Wait(seconds(10));
   EXPECT_THAT(agent.signals, ElementsAre(SIGTERM, SIGKILL));
@@ -229,8 +229,8 @@ TEST(LifecycleAbsence, EndsWithADirectiveNotWithAConnection) {
   agent.Wait(seconds(29));
   agent.Connect();
   agent.Wait(seconds(1));
-  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
-  EXPECT_EQ(agent.reports.back().phase, NodePhase::kStopping);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
+  EXPECT_EQ(agent.reports.back().phase, rendezvous::NodePhase::kStopping);
   EXPECT_TRUE(agent.reports.back().leave.has_value());
 }
 
@@ -250,8 +250,9 @@ TEST(LifecycleAbsence, ALeavingAgentKnowsNoFurtherDeadline) {
   EXPECT_EQ(agent.lifecycle().NextDeadline(), std::nullopt);
 }
 
-Directive RefusedAsAnotherJobs(const std::string& why) {
-  Directive directive = DirectiveOf(DirectiveKind::kRefused);
+rendezvous::Directive RefusedAsAnotherJobs(const std::string& why) {
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kRefused);
   directive.reason = why;
   directive.another_job = true;
   return directive;
@@ -273,7 +274,7 @@ TEST(LifecycleWrongCoordinator, IsAskedAgainWhereAClusterStartsTheNodes) {
   agent.Connect();
   EXPECT_FALSE(agent.last_step().reconnect);
   agent.TellRun(1);
-  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
 }
 
 TEST(LifecycleWrongCoordinator, IsAskedForAsLongAsAnAbsentOne) {
@@ -306,9 +307,9 @@ TEST(LifecycleWrongCoordinator, AnotherRefusalIsFinal) {
   config.asks_again = true;
   LifecycleFixture agent(config);
   agent.Connect();
-  agent.Tell(DirectiveOf(DirectiveKind::kRefused));
+  agent.Tell(DirectiveOf(rendezvous::DirectiveKind::kRefused));
   EXPECT_TRUE(agent.leave.has_value());
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

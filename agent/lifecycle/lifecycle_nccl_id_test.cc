@@ -5,7 +5,7 @@
 
 #include "agent/lifecycle/lifecycle_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -21,7 +21,8 @@ Lifecycle::Config PatientConfig() {
 }
 
 void Start(LifecycleFixture& agent, int round, const std::string& nccl_id) {
-  Directive directive = DirectiveOf(DirectiveKind::kRun);
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kRun);
   directive.place.round = round;
   directive.place.nccl_id = nccl_id;
   if (nccl_id == "theirs") directive.place.group_rank = 1;
@@ -118,7 +119,7 @@ TEST(LifecycleNcclId, ALostRootIsToldAndStopsNobody) {
   agent.Step(NcclRootLost{"the root (pid 7) was killed"});
   ASSERT_EQ(agent.reports.size(), 1u) << "at once";
   EXPECT_EQ(agent.reports[0].nccl_root_lost, "the root (pid 7) was killed");
-  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent.signals, IsEmpty());
   EXPECT_THAT(agent.notices,
               Contains(HasSubstr("killed; who has not met the other ranks")));
@@ -176,4 +177,4 @@ TEST(LifecycleNcclId, ARoundThatNeverBeganHereMayHaveSpentIt) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

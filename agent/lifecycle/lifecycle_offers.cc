@@ -3,21 +3,22 @@
 #include "absl/strings/str_cat.h"
 #include "agent/lifecycle/lifecycle.h"
 
-namespace muster {
+namespace muster::agent {
 
 void Lifecycle::On(const PortHeld& event) {
   if (held_port_ == event.port) return;
   held_port_ = event.port;
-  changed_ = changed_ || phase_ == NodePhase::kIdle;
+  changed_ = changed_ || phase_ == rendezvous::NodePhase::kIdle;
 }
 
 void Lifecycle::On(const NcclIdHeld& event) {
   nccl_id_.Take(event.id);
-  changed_ = changed_ || phase_ == NodePhase::kIdle;
+  changed_ = changed_ || phase_ == rendezvous::NodePhase::kIdle;
 }
 
 void Lifecycle::On(const NcclIdMissing& event) {
-  changed_ = changed_ || (phase_ == NodePhase::kIdle && !nccl_id_.id().empty());
+  changed_ = changed_ ||
+             (phase_ == rendezvous::NodePhase::kIdle && !nccl_id_.id().empty());
   nccl_id_.GiveUp();
   if (!event.why.empty()) Notice(event.why);
 }
@@ -34,4 +35,4 @@ void Lifecycle::On(const NcclRootLost& event) {
                       "will wait until its deadline"));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

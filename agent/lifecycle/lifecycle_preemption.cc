@@ -8,7 +8,7 @@
 #include "agent/lifecycle/lifecycle.h"
 #include "rendezvous/protocol/signal_names.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // A cluster's one order may reach this process several times: from its step's
@@ -34,7 +34,7 @@ void Lifecycle::CatchPreemption(int signal) {
   if (preemption_.has_value()) {
     if (now_ < preemption_->caught + kOneOrder) return;
     if (preemption_->deadline <= now_) return;
-    NoticeForJob(absl::StrCat("caught ", SignalName(signal),
+    NoticeForJob(absl::StrCat("caught ", rendezvous::SignalName(signal),
                               " after the notice: the grace is over"));
     preemption_->deadline = now_;
     changed_ = true;
@@ -44,12 +44,13 @@ void Lifecycle::CatchPreemption(int signal) {
            .host = config_.node.host,
            .left = config_.spec.preempt_grace});
   if (!ever_answered_ || (!connected_ && !HasWorkers())) {
-    GiveUp(kPreemptedExitCode, absl::StrCat("preempted by ", SignalName(signal),
-                                            " without a coordinator"));
+    GiveUp(rendezvous::kPreemptedExitCode,
+           absl::StrCat("preempted by ", rendezvous::SignalName(signal),
+                        " without a coordinator"));
   }
 }
 
-void Lifecycle::Preempt(const PreemptionNotice& notice) {
+void Lifecycle::Preempt(const rendezvous::PreemptionNotice& notice) {
   const Instant deadline = now_ + std::max(notice.left, Duration::zero());
   if (preemption_.has_value()) {
     preemption_->deadline = std::min(preemption_->deadline, deadline);
@@ -62,7 +63,8 @@ void Lifecycle::Preempt(const PreemptionNotice& notice) {
   };
   changed_ = true;
   if (fitness_.Stop()) step_.actions.emplace_back(DropCheck{});
-  NoticeForJob(absl::StrCat(SignalName(notice.signal), " at ", notice.host,
+  NoticeForJob(absl::StrCat(rendezvous::SignalName(notice.signal), " at ",
+                            notice.host,
                             ": the job is being preempted; its workers have ",
                             ToSeconds(deadline - now_), " s"));
   // The file first: who gets the signal may look for it.
@@ -70,7 +72,8 @@ void Lifecycle::Preempt(const PreemptionNotice& notice) {
     announcing_until_ = deadline + config_.spec.shutdown_timeout;
     step_.actions.emplace_back(AnnouncePreemption{notice});
   }
-  if (phase_ == NodePhase::kRunning && config_.preempt_signal != 0) {
+  if (phase_ == rendezvous::NodePhase::kRunning &&
+      config_.preempt_signal != 0) {
     step_.actions.emplace_back(SignalWorkers{.signal = config_.preempt_signal});
   }
 }
@@ -79,19 +82,21 @@ void Lifecycle::Preempt(const PreemptionNotice& notice) {
 // and has not failed; so is one that the cluster's own signal has reached (some
 // signal every process of a job). A shell says it with its exit code. One that
 // ends with the job's own code for it has understood.
-bool Lifecycle::EndedByPreemption(const Failure& failure) const {
-  if (!preemption_.has_value() || phase_ != NodePhase::kRunning) return false;
-  if (failure.kind == FailureKind::kExitCode &&
-      failure.exit_code == kPreemptedExitCode) {
+bool Lifecycle::EndedByPreemption(const rendezvous::Failure& failure) const {
+  if (!preemption_.has_value() || phase_ != rendezvous::NodePhase::kRunning)
+    return false;
+  if (failure.kind == rendezvous::FailureKind::kExitCode &&
+      failure.exit_code == rendezvous::kPreemptedExitCode) {
     return true;
   }
   for (const int signal :
        {config_.preempt_signal, preemption_->notice.signal}) {
     if (signal == 0) continue;
-    if (failure.kind == FailureKind::kSignal && failure.signal == signal) {
+    if (failure.kind == rendezvous::FailureKind::kSignal &&
+        failure.signal == signal) {
       return true;
     }
-    if (failure.kind == FailureKind::kExitCode &&
+    if (failure.kind == rendezvous::FailureKind::kExitCode &&
         failure.exit_code == 128 + signal) {
       return true;
     }
@@ -100,10 +105,10 @@ bool Lifecycle::EndedByPreemption(const Failure& failure) const {
 }
 
 bool Lifecycle::GraceGoesOn() const {
-  return preemption_.has_value() && phase_ == NodePhase::kRunning &&
+  return preemption_.has_value() && phase_ == rendezvous::NodePhase::kRunning &&
          now_ < preemption_->deadline && !cancel_.has_value() &&
          leave_.has_value() && leave_->verdict.has_value() &&
-         leave_->verdict->outcome == Outcome::kPreempted;
+         leave_->verdict->outcome == rendezvous::Outcome::kPreempted;
 }
 
 // The coordinator stops the workers when the grace is over, and tells the
@@ -114,7 +119,7 @@ std::optional<Instant> Lifecycle::PreemptionLimit() const {
   if (!preemption_.has_value() || leave_.has_value()) return std::nullopt;
   const Instant ordered = preemption_->deadline + kOrderPatience;
   const bool runs_workers =
-      phase_ == NodePhase::kRunning && (pending_ > 0 || any_left_);
+      phase_ == rendezvous::NodePhase::kRunning && (pending_ > 0 || any_left_);
   if (runs_workers) return ordered;
   return ordered + config_.spec.shutdown_timeout + kStopMargin;
 }
@@ -122,11 +127,12 @@ std::optional<Instant> Lifecycle::PreemptionLimit() const {
 void Lifecycle::MindThePreemption() {
   const std::optional<Instant> limit = PreemptionLimit();
   if (!limit.has_value() || now_ < *limit) return;
-  GiveUp(kPreemptedExitCode,
-         absl::StrCat("preempted: ", SignalName(preemption_->notice.signal),
-                      " at ", preemption_->notice.host,
-                      "; the grace is over, and the coordinator at ",
-                      config_.endpoint, " has not ended the job"));
+  GiveUp(rendezvous::kPreemptedExitCode,
+         absl::StrCat(
+             "preempted: ", rendezvous::SignalName(preemption_->notice.signal),
+             " at ", preemption_->notice.host,
+             "; the grace is over, and the coordinator at ", config_.endpoint,
+             " has not ended the job"));
 }
 
 void Lifecycle::On(const PreemptionAnnounced&) {
@@ -146,17 +152,17 @@ void Lifecycle::MindTheAnnouncement() {
 bool Lifecycle::Cancelled() const {
   if (cancel_.has_value() && cancel_->signal != SIGTERM) return true;
   if (!directive_.has_value()) return false;
-  return (directive_->kind == DirectiveKind::kStop &&
-          directive_->stop.cause == StopCause::kCancelled) ||
-         (directive_->kind == DirectiveKind::kFinished &&
-          directive_->verdict.outcome == Outcome::kCancelled);
+  return (directive_->kind == rendezvous::DirectiveKind::kStop &&
+          directive_->stop.cause == rendezvous::StopCause::kCancelled) ||
+         (directive_->kind == rendezvous::DirectiveKind::kFinished &&
+          directive_->verdict.outcome == rendezvous::Outcome::kCancelled);
 }
 
-std::optional<PreemptionNotice> Lifecycle::PreemptionNow() const {
+std::optional<rendezvous::PreemptionNotice> Lifecycle::PreemptionNow() const {
   if (!preemption_.has_value()) return std::nullopt;
-  PreemptionNotice notice = preemption_->notice;
+  rendezvous::PreemptionNotice notice = preemption_->notice;
   notice.left = std::max(preemption_->deadline - now_, Duration::zero());
   return notice;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 
 #include "agent/lifecycle/lifecycle_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -30,14 +30,16 @@ Lifecycle::Config PreemptedConfig() {
 class LifecyclePreemption : public ::testing::Test {
  protected:
   void TellOfIt(int round, Duration left = seconds(40)) {
-    Directive directive = DirectiveOf(DirectiveKind::kRun);
+    rendezvous::Directive directive =
+        DirectiveOf(rendezvous::DirectiveKind::kRun);
     directive.place.round = round;
-    directive.preemption =
-        PreemptionNotice{.signal = SIGUSR1, .host = "b", .left = left};
+    directive.preemption = rendezvous::PreemptionNotice{
+        .signal = SIGUSR1, .host = "b", .left = left};
     agent_.Tell(directive);
   }
-  void Ends(int local_rank, FailureKind kind, int exit_code, int signal) {
-    Failure failure;
+  void Ends(int local_rank, rendezvous::FailureKind kind, int exit_code,
+            int signal) {
+    rendezvous::Failure failure;
     failure.kind = kind;
     failure.local_rank = local_rank;
     failure.exit_code = exit_code;
@@ -62,7 +64,7 @@ TEST_F(LifecyclePreemption, TellsTheCoordinatorTheNodeAndTheWorkers) {
   ASSERT_THAT(agent_.announced, SizeIs(1));
   EXPECT_EQ(agent_.announced[0].left, seconds(60));
   EXPECT_THAT(agent_.signals, ElementsAre(SIGTERM));
-  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
 }
 
 TEST(LifecyclePreemptionTold, OnceWhereNodesShareTheirOutput) {
@@ -128,11 +130,11 @@ TEST_F(LifecyclePreemption, WhatTheSignalKillsHasNotFailed) {
   agent_.Step(SignalCaught{SIGUSR1});
   Announced();
   agent_.Forget();
-  Ends(0, FailureKind::kSignal, 0, SIGTERM);
-  Ends(1, FailureKind::kExitCode, 128 + SIGTERM, 0);
-  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  Ends(0, rendezvous::FailureKind::kSignal, 0, SIGTERM);
+  Ends(1, rendezvous::FailureKind::kExitCode, 128 + SIGTERM, 0);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   agent_.Gone();
-  EXPECT_EQ(agent_.phase(), NodePhase::kSucceeded);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kSucceeded);
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
 }
 
@@ -140,7 +142,7 @@ TEST_F(LifecyclePreemption, WhatTheSignalKillsHasNotFailed) {
 TEST_F(LifecyclePreemption, NorHasWhatTheClustersOwnSignalKills) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
-  Ends(0, FailureKind::kSignal, 0, SIGUSR1);
+  Ends(0, rendezvous::FailureKind::kSignal, 0, SIGUSR1);
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
 }
 
@@ -149,31 +151,34 @@ TEST_F(LifecyclePreemption, NorHasWhatEndsWithTheJobsOwnCode) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
   Announced();
-  Ends(0, FailureKind::kExitCode, kPreemptedExitCode, 0);
-  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
-  Ends(1, FailureKind::kExitCode, kPreemptedExitCode, 0);
+  Ends(0, rendezvous::FailureKind::kExitCode, rendezvous::kPreemptedExitCode,
+       0);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
+  Ends(1, rendezvous::FailureKind::kExitCode, rendezvous::kPreemptedExitCode,
+       0);
   agent_.Gone();
-  EXPECT_EQ(agent_.phase(), NodePhase::kSucceeded);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kSucceeded);
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
 }
 
 TEST_F(LifecyclePreemption, BeforeTheNoticeThatCodeIsAFailure) {
   agent_.Run(1);
-  Ends(0, FailureKind::kExitCode, kPreemptedExitCode, 0);
+  Ends(0, rendezvous::FailureKind::kExitCode, rendezvous::kPreemptedExitCode,
+       0);
   EXPECT_THAT(agent_.reports.back().failures, SizeIs(1));
 }
 
 TEST_F(LifecyclePreemption, AnotherEndIsAFailure) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
-  Ends(0, FailureKind::kExitCode, 3, 0);
+  Ends(0, rendezvous::FailureKind::kExitCode, 3, 0);
   EXPECT_THAT(agent_.reports.back().failures, SizeIs(1));
-  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
 }
 
 TEST_F(LifecyclePreemption, BeforeTheNoticeTheSameEndIsAFailure) {
   agent_.Run(1);
-  Ends(0, FailureKind::kSignal, 0, SIGTERM);
+  Ends(0, rendezvous::FailureKind::kSignal, 0, SIGTERM);
   EXPECT_THAT(agent_.reports.back().failures, SizeIs(1));
 }
 
@@ -185,9 +190,9 @@ TEST_F(LifecyclePreemption, TheRoundIsOverWhenTheCommandIsAsWell) {
   agent_.Down(0);
   agent_.Down(1);
   agent_.Gone();
-  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   Announced();
-  EXPECT_EQ(agent_.phase(), NodePhase::kSucceeded);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kSucceeded);
 }
 
 TEST_F(LifecyclePreemption, TheCommandHasADeadline) {
@@ -197,10 +202,10 @@ TEST_F(LifecyclePreemption, TheCommandHasADeadline) {
   agent_.Down(1);
   agent_.Gone();
   agent_.Wait(milliseconds(69'999));  // the grace, and the shutdown's
-  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   agent_.Wait(milliseconds(1));
   EXPECT_THAT(agent_.announcements_ended, ElementsAre("its time is over"));
-  EXPECT_EQ(agent_.phase(), NodePhase::kSucceeded);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kSucceeded);
 }
 
 TEST_F(LifecyclePreemption, TheCommandIsEndedWithTheWorkers) {
@@ -216,11 +221,11 @@ TEST_F(LifecyclePreemption, NobodyLeavesWhileTheCommandRuns) {
   agent_.Connect();
   agent_.TellWait();
   agent_.Step(SignalCaught{SIGUSR1});
-  agent_.TellFinished(kPreemptedExitCode);
+  agent_.TellFinished(rendezvous::kPreemptedExitCode);
   EXPECT_FALSE(agent_.leave.has_value());
   Announced();
   ASSERT_TRUE(agent_.leave.has_value());
-  EXPECT_EQ(agent_.leave->exit_code, kPreemptedExitCode);
+  EXPECT_EQ(agent_.leave->exit_code, rendezvous::kPreemptedExitCode);
 }
 
 TEST_F(LifecyclePreemption, NothingBeginsAfterTheNotice) {
@@ -269,7 +274,7 @@ TEST_F(LifecyclePreemption, CtrlCStillStops) {
   agent_.Step(SignalCaught{SIGINT});
   EXPECT_EQ(agent_.reports.back().cancel->signal, SIGINT);
   agent_.Step(SignalCaught{SIGINT});
-  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
 }
 
 TEST_F(LifecyclePreemption, CtrlCEndsTheCommand) {
@@ -283,11 +288,12 @@ TEST_F(LifecyclePreemption, CtrlCEndsTheCommand) {
 TEST_F(LifecyclePreemption, ACancelElsewhereEndsTheCommand) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
-  Directive directive = DirectiveOf(DirectiveKind::kStop);
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kStop);
   directive.stop = {.round = 1,
                     .signal = SIGTERM,
                     .grace = seconds(10),
-                    .cause = StopCause::kCancelled};
+                    .cause = rendezvous::StopCause::kCancelled};
   agent_.Tell(directive);
   EXPECT_THAT(agent_.announcements_ended, SizeIs(1));
 }
@@ -295,8 +301,9 @@ TEST_F(LifecyclePreemption, ACancelElsewhereEndsTheCommand) {
 TEST_F(LifecyclePreemption, ACancelThatIsTheVerdictEndsTheCommand) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
-  Directive directive = DirectiveOf(DirectiveKind::kFinished);
-  directive.verdict.outcome = Outcome::kCancelled;
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kFinished);
+  directive.verdict.outcome = rendezvous::Outcome::kCancelled;
   directive.stop = {.round = 1, .signal = SIGTERM, .grace = seconds(10)};
   agent_.Tell(directive);
   EXPECT_THAT(agent_.announcements_ended,
@@ -325,7 +332,7 @@ TEST_F(LifecyclePreemption, WithoutACoordinatorItEndsAtOnce) {
   agent_.Step(SignalCaught{SIGUSR1});
   Announced();
   ASSERT_TRUE(agent_.leave.has_value());
-  EXPECT_EQ(agent_.leave->exit_code, kPreemptedExitCode);
+  EXPECT_EQ(agent_.leave->exit_code, rendezvous::kPreemptedExitCode);
   EXPECT_THAT(agent_.leave->reason, HasSubstr("without a coordinator"));
 }
 
@@ -335,14 +342,14 @@ TEST_F(LifecyclePreemption, WorkersHaveTheirGraceWithoutACoordinator) {
   agent_.Forget();
   agent_.Step(SignalCaught{SIGUSR1});
   EXPECT_THAT(agent_.signals, ElementsAre(SIGTERM));
-  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   agent_.Wait(seconds(30));  // the coordinator's absence is not for ever
-  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
   Announced();
   agent_.Down(0);
   agent_.Down(1);
   agent_.Gone();
-  EXPECT_EQ(agent_.leave->exit_code, kPreemptedExitCode);
+  EXPECT_EQ(agent_.leave->exit_code, rendezvous::kPreemptedExitCode);
 }
 
 // The cluster may take the coordinator first, and kills what is left.
@@ -356,14 +363,14 @@ TEST(LifecyclePreemptionAlone, WorkersAreStoppedWhenTheGraceIsOver) {
     agent.Step(SignalCaught{SIGUSR1});
     agent.Step(PreemptionAnnounced());
     agent.Wait(seconds(65) - milliseconds(1));
-    EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+    EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
     agent.Wait(milliseconds(1));
-    EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+    EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
     agent.Down(0);
     agent.Down(1);
     agent.Gone();
     ASSERT_TRUE(agent.leave.has_value());
-    EXPECT_EQ(agent.leave->exit_code, kPreemptedExitCode);
+    EXPECT_EQ(agent.leave->exit_code, rendezvous::kPreemptedExitCode);
     EXPECT_THAT(agent.leave->reason, HasSubstr("the grace is over"));
   }
 }
@@ -384,7 +391,7 @@ TEST(LifecyclePreemptionAlone, AStoppedNodeLeavesWithoutTheVerdict) {
   EXPECT_FALSE(agent.leave.has_value());
   agent.Wait(milliseconds(1));
   ASSERT_TRUE(agent.leave.has_value());
-  EXPECT_EQ(agent.leave->exit_code, kPreemptedExitCode);
+  EXPECT_EQ(agent.leave->exit_code, rendezvous::kPreemptedExitCode);
 }
 
 // A coordinator that was started anew knows of no round that could go on.
@@ -392,26 +399,27 @@ TEST_F(LifecyclePreemption, TheVerdictDoesNotTakeTheGraceAway) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
   Announced();
-  Directive directive = DirectiveOf(DirectiveKind::kFinished);
-  directive.verdict.outcome = Outcome::kPreempted;
-  directive.verdict.exit_code = kPreemptedExitCode;
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kFinished);
+  directive.verdict.outcome = rendezvous::Outcome::kPreempted;
+  directive.verdict.exit_code = rendezvous::kPreemptedExitCode;
   directive.stop.grace = seconds(10);
   agent_.Tell(directive);
   agent_.Wait(milliseconds(59'999));
-  EXPECT_EQ(agent_.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   agent_.Wait(milliseconds(1));
-  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
   agent_.Down(0);
   agent_.Down(1);
   agent_.Gone();
-  EXPECT_EQ(agent_.leave->exit_code, kPreemptedExitCode);
+  EXPECT_EQ(agent_.leave->exit_code, rendezvous::kPreemptedExitCode);
 }
 
 TEST_F(LifecyclePreemption, AnotherVerdictDoes) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
   agent_.TellFinished(130);
-  EXPECT_EQ(agent_.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
 }
 
 TEST_F(LifecyclePreemption, OtherSignalsAreWhatTheyWere) {
@@ -424,7 +432,8 @@ TEST_F(LifecyclePreemption, OtherSignalsAreWhatTheyWere) {
 
 TEST_F(LifecyclePreemption, TheNodeThatActsForTheJobKnowsIt) {
   agent_.Connect();
-  Directive directive = DirectiveOf(DirectiveKind::kFinished);
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kFinished);
   directive.acts_for_job = true;
   agent_.Tell(directive);
   ASSERT_TRUE(agent_.leave.has_value());
@@ -432,4 +441,4 @@ TEST_F(LifecyclePreemption, TheNodeThatActsForTheJobKnowsIt) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 #include "agent/lifecycle/lifecycle.h"
 #include "rendezvous/protocol/signal_names.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // How long a Ctrl-C waits for the coordinator to stop the job everywhere
@@ -31,20 +31,21 @@ void Lifecycle::On(const SignalCaught& event) {
       if (HasWorkers()) Stop(event.signal, Duration::zero());
       return;
     }
-    Notice(absl::StrCat("caught ", SignalName(event.signal),
+    Notice(absl::StrCat("caught ", rendezvous::SignalName(event.signal),
                         ": leaving the job (once more: at once)"));
-    leaving_ = SignalName(event.signal);
+    leaving_ = rendezvous::SignalName(event.signal);
     changed_ = true;
     cancel_deadline_ = now_ + kCancelTimeout;
     if (!ever_answered_ || !connected_) {
-      GiveUp(0, absl::StrCat("left by ", SignalName(event.signal),
+      GiveUp(0, absl::StrCat("left by ", rendezvous::SignalName(event.signal),
                              " without a coordinator"));
     }
     return;
   }
   if (Holds(config_.signals_to_forward, event.signal)) {
     signals_.push_back({++newest_signal_, event.signal});
-    if (signals_.size() > kMostSignalNotices) signals_.erase(signals_.begin());
+    if (signals_.size() > rendezvous::kMostSignalNotices)
+      signals_.erase(signals_.begin());
     changed_ = true;
     return;
   }
@@ -54,28 +55,29 @@ void Lifecycle::On(const SignalCaught& event) {
     if (HasWorkers()) Stop(event.signal, Duration::zero());
     if (announcing_until_.has_value()) announcing_until_ = now_;
   } else {
-    NoticeForJob(absl::StrCat("caught ", SignalName(event.signal),
+    NoticeForJob(absl::StrCat("caught ", rendezvous::SignalName(event.signal),
                               ": stopping the job (once more: at once)"));
-    cancel_ = CancelWish{.signal = event.signal};
+    cancel_ = rendezvous::CancelWish{.signal = event.signal};
     cancel_deadline_ = now_ + kCancelTimeout;
   }
   changed_ = true;
   if (!ever_answered_ || !connected_) {
     GiveUp(128 + event.signal,
-           absl::StrCat("stopped by ", SignalName(event.signal),
+           absl::StrCat("stopped by ", rendezvous::SignalName(event.signal),
                         " without a coordinator"));
   }
 }
 
 void Lifecycle::ForwardSignals() {
-  if (phase_ != NodePhase::kRunning) return;
-  for (const SignalNotice& notice : directive_->signals) {
+  if (phase_ != rendezvous::NodePhase::kRunning) return;
+  for (const rendezvous::SignalNotice& notice : directive_->signals) {
     if (notice.ordinal <= forwarded_) continue;
     forwarded_ = notice.ordinal;
     step_.actions.emplace_back(SignalWorkers{.signal = notice.signal});
     if (!IsSaidHere()) continue;
-    Notice(absl::StrCat(SignalName(notice.signal), " goes to every worker"));
+    Notice(absl::StrCat(rendezvous::SignalName(notice.signal),
+                        " goes to every worker"));
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -15,7 +15,7 @@
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/protocol/verdict.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What can happen to an agent.
 struct LinkUp {
@@ -25,7 +25,7 @@ struct LinkDown {
   absl::Status why;
 };
 struct DirectiveCame {
-  Directive directive;
+  rendezvous::Directive directive;
 };
 struct WorkerUp {
   int local_rank = 0;
@@ -35,7 +35,7 @@ struct WorkerUp {
 // exited with 0.
 struct WorkerDown {
   int local_rank = 0;
-  std::optional<Failure> failure;
+  std::optional<rendezvous::Failure> failure;
   // No signal had been sent to it.
   bool by_itself = false;
   // The age of the exception in its error file, if it wrote one.
@@ -115,7 +115,7 @@ using LifecycleEvent =
 
 // What the driver shall do.
 struct StartWorkers {
-  Place place;
+  rendezvous::Place place;
 };
 struct SignalWorkers {
   int signal = 0;
@@ -154,7 +154,7 @@ struct RenewNcclId {};
 // The cluster takes the nodes away: workers find it in a file, and a person's
 // command is run. PreemptionAnnounced follows once that has ended.
 struct AnnouncePreemption {
-  PreemptionNotice notice;
+  rendezvous::PreemptionNotice notice;
 };
 // Whoever still runs for AnnouncePreemption shall end.
 struct EndAnnouncement {
@@ -174,7 +174,7 @@ struct Leave {
   bool never_ran = false;
   // Of all nodes this one acts for the job (Directive::acts_for_job).
   bool acts_for_job = false;
-  std::optional<Verdict> verdict;
+  std::optional<rendezvous::Verdict> verdict;
   std::string reason;
 };
 
@@ -184,19 +184,19 @@ struct LifecycleStep {
                            LookAtWorkers, TakeStacks, AnnouncePreemption,
                            EndAnnouncement, StartCheck, DropCheck>>
       actions;
-  std::optional<Report> report;  // to be sent
+  std::optional<rendezvous::Report> report;  // to be sent
   // The link is connected to the wrong coordinator: it shall hang up, and
   // connect again after a while.
   bool reconnect = false;
   // How the workers of a round that breaks have ended so far, in that order,
   // without their last words: to be kept beside their flight recorders. Empty:
   // nothing new.
-  std::vector<Failure> ends;
+  std::vector<rendezvous::Failure> ends;
   std::vector<std::string> notices;  // lines for a person
   std::vector<std::string> losses;   // as `notices`, with --quiet as well
   std::optional<Leave> leave;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LIFECYCLE_LIFECYCLE_STEP_H_

@@ -5,7 +5,7 @@
 
 #include "agent/lifecycle/lifecycle_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -36,7 +36,7 @@ TEST(LifecycleStore, OthersAreReleasedWhenOurOwnWorkersAreDone) {
   agent.Down(0);
   agent.Down(1);
   agent.Gone();
-  ASSERT_EQ(agent.phase(), NodePhase::kSucceeded);
+  ASSERT_EQ(agent.phase(), rendezvous::NodePhase::kSucceeded);
   EXPECT_THAT(agent.closed_stores, IsEmpty());
   agent.TellStop(1);
   EXPECT_THAT(agent.closed_stores, ElementsAre("rank 0 on b: exit code 3"));
@@ -46,11 +46,12 @@ TEST(LifecycleStore, OthersAreReleasedWhenOurOwnWorkersAreDone) {
 TEST(LifecycleStore, AnOrderlyStopKeepsTheStore) {
   LifecycleFixture agent;
   agent.Run(1);
-  Directive directive = DirectiveOf(DirectiveKind::kStop);
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kStop);
   directive.stop = {.round = 1,
                     .signal = 15,
                     .grace = std::chrono::seconds(10),
-                    .cause = StopCause::kAsked};
+                    .cause = rendezvous::StopCause::kAsked};
   agent.Tell(directive);
   EXPECT_THAT(agent.signals, ElementsAre(15));
   EXPECT_THAT(agent.closed_stores, IsEmpty());
@@ -85,4 +86,4 @@ TEST(LifecycleStore, AMemberThatIsToldToWaitHasLostItsRound) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

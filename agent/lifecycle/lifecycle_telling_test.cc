@@ -7,7 +7,7 @@
 
 #include "agent/lifecycle/lifecycle_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::seconds;
@@ -32,8 +32,9 @@ class LifecycleTelling : public ::testing::Test {
     return agent;
   }
 
-  static Directive Run(const Node& node, int restarts = 0) {
-    Directive directive = DirectiveOf(DirectiveKind::kRun);
+  static rendezvous::Directive Run(const Node& node, int restarts = 0) {
+    rendezvous::Directive directive =
+        DirectiveOf(rendezvous::DirectiveKind::kRun);
     directive.said_here = node.said_here;
     directive.place.round = 1;
     directive.place.group_world_size = 3;
@@ -45,21 +46,21 @@ class LifecycleTelling : public ::testing::Test {
   // What a node says of a wait, a round and the round's break.
   static std::vector<std::string> SaidBy(const Node& node) {
     LifecycleFixture agent = AgentOf(node);
-    Directive wait = DirectiveOf(DirectiveKind::kWait);
+    rendezvous::Directive wait = DirectiveOf(rendezvous::DirectiveKind::kWait);
     wait.said_here = node.said_here;
     wait.reason = "1 of 3 nodes here";
     agent.Tell(wait);
     agent.Tell(Run(node));
-    Directive signalled = Run(node);
+    rendezvous::Directive signalled = Run(node);
     signalled.signals = {{1, SIGUSR2}};
     agent.Tell(signalled);
     EXPECT_THAT(agent.signals, ElementsAre(SIGUSR2));
-    Directive stop = DirectiveOf(DirectiveKind::kStop);
+    rendezvous::Directive stop = DirectiveOf(rendezvous::DirectiveKind::kStop);
     stop.said_here = node.said_here;
     stop.reason = "b was lost";
     stop.stop = {.round = 1, .signal = SIGTERM, .grace = seconds(10)};
     agent.Tell(stop);
-    EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+    EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
     return agent.notices;
   }
 };
@@ -87,7 +88,7 @@ TEST_F(LifecycleTelling, WithATerminalOfItsOwnANodeSaysAll) {
 TEST_F(LifecycleTelling, ARoundsRestartAndTheSingular) {
   const Node speaker = {Telling::kFirst, true};
   LifecycleFixture agent = AgentOf(speaker);
-  Directive run = Run(speaker, 2);
+  rendezvous::Directive run = Run(speaker, 2);
   run.place.group_world_size = 1;
   run.place.world_size = 1;
   agent.Tell(run);
@@ -125,7 +126,7 @@ TEST_F(LifecycleTelling, ASignalThatAllOfThemCatch) {
 TEST(LifecycleCause, AnotherOneIsSaidOnce) {
   LifecycleFixture agent;
   agent.Run(1);
-  Directive stop = DirectiveOf(DirectiveKind::kStop);
+  rendezvous::Directive stop = DirectiveOf(rendezvous::DirectiveKind::kStop);
   stop.stop = {.round = 1, .signal = 15, .grace = std::chrono::seconds(10)};
   stop.reason = "rank 2 on b: exit code 1";
   agent.Tell(stop);
@@ -140,4 +141,4 @@ TEST(LifecycleCause, AnotherOneIsSaidOnce) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 
 #include "agent/lifecycle/lifecycle_fixture.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -24,8 +24,8 @@ TEST(LifecycleWorkers, AreStartedOnceWhenToldToRun) {
   ASSERT_EQ(agent.starts.size(), 1u);
   EXPECT_EQ(agent.starts[0].round, 1);
   EXPECT_EQ(agent.starts[0].first_rank, 2);
-  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
-  EXPECT_EQ(agent.reports.back().phase, NodePhase::kRunning);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
+  EXPECT_EQ(agent.reports.back().phase, rendezvous::NodePhase::kRunning);
   EXPECT_EQ(agent.reports.back().round, 1);
   EXPECT_THAT(agent.notices,
               Contains("round 1: node 1 of 2 with ranks 2-3 of 4"));
@@ -38,7 +38,8 @@ TEST(LifecycleWorkers, ARestartIsSaid) {
   config.node.slots = 1;
   LifecycleFixture agent(config);
   agent.Connect();
-  Directive directive = DirectiveOf(DirectiveKind::kRun);
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kRun);
   directive.place.round = 4;
   directive.place.restart_count = 2;
   agent.Tell(directive);
@@ -52,12 +53,12 @@ TEST(LifecycleWorkers, SucceedWhenAllHaveAndNothingIsLeft) {
   agent.Down(0);
   EXPECT_THAT(agent.signals, IsEmpty());
   agent.Down(1);
-  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
   // What they left behind is told to go.
   EXPECT_THAT(agent.everything, ElementsAre(SIGTERM));
   agent.Gone();
-  EXPECT_EQ(agent.phase(), NodePhase::kSucceeded);
-  EXPECT_EQ(agent.reports.back().phase, NodePhase::kSucceeded);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kSucceeded);
+  EXPECT_EQ(agent.reports.back().phase, rendezvous::NodePhase::kSucceeded);
   EXPECT_THAT(agent.reports.back().failures, IsEmpty());
 }
 
@@ -71,7 +72,7 @@ TEST(LifecycleWorkers, OrphansThatWillNotGoAreKilledAfterTheGrace) {
   agent.Wait(milliseconds(1));
   EXPECT_THAT(agent.everything, ElementsAre(SIGTERM, SIGKILL));
   agent.Gone();
-  EXPECT_EQ(agent.phase(), NodePhase::kSucceeded);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kSucceeded);
   agent.Wait(seconds(5));
   EXPECT_EQ(agent.everything.size(), 2u);
 }
@@ -82,7 +83,7 @@ TEST(LifecycleWorkers, WhatASucceededWorkerLeftBehindIsTold) {
   agent.Down(0);
   agent.Down(1);
   agent.Step(WorkersGone{{{2, "sh"}, {3, "tee"}, {2, "sleep"}, {-1, "x"}}});
-  EXPECT_EQ(agent.phase(), NodePhase::kSucceeded);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kSucceeded);
   EXPECT_THAT(
       agent.losses,
       ElementsAre("1 process that the workers left behind was stopped: x",
@@ -104,31 +105,33 @@ TEST(LifecycleWorkers, AFailureStopsTheOthersAndIsReported) {
   agent.Run(1);
   agent.Forget();
   agent.Fails(1);
-  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
   ASSERT_EQ(agent.reports.size(), 1u);
-  EXPECT_EQ(agent.reports[0].phase, NodePhase::kStopping);
+  EXPECT_EQ(agent.reports[0].phase, rendezvous::NodePhase::kStopping);
   ASSERT_EQ(agent.reports[0].failures.size(), 1u);
   EXPECT_EQ(agent.reports[0].failures[0].rank, 3);
-  EXPECT_EQ(agent.reports[0].failures[0].kind, FailureKind::kExitCode);
+  EXPECT_EQ(agent.reports[0].failures[0].kind,
+            rendezvous::FailureKind::kExitCode);
   EXPECT_THAT(agent.notices, ElementsAre("rank 3 (local rank 1) failed: "
                                          "exit code 3"));
   // The other's end is our own doing, and no news.
-  agent.Fails(0, FailureKind::kSignal);
+  agent.Fails(0, rendezvous::FailureKind::kSignal);
   EXPECT_EQ(agent.reports.size(), 1u);
-  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   agent.Gone();
-  EXPECT_EQ(agent.phase(), NodePhase::kIdle);
-  EXPECT_EQ(agent.reports.back().phase, NodePhase::kIdle);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kIdle);
+  EXPECT_EQ(agent.reports.back().phase, rendezvous::NodePhase::kIdle);
   ASSERT_EQ(agent.reports.back().failures.size(), 2u);
-  EXPECT_EQ(agent.reports.back().failures[1].kind, FailureKind::kStoppedByUs);
+  EXPECT_EQ(agent.reports.back().failures[1].kind,
+            rendezvous::FailureKind::kStoppedByUs);
 }
 
 TEST(LifecycleWorkers, HowTheyEndedIsKeptWhenTheFirstFailsAndWhenAllHaveEnded) {
   LifecycleFixture agent;
   agent.Run(1);
-  Failure killed;
-  killed.kind = FailureKind::kSignal;
+  rendezvous::Failure killed;
+  killed.kind = rendezvous::FailureKind::kSignal;
   killed.local_rank = 1;
   killed.message = "killed by SIGKILL (9)";
   killed.traceback = "long";
@@ -136,17 +139,17 @@ TEST(LifecycleWorkers, HowTheyEndedIsKeptWhenTheFirstFailsAndWhenAllHaveEnded) {
   agent.Step(WorkerDown{1, killed});
   ASSERT_EQ(agent.ends.size(), 1u) << "at once";
   ASSERT_EQ(agent.ends[0].size(), 1u);
-  EXPECT_EQ(agent.ends[0][0].kind, FailureKind::kSignal);
+  EXPECT_EQ(agent.ends[0][0].kind, rendezvous::FailureKind::kSignal);
   EXPECT_EQ(agent.ends[0][0].message, "killed by SIGKILL (9)");
   EXPECT_EQ(agent.ends[0][0].traceback, "");
   EXPECT_THAT(agent.ends[0][0].stderr_tail, IsEmpty());
-  agent.Fails(0, FailureKind::kSignal);
+  agent.Fails(0, rendezvous::FailureKind::kSignal);
   EXPECT_EQ(agent.ends.size(), 1u);
   agent.Gone();
   ASSERT_EQ(agent.ends.size(), 2u);
   ASSERT_EQ(agent.ends[1].size(), 2u);
   EXPECT_EQ(agent.ends[1][0].local_rank, 1);
-  EXPECT_EQ(agent.ends[1][1].kind, FailureKind::kStoppedByUs);
+  EXPECT_EQ(agent.ends[1][1].kind, rendezvous::FailureKind::kStoppedByUs);
   agent.Forget();
   agent.TellRun(2);
   agent.Up(0);
@@ -154,7 +157,7 @@ TEST(LifecycleWorkers, HowTheyEndedIsKeptWhenTheFirstFailsAndWhenAllHaveEnded) {
   agent.Down(0);
   agent.Down(1);
   agent.Gone();
-  EXPECT_EQ(agent.phase(), NodePhase::kSucceeded);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kSucceeded);
   EXPECT_THAT(agent.ends, IsEmpty()) << "those were the last round's";
 }
 
@@ -164,7 +167,7 @@ TEST(LifecycleWorkers, AFailureAfterASuccessIsNoSuccess) {
   agent.Down(0);
   agent.Fails(1);
   agent.Gone();
-  EXPECT_EQ(agent.phase(), NodePhase::kIdle);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kIdle);
 }
 
 TEST(LifecycleWorkers, NothingIsLeftOnlyWhenEveryWorkerHasEnded) {
@@ -174,23 +177,24 @@ TEST(LifecycleWorkers, NothingIsLeftOnlyWhenEveryWorkerHasEnded) {
   agent.Up(0);
   agent.Fails(0);
   agent.Gone();  // before the second was started
-  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   agent.Up(1);
   agent.Fails(1);
-  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   agent.Gone();
-  EXPECT_EQ(agent.phase(), NodePhase::kIdle);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kIdle);
 }
 
 TEST(LifecycleWorkers, NotOneCouldBeStarted) {
   LifecycleFixture agent;
   agent.Connect();
   agent.TellRun(1);
-  agent.Fails(0, FailureKind::kStartFailed);
-  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
-  agent.Fails(1, FailureKind::kStartFailed);
-  EXPECT_EQ(agent.phase(), NodePhase::kIdle);
-  EXPECT_EQ(agent.reports.back().failures[0].kind, FailureKind::kStartFailed);
+  agent.Fails(0, rendezvous::FailureKind::kStartFailed);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
+  agent.Fails(1, rendezvous::FailureKind::kStartFailed);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kIdle);
+  EXPECT_EQ(agent.reports.back().failures[0].kind,
+            rendezvous::FailureKind::kStartFailed);
 }
 
 TEST(LifecycleWorkers, TheFirstDiedTooEarlyAndTheSecondCouldNotBeStarted) {
@@ -200,8 +204,8 @@ TEST(LifecycleWorkers, TheFirstDiedTooEarlyAndTheSecondCouldNotBeStarted) {
   agent.Up(0);
   agent.Fails(0);
   agent.Gone();
-  agent.Fails(1, FailureKind::kStartFailed);
-  EXPECT_EQ(agent.phase(), NodePhase::kIdle);
+  agent.Fails(1, rendezvous::FailureKind::kStartFailed);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kIdle);
 }
 
 TEST(LifecycleWorkers, OneCouldNotBeStartedWhileTheOtherRuns) {
@@ -209,13 +213,13 @@ TEST(LifecycleWorkers, OneCouldNotBeStartedWhileTheOtherRuns) {
   agent.Connect();
   agent.TellRun(1);
   agent.Up(0);
-  agent.Fails(1, FailureKind::kStartFailed);
-  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  agent.Fails(1, rendezvous::FailureKind::kStartFailed);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
   agent.Fails(0);
-  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   agent.Gone();
-  EXPECT_EQ(agent.phase(), NodePhase::kIdle);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kIdle);
 }
 
 TEST(LifecycleWorkers, AReportHoldsABoundedNumberOfFailures) {
@@ -228,14 +232,14 @@ TEST(LifecycleWorkers, AReportHoldsABoundedNumberOfFailures) {
   for (int i = 0; i < 100; ++i) agent.Fails(i);
   agent.Gone();
   EXPECT_EQ(agent.reports.back().failures.size(),
-            static_cast<size_t>(kMostFailuresPerReport));
+            static_cast<size_t>(rendezvous::kMostFailuresPerReport));
 }
 
 TEST(LifecycleStop, SignalsThenKillsAfterTheGrace) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.TellStop(1, seconds(3));
-  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
   EXPECT_THAT(agent.everything, IsEmpty());
   EXPECT_THAT(agent.notices, Contains("round 1 is broken (rank 0 on b: exit "
@@ -253,12 +257,12 @@ TEST(LifecycleStop, KillsAgainEachSecondWhileSomethingIsLeft) {
   agent.TellStop(1, seconds(0));
   // No grace: no signal before SIGKILL.
   EXPECT_THAT(agent.signals, ElementsAre(SIGKILL));
-  agent.Fails(0, FailureKind::kSignal);
+  agent.Fails(0, rendezvous::FailureKind::kSignal);
   agent.TellStop(1, seconds(0));
   EXPECT_THAT(agent.signals, ElementsAre(SIGKILL));
   agent.Wait(milliseconds(2999));
   EXPECT_THAT(agent.signals, ElementsAre(SIGKILL, SIGKILL, SIGKILL));
-  agent.Fails(1, FailureKind::kSignal);
+  agent.Fails(1, rendezvous::FailureKind::kSignal);
   // What they have left behind is asked, and killed with the next SIGKILL.
   EXPECT_EQ(agent.signals.back(), SIGTERM);
   agent.Gone();
@@ -271,9 +275,9 @@ TEST(LifecycleStop, WhatIgnoresTheFirstSignalIsAskedOnceTheWorkersAreGone) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.TellStop(1, seconds(8));
-  agent.Fails(0, FailureKind::kSignal);
+  agent.Fails(0, rendezvous::FailureKind::kSignal);
   EXPECT_THAT(agent.everything, ElementsAre());
-  agent.Fails(1, FailureKind::kSignal);
+  agent.Fails(1, rendezvous::FailureKind::kSignal);
   EXPECT_THAT(agent.everything, ElementsAre(SIGTERM));
   agent.Wait(seconds(8));
   EXPECT_THAT(agent.everything, ElementsAre(SIGTERM, SIGKILL));
@@ -308,7 +312,7 @@ TEST(LifecycleStop, OfAnEarlierRoundDoesNotTouchThisOne) {
   LifecycleFixture agent;
   agent.Run(5);
   agent.TellStop(4);
-  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent.signals, IsEmpty());
 }
 
@@ -320,7 +324,7 @@ TEST(LifecycleStop, IsConfirmedEvenIfThereIsNothingToStop) {
   agent.TellStop(3);
   ASSERT_EQ(agent.reports.size(), 1u);
   EXPECT_EQ(agent.reports[0].seen_revision, 2u);
-  EXPECT_EQ(agent.reports[0].phase, NodePhase::kIdle);
+  EXPECT_EQ(agent.reports[0].phase, rendezvous::NodePhase::kIdle);
 }
 
 TEST(LifecycleStop, DuringTheSweepOfASuccessStartsItsOwnGrace) {
@@ -334,14 +338,14 @@ TEST(LifecycleStop, DuringTheSweepOfASuccessStartsItsOwnGrace) {
   agent.Wait(seconds(2));
   EXPECT_THAT(agent.everything, ElementsAre(SIGKILL));
   agent.Gone();
-  EXPECT_EQ(agent.phase(), NodePhase::kIdle);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kIdle);
 }
 
 TEST(LifecycleStop, BeingToldToWaitStopsWhatRuns) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.TellWait();
-  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
 }
 
@@ -350,7 +354,7 @@ TEST(LifecycleRounds, TheNextOneStartsOnlyWhenNothingIsLeftOfThis) {
   agent.Run(1);
   agent.Forget();
   agent.TellRun(2);  // the stop in between was lost
-  EXPECT_EQ(agent.phase(), NodePhase::kStopping);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
   agent.Fails(0);
   agent.Fails(1);
@@ -358,7 +362,7 @@ TEST(LifecycleRounds, TheNextOneStartsOnlyWhenNothingIsLeftOfThis) {
   agent.Gone();
   ASSERT_EQ(agent.starts.size(), 1u);
   EXPECT_EQ(agent.starts[0].round, 2);
-  EXPECT_EQ(agent.phase(), NodePhase::kRunning);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent.reports.back().failures, IsEmpty());
 }
 
@@ -382,13 +386,14 @@ TEST(LifecycleRounds, OneThatWasRunIsNotRunAgain) {
   agent.TellRun(3);
   agent.TellRun(2);
   EXPECT_EQ(agent.starts.size(), 1u);
-  EXPECT_EQ(agent.phase(), NodePhase::kIdle);
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kIdle);
 }
 
 TEST(LifecycleSignals, AreForwardedOnceToRunningWorkers) {
   LifecycleFixture agent;
   agent.Run(1);
-  Directive directive = DirectiveOf(DirectiveKind::kRun);
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kRun);
   directive.place.round = 1;
   directive.signals = {{.ordinal = 4, .signal = SIGUSR1}};
   agent.Tell(directive);
@@ -405,7 +410,8 @@ TEST(LifecycleSignals, DoNotReachStoppingWorkers) {
   agent.Run(1);
   agent.Fails(0);
   agent.Forget();
-  Directive directive = DirectiveOf(DirectiveKind::kRun);
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kRun);
   directive.place.round = 1;
   directive.signals = {{.ordinal = 1, .signal = SIGUSR1}};
   agent.Tell(directive);
@@ -426,9 +432,9 @@ TEST(LifecycleSignals, CaughtHereAreReported) {
   EXPECT_THAT(agent.signals, IsEmpty());  // they come by the coordinator
   for (int i = 0; i < 20; ++i) agent.Step(SignalCaught{SIGUSR2});
   ASSERT_EQ(agent.reports.back().signals.size(),
-            static_cast<size_t>(kMostSignalNotices));
+            static_cast<size_t>(rendezvous::kMostSignalNotices));
   EXPECT_EQ(agent.reports.back().signals.back().ordinal, 21u);
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace muster {
+namespace muster::agent {
 
 NcclIdOffer::NcclIdOffer(Duration patience, Instant now) {
   if (patience > Duration::zero()) awaited_until_ = now + patience;
@@ -25,7 +25,7 @@ std::optional<Instant> NcclIdOffer::AwaitedUntil(Instant now) const {
   return awaited_until_;
 }
 
-NcclIdOffer::Renewal NcclIdOffer::Spend(const Place& place) {
+NcclIdOffer::Renewal NcclIdOffer::Spend(const rendezvous::Place& place) {
   if (id_.empty()) return Renewal::kNotNeeded;
   if (place.nccl_id == id_) {
     id_.clear();
@@ -46,4 +46,4 @@ NcclIdOffer::Renewal NcclIdOffer::Distrust(int round) {
   return Renewal::kNeeded;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

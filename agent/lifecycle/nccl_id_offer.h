@@ -7,7 +7,7 @@
 #include "base/time.h"
 #include "rendezvous/protocol/directive.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The NCCL id that this node offers for the next world, should it be the first
 // of it: fresh for each round, since an id's root serves one world once. Pure.
@@ -30,7 +30,7 @@ class NcclIdOffer {
   // A round begins here. What it uses, if it was this node's, is offered no
   // more; nor is what the coordinator could have used and did not, because a
   // world that this node never began may have had it.
-  Renewal Spend(const Place& place);
+  Renewal Spend(const rendezvous::Place& place);
   // Round `round` was broken, and this node never began it: others may have
   // used its id.
   Renewal Distrust(int round);
@@ -44,6 +44,6 @@ class NcclIdOffer {
   int distrusted_round_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LIFECYCLE_NCCL_ID_OFFER_H_

@@ -1,7 +1,7 @@
 #ifndef MUSTER_AGENT_LIFECYCLE_TELLING_H_
 #define MUSTER_AGENT_LIFECYCLE_TELLING_H_
 
-namespace muster {
+namespace muster::agent {
 
 // Whether the output of a job's nodes flows together, as that of a Slurm step
 // does: then a message about the whole job is to be printed once.
@@ -11,6 +11,6 @@ enum class Telling {
   kOther,
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LIFECYCLE_TELLING_H_

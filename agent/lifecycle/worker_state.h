@@ -1,7 +1,7 @@
 #ifndef MUSTER_AGENT_LIFECYCLE_WORKER_STATE_H_
 #define MUSTER_AGENT_LIFECYCLE_WORKER_STATE_H_
 
-namespace muster {
+namespace muster::agent {
 
 // What the kernel says of the first thread of a worker's process.
 enum class WorkerState {
@@ -11,6 +11,6 @@ enum class WorkerState {
   kEnded,            // the process, or that thread alone
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LIFECYCLE_WORKER_STATE_H_

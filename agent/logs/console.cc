@@ -6,7 +6,7 @@
 #include "agent/logs/console_fd.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::chrono::seconds kGoodbye(1);
@@ -163,4 +163,4 @@ bool Console::IsIncomplete() const {
   return false;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,7 +10,7 @@
 #include "agent/logs/console_writer.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The exit status of a job that succeeded, where stdout or stderr could not be
 // written (a full disk, not a reader that left): sysexits' EX_IOERR.
@@ -83,6 +83,6 @@ class Console {
   const std::shared_ptr<ConsoleWriter> err_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_CONSOLE_H_

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::agent {
 
 int OpenConsoleCopy(int fd) {
   struct stat status;
@@ -28,4 +28,4 @@ bool IsSameConsole(int fd, int other) {
          a.st_ino == b.st_ino && a.st_rdev == b.st_rdev;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -1,7 +1,7 @@
 #ifndef MUSTER_AGENT_LOGS_CONSOLE_FD_H_
 #define MUSTER_AGENT_LOGS_CONSOLE_FD_H_
 
-namespace muster {
+namespace muster::agent {
 
 // A descriptor of its own on what `fd` is open on; -1 where `fd` is closed.
 //
@@ -14,6 +14,6 @@ int OpenConsoleCopy(int fd);
 // Whether both are open on the same file, pipe or terminal.
 bool IsSameConsole(int fd, int other);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_CONSOLE_FD_H_

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -85,4 +85,4 @@ TEST_F(ConsoleTest, WithoutTroubleThereIsNoLoss) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -22,7 +22,7 @@
 #include "agent/logs/console_fd.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // As much as a pipe holds by default: lines are joined into few writes.
@@ -444,4 +444,4 @@ ConsoleWriter::Loss ConsoleWriter::loss() const {
   return loss;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -11,7 +11,7 @@
 #include "agent/logs/open_line.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Writes to a terminal, pipe or file that may be slow, or that nobody reads.
 // No call waits for the console but those that say so.
@@ -119,6 +119,6 @@ class ConsoleWriter {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_CONSOLE_WRITER_H_

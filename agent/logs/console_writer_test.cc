@@ -21,7 +21,7 @@
 
 #include "agent/logs/console_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::StartsWith;
@@ -383,4 +383,4 @@ TEST(IsSameConsoleTest, TellsOnePipeFromTwo) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 
 #include "agent/logs/terminal_text.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 struct Range {
@@ -77,4 +77,4 @@ std::string ForTerminal(std::string_view text) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster {
+namespace muster::agent {
 
 // `text` with every Unicode character that is invisible or changes the order
 // of others (bidirectional overrides, zero-width characters, line separators,
@@ -16,6 +16,6 @@ std::string WithVisibleFormats(std::string_view text);
 // ends stay.
 std::string ForTerminal(std::string_view text);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_FORMAT_CHARACTERS_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 TEST(FormatCharacters, AreShownByTheirNumber) {
@@ -24,4 +24,4 @@ TEST(ForTerminalTest, ControlsGoAndLineEndsStay) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

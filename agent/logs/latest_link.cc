@@ -7,7 +7,7 @@
 
 #include "agent/logs/log_paths.h"
 
-namespace muster {
+namespace muster::agent {
 
 void PointLatestAt(const std::string& run_folder,
                    const std::string& directory) {
@@ -25,4 +25,4 @@ void PointLatestAt(const std::string& run_folder,
   if (error) unlink(fresh.c_str());
 }
 
-}  // namespace muster
+}  // namespace muster::agent

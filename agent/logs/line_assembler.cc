@@ -5,7 +5,7 @@
 
 #include "agent/logs/terminal_text.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 bool IsBlank(std::string_view text) {
@@ -81,4 +81,4 @@ std::optional<Line> LineAssembler::Finish() {
   return line;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // What ended a line.
 enum class LineEnd {
@@ -55,6 +55,6 @@ class LineAssembler {
   bool after_return_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_LINE_ASSEMBLER_H_

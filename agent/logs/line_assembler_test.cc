@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -78,4 +78,4 @@ TEST(LineAssemblerTest, NothingIsLeftOfFinishedLines) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -5,7 +5,7 @@
 
 #include "agent/logs/terminal_text.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 bool IsLetter(char c) {
@@ -65,4 +65,4 @@ std::string LinePrefix(const std::string& line_template,
   return WithoutControls(prefix, Colours::kKeep);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::agent {
 
 // Who a line is of.
 struct LineOwner {
@@ -21,6 +21,6 @@ struct LineOwner {
 std::string LinePrefix(const std::string& line_template,
                        const LineOwner& owner);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_LINE_PREFIX_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 const LineOwner kOwner = {
@@ -30,4 +30,4 @@ TEST(LinePrefixTest, NothingMovesTheTerminalsCursor) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

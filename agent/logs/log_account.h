@@ -6,7 +6,7 @@
 
 #include "base/rotating_file.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The bytes that are missing in the workers' log files, summed up as the files
 // are closed. Thread-safe.
@@ -40,6 +40,6 @@ class LogAccount {
   Sums sums_;  // guarded by mutex_
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_LOG_ACCOUNT_H_

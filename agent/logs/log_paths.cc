@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string_view>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // With the hash well below NAME_MAX (255).
@@ -67,4 +67,4 @@ std::string WorkerFolder(const std::string& run_folder, int attempt, int rank) {
   return AttemptFolder(run_folder, attempt) + "/" + std::to_string(rank);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

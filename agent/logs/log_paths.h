@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::agent {
 
 // The folder of one run inside --log-dir. The name is the user's text: what
 // does not belong in a file's name is replaced, so that it can neither leave
@@ -30,6 +30,6 @@ std::string AttemptFolder(const std::string& run_folder, int attempt);
 // <run folder>/attempt_<attempt>/<rank>
 std::string WorkerFolder(const std::string& run_folder, int attempt, int rank);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_LOG_PATHS_H_

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 TEST(LogPathsTest, PlainRunIdsStayAsTheyAre) {
@@ -44,4 +44,4 @@ TEST(LogPathsTest, NoRunIsCalledAsTheLinkToTheNewest) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

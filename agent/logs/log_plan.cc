@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr size_t kMostTextBytes = 64 << 10;
@@ -78,4 +78,4 @@ absl::StatusOr<StreamsByRank> ParseStreamsByRank(const std::string& text) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

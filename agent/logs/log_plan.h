@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // A set of a worker's streams, as torchrun's --redirects and --tee number
 // them: 0 none, 1 stdout, 2 stderr, 3 both.
@@ -69,6 +69,6 @@ struct LogPlan {
   int keep_rotated = 4;              // stdout.log.1 … .4
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_LOG_PLAN_H_

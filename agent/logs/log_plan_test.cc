@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -62,4 +62,4 @@ TEST(ContainsTest, BothContainsEach) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -22,7 +22,7 @@
 #include "base/log_folder.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr size_t kReadBytes = 256 << 10;  // by the relay's thread
@@ -400,4 +400,4 @@ const std::string& LogRelay::RunFolder() const {
   return impl_->router().run_folder();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

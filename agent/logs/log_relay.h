@@ -14,7 +14,7 @@
 #include "agent/logs/log_router.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Carries workers' output from their pipes to files and to the console.
 //
@@ -101,6 +101,6 @@ class LogRelay {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_LOG_RELAY_H_

@@ -15,7 +15,7 @@
 #include <sstream>
 #include <thread>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -529,4 +529,4 @@ TEST_F(LogRelayTest, BytesThatOnlyARemovedFileHadAreCounted) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -8,7 +8,7 @@
 #include "agent/logs/log_paths.h"
 #include "base/log_folder.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Both streams of a worker that has the terminal alone: neither's text ends the
@@ -174,4 +174,4 @@ StreamSinks LogRouter::SinksFor(const LoggedWorker& worker, StreamSet stream) {
   return sinks;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -17,7 +17,7 @@
 #include "agent/logs/worker_stream.h"
 #include "base/rotating_file.h"
 
-namespace muster {
+namespace muster::agent {
 
 // A worker, as its output is named.
 struct LoggedWorker {
@@ -92,6 +92,6 @@ class LogRouter {
   std::map<StreamSet, std::shared_ptr<RotatingFile>> filtered_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_LOG_ROUTER_H_

@@ -16,7 +16,7 @@
 
 #include "agent/logs/log_relay.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -148,4 +148,4 @@ TEST_F(LogTerminalTest, ARedirectedStreamIsNoTerminal) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

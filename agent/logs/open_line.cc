@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // To the first column, and clear to the end of the line (ECMA-48).
@@ -32,4 +32,4 @@ std::string OpenLine::Compose(const LinePart& part) {
   return bytes;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

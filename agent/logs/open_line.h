@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace muster {
+namespace muster::agent {
 
 // A part of one stream's line.
 struct LinePart {
@@ -47,6 +47,6 @@ class OpenLine {
   uint64_t stream_ = 0;  // whose line is unfinished; 0: none is
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_OPEN_LINE_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 LinePart Part(uint64_t stream, const std::string& text, bool ends = false) {
@@ -64,4 +64,4 @@ TEST(OpenLineTest, AFilesBarHasALineForEachState) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

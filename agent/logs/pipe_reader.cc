@@ -13,7 +13,7 @@
 #include "base/log_folder.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // What the kernel holds of a terminal's output at most, and more.
@@ -140,4 +140,4 @@ std::vector<std::string> PipeReader::LastLines() {
   return stream_.LastLines();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

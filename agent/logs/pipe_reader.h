@@ -16,7 +16,7 @@
 #include "agent/logs/worker_stream.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The read end of one stream's pipe. Thread-safe: the relay's thread reads
 // what comes, and whoever needs to have everything that is there now drains it.
@@ -85,6 +85,6 @@ class PipeReader {
   WorkerStream stream_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_PIPE_READER_H_

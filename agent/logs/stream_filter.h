@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // --duplicate-stdout-filters, --duplicate-stderr-filters: picks the lines that
 // contain at least one of some texts, case counting, as torchrun does. Pure.
@@ -32,6 +32,6 @@ class StreamFilter {
   std::vector<std::string> texts_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_STREAM_FILTER_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 TEST(StreamFilterTest, OneTextThatIsContainedIsEnough) {
@@ -22,4 +22,4 @@ TEST(StreamFilterTest, NothingToLookForMatchesNothing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

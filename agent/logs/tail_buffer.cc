@@ -6,7 +6,7 @@
 #include "agent/logs/terminal_text.h"
 #include "rendezvous/protocol/failure.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::string_view kCutMark = "...";
@@ -27,8 +27,8 @@ std::string Cleaned(std::string_view line) {
   std::string clean =
       ValidUtf8(WithoutControls(LastDrawn(line), Colours::kDrop));
   clean.erase(clean.find_last_not_of(" \t") + 1);
-  if (clean.size() > kMostLineBytes) {
-    clean.resize(kMostLineBytes - kCutMark.size());
+  if (clean.size() > rendezvous::kMostLineBytes) {
+    clean.resize(rendezvous::kMostLineBytes - kCutMark.size());
     clean.resize(WholeCharacters(clean).size());
     clean.append(kCutMark);
   }
@@ -48,7 +48,7 @@ void TailBuffer::Append(std::string_view bytes) {
 std::vector<std::string> TailBuffer::Lines() const {
   std::vector<std::string> lines;
   std::string_view rest = bytes_;
-  while (!rest.empty() && lines.size() < kMostStderrLines) {
+  while (!rest.empty() && lines.size() < rendezvous::kMostStderrLines) {
     size_t newline = rest.rfind('\n');
     bool first = newline == std::string_view::npos;
     std::string_view line = first ? rest : rest.substr(newline + 1);
@@ -60,4 +60,4 @@ std::vector<std::string> TailBuffer::Lines() const {
   return lines;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // Remembers the end of a stream, for a verdict. Pure. Cheap to append to: the
 // bytes are looked at only when somebody asks.
@@ -28,6 +28,6 @@ class TailBuffer {
   std::string bytes_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_TAIL_BUFFER_H_

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr char kEscape = '\x1b';
@@ -137,4 +137,4 @@ std::string_view WithoutUnfinishedEscape(std::string_view text) {
   return unfinished ? text.substr(0, at) : text;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster {
+namespace muster::agent {
 
 enum class Colours { kKeep, kDrop };
 
@@ -27,6 +27,6 @@ std::string_view WholeCharacters(std::string_view text);
 // the escape character alone).
 std::string_view WithoutUnfinishedEscape(std::string_view text);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_TERMINAL_TEXT_H_

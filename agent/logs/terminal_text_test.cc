@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 TEST(WithoutControlsTest, DropsEscapesAndControlsButNotTabs) {
@@ -77,4 +77,4 @@ TEST(WholeCharactersTest, DropsOnlyAnUnfinishedCharacterAtTheEnd) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

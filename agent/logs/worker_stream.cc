@@ -4,7 +4,7 @@
 
 #include "agent/logs/terminal_text.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::string_view kCutNote = " [cut: this line goes on]";
@@ -98,4 +98,4 @@ void WorkerStream::Show(const Line& line, Instant now, std::string* lines) {
   partial_since_.reset();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -16,7 +16,7 @@
 #include "base/rotating_file.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 enum class Remember { kNothing, kLastLines };
 
@@ -83,6 +83,6 @@ class WorkerStream {
   std::optional<Instant> redrawn_;        // the newest shown state of a bar
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_WORKER_STREAM_H_

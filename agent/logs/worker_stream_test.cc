@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -181,4 +181,4 @@ TEST_F(WorkerStreamTest, RemembersItsLastLinesOnlyWhereAsked) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -19,7 +19,7 @@
 
 extern char** environ;
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // In steps of a millisecond, for one that was killed or has closed its files.
@@ -42,7 +42,8 @@ std::optional<int> Reap(pid_t pid) {
 std::string InWords(std::optional<int> status) {
   if (!status.has_value()) return "ended";
   if (WIFSIGNALED(*status)) {
-    return absl::StrCat("was killed by ", SignalName(WTERMSIG(*status)));
+    return absl::StrCat("was killed by ",
+                        rendezvous::SignalName(WTERMSIG(*status)));
   }
   return absl::StrCat("ended with exit code ", WEXITSTATUS(*status));
 }
@@ -157,4 +158,4 @@ const NcclIdChild::Answer& NcclIdChild::Read() {
   return heard_;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The agent's end of one process that hosts an NCCL id's root; ends it when it
 // goes. No worker: the guardian's sweeps spare it.
@@ -51,6 +51,6 @@ class NcclIdChild {
   std::string end_;  // once it has been reaped
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_NCCL_ID_NCCL_ID_CHILD_H_

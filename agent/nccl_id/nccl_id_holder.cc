@@ -9,7 +9,7 @@
 #include "base/environment_value.h"
 #include "nccl/unique_id.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr char kId[] = "id ";
@@ -78,7 +78,7 @@ std::optional<NcclIdHolder::Outcome> NcclIdHolder::Look(Instant now) {
   }
   const std::string id =
       StartsWith(answer.text, kId) ? answer.text.substr(sizeof kId - 1) : "";
-  if (!NcclUniqueIdOf(id).ok()) {
+  if (!nccl::NcclUniqueIdOf(id).ok()) {
     return Fail("the process that should make one ended, or spoke nonsense");
   }
   next_id_ = id;
@@ -129,4 +129,4 @@ void NcclIdHolder::Discard() {
   next_id_.clear();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,7 +9,7 @@
 
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 class NcclIdChild;
 
@@ -80,6 +80,6 @@ class NcclIdHolder {
   bool failed_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_NCCL_ID_NCCL_ID_HOLDER_H_

@@ -14,7 +14,7 @@
 #include "agent/nccl_id/nccl_id_child.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::AllOf;
@@ -224,4 +224,4 @@ TEST(NcclIdChildTest, EndsWithItsInput) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

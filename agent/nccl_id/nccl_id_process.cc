@@ -16,7 +16,7 @@
 #include "base/write_all.h"
 #include "nccl/unique_id.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Takes the process over; its former stdout. What else the agent had open (a
@@ -44,15 +44,15 @@ std::string Answer(const NcclIdProcessOptions& options) {
   const auto gpus = ReadVisibleGpus(VisibleDevices(), options.nvml_library);
   if (!gpus.ok()) return absl::StrCat("none ", gpus.status().message());
   if (gpus->names.empty()) return "none ";
-  const auto nccl = NcclLibrary::Load(options.nccl_library);
+  const auto nccl = nccl::NcclLibrary::Load(options.nccl_library);
   if (!nccl.ok()) return absl::StrCat("none ", nccl.status().message());
-  NcclUniqueId id;
-  const NcclResult result = (*nccl)->GetUniqueId(&id);
-  if (result != kNcclSuccess) {
+  nccl::NcclUniqueId id;
+  const nccl::NcclResult result = (*nccl)->GetUniqueId(&id);
+  if (result != nccl::kNcclSuccess) {
     return absl::StrCat("none NCCL ", (*nccl)->VersionText(),
                         " makes no id: ", (*nccl)->Explain(result, nullptr));
   }
-  return absl::StrCat("id ", HexOf(id));
+  return absl::StrCat("id ", nccl::HexOf(id));
 }
 
 // One line, whole.
@@ -89,4 +89,4 @@ int RunNcclIdProcess(const NcclIdProcessOptions& options) {
   _exit(0);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -5,7 +5,7 @@
 
 #include "nccl/nccl_library.h"
 
-namespace muster {
+namespace muster::agent {
 
 // A process that hosts the root of one NCCL id: whoever calls ncclGetUniqueId
 // must live until the last rank has joined, and an agent must not have NCCL and
@@ -19,7 +19,7 @@ bool IsNcclIdProcess(int argc, char** argv);
 
 struct NcclIdProcessOptions {
   std::string nvml_library = "libnvidia-ml.so.1";
-  std::string nccl_library = NcclLibrary::DefaultName();
+  std::string nccl_library = nccl::NcclLibrary::DefaultName();
 };
 
 // The process's whole life; what it shall exit with. Writes one line to stdout:
@@ -28,6 +28,6 @@ struct NcclIdProcessOptions {
 // keeps the root until stdin ends. Whatever NCCL itself prints goes to stderr.
 int RunNcclIdProcess(const NcclIdProcessOptions& options = {});
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_NCCL_ID_NCCL_ID_PROCESS_H_

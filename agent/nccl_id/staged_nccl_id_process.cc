@@ -10,7 +10,7 @@
 #include "agent/nccl_id/nccl_id_process.h"
 
 int main(int argc, char** argv) {
-  if (!muster::IsNcclIdProcess(argc, argv)) return 2;
+  if (!muster::agent::IsNcclIdProcess(argc, argv)) return 2;
   const char* const act = std::getenv("STAGED_NCCL_ID");
   const std::string text = act == nullptr ? "" : act;
   if (text == "hang") pause();
@@ -19,9 +19,9 @@ int main(int argc, char** argv) {
     std::puts("id 123");
     return 0;
   }
-  muster::NcclIdProcessOptions options;
+  muster::agent::NcclIdProcessOptions options;
   options.nvml_library = "agent/gpus/libfake_nvml.so";
   options.nccl_library =
       text == "no-nccl" ? "libno-such-nccl.so.2" : "nccl/libfake_nccl.so";
-  return muster::RunNcclIdProcess(options);
+  return muster::agent::RunNcclIdProcess(options);
 }

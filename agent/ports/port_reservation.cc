@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Binds a new socket to a free port on every address of `family`; for IPv6
@@ -60,4 +60,4 @@ absl::StatusOr<PortReservation> PortReservation::Take() {
   return PortReservation(*std::move(fd), ntohs(port));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -4,7 +4,7 @@
 #include "absl/status/statusor.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // A TCP port that nobody else on this host is given while this lives, although
 // a server may listen on it: the port is bound with SO_REUSEADDR and not
@@ -31,6 +31,6 @@ class PortReservation {
   int port_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_PORTS_PORT_RESERVATION_H_

@@ -11,7 +11,7 @@
 #define IP_LOCAL_PORT_RANGE 51  // Linux 6.3
 #endif
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 enum class Reuse { kNo, kYes };
@@ -110,4 +110,4 @@ TEST(PortReservation, EveryOneHasAPortOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 #include "agent/commands/shell_command.h"
 #include "rendezvous/protocol/signal_names.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // For killing one whose time is over.
@@ -17,7 +17,7 @@ constexpr Duration kMargin = std::chrono::seconds(2);
 PreemptionAnnouncer::PreemptionAnnouncer(Options options)
     : options_(std::move(options)) {}
 
-void PreemptionAnnouncer::Announce(const PreemptionNotice& notice,
+void PreemptionAnnouncer::Announce(const rendezvous::PreemptionNotice& notice,
                                    std::function<void()> done) {
   const absl::Status written = file_.Write(notice);
   if (!written.ok() && options_.on_notice) {
@@ -34,7 +34,8 @@ void PreemptionAnnouncer::Announce(const PreemptionNotice& notice,
   hook.environment = {
       absl::StrCat("MUSTER_RUN_ID=", options_.run_id),
       absl::StrCat("MUSTER_NODE_ID=", options_.node_id),
-      absl::StrCat("MUSTER_PREEMPTION_SIGNAL=", SignalName(notice.signal)),
+      absl::StrCat("MUSTER_PREEMPTION_SIGNAL=",
+                   rendezvous::SignalName(notice.signal)),
       absl::StrCat("MUSTER_PREEMPTION_HOST=", notice.host),
       absl::StrCat("MUSTER_PREEMPTION_GRACE=", ToSeconds(notice.left)),
   };
@@ -65,4 +66,4 @@ void PreemptionAnnouncer::End(const std::string& why) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,7 +10,7 @@
 #include "base/time.h"
 #include "rendezvous/protocol/report.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Tells this node that the job is being preempted: its workers by a file, and
 // whoever a person wants to be told by a command (--on-preempt). The command
@@ -41,7 +41,8 @@ class PreemptionAnnouncer {
   // `done` is told once all of it has ended, how ever it did, from here or from
   // another thread; not after End. Failures are said in one line, and are no
   // more than that.
-  void Announce(const PreemptionNotice& notice, std::function<void()> done);
+  void Announce(const rendezvous::PreemptionNotice& notice,
+                std::function<void()> done);
 
   // Ends the command, and says so, with the reason, if it was still running.
   void End(const std::string& why);
@@ -52,6 +53,6 @@ class PreemptionAnnouncer {
   TimedTask hook_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_PREEMPTION_PREEMPTION_ANNOUNCER_H_

@@ -8,7 +8,7 @@
 #include <future>
 #include <mutex>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -112,4 +112,4 @@ TEST_F(PreemptionAnnouncerTest, WithoutACommandThereIsNothingToEnd) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

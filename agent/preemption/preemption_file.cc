@@ -13,12 +13,13 @@
 #include "base/owned_fd.h"
 #include "rendezvous/protocol/signal_names.h"
 
-namespace muster {
+namespace muster::agent {
 
-std::string PreemptionLine(const PreemptionNotice& notice) {
-  const nlohmann::ordered_json line = {{"signal", SignalName(notice.signal)},
-                                       {"host", notice.host},
-                                       {"grace_s", ToSeconds(notice.left)}};
+std::string PreemptionLine(const rendezvous::PreemptionNotice& notice) {
+  const nlohmann::ordered_json line = {
+      {"signal", rendezvous::SignalName(notice.signal)},
+      {"host", notice.host},
+      {"grace_s", ToSeconds(notice.left)}};
   // A host's name need not be UTF-8.
   return line.dump(-1, ' ', false,
                    nlohmann::ordered_json::error_handler_t::replace) +
@@ -33,7 +34,7 @@ void PreemptionFile::PutInto(const std::string& folder) {
   path_ = folder.empty() ? "" : absl::StrCat(folder, "/", kFileAmongSockets);
 }
 
-absl::Status PreemptionFile::Write(const PreemptionNotice& notice) {
+absl::Status PreemptionFile::Write(const rendezvous::PreemptionNotice& notice) {
   if (path_.empty()) return absl::OkStatus();
   // Written under another name first: who looks finds all of it or nothing.
   const std::string draft = path_ + ".new";
@@ -55,4 +56,4 @@ absl::Status PreemptionFile::Write(const PreemptionNotice& notice) {
                    path_, ": ", std::strerror(error)));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

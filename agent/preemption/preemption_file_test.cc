@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -60,4 +60,4 @@ TEST(PreemptionFile, IsNowhereWithoutAFolder) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

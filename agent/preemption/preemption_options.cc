@@ -2,7 +2,7 @@
 
 #include <csignal>
 
-namespace muster {
+namespace muster::agent {
 
 uint64_t IgnoredByWorkers(const PreemptionOptions& options) {
   uint64_t ignored = 0;
@@ -17,4 +17,4 @@ uint64_t IgnoredByWorkers(const PreemptionOptions& options) {
   return ignored;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

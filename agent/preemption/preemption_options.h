@@ -7,7 +7,7 @@
 
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Whether a preempted job goes back into its cluster's queue.
 enum class Requeue { kNo, kYes };
@@ -26,6 +26,6 @@ struct PreemptionOptions {
 // time and another signal must not die of them. Bit n - 1 is signal n.
 uint64_t IgnoredByWorkers(const PreemptionOptions& options);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_PREEMPTION_PREEMPTION_OPTIONS_H_

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/environment_value.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr size_t kMostDigits = 10;  // Slurm's numbers have 32 bits
@@ -66,4 +66,4 @@ bool HidesState(const std::string& shown) {
   return state == "SIGNALING" || state == "RESIZING";
 }
 
-}  // namespace muster
+}  // namespace muster::agent

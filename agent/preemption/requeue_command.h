@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The command that puts the Slurm job of `environment` back into its queue:
 // scontrol, looked up in PATH, with the job's number, or of a task of a job
@@ -28,6 +28,6 @@ std::string AgainstRequeue(const std::string& shown);
 // a node out of the job, it prints that instead. Ask again. Pure.
 bool HidesState(const std::string& shown);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_PREEMPTION_REQUEUE_COMMAND_H_

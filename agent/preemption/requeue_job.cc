@@ -10,7 +10,7 @@
 #include "base/monotonic_clock.h"
 #include "rendezvous/protocol/failure.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Slurm's controller may be busy: a preemption is seldom one job's.
@@ -57,7 +57,7 @@ absl::Status StatusOf(const ToolOutcome& outcome,
       why = absl::StrCat("no answer within ", ToSeconds(kPatience), " s");
       break;
     case ToolOutcome::End::kFailed:
-      why = BoundedLine(outcome.output, kMostLineBytes);
+      why = BoundedLine(outcome.output, rendezvous::kMostLineBytes);
       break;
   }
   return absl::UnavailableError(
@@ -84,4 +84,4 @@ absl::Status RequeueJob(const std::map<std::string, std::string>& environment) {
   return StatusOf(Ask(*command, MonotonicNow() + kPatience), *command);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -84,4 +84,4 @@ TEST_F(RequeueJobTest, SaysThatThereIsNoSlurm) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

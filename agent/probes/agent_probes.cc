@@ -5,10 +5,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::agent {
 
-Probes ProbesOf(const AgentView* view) {
-  Probes probes;
+rendezvous::Probes ProbesOf(const AgentView* view) {
+  rendezvous::Probes probes;
   probes.live = [view] {
     const AgentState state = view->Look();
     return state.turned == Instant() ? absl::OkStatus()
@@ -19,13 +19,13 @@ Probes ProbesOf(const AgentView* view) {
   return probes;
 }
 
-absl::StatusOr<std::unique_ptr<ProbeServer>> ServeProbes(
-    const std::optional<Endpoint>& listen, const AgentView* view) {
+absl::StatusOr<std::unique_ptr<rendezvous::ProbeServer>> ServeProbes(
+    const std::optional<rendezvous::Endpoint>& listen, const AgentView* view) {
   if (!listen) return nullptr;
-  auto server = ProbeServer::Start(*listen, ProbesOf(view));
+  auto server = rendezvous::ProbeServer::Start(*listen, ProbesOf(view));
   if (server.ok()) return server;
   return absl::UnavailableError(
       absl::StrCat("--probe-listen: ", server.status().message()));
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,17 +9,17 @@
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/probes/probe_server.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Answers with what `view`, which outlives them, shows. An agent that has not
 // turned yet is alive.
-Probes ProbesOf(const AgentView* view);
+rendezvous::Probes ProbesOf(const AgentView* view);
 
 // Serves them at `listen`; null where that is not given. Unavailable, one line:
 // it cannot listen there.
-absl::StatusOr<std::unique_ptr<ProbeServer>> ServeProbes(
-    const std::optional<Endpoint>& listen, const AgentView* view);
+absl::StatusOr<std::unique_ptr<rendezvous::ProbeServer>> ServeProbes(
+    const std::optional<rendezvous::Endpoint>& listen, const AgentView* view);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_PROBES_AGENT_PROBES_H_

@@ -5,14 +5,14 @@
 
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
 
 TEST(AgentProbesTest, OneThatHasNotBegunIsAliveAndNotStarted) {
   AgentView view;
-  const Probes probes = ProbesOf(&view);
+  const rendezvous::Probes probes = ProbesOf(&view);
   EXPECT_TRUE(probes.live().ok());
   EXPECT_FALSE(probes.started().ok());
   EXPECT_FALSE(probes.ready().ok());
@@ -20,7 +20,7 @@ TEST(AgentProbesTest, OneThatHasNotBegunIsAliveAndNotStarted) {
 
 TEST(AgentProbesTest, TheyTellWhatTheViewShowsNow) {
   AgentView view;
-  const Probes probes = ProbesOf(&view);
+  const rendezvous::Probes probes = ProbesOf(&view);
   AgentState state;
   state.turned = MonotonicNow();
   state.connected = state.reached = true;
@@ -40,7 +40,7 @@ TEST(AgentProbesTest, AnErrorNamesTheFlag) {
   const auto nobody = ServeProbes(std::nullopt, &view);
   ASSERT_TRUE(nobody.ok());
   EXPECT_EQ(*nobody, nullptr);
-  const auto first = ServeProbes(Endpoint{"127.0.0.1", 0}, &view);
+  const auto first = ServeProbes(rendezvous::Endpoint{"127.0.0.1", 0}, &view);
   ASSERT_TRUE(first.ok()) << first.status();
   const auto second = ServeProbes((*first)->address(), &view);
   EXPECT_THAT(std::string(second.status().message()),
@@ -48,4 +48,4 @@ TEST(AgentProbesTest, AnErrorNamesTheFlag) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

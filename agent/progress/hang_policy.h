@@ -3,7 +3,7 @@
 
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Which silence of a worker that has reported in this round is a hang
 // (--hang-timeout). A worker that has not reported yet never hangs: it may be
@@ -19,6 +19,6 @@ struct HangPolicy {
   Duration timeout = Duration::zero();  // kGiven
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_PROGRESS_HANG_POLICY_H_

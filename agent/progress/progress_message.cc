@@ -7,7 +7,7 @@
 #include "agent/failures/bounded_text.h"
 #include "rendezvous/protocol/progress.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr double kLongestWatchdogSeconds = 365.0 * 24 * 3600;
@@ -50,7 +50,7 @@ bool Take(std::string_view key, std::string_view value,
     if (!rate || !std::isfinite(*rate) || *rate < 0) return false;
     message.tokens_per_s = rate;
   } else if (key == "STATUS") {
-    message.status = BoundedLine(value, kMostStatusBytes);
+    message.status = BoundedLine(value, rendezvous::kMostStatusBytes);
   } else if (key == "WATCHDOG_S") {
     const std::optional<Duration> watchdog = Watchdog(value);
     if (!watchdog) return false;
@@ -95,4 +95,4 @@ void Append(const ProgressMessage& later, ProgressMessage* message) {
   Replace(later.watchdog, message->watchdog);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,7 +9,7 @@
 
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What a worker says in a datagram, in the manner of sd_notify(3): lines
 // KEY=VALUE, of which those that are not known here are ignored.
@@ -49,6 +49,6 @@ ProgressMessage ParseProgress(std::string_view datagram);
 // Makes `message` what both together said, `later` being the later one. Pure.
 void Append(const ProgressMessage& later, ProgressMessage* message);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_PROGRESS_PROGRESS_MESSAGE_H_

@@ -10,7 +10,7 @@
 
 #include "rendezvous/protocol/progress.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -86,7 +86,7 @@ TEST(ParseProgress, AStatusIsFitToBeShown) {
   EXPECT_EQ(ParseProgress("STATUS=\x1b[31mred\x07 \xff").status->find('\x1b'),
             std::string::npos);
   EXPECT_EQ(ParseProgress("STATUS=" + std::string(3000, 'x')).status->size(),
-            kMostStatusBytes);
+            rendezvous::kMostStatusBytes);
   EXPECT_EQ(ParseProgress("STATUS=").status, "");
 }
 
@@ -132,7 +132,7 @@ TEST(ParseProgress, AnyBytesDoNoHarm) {
                   AnyOf(Duration::zero(), Ge(kShortestWatchdog)));
     }
     if (message.status) {
-      EXPECT_LE(message.status->size(), kMostStatusBytes);
+      EXPECT_LE(message.status->size(), rendezvous::kMostStatusBytes);
       for (const char c : *message.status) {
         EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 || c == '\t');
       }
@@ -152,4 +152,4 @@ TEST(AppendProgress, TheLaterLineHolds) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -13,7 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // Of one socket in one Take, so that nobody waits for long.
@@ -173,4 +173,4 @@ std::vector<WorkerSaid> ProgressSockets::Take(Instant now) {
   return all;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,7 +10,7 @@
 #include "base/owned_fd.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The datagram sockets at which the workers of a round speak (the variable
 // MUSTER_PROGRESS_SOCKET): one each, so that a worker's rank is known by its
@@ -78,6 +78,6 @@ class ProgressSockets {
   std::vector<Line> lines_;  // by local rank
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_PROGRESS_PROGRESS_SOCKETS_H_

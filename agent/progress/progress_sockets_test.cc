@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
@@ -189,4 +189,4 @@ TEST_F(ProgressSocketsTest, AfterAWhileAFlooderIsReadAgain) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

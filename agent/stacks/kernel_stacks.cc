@@ -13,7 +13,7 @@
 #include "agent/stacks/worker_state_reader.h"
 #include "base/bounded_file.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr size_t kMostThreads = 64;
@@ -130,4 +130,4 @@ std::string KernelStacks(int64_t pid) {
   return text;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

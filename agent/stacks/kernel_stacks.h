@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace muster {
+namespace muster::agent {
 
 // Where the threads of a process are as /proc tells, which needs no tool: one
 // line a thread, the first thread first,
@@ -13,6 +13,6 @@ namespace muster {
 // process is gone. At most 64 threads.
 std::string KernelStacks(int64_t pid);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_STACKS_KERNEL_STACKS_H_

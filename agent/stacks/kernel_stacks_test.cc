@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -44,4 +44,4 @@ TEST(KernelStacks, SayWhereAThreadWaits) {
 TEST(KernelStacks, OfNobodyAreEmpty) { EXPECT_EQ(KernelStacks(-1), ""); }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -14,7 +14,7 @@
 #include "base/monotonic_clock.h"
 #include "base/own_program.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr char kName[] = "/py-spy";
@@ -107,4 +107,4 @@ PythonStacks ReadPythonStacks(int64_t pid, Instant deadline, int cancel_fd,
   return {.why_not = "no Python frames: py-spy did not end in time"};
 }
 
-}  // namespace muster
+}  // namespace muster::agent

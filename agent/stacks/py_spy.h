@@ -6,7 +6,7 @@
 
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Either Python's frames or the reason why there are none.
 struct PythonStacks {
@@ -28,6 +28,6 @@ std::string FindPySpy();
 PythonStacks ReadPythonStacks(int64_t pid, Instant deadline, int cancel_fd,
                               size_t most_bytes);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_STACKS_PY_SPY_H_

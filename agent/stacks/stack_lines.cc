@@ -6,12 +6,13 @@
 #include "agent/failures/bounded_text.h"
 #include "rendezvous/protocol/failure.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr size_t kMostPythonFrames = 12;
 constexpr size_t kMostNativeFrames = 8;
-static_assert(kMostPythonFrames + kMostNativeFrames + 3 <= kMostStackLines);
+static_assert(kMostPythonFrames + kMostNativeFrames + 3 <=
+              rendezvous::kMostStackLines);
 // A native frame names every argument, and the kernel every thread.
 constexpr size_t kMostFrameBytes = 160;
 
@@ -121,10 +122,10 @@ std::vector<std::string> TellingLines(const StackTexts& texts) {
   const auto python = PythonFrames(texts.python);
   if (!python.empty()) lines.emplace_back("Python, main thread:");
   for (const std::string_view frame : python) {
-    Add("  " + std::string(frame), kMostLineBytes, lines);
+    Add("  " + std::string(frame), rendezvous::kMostLineBytes, lines);
   }
   if (python.empty() && !texts.why_no_python.empty()) {
-    Add(texts.why_no_python, kMostLineBytes, lines);
+    Add(texts.why_no_python, rendezvous::kMostLineBytes, lines);
   }
   const auto native = NativeFrames(texts.native);
   if (!native.empty()) lines.emplace_back("native, main thread:");
@@ -132,7 +133,8 @@ std::vector<std::string> TellingLines(const StackTexts& texts) {
     Add("  " + frame, kMostFrameBytes, lines);
   }
   const bool has_frames = !python.empty() || !native.empty();
-  const size_t most_threads = has_frames ? 1 : kMostStackLines - lines.size();
+  const size_t most_threads =
+      has_frames ? 1 : rendezvous::kMostStackLines - lines.size();
   size_t threads = 0;
   for (const std::string_view line : LinesOf(texts.kernel)) {
     // Deeper lines are the kernel's own stack.
@@ -143,4 +145,4 @@ std::vector<std::string> TellingLines(const StackTexts& texts) {
   return lines;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

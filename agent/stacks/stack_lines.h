@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // What was found of one process, each as its source printed it; empty where
 // there was none.
@@ -24,6 +24,6 @@ std::string WholeText(const StackTexts& texts);
 // Empty if nothing was found. Pure.
 std::vector<std::string> TellingLines(const StackTexts& texts);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_STACKS_STACK_LINES_H_

@@ -5,7 +5,7 @@
 
 #include "rendezvous/protocol/failure.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::Each;
@@ -109,11 +109,11 @@ TEST(TellingLines, AreBoundedAndPrintable) {
     texts.kernel += "thread\t" + std::string(5000, 'z') + "\n";
   }
   const std::vector<std::string> lines = TellingLines(texts);
-  EXPECT_LE(lines.size(), static_cast<size_t>(kMostStackLines));
-  EXPECT_THAT(lines, Each(SizeIs(::testing::Le(kMostLineBytes))));
+  EXPECT_LE(lines.size(), static_cast<size_t>(rendezvous::kMostStackLines));
+  EXPECT_THAT(lines, Each(SizeIs(::testing::Le(rendezvous::kMostLineBytes))));
   EXPECT_THAT(lines, Each(Not(HasSubstr("\x1b"))));
   texts.python = texts.native = "";
-  EXPECT_THAT(TellingLines(texts), SizeIs(kMostStackLines));
+  EXPECT_THAT(TellingLines(texts), SizeIs(rendezvous::kMostStackLines));
 }
 
 TEST(WholeText, KeepsAll) {
@@ -126,4 +126,4 @@ TEST(WholeText, KeepsAll) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -22,7 +22,7 @@
 #include "base/owned_fd.h"
 #include "base/write_all.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr size_t kMostToolBytes = 400 << 10;
@@ -162,4 +162,4 @@ void StackTaker::Take(std::vector<Subject> subjects, Done done) {
   std::thread([work = work_] { work->Run(); }).detach();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -9,7 +9,7 @@
 
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Looks at where processes are, in a thread of its own: Python's frames by
 // py-spy (see py_spy.h), native frames by gdb where it is in PATH and may trace
@@ -52,6 +52,6 @@ class StackTaker {
   std::shared_ptr<Work> work_;  // of the newest Take
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_STACKS_STACK_TAKER_H_

@@ -17,7 +17,7 @@
 #include "agent/stacks/py_spy.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::AllOf;
@@ -296,4 +296,4 @@ TEST_F(StackTakerTest, OneThatWasStoppedBeforeStaysSoWhenAToolIsCutOff) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

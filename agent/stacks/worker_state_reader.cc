@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/bounded_file.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr size_t kMostFileBytes = 2048;
@@ -37,4 +37,4 @@ WorkerState ReadWorkerState(int64_t pid) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 
 #include "agent/lifecycle/worker_state.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The state's letter in a /proc/<pid>/stat; '?': there is none.
 char StateLetter(std::string_view stat);
@@ -15,6 +15,6 @@ char StateLetter(std::string_view stat);
 // the kernel takes no lock of the process's memory for that file.
 WorkerState ReadWorkerState(int64_t pid);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_STACKS_WORKER_STATE_READER_H_

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 TEST(WorkerStateReader, FindsTheLetterBehindAnyName) {
@@ -39,4 +39,4 @@ TEST(WorkerStateReader, TellsAProcessThatIsStoppedOrHasEnded) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

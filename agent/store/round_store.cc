@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr char kThisHost[] = "127.0.0.1";
@@ -15,18 +15,18 @@ constexpr Duration kReachTimeout = std::chrono::seconds(3);
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<StoreServer>> RoundStore::Listen(
+absl::StatusOr<std::unique_ptr<store::StoreServer>> RoundStore::Listen(
     int port) const {
-  StoreServerOptions options;
+  store::StoreServerOptions options;
   options.port = port;
   options.on_notice = options_.on_notice;
-  return StoreServer::Start(std::move(options));
+  return store::StoreServer::Start(std::move(options));
 }
 
 absl::StatusOr<int> RoundStore::Prepare() {
   // A fixed port is the current round's until that is over.
   if (options_.fixed_port != 0) return options_.fixed_port;
-  if (options_.host == StoreHost::kWorker) {
+  if (options_.host == rendezvous::StoreHost::kWorker) {
     if (!next_port_.has_value()) {
       absl::StatusOr<PortReservation> port = PortReservation::Take();
       if (!port.ok()) return port.status();
@@ -35,7 +35,7 @@ absl::StatusOr<int> RoundStore::Prepare() {
     return next_port_->port();
   }
   if (next_server_ == nullptr) {
-    absl::StatusOr<std::unique_ptr<StoreServer>> server = Listen(0);
+    absl::StatusOr<std::unique_ptr<store::StoreServer>> server = Listen(0);
     next_status_ = server.status();
     if (!server.ok()) return server.status();
     next_server_ = *std::move(server);
@@ -43,13 +43,14 @@ absl::StatusOr<int> RoundStore::Prepare() {
   return next_server_->port();
 }
 
-absl::StatusOr<Endpoint> RoundStore::Begin(const Place& place) {
+absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
+    const rendezvous::Place& place) {
   relay_.reset();
   server_.reset();
   port_.reset();
-  Endpoint master{place.master_address, place.master_port};
+  rendezvous::Endpoint master{place.master_address, place.master_port};
   const bool is_master = place.group_rank == 0;
-  if (options_.host == StoreHost::kWorker) {
+  if (options_.host == rendezvous::StoreHost::kWorker) {
     // Held for as long as the round: the worker binds it beside us.
     if (is_master) port_ = std::exchange(next_port_, std::nullopt);
     return master;
@@ -65,15 +66,15 @@ absl::StatusOr<Endpoint> RoundStore::Begin(const Place& place) {
 // The master's node listens since before the round began. If it cannot be
 // reached all the same, that is the workers' to find out and to say: it may be
 // gone, and then the coordinator will tell.
-Endpoint RoundStore::Relay(const Endpoint& master) {
-  StoreRelayOptions options;
+rendezvous::Endpoint RoundStore::Relay(const rendezvous::Endpoint& master) {
+  store::StoreRelayOptions options;
   options.upstream_host = master.host;
   options.upstream_port = master.port;
   options.deadline = MonotonicNow() + kReachTimeout;
   options.address = kThisHost;
   options.on_notice = options_.on_notice;
-  absl::StatusOr<std::unique_ptr<StoreRelay>> relay =
-      StoreRelay::Start(std::move(options));
+  absl::StatusOr<std::unique_ptr<store::StoreRelay>> relay =
+      store::StoreRelay::Start(std::move(options));
   if (!relay.ok()) {
     if (options_.on_notice) {
       options_.on_notice(absl::StrCat(
@@ -83,7 +84,7 @@ Endpoint RoundStore::Relay(const Endpoint& master) {
     return master;
   }
   relay_ = *std::move(relay);
-  return Endpoint{kThisHost, relay_->port()};
+  return rendezvous::Endpoint{kThisHost, relay_->port()};
 }
 
 absl::Status RoundStore::Serve(int port) {
@@ -99,7 +100,7 @@ absl::Status RoundStore::Serve(int port) {
         absl::StrCat("the round's store is expected at port ", port,
                      ", but this node serves it at port ", server_->port()));
   }
-  absl::StatusOr<std::unique_ptr<StoreServer>> server =
+  absl::StatusOr<std::unique_ptr<store::StoreServer>> server =
       Listen(options_.fixed_port);
   if (absl::IsAlreadyExists(server.status())) {
     return absl::AlreadyExistsError(absl::StrCat(
@@ -121,4 +122,4 @@ void RoundStore::Close(const std::string& reason) {
   if (server_ != nullptr) server_->Close(reason);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

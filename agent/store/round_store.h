@@ -17,7 +17,7 @@
 #include "store/relay/store_relay.h"
 #include "store/server/store_server.h"
 
-namespace muster {
+namespace muster::agent {
 
 // This node's end of the rounds' stores: a server that listens before its
 // round begins, on a port that no earlier round has used, so that there is
@@ -29,7 +29,7 @@ namespace muster {
 class RoundStore {
  public:
   struct Options {
-    StoreHost host = StoreHost::kAgent;
+    rendezvous::StoreHost host = rendezvous::StoreHost::kAgent;
     StorePath path = StorePath::kDirect;
     // The port of every round, where the user gave one; 0: a fresh one each.
     int fixed_port = 0;
@@ -48,28 +48,28 @@ class RoundStore {
   // The round begins: what this node's workers shall take for MASTER_ADDR and
   // MASTER_PORT. An earlier round's store closes. `place.master_address` is
   // reachable from here. Any error: the store cannot be served here.
-  absl::StatusOr<Endpoint> Begin(const Place& place);
+  absl::StatusOr<rendezvous::Endpoint> Begin(const rendezvous::Place& place);
 
   // Releases whoever waits in the current round's store.
   void Close(const std::string& reason);
 
  private:
-  absl::StatusOr<std::unique_ptr<StoreServer>> Listen(int port) const;
+  absl::StatusOr<std::unique_ptr<store::StoreServer>> Listen(int port) const;
   absl::Status Serve(int port);
-  Endpoint Relay(const Endpoint& master);
+  rendezvous::Endpoint Relay(const rendezvous::Endpoint& master);
 
   const Options options_;
   absl::Status next_status_ =
       absl::FailedPreconditionError("it was not prepared");  // of next_server_
-  std::unique_ptr<StoreServer> next_server_;
+  std::unique_ptr<store::StoreServer> next_server_;
   std::optional<PortReservation> next_port_;
 
   // Of the current round.
-  std::unique_ptr<StoreServer> server_;
-  std::unique_ptr<StoreRelay> relay_;
+  std::unique_ptr<store::StoreServer> server_;
+  std::unique_ptr<store::StoreRelay> relay_;
   std::optional<PortReservation> port_;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_STORE_ROUND_STORE_H_

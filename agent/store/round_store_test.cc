@@ -10,13 +10,13 @@
 #include "base/testing/free_port.h"
 #include "rendezvous/testing/loopback.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
 
-Place PlaceOf(int round, int group_rank, int port) {
-  Place place;
+rendezvous::Place PlaceOf(int round, int group_rank, int port) {
+  rendezvous::Place place;
   place.round = round;
   place.group_rank = group_rank;
   place.group_world_size = 2;
@@ -29,7 +29,7 @@ Place PlaceOf(int round, int group_rank, int port) {
 // A connection to loopback's `port`; not open where nobody listens.
 OwnedFd Connect(int port) {
   OwnedFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const sockaddr_in address = Loopback(port);
+  const sockaddr_in address = rendezvous::Loopback(port);
   if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address),
               sizeof address) != 0) {
     fd.Close();
@@ -79,7 +79,7 @@ TEST(RoundStoreTest, ClosingReleasesWhoIsConnected) {
 TEST(RoundStoreTest, ANodeThatIsNotTheMasterKeepsItsOwnForLater) {
   RoundStore store({});
   const int port = store.Prepare().value();
-  const Endpoint master = store.Begin(PlaceOf(1, 1, 4321)).value();
+  const rendezvous::Endpoint master = store.Begin(PlaceOf(1, 1, 4321)).value();
   EXPECT_EQ(master.ToString(), "127.0.0.1:4321");
   EXPECT_EQ(store.Prepare().value(), port);
 }
@@ -89,7 +89,7 @@ TEST(RoundStoreTest, ARelayEndsWithTheStoreItRelays) {
   const int port = master.Prepare().value();
   ASSERT_TRUE(master.Begin(PlaceOf(1, 0, port)).ok());
   RoundStore node({.path = StorePath::kThroughAgent});
-  const Endpoint relay = node.Begin(PlaceOf(1, 1, port)).value();
+  const rendezvous::Endpoint relay = node.Begin(PlaceOf(1, 1, port)).value();
   EXPECT_EQ(relay.host, "127.0.0.1");
   EXPECT_NE(relay.port, port);
   const OwnedFd worker = Connect(relay.port);
@@ -104,7 +104,7 @@ TEST(RoundStoreTest, AStoreThatCannotBeRelayedIsLeftToTheWorkers) {
   RoundStore node(
       {.path = StorePath::kThroughAgent,
        .on_notice = [&](const std::string& line) { notice = line; }});
-  const Endpoint master = node.Begin(PlaceOf(1, 1, port)).value();
+  const rendezvous::Endpoint master = node.Begin(PlaceOf(1, 1, port)).value();
   EXPECT_EQ(master.port, port);
   EXPECT_THAT(notice, HasSubstr("cannot relay the store at 127.0.0.1:" +
                                 std::to_string(port)));
@@ -139,7 +139,7 @@ TEST(RoundStoreTest, AFixedPortThatIsTakenIsNamed) {
 }
 
 TEST(RoundStoreTest, AWorkersOwnStoreHasItsPortHeldAndFree) {
-  RoundStore store({.host = StoreHost::kWorker});
+  RoundStore store({.host = rendezvous::StoreHost::kWorker});
   const int port = store.Prepare().value();
   EXPECT_FALSE(Connect(port).open());
   ASSERT_TRUE(store.Begin(PlaceOf(1, 0, port)).ok());
@@ -148,7 +148,7 @@ TEST(RoundStoreTest, AWorkersOwnStoreHasItsPortHeldAndFree) {
   OwnedFd server(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   setsockopt(server.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  const sockaddr_in address = Loopback(port);
+  const sockaddr_in address = rendezvous::Loopback(port);
   ASSERT_EQ(bind(server.get(), reinterpret_cast<const sockaddr*>(&address),
                  sizeof address),
             0);
@@ -157,4 +157,4 @@ TEST(RoundStoreTest, AWorkersOwnStoreHasItsPortHeldAndFree) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -1,7 +1,7 @@
 #ifndef MUSTER_AGENT_STORE_STORE_PATH_H_
 #define MUSTER_AGENT_STORE_STORE_PATH_H_
 
-namespace muster {
+namespace muster::agent {
 
 // How a node's workers reach the round's store.
 enum class StorePath {
@@ -9,6 +9,6 @@ enum class StorePath {
   kThroughAgent,  // one a node: this node's agent relays (--local-store)
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_STORE_STORE_PATH_H_

@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 
-namespace muster {
+namespace muster::agent {
 
 std::optional<PtyPair> OpenPty(int like) {
   termios modes = {};
@@ -40,4 +40,4 @@ void SetWindowSize(int fd, const winsize& size) {
   ioctl(fd, TIOCSWINSZ, &size);
 }
 
-}  // namespace muster
+}  // namespace muster::agent

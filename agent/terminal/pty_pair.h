@@ -7,7 +7,7 @@
 
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // A pseudo-terminal. What is written to `slave` is read from `master`
 // unchanged (no "\r" before "\n"), and what is written to `master` is edited,
@@ -28,6 +28,6 @@ std::optional<winsize> ReadWindowSize(int fd);
 // SIGWINCH if its size changes.
 void SetWindowSize(int fd, const winsize& size);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_TERMINAL_PTY_PAIR_H_

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <string>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // A terminal for OpenPty to copy: a pseudo-terminal as the kernel makes it.
@@ -97,4 +97,4 @@ TEST_F(PtyPairTest, ThereIsNoneLikeAFile) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

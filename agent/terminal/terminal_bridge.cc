@@ -13,7 +13,7 @@
 
 #include "agent/terminal/pty_pair.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // How often a process in the background looks whether it has come to the
@@ -211,4 +211,4 @@ void TerminalBridge::Run(int master) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::agent

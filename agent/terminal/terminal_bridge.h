@@ -10,7 +10,7 @@
 #include "agent/terminal/terminal_modes.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 
 // The terminal that this process runs on, where one of its descriptors 0 to 2
 // is its controlling terminal: carries keys from there to a worker's
@@ -86,6 +86,6 @@ class TerminalBridge {
   std::vector<OwnedFd> sized_;  // masters, a controlling terminal after others
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_TERMINAL_TERMINAL_BRIDGE_H_

@@ -13,7 +13,7 @@
 #include "agent/terminal/pty_pair.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 int seen_fd = -1;
@@ -76,4 +76,4 @@ TEST(TerminalBridge, HasSizedTheOthersWhenTheControllingTerminalsSignalComes) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <type_traits>
 
-namespace muster {
+namespace muster::agent {
 
 static_assert(std::is_trivially_copyable_v<TerminalModes>);
 
@@ -61,4 +61,4 @@ std::optional<TerminalModes> DecodeModes(std::string_view bytes) {
   return modes;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster {
+namespace muster::agent {
 
 // A terminal's modes before and while its keys go to a worker.
 struct TerminalModes {
@@ -39,6 +39,6 @@ std::string EncodeModes(const TerminalModes& modes);
 // Nothing: these are no such bytes.
 std::optional<TerminalModes> DecodeModes(std::string_view bytes);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_TERMINAL_TERMINAL_MODES_H_

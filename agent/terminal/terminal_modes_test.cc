@@ -7,7 +7,7 @@
 
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 TEST(TerminalModes, ForwardingLeavesSignalsAndOutputAsTheyAre) {
@@ -62,4 +62,4 @@ TEST(TerminalModes, AFileHasNone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using Json = nlohmann::json;
@@ -97,4 +97,4 @@ std::optional<double> FileTimers::NextExpiry() const {
   return next;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // The timers that workers hold at their agent: the server's side of PyTorch's
 // torch.distributed.elastic.timer.FileTimerClient. A request is one line:
@@ -54,6 +54,6 @@ class FileTimers {
   std::map<std::pair<int64_t, std::string>, Timer> timers_;  // by pid and scope
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_TIMERS_FILE_TIMERS_H_

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 std::string Request(int pid, const std::string& scope, double expires,
@@ -78,4 +78,4 @@ TEST(FileTimersTest, WhatIsNoRequestIsLeftOut) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -15,7 +15,7 @@
 #include "base/environment_value.h"
 #include "rendezvous/protocol/signal_names.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr char kEnable[] = "TORCHELASTIC_ENABLE_FILE_TIMER";
@@ -148,7 +148,8 @@ void WorkerTimers::Reap(const FileTimers::Expired& expired) {
     return;
   }
   expired_[pid] = expired.scope;
-  Notice(absl::StrCat(timer, " expired; it gets ", SignalName(expired.signal)));
+  Notice(absl::StrCat(timer, " expired; it gets ",
+                      rendezvous::SignalName(expired.signal)));
   SignalProcess(*process, expired.signal);
 }
 
@@ -161,4 +162,4 @@ std::string WorkerTimers::ExpiredScope(pid_t pid) const {
   return found == expired_.end() ? "" : found->second;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -12,7 +12,7 @@
 #include "base/owned_fd.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::agent {
 
 // Serves workers' timers (FileTimers) over a named pipe, as torchrun does with
 // TORCHELASTIC_ENABLE_FILE_TIMER=1: a process whose timer expires gets the
@@ -69,6 +69,6 @@ class WorkerTimers {
   std::map<pid_t, std::string> expired_;  // scopes by process, in this round
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_TIMERS_WORKER_TIMERS_H_

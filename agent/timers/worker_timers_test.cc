@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -167,4 +167,4 @@ TEST_F(WorkerTimersTest, NobodyIsServedUnasked) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 constexpr std::array kAgentsVariables = {
@@ -43,4 +43,4 @@ bool IsSetByAgent(const std::string& name) {
          kAgentsVariables.end();
 }
 
-}  // namespace muster
+}  // namespace muster::agent

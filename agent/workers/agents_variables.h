@@ -3,13 +3,13 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::agent {
 
 // Whether the agent alone says what a worker finds in the variable `name`:
 // WorkerEnvironment sets it whatever a configuration file or the agent's own
 // environment says. Pure.
 bool IsSetByAgent(const std::string& name);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_WORKERS_AGENTS_VARIABLES_H_

@@ -1,11 +1,11 @@
 #ifndef MUSTER_AGENT_WORKERS_DIALECT_H_
 #define MUSTER_AGENT_WORKERS_DIALECT_H_
 
-namespace muster {
+namespace muster::agent {
 
 // Other launchers' variables that workers may find besides torchrun's.
 enum class Dialect { kTensorFlow, kJax, kMpi, kDeepSpeed, kAccelerate };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_WORKERS_DIALECT_H_

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
@@ -58,4 +58,4 @@ std::vector<std::pair<std::string, std::string>> DialectVariables(
   return variables;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -7,7 +7,7 @@
 
 #include "agent/workers/dialect.h"
 
-namespace muster {
+namespace muster::agent {
 
 // One worker's place in the world, as other launchers tell it.
 struct WorkerPlace {
@@ -32,6 +32,6 @@ struct WorkerPlace {
 std::vector<std::pair<std::string, std::string>> DialectVariables(
     const std::vector<Dialect>& dialects, const WorkerPlace& place);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_WORKERS_DIALECT_VARIABLES_H_

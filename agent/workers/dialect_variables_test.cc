@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::AllOf;
@@ -70,4 +70,4 @@ TEST(DialectVariablesTest, TheOnesThatNeedAddressesComeLater) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

@@ -1,6 +1,6 @@
 #include "agent/workers/worker_command.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // The program and its arguments come as arguments of the interpreter and are
@@ -46,4 +46,4 @@ absl::StatusOr<std::vector<std::string>> WorkerCommand(
   return argv;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What the user asked to be run.
 struct CommandRequest {
@@ -30,6 +30,6 @@ struct CommandRequest {
 absl::StatusOr<std::vector<std::string>> WorkerCommand(
     const CommandRequest& request);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_WORKERS_WORKER_COMMAND_H_

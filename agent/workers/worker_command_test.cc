@@ -9,7 +9,7 @@
 
 #include <fstream>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -101,4 +101,4 @@ TEST(WorkerCommandTest, RunPathGivesTheScriptItsNameAndArguments) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

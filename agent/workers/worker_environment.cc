@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "base/environment_value.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 // `plan.more` before what is inherited.
@@ -23,7 +23,7 @@ std::map<std::string, std::string> Surroundings(
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
-    const EnvironmentPlan& plan, const Place& place, int local_rank,
+    const EnvironmentPlan& plan, const rendezvous::Place& place, int local_rank,
     const WorkerPaths& paths,
     const std::map<std::string, std::string>& agents) {
   MUSTER_CHECK(local_rank >= 0 && local_rank < plan.local_world_size)
@@ -64,7 +64,7 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   // True: every worker, rank 0's included, is a client of MASTER_PORT. False:
   // rank 0's worker binds it and serves the store to the others.
   set("TORCHELASTIC_USE_AGENT_STORE",
-      plan.store_host == StoreHost::kAgent ? "True" : "False");
+      plan.store_host == rendezvous::StoreHost::kAgent ? "True" : "False");
   set("TORCHELASTIC_SIGNALS_TO_HANDLE", plan.signals_to_handle);
   set("TORCH_NCCL_ASYNC_ERROR_HANDLING",
       EnvironmentValue(inherited, "TORCH_NCCL_ASYNC_ERROR_HANDLING")
@@ -126,4 +126,4 @@ std::vector<std::string> WithheldFromWorkers() {
           "LISTEN_FDNAMES"};
 }
 
-}  // namespace muster
+}  // namespace muster::agent

@@ -11,7 +11,7 @@
 #include "agent/workers/dialect.h"
 #include "rendezvous/protocol/directive.h"
 
-namespace muster {
+namespace muster::agent {
 
 // What a node's workers have in common, settled before the first round.
 struct EnvironmentPlan {
@@ -26,7 +26,7 @@ struct EnvironmentPlan {
   std::vector<std::string> gpu_of_local_rank;
   bool sets_hip = false;            // HIP_VISIBLE_DEVICES as well
   bool virtual_local_rank = false;  // --virtual-local-rank
-  StoreHost store_host = StoreHost::kAgent;
+  rendezvous::StoreHost store_host = rendezvous::StoreHost::kAgent;
   int cores = 1;                        // cores that this node's workers share
   std::vector<WorkerBinding> bindings;  // one a worker; empty: not bound
   std::string coordinator_endpoint;     // MUSTER_COORDINATOR
@@ -54,7 +54,7 @@ struct WorkerPaths {
 // of the dialects that can be told from its place; and what is left of `more`.
 // Pure. `gpu_of_local_rank` is empty or as long as `local_world_size`.
 std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
-    const EnvironmentPlan& plan, const Place& place, int local_rank,
+    const EnvironmentPlan& plan, const rendezvous::Place& place, int local_rank,
     const WorkerPaths& paths,
     const std::map<std::string, std::string>& inherited);
 
@@ -64,6 +64,6 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
 // take for its own. For WorkerSpec::unset.
 std::vector<std::string> WithheldFromWorkers();
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_WORKERS_WORKER_ENVIRONMENT_H_

@@ -5,7 +5,7 @@
 
 #include "agent/workers/agents_variables.h"
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 using ::testing::_;
@@ -30,8 +30,8 @@ EnvironmentPlan Plan() {
   return plan;
 }
 
-Place SecondNode() {
-  Place place;
+rendezvous::Place SecondNode() {
+  rendezvous::Place place;
   place.round = 3;
   place.group_rank = 1;
   place.group_world_size = 2;
@@ -93,12 +93,12 @@ TEST(WorkerEnvironmentTest, EveryVariableByName) {
 
 TEST(WorkerEnvironmentTest, AWorkersOwnStoreIsSaid) {
   EnvironmentPlan plan = Plan();
-  plan.store_host = StoreHost::kWorker;
+  plan.store_host = rendezvous::StoreHost::kWorker;
   EXPECT_EQ(Of(plan, 0)["TORCHELASTIC_USE_AGENT_STORE"], "False");
 }
 
 TEST(WorkerEnvironmentTest, TheWorldsNcclIdWhereThereIsOne) {
-  Place place = SecondNode();
+  rendezvous::Place place = SecondNode();
   place.nccl_id = "0a1b";
   EXPECT_THAT(WorkerEnvironment(Plan(), place, 0, {}, {}),
               Contains(Pair("MUSTER_NCCL_ID", "0a1b")));
@@ -179,7 +179,7 @@ TEST(WorkerEnvironmentTest, AFilesVariablesGoBeforeTheInherited) {
 TEST(WorkerEnvironmentTest, WhatTheAgentAloneSetsIsListed) {
   EnvironmentPlan plan = Plan();
   plan.bindings.assign(4, {.cpus = {0}, .near_nic = "mlx5_0"});
-  Place place = SecondNode();
+  rendezvous::Place place = SecondNode();
   place.nccl_id = "id";
   const auto told = [&] {
     const auto all = WorkerEnvironment(plan, place, 1,
@@ -252,4 +252,4 @@ TEST(WithheldFromWorkersTest, TheSecretAndTheInitSystemsChannels) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

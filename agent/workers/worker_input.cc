@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace muster {
+namespace muster::agent {
 
 absl::StatusOr<WorkerInput> ParseWorkerInput(const std::string& text) {
   using enum WorkerInput::Reader;
@@ -43,4 +43,4 @@ bool ReadsInput(const WorkerInput& input, int rank, int local_rank) {
   return false;
 }
 
-}  // namespace muster
+}  // namespace muster::agent

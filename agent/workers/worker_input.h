@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::agent {
 
 // --stdin: which workers of a node read the agent's standard input. All others
 // read /dev/null.
@@ -32,6 +32,6 @@ std::string UnreadInputRemark(const WorkerInput& input, int round,
 // Whether the worker with these ranks reads the agent's stdin. Pure.
 bool ReadsInput(const WorkerInput& input, int rank, int local_rank);
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_WORKERS_WORKER_INPUT_H_

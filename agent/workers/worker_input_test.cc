@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::agent {
 namespace {
 
 bool Reads(const std::string& text, int rank, int local_rank) {
@@ -46,4 +46,4 @@ TEST(WorkerInput, AnythingElseIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::agent

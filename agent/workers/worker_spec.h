@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace muster::agent {
 
 // One process to start.
 struct WorkerSpec {
@@ -36,6 +36,6 @@ struct WorkerSpec {
   bool controls_terminal = false;
 };
 
-}  // namespace muster
+}  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_WORKERS_WORKER_SPEC_H_

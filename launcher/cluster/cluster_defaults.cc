@@ -3,7 +3,7 @@
 #include "launcher/cluster/kubernetes/kubernetes_defaults.h"
 #include "launcher/cluster/slurm/slurm_defaults.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 absl::StatusOr<Defaults> Of(Cluster cluster,
@@ -43,4 +43,4 @@ absl::StatusOr<Defaults> ClusterDefaults(
   return Defaults();
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

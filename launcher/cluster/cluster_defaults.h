@@ -8,7 +8,7 @@
 #include "launcher/options/defaults.h"
 #include "launcher/options/flag_values.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What the cluster that this process runs in says of a run: Slurm's or
 // Kubernetes' environment, as --cluster of `given` allows. Nothing with
@@ -18,6 +18,6 @@ absl::StatusOr<Defaults> ClusterDefaults(
     const FlagValues& given,
     const std::map<std::string, std::string>& environment);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CLUSTER_CLUSTER_DEFAULTS_H_

@@ -2,7 +2,7 @@
 
 #include "launcher/options/flag_table.h"
 
-namespace muster {
+namespace muster::launcher {
 
 absl::StatusOr<ParsedOptions> DefaultsFixture::Parse(
     const Environment& environment, std::vector<std::string> args) const {
@@ -26,4 +26,4 @@ std::string DefaultsFixture::Refusal(
   return std::string(Parse(environment, args).status().message());
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

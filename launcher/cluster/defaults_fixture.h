@@ -12,7 +12,7 @@
 #include "launcher/options/flag_values.h"
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // For the tests of one cluster's defaults: what launch reads of a command line
 // where the cluster around it says `defaults` of an environment.
@@ -40,6 +40,6 @@ class DefaultsFixture : public ::testing::Test {
   const ClusterSays defaults_;
 };
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CLUSTER_DEFAULTS_FIXTURE_H_

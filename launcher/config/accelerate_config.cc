@@ -11,7 +11,7 @@
 #include "base/nearest_name.h"
 #include "launcher/config/accelerate_variables.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // The keys of Accelerate's ClusterConfig (1.15) and those that it converts.
@@ -345,4 +345,4 @@ absl::StatusOr<ConfigMeaning> ReadAccelerateConfig(
   return Reader(document, surroundings).Read();
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

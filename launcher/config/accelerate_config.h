@@ -5,7 +5,7 @@
 #include "launcher/config/config_meaning.h"
 #include "launcher/config/yaml_value.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What `accelerate config` writes: the part that concerns launching as flags,
 // and what Accelerate must read in the worker as the variables by which
@@ -14,6 +14,6 @@ namespace muster {
 absl::StatusOr<ConfigMeaning> ReadAccelerateConfig(
     const YamlValue& document, const ConfigSurroundings& surroundings);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CONFIG_ACCELERATE_CONFIG_H_

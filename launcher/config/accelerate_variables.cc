@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "launcher/config/python_text.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // How Accelerate writes a key's value into its variable.
@@ -319,4 +319,4 @@ std::map<std::string, std::string> AccelerateVariables(
   return writer.Take();
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -8,7 +8,7 @@
 #include "launcher/config/config_meaning.h"
 #include "launcher/config/yaml_value.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // How an Accelerate configuration starts its processes.
 enum class AccelerateKind {
@@ -26,6 +26,6 @@ std::map<std::string, std::string> AccelerateVariables(
     const YamlValue& document, AccelerateKind kind,
     const ConfigSurroundings& surroundings, std::vector<IgnoredKey>& ignored);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CONFIG_ACCELERATE_VARIABLES_H_

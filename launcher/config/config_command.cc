@@ -19,7 +19,7 @@
 #include "launcher/options/flag_values.h"
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr char kHelp[] = R"(launch config: write and explain configuration files
@@ -213,4 +213,4 @@ int ConfigCommand(const std::vector<std::string>& arguments,
   return Write(arguments, flags, voice);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -8,7 +8,7 @@
 #include "launcher/options/flag.h"
 #include "launcher/voice.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // `launch config [FILE] [--force]` writes a configuration file by questions,
 // asked on stderr and answered on stdin, whose end answers the rest with what
@@ -19,6 +19,6 @@ int ConfigCommand(const std::vector<std::string>& arguments,
                   const std::map<std::string, std::string>& environment,
                   const Voice& voice);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CONFIG_CONFIG_COMMAND_H_

@@ -8,7 +8,7 @@
 #include "launcher/config/file_and_cluster.h"
 #include "launcher/options/flag_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 absl::StatusOr<Defaults> FileDefaults(
@@ -36,4 +36,4 @@ DefaultsSource LaunchDefaults(
   };
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

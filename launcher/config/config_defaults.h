@@ -8,7 +8,7 @@
 #include "launcher/options/defaults.h"
 #include "launcher/options/flag.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What `launch` finds outside its command line: the --config file's word, and
 // the cluster's (FileAndCluster).
@@ -16,6 +16,6 @@ DefaultsSource LaunchDefaults(
     const std::vector<Flag>& flags,
     const std::map<std::string, std::string>& environment);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CONFIG_CONFIG_DEFAULTS_H_

@@ -12,7 +12,7 @@
 #include "launcher/config/own_config.h"
 #include "launcher/config/yaml_value.h"
 
-namespace muster {
+namespace muster::launcher {
 
 absl::StatusOr<ConfigMeaning> ReadConfig(
     const std::string& text, const std::vector<Flag>& flags,
@@ -62,4 +62,4 @@ absl::StatusOr<std::string> ReadConfigText(const std::string& path) {
       absl::StrCat("--config=", path, ": ", text.status().message()));
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -9,7 +9,7 @@
 #include "launcher/config/config_meaning.h"
 #include "launcher/options/flag.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What a configuration file's text means, whichever of the forms it has:
 // Accelerate's by its `distributed_type:` or `compute_environment:`,
@@ -28,6 +28,6 @@ ConfigSurroundings SurroundingsOf(
 // large.
 absl::StatusOr<std::string> ReadConfigText(const std::string& path);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CONFIG_CONFIG_FILE_H_

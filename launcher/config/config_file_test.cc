@@ -5,7 +5,7 @@
 
 #include "launcher/options/flag_table.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::AllOf;
@@ -343,4 +343,4 @@ TEST(ReadConfigTextTest, WhatCannotBeRead) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

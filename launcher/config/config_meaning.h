@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "launcher/options/defaults.h"
 
-namespace muster {
+namespace muster::launcher {
 
 enum class ConfigFormat { kOwn, kAccelerate, kInstructLab };
 
@@ -38,6 +38,6 @@ inline std::string OriginOf(const ConfigSurroundings& surroundings, int line,
   return absl::StrCat(surroundings.file_name, ":", line, ": ", key);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CONFIG_CONFIG_MEANING_H_

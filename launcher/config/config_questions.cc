@@ -6,7 +6,7 @@
 #include "launcher/options/flag_table.h"
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr char kProgram[] = "program";
@@ -121,4 +121,4 @@ std::string YamlScalar(const std::string& text) {
   return quoted + "'";
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "launcher/options/flag.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // One question of `launch config`.
 struct ConfigQuestion {
@@ -37,6 +37,6 @@ std::string ConfigOf(const std::map<std::string, std::string>& answers,
 // `text` as a scalar that YAML reads as this very text.
 std::string YamlScalar(const std::string& text);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CONFIG_CONFIG_QUESTIONS_H_

@@ -6,7 +6,7 @@
 #include "launcher/config/yaml_value.h"
 #include "launcher/options/flag_table.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -95,4 +95,4 @@ TEST(YamlScalarTest, ReadsAsTheVeryText) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "launcher/report/text_layout.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -121,4 +121,4 @@ std::string ConfigJson(const ConfigView& view) {
   return Dump(json);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

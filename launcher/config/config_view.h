@@ -6,7 +6,7 @@
 
 #include "launcher/config/config_meaning.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // A flag as it would hold, and who says so.
 struct ShownFlag {
@@ -30,6 +30,6 @@ std::string ConfigText(const ConfigView& view);
 // ignored and remarks. Pure.
 std::string ConfigJson(const ConfigView& view);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CONFIG_CONFIG_VIEW_H_

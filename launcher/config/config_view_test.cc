@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 ConfigView View() {
@@ -79,4 +79,4 @@ TEST(ConfigJsonTest, OneObject) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -8,7 +8,7 @@
 #include "launcher/cluster/cluster_defaults.h"
 #include "launcher/options/option_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using Environment = std::map<std::string, std::string>;
@@ -146,4 +146,4 @@ absl::StatusOr<Defaults> FileAndCluster(Defaults file, const FlagValues& given,
   return Reconciler(std::move(file), given, environment).Reconcile();
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

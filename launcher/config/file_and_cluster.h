@@ -8,7 +8,7 @@
 #include "launcher/options/defaults.h"
 #include "launcher/options/flag_values.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What a configuration file and the cluster around this process say together:
 // the file's word, and the cluster's where the file says nothing.
@@ -27,6 +27,6 @@ absl::StatusOr<Defaults> FileAndCluster(
     Defaults file, const FlagValues& given,
     const std::map<std::string, std::string>& environment);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CONFIG_FILE_AND_CLUSTER_H_

@@ -9,7 +9,7 @@
 #include "launcher/options/flag_table.h"
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::AllOf;
@@ -203,4 +203,4 @@ TEST(FileAndClusterTest, AFilesOneDoesNotLeaveABatchScriptsOtherNodesIdle) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

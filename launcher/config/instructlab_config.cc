@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/nearest_name.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr char kTrain[] = "train";
@@ -101,4 +101,4 @@ absl::StatusOr<ConfigMeaning> ReadInstructLabConfig(
   return meaning;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

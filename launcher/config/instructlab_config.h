@@ -5,7 +5,7 @@
 #include "launcher/config/config_meaning.h"
 #include "launcher/config/yaml_value.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // InstructLab's config.yaml: of its `train:` section and that section's
 // `additional_args:` what its training library hands to torchrun (TorchrunArgs:
@@ -15,6 +15,6 @@ namespace muster {
 absl::StatusOr<ConfigMeaning> ReadInstructLabConfig(
     const YamlValue& document, const ConfigSurroundings& surroundings);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CONFIG_INSTRUCTLAB_CONFIG_H_

@@ -10,7 +10,7 @@
 #include "base/word_split.h"
 #include "launcher/options/flag_table.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr char kProgram[] = "program";
@@ -73,7 +73,7 @@ class Reader {
         return Refuse(variable.line, absl::StrCat("env: ", variable.key,
                                                   ": write NAME: text"));
       }
-      if (IsSetByAgent(variable.key)) {
+      if (agent::IsSetByAgent(variable.key)) {
         return Refuse(variable.line,
                       absl::StrCat("env: ", variable.key,
                                    ": is set for each worker by its place in "
@@ -165,4 +165,4 @@ absl::StatusOr<ConfigMeaning> ReadOwnConfig(
   return Reader(flags, surroundings).Read(document);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

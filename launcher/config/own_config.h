@@ -8,7 +8,7 @@
 #include "launcher/config/yaml_value.h"
 #include "launcher/options/flag.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Our own form: flags' names as keys, with dashes or underscores, `program:` (a
 // text, parted as a shell does, or a list) and `env:` (a map of variables,
@@ -18,6 +18,6 @@ absl::StatusOr<ConfigMeaning> ReadOwnConfig(
     const YamlValue& document, const std::vector<Flag>& flags,
     const ConfigSurroundings& surroundings);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CONFIG_OWN_CONFIG_H_

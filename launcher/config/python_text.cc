@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // A decimal fraction, as PyYAML reads one: digits with a point.
@@ -77,4 +77,4 @@ std::string Upper(std::string text) {
   return text;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,7 +5,7 @@
 
 #include "launcher/config/yaml_value.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // str() of what Python's yaml.safe_load makes of the value: "None", "True",
 // "0.1" for 0.10; a list as Python writes it. Other text stays as it is.
@@ -14,6 +14,6 @@ std::string PythonText(const YamlValue& value);
 std::string Lower(std::string text);
 std::string Upper(std::string text);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CONFIG_PYTHON_TEXT_H_

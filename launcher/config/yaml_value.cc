@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // Thrown through yaml-cpp, which knows no other way to stop.
@@ -184,4 +184,4 @@ std::optional<bool> ReadYamlTruth(const YamlValue& value) {
   return std::nullopt;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

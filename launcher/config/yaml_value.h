@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::launcher {
 
 struct YamlEntry;
 
@@ -45,6 +45,6 @@ absl::StatusOr<YamlValue> ParseYaml(const std::string& text);
 // A plain scalar that is a truth value in YAML 1.1 (true, Yes, off, …).
 std::optional<bool> ReadYamlTruth(const YamlValue& value);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CONFIG_YAML_VALUE_H_

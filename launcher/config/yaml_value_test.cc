@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
@@ -76,4 +76,4 @@ TEST(ReadYamlTruthTest, PlainWordsOnly) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

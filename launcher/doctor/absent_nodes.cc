@@ -9,7 +9,7 @@
 #include "launcher/cluster/slurm/host_list.h"
 #include "launcher/doctor/nodes_page.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr char kId[] = "nodes-absent";
@@ -59,32 +59,33 @@ std::vector<std::string> SlurmNodes(
   return {};
 }
 
-std::vector<Finding> FindAbsent(const ExpectedNodes& expected,
-                                const std::vector<NodeReport>& reports) {
+std::vector<agent::Finding> FindAbsent(const ExpectedNodes& expected,
+                                       const std::vector<NodeReport>& reports) {
   const size_t came = reports.size();
   if (expected.count <= 0 || came >= static_cast<size_t>(expected.count)) {
     return {};
   }
   const size_t missing = static_cast<size_t>(expected.count) - came;
-  std::vector<Finding> findings;
+  std::vector<agent::Finding> findings;
   for (const std::string& name : NamedAbsent(expected, reports, missing)) {
     const auto why = expected.why.find(name);
-    findings.push_back(
-        Found(kId, absl::StrCat(name, ": ",
-                                why == expected.why.end() ? "it did not come"
-                                                          : why->second)));
+    findings.push_back(agent::Found(
+        kId, absl::StrCat(
+                 name, ": ",
+                 why == expected.why.end() ? "it did not come" : why->second)));
   }
   if (!findings.empty()) return findings;
   for (const int rank : RanksAbsent(expected, reports, missing)) {
-    findings.push_back(
-        Found(kId, absl::StrCat("node rank ", rank, ": it did not come")));
+    findings.push_back(agent::Found(
+        kId, absl::StrCat("node rank ", rank, ": it did not come")));
   }
   if (!findings.empty()) return findings;
   const std::vector<std::string> names = NodeNames(reports);
-  return {Found(
-      kId, absl::StrCat(
-               missing, " of ", expected.count, " nodes did not come",
-               came == 0 ? "" : absl::StrCat("; these did: ", Listed(names))))};
+  return {agent::Found(
+      kId, absl::StrCat(missing, " of ", expected.count, " nodes did not come",
+                        came == 0 ? ""
+                                  : absl::StrCat("; these did: ",
+                                                 agent::Listed(names))))};
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -8,7 +8,7 @@
 #include "agent/fitness/finding.h"
 #include "launcher/doctor/node_report.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Who should take part in `launch doctor --nodes`.
 struct ExpectedNodes {
@@ -26,9 +26,9 @@ std::vector<std::string> SlurmNodes(
 // One finding for each node that is expected and of which nothing was heard,
 // by its name or else by its node rank; where neither is known, one for all.
 // Pure.
-std::vector<Finding> FindAbsent(const ExpectedNodes& expected,
-                                const std::vector<NodeReport>& reports);
+std::vector<agent::Finding> FindAbsent(const ExpectedNodes& expected,
+                                       const std::vector<NodeReport>& reports);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_ABSENT_NODES_H_

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -20,11 +20,11 @@ NodeReport Node(const std::string& node,
   return report;
 }
 
-std::vector<std::string> Texts(const std::vector<Finding>& findings) {
+std::vector<std::string> Texts(const std::vector<agent::Finding>& findings) {
   std::vector<std::string> texts;
-  for (const Finding& finding : findings) {
+  for (const agent::Finding& finding : findings) {
     EXPECT_EQ(finding.id, "nodes-absent");
-    EXPECT_EQ(finding.severity, Severity::kError);
+    EXPECT_EQ(finding.severity, agent::Severity::kError);
     texts.push_back(finding.what);
   }
   return texts;
@@ -81,4 +81,4 @@ TEST(SlurmNodes, TheStepsAndElseTheJobs) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

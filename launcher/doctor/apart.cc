@@ -15,7 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 [[noreturn]] void Work(const OwnedFd& answer,
@@ -81,4 +81,4 @@ absl::StatusOr<int> RunApart(Duration patience,
   return static_cast<int>(code);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

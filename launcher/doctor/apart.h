@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Runs `work` in a process of its own and returns its exit code as soon as it
 // has one, even where that process cannot end: a driver or a file system that
@@ -18,6 +18,6 @@ namespace muster {
 absl::StatusOr<int> RunApart(Duration patience,
                              const std::function<int()>& work);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_APART_H_

@@ -7,7 +7,7 @@
 
 #include "launcher/doctor/outcome_file.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
@@ -63,4 +63,4 @@ TEST(OutcomeFile, ThereAndBackAndGone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

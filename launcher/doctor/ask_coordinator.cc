@@ -4,23 +4,24 @@
 #include "rendezvous/client/admin_client.h"
 #include "rendezvous/endpoint/resolve.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(5);
 
 }  // namespace
 
-CoordinatorFacts AskCoordinator(const Endpoint& endpoint,
-                                const absl::StatusOr<std::string>& token) {
-  CoordinatorFacts facts;
+agent::CoordinatorFacts AskCoordinator(
+    const rendezvous::Endpoint& endpoint,
+    const absl::StatusOr<std::string>& token) {
+  agent::CoordinatorFacts facts;
   facts.endpoint = endpoint.ToString();
-  const auto addresses = Resolve(endpoint, kPatience);
+  const auto addresses = rendezvous::Resolve(endpoint, kPatience);
   if (!addresses.ok()) {
     facts.error = std::string(addresses.status().message());
     return facts;
   }
-  for (const SocketAddress& address : *addresses) {
+  for (const rendezvous::SocketAddress& address : *addresses) {
     facts.addresses.push_back(address.Ip());
   }
   if (!token.ok()) {
@@ -28,10 +29,10 @@ CoordinatorFacts AskCoordinator(const Endpoint& endpoint,
     return facts;
   }
   const bool has_token = !token->empty();
-  AdminClient client(
+  rendezvous::AdminClient client(
       {.coordinator = endpoint, .token = *token, .timeout = kPatience});
   const auto caller = client.WhoAmI();
-  facts.local_address = LocalAddressTowards(addresses->front());
+  facts.local_address = rendezvous::LocalAddressTowards(addresses->front());
   // One that is older than the question answers all the same, and so does one
   // that tells only those who belong to the job.
   if (absl::IsUnimplemented(caller.status())) return facts;
@@ -51,4 +52,4 @@ CoordinatorFacts AskCoordinator(const Endpoint& endpoint,
   return facts;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

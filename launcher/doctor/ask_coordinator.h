@@ -7,14 +7,15 @@
 #include "agent/fitness/node_facts.h"
 #include "rendezvous/endpoint/endpoint.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Calls the coordinator at `endpoint`: whether it answers, whom it sees, what
 // time it has. `token`: the job's, as ReadToken gives it. Blocks for ten
 // seconds at most.
-CoordinatorFacts AskCoordinator(const Endpoint& endpoint,
-                                const absl::StatusOr<std::string>& token);
+agent::CoordinatorFacts AskCoordinator(
+    const rendezvous::Endpoint& endpoint,
+    const absl::StatusOr<std::string>& token);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_ASK_COORDINATOR_H_

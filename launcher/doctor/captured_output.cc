@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/bounded_file.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // Far beyond a page of a thousand nodes.
@@ -54,4 +54,4 @@ std::string CapturedOutput::End() {
   return ReadBeginning(file_.get(), kMostBytes).value_or("");
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

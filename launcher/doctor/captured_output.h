@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // While this is there, what this process and those that it starts print to
 // stdout goes to a file without a name.
@@ -27,6 +27,6 @@ class CapturedOutput {
   OwnedFd before_;  // the real stdout; not open once it was given back
 };
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_CAPTURED_OUTPUT_H_

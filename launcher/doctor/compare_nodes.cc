@@ -11,7 +11,7 @@
 #include "agent/fitness/wording.h"
 #include "launcher/doctor/nodes_page.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr int kMostInFull = 32;
@@ -43,7 +43,7 @@ Named WithNames(const std::vector<NodeSeen>& nodes) {
 // "driver: 550.54 on a, b; 535.10 on c" of each name whose values differ.
 void CompareTexts(const Named& named, const char* id,
                   std::map<std::string, std::string> NodeReport::*texts,
-                  std::vector<Finding>& findings) {
+                  std::vector<agent::Finding>& findings) {
   const std::vector<NodeSeen>& nodes = named.nodes;
   std::set<std::string> names;
   for (const NodeSeen& node : nodes) {
@@ -63,14 +63,14 @@ void CompareTexts(const Named& named, const char* id,
     std::vector<std::string> parts;
     parts.reserve(by_value.size());
     for (const auto& [value, who] : by_value) {
-      parts.push_back(absl::StrCat(value, " on ", Listed(who)));
+      parts.push_back(absl::StrCat(value, " on ", agent::Listed(who)));
     }
     findings.push_back(
-        Found(id, absl::StrCat(name, ": ", absl::StrJoin(parts, "; "))));
+        agent::Found(id, absl::StrCat(name, ": ", absl::StrJoin(parts, "; "))));
   }
 }
 
-void CompareReach(const Named& named, std::vector<Finding>& findings) {
+void CompareReach(const Named& named, std::vector<agent::Finding>& findings) {
   const std::vector<NodeSeen>& nodes = named.nodes;
   for (size_t rank = 0; rank < nodes.size(); ++rank) {
     // By reason, so that a node that nobody reaches does not fill the page.
@@ -83,14 +83,14 @@ void CompareReach(const Named& named, std::vector<Finding>& findings) {
     }
     for (const auto& [error, who] : failed) {
       findings.push_back(
-          Found("nodes-unreachable",
-                absl::StrCat(named.names[rank], " cannot connect to ",
-                             Listed(who), ": ", error)));
+          agent::Found("nodes-unreachable",
+                       absl::StrCat(named.names[rank], " cannot connect to ",
+                                    agent::Listed(who), ": ", error)));
     }
   }
 }
 
-void CompareClocks(const Named& named, std::vector<Finding>& findings) {
+void CompareClocks(const Named& named, std::vector<agent::Finding>& findings) {
   const std::vector<NodeSeen>& nodes = named.nodes;
   // All by rank 0's clock, which everybody has asked for.
   std::vector<std::string> off;
@@ -107,9 +107,9 @@ void CompareClocks(const Named& named, std::vector<Finding>& findings) {
     off.push_back(absl::StrCat(named.names[rank], text));
   }
   if (off.empty()) return;
-  findings.push_back(Found("nodes-clock-skew",
-                           absl::StrCat("clocks differ from ", named.names[0],
-                                        "'s: ", Listed(off))));
+  findings.push_back(agent::Found(
+      "nodes-clock-skew", absl::StrCat("clocks differ from ", named.names[0],
+                                       "'s: ", agent::Listed(off))));
 }
 
 std::string Summary(const Named& named) {
@@ -126,7 +126,7 @@ std::string Summary(const Named& named) {
   std::snprintf(milliseconds, sizeof(milliseconds), "%.1f ms",
                 ToSeconds(slowest) * 1e3);
   return absl::StrCat(
-      Listed(named.names),
+      agent::Listed(named.names),
       reached == 0 ? ""
                    : absl::StrCat("; ", reached,
                                   " connections between them, the slowest in ",
@@ -152,16 +152,17 @@ std::vector<int> ProbedBy(int rank, int nodes) {
   return others;
 }
 
-std::vector<Finding> CompareNodes(const std::vector<NodeSeen>& nodes) {
+std::vector<agent::Finding> CompareNodes(const std::vector<NodeSeen>& nodes) {
   const Named named = WithNames(nodes);
-  std::vector<Finding> findings = {Found("nodes", Summary(named))};
+  std::vector<agent::Finding> findings = {
+      agent::Found("nodes", Summary(named))};
   std::vector<std::string> absent;
   for (size_t rank = 0; rank < nodes.size(); ++rank) {
     if (!nodes[rank].report) absent.push_back(absl::StrCat("rank ", rank));
   }
   if (!absent.empty()) {
-    findings.push_back(
-        Found("nodes-missing", absl::StrCat(Listed(absent), " told nothing")));
+    findings.push_back(agent::Found(
+        "nodes-missing", absl::StrCat(agent::Listed(absent), " told nothing")));
   }
   CompareReach(named, findings);
   CompareTexts(named, "nodes-versions-differ", &NodeReport::versions, findings);
@@ -170,4 +171,4 @@ std::vector<Finding> CompareNodes(const std::vector<NodeSeen>& nodes) {
   return findings;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

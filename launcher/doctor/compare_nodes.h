@@ -10,7 +10,7 @@
 #include "launcher/doctor/node_probe.h"
 #include "launcher/doctor/node_report.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // One node of several: what it found, and whom it reached.
 struct NodeSeen {
@@ -27,8 +27,8 @@ std::vector<int> ProbedBy(int rank, int nodes);
 
 // What lies between the nodes, by rank: those that are absent, cannot be
 // reached, or are different. Pure.
-std::vector<Finding> CompareNodes(const std::vector<NodeSeen>& nodes);
+std::vector<agent::Finding> CompareNodes(const std::vector<NodeSeen>& nodes);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_COMPARE_NODES_H_

@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -31,9 +31,9 @@ std::vector<NodeSeen> Three() {
   return nodes;
 }
 
-std::vector<std::string> Texts(const std::vector<Finding>& findings) {
+std::vector<std::string> Texts(const std::vector<agent::Finding>& findings) {
   std::vector<std::string> texts;
-  for (const Finding& finding : findings) {
+  for (const agent::Finding& finding : findings) {
     texts.push_back(finding.id + ": " + finding.what);
   }
   return texts;
@@ -125,4 +125,4 @@ TEST(ProbedBy, AllOfFewAndEverybodyTriedOfMany) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -12,7 +12,7 @@
 #include "launcher/doctor/node_worker.h"
 #include "launcher/report/text_style.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // Beyond what all questions together may take.
@@ -25,7 +25,7 @@ int Here(const DoctorRequest& request,
       request.format == DoctorFormat::kJson
           ? absl::StrCat(NodeReportJson(report), "\n")
           : DoctorText(report, request.detail, TargetOf(STDOUT_FILENO));
-  return Print(text, ExitCodeOf(WorstOf(report.findings)));
+  return Print(text, ExitCodeOf(agent::WorstOf(report.findings)));
 }
 
 }  // namespace
@@ -57,8 +57,8 @@ int DoctorCommand(const std::vector<std::string>& arguments,
   voice.Error(absl::StrCat("doctor: ", std::string(code.status().message())));
   // A node on which looking hangs or crashes is not fit.
   return request->way == DoctorRequest::Way::kHere
-             ? ExitCodeOf(Severity::kError)
+             ? ExitCodeOf(agent::Severity::kError)
              : 1;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -8,7 +8,7 @@
 #include "launcher/doctor/nodes_job.h"
 #include "launcher/voice.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // `launch doctor`, with the arguments behind that word: prints what was found.
 // --nodes runs a job by `launch`. The exit code, as DoctorHelp has them. Call
@@ -17,6 +17,6 @@ int DoctorCommand(const std::vector<std::string>& arguments,
                   const std::map<std::string, std::string>& environment,
                   const LaunchFunction& launch, const Voice& voice);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_DOCTOR_COMMAND_H_

@@ -5,7 +5,7 @@
 #include "launcher/options/rdzv_conf.h"
 #include "rendezvous/protocol/verdict.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(60);
@@ -36,12 +36,14 @@ std::string DoctorsRdzvConf(const RunOptions& options) {
   return absl::StrJoin(parts, ",");
 }
 
-bool NeverRan(int exit_code) { return exit_code == kNeverRanExitCode; }
+bool NeverRan(int exit_code) {
+  return exit_code == rendezvous::kNeverRanExitCode;
+}
 
 int ExpectedOf(const RunOptions& options) { return options.spec.min_nodes; }
 
 std::vector<std::string> MeetingOfThoseThatCome(const RunOptions& options) {
-  const JobSpec& spec = options.spec;
+  const rendezvous::JobSpec& spec = options.spec;
   std::string conf = DoctorsRdzvConf(options);
   if (spec.max_nodes == 1) return {absl::StrCat("--rdzv-conf=", conf)};
   std::vector<std::string> flags = {
@@ -64,4 +66,4 @@ std::vector<std::string> MeetingOfThoseThatCome(const RunOptions& options) {
   return flags;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

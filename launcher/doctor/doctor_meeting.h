@@ -6,7 +6,7 @@
 
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // How the nodes of `launch doctor --nodes` meet: those that come are looked at,
 // whoever does not. All functions are pure; `options`: of the run whose flags
@@ -27,6 +27,6 @@ bool NeverRan(int exit_code);
 // that were given. A static job meets where it would have.
 std::vector<std::string> MeetingOfThoseThatCome(const RunOptions& options);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_DOCTOR_MEETING_H_

@@ -5,7 +5,7 @@
 
 #include "launcher/options/flag_table.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -68,4 +68,4 @@ TEST(DoctorMeeting, APersonsPatienceGoesBefore) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

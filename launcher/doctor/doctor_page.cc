@@ -5,7 +5,7 @@
 #include "launcher/doctor/doctor_request.h"
 #include "launcher/options/help_text.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr char kHead[] = R"(# launch doctor
@@ -100,9 +100,9 @@ if one must be removed.
 | `TMPDIR` | checked |
 )";
 
-void AppendKind(const FindingKind& kind, std::string& page) {
+void AppendKind(const agent::FindingKind& kind, std::string& page) {
   absl::StrAppend(
-      &page, "\n### ", kind.id, "\n\n*", SeverityText(kind.severity),
+      &page, "\n### ", kind.id, "\n\n*", agent::SeverityText(kind.severity),
       *kind.check == '\0' ? ""
                           : absl::StrCat(", `--node-checks ", kind.check, "`"),
       "*\n\n", Filled(kind.meaning, 0, 80));
@@ -121,8 +121,8 @@ std::string DoctorPage() {
     absl::StrAppend(&page, "| `", FlagUsage(flag), "` | ", flag.help, " |\n");
   }
   absl::StrAppend(&page, kMiddle);
-  const FindingKind* last = nullptr;
-  for (const FindingKind& kind : FindingKinds()) {
+  const agent::FindingKind* last = nullptr;
+  for (const agent::FindingKind& kind : agent::FindingKinds()) {
     if (last == nullptr || last->group != kind.group) {
       absl::StrAppend(&page, "\n## Findings: ", GroupTitle(kind.group), "\n");
     }
@@ -132,4 +132,4 @@ std::string DoctorPage() {
   return page;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

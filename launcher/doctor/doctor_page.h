@@ -3,11 +3,11 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::launcher {
 
 // docs/DOCTOR.md, made of the table of findings. Pure.
 std::string DoctorPage();
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_DOCTOR_PAGE_H_

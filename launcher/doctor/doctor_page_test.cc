@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 TEST(DoctorPage, TheDocumentIsWhatTheTableSays) {
@@ -27,4 +27,4 @@ TEST(DoctorPage, TheDocumentIsWhatTheTableSays) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -4,6 +4,6 @@
 #include "launcher/doctor/doctor_page.h"
 
 int main() {
-  std::fputs(muster::DoctorPage().c_str(), stdout);
+  std::fputs(muster::launcher::DoctorPage().c_str(), stdout);
   return 0;
 }

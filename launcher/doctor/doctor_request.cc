@@ -11,7 +11,7 @@
 #include "launcher/options/help_text.h"
 #include "launcher/options/option_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // What a worker of the job is told: where its outcome goes (-: in lines to
@@ -40,7 +40,7 @@ std::vector<Flag> FlagsFor(const std::vector<std::string>& arguments) {
   return flags;
 }
 
-absl::StatusOr<std::optional<Endpoint>> ReadCoordinator(
+absl::StatusOr<std::optional<rendezvous::Endpoint>> ReadCoordinator(
     const FlagValues& values,
     const std::map<std::string, std::string>& environment) {
   std::string origin = "--endpoint", text = values.Text("endpoint");
@@ -51,7 +51,8 @@ absl::StatusOr<std::optional<Endpoint>> ReadCoordinator(
     origin = "MUSTER_COORDINATOR";
     text = *inherited;
   }
-  const absl::StatusOr<Endpoint> endpoint = ParseEndpoint(text);
+  const absl::StatusOr<rendezvous::Endpoint> endpoint =
+      rendezvous::ParseEndpoint(text);
   if (!endpoint.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(
         origin, "=", text, ": ", std::string(endpoint.status().message())));
@@ -209,4 +210,4 @@ absl::StatusOr<DoctorRequest> ParseDoctorRequest(
       absl::StrCat("doctor: ", std::string(request.status().message())));
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

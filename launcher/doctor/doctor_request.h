@@ -11,7 +11,7 @@
 #include "launcher/options/flag.h"
 #include "rendezvous/endpoint/endpoint.h"
 
-namespace muster {
+namespace muster::launcher {
 
 enum class DoctorFormat { kText, kJson };
 
@@ -26,7 +26,7 @@ struct DoctorRequest {
   Way way = Way::kHere;
   DoctorFormat format = DoctorFormat::kText;
   Detail detail = Detail::kAll;
-  std::optional<Endpoint> coordinator;
+  std::optional<rendezvous::Endpoint> coordinator;
   std::string token_file;
   std::string log_dir;
   std::vector<std::string> folders;           // more of them
@@ -49,6 +49,6 @@ absl::StatusOr<DoctorRequest> ParseDoctorRequest(
     const std::vector<std::string>& arguments,
     const std::map<std::string, std::string>& environment);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_DOCTOR_REQUEST_H_

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -100,4 +100,4 @@ TEST(DoctorRequest, HelpNamesEveryFlag) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -9,7 +9,7 @@
 #include "agent/fitness/wording.h"
 #include "launcher/report/text_layout.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr int kLabel = 9;  // " warning" and a blank
@@ -22,19 +22,19 @@ constexpr int kMostFineOfAKind = 3;
 // A line of the page: a finding, and the nodes that have it, where there are
 // several in the page.
 struct Line {
-  Finding finding;
+  agent::Finding finding;
   std::vector<std::string> hosts;
 };
 
-Ink InkOf(Severity severity) {
+Ink InkOf(agent::Severity severity) {
   switch (severity) {
-    case Severity::kOk:
+    case agent::Severity::kOk:
       return Ink::kGreen;
-    case Severity::kNote:
+    case agent::Severity::kNote:
       return Ink::kBold;
-    case Severity::kWarning:
+    case agent::Severity::kWarning:
       return Ink::kYellow;
-    case Severity::kError:
+    case agent::Severity::kError:
       return Ink::kRed;
   }
   return Ink::kBold;
@@ -45,13 +45,13 @@ enum class Remedy { kLeftOut, kTold };
 
 void AppendLine(const Line& line, Remedy remedy, const TextTarget& target,
                 std::string& out) {
-  const Finding& finding = line.finding;
-  const std::string label = SeverityText(finding.severity);
+  const agent::Finding& finding = line.finding;
+  const std::string label = agent::SeverityText(finding.severity);
   std::string what = PrintableLine(finding.what);
   if (!line.hosts.empty()) {
-    what = absl::StrCat(PrintableLine(Listed(line.hosts)), ": ", what);
+    what = absl::StrCat(PrintableLine(agent::Listed(line.hosts)), ": ", what);
   }
-  if (finding.severity != Severity::kOk) {
+  if (finding.severity != agent::Severity::kOk) {
     absl::StrAppend(&what, "  [", PrintableLine(finding.id), "]");
   }
   const std::string hang(kLabel + 2, ' ');
@@ -92,7 +92,8 @@ std::string Summary(const std::vector<Line>& lines, const TextTarget& target) {
   if (counts[3] > 0) parts.push_back(Counted(counts[3], "error"));
   if (counts[2] > 0) parts.push_back(Counted(counts[2], "warning"));
   if (counts[1] > 0) parts.push_back(Counted(counts[1], "note"));
-  const std::string found = parts.empty() ? "nothing to report" : Listed(parts);
+  const std::string found =
+      parts.empty() ? "nothing to report" : agent::Listed(parts);
   if (counts[3] > 0) {
     return Inked(absl::StrCat("Not fit to train: ", found), Ink::kRed,
                  target.style);
@@ -105,9 +106,9 @@ std::string Summary(const std::vector<Line>& lines, const TextTarget& target) {
                target.style);
 }
 
-FindingGroup GroupOf(const Finding& finding) {
-  const FindingKind* kind = KindOf(finding.id);
-  return kind == nullptr ? FindingGroup::kNodes : kind->group;
+agent::FindingGroup GroupOf(const agent::Finding& finding) {
+  const agent::FindingKind* kind = agent::KindOf(finding.id);
+  return kind == nullptr ? agent::FindingGroup::kNodes : kind->group;
 }
 
 // Of each kind not too many lines; what is left out is counted.
@@ -119,7 +120,8 @@ std::vector<Line> Bounded(const std::vector<Line>& lines) {
   for (const Line& line : lines) {
     const std::string& id = line.finding.id;
     const int all = of_kind[id];
-    if (line.finding.severity == Severity::kOk && all > kMostFineOfAKind) {
+    if (line.finding.severity == agent::Severity::kOk &&
+        all > kMostFineOfAKind) {
       continue;
     }
     const int index = ++seen[id];
@@ -134,13 +136,13 @@ std::vector<Line> Bounded(const std::vector<Line>& lines) {
   return kept;
 }
 
-std::vector<Line> OfGroup(const std::vector<Line>& lines, FindingGroup group,
-                          Detail detail) {
+std::vector<Line> OfGroup(const std::vector<Line>& lines,
+                          agent::FindingGroup group, Detail detail) {
   std::vector<Line> chosen;
   for (const Line& line : lines) {
     if (GroupOf(line.finding) == group &&
         (detail == Detail::kAll ||
-         line.finding.severity >= Severity::kWarning)) {
+         line.finding.severity >= agent::Severity::kWarning)) {
       chosen.push_back(line);
     }
   }
@@ -150,9 +152,9 @@ std::vector<Line> OfGroup(const std::vector<Line>& lines, FindingGroup group,
     first.emplace(chosen[i].finding.id, i);
   }
   const auto place = [&first](const Line& line) {
-    const Severity severity = line.finding.severity;
+    const agent::Severity severity = line.finding.severity;
     const int order =
-        severity == Severity::kOk ? -10 : -static_cast<int>(severity);
+        severity == agent::Severity::kOk ? -10 : -static_cast<int>(severity);
     return std::make_pair(order, first[line.finding.id]);
   };
   std::stable_sort(
@@ -162,12 +164,12 @@ std::vector<Line> OfGroup(const std::vector<Line>& lines, FindingGroup group,
 }
 
 std::string Page(const std::string& title, const std::vector<Line>& lines,
-                 const std::vector<FindingGroup>& order, Detail detail,
+                 const std::vector<agent::FindingGroup>& order, Detail detail,
                  const TextTarget& target) {
   std::string out =
       absl::StrCat(Inked(title, Ink::kBold, target.style), "\n\n");
   bool any = false;
-  for (const FindingGroup group : order) {
+  for (const agent::FindingGroup group : order) {
     const std::vector<Line> shown = OfGroup(lines, group, detail);
     if (shown.empty()) continue;
     any = true;
@@ -184,10 +186,10 @@ std::string Page(const std::string& title, const std::vector<Line>& lines,
   return out;
 }
 
-std::vector<FindingGroup> AllGroups() {
-  std::vector<FindingGroup> groups;
-  for (int i = 0; i < kFindingGroups; ++i) {
-    groups.push_back(static_cast<FindingGroup>(i));
+std::vector<agent::FindingGroup> AllGroups() {
+  std::vector<agent::FindingGroup> groups;
+  for (int i = 0; i < agent::kFindingGroups; ++i) {
+    groups.push_back(static_cast<agent::FindingGroup>(i));
   }
   return groups;
 }
@@ -197,7 +199,8 @@ std::vector<FindingGroup> AllGroups() {
 std::string DoctorText(const NodeReport& report, Detail detail,
                        const TextTarget& target) {
   std::vector<Line> lines;
-  for (const Finding& finding : report.findings) lines.push_back({finding, {}});
+  for (const agent::Finding& finding : report.findings)
+    lines.push_back({finding, {}});
   return Page(absl::StrCat("launch doctor on ", PrintableLine(report.host)),
               lines, AllGroups(), detail, target);
 }
@@ -206,9 +209,10 @@ std::string NodesText(const NodesPage& page, Detail detail,
                       const TextTarget& target) {
   const std::vector<std::string> names = NodeNames(page.reports);
   std::vector<Line> lines;
-  for (const Finding& finding : page.between) lines.push_back({finding, {}});
+  for (const agent::Finding& finding : page.between)
+    lines.push_back({finding, {}});
   for (size_t i = 0; i < names.size(); ++i) {
-    for (const Finding& finding : page.reports[i].findings) {
+    for (const agent::Finding& finding : page.reports[i].findings) {
       const auto same =
           std::find_if(lines.begin(), lines.end(), [&](const Line& line) {
             return line.finding.id == finding.id &&
@@ -227,7 +231,7 @@ std::string NodesText(const NodesPage& page, Detail detail,
     }
   }
   // What lies between the nodes comes first: it is why one has asked.
-  std::vector<FindingGroup> order = AllGroups();
+  std::vector<agent::FindingGroup> order = AllGroups();
   std::rotate(order.begin(), order.end() - 1, order.end());
   const int came = static_cast<int>(names.size());
   return Page(absl::StrCat("launch doctor on ",
@@ -238,17 +242,17 @@ std::string NodesText(const NodesPage& page, Detail detail,
               lines, order, detail, target);
 }
 
-int ExitCodeOf(Severity worst) {
+int ExitCodeOf(agent::Severity worst) {
   switch (worst) {
-    case Severity::kOk:
-    case Severity::kNote:
+    case agent::Severity::kOk:
+    case agent::Severity::kNote:
       return 0;
-    case Severity::kWarning:
+    case agent::Severity::kWarning:
       return 3;
-    case Severity::kError:
+    case agent::Severity::kError:
       return 4;
   }
   return 4;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -8,7 +8,7 @@
 #include "launcher/doctor/nodes_page.h"
 #include "launcher/report/text_style.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Whether a page shows what is fine, too.
 enum class Detail { kAll, kTroubleOnly };
@@ -24,8 +24,8 @@ std::string NodesText(const NodesPage& page, Detail detail,
                       const TextTarget& target);
 
 // 0: nothing worse than a note; 3: warnings; 4: errors.
-int ExitCodeOf(Severity worst);
+int ExitCodeOf(agent::Severity worst);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_DOCTOR_TEXT_H_

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
@@ -13,7 +13,7 @@ using ::testing::Not;
 
 constexpr TextTarget kPlain = {TextStyle::kPlain, 60};
 
-NodeReport Node(const std::string& host, std::vector<Finding> findings) {
+NodeReport Node(const std::string& host, std::vector<agent::Finding> findings) {
   NodeReport report;
   report.host = host;
   report.findings = std::move(findings);
@@ -22,9 +22,10 @@ NodeReport Node(const std::string& host, std::vector<Finding> findings) {
 
 TEST(DoctorText, APageOfOneNode) {
   const NodeReport report =
-      Node("node1", {Found("versions", "driver 550"), Found("gpus", "8 x H100"),
-                     Found("gpu-ecc", "GPU 3: 2 memory errors"),
-                     Found("shm-small", "/dev/shm has 512 MiB")});
+      Node("node1", {agent::Found("versions", "driver 550"),
+                     agent::Found("gpus", "8 x H100"),
+                     agent::Found("gpu-ecc", "GPU 3: 2 memory errors"),
+                     agent::Found("shm-small", "/dev/shm has 512 MiB")});
   EXPECT_EQ(DoctorText(report, Detail::kAll, kPlain),
             R"(launch doctor on node1
 
@@ -45,12 +46,12 @@ Not fit to train: 1 error, 1 warning
 }
 
 TEST(DoctorText, QuietShowsTroubleOnly) {
-  const NodeReport fine =
-      Node("node1", {Found("gpus", "8 x H100"), Found("gpu-log-unread", "x")});
+  const NodeReport fine = Node("node1", {agent::Found("gpus", "8 x H100"),
+                                         agent::Found("gpu-log-unread", "x")});
   EXPECT_EQ(DoctorText(fine, Detail::kTroubleOnly, kPlain),
             "launch doctor on node1\n\nFit to train: 1 note\n");
-  const NodeReport ill =
-      Node("node1", {Found("gpus", "8 x H100"), Found("shm-small", "small")});
+  const NodeReport ill = Node("node1", {agent::Found("gpus", "8 x H100"),
+                                        agent::Found("shm-small", "small")});
   const std::string page = DoctorText(ill, Detail::kTroubleOnly, kPlain);
   EXPECT_THAT(page, Not(HasSubstr("H100")));
   EXPECT_THAT(page, HasSubstr("warning  small"));
@@ -58,13 +59,14 @@ TEST(DoctorText, QuietShowsTroubleOnly) {
 }
 
 TEST(DoctorText, NothingToReport) {
-  EXPECT_THAT(DoctorText(Node("a", {Found("gpus", "x")}), Detail::kAll, kPlain),
-              HasSubstr("Fit to train: nothing to report\n"));
+  EXPECT_THAT(
+      DoctorText(Node("a", {agent::Found("gpus", "x")}), Detail::kAll, kPlain),
+      HasSubstr("Fit to train: nothing to report\n"));
 }
 
 TEST(DoctorText, ColoursBySeverityAndNoEscapesFromOutside) {
   const NodeReport report =
-      Node("a\x1b[2J", {Found("gpu-ecc", "GPU\n\x1b[31m 3")});
+      Node("a\x1b[2J", {agent::Found("gpu-ecc", "GPU\n\x1b[31m 3")});
   const std::string page =
       DoctorText(report, Detail::kAll, {TextStyle::kColoured, 80});
   EXPECT_THAT(page, HasSubstr("\x1b[1;31merror\x1b[0m    GPU  3"));
@@ -74,13 +76,16 @@ TEST(DoctorText, ColoursBySeverityAndNoEscapesFromOutside) {
 
 TEST(NodesText, EqualFindingsOfSeveralNodesAreToldOnce) {
   const std::vector<NodeReport> reports = {
-      Node("a", {Found("gpus", "8 x H100"), Found("shm-small", "small"),
-                 Found("gpu-ecc", "GPU 0: 1 memory errors")}),
-      Node("b", {Found("gpus", "8 x H100"), Found("shm-small", "small"),
-                 Found("gpu-ecc", "GPU 1: 4 memory errors")}),
-      Node("c", {Found("gpus", "8 x H100")})};
-  const std::string page = NodesText({reports, {Found("nodes", "a, b, c")}, 3},
-                                     Detail::kAll, {{}, 100});
+      Node("a", {agent::Found("gpus", "8 x H100"),
+                 agent::Found("shm-small", "small"),
+                 agent::Found("gpu-ecc", "GPU 0: 1 memory errors")}),
+      Node("b", {agent::Found("gpus", "8 x H100"),
+                 agent::Found("shm-small", "small"),
+                 agent::Found("gpu-ecc", "GPU 1: 4 memory errors")}),
+      Node("c", {agent::Found("gpus", "8 x H100")})};
+  const std::string page =
+      NodesText({reports, {agent::Found("nodes", "a, b, c")}, 3}, Detail::kAll,
+                {{}, 100});
   EXPECT_EQ(page, R"(launch doctor on 3 nodes
 
 Nodes
@@ -99,18 +104,19 @@ Not fit to train: 2 errors, 1 warning
 }
 
 TEST(NodesText, WhoCameOfWhoShould) {
-  NodeReport first = Node("vm", {Found("gpus", "8 x H100")});
+  NodeReport first = Node("vm", {agent::Found("gpus", "8 x H100")});
   first.node = "h1";
-  NodeReport second = Node("vm", {Found("gpus", "7 x H100")});
+  NodeReport second = Node("vm", {agent::Found("gpus", "7 x H100")});
   second.node = "h2";
-  EXPECT_EQ(NodesText({{first, second}, {Found("nodes-absent", "h3: cut")}, 3},
-                      Detail::kAll, {{}, 400}),
-            absl::StrCat(R"(launch doctor on 2 of 3 nodes
+  EXPECT_EQ(
+      NodesText({{first, second}, {agent::Found("nodes-absent", "h3: cut")}, 3},
+                Detail::kAll, {{}, 400}),
+      absl::StrCat(R"(launch doctor on 2 of 3 nodes
 
 Nodes
   error    h3: cut  [nodes-absent]
            do: )",
-                         KindOf("nodes-absent")->remedy, R"(
+                   agent::KindOf("nodes-absent")->remedy, R"(
 GPUs
   ok       h1: 8 x H100
   ok       h2: 7 x H100
@@ -123,8 +129,9 @@ TEST(NodesText, ManyOfAKindAreCounted) {
   std::vector<NodeReport> reports;
   for (int i = 0; i < 50; ++i) {
     const std::string name = "n" + std::to_string(i);
-    reports.push_back(Node(name, {Found("disks", "of " + name),
-                                  Found("disk-full", "disk of " + name)}));
+    reports.push_back(
+        Node(name, {agent::Found("disks", "of " + name),
+                    agent::Found("disk-full", "disk of " + name)}));
   }
   const std::string page =
       NodesText({reports, {}, 50}, Detail::kAll, {TextStyle::kPlain, 80});
@@ -136,8 +143,8 @@ TEST(NodesText, ManyOfAKindAreCounted) {
 }
 
 TEST(NodeReport, ThereAndBack) {
-  NodeReport report = Node(
-      "a", {Found("gpus", "8 x \"H100\""), Found("shm-small", "small\xff")});
+  NodeReport report = Node("a", {agent::Found("gpus", "8 x \"H100\""),
+                                 agent::Found("shm-small", "small\xff")});
   report.versions = {{"driver", "550"}};
   report.hardware = {{"cores", "64"}};
   const auto back = ParseNodeReport(NodeReportJson(report));
@@ -147,8 +154,8 @@ TEST(NodeReport, ThereAndBack) {
   EXPECT_EQ(back->hardware, report.hardware);
   ASSERT_EQ(back->findings.size(), 2u);
   EXPECT_EQ(back->findings[0].what, "8 x \"H100\"");
-  EXPECT_EQ(back->findings[1].severity, Severity::kWarning);
-  EXPECT_EQ(back->findings[1].remedy, KindOf("shm-small")->remedy);
+  EXPECT_EQ(back->findings[1].severity, agent::Severity::kWarning);
+  EXPECT_EQ(back->findings[1].remedy, agent::KindOf("shm-small")->remedy);
 }
 
 TEST(NodeReport, WhatIsNoneIsRefused) {
@@ -164,19 +171,19 @@ TEST(NodeReport, WhatIsNoneIsRefused) {
 
 TEST(NodesJson, HasTheWorstAndAllNodes) {
   const std::string json =
-      NodesJson({{Node("a", {}), Node("b", {Found("gpu-ecc", "x")})},
-                 {Found("nodes", "a, b")},
+      NodesJson({{Node("a", {}), Node("b", {agent::Found("gpu-ecc", "x")})},
+                 {agent::Found("nodes", "a, b")},
                  2});
   EXPECT_THAT(json, HasSubstr(R"("schema": 1, "severity": "error")"));
   EXPECT_THAT(json, HasSubstr(R"("host":"b")"));
 }
 
 TEST(ExitCode, BySeverity) {
-  EXPECT_EQ(ExitCodeOf(Severity::kOk), 0);
-  EXPECT_EQ(ExitCodeOf(Severity::kNote), 0);
-  EXPECT_EQ(ExitCodeOf(Severity::kWarning), 3);
-  EXPECT_EQ(ExitCodeOf(Severity::kError), 4);
+  EXPECT_EQ(ExitCodeOf(agent::Severity::kOk), 0);
+  EXPECT_EQ(ExitCodeOf(agent::Severity::kNote), 0);
+  EXPECT_EQ(ExitCodeOf(agent::Severity::kWarning), 3);
+  EXPECT_EQ(ExitCodeOf(agent::Severity::kError), 4);
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::launcher {
 
 // What `launch` does with a command line; its exit code.
 using LaunchFunction =
     std::function<int(const std::vector<std::string>& arguments)>;
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_LAUNCH_FUNCTION_H_

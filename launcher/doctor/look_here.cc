@@ -7,7 +7,7 @@
 #include "launcher/doctor/job_token.h"
 #include "rendezvous/token/token.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // A worker finds the token in a variable of its own (job_token.h); anybody
@@ -18,7 +18,7 @@ absl::StatusOr<std::string> TokenOf(
   if (request.way == DoctorRequest::Way::kAsNode) {
     return EnvironmentValue(environment, kWorkersTokenVariable).value_or("");
   }
-  return ReadToken(
+  return rendezvous::ReadToken(
       request.token_file,
       [](const std::string& /*sentence*/) { /* told in the answer */ });
 }
@@ -27,7 +27,7 @@ absl::StatusOr<std::string> TokenOf(
 
 NodeReport LookHere(const DoctorRequest& request,
                     const std::map<std::string, std::string>& environment) {
-  NodePlaces places;
+  agent::NodePlaces places;
   places.environment = environment;
   places.nvml_library =
       NonEmptyEnvironmentValue(environment, "MUSTER_NVML_LIBRARY")
@@ -36,24 +36,24 @@ NodeReport LookHere(const DoctorRequest& request,
       {"temporary files",
        NonEmptyEnvironmentValue(environment, "TMPDIR").value_or("/tmp")}};
   if (!request.log_dir.empty()) {
-    places.folders.emplace_back(kLogsPurpose, request.log_dir);
+    places.folders.emplace_back(agent::kLogsPurpose, request.log_dir);
   }
-  places.folders.emplace_back(kWorkingPurpose, ".");
+  places.folders.emplace_back(agent::kWorkingPurpose, ".");
   for (const std::string& folder : request.folders) {
     places.folders.emplace_back("named", folder);
   }
-  NodeFacts facts = ReadNode(places);
+  agent::NodeFacts facts = agent::ReadNode(places);
   if (request.coordinator) {
     facts.coordinator =
         AskCoordinator(*request.coordinator, TokenOf(request, environment));
     facts.coordinator->advertised_address =
         EnvironmentValue(environment, "MUSTER_NODE_ADDRESS").value_or("");
   }
-  std::vector<Finding> findings = ExamineNode(facts);
+  std::vector<agent::Finding> findings = agent::ExamineNode(facts);
   NodeReport report = ReportOf(facts, std::move(findings));
   report.node = EnvironmentValue(environment, "MUSTER_NODE_ID").value_or("");
   report.node_rank = request.node_rank;
   return report;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

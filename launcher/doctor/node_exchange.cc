@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -22,9 +22,9 @@ std::string PlaceText(int port, const std::string& address) {
   return absl::StrCat(port, " ", address);
 }
 
-absl::StatusOr<Endpoint> ParsePlace(const std::string& text) {
+absl::StatusOr<rendezvous::Endpoint> ParsePlace(const std::string& text) {
   const size_t blank = text.find(' ');
-  Endpoint endpoint;
+  rendezvous::Endpoint endpoint;
   if (blank == std::string::npos ||
       !absl::SimpleAtoi(text.substr(0, blank), &endpoint.port) ||
       endpoint.port < 1 || endpoint.port > 65535) {
@@ -72,9 +72,9 @@ std::map<int, Probe> ParseProbes(const std::string& text, int nodes) {
 
 // Where the other nodes listen that this one tries. A node that has not come by
 // then is not tried: rank 0 tells that it is missing.
-std::map<int, Endpoint> Targets(const NodePlace& place, Store& store,
-                                Instant deadline) {
-  std::map<int, Endpoint> targets;
+std::map<int, rendezvous::Endpoint> Targets(const NodePlace& place,
+                                            Store& store, Instant deadline) {
+  std::map<int, rendezvous::Endpoint> targets;
   for (const int other : ProbedBy(place.rank, place.nodes)) {
     const auto text = store.Get(Key(other, "place"), deadline);
     if (!text.ok()) continue;
@@ -115,8 +115,9 @@ absl::StatusOr<std::vector<NodeSeen>> ExchangeReports(const NodePlace& place,
                      PlaceText((*listener)->port(), place.address));
   }
   if (!told.ok()) return told;
-  const std::map<int, Endpoint> targets = Targets(place, store, deadline);
-  std::vector<Endpoint> endpoints;
+  const std::map<int, rendezvous::Endpoint> targets =
+      Targets(place, store, deadline);
+  std::vector<rendezvous::Endpoint> endpoints;
   for (const auto& [other, endpoint] : targets) endpoints.push_back(endpoint);
   const std::vector<Probe> results =
       ProbeAll(endpoints, MonotonicNow() + place.connect_patience);
@@ -153,4 +154,4 @@ absl::StatusOr<int> AgreeOnExitCode(const NodePlace& place, int own,
   return code;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -10,7 +10,7 @@
 #include "launcher/doctor/node_report.h"
 #include "trainer_sdk/store/store.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // This node among the others of a check.
 struct NodePlace {
@@ -35,6 +35,6 @@ absl::StatusOr<std::vector<NodeSeen>> ExchangeReports(const NodePlace& place,
 absl::StatusOr<int> AgreeOnExitCode(const NodePlace& place, int own,
                                     Store& store);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_NODE_EXCHANGE_H_

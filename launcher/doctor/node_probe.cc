@@ -16,7 +16,7 @@
 #include "base/monotonic_clock.h"
 #include "rendezvous/endpoint/resolve.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // What a listener says: these eight bytes, then nanoseconds since 1970, the
@@ -75,13 +75,13 @@ struct Attempt {
   }
 };
 
-void Begin(const Endpoint& target, Attempt& attempt) {
-  const auto addresses = Resolve(target, Duration::zero());
+void Begin(const rendezvous::Endpoint& target, Attempt& attempt) {
+  const auto addresses = rendezvous::Resolve(target, Duration::zero());
   if (!addresses.ok() || addresses->empty()) {
     attempt.Fail(absl::StrCat(target.host, " is no address"));
     return;
   }
-  const SocketAddress& address = addresses->front();
+  const rendezvous::SocketAddress& address = addresses->front();
   attempt.fd = OwnedFd(socket(address.storage.ss_family,
                               SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   attempt.begun = UnixNow();
@@ -129,7 +129,7 @@ void GoOn(Attempt& attempt) {
 
 }  // namespace
 
-std::vector<Probe> ProbeAll(const std::vector<Endpoint>& targets,
+std::vector<Probe> ProbeAll(const std::vector<rendezvous::Endpoint>& targets,
                             Instant deadline) {
   std::vector<Attempt> attempts(targets.size());
   for (size_t i = 0; i < targets.size(); ++i) Begin(targets[i], attempts[i]);
@@ -229,4 +229,4 @@ void ProbeListener::Serve() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -11,7 +11,7 @@
 #include "base/time.h"
 #include "rendezvous/endpoint/endpoint.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Listens on a fresh port, as workers do, and tells whoever connects this
 // node's wall clock, until it is gone.
@@ -45,9 +45,9 @@ struct Probe {
 
 // Connects to all of `targets` (addresses, not names) at once; each has until
 // `deadline`. By target.
-std::vector<Probe> ProbeAll(const std::vector<Endpoint>& targets,
+std::vector<Probe> ProbeAll(const std::vector<rendezvous::Endpoint>& targets,
                             Instant deadline);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_NODE_PROBE_H_

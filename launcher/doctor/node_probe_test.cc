@@ -7,7 +7,7 @@
 
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
@@ -29,7 +29,8 @@ Instant In(Duration patience) { return MonotonicNow() + patience; }
 TEST(NodeProbe, ReachesAListenerAndReadsItsClock) {
   const auto listener = ProbeListener::Start();
   ASSERT_TRUE(listener.ok()) << listener.status();
-  const std::vector<Endpoint> targets(5, {"127.0.0.1", (*listener)->port()});
+  const std::vector<rendezvous::Endpoint> targets(
+      5, {"127.0.0.1", (*listener)->port()});
   for (const Probe& probe : ProbeAll(targets, In(std::chrono::seconds(60)))) {
     EXPECT_EQ(probe.error, "");
     // One clock: it differs by no more than the way takes.
@@ -64,4 +65,4 @@ TEST(NodeProbe, NobodyToProbe) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/fitness/wording.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -21,12 +21,13 @@ void Add(const std::string& name, const std::string& value,
   if (!value.empty()) into[name] = value;
 }
 
-Severity SeverityOf(const std::string& text) {
-  for (const Severity severity :
-       {Severity::kOk, Severity::kNote, Severity::kWarning}) {
-    if (text == SeverityText(severity)) return severity;
+agent::Severity SeverityOf(const std::string& text) {
+  for (const agent::Severity severity :
+       {agent::Severity::kOk, agent::Severity::kNote,
+        agent::Severity::kWarning}) {
+    if (text == agent::SeverityText(severity)) return severity;
   }
-  return Severity::kError;
+  return agent::Severity::kError;
 }
 
 std::map<std::string, std::string> TextsOf(const Json& json, const char* name) {
@@ -47,7 +48,8 @@ std::string TextOf(const Json& json, const char* name) {
 
 }  // namespace
 
-NodeReport ReportOf(const NodeFacts& facts, std::vector<Finding> findings) {
+NodeReport ReportOf(const agent::NodeFacts& facts,
+                    std::vector<agent::Finding> findings) {
   NodeReport report;
   report.host = facts.network.host_name;
   if (facts.coordinator) {
@@ -55,25 +57,25 @@ NodeReport ReportOf(const NodeFacts& facts, std::vector<Finding> findings) {
     Add("seen", facts.coordinator->seen_address, report.addresses);
   }
   report.findings = std::move(findings);
-  const LibraryFacts& libraries = facts.libraries;
+  const agent::LibraryFacts& libraries = facts.libraries;
   Add("muster", facts.version, report.versions);
   Add("driver",
       facts.gpus.driver_version.empty() ? libraries.kernel_driver
                                         : facts.gpus.driver_version,
       report.versions);
   if (libraries.runtime_cuda) {
-    Add("CUDA", CudaText(*libraries.runtime_cuda), report.versions);
+    Add("CUDA", agent::CudaText(*libraries.runtime_cuda), report.versions);
   }
   Add("NCCL", libraries.toolkit_nccl, report.versions);
   Add("PyTorch", libraries.torch_version, report.versions);
   Add("PyTorch's NCCL", libraries.torch_nccl, report.versions);
   std::map<std::string, int> kinds;
-  for (const GpuDevice& gpu : facts.gpus.devices) ++kinds[gpu.name];
+  for (const agent::GpuDevice& gpu : facts.gpus.devices) ++kinds[gpu.name];
   std::vector<std::string> gpus;
   for (const auto& [name, count] : kinds) {
     gpus.push_back(absl::StrCat(count, " x ", name));
   }
-  Add("GPUs", gpus.empty() ? "none" : Listed(gpus), report.hardware);
+  Add("GPUs", gpus.empty() ? "none" : agent::Listed(gpus), report.hardware);
   Add("cores", absl::StrCat(facts.host.own_cores), report.hardware);
   // Rounded: equal machines differ by a few pages.
   Add("memory",
@@ -87,10 +89,10 @@ NodeReport ReportOf(const NodeFacts& facts, std::vector<Finding> findings) {
 
 std::string NodeReportJson(const NodeReport& report) {
   Json findings = Json::array();
-  for (const Finding& finding : report.findings) {
-    const FindingKind* kind = KindOf(finding.id);
+  for (const agent::Finding& finding : report.findings) {
+    const agent::FindingKind* kind = agent::KindOf(finding.id);
     findings.push_back(
-        {{"severity", SeverityText(finding.severity)},
+        {{"severity", agent::SeverityText(finding.severity)},
          {"id", finding.id},
          {"group", kind == nullptr ? "" : GroupTitle(kind->group)},
          {"what", finding.what},
@@ -99,7 +101,7 @@ std::string NodeReportJson(const NodeReport& report) {
   Json json = {{"schema", 1}, {"host", report.host}};
   if (!report.node.empty()) json["node"] = report.node;
   if (report.node_rank) json["node_rank"] = *report.node_rank;
-  json["severity"] = SeverityText(WorstOf(report.findings));
+  json["severity"] = agent::SeverityText(agent::WorstOf(report.findings));
   json["versions"] = report.versions;
   json["hardware"] = report.hardware;
   if (!report.addresses.empty()) json["addresses"] = report.addresses;
@@ -142,4 +144,4 @@ absl::StatusOr<NodeReport> ParseNodeReport(const std::string& text) {
   return report;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -10,7 +10,7 @@
 #include "agent/fitness/finding.h"
 #include "agent/fitness/node_facts.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What `launch doctor` found on one node, as it goes from node to node.
 struct NodeReport {
@@ -20,20 +20,21 @@ struct NodeReport {
   // "advertised": where peers dial this node; "seen": whom the coordinator
   // sees. Empty where nobody was asked.
   std::map<std::string, std::string> addresses;
-  std::vector<Finding> findings;
+  std::vector<agent::Finding> findings;
   // What should be equal on all nodes of a job, by name: "driver", "NCCL".
   std::map<std::string, std::string> versions;
   std::map<std::string, std::string> hardware;
 };
 
 // Pure.
-NodeReport ReportOf(const NodeFacts& facts, std::vector<Finding> findings);
+NodeReport ReportOf(const agent::NodeFacts& facts,
+                    std::vector<agent::Finding> findings);
 
 // A JSON object on one line, as docs/DOCTOR.md describes it, and back.
 // InvalidArgument: no such object, or beyond any sound size. Pure.
 std::string NodeReportJson(const NodeReport& report);
 absl::StatusOr<NodeReport> ParseNodeReport(const std::string& json);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_NODE_REPORT_H_

@@ -14,7 +14,7 @@
 #include "launcher/doctor/outcome_lines.h"
 #include "trainer_sdk/session/session.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(60);
@@ -40,7 +40,7 @@ NodesPage PageOf(const DoctorRequest& request,
       .count = request.expected, .names = SlurmNodes(environment), .why = {}};
   // Of a node that came and is silent CompareNodes has told.
   if (nodes.size() >= static_cast<size_t>(request.expected)) return page;
-  for (Finding& absent : FindAbsent(expected, page.reports)) {
+  for (agent::Finding& absent : FindAbsent(expected, page.reports)) {
     page.between.push_back(std::move(absent));
   }
   return page;
@@ -92,4 +92,4 @@ absl::StatusOr<int> RunAsNode(
   return request.outcome_file.empty() ? 0 : outcome.exit_code;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "launcher/doctor/doctor_request.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // A worker of the job that `launch doctor --nodes` is: looks at its node, and
 // together with the others at what lies between them. Rank 0 leaves the page in
@@ -17,6 +17,6 @@ absl::StatusOr<int> RunAsNode(
     const DoctorRequest& request,
     const std::map<std::string, std::string>& environment);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_NODE_WORKER_H_

@@ -23,7 +23,7 @@
 #include "launcher/report/text_style.h"
 #include "rendezvous/token/token.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using Environment = std::map<std::string, std::string>;
@@ -51,9 +51,9 @@ absl::StatusOr<RunOptions> OptionsOf(const std::vector<std::string>& arguments,
 // The worker finds it in its environment. Where it cannot be read the job says
 // so, which needs it, too.
 void HandOnToken(const RunOptions& options) {
-  const absl::StatusOr<std::string> token =
-      ReadToken(options.token_file,
-                [](const std::string& /*sentence*/) { /* said by the job */ });
+  const absl::StatusOr<std::string> token = rendezvous::ReadToken(
+      options.token_file,
+      [](const std::string& /*sentence*/) { /* said by the job */ });
   if (token.ok() && !token->empty()) {
     setenv(kWorkersTokenVariable, token->c_str(), /*overwrite=*/1);
   }
@@ -78,7 +78,7 @@ std::vector<std::string> OfThisNode(const RunOptions& options,
 // What can be said of this node alone, by a process of its own: this one has
 // had threads. `coordinator`: one to ask, too. The exit code.
 int PrintOwnPage(const DoctorRequest& request, const RunOptions& options,
-                 const std::optional<Endpoint>& coordinator,
+                 const std::optional<rendezvous::Endpoint>& coordinator,
                  const std::string& why) {
   std::fputs(absl::StrCat("launch doctor: ", why,
                           "; what follows is this node alone\n")
@@ -94,7 +94,8 @@ int PrintOwnPage(const DoctorRequest& request, const RunOptions& options,
   if (request.format == DoctorFormat::kJson) argv.emplace_back("--json");
   if (request.detail == Detail::kTroubleOnly) argv.emplace_back("--quiet");
   const std::string page =
-      RunTool({.argv = argv, .deadline = MonotonicNow() + kPatience}).output;
+      agent::RunTool({.argv = argv, .deadline = MonotonicNow() + kPatience})
+          .output;
   std::fputs(page.c_str(), stdout);
   std::fflush(stdout);
   return kNotTogether;
@@ -164,4 +165,4 @@ absl::StatusOr<int> RunOnAllNodes(const DoctorRequest& request,
                       "the nodes did not come together, for the reason above");
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

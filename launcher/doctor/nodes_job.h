@@ -9,7 +9,7 @@
 #include "launcher/doctor/launch_function.h"
 #include "launcher/voice.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // `launch doctor --nodes`: a job of launch's, which `launch` runs, with one
 // worker on each node, which is RunAsNode. Prints the page of all where this
@@ -20,6 +20,6 @@ absl::StatusOr<int> RunOnAllNodes(
     const std::map<std::string, std::string>& environment,
     const LaunchFunction& launch, const Voice& voice);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_NODES_JOB_H_

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -39,10 +39,10 @@ std::vector<std::string> NodeNames(const std::vector<NodeReport>& reports) {
   return names;
 }
 
-Severity WorstOfPage(const NodesPage& page) {
-  Severity worst = WorstOf(page.between);
+agent::Severity WorstOfPage(const NodesPage& page) {
+  agent::Severity worst = agent::WorstOf(page.between);
   for (const NodeReport& report : page.reports) {
-    worst = std::max(worst, WorstOf(report.findings));
+    worst = std::max(worst, agent::WorstOf(report.findings));
   }
   return worst;
 }
@@ -54,10 +54,11 @@ std::string NodesJson(const NodesPage& page) {
   for (const NodeReport& report : page.reports) {
     absl::StrAppend(&nodes, nodes.empty() ? "" : ", ", NodeReportJson(report));
   }
-  return absl::StrCat(
-      "{\"schema\": 1, \"severity\": \"", SeverityText(WorstOfPage(page)),
-      "\", \"expected\": ", page.expected,
-      ", \"between\": ", NodeReportJson(own), ", \"nodes\": [", nodes, "]}");
+  return absl::StrCat("{\"schema\": 1, \"severity\": \"",
+                      agent::SeverityText(WorstOfPage(page)),
+                      "\", \"expected\": ", page.expected,
+                      ", \"between\": ", NodeReportJson(own), ", \"nodes\": [",
+                      nodes, "]}");
 }
 
 absl::StatusOr<NodesPage> ParseNodesJson(const std::string& text) {
@@ -91,4 +92,4 @@ absl::StatusOr<NodesPage> ParseNodesJson(const std::string& text) {
   return page;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

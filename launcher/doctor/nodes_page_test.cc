@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -34,17 +34,17 @@ TEST(NodeNames, ANumberWhereNothingElseTellsThemApart) {
 TEST(NodesJson, AndBack) {
   NodesPage page;
   page.expected = 3;
-  page.between = {Found("nodes", "a, b")};
+  page.between = {agent::Found("nodes", "a, b")};
   page.reports = {Node("a", "x"), Node("b", "y")};
   page.reports[0].node_rank = 2;
   page.reports[0].addresses = {{"advertised", "10.0.0.1"},
                                {"seen", "10.0.0.2"}};
   page.reports[0].versions = {{"NCCL", "2.21.5"}};
-  page.reports[1].findings = {Found("shm-small", "\"64\" MiB")};
+  page.reports[1].findings = {agent::Found("shm-small", "\"64\" MiB")};
   const auto read = ParseNodesJson(NodesJson(page));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->expected, 3);
-  EXPECT_EQ(WorstOfPage(*read), Severity::kWarning);
+  EXPECT_EQ(WorstOfPage(*read), agent::Severity::kWarning);
   ASSERT_EQ(read->between.size(), 1u);
   EXPECT_EQ(read->between[0].what, "a, b");
   ASSERT_EQ(read->reports.size(), 2u);
@@ -69,4 +69,4 @@ TEST(NodesJson, WhatIsNoPageIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

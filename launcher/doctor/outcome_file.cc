@@ -15,7 +15,7 @@
 #include "base/owned_fd.h"
 #include "base/write_all.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // A page of a thousand nodes is far below it.
@@ -68,4 +68,4 @@ bool LeaveExitCode(const std::string& path, int exit_code) {
          WriteAll(fd.get(), absl::StrCat(exit_code, "\n"));
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // How a worker hands its page to the `launch` that waits on the same node,
 // past the prefixes that a worker's output gets.
@@ -40,6 +40,6 @@ bool LeavePage(const std::string& path, const DoctorResult& outcome);
 // folder, or be one machine. False where there is no such file.
 bool LeaveExitCode(const std::string& path, int exit_code);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_OUTCOME_FILE_H_

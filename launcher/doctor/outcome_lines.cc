@@ -7,7 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr std::string_view kMark = "muster-doctor:";
@@ -68,4 +68,4 @@ ReadOutcome ReadOutcomeLines(const std::string& output) {
   return outcome;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace muster {
+namespace muster::launcher {
 
 // How a worker hands a text to the `launch` that started the job from another
 // machine: in lines of its output, which may get prefixes on their way, pass a
@@ -19,6 +19,6 @@ struct ReadOutcome {
 };
 ReadOutcome ReadOutcomeLines(const std::string& output);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_OUTCOME_LINES_H_

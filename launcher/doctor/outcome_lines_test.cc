@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 std::string Prefixed(const std::string& lines) {
@@ -56,4 +56,4 @@ TEST(OutcomeLines, AMissingOrSpoiltLineIsNoText) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -21,7 +21,7 @@
 #include "launcher/ssh/ssh_front.h"
 #include "rendezvous/token/token.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using Environment = std::map<std::string, std::string>;
@@ -43,7 +43,7 @@ NodesPage PageIn(const std::string& output) {
 absl::StatusOr<int> Tell(const DoctorRequest& request,
                          const ExpectedNodes& expected, NodesPage page) {
   page.expected = expected.count;
-  for (Finding& absent : FindAbsent(expected, page.reports)) {
+  for (agent::Finding& absent : FindAbsent(expected, page.reports)) {
     page.between.push_back(std::move(absent));
   }
   // Nodes that can be reached and yet told nothing: something else is wrong.
@@ -74,7 +74,7 @@ void WithThoseThatAnswer(const RunOptions& options, RemotePlan& plan) {
                                     }),
                      host.flags.end());
   }
-  const auto token = plan.node.environment.find(kTokenVariable);
+  const auto token = plan.node.environment.find(rendezvous::kTokenVariable);
   if (token != plan.node.environment.end()) {
     plan.node.environment[kWorkersTokenVariable] = token->second;
   }
@@ -128,4 +128,4 @@ absl::StatusOr<int> RunOverSlurm(const DoctorRequest& request,
   return Tell(request, expected, std::move(page));
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

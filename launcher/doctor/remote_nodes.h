@@ -11,7 +11,7 @@
 #include "launcher/options/run_options.h"
 #include "launcher/voice.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // `launch doctor --nodes` with --hostfile or --slurm: starts the nodes' agents
 // from here, and prints the page of those that came together with what is known
@@ -30,6 +30,6 @@ absl::StatusOr<int> RunOverSlurm(
     const std::map<std::string, std::string>& environment,
     const LaunchFunction& launch);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_REMOTE_NODES_H_

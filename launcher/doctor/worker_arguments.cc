@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace muster {
+namespace muster::launcher {
 
 std::vector<std::string> WorkerArguments(
     const DoctorRequest& request, const std::string& launch_path,
@@ -32,4 +32,4 @@ std::vector<std::string> WorkerArguments(
   return arguments;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

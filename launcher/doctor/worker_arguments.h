@@ -6,7 +6,7 @@
 
 #include "launcher/doctor/doctor_request.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // The command line of the job that `launch doctor --nodes` is, behind the flags
 // that were given: "--nproc-per-node=1 … LAUNCH doctor --as-node=FILE …".
@@ -16,6 +16,6 @@ std::vector<std::string> WorkerArguments(
     const DoctorRequest& request, const std::string& launch_path,
     const std::vector<std::string>& worker);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_DOCTOR_WORKER_ARGUMENTS_H_

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "launcher/options/option_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr size_t kLongestName = 255;
@@ -268,4 +268,4 @@ absl::StatusOr<std::vector<Host>> ParseHostFile(std::string_view text) {
   return hosts;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // One host of a job.
 struct Host {
@@ -46,6 +46,6 @@ absl::StatusOr<std::vector<Host>> ParseHostFile(std::string_view text);
 // character that a shell or ssh's configuration takes for something else.
 bool IsHostName(std::string_view name);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_HOSTFILE_HOST_FILE_H_

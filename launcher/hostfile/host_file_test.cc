@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
@@ -100,4 +100,4 @@ TEST(HostFile, HasAnEnd) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

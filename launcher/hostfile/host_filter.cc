@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "launcher/options/option_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // One HOST[:SLOT,...].
@@ -182,4 +182,4 @@ absl::StatusOr<std::vector<Host>> FilterHosts(std::vector<Host> hosts,
   return ordered;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "launcher/hostfile/host_file.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // DeepSpeed's --include and --exclude: HOST[:SLOT,...][@HOST[:SLOT,...]...],
 // such as worker-0@worker-1:0,2. Slots count from 0. An IPv6 address with slots
@@ -23,6 +23,6 @@ absl::StatusOr<std::vector<Host>> FilterHosts(std::vector<Host> hosts,
                                               const std::string& include,
                                               const std::string& exclude);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_HOSTFILE_HOST_FILTER_H_

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
@@ -72,4 +72,4 @@ TEST(HostFilter, Errors) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -15,12 +15,12 @@
 #include "launcher/options/node_identity.h"
 #include "launcher/options/worker_slots.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
-CommandRequest AskedCommand(const RunOptions& options,
-                            const MachineFacts& facts) {
-  CommandRequest request;
+agent::CommandRequest AskedCommand(const RunOptions& options,
+                                   const MachineFacts& facts) {
+  agent::CommandRequest request;
   request.program = options.program[0];
   request.arguments.assign(options.program.begin() + 1, options.program.end());
   request.is_python = options.interpreter == Interpreter::kPython;
@@ -36,17 +36,17 @@ CommandRequest AskedCommand(const RunOptions& options,
 // a file system, so that all ranks lie side by side: the coordinator tells them
 // its tag.
 void NameRun(const RunOptions& options, const MachineFacts& facts,
-             LogPlan& logs) {
+             agent::LogPlan& logs) {
   logs.run_name = options.run_id;
   if (options.log_dir.empty() || options.run_id == facts.uuid) return;
   logs.is_tagged = options.spec.max_nodes > 1;
   if (!logs.is_tagged) {
-    logs.run_name = TaggedRunName(options.run_id, NewRunTag(facts));
+    logs.run_name = agent::TaggedRunName(options.run_id, NewRunTag(facts));
   }
 }
 
-LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts) {
-  LogPlan logs;
+agent::LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts) {
+  agent::LogPlan logs;
   if (options.log_dir.empty()) {
     logs.directory = facts.temporary_directory;
   } else if (options.log_dir[0] == '/') {
@@ -91,7 +91,7 @@ absl::Status CheckWorkingDirectory(const RunOptions& options,
 absl::Status CheckInputRank(const RunOptions& options,
                             const WorkerSlots& slots) {
   const bool is_alone = options.spec.max_nodes == 1;
-  if (options.input.reader != WorkerInput::Reader::kRank || !is_alone ||
+  if (options.input.reader != agent::WorkerInput::Reader::kRank || !is_alone ||
       options.input.rank < slots.count) {
     return absl::OkStatus();
   }
@@ -109,9 +109,9 @@ std::string NewRunTag(const MachineFacts& facts) {
   return facts.uuid.substr(0, kTagBytes);
 }
 
-absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
-                                       const MachineFacts& facts,
-                                       const std::string& endpoint) {
+absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
+                                              const MachineFacts& facts,
+                                              const std::string& endpoint) {
   if (options.node_rank && *options.node_rank >= options.spec.max_nodes) {
     return absl::InvalidArgumentError(
         absl::StrCat("--node-rank=", *options.node_rank, ": a job of at most ",
@@ -120,10 +120,10 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
                      " has node ranks from 0 to ", options.spec.max_nodes - 1,
                      "; look at --nnodes"));
   }
-  if (options.preemption.requeue == Requeue::kYes) {
+  if (options.preemption.requeue == agent::Requeue::kYes) {
     // Known now, and too late after the preemption.
     const absl::StatusOr<std::vector<std::string>> requeue =
-        RequeueCommand(facts.environment);
+        agent::RequeueCommand(facts.environment);
     if (!requeue.ok()) {
       return absl::InvalidArgumentError(requeue.status().message());
     }
@@ -135,16 +135,16 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   const absl::Status input = CheckInputRank(options, *slots);
   if (!input.ok()) return input;
   absl::StatusOr<std::vector<std::string>> command =
-      WorkerCommand(AskedCommand(options, facts));
+      agent::WorkerCommand(AskedCommand(options, facts));
   if (!command.ok()) return command.status();
 
-  AgentOptions agent;
+  agent::AgentOptions agent;
   agent.run_id = options.run_id;
   agent.node = PlanNodeIdentity(options, facts);
   agent.node.slots = slots->count;
   agent.spec = options.spec;
   agent.spec.command = JobCommand(options);
-  agent.argv = WithDialects(options.dialects, *std::move(command));
+  agent.argv = agent::WithDialects(options.dialects, *std::move(command));
   agent.local_rank_flag = options.local_rank_flag;
   agent.local_rank_at = agent.argv.size() - (options.program.size() - 1);
   agent.expands_local_rank = options.expands_local_rank;
@@ -164,13 +164,13 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   agent.environment.coordinator_endpoint = endpoint;
   agent.environment.dialects = options.dialects;
   agent.environment.more = options.worker_environment;
-  if (options.binding != Binding::kNone) {
-    absl::StatusOr<BindingPlan> binding =
+  if (options.binding != agent::Binding::kNone) {
+    absl::StatusOr<agent::BindingPlan> binding =
         PlanNodeBinding(options, facts, *slots);
     if (!binding.ok()) return binding.status();
-    agent.node.binding =
-        BindingText(options.binding, *binding, kMostBindingBytes);
-    agent.remarks.push_back(BindingRemark(options.binding, *binding));
+    agent.node.binding = agent::BindingText(options.binding, *binding,
+                                            rendezvous::kMostBindingBytes);
+    agent.remarks.push_back(agent::BindingRemark(options.binding, *binding));
     agent.environment.bindings = std::move(binding->workers);
   }
   if (std::string remark = CoreRemark(*slots, facts); !remark.empty()) {
@@ -203,4 +203,4 @@ absl::StatusOr<AgentOptions> PlanAgent(const RunOptions& options,
   return agent;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -14,7 +14,7 @@ RunOptions Requeued() {
   options.workers_per_node = "1";
   options.program = {"./a"};
   options.interpreter = Interpreter::kNoPython;
-  options.preemption.requeue = Requeue::kYes;
+  options.preemption.requeue = agent::Requeue::kYes;
   return options;
 }
 
@@ -34,7 +34,7 @@ TEST(AgentPlan, ASlurmJobCanBePutBack) {
 
 TEST(AgentPlan, ANodeSaysThatItsWorkersHaveTooFewCores) {
   RunOptions options = Requeued();
-  options.preemption.requeue = Requeue::kNo;
+  options.preemption.requeue = agent::Requeue::kNo;
   options.workers_per_node = "8";
   MachineFacts facts;
   facts.host_name = "n3";
@@ -46,7 +46,7 @@ TEST(AgentPlan, ANodeSaysThatItsWorkersHaveTooFewCores) {
 
 TEST(AgentPlan, ARelativeLogFolderInAWorkingFolderThatIsGoneIsRefused) {
   RunOptions options = Requeued();
-  options.preemption.requeue = Requeue::kNo;
+  options.preemption.requeue = agent::Requeue::kNo;
   options.log_dir = "logs";
   const auto plan = PlanAgent(options, MachineFacts(), "here:1");
   EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument);
@@ -61,9 +61,9 @@ TEST(AgentPlan, ARelativeLogFolderInAWorkingFolderThatIsGoneIsRefused) {
 
 TEST(AgentPlan, ARankThatThereIsNotCannotReadTheInput) {
   RunOptions options = Requeued();
-  options.preemption.requeue = Requeue::kNo;
+  options.preemption.requeue = agent::Requeue::kNo;
   options.workers_per_node = "2";
-  options.input = {.reader = WorkerInput::Reader::kRank, .rank = 2};
+  options.input = {.reader = agent::WorkerInput::Reader::kRank, .rank = 2};
   const auto plan = PlanAgent(options, MachineFacts(), "here:1");
   EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(plan.status().message()),
@@ -78,11 +78,11 @@ TEST(AgentPlan, ARankThatThereIsNotCannotReadTheInput) {
 
 TEST(AgentPlan, NoOtherJobNeedsSlurm) {
   RunOptions options = Requeued();
-  options.preemption.requeue = Requeue::kNo;
+  options.preemption.requeue = agent::Requeue::kNo;
   options.preemption.signals = {15};
   const auto plan = PlanAgent(options, MachineFacts(), "here:1");
   EXPECT_TRUE(plan.ok()) << plan.status();
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/nearest_name.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // Stands for the empty value of "--name=", which CLI11 would take for "--name"
@@ -129,4 +129,4 @@ absl::StatusOr<CommandLine> ParseCommandLine(
   return line;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "launcher/options/flag.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // A command line taken apart, values not yet read.
 struct CommandLine {
@@ -26,6 +26,6 @@ struct CommandLine {
 absl::StatusOr<CommandLine> ParseCommandLine(
     const std::vector<Flag>& flags, const std::vector<std::string>& args);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_COMMAND_LINE_H_

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/environment_value.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr int kMostWithoutGpus = 4;  // workers on a core
@@ -32,4 +32,4 @@ std::string CoreRemark(const WorkerSlots& slots, const MachineFacts& facts) {
                : "look at taskset, or at what the container is given");
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -6,7 +6,7 @@
 #include "launcher/options/machine_facts.h"
 #include "launcher/options/worker_slots.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // A sentence for a person about a node that has too few cores for its workers,
 // with what to ask the cluster for: Slurm gives a task one core unless it is
@@ -15,6 +15,6 @@ namespace muster {
 // Pure.
 std::string CoreRemark(const WorkerSlots& slots, const MachineFacts& facts);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_CORE_REMARK_H_

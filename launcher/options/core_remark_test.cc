@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
@@ -47,4 +47,4 @@ TEST(CoreRemark, AWorkerWithAGpuNeedsACore) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -11,7 +11,7 @@
 #include "agent/lifecycle/telling.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::launcher {
 
 class FlagValues;
 
@@ -36,7 +36,7 @@ struct Defaults {
   // Whether this node hosts the coordinator at the endpoint in `flags`, where
   // that is known better than a look at addresses would tell.
   std::optional<bool> is_host;
-  Telling telling = Telling::kAlone;
+  agent::Telling telling = agent::Telling::kAlone;
   std::optional<Duration> join_timeout;  // JobSpec::join_timeout
   Cluster cluster = Cluster::kNone;
   // JobSpec::rejoin_timeout, where nothing will start a lost agent again.
@@ -58,6 +58,6 @@ using DefaultsSource =
 // is said of an endpoint: `second` is not heard on it where `first` names one.
 Defaults Layered(Defaults first, const Defaults& second);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_DEFAULTS_H_

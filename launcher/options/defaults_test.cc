@@ -8,7 +8,7 @@
 #include "launcher/options/flag_table.h"
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::AllOf;
@@ -209,7 +209,7 @@ TEST(FitnessFlags, ChecksAreNamedOrAll) {
 }
 
 TEST(PreemptionFlags, TheWorkersSignalIsOneOrNone) {
-  const PreemptionOptions given =
+  const agent::PreemptionOptions given =
       Options({"--signals-to-preempt=USR1,TERM", "--preempt-signal=USR2",
                "--preempt-grace=9", "--on-preempt=save", "--requeue"})
           .preemption;
@@ -217,10 +217,10 @@ TEST(PreemptionFlags, TheWorkersSignalIsOneOrNone) {
   EXPECT_EQ(given.worker_signal, SIGUSR2);
   EXPECT_EQ(given.grace, std::chrono::seconds(9));
   EXPECT_EQ(given.command, "save");
-  EXPECT_EQ(given.requeue, Requeue::kYes);
+  EXPECT_EQ(given.requeue, agent::Requeue::kYes);
   EXPECT_EQ(Options({"--preempt-signal=0"}).preemption.worker_signal, 0);
   EXPECT_EQ(Options({}).preemption.worker_signal, SIGTERM);
-  EXPECT_EQ(Options({}).preemption.requeue, Requeue::kNo);
+  EXPECT_EQ(Options({}).preemption.requeue, agent::Requeue::kNo);
   EXPECT_THAT(Error("--preempt-signal=USR1,USR2"), HasSubstr("is not one"));
   EXPECT_THAT(Error("--signals-to-preempt=TERM,CONT"),
               HasSubstr("SIGCONT announces nothing"));
@@ -242,17 +242,18 @@ TEST(PreemptionFlags, NoSignalHasTwoMeanings) {
 
 TEST(WorkerFlags, DialectsAreKnown) {
   EXPECT_THAT(Options({"--dialect=tf,mpi"}).dialects,
-              ElementsAre(Dialect::kTensorFlow, Dialect::kMpi));
+              ElementsAre(agent::Dialect::kTensorFlow, agent::Dialect::kMpi));
   EXPECT_THAT(Error("--dialect=pbs"), HasSubstr("'pbs' is no dialect; write"));
 }
 
 TEST(WorkerFlags, EveryBinding) {
-  EXPECT_EQ(Options({}).binding, Binding::kNone);
-  EXPECT_EQ(Options({"--numa-binding=node"}).binding, Binding::kNode);
-  EXPECT_EQ(Options({"--numa-binding=exclusive"}).binding, Binding::kExclusive);
+  EXPECT_EQ(Options({}).binding, agent::Binding::kNone);
+  EXPECT_EQ(Options({"--numa-binding=node"}).binding, agent::Binding::kNode);
+  EXPECT_EQ(Options({"--numa-binding=exclusive"}).binding,
+            agent::Binding::kExclusive);
   EXPECT_EQ(Options({"--numa-binding=core-complex"}).binding,
-            Binding::kCoreComplex);
+            agent::Binding::kCoreComplex);
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "launcher/options/option_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 const std::vector<std::string>& BuiltInChecks() {
@@ -38,16 +38,17 @@ absl::StatusOr<Duration> ReadPositiveSeconds(const std::string& text) {
 
 }  // namespace
 
-FitnessOptions ReadFitnessOptions(FlagValues& values) {
-  FitnessOptions options;
+agent::FitnessOptions ReadFitnessOptions(FlagValues& values) {
+  agent::FitnessOptions options;
   options.command = values.Text("health-check");
   values.Into("node-checks", ReadChecks, options.checks);
   values.Into("health-timeout", ReadPositiveSeconds, options.timeout);
   values.Into("health-interval", ReadPositiveSeconds, options.interval);
   if (!values.Text("probe-listen").empty()) {
-    values.Into("probe-listen", ParseEndpoint, options.probe_listen);
+    values.Into("probe-listen", rendezvous::ParseEndpoint,
+                options.probe_listen);
   }
   return options;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -4,11 +4,11 @@
 #include "agent/fitness/fitness_options.h"
 #include "launcher/options/flag_values.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Reads the flags of FlagGroup::kFitness; errors go to `values`.
-FitnessOptions ReadFitnessOptions(FlagValues& values);
+agent::FitnessOptions ReadFitnessOptions(FlagValues& values);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_FITNESS_FLAGS_H_

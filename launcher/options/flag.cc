@@ -1,6 +1,6 @@
 #include "launcher/options/flag.h"
 
-namespace muster {
+namespace muster::launcher {
 
 const char* GroupTitle(FlagGroup group) {
   switch (group) {
@@ -39,4 +39,4 @@ std::string PetName(const Flag& flag) {
   return name;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

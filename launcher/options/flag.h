@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::launcher {
 
 enum class FlagKind {
   kValue,   // --name=VALUE or --name VALUE; the last one given holds
@@ -53,6 +53,6 @@ struct Flag {
 // "PET_NPROC_PER_NODE" of "nproc-per-node".
 std::string PetName(const Flag& flag);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_FLAG_H_

@@ -1,6 +1,6 @@
 #include "launcher/options/flag_table.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using enum FlagKind;
@@ -340,4 +340,4 @@ const Flag* FindFlag(const std::vector<Flag>& flags, const std::string& name) {
   return nullptr;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -6,7 +6,7 @@
 
 #include "launcher/options/flag.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Every flag of `launch` (kLaunchOnly) or of `agent` (kLaunchAndAgent, i.e.
 // without those that only `launch` takes), in the order of the help text. The
@@ -16,6 +16,6 @@ std::vector<Flag> FlagsOf(FlagUser user);
 // The row of `name` in `flags`; null if there is none.
 const Flag* FindFlag(const std::vector<Flag>& flags, const std::string& name);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_FLAG_TABLE_H_

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/environment_value.h"
 
-namespace muster {
+namespace muster::launcher {
 
 FlagValues::FlagValues(const std::vector<Flag>& flags, const CommandLine& line,
                        const std::map<std::string, std::string>& environment) {
@@ -73,4 +73,4 @@ void FlagValues::RefuseFlag(const std::string& name,
       absl::StrCat(Called(name), ": ", error.message()));
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -10,7 +10,7 @@
 #include "launcher/options/defaults.h"
 #include "launcher/options/flag.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What holds for each flag: the command line, else PET_<NAME> in the
 // environment (an empty one counts as unset), else what a file or a cluster
@@ -70,6 +70,6 @@ class FlagValues {
   absl::Status status_;
 };
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_FLAG_VALUES_H_

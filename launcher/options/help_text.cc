@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr int kColumns = 80;
@@ -61,4 +61,4 @@ std::string FlagHelp(const std::vector<Flag>& flags) {
   return text;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -6,7 +6,7 @@
 
 #include "launcher/options/flag.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // The flags by group, no line longer than 80 columns: what stands between the
 // head and the examples of a help text. Ends in a newline. Pure.
@@ -18,6 +18,6 @@ std::string FlagUsage(const Flag& flag);
 // `text` in lines of at most `columns`, each after `indent` blanks. Pure.
 std::string Filled(const std::string& text, int indent, int columns);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_HELP_TEXT_H_

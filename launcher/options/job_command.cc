@@ -9,7 +9,7 @@
 #include "base/word_split.h"
 #include "rendezvous/protocol/job_spec.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // Room for "... (1048576 bytes, hash 0123456789abcdef)".
@@ -88,11 +88,12 @@ std::string JobCommand(const RunOptions& options) {
   for (const std::string& word : options.program) {
     absl::StrAppend(&command, " ", WithoutControls(Quoted(word)));
   }
-  if (command.size() <= kMaxCommandBytes) return command;
+  if (command.size() <= rendezvous::kMaxCommandBytes) return command;
   return absl::StrCat(
-      std::string(Beginning(command, kMaxCommandBytes - kRemarkBytes)), "... (",
-      command.size(), " bytes, hash ",
+      std::string(
+          Beginning(command, rendezvous::kMaxCommandBytes - kRemarkBytes)),
+      "... (", command.size(), " bytes, hash ",
       absl::Hex(HashOf(command), absl::kZeroPad16), ")");
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,7 +5,7 @@
 
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // JobSpec::command: what was asked for, as words of a shell, without line
 // breaks or other control characters. Equal texts mean equal commands: of one
@@ -14,6 +14,6 @@ namespace muster {
 // ("gpu"), so that nodes with different hardware agree. Pure.
 std::string JobCommand(const RunOptions& options);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_JOB_COMMAND_H_

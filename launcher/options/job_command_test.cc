@@ -9,7 +9,7 @@
 
 #include "rendezvous/protocol/job_spec.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
@@ -52,7 +52,7 @@ TEST(JobCommand, ALongOneIsCutAndStillTellsCommandsApart) {
   const std::string text(5000, 'x');
   const std::string one = JobCommand(Running({"a", text + "1"}));
   const std::string two = JobCommand(Running({"a", text + "2"}));
-  EXPECT_LE(one.size(), kMaxCommandBytes);
+  EXPECT_LE(one.size(), rendezvous::kMaxCommandBytes);
   EXPECT_NE(one, two);
   EXPECT_THAT(one, HasSubstr("xxx... (5022 bytes, hash "));
   EXPECT_EQ(one, JobCommand(Running({"a", text + "1"})));
@@ -68,4 +68,4 @@ TEST(JobCommand, IsNotCutWithinACharacter) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -8,7 +8,7 @@
 
 #include "agent/binding/machine_layout.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What a plan needs to know of this machine and this process. The plans are
 // pure: whatever they depend on is in here or in the options.
@@ -31,7 +31,7 @@ struct MachineFacts {
   std::vector<std::string> gpu_addresses;
   // The logical CPUs that this process may run on, ascending.
   std::vector<int> allowed_cpus;
-  MachineLayout layout;  // read only where workers are to be bound
+  agent::MachineLayout layout;  // read only where workers are to be bound
   int64_t pid = 0;
   uint64_t incarnation = 0;       // random
   std::string uuid;               // random
@@ -41,6 +41,6 @@ struct MachineFacts {
   std::string python;  // "python3"; empty: none in PATH
 };
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_MACHINE_FACTS_H_

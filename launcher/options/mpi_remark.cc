@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr size_t kMostScript = 1 << 20;
@@ -87,4 +87,4 @@ std::string MpiRemark(const std::vector<std::string>& command) {
       "start it with mpirun where it shall be one world");
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::launcher {
 
 // Whether a Python script has an import statement of mpi4py. Pure.
 bool ImportsMpi4py(std::string_view script);
@@ -20,6 +20,6 @@ bool NamesMpiLibrary(std::string_view executable);
 // Reads the first *.py of `command`, or its first word where that has a slash.
 std::string MpiRemark(const std::vector<std::string>& command);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_MPI_REMARK_H_

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
@@ -59,4 +59,4 @@ TEST(MpiRemarkTest, WhatCannotBeReadIsLeftAlone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 std::string AddressOf(const std::string& gpu, const MachineFacts& facts) {
@@ -14,10 +14,10 @@ std::string AddressOf(const std::string& gpu, const MachineFacts& facts) {
 
 }  // namespace
 
-absl::StatusOr<BindingPlan> PlanNodeBinding(const RunOptions& options,
-                                            const MachineFacts& facts,
-                                            const WorkerSlots& slots) {
-  BindingRequest request;
+absl::StatusOr<agent::BindingPlan> PlanNodeBinding(const RunOptions& options,
+                                                   const MachineFacts& facts,
+                                                   const WorkerSlots& slots) {
+  agent::BindingRequest request;
   request.mode = options.binding;
   request.workers = slots.count;
   request.allowed = facts.allowed_cpus;
@@ -28,7 +28,7 @@ absl::StatusOr<BindingPlan> PlanNodeBinding(const RunOptions& options,
       request.gpus.push_back(AddressOf(gpu, facts));
     }
   }
-  return PlanBinding(request, facts.layout);
+  return agent::PlanBinding(request, facts.layout);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -6,7 +6,7 @@
 #include "agent/binding/layouts.h"
 #include "launcher/options/agent_plan.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -16,15 +16,15 @@ using ::testing::IsEmpty;
 // Two NUMA nodes of two cores; GPUs 0 and 1 are at the first, 2 at the second.
 MachineFacts Facts() {
   MachineFacts facts;
-  facts.layout = Synthetic("pack:2 [numa] core:2 pu:1");
-  facts.gpu_addresses = AddGpus({0, 0, 1}, &facts.layout);
+  facts.layout = agent::Synthetic("pack:2 [numa] core:2 pu:1");
+  facts.gpu_addresses = agent::AddGpus({0, 0, 1}, &facts.layout);
   facts.gpus = {"0", "1", "2"};
   facts.allowed_cpus = {0, 1, 2, 3};
   facts.cores = 4;
   return facts;
 }
 
-RunOptions Options(Binding mode, const std::string& workers) {
+RunOptions Options(agent::Binding mode, const std::string& workers) {
   RunOptions options;
   options.binding = mode;
   options.workers_per_node = workers;
@@ -39,26 +39,26 @@ std::vector<std::vector<int>> Bound(const RunOptions& options,
   const auto plan = PlanAgent(options, facts, "here:1");
   EXPECT_TRUE(plan.ok()) << plan.status();
   if (!plan.ok()) return cpus;
-  for (const WorkerBinding& worker : plan->environment.bindings) {
+  for (const agent::WorkerBinding& worker : plan->environment.bindings) {
     cpus.push_back(worker.cpus);
   }
   return cpus;
 }
 
 TEST(NodeBinding, WorkersAreNearTheGpusThatCudaNumbersForThem) {
-  EXPECT_THAT(Bound(Options(Binding::kExclusive, "gpu"), Facts()),
+  EXPECT_THAT(Bound(Options(agent::Binding::kExclusive, "gpu"), Facts()),
               ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2, 3)));
 }
 
 TEST(NodeBinding, ChosenGpusAreTheOnlyOnesThatMatter) {
-  RunOptions options = Options(Binding::kExclusive, "2");
+  RunOptions options = Options(agent::Binding::kExclusive, "2");
   options.gpus = {"2", "1"};
   EXPECT_THAT(Bound(options, Facts()),
               ElementsAre(ElementsAre(2, 3), ElementsAre(0, 1)));
 }
 
 TEST(NodeBinding, AChosenGpuThatIsNotAmongTheVisibleIsNowhereInParticular) {
-  RunOptions options = Options(Binding::kNode, "1");
+  RunOptions options = Options(agent::Binding::kNode, "1");
   options.gpus = {"GPU-1234"};
   MachineFacts facts = Facts();
   facts.allowed_cpus = {2, 3};
@@ -67,7 +67,7 @@ TEST(NodeBinding, AChosenGpuThatIsNotAmongTheVisibleIsNowhereInParticular) {
 
 TEST(NodeBinding, TheNodeSaysWhatItsWorkersAreBoundTo) {
   const auto plan =
-      PlanAgent(Options(Binding::kNode, "gpu"), Facts(), "here:1");
+      PlanAgent(Options(agent::Binding::kNode, "gpu"), Facts(), "here:1");
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->node.binding, "node: 0-1 x2 | 2-3");
   EXPECT_THAT(plan->remarks,
@@ -79,15 +79,16 @@ TEST(NodeBinding, TheNodeSaysWhichCardsAreNearItsGpus) {
   MachineFacts facts = Facts();
   facts.layout.devices[2].bridges = {"host 1", "00:01.0"};
   facts.layout.nics = {
-      {"mlx5_0", NicKind::kInfiniBand, facts.layout.devices[2]}};
-  const auto plan = PlanAgent(Options(Binding::kNode, "gpu"), facts, "here:1");
+      {"mlx5_0", agent::NicKind::kInfiniBand, facts.layout.devices[2]}};
+  const auto plan =
+      PlanAgent(Options(agent::Binding::kNode, "gpu"), facts, "here:1");
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->node.binding, "node: 0-1 x2 | 2-3@mlx5_0");
 }
 
 TEST(NodeBinding, NobodyIsBoundUnasked) {
   const auto plan =
-      PlanAgent(Options(Binding::kNone, "gpu"), Facts(), "here:1");
+      PlanAgent(Options(agent::Binding::kNone, "gpu"), Facts(), "here:1");
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_THAT(plan->environment.bindings, IsEmpty());
   EXPECT_THAT(plan->node.binding, IsEmpty());
@@ -95,12 +96,12 @@ TEST(NodeBinding, NobodyIsBoundUnasked) {
 }
 
 TEST(NodeBinding, WhatCannotBeBoundIsRefused) {
-  EXPECT_THAT(
-      std::string(PlanAgent(Options(Binding::kExclusive, "5"), Facts(), "h:1")
-                      .status()
-                      .message()),
-      HasSubstr("3 workers, so that not everyone can have its own"));
+  EXPECT_THAT(std::string(PlanAgent(Options(agent::Binding::kExclusive, "5"),
+                                    Facts(), "h:1")
+                              .status()
+                              .message()),
+              HasSubstr("3 workers, so that not everyone can have its own"));
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "launcher/options/option_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr int kMostNodes = 1'000'000;
@@ -37,9 +37,9 @@ std::optional<int> OutsideIndex(const RunOptions& options,
 
 }  // namespace
 
-NodeIdentity PlanNodeIdentity(const RunOptions& options,
-                              const MachineFacts& facts) {
-  NodeIdentity node;
+rendezvous::NodeIdentity PlanNodeIdentity(const RunOptions& options,
+                                          const MachineFacts& facts) {
+  rendezvous::NodeIdentity node;
   node.incarnation = facts.incarnation;
   node.host = facts.host_name;
   node.address = options.local_addr;
@@ -62,4 +62,4 @@ NodeIdentity PlanNodeIdentity(const RunOptions& options,
   return node;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

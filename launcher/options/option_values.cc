@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "rendezvous/protocol/signal_names.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr double kMostSeconds = 365.0 * 24 * 3600;
@@ -93,7 +93,7 @@ absl::StatusOr<std::pair<int, int>> ReadNodes(const std::string& text) {
 absl::StatusOr<std::vector<int>> ReadSignals(const std::string& text) {
   std::vector<int> signals;
   for (const std::string& name : ReadList(text)) {
-    const std::optional<int> number = SignalNumber(name);
+    const std::optional<int> number = rendezvous::SignalNumber(name);
     if (!number) {
       return Bad(absl::StrCat(
           name, " is no signal; write for example SIGTERM,SIGUSR1"));
@@ -161,4 +161,4 @@ absl::StatusOr<std::string> ReadChoice(
   return Bad(absl::StrCat("is not one of the known ones; write ", list));
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Readers of single values. Each returns InvalidArgument with what was wrong
 // and what to write instead, without the flag's name: "is not a number between
@@ -47,6 +47,6 @@ std::vector<std::string> ReadFilters(const std::string& text);
 absl::StatusOr<std::string> ReadChoice(const std::string& text,
                                        const std::vector<std::string>& allowed);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_OPTION_VALUES_H_

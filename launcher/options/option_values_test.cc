@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -80,4 +80,4 @@ TEST(ReadFilters, ACommaIsWrittenTwice) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -9,7 +9,7 @@
 #include "launcher/options/option_values.h"
 #include "rendezvous/protocol/signal_names.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 absl::StatusOr<int> ReadWorkerSignal(const std::string& text) {
@@ -52,7 +52,7 @@ void RefuseTwoMeanings(const std::vector<int>& announcements,
     }
     values.Refuse("signals-to-preempt",
                   absl::InvalidArgumentError(
-                      absl::StrCat(SignalName(number),
+                      absl::StrCat(rendezvous::SignalName(number),
                                    " is in --signals-to-leave as well; "
                                    "write it in one of the two")));
     return;
@@ -61,8 +61,8 @@ void RefuseTwoMeanings(const std::vector<int>& announcements,
 
 }  // namespace
 
-PreemptionOptions ReadPreemptionOptions(FlagValues& values) {
-  PreemptionOptions options;
+agent::PreemptionOptions ReadPreemptionOptions(FlagValues& values) {
+  agent::PreemptionOptions options;
   values.Into("signals-to-preempt", ReadAnnouncements, options.signals);
   RefuseTwoMeanings(options.signals, values);
   values.Into("preempt-signal", ReadWorkerSignal, options.worker_signal);
@@ -70,8 +70,8 @@ PreemptionOptions ReadPreemptionOptions(FlagValues& values) {
   options.command = values.Text("on-preempt");
   bool requeue = false;
   values.Into("requeue", ReadSwitch, requeue);
-  options.requeue = requeue ? Requeue::kYes : Requeue::kNo;
+  options.requeue = requeue ? agent::Requeue::kYes : agent::Requeue::kNo;
   return options;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -4,11 +4,11 @@
 #include "agent/preemption/preemption_options.h"
 #include "launcher/options/flag_values.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Reads the flags of FlagGroup::kPreemption; errors go to `values`.
-PreemptionOptions ReadPreemptionOptions(FlagValues& values);
+agent::PreemptionOptions ReadPreemptionOptions(FlagValues& values);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_PREEMPTION_FLAGS_H_

@@ -10,7 +10,7 @@
 #include "base/environment_value.h"
 #include "base/search_path.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 bool EndsInPy(const std::string& name) {
@@ -125,4 +125,4 @@ absl::Status CheckProgram(const RunOptions& options,
   return CheckScript(options.program[0]);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,7 +5,7 @@
 #include "launcher/options/machine_facts.h"
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Whether what `options` name can be run, before anything is started, as a
 // shell or Python would say it. NotFound: no such program (exit 127).
@@ -14,6 +14,6 @@ namespace muster {
 // there only Python knows.
 absl::Status CheckProgram(const RunOptions& options, const MachineFacts& facts);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_PROGRAM_CHECK_H_

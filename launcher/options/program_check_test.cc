@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
@@ -99,4 +99,4 @@ TEST_F(ProgramCheck, AnEmptyNameIsNoProgram) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

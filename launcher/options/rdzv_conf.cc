@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "launcher/options/option_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr char kKnownKeys[] =
@@ -96,4 +96,4 @@ absl::StatusOr<RdzvConf> ReadRdzvConf(const std::string& text) {
   return conf;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

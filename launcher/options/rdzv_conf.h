@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What --rdzv-conf says; what it does not say is not set.
 struct RdzvConf {
@@ -29,6 +29,6 @@ struct RdzvConf {
 // write, without the flag's name; an unknown key lists the known ones.
 absl::StatusOr<RdzvConf> ReadRdzvConf(const std::string& text);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_RDZV_CONF_H_

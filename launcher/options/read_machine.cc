@@ -33,7 +33,7 @@
 
 extern char** environ;
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 template <typename T>
@@ -119,16 +119,16 @@ std::string AddressText(const sockaddr* address) {
 // Addresses for documentation (RFC 5737, RFC 3849): nobody's.
 std::string OutwardAddress() {
   for (const char* nobody : {"192.0.2.1", "2001:db8::1"}) {
-    const absl::StatusOr<std::vector<SocketAddress>> target =
-        Resolve({nobody, 9}, Duration::zero());
+    const absl::StatusOr<std::vector<rendezvous::SocketAddress>> target =
+        rendezvous::Resolve({nobody, 9}, Duration::zero());
     if (!target.ok() || target->empty()) continue;
-    std::string own = LocalAddressTowards(target->front());
+    std::string own = rendezvous::LocalAddressTowards(target->front());
     if (!own.empty()) return own;
   }
   return "";
 }
 
-bool CanBind(const SocketAddress& address) {
+bool CanBind(const rendezvous::SocketAddress& address) {
   const OwnedFd fd(
       socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   return fd.open() && bind(fd.get(), address.get(), address.size) == 0;
@@ -156,7 +156,7 @@ std::vector<std::string> InterfaceAddresses() {
 
 std::string LoopbackAddress() {
   const auto works = [](const std::string& address) {
-    const auto known = Resolve({address, 0}, Duration::zero());
+    const auto known = rendezvous::Resolve({address, 0}, Duration::zero());
     return known.ok() && !known->empty() && CanBind(known->front());
   };
   for (const char* usual : {"127.0.0.1", "::1"}) {
@@ -174,7 +174,7 @@ MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment) {
   MachineFacts facts;
   facts.host_name = HostName();
   facts.loopback = LoopbackAddress();
-  facts.allowed_cpus = AllowedCpus();
+  facts.allowed_cpus = agent::AllowedCpus();
   const int allowed = static_cast<int>(facts.allowed_cpus.size());
   facts.cores = std::min(std::max(1, allowed), QuotaCores());
   facts.pid = getpid();
@@ -191,8 +191,8 @@ MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment) {
 }
 
 absl::Status ReadBindingFacts(const RunOptions& options, MachineFacts& facts) {
-  if (options.binding == Binding::kNone) return absl::OkStatus();
-  absl::StatusOr<MachineLayout> layout = ReadLayout();
+  if (options.binding == agent::Binding::kNone) return absl::OkStatus();
+  absl::StatusOr<agent::MachineLayout> layout = agent::ReadLayout();
   if (!layout.ok()) return layout.status();
   facts.layout = *std::move(layout);
   return absl::OkStatus();
@@ -200,7 +200,7 @@ absl::Status ReadBindingFacts(const RunOptions& options, MachineFacts& facts) {
 
 absl::Status ReadGpuFacts(const RunOptions& options, MachineFacts& facts) {
   if (!NeedsGpus(options)) return absl::OkStatus();
-  absl::StatusOr<VisibleGpuList> gpus = ReadVisibleGpus(
+  absl::StatusOr<agent::VisibleGpuList> gpus = agent::ReadVisibleGpus(
       EnvironmentValue(facts.environment, "CUDA_VISIBLE_DEVICES"),
       NonEmptyEnvironmentValue(facts.environment, "MUSTER_NVML_LIBRARY")
           .value_or("libnvidia-ml.so.1"));
@@ -215,4 +215,4 @@ void ReadAddresses(MachineFacts& facts) {
   facts.addresses = InterfaceAddresses();
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

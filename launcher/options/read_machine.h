@@ -8,7 +8,7 @@
 #include "launcher/options/machine_facts.h"
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Everything but GPUs and network, which cost nothing where nobody needs them.
 MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment);
@@ -24,6 +24,6 @@ absl::Status ReadGpuFacts(const RunOptions& options, MachineFacts& facts);
 // Adds the interfaces' addresses and the outward one. Sends no packet.
 void ReadAddresses(MachineFacts& facts);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_READ_MACHINE_H_

@@ -8,7 +8,7 @@
 
 #include "base/environment_value.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::Contains;
@@ -66,4 +66,4 @@ TEST(ReadMachine, GpusAreCountedOnlyWhereTheyAreNeeded) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -2,7 +2,7 @@
 
 #include "launcher/options/option_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 absl::StatusOr<Duration> ReadTimeout(const std::string& text) {
@@ -61,4 +61,4 @@ RemoteOptions ReadRemoteOptions(FlagValues& values) {
   return options;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -9,7 +9,7 @@
 #include "launcher/options/defaults.h"
 #include "launcher/options/flag_values.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Whether this `launch` starts the job's agents on other nodes, and how.
 enum class RemoteStart { kNone, kSlurm, kHostFile };
@@ -32,12 +32,12 @@ struct RemoteOptions {
   int endpoint_fd = -1;
   int verdict_fd = -1;
   // Likewise: its starter shows its words among those of others.
-  Telling telling = Telling::kAlone;
+  agent::Telling telling = agent::Telling::kAlone;
 };
 
 // Reads the flags of FlagGroup::kRemote; errors go to `values`.
 RemoteOptions ReadRemoteOptions(FlagValues& values);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_REMOTE_OPTIONS_H_

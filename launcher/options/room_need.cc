@@ -4,7 +4,7 @@
 
 #include "launcher/options/option_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // Measured with a coordinator in the process: 14 threads and 32 descriptors
@@ -30,4 +30,4 @@ ResourceNeed RoomNeededFor(const RunOptions& options) {
           .descriptors = kDescriptors + kDescriptorsOfAWorker * workers};
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

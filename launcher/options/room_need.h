@@ -4,7 +4,7 @@
 #include "base/resource_room.h"
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What an agent with these options needs beyond what a process has when it
 // begins: the threads of gRPC, of the store and of logs, the guardian and the
@@ -12,6 +12,6 @@ namespace muster {
 // With room for a coordinator in the same process. Pure.
 ResourceNeed RoomNeededFor(const RunOptions& options);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_ROOM_NEED_H_

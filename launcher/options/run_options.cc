@@ -12,7 +12,7 @@
 #include "launcher/options/preemption_flags.h"
 #include "launcher/options/rdzv_conf.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // A name that becomes a folder and stands in lines of text.
@@ -70,9 +70,10 @@ absl::StatusOr<std::set<int>> ReadLocalRanks(const std::string& text) {
 }
 
 // "wait", "wait:SECONDS" or "drop".
-absl::StatusOr<ConsolePolicy> ReadConsolePolicy(const std::string& text) {
+absl::StatusOr<agent::ConsolePolicy> ReadConsolePolicy(
+    const std::string& text) {
   constexpr char kTimed[] = "wait:";
-  ConsolePolicy policy;
+  agent::ConsolePolicy policy;
   policy.drops = text == "drop";
   if (policy.drops || text == "wait") return policy;
   if (text.rfind(kTimed, 0) != 0) {
@@ -93,7 +94,8 @@ absl::StatusOr<std::string> ReadHost(const std::string& text) {
     return absl::InvalidArgumentError(
         "has a port; write the host name or address alone");
   }
-  absl::StatusOr<Endpoint> endpoint = ParseEndpoint(text);
+  absl::StatusOr<rendezvous::Endpoint> endpoint =
+      rendezvous::ParseEndpoint(text);
   if (!endpoint.ok()) return endpoint.status();
   return endpoint->host;
 }
@@ -120,16 +122,17 @@ absl::StatusOr<Interpreter> ReadInterpreter(FlagValues& values) {
   return python ? Interpreter::kPython : Interpreter::kByName;
 }
 
-absl::StatusOr<HangPolicy> ReadHangPolicy(const std::string& text) {
-  if (text == "auto") return HangPolicy{HangDetection::kLearned, {}};
-  if (text == "off") return HangPolicy{HangDetection::kOff, {}};
+absl::StatusOr<agent::HangPolicy> ReadHangPolicy(const std::string& text) {
+  if (text == "auto")
+    return agent::HangPolicy{agent::HangDetection::kLearned, {}};
+  if (text == "off") return agent::HangPolicy{agent::HangDetection::kOff, {}};
   const absl::StatusOr<Duration> timeout = ReadSeconds(text);
   if (!timeout.ok() || *timeout == Duration::zero()) {
     return absl::InvalidArgumentError(
         "is neither a number of seconds above 0 nor auto or off; write for "
         "example 600");
   }
-  return HangPolicy{HangDetection::kGiven, *timeout};
+  return agent::HangPolicy{agent::HangDetection::kGiven, *timeout};
 }
 
 absl::StatusOr<std::vector<std::string>> ReadLabels(const std::string& text) {
@@ -154,24 +157,25 @@ absl::StatusOr<std::string> ReadClusterMode(const std::string& text) {
   return ReadChoice(text, {"auto", "none", "slurm", "kubernetes"});
 }
 
-absl::StatusOr<Binding> ReadBinding(const std::string& text) {
-  if (text.empty()) return Binding::kNone;
-  if (text == "node") return Binding::kNode;
-  if (text == "socket") return Binding::kSocket;
-  if (text == "exclusive") return Binding::kExclusive;
-  if (text == "core-complex") return Binding::kCoreComplex;
+absl::StatusOr<agent::Binding> ReadBinding(const std::string& text) {
+  if (text.empty()) return agent::Binding::kNone;
+  if (text == "node") return agent::Binding::kNode;
+  if (text == "socket") return agent::Binding::kSocket;
+  if (text == "exclusive") return agent::Binding::kExclusive;
+  if (text == "core-complex") return agent::Binding::kCoreComplex;
   return absl::InvalidArgumentError(
       "is no binding; write node, socket, exclusive or core-complex");
 }
 
-absl::StatusOr<std::vector<Dialect>> ReadDialects(const std::string& text) {
-  static const auto& known =
-      *new std::map<std::string, Dialect>{{"tf", Dialect::kTensorFlow},
-                                          {"jax", Dialect::kJax},
-                                          {"mpi", Dialect::kMpi},
-                                          {"deepspeed", Dialect::kDeepSpeed},
-                                          {"accelerate", Dialect::kAccelerate}};
-  std::vector<Dialect> dialects;
+absl::StatusOr<std::vector<agent::Dialect>> ReadDialects(
+    const std::string& text) {
+  static const auto& known = *new std::map<std::string, agent::Dialect>{
+      {"tf", agent::Dialect::kTensorFlow},
+      {"jax", agent::Dialect::kJax},
+      {"mpi", agent::Dialect::kMpi},
+      {"deepspeed", agent::Dialect::kDeepSpeed},
+      {"accelerate", agent::Dialect::kAccelerate}};
+  std::vector<agent::Dialect> dialects;
   for (const std::string& word : ReadList(text)) {
     const auto found = known.find(word);
     if (found == known.end()) {
@@ -189,9 +193,9 @@ absl::StatusOr<std::vector<Dialect>> ReadDialects(const std::string& text) {
 // agents' store, before there is a worker that could serve one.
 void CheckDialects(bool worker_store, FlagValues& values,
                    const RunOptions& options) {
-  for (const Dialect dialect : options.dialects) {
-    if (worker_store &&
-        (dialect == Dialect::kTensorFlow || dialect == Dialect::kJax)) {
+  for (const agent::Dialect dialect : options.dialects) {
+    if (worker_store && (dialect == agent::Dialect::kTensorFlow ||
+                         dialect == agent::Dialect::kJax)) {
       values.Refuse("dialect", absl::InvalidArgumentError(
                                    "tf and jax need the agent's store; leave "
                                    "out --worker-store"));
@@ -211,7 +215,7 @@ void ReadCluster(FlagValues& values, RunOptions& options) {
   options.standalone = standalone ? Standalone::kYes : Standalone::kNo;
   values.Into("rdzv-backend", ReadBackend, options.backend);
   if (!values.Text("rdzv-endpoint").empty()) {
-    values.Into("rdzv-endpoint", ParseEndpoint, options.endpoint);
+    values.Into("rdzv-endpoint", rendezvous::ParseEndpoint, options.endpoint);
   }
   values.Into("rdzv-id", ReadName, options.run_id);
   if (values.IsGiven("node-rank")) {
@@ -254,7 +258,7 @@ void ReadRendezvousConf(FlagValues& values, const Defaults& defaults,
   if (!conf.timeout && !conf.join_timeout) {
     conf.join_timeout = defaults.join_timeout;
   }
-  JobSpec& spec = options.spec;
+  rendezvous::JobSpec& spec = options.spec;
   options.absent_hint = defaults.absent_hint;
   spec.mixed_nodes = conf.mixed_nodes.value_or(false);
   if (conf.timeout) spec.join_timeout = *conf.timeout;
@@ -296,10 +300,10 @@ void ReadWorkers(FlagValues& values, RunOptions& options) {
   options.local_ranks = virtual_rank ? LocalRanks::kVirtual : LocalRanks::kReal;
   bool worker_store = false;
   values.Into("worker-store", ReadSwitch, worker_store);
-  if (worker_store) options.spec.store_host = StoreHost::kWorker;
+  if (worker_store) options.spec.store_host = rendezvous::StoreHost::kWorker;
   bool local_store = false;
   values.Into("local-store", ReadSwitch, local_store);
-  if (local_store) options.store_path = StorePath::kThroughAgent;
+  if (local_store) options.store_path = agent::StorePath::kThroughAgent;
   if (worker_store && local_store) {
     values.Refuse("local-store",
                   absl::InvalidArgumentError(
@@ -313,11 +317,13 @@ void ReadWorkers(FlagValues& values, RunOptions& options) {
   values.Into("max-restarts", restarts, options.spec.max_restarts);
   values.Into("wait-for-replacement", ReadSeconds,
               options.spec.wait_for_replacement);
-  const auto scale_up = [](const std::string& text) -> absl::StatusOr<ScaleUp> {
+  const auto scale_up =
+      [](const std::string& text) -> absl::StatusOr<rendezvous::ScaleUp> {
     const absl::StatusOr<std::string> word =
         ReadChoice(text, {"never", "restart"});
     if (!word.ok()) return word.status();
-    return *word == "never" ? ScaleUp::kNever : ScaleUp::kRestart;
+    return *word == "never" ? rendezvous::ScaleUp::kNever
+                            : rendezvous::ScaleUp::kRestart;
   };
   values.Into("scale-up", scale_up, options.spec.scale_up);
   values.Into("scale-up-cooldown", ReadSeconds,
@@ -331,11 +337,11 @@ void ReadWorkers(FlagValues& values, RunOptions& options) {
   };
   values.Into("local-rank-flag", local_rank_flag, options.local_rank_flag);
   options.fitness = ReadFitnessOptions(values);
-  values.Into("stdin", ParseWorkerInput, options.input);
-  const WorkerInput::Reader reader = options.input.reader;
+  values.Into("stdin", agent::ParseWorkerInput, options.input);
+  const agent::WorkerInput::Reader reader = options.input.reader;
   if (options.remote.start != RemoteStart::kNone &&
-      (reader == WorkerInput::Reader::kAll ||
-       reader == WorkerInput::Reader::kRank)) {
+      (reader == agent::WorkerInput::Reader::kAll ||
+       reader == agent::WorkerInput::Reader::kRank)) {
     values.Refuse("stdin",
                   absl::InvalidArgumentError(
                       "the agents that --hostfile and --slurm start have no "
@@ -346,8 +352,8 @@ void ReadWorkers(FlagValues& values, RunOptions& options) {
 void ReadOutput(FlagValues& values, RunOptions& options) {
   values.Into("log-dir", ReadFolder, options.log_dir);
   values.Into("log-line-prefix-template", ReadText, options.log_line_prefix);
-  values.Into("redirects", ParseStreamsByRank, options.redirects);
-  values.Into("tee", ParseStreamsByRank, options.tee);
+  values.Into("redirects", agent::ParseStreamsByRank, options.redirects);
+  values.Into("tee", agent::ParseStreamsByRank, options.tee);
   values.Into("local-ranks-filter", ReadLocalRanks,
               options.console_local_ranks);
   values.Into("console", ReadConsolePolicy, options.console);
@@ -362,7 +368,7 @@ void ReadOutput(FlagValues& values, RunOptions& options) {
   values.Into("log-rotate-mb", read, mebibytes);
   options.rotate_bytes = mebibytes << 20;
   const bool asked = values.IsGiven("log-rotate-mb");
-  if (asked) options.rotation = LogPlan::Rotation::kOfAllStreams;
+  if (asked) options.rotation = agent::LogPlan::Rotation::kOfAllStreams;
   bool quiet = false;
   values.Into("quiet", ReadSwitch, quiet);
   options.verbosity = quiet ? Verbosity::kQuiet : Verbosity::kNotices;
@@ -499,4 +505,4 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   return parsed;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -22,7 +22,7 @@
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/job_spec.h"
 
-namespace muster {
+namespace muster::launcher {
 
 enum class RendezvousBackend { kStatic, kDynamic };
 enum class Standalone { kNo, kYes };
@@ -45,18 +45,18 @@ struct RunOptions {
   // Nodes and where they meet. What was not given is nullopt or empty.
   Standalone standalone = Standalone::kNo;
   RendezvousBackend backend = RendezvousBackend::kStatic;
-  std::optional<Endpoint> endpoint;
+  std::optional<rendezvous::Endpoint> endpoint;
   std::string run_id = "none";
   Hosting hosting = Hosting::kIfOwner;
   std::optional<int> node_rank;
-  Endpoint master{"127.0.0.1", 29500};
+  rendezvous::Endpoint master{"127.0.0.1", 29500};
   std::optional<int> master_port;
   int store_port = 0;  // 0: a free one each round
   std::string local_addr;
   std::string node_id;
   std::string token_file;
   std::vector<std::string> topology;  // "KEY=VALUE", the outermost first
-  JobSpec spec;
+  rendezvous::JobSpec spec;
   RemoteOptions remote;
   Duration connect_timeout = std::chrono::seconds(60);
   Duration coordinator_timeout = std::chrono::seconds(60);
@@ -69,33 +69,33 @@ struct RunOptions {
   std::string workers_asked;
   std::vector<std::string> gpus;
   LocalRanks local_ranks = LocalRanks::kReal;
-  StorePath store_path = StorePath::kDirect;
+  agent::StorePath store_path = agent::StorePath::kDirect;
   Interpreter interpreter = Interpreter::kByName;
   bool expands_local_rank = false;  // torchrun's macro in arguments
   std::string role = "default";
   std::vector<std::string> program;  // and its arguments
-  HangPolicy hangs;
-  Binding binding = Binding::kNone;
-  std::vector<Dialect> dialects;
+  agent::HangPolicy hangs;
+  agent::Binding binding = agent::Binding::kNone;
+  std::vector<agent::Dialect> dialects;
   std::string local_rank_flag;  // its name, without dashes; empty: none
   std::map<std::string, std::string> worker_environment;  // more of it
-  WorkerInput input;
-  FitnessOptions fitness;
+  agent::WorkerInput input;
+  agent::FitnessOptions fitness;
 
   // Output.
   std::string log_dir;
   std::string log_line_prefix;  // a template; empty: ours
-  StreamsByRank redirects;
-  StreamsByRank tee;
-  ConsolePolicy console;
+  agent::StreamsByRank redirects;
+  agent::StreamsByRank tee;
+  agent::ConsolePolicy console;
   std::set<int> console_local_ranks;
   std::vector<std::string> stdout_filters;
   std::vector<std::string> stderr_filters;
   // Asked for: --log-rotate-mb is given.
-  LogPlan::Rotation rotation = LogPlan::Rotation::kOfShownStreams;
+  agent::LogPlan::Rotation rotation = agent::LogPlan::Rotation::kOfShownStreams;
   int64_t rotate_bytes = 256 << 20;
   Verbosity verbosity = Verbosity::kNotices;
-  Telling telling = Telling::kAlone;
+  agent::Telling telling = agent::Telling::kAlone;
   Cluster cluster = Cluster::kNone;
 
   // Signals.
@@ -103,7 +103,7 @@ struct RunOptions {
   std::vector<int> signals_to_handle;   // stop the job
   std::vector<int> signals_to_forward;  // go to every worker
   std::vector<int> signals_to_leave;
-  PreemptionOptions preemption;
+  agent::PreemptionOptions preemption;
 
   // One line each, to be said once: flags that have no effect here.
   std::vector<std::string> remarks;
@@ -127,6 +127,6 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
     const std::map<std::string, std::string>& environment,
     const DefaultsSource& source = nullptr);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_RUN_OPTIONS_H_

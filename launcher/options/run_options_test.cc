@@ -9,7 +9,7 @@
 
 #include "launcher/options/flag_table.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::AllOf;
@@ -94,12 +94,12 @@ std::vector<FlagCase> TorchrunFlags() {
       {"log-dir", "/logs", [](O o) { return o.log_dir == "/logs"; }, nullptr,
        "log_dir"},
       {"redirects", "3",
-       [](O o) { return o.redirects.For(5) == StreamSet::kBoth; }, "4",
+       [](O o) { return o.redirects.For(5) == agent::StreamSet::kBoth; }, "4",
        "redirects"},
       {"tee", "0:1,1:2",
        [](O o) {
-         return o.tee.For(0) == StreamSet::kOut &&
-                o.tee.For(1) == StreamSet::kErr;
+         return o.tee.For(0) == agent::StreamSet::kOut &&
+                o.tee.For(1) == agent::StreamSet::kErr;
        },
        "x:1", "tee"},
       {"local-ranks-filter", "0,2",
@@ -128,7 +128,7 @@ std::vector<FlagCase> TorchrunFlags() {
       {"logs-specs", "default", [](O o) { return o.remarks.empty(); }, "mine",
        "logs_specs"},
       {"numa-binding", "socket",
-       [](O o) { return o.binding == Binding::kSocket; }, "pod",
+       [](O o) { return o.binding == agent::Binding::kSocket; }, "pod",
        "numa_binding"},
       {"signals-to-handle", "SIGTERM,SIGUSR1",
        [](O o) {
@@ -277,10 +277,10 @@ TEST(RunOptions, MixedDashesAndUnderscores) {
 }
 
 TEST(RunOptions, ShortForms) {
-  EXPECT_EQ(Options({"-r", "3"}).redirects.all, StreamSet::kBoth);
-  EXPECT_EQ(Options({"-r3"}).redirects.all, StreamSet::kBoth);
-  EXPECT_EQ(Options({"-r=3"}).redirects.all, StreamSet::kBoth);
-  EXPECT_EQ(Options({"-t", "1"}).tee.all, StreamSet::kOut);
+  EXPECT_EQ(Options({"-r", "3"}).redirects.all, agent::StreamSet::kBoth);
+  EXPECT_EQ(Options({"-r3"}).redirects.all, agent::StreamSet::kBoth);
+  EXPECT_EQ(Options({"-r=3"}).redirects.all, agent::StreamSet::kBoth);
+  EXPECT_EQ(Options({"-t", "1"}).tee.all, agent::StreamSet::kOut);
   EXPECT_EQ(Options({"-m"}).interpreter, Interpreter::kModule);
 }
 
@@ -455,7 +455,7 @@ TEST(RunOptions, OurOwnFlags) {
   EXPECT_EQ(options.node_id, "n7");
   EXPECT_THAT(options.gpus, ElementsAre("0", "GPU-1"));
   EXPECT_EQ(options.spec.wait_for_replacement, std::chrono::seconds(4));
-  EXPECT_EQ(options.spec.scale_up, ScaleUp::kNever);
+  EXPECT_EQ(options.spec.scale_up, rendezvous::ScaleUp::kNever);
   EXPECT_EQ(options.spec.scale_up_cool_down, std::chrono::seconds(6));
   EXPECT_THAT(options.signals_to_leave, ElementsAre(SIGTERM));
   EXPECT_EQ(options.rotate_bytes, 1 << 20);
@@ -485,9 +485,10 @@ TEST(RunOptionsTest, HangTimeout) {
     return ParseRunOptions(FlagsOf(FlagUser::kLaunchOnly),
                            {"--hang-timeout=" + text, "a.py"}, {});
   };
-  EXPECT_EQ(of("auto")->options.hangs.detection, HangDetection::kLearned);
-  EXPECT_EQ(of("off")->options.hangs.detection, HangDetection::kOff);
-  EXPECT_EQ(of("90.5")->options.hangs.detection, HangDetection::kGiven);
+  EXPECT_EQ(of("auto")->options.hangs.detection,
+            agent::HangDetection::kLearned);
+  EXPECT_EQ(of("off")->options.hangs.detection, agent::HangDetection::kOff);
+  EXPECT_EQ(of("90.5")->options.hangs.detection, agent::HangDetection::kGiven);
   EXPECT_EQ(of("90.5")->options.hangs.timeout,
             std::chrono::milliseconds(90500));
   for (const char* text : {"0", "-1", "soon", ""}) {
@@ -498,4 +499,4 @@ TEST(RunOptionsTest, HangTimeout) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -7,7 +7,7 @@
 #include "launcher/options/flag_table.h"
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::StartsWith;
@@ -39,4 +39,4 @@ TEST(StdinOption, AgentsThatAreStartedFromHereHaveNone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

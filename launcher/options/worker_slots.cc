@@ -10,7 +10,7 @@
 #include "base/environment_value.h"
 #include "launcher/options/option_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 std::string Plural(size_t count, const std::string& noun) {
@@ -96,7 +96,7 @@ bool NeedsGpus(const RunOptions& options) {
   return options.workers_per_node == "gpu" ||
          options.workers_per_node == "auto" || !options.gpus.empty() ||
          options.local_ranks == LocalRanks::kVirtual ||
-         options.binding != Binding::kNone;
+         options.binding != agent::Binding::kNone;
 }
 
 absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
@@ -145,4 +145,4 @@ absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
   return slots;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

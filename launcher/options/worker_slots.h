@@ -8,7 +8,7 @@
 #include "launcher/options/machine_facts.h"
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // The workers of this node.
 struct WorkerSlots {
@@ -30,6 +30,6 @@ bool NeedsGpus(const RunOptions& options);
 absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
                                             const MachineFacts& facts);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_WORKER_SLOTS_H_

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -64,4 +64,4 @@ TEST_F(VirtualLocalRank, RealOnesShareTheNodesVariable) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using enum FlagKind;
@@ -94,4 +94,4 @@ absl::Status InDeepSpeedsWords(const absl::Status& error) {
   return {error.code(), absl::StrReplaceAll(error.message(), words)};
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

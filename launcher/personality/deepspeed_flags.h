@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "launcher/options/flag.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // The flags of DeepSpeed's launcher (0.19), --help with what becomes of each.
 std::vector<Flag> DeepSpeedFlags();
@@ -15,6 +15,6 @@ std::vector<Flag> DeepSpeedFlags();
 // become: --num_gpus.
 absl::Status InDeepSpeedsWords(const absl::Status& error);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_PERSONALITY_DEEPSPEED_FLAGS_H_

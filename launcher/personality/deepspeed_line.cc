@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "launcher/hostfile/host_filter.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr int kMostGpus = 4096;
@@ -276,4 +276,4 @@ absl::StatusOr<OwnLine> OwnLineOfDeepSpeed(
   return Translator(line, hosts).Translate();
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -10,7 +10,7 @@
 #include "launcher/options/command_line.h"
 #include "launcher/personality/personality.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Where DeepSpeed looks for a host file that nobody named.
 inline constexpr char kDeepSpeedHostFile[] = "/job/hostfile";
@@ -25,6 +25,6 @@ std::string HostFileOf(const CommandLine& line);
 absl::StatusOr<OwnLine> OwnLineOfDeepSpeed(
     const CommandLine& line, const std::optional<std::vector<Host>>& hosts);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_PERSONALITY_DEEPSPEED_LINE_H_

@@ -5,7 +5,7 @@
 
 #include "launcher/personality/deepspeed_flags.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::AllOf;
@@ -173,4 +173,4 @@ TEST(OwnLineOfDeepSpeedTest, WhatIsNotDoneIsNamed) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

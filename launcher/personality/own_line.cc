@@ -12,7 +12,7 @@
 #include "launcher/personality/deepspeed_line.h"
 #include "launcher/personality/torch_line.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr char kDeepSpeedHelp[] =
@@ -87,4 +87,4 @@ absl::Status InCallersWords(Personality personality,
                                                 : error;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -7,7 +7,7 @@
 #include "launcher/options/flag.h"
 #include "launcher/personality/personality.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // The command line of whoever is called, as one of `launch`; reads DeepSpeed's
 // host file. What runs a program begins with a flag unless `called` is kLaunch.
@@ -17,6 +17,6 @@ absl::StatusOr<OwnLine> ReadOwnLine(const CalledAs& called,
 // What `launch` refuses, in the words of whoever is called.
 absl::Status InCallersWords(Personality personality, const absl::Status& error);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_PERSONALITY_OWN_LINE_H_

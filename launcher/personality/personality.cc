@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 std::string BaseName(const std::string& path) {
@@ -45,4 +45,4 @@ CalledAs WhoIsCalled(const std::string& program,
   return called;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

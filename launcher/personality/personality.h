@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Whose command line this is.
 enum class Personality {
@@ -37,6 +37,6 @@ struct OwnLine {
   std::string help;  // asks_help: what is to be printed
 };
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_PERSONALITY_PERSONALITY_H_

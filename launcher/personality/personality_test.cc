@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -45,4 +45,4 @@ TEST(WhoIsCalledTest, ByTheModuleThatPythonWouldRun) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

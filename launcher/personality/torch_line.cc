@@ -4,7 +4,7 @@
 
 #include "launcher/options/command_line.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr char kUseEnv[] = "use-env";
@@ -83,4 +83,4 @@ absl::StatusOr<OwnLine> OwnLineOfTorchLaunch(
   return own;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

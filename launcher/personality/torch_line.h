@@ -8,7 +8,7 @@
 #include "launcher/options/flag.h"
 #include "launcher/personality/personality.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // torchrun's command line: our own flags are a superset of its; but its program
 // runs under Python whatever it is called, and the cluster around it says
@@ -23,6 +23,6 @@ absl::StatusOr<OwnLine> OwnLineOfTorchrun(const std::vector<Flag>& flags,
 absl::StatusOr<OwnLine> OwnLineOfTorchLaunch(
     const std::vector<Flag>& flags, const std::vector<std::string>& args);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_PERSONALITY_TORCH_LINE_H_

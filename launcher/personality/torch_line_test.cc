@@ -7,7 +7,7 @@
 #include "launcher/options/flag_table.h"
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -109,4 +109,4 @@ TEST(OwnLineOfTorchLaunchTest, WithoutPythonTheEnvironmentMustBeUsed) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

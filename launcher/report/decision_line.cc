@@ -3,7 +3,7 @@
 #include "launcher/report/text_layout.h"
 #include "rendezvous/events/time_text.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr int kKindColumns = 7;
@@ -11,10 +11,10 @@ constexpr int kMostNodeColumns = 28;
 
 }  // namespace
 
-std::string DecisionLine(const Decision& decision, double unix_time,
+std::string DecisionLine(const rendezvous::Decision& decision, double unix_time,
                          TextStyle style) {
   std::string node = Shorten(PrintableLine(decision.node_id), kMostNodeColumns);
-  std::string line = Inked(UtcText(unix_time), Ink::kFaint, style) +
+  std::string line = Inked(rendezvous::UtcText(unix_time), Ink::kFaint, style) +
                      "  round " + std::to_string(decision.round) + "  " +
                      Inked(PadRight(PrintableLine(decision.kind), kKindColumns),
                            Ink::kBold, style) +
@@ -23,4 +23,4 @@ std::string DecisionLine(const Decision& decision, double unix_time,
   return line + PrintableLine(decision.reason) + "\n";
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

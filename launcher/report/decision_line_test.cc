@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr double kTime = 1771337471.25;
 
-Decision Break() {
+rendezvous::Decision Break() {
   return {"break", 2, "host-b", "rank 3 was killed by SIGKILL"};
 }
 
@@ -22,4 +22,4 @@ TEST(DecisionLineTest, ForPeople) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

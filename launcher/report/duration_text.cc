@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 std::string Format(const char* format, int64_t large, int64_t small) {
@@ -31,4 +31,4 @@ std::string DurationText(Duration duration) {
   return Format("%lldd %02lldh", hours / 24, hours % 24);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,13 +5,13 @@
 
 #include "base/time.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // A duration in two units that fit its size: "0.04s", "7.5s", "2m 03s",
 // "5h 07m", "3d 04h". Rounded down, so that it never shows time that has not
 // passed; negative ones show as zero. Pure.
 std::string DurationText(Duration duration);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_REPORT_DURATION_TEXT_H_

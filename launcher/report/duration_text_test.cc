@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using std::chrono::hours;
@@ -35,4 +35,4 @@ TEST(DurationTextTest, TwoUnitsThatFit) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

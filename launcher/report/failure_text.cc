@@ -6,7 +6,7 @@
 #include "rendezvous/protocol/signal_names.h"
 #include "rendezvous/protocol/verdict.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 std::string Number(int64_t value) { return std::to_string(value); }
@@ -27,39 +27,39 @@ bool IsCrash(int signal) {
   }
 }
 
-std::string StoppedText(const Failure& failure) {
+std::string StoppedText(const rendezvous::Failure& failure) {
   if (IsCrash(failure.signal)) {
-    return "crashed with " + SignalName(failure.signal) +
+    return "crashed with " + rendezvous::SignalName(failure.signal) +
            " while the round was being stopped";
   }
   if (failure.signal > 0) {
-    return "stopped by us with " + SignalName(failure.signal);
+    return "stopped by us with " + rendezvous::SignalName(failure.signal);
   }
   return "stopped by us, exit code " + Number(failure.exit_code);
 }
 
 }  // namespace
 
-std::string EndText(const Failure& failure) {
+std::string EndText(const rendezvous::Failure& failure) {
   switch (failure.kind) {
-    case FailureKind::kExitCode:
+    case rendezvous::FailureKind::kExitCode:
       return "exit code " + Number(failure.exit_code);
-    case FailureKind::kSignal:
-      return "killed by " + SignalName(failure.signal) + " (signal " +
-             Number(failure.signal) + ")";
-    case FailureKind::kStartFailed:
+    case rendezvous::FailureKind::kSignal:
+      return "killed by " + rendezvous::SignalName(failure.signal) +
+             " (signal " + Number(failure.signal) + ")";
+    case rendezvous::FailureKind::kStartFailed:
       return "could not be started";
-    case FailureKind::kStoppedByUs:
+    case rendezvous::FailureKind::kStoppedByUs:
       return StoppedText(failure);
-    case FailureKind::kNodeLost:
+    case rendezvous::FailureKind::kNodeLost:
       return "node lost";
-    case FailureKind::kHung:
+    case rendezvous::FailureKind::kHung:
       return "hung";
   }
   return "unknown";
 }
 
-std::string NodeText(const Failure& failure) {
+std::string NodeText(const rendezvous::Failure& failure) {
   std::string host = PrintableLine(failure.host);
   std::string node = PrintableLine(failure.node_id);
   if (host.empty()) return node.empty() ? "an unknown node" : node;
@@ -67,7 +67,7 @@ std::string NodeText(const Failure& failure) {
   return host + " (node " + node + ")";
 }
 
-std::string WorkerText(const Failure& failure) {
+std::string WorkerText(const rendezvous::Failure& failure) {
   if (failure.rank < 0) return "";
   std::string text = "rank " + Number(failure.rank);
   if (failure.local_rank >= 0) {
@@ -77,7 +77,7 @@ std::string WorkerText(const Failure& failure) {
   return text;
 }
 
-std::string MessageText(const Failure& failure) {
+std::string MessageText(const rendezvous::Failure& failure) {
   std::string message = failure.message;
   std::string end = EndText(failure);
   if (!message.starts_with(end)) return message;
@@ -86,18 +86,18 @@ std::string MessageText(const Failure& failure) {
   return message;
 }
 
-std::string HintText(const Failure& failure) {
-  if (failure.kind == FailureKind::kHung) {
+std::string HintText(const rendezvous::Failure& failure) {
+  if (failure.kind == rendezvous::FailureKind::kHung) {
     return "Peers that wait for a hung worker fall silent as well: compare its "
            "stack with theirs, in stack.txt in each worker's log folder. "
            "Silence that is meant: WATCHDOG_S=0, or --hang-timeout.";
   }
-  if (failure.kind == FailureKind::kExitCode &&
-      failure.exit_code == kPreemptedExitCode) {
+  if (failure.kind == rendezvous::FailureKind::kExitCode &&
+      failure.exit_code == rendezvous::kPreemptedExitCode) {
     return "A job that ends with 75 was preempted and is started again. This "
            "one was not: it ends with 1.";
   }
-  if (failure.kind != FailureKind::kSignal) return "";
+  if (failure.kind != rendezvous::FailureKind::kSignal) return "";
   switch (failure.signal) {
     case SIGKILL:
       return "Muster did not send it. Mostly it is the kernel, out of memory: "
@@ -109,4 +109,4 @@ std::string HintText(const Failure& failure) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

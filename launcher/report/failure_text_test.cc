@@ -5,20 +5,20 @@
 
 #include <csignal>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(FailureTextTest, EachKindOfEnd) {
-  Failure failure;
+  rendezvous::Failure failure;
   failure.exit_code = 3;
   EXPECT_EQ(EndText(failure), "exit code 3");
-  failure.kind = FailureKind::kSignal;
+  failure.kind = rendezvous::FailureKind::kSignal;
   failure.signal = SIGSEGV;
   EXPECT_EQ(EndText(failure), "killed by SIGSEGV (signal 11)");
-  failure.kind = FailureKind::kStoppedByUs;
+  failure.kind = rendezvous::FailureKind::kStoppedByUs;
   failure.signal = SIGTERM;
   EXPECT_EQ(EndText(failure), "stopped by us with SIGTERM");
   failure.signal = SIGSEGV;
@@ -26,14 +26,14 @@ TEST(FailureTextTest, EachKindOfEnd) {
             "crashed with SIGSEGV while the round was being stopped");
   failure.signal = 0;
   EXPECT_EQ(EndText(failure), "stopped by us, exit code 3");
-  failure.kind = FailureKind::kStartFailed;
+  failure.kind = rendezvous::FailureKind::kStartFailed;
   EXPECT_EQ(EndText(failure), "could not be started");
-  failure.kind = FailureKind::kNodeLost;
+  failure.kind = rendezvous::FailureKind::kNodeLost;
   EXPECT_EQ(EndText(failure), "node lost");
 }
 
 TEST(FailureTextTest, NamesWorkersAndNodes) {
-  Failure failure;
+  rendezvous::Failure failure;
   EXPECT_EQ(WorkerText(failure), "");
   EXPECT_EQ(NodeText(failure), "an unknown node");
   failure.host = failure.node_id = "host-b";
@@ -50,7 +50,7 @@ TEST(FailureTextTest, NamesWorkersAndNodes) {
 }
 
 TEST(FailureTextTest, AMessageDoesNotSayTheEndAgain) {
-  Failure failure;
+  rendezvous::Failure failure;
   failure.exit_code = 3;
   failure.message = "exit code 3: ValueError: x";
   EXPECT_EQ(MessageText(failure), "ValueError: x");
@@ -61,19 +61,19 @@ TEST(FailureTextTest, AMessageDoesNotSayTheEndAgain) {
 }
 
 TEST(FailureTextTest, AKillThatWasNotOursGetsAHint) {
-  Failure failure;
-  failure.kind = FailureKind::kSignal;
+  rendezvous::Failure failure;
+  failure.kind = rendezvous::FailureKind::kSignal;
   failure.signal = SIGKILL;
   EXPECT_THAT(HintText(failure), HasSubstr("out of memory"));
   failure.signal = SIGSEGV;
   EXPECT_THAT(HintText(failure), IsEmpty());
-  failure.kind = FailureKind::kStoppedByUs;
+  failure.kind = rendezvous::FailureKind::kStoppedByUs;
   failure.signal = SIGKILL;
   EXPECT_THAT(HintText(failure), IsEmpty());
 }
 
 TEST(FailureTextTest, AWorkersStatus75IsExplained) {
-  Failure failure;
+  rendezvous::Failure failure;
   failure.exit_code = 3;
   EXPECT_THAT(HintText(failure), IsEmpty());
   failure.exit_code = 75;
@@ -81,4 +81,4 @@ TEST(FailureTextTest, AWorkersStatus75IsExplained) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -2,7 +2,7 @@
 
 #include "launcher/report/text_layout.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr int kLabelColumns = 13;
@@ -69,4 +69,4 @@ void FramedText::Indented(const std::string& line) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

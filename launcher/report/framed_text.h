@@ -7,7 +7,7 @@
 
 #include "launcher/report/text_style.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Puts a summary together line by line, none wider than the target (but for
 // words that must not be broken) and none with trailing blanks. Pure.
@@ -48,6 +48,6 @@ class FramedText {
   std::string text_;
 };
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_REPORT_FRAMED_TEXT_H_

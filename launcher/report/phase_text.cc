@@ -1,61 +1,61 @@
 #include "launcher/report/phase_text.h"
 
-namespace muster {
+namespace muster::launcher {
 
-const char* PhaseText(JobPhase phase) {
+const char* PhaseText(rendezvous::JobPhase phase) {
   switch (phase) {
-    case JobPhase::kGathering:
+    case rendezvous::JobPhase::kGathering:
       return "gathering";
-    case JobPhase::kRunning:
+    case rendezvous::JobPhase::kRunning:
       return "running";
-    case JobPhase::kStopping:
+    case rendezvous::JobPhase::kStopping:
       return "stopping";
-    case JobPhase::kFinished:
+    case rendezvous::JobPhase::kFinished:
       return "finished";
   }
   return "unknown";
 }
 
-const char* PhaseText(NodePhase phase) {
+const char* PhaseText(rendezvous::NodePhase phase) {
   switch (phase) {
-    case NodePhase::kIdle:
+    case rendezvous::NodePhase::kIdle:
       return "idle";
-    case NodePhase::kRunning:
+    case rendezvous::NodePhase::kRunning:
       return "running";
-    case NodePhase::kStopping:
+    case rendezvous::NodePhase::kStopping:
       return "stopping";
-    case NodePhase::kSucceeded:
+    case rendezvous::NodePhase::kSucceeded:
       return "succeeded";
   }
   return "unknown";
 }
 
-const char* FitnessText(Fitness fitness) {
+const char* FitnessText(rendezvous::Fitness fitness) {
   switch (fitness) {
-    case Fitness::kFit:
+    case rendezvous::Fitness::kFit:
       return "fit";
-    case Fitness::kUnchecked:
+    case rendezvous::Fitness::kUnchecked:
       return "unchecked";
-    case Fitness::kUnfit:
+    case rendezvous::Fitness::kUnfit:
       return "unfit";
   }
   return "unknown";
 }
 
-const char* OutcomeText(Outcome outcome) {
+const char* OutcomeText(rendezvous::Outcome outcome) {
   switch (outcome) {
-    case Outcome::kSucceeded:
+    case rendezvous::Outcome::kSucceeded:
       return "succeeded";
-    case Outcome::kFailed:
+    case rendezvous::Outcome::kFailed:
       return "failed";
-    case Outcome::kCancelled:
+    case rendezvous::Outcome::kCancelled:
       return "cancelled";
-    case Outcome::kTimedOut:
+    case rendezvous::Outcome::kTimedOut:
       return "timed out";
-    case Outcome::kPreempted:
+    case rendezvous::Outcome::kPreempted:
       return "preempted";
   }
   return "unknown";
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -3,14 +3,16 @@
 
 #include "rendezvous/protocol/job_status.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Lower-case names, the same in tables and in JSON. Pure.
-const char* PhaseText(JobPhase phase);     // "gathering", "running", …
-const char* PhaseText(NodePhase phase);    // "idle", "running", …
-const char* FitnessText(Fitness fitness);  // "fit", "unchecked", "unfit"
-const char* OutcomeText(Outcome outcome);  // "succeeded", "failed", …
+const char* PhaseText(rendezvous::JobPhase phase);  // "gathering", "running", …
+const char* PhaseText(rendezvous::NodePhase phase);  // "idle", "running", …
+const char* FitnessText(
+    rendezvous::Fitness fitness);  // "fit", "unchecked", "unfit"
+const char* OutcomeText(
+    rendezvous::Outcome outcome);  // "succeeded", "failed", …
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_REPORT_PHASE_TEXT_H_

@@ -8,7 +8,7 @@
 #include "launcher/report/duration_text.h"
 #include "launcher/report/text_layout.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr size_t kMostRanks = 16;    // shown one by one
@@ -53,7 +53,7 @@ bool LagsMore(const RankProgress* a, const RankProgress* b) {
 }
 
 // "12.3s ago", and where a deadline is near, "25.1s ago of 30.0s".
-std::string HeardText(const WorkerProgress& said) {
+std::string HeardText(const rendezvous::WorkerProgress& said) {
   const std::string ago = DurationText(said.silent_for) + " ago";
   if (said.deadline == Duration::zero() ||
       said.silent_for < said.deadline / 2) {
@@ -64,7 +64,7 @@ std::string HeardText(const WorkerProgress& said) {
 
 std::vector<std::string> Row(const RankProgress& rank,
                              const ProgressSummary& summary) {
-  const WorkerProgress& said = rank.said;
+  const rendezvous::WorkerProgress& said = rank.said;
   const int64_t behind =
       said.step ? *summary.most_step - *said.step : int64_t{0};
   return {std::to_string(rank.rank),
@@ -103,7 +103,7 @@ bool IsSlower(const RankProgress& a, const RankProgress& b) {
 
 std::vector<std::string> Cells(const RankProgress& rank,
                                const ProgressSummary& summary) {
-  const WorkerProgress& said = rank.said;
+  const rendezvous::WorkerProgress& said = rank.said;
   const int64_t behind =
       said.step ? *summary.most_step - *said.step : int64_t{0};
   return {said.step ? "step " + std::to_string(*said.step) : "",
@@ -118,12 +118,12 @@ std::vector<std::string> Cells(const RankProgress& rank,
 
 }  // namespace
 
-std::vector<RankProgress> RanksOf(const JobStatus& job) {
+std::vector<RankProgress> RanksOf(const rendezvous::JobStatus& job) {
   std::vector<RankProgress> ranks;
   int first_rank = 0;  // members come by group rank, so slots add up to ranks
-  for (const NodeStatus& node : job.nodes) {
+  for (const rendezvous::NodeStatus& node : job.nodes) {
     if (!node.group_rank) continue;
-    for (const WorkerProgress& said : node.progress) {
+    for (const rendezvous::WorkerProgress& said : node.progress) {
       ranks.push_back({.rank = first_rank + said.local_rank,
                        .host = node.node.host,
                        .said = said});
@@ -139,7 +139,7 @@ ProgressSummary Summarize(const std::vector<RankProgress>& ranks) {
   double losses = 0;
   int told_loss = 0;
   for (const RankProgress& rank : ranks) {
-    const WorkerProgress& said = rank.said;
+    const rendezvous::WorkerProgress& said = rank.said;
     ++summary.reporting;
     if (said.step) {
       if (!summary.least_step || *said.step < *summary.least_step) {
@@ -168,7 +168,7 @@ ProgressSummary Summarize(const std::vector<RankProgress>& ranks) {
   return summary;
 }
 
-std::string ProgressLine(const JobStatus& job) {
+std::string ProgressLine(const rendezvous::JobStatus& job) {
   const ProgressSummary summary = Summarize(RanksOf(job));
   if (summary.reporting == 0) return "";
   std::string line;
@@ -191,7 +191,8 @@ std::string ProgressLine(const JobStatus& job) {
   return line;
 }
 
-std::string RankLines(const JobStatus& job, const TextTarget& target) {
+std::string RankLines(const rendezvous::JobStatus& job,
+                      const TextTarget& target) {
   const std::vector<RankProgress> ranks = RanksOf(job);
   if (ranks.empty()) return "";
   const ProgressSummary summary = Summarize(ranks);
@@ -226,7 +227,8 @@ std::string RankLines(const JobStatus& job, const TextTarget& target) {
   return text;
 }
 
-std::string ProgressTable(const JobStatus& job, const TextTarget& target) {
+std::string ProgressTable(const rendezvous::JobStatus& job,
+                          const TextTarget& target) {
   const std::vector<RankProgress> ranks = RanksOf(job);
   if (ranks.empty()) return "";
   const ProgressSummary summary = Summarize(ranks);
@@ -253,4 +255,4 @@ std::string ProgressTable(const JobStatus& job, const TextTarget& target) {
   return text;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

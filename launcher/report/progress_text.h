@@ -10,7 +10,7 @@
 #include "launcher/report/text_style.h"
 #include "rendezvous/protocol/job_status.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // How far the ranks of a job are, from what they say of themselves. Everything
 // here is pure.
@@ -18,10 +18,10 @@ namespace muster {
 struct RankProgress {
   int rank = 0;
   std::string host;
-  WorkerProgress said;
+  rendezvous::WorkerProgress said;
 };
 // Of every rank of the current round that has said something, by rank.
-std::vector<RankProgress> RanksOf(const JobStatus& job);
+std::vector<RankProgress> RanksOf(const rendezvous::JobStatus& job);
 
 // From which on RankLines say so.
 inline constexpr Duration kLongSilence = std::chrono::seconds(10);
@@ -41,19 +41,21 @@ ProgressSummary Summarize(const std::vector<RankProgress>& ranks);
 
 // "steps 1180 to 1200 (median 1199), rank 3 is the last; loss 2.31; 408k
 // tokens/s; 7 of 8 ranks report", on one line; empty if none does.
-std::string ProgressLine(const JobStatus& job);
+std::string ProgressLine(const rendezvous::JobStatus& job);
 
 // For `launch watch`, below ProgressLine: "    rank 3  step 1180  20 behind
 // loss 2.31  51000 tokens/s", a line for each rank; of more than eight, of the
 // slowest and the fastest, with their hosts. Ends in a newline; empty if no
 // rank has told more than that it lives.
-std::string RankLines(const JobStatus& job, const TextTarget& target);
+std::string RankLines(const rendezvous::JobStatus& job,
+                      const TextTarget& target);
 
 // A table with a line for each rank; of more than sixteen, of the eight that
 // are furthest behind or silent for longest, and how many are left out. Ends in
 // a newline; empty if no rank reports.
-std::string ProgressTable(const JobStatus& job, const TextTarget& target);
+std::string ProgressTable(const rendezvous::JobStatus& job,
+                          const TextTarget& target);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_REPORT_PROGRESS_TEXT_H_

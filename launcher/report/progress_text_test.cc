@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using std::chrono::milliseconds;
@@ -15,12 +15,12 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 // `nodes` nodes of two ranks; all are at `step`.
-JobStatus Job(int nodes, int64_t step) {
-  JobStatus job;
-  job.phase = JobPhase::kRunning;
+rendezvous::JobStatus Job(int nodes, int64_t step) {
+  rendezvous::JobStatus job;
+  job.phase = rendezvous::JobPhase::kRunning;
   job.world_size = 2 * nodes;
   for (int i = 0; i < nodes; ++i) {
-    NodeStatus& node = job.nodes.emplace_back();
+    rendezvous::NodeStatus& node = job.nodes.emplace_back();
     node.node.host = "host-" + std::to_string(i);
     node.node.slots = 2;
     node.group_rank = i;
@@ -40,7 +40,7 @@ TEST(ProgressLine, AllAtOneStep) {
 }
 
 TEST(ProgressLine, NamesTheLast) {
-  JobStatus job = Job(2, 1200);
+  rendezvous::JobStatus job = Job(2, 1200);
   job.nodes[1].progress[1].step = 1180;
   job.nodes[1].progress[0].step = 1199;
   EXPECT_THAT(ProgressLine(job),
@@ -49,7 +49,7 @@ TEST(ProgressLine, NamesTheLast) {
 }
 
 TEST(ProgressLine, SaysWhoIsMissing) {
-  JobStatus job = Job(2, 1200);
+  rendezvous::JobStatus job = Job(2, 1200);
   job.nodes[0].progress.clear();
   EXPECT_THAT(ProgressLine(job), HasSubstr("; 2 of 4 ranks report"));
   job.nodes[1].progress.clear();
@@ -57,7 +57,7 @@ TEST(ProgressLine, SaysWhoIsMissing) {
 }
 
 TEST(ProgressLine, SignsOfLifeAlone) {
-  JobStatus job = Job(1, 0);
+  rendezvous::JobStatus job = Job(1, 0);
   job.nodes[0].progress = {{.local_rank = 0, .silent_for = seconds(1)},
                            {.local_rank = 1, .silent_for = seconds(3)}};
   EXPECT_EQ(ProgressLine(job),
@@ -65,7 +65,7 @@ TEST(ProgressLine, SignsOfLifeAlone) {
 }
 
 TEST(RankLines, OneForEachOfAFew) {
-  JobStatus job = Job(1, 1200);
+  rendezvous::JobStatus job = Job(1, 1200);
   job.nodes[0].progress[1] = {.local_rank = 1,
                               .step = 980,
                               .loss = 12.5,
@@ -83,7 +83,7 @@ TEST(RankLines, OneForEachOfAFew) {
 }
 
 TEST(RankLines, OfManyTheEnds) {
-  JobStatus job = Job(256, 1200);
+  rendezvous::JobStatus job = Job(256, 1200);
   job.nodes[77].progress[1].tokens_per_s = 59000;
   job.nodes[3].progress[0].tokens_per_s = 12000;
   EXPECT_EQ("\n" + RankLines(job, {}), R"(
@@ -98,15 +98,15 @@ TEST(RankLines, OfManyTheEnds) {
 }
 
 TEST(RankLines, OfSignsOfLifeThereAreNone) {
-  JobStatus job = Job(1, 0);
+  rendezvous::JobStatus job = Job(1, 0);
   job.nodes[0].progress = {{.local_rank = 0, .silent_for = seconds(1)},
                            {.local_rank = 1, .silent_for = seconds(3)}};
   EXPECT_EQ(RankLines(job, {}), "");
-  EXPECT_EQ(RankLines(JobStatus(), {}), "");
+  EXPECT_EQ(RankLines(rendezvous::JobStatus(), {}), "");
 }
 
 TEST(ProgressTable, OneLineEach) {
-  JobStatus job = Job(2, 1200);
+  rendezvous::JobStatus job = Job(2, 1200);
   job.nodes[1].progress[1] = {.local_rank = 1,
                               .step = 1180,
                               .loss = std::numeric_limits<double>::quiet_NaN(),
@@ -127,8 +127,8 @@ RANK  HOST    STEP  BEHIND  LOSS  TOKENS/S  HEARD               STATUS
 }
 
 TEST(ProgressTable, ColumnsThatNobodyFillsAreLeftOut) {
-  JobStatus job = Job(1, 5);
-  for (WorkerProgress& said : job.nodes[0].progress) {
+  rendezvous::JobStatus job = Job(1, 5);
+  for (rendezvous::WorkerProgress& said : job.nodes[0].progress) {
     said.loss.reset();
     said.tokens_per_s.reset();
   }
@@ -140,7 +140,7 @@ RANK  HOST    STEP  HEARD
 }
 
 TEST(ProgressTable, OfManyThoseWhoLag) {
-  JobStatus job = Job(500, 1200);
+  rendezvous::JobStatus job = Job(500, 1200);
   job.nodes[321].progress[1].step = 1100;
   job.nodes[3].progress[0].silent_for = seconds(9);
   const std::string table = ProgressTable(job, {});
@@ -151,8 +151,8 @@ TEST(ProgressTable, OfManyThoseWhoLag) {
 }
 
 TEST(ProgressTable, OfNobodyThereIsNone) {
-  EXPECT_EQ(ProgressTable(JobStatus(), {}), "");
+  EXPECT_EQ(ProgressTable(rendezvous::JobStatus(), {}), "");
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -7,7 +7,7 @@
 #include "launcher/report/phase_text.h"
 #include "rendezvous/protocol/signal_names.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -24,7 +24,8 @@ Json Number(const std::optional<double>& value) {
   return *value > 0 ? "inf" : "-inf";
 }
 
-Json ToJson(const WorkerProgress& said, std::optional<int> first_rank) {
+Json ToJson(const rendezvous::WorkerProgress& said,
+            std::optional<int> first_rank) {
   const bool watched = said.deadline > Duration::zero();
   return {
       {"rank", first_rank ? Json(*first_rank + said.local_rank) : Json()},
@@ -38,10 +39,11 @@ Json ToJson(const WorkerProgress& said, std::optional<int> first_rank) {
 }
 
 // `first_rank`: of a member, the rank of its first worker.
-Json ToJson(const NodeStatus& status, std::optional<int> first_rank) {
-  const NodeIdentity& node = status.node;
+Json ToJson(const rendezvous::NodeStatus& status,
+            std::optional<int> first_rank) {
+  const rendezvous::NodeIdentity& node = status.node;
   Json progress = Json::array();
-  for (const WorkerProgress& said : status.progress) {
+  for (const rendezvous::WorkerProgress& said : status.progress) {
     progress.push_back(ToJson(said, first_rank));
   }
   return {{"node_id", node.node_id},
@@ -60,13 +62,14 @@ Json ToJson(const NodeStatus& status, std::optional<int> first_rank) {
           {"connected", status.connected},
           {"draining", status.draining},
           {"fitness", FitnessText(status.fitness)},
-          {"unfit",
-           status.fitness == Fitness::kUnfit ? Json(status.unfit) : Json()},
+          {"unfit", status.fitness == rendezvous::Fitness::kUnfit
+                        ? Json(status.unfit)
+                        : Json()},
           {"silent_seconds", ToSeconds(status.silent_for)},
           {"progress", progress}};
 }
 
-Json ToJson(const Verdict& verdict) {
+Json ToJson(const rendezvous::Verdict& verdict) {
   Json json = {{"outcome", OutcomeText(verdict.outcome)},
                {"exit_code", verdict.exit_code},
                {"reason", verdict.reason},
@@ -87,13 +90,13 @@ Json ToJson(const Verdict& verdict) {
   return json;
 }
 
-Json ToJson(const PreemptionNotice& notice) {
-  return {{"signal", SignalName(notice.signal)},
+Json ToJson(const rendezvous::PreemptionNotice& notice) {
+  return {{"signal", rendezvous::SignalName(notice.signal)},
           {"host", notice.host},
           {"seconds_left", ToSeconds(notice.left)}};
 }
 
-Json ToJson(const JobStatus& job) {
+Json ToJson(const rendezvous::JobStatus& job) {
   Json json = {
       {"run_id", job.run_id},
       {"phase", PhaseText(job.phase)},
@@ -112,7 +115,7 @@ Json ToJson(const JobStatus& job) {
       {"verdict", job.verdict ? ToJson(*job.verdict) : Json()}};
   json["nodes"] = Json::array();
   int first_rank = 0;  // members come by group rank, so slots add up to ranks
-  for (const NodeStatus& node : job.nodes) {
+  for (const rendezvous::NodeStatus& node : job.nodes) {
     json["nodes"].push_back(ToJson(
         node, node.group_rank ? std::optional(first_rank) : std::nullopt));
     if (node.group_rank) first_rank += node.node.slots;
@@ -129,12 +132,14 @@ std::string Dump(const Json& json) {
 
 }  // namespace
 
-std::string StatusJson(const JobStatus& job) { return Dump(ToJson(job)); }
+std::string StatusJson(const rendezvous::JobStatus& job) {
+  return Dump(ToJson(job));
+}
 
-std::string JobListJson(const std::vector<JobStatus>& jobs) {
+std::string JobListJson(const std::vector<rendezvous::JobStatus>& jobs) {
   Json list = Json::array();
-  for (const JobStatus& job : jobs) list.push_back(ToJson(job));
+  for (const rendezvous::JobStatus& job : jobs) list.push_back(ToJson(job));
   return Dump(list);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

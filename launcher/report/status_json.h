@@ -6,15 +6,15 @@
 
 #include "rendezvous/protocol/job_status.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // One job for programs: a JSON object on several lines. Durations are in
 // seconds; what is not known is null. Ends in a newline. Pure.
-std::string StatusJson(const JobStatus& job);
+std::string StatusJson(const rendezvous::JobStatus& job);
 
 // Several jobs for programs: a JSON array of the same objects.
-std::string JobListJson(const std::vector<JobStatus>& jobs);
+std::string JobListJson(const std::vector<rendezvous::JobStatus>& jobs);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_REPORT_STATUS_JSON_H_

@@ -10,7 +10,7 @@
 #include "launcher/report/text_layout.h"
 #include "rendezvous/protocol/signal_names.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr int kMostNameColumns = 28;
@@ -29,30 +29,33 @@ std::string Name(const std::string& text) {
   return Shorten(PrintableLine(text), kMostNameColumns);
 }
 
-Ink PhaseInk(const JobStatus& job) {
-  if (job.phase == JobPhase::kRunning) return Ink::kGreen;
-  if (job.phase != JobPhase::kFinished) return Ink::kYellow;
-  bool good = job.verdict && job.verdict->outcome == Outcome::kSucceeded;
+Ink PhaseInk(const rendezvous::JobStatus& job) {
+  if (job.phase == rendezvous::JobPhase::kRunning) return Ink::kGreen;
+  if (job.phase != rendezvous::JobPhase::kFinished) return Ink::kYellow;
+  bool good =
+      job.verdict && job.verdict->outcome == rendezvous::Outcome::kSucceeded;
   return good ? Ink::kGreen : Ink::kRed;
 }
 
-std::string StateText(const JobStatus& job) {
+std::string StateText(const rendezvous::JobStatus& job) {
   return job.verdict ? OutcomeText(job.verdict->outcome) : PhaseText(job.phase);
 }
 
 // Whether nodes are missing for longer than a start takes.
-bool LongWaits(const JobStatus& job) {
-  return job.phase == JobPhase::kGathering && job.phase_age >= kLongWait &&
+bool LongWaits(const rendezvous::JobStatus& job) {
+  return job.phase == rendezvous::JobPhase::kGathering &&
+         job.phase_age >= kLongWait &&
          static_cast<int>(job.nodes.size()) < job.spec.min_nodes;
 }
 
-int MembersOf(const JobStatus& job) {
+int MembersOf(const rendezvous::JobStatus& job) {
   int members = 0;
-  for (const NodeStatus& node : job.nodes) members += node.group_rank ? 1 : 0;
+  for (const rendezvous::NodeStatus& node : job.nodes)
+    members += node.group_rank ? 1 : 0;
   return members;
 }
 
-std::string WorldLine(const JobStatus& job) {
+std::string WorldLine(const rendezvous::JobStatus& job) {
   int members = MembersOf(job);
   int spares = static_cast<int>(job.nodes.size()) - members;
   std::string text = job.world_size > 0 ? Count(job.world_size, "worker") +
@@ -74,16 +77,17 @@ std::string RanksText(int first, int slots) {
   return slots == 1 ? text : text + "-" + std::to_string(first + slots - 1);
 }
 
-std::string Notes(const JobStatus& job, const NodeStatus& node) {
+std::string Notes(const rendezvous::JobStatus& job,
+                  const rendezvous::NodeStatus& node) {
   std::vector<std::string> notes;
   // Without a world nobody is superfluous yet.
   if (!node.group_rank) {
     notes.push_back(job.world_size > 0 ? "spare" : "waiting");
   }
-  if (node.fitness == Fitness::kUnchecked && !node.group_rank) {
+  if (node.fitness == rendezvous::Fitness::kUnchecked && !node.group_rank) {
     notes.push_back("being checked");
   }
-  if (node.fitness == Fitness::kUnfit) {
+  if (node.fitness == rendezvous::Fitness::kUnfit) {
     notes.push_back("unfit: " +
                     Shorten(PrintableLine(node.unfit), kMostReasonColumns));
   }
@@ -97,24 +101,25 @@ std::string Notes(const JobStatus& job, const NodeStatus& node) {
 }
 
 // Mostly a node is named by its host; then one column says both.
-bool HostsNameNodes(const JobStatus& job) {
-  for (const NodeStatus& node : job.nodes) {
+bool HostsNameNodes(const rendezvous::JobStatus& job) {
+  for (const rendezvous::NodeStatus& node : job.nodes) {
     if (node.node.node_id != node.node.host) return false;
   }
   return true;
 }
 
-std::vector<std::vector<std::string>> NodeRows(const JobStatus& job) {
+std::vector<std::vector<std::string>> NodeRows(
+    const rendezvous::JobStatus& job) {
   std::vector<std::vector<std::string>> rows = {
       {"GROUP", "RANKS", "NODE", "ADDRESS", "PHASE", "HEARD", "NOTES"}};
-  const bool binds =
-      std::any_of(job.nodes.begin(), job.nodes.end(),
-                  [](const NodeStatus& n) { return !n.node.binding.empty(); });
+  const bool binds = std::any_of(
+      job.nodes.begin(), job.nodes.end(),
+      [](const rendezvous::NodeStatus& n) { return !n.node.binding.empty(); });
   if (binds) rows[0].insert(rows[0].end() - 1, "CPUS");
   bool one_name = HostsNameNodes(job);
   if (!one_name) rows[0].insert(rows[0].begin() + 3, "HOST");
   int first_rank = 0;  // members come by group rank, so slots add up to ranks
-  for (const NodeStatus& node : job.nodes) {
+  for (const rendezvous::NodeStatus& node : job.nodes) {
     std::vector<std::string> row = {"-", "-", Name(node.node.node_id)};
     if (node.group_rank) {
       row[0] = std::to_string(*node.group_rank);
@@ -138,7 +143,8 @@ std::vector<std::vector<std::string>> NodeRows(const JobStatus& job) {
 
 }  // namespace
 
-std::string StatusTable(const JobStatus& job, const TextTarget& target) {
+std::string StatusTable(const rendezvous::JobStatus& job,
+                        const TextTarget& target) {
   FramedText text(target);
   text.Title("job " + PrintableLine(job.run_id) + ": " + StateText(job),
              PhaseInk(job), "");
@@ -155,9 +161,10 @@ std::string StatusTable(const JobStatus& job, const TextTarget& target) {
   text.Field("restarts", {std::to_string(job.restarts_used) + " of " +
                           std::to_string(job.spec.max_restarts) + " used"});
   if (job.preemption && !job.verdict) {
-    text.Field("preempted", {SignalName(job.preemption->signal) + " at " +
-                             PrintableLine(job.preemption->host) + ", " +
-                             DurationText(job.preemption->left) + " left"});
+    text.Field("preempted",
+               {rendezvous::SignalName(job.preemption->signal) + " at " +
+                PrintableLine(job.preemption->host) + ", " +
+                DurationText(job.preemption->left) + " left"});
   }
   const std::string progress = ProgressLine(job);
   if (!progress.empty()) text.Field("progress", {progress});
@@ -175,12 +182,12 @@ std::string StatusTable(const JobStatus& job, const TextTarget& target) {
   return ranks.empty() ? result : result + "\n" + ranks;
 }
 
-std::string JobListTable(const std::vector<JobStatus>& jobs,
+std::string JobListTable(const std::vector<rendezvous::JobStatus>& jobs,
                          const TextTarget& target) {
   if (jobs.empty()) return "no jobs\n";
   std::vector<std::vector<std::string>> rows = {
       {"JOB", "PHASE", "ROUND", "WORLD", "RESTARTS", "AGE", "REASON"}};
-  for (const JobStatus& job : jobs) {
+  for (const rendezvous::JobStatus& job : jobs) {
     rows.push_back({Name(job.run_id), StateText(job), std::to_string(job.round),
                     std::to_string(job.world_size),
                     std::to_string(job.restarts_used) + "/" +
@@ -195,4 +202,4 @@ std::string JobListTable(const std::vector<JobStatus>& jobs,
   return text;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

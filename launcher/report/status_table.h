@@ -7,16 +7,17 @@
 #include "launcher/report/text_style.h"
 #include "rendezvous/protocol/job_status.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // One job with its nodes and the progress of its ranks, as `launch status
 // RUN_ID` prints it. Ends in a newline. Pure.
-std::string StatusTable(const JobStatus& job, const TextTarget& target);
+std::string StatusTable(const rendezvous::JobStatus& job,
+                        const TextTarget& target);
 
 // Several jobs, one line each, as `launch status` prints them. Pure.
-std::string JobListTable(const std::vector<JobStatus>& jobs,
+std::string JobListTable(const std::vector<rendezvous::JobStatus>& jobs,
                          const TextTarget& target);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_REPORT_STATUS_TABLE_H_

@@ -8,27 +8,29 @@
 
 #include "launcher/report/status_json.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-NodeStatus Node(const std::string& id, std::optional<int> group_rank) {
-  NodeStatus node;
+rendezvous::NodeStatus Node(const std::string& id,
+                            std::optional<int> group_rank) {
+  rendezvous::NodeStatus node;
   node.node.node_id = node.node.host = id;
   node.node.address = "10.0.0." + std::to_string(id.back() - 'a' + 1);
   node.node.slots = 2;
   node.group_rank = group_rank;
-  node.phase = group_rank ? NodePhase::kRunning : NodePhase::kIdle;
+  node.phase = group_rank ? rendezvous::NodePhase::kRunning
+                          : rendezvous::NodePhase::kIdle;
   node.silent_for = std::chrono::milliseconds(490);
   return node;
 }
 
-JobStatus Running() {
-  JobStatus job;
+rendezvous::JobStatus Running() {
+  rendezvous::JobStatus job;
   job.run_id = "exp-7";
-  job.phase = JobPhase::kRunning;
+  job.phase = rendezvous::JobPhase::kRunning;
   job.reason = "round 3 runs on 2 nodes since host-d was lost";
   job.round = 3;
   job.world_size = 3;
@@ -48,10 +50,10 @@ JobStatus Running() {
 }
 
 TEST(StatusTableTest, LongMissingNodesAreSaidToBeLookedFor) {
-  JobStatus job = Running();
+  rendezvous::JobStatus job = Running();
   job.spec.min_nodes = 4;
   EXPECT_THAT(StatusTable(job, {}), Not(HasSubstr("hint")));
-  job.phase = JobPhase::kGathering;
+  job.phase = rendezvous::JobPhase::kGathering;
   EXPECT_THAT(StatusTable(job, {}), HasSubstr("kubectl describe pod"));
   job.phase_age = std::chrono::seconds(59);
   EXPECT_THAT(StatusTable(job, {}), Not(HasSubstr("hint")));
@@ -77,7 +79,7 @@ GROUP  RANKS  NODE    ADDRESS   PHASE    HEARD      NOTES
 }
 
 TEST(StatusTableTest, BoundWorkersShowTheirCpus) {
-  JobStatus job = Running();
+  rendezvous::JobStatus job = Running();
   job.nodes[0].node.binding = "node: 0-15 | 16-31";
   job.nodes[0].node.topology = {"block=b1", "rack=r7"};
   job.nodes[1].node.binding = "exclusive: " + std::string(180, '1');
@@ -95,8 +97,8 @@ TEST(StatusTableTest, BoundWorkersShowTheirCpus) {
 }
 
 TEST(StatusTableTest, AGatheringJobWhoseNodesHaveNamesOfTheirOwn) {
-  JobStatus job = Running();
-  job.phase = JobPhase::kGathering;
+  rendezvous::JobStatus job = Running();
+  job.phase = rendezvous::JobPhase::kGathering;
   job.reason = "1 of at least 2 nodes is here";
   job.round = 0;
   job.world_size = 0;
@@ -120,7 +122,7 @@ GROUP  RANKS  NODE   HOST    ADDRESS   PHASE  HEARD      NOTES
 }
 
 TEST(StatusTableTest, WhatRanksSayComesLast) {
-  JobStatus job = Running();
+  rendezvous::JobStatus job = Running();
   job.nodes[0].progress = {{.local_rank = 1, .step = 12}};
   const std::string text = StatusTable(job, {});
   EXPECT_THAT(text, HasSubstr("  progress     step 12; 1 of 3 ranks report\n"));
@@ -129,10 +131,10 @@ TEST(StatusTableTest, WhatRanksSayComesLast) {
 }
 
 TEST(StatusTableTest, AFinishedJobShowsItsOutcome) {
-  JobStatus job = Running();
-  job.phase = JobPhase::kFinished;
+  rendezvous::JobStatus job = Running();
+  job.phase = rendezvous::JobPhase::kFinished;
   job.verdict.emplace();
-  job.verdict->outcome = Outcome::kFailed;
+  job.verdict->outcome = rendezvous::Outcome::kFailed;
   job.verdict->exit_code = 137;
   job.nodes.clear();
   std::string text = StatusTable(job, {});
@@ -142,7 +144,7 @@ TEST(StatusTableTest, AFinishedJobShowsItsOutcome) {
 }
 
 TEST(JobListTableTest, OneLineEach) {
-  JobStatus other = Running();
+  rendezvous::JobStatus other = Running();
   other.run_id = "a-run-id-that-is-longer-than-anybody-wants";
   EXPECT_EQ("\n" + JobListTable({Running(), other},
                                 TextTarget{TextStyle::kPlain, 100}),
@@ -155,7 +157,7 @@ a-run-id-that-is-longer-t...  running  3      3      1/3       1h 12m  round 3 r
 }
 
 TEST(StatusJsonTest, SaysWhatTheTableSays) {
-  JobStatus job = Running();
+  rendezvous::JobStatus job = Running();
   job.reason = "not UTF-8: \xff";
   job.nodes[0].progress = {{.local_rank = 0, .step = 7, .loss = 0.5},
                            {.local_rank = 1,
@@ -185,7 +187,7 @@ TEST(StatusJsonTest, SaysWhatTheTableSays) {
   EXPECT_TRUE(json["nodes"][2]["group_rank"].is_null());
 
   job.verdict.emplace();
-  job.verdict->outcome = Outcome::kTimedOut;
+  job.verdict->outcome = rendezvous::Outcome::kTimedOut;
   job.verdict->cause.emplace();
   job.verdict->cause->rank = 3;
   nlohmann::json list = nlohmann::json::parse(JobListJson({job, Running()}));
@@ -195,11 +197,11 @@ TEST(StatusJsonTest, SaysWhatTheTableSays) {
 }
 
 TEST(StatusTableTest, ShowsWhoIsUnfitAndThatTheJobIsPreempted) {
-  JobStatus job = Running();
-  job.nodes[2].fitness = Fitness::kUnfit;
+  rendezvous::JobStatus job = Running();
+  job.nodes[2].fitness = rendezvous::Fitness::kUnfit;
   job.nodes[2].unfit = "GPU 3 has fallen\noff the bus";
-  job.preemption =
-      PreemptionNotice{10, "host-b", std::chrono::milliseconds(118'000)};
+  job.preemption = rendezvous::PreemptionNotice{
+      10, "host-b", std::chrono::milliseconds(118'000)};
   const std::string table = StatusTable(job, {});
   EXPECT_THAT(table, HasSubstr("unfit: GPU 3 has fallen"));
   EXPECT_THAT(table, HasSubstr("preempted    SIGUSR1 at host-b, 1m 58s left"));
@@ -210,9 +212,9 @@ TEST(StatusTableTest, ShowsWhoIsUnfitAndThatTheJobIsPreempted) {
   EXPECT_EQ(json["nodes"][2]["unfit"], "GPU 3 has fallen\noff the bus");
   EXPECT_EQ(json["preemption"]["signal"], "SIGUSR1");
   EXPECT_EQ(json["preemption"]["seconds_left"], 118);
-  job.nodes[2].fitness = Fitness::kUnchecked;
+  job.nodes[2].fitness = rendezvous::Fitness::kUnchecked;
   EXPECT_THAT(StatusTable(job, {}), HasSubstr("being checked"));
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -4,7 +4,7 @@
 
 #include "agent/logs/format_characters.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 bool BeginsCharacter(char c) {
@@ -32,7 +32,7 @@ std::string WithoutTabs(std::string_view text) {
 }
 
 std::string Printable(std::string_view line) {
-  std::string clean = ForTerminal(WithoutTabs(line));
+  std::string clean = agent::ForTerminal(WithoutTabs(line));
   clean.erase(clean.find_last_not_of(' ') + 1);
   return clean;
 }
@@ -142,4 +142,4 @@ std::vector<std::string> AlignRows(
   return lines;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::launcher {
 
 // Layout of text for a terminal. Everything here is pure. A column is taken to
 // be one character, which holds for all but wide scripts.
@@ -40,6 +40,6 @@ std::string ProgramName(std::string_view path, int columns);
 std::vector<std::string> AlignRows(
     const std::vector<std::vector<std::string>>& rows);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_REPORT_TEXT_LAYOUT_H_

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -73,4 +73,4 @@ TEST(AlignRowsTest, AlignsWithoutTrailingBlanks) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 std::string_view Variable(const char* name) {
@@ -50,4 +50,4 @@ TextTarget TargetOf(int fd) {
   return target;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::launcher {
 
 // Whether a text is coloured: for a terminal only.
 enum class TextStyle { kPlain, kColoured };
@@ -24,6 +24,6 @@ struct TextTarget {
 // where there is no terminal.
 TextTarget TargetOf(int fd);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_REPORT_TEXT_STYLE_H_

@@ -11,7 +11,7 @@
 #include "launcher/report/text_layout.h"
 #include "rendezvous/events/time_text.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 std::string Count(int64_t count, const std::string& thing) {
@@ -25,7 +25,7 @@ std::string Upper(std::string text) {
   return text;
 }
 
-std::string Spent(const Verdict& verdict) {
+std::string Spent(const rendezvous::Verdict& verdict) {
   if (verdict.rounds < 0) return "";
   std::string text = verdict.rounds == 0 ? "no round was formed"
                                          : Count(verdict.rounds, "round");
@@ -63,7 +63,7 @@ std::vector<std::string> WithoutTraceback(
   return rest;
 }
 
-void AddCause(const Failure& cause, FramedText* box) {
+void AddCause(const rendezvous::Failure& cause, FramedText* box) {
   box->Heading("ROOT CAUSE", "the first failure of the job", Ink::kRed);
   std::string node = NodeText(cause);
   if (cause.group_rank >= 0) {
@@ -71,13 +71,14 @@ void AddCause(const Failure& cause, FramedText* box) {
   }
   box->Field("host", {node});
   box->Field("worker", PrintableLines(WorkerText(cause)));
-  box->Field("what",
-             {EndText(cause) + (cause.kind == FailureKind::kStoppedByUs
-                                    ? " after it had raised an exception"
-                                    : "")});
+  box->Field("what", {EndText(cause) +
+                      (cause.kind == rendezvous::FailureKind::kStoppedByUs
+                           ? " after it had raised an exception"
+                           : "")});
   box->Field("message", PrintableLines(MessageText(cause)));
   if (cause.unix_time > 0) {
-    box->Field("when", {UtcText(cause.unix_time) + ", by that host's clock"});
+    box->Field("when", {rendezvous::UtcText(cause.unix_time) +
+                        ", by that host's clock"});
   }
   std::string hint = HintText(cause);
   if (!hint.empty()) box->Field("hint", {hint});
@@ -101,7 +102,7 @@ void AddCause(const Failure& cause, FramedText* box) {
 }
 
 // The end of a collateral worker, and the exception in its error file.
-std::string CollateralText(const Failure& failure) {
+std::string CollateralText(const rendezvous::Failure& failure) {
   const std::string text = EndText(failure);
   if (failure.error_file.empty()) return text;
   return text +
@@ -110,7 +111,7 @@ std::string CollateralText(const Failure& failure) {
          PrintableLine(MessageText(failure));
 }
 
-void AddCollateral(const Verdict& verdict, FramedText* box) {
+void AddCollateral(const rendezvous::Verdict& verdict, FramedText* box) {
   int64_t count = verdict.collateral.size() + verdict.collateral_omitted;
   if (count == 0) return;
   box->Blank();
@@ -118,7 +119,7 @@ void AddCollateral(const Verdict& verdict, FramedText* box) {
                std::to_string(count) + " ended in consequence, not the cause",
                Ink::kYellow);
   std::vector<std::vector<std::string>> rows;
-  for (const Failure& failure : verdict.collateral) {
+  for (const rendezvous::Failure& failure : verdict.collateral) {
     rows.push_back(
         {failure.rank < 0 ? "node" : "rank " + std::to_string(failure.rank),
          failure.local_rank < 0 ? ""
@@ -134,15 +135,15 @@ void AddCollateral(const Verdict& verdict, FramedText* box) {
   }
 }
 
-Ink OutcomeInk(Outcome outcome) {
+Ink OutcomeInk(rendezvous::Outcome outcome) {
   switch (outcome) {
-    case Outcome::kSucceeded:
+    case rendezvous::Outcome::kSucceeded:
       return Ink::kGreen;
-    case Outcome::kCancelled:
-    case Outcome::kPreempted:
+    case rendezvous::Outcome::kCancelled:
+    case rendezvous::Outcome::kPreempted:
       return Ink::kYellow;
-    case Outcome::kFailed:
-    case Outcome::kTimedOut:
+    case rendezvous::Outcome::kFailed:
+    case rendezvous::Outcome::kTimedOut:
       break;
   }
   return Ink::kRed;
@@ -150,13 +151,13 @@ Ink OutcomeInk(Outcome outcome) {
 
 }  // namespace
 
-std::string VerdictText(const Verdict& verdict, const std::string& program,
-                        const TextTarget& target) {
+std::string VerdictText(const rendezvous::Verdict& verdict,
+                        const std::string& program, const TextTarget& target) {
   std::string name = PrintableLine(program);
   std::string outcome = Upper(OutcomeText(verdict.outcome));
   Ink ink = OutcomeInk(verdict.outcome);
   std::string lasted = DurationText(verdict.lasted);
-  if (verdict.outcome == Outcome::kSucceeded) {
+  if (verdict.outcome == rendezvous::Outcome::kSucceeded) {
     return ProgramName(name, target.columns / 2) + " " +
            Inked(outcome, ink, target.style) + " in " + lasted + " (" +
            Spent(verdict) + ")\n";
@@ -183,4 +184,4 @@ std::string VerdictText(const Verdict& verdict, const std::string& program,
   return box.Take();
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

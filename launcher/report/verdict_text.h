@@ -6,7 +6,7 @@
 #include "launcher/report/text_style.h"
 #include "rendezvous/protocol/verdict.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What every `launch` prints when its job has ended: one line on success; on
 // failure a framed summary with the root cause, what it took down with it, and
@@ -15,9 +15,9 @@ namespace muster {
 // `program` names the job for a person: the script, the module, the command.
 // Negative `rounds` are not known, and not shown: no coordinator gave the
 // verdict.
-std::string VerdictText(const Verdict& verdict, const std::string& program,
-                        const TextTarget& target);
+std::string VerdictText(const rendezvous::Verdict& verdict,
+                        const std::string& program, const TextTarget& target);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_REPORT_VERDICT_TEXT_H_

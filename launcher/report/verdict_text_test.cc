@@ -8,15 +8,15 @@
 
 #include "launcher/report/text_layout.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Failure Cause() {
-  Failure cause;
-  cause.kind = FailureKind::kExitCode;
+rendezvous::Failure Cause() {
+  rendezvous::Failure cause;
+  cause.kind = rendezvous::FailureKind::kExitCode;
   cause.node_id = cause.host = "host-b";
   cause.group_rank = 1;
   cause.rank = 3;
@@ -35,9 +35,9 @@ Failure Cause() {
   return cause;
 }
 
-Failure Collateral(int rank, int signal) {
-  Failure failure;
-  failure.kind = FailureKind::kStoppedByUs;
+rendezvous::Failure Collateral(int rank, int signal) {
+  rendezvous::Failure failure;
+  failure.kind = rendezvous::FailureKind::kStoppedByUs;
   failure.node_id = failure.host = "host-a";
   failure.rank = rank;
   failure.local_rank = rank;
@@ -46,9 +46,9 @@ Failure Collateral(int rank, int signal) {
   return failure;
 }
 
-Verdict Failed() {
-  Verdict verdict;
-  verdict.outcome = Outcome::kFailed;
+rendezvous::Verdict Failed() {
+  rendezvous::Verdict verdict;
+  verdict.outcome = rendezvous::Outcome::kFailed;
   verdict.exit_code = 3;
   verdict.reason =
       "rank 3 on host-b ended with exit code 3, and all 2 restarts of the job "
@@ -97,7 +97,7 @@ COLLATERAL (7 ended in consequence, not the cause)
 }
 
 TEST(VerdictTextTest, TheExceptionOfAStoppedWorkerIsShown) {
-  Verdict verdict = Failed();
+  rendezvous::Verdict verdict = Failed();
   verdict.collateral[0].error_file = "/logs/0/error.json";
   verdict.collateral[0].message = "ValueError: x";
   verdict.collateral[0].raised_first = true;
@@ -111,8 +111,8 @@ TEST(VerdictTextTest, TheExceptionOfAStoppedWorkerIsShown) {
 }
 
 TEST(VerdictTextTest, AStoppedWorkerMayBeTheCause) {
-  Verdict verdict = Failed();
-  verdict.cause->kind = FailureKind::kStoppedByUs;
+  rendezvous::Verdict verdict = Failed();
+  verdict.cause->kind = rendezvous::FailureKind::kStoppedByUs;
   verdict.cause->signal = SIGTERM;
   EXPECT_THAT(VerdictText(verdict, "train.py", {}),
               HasSubstr("what         stopped by us with SIGTERM after it had "
@@ -120,7 +120,7 @@ TEST(VerdictTextTest, AStoppedWorkerMayBeTheCause) {
 }
 
 TEST(VerdictTextTest, ATracebackIsShownOnce) {
-  Verdict verdict = Failed();
+  rendezvous::Verdict verdict = Failed();
   verdict.cause->stderr_tail = {
       "step 1",
       "Traceback (most recent call last):",
@@ -141,7 +141,7 @@ TEST(VerdictTextTest, ATracebackIsShownOnce) {
 TEST(VerdictTextTest, AFilesPlaceStaysOnOneLine) {
   const std::string place = "File \"/a/" + std::string(80, 'p') +
                             "/with blanks/train.py\", line 31, in main";
-  Verdict verdict = Failed();
+  rendezvous::Verdict verdict = Failed();
   verdict.cause->traceback = "  " + place + "\nValueError: x";
   verdict.cause->stderr_tail = {place};
   verdict.cause->stack = {place};
@@ -152,11 +152,11 @@ TEST(VerdictTextTest, AFilesPlaceStaysOnOneLine) {
 }
 
 TEST(VerdictTextTest, AKilledWorkerThatLeftNothing) {
-  Verdict verdict = Failed();
+  rendezvous::Verdict verdict = Failed();
   verdict.exit_code = 137;
   verdict.reason = "rank 3 on host-b was killed by SIGKILL";
-  verdict.cause = Failure();
-  verdict.cause->kind = FailureKind::kSignal;
+  verdict.cause = rendezvous::Failure();
+  verdict.cause->kind = rendezvous::FailureKind::kSignal;
   verdict.cause->signal = SIGKILL;
   verdict.cause->host = "host-b";
   verdict.cause->rank = 3;
@@ -185,8 +185,8 @@ ROOT CAUSE (the first failure of the job)
 
 // As where the coordinator that counted them is lost.
 TEST(VerdictTextTest, RoundsThatAreNotKnownAreNotShown) {
-  Verdict verdict;
-  verdict.outcome = Outcome::kFailed;
+  rendezvous::Verdict verdict;
+  verdict.outcome = rendezvous::Outcome::kFailed;
   verdict.exit_code = 1;
   verdict.reason = "a: the connection to it broke";
   verdict.rounds = -1;
@@ -201,8 +201,8 @@ a: the connection to it broke
 }
 
 TEST(VerdictTextTest, TooFewNodes) {
-  Verdict verdict;
-  verdict.outcome = Outcome::kTimedOut;
+  rendezvous::Verdict verdict;
+  verdict.outcome = rendezvous::Outcome::kTimedOut;
   verdict.exit_code = 1;
   verdict.reason = "1 of at least 2 nodes came within 10m 00s";
   verdict.lasted = std::chrono::minutes(10);
@@ -218,7 +218,7 @@ no round was formed
 }
 
 TEST(VerdictTextTest, SuccessIsOneLine) {
-  Verdict verdict;
+  rendezvous::Verdict verdict;
   verdict.rounds = 2;
   verdict.restarts_used = 1;
   verdict.max_restarts = 3;
@@ -242,7 +242,7 @@ TEST(VerdictTextTest, ColoursOnlyWhereAsked) {
 }
 
 TEST(VerdictTextTest, NoLineOfOurOwnIsTooWideOrEndsInBlanks) {
-  Verdict verdict = Failed();
+  rendezvous::Verdict verdict = Failed();
   // Lines of a program stay as they are.
   verdict.cause->traceback.clear();
   for (std::string* text :
@@ -262,12 +262,12 @@ TEST(VerdictTextTest, NoLineOfOurOwnIsTooWideOrEndsInBlanks) {
 }
 
 TEST(VerdictTextTest, AHangShowsWhere) {
-  Verdict verdict;
-  verdict.outcome = Outcome::kFailed;
+  rendezvous::Verdict verdict;
+  verdict.outcome = rendezvous::Outcome::kFailed;
   verdict.exit_code = 1;
   verdict.reason = "rank 3 on b: hung: silent for 31 s";
   verdict.cause.emplace();
-  verdict.cause->kind = FailureKind::kHung;
+  verdict.cause->kind = rendezvous::FailureKind::kHung;
   verdict.cause->rank = 3;
   verdict.cause->host = "b";
   verdict.cause->message =
@@ -285,4 +285,4 @@ TEST(VerdictTextTest, AHangShowsWhere) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -12,7 +12,7 @@
 #include "launcher/cluster/slurm/slurm_place.h"
 #include "launcher/options/option_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(10);
@@ -52,11 +52,11 @@ std::optional<Step> ReadStep(const std::string& line, const SlurmJob& job) {
 absl::StatusOr<std::string> AskSlurm(const std::string& job,
                                      std::vector<std::string> argv) {
   argv.insert(argv.begin(), {"squeue", "--noheader", "--jobs=" + job});
-  ToolRequest request;
+  agent::ToolRequest request;
   request.argv = std::move(argv);
   request.deadline = MonotonicNow() + kPatience;
-  ToolOutcome asked = RunTool(request);
-  if (asked.end == ToolOutcome::End::kSucceeded) return asked.output;
+  agent::ToolOutcome asked = agent::RunTool(request);
+  if (asked.end == agent::ToolOutcome::End::kSucceeded) return asked.output;
   while (!asked.output.empty() && asked.output.back() == '\n') {
     asked.output.pop_back();
   }
@@ -85,9 +85,9 @@ absl::StatusOr<SlurmJob> FindJob(const std::string& squeue,
       absl::StrCat("Slurm's job ", asked, " does not run; see squeue"));
 }
 
-absl::StatusOr<Endpoint> EndpointOfSteps(const std::string& squeue,
-                                         const SlurmJob& job,
-                                         std::optional<uint64_t> asking) {
+absl::StatusOr<rendezvous::Endpoint> EndpointOfSteps(
+    const std::string& squeue, const SlurmJob& job,
+    std::optional<uint64_t> asking) {
   std::optional<Step> found;
   std::istringstream lines(squeue);
   for (std::string line; std::getline(lines, line);) {
@@ -108,11 +108,12 @@ absl::StatusOr<Endpoint> EndpointOfSteps(const std::string& squeue,
         "step ", job.name, ".", found->number, " is on the nodes '",
         found->nodes, "'; write --endpoint=HOST:PORT"));
   }
-  return Endpoint{hosts->front(), SlurmPort(job.number, found->number)};
+  return rendezvous::Endpoint{hosts->front(),
+                              SlurmPort(job.number, found->number)};
 }
 
-absl::StatusOr<Endpoint> FindCoordinator(const std::string& job,
-                                         std::optional<uint64_t> asking) {
+absl::StatusOr<rendezvous::Endpoint> FindCoordinator(
+    const std::string& job, std::optional<uint64_t> asking) {
   const absl::StatusOr<std::string> jobs =
       AskSlurm(job, {"--states=running", "--format=%A|%i"});
   if (!jobs.ok()) return jobs.status();
@@ -124,4 +125,4 @@ absl::StatusOr<Endpoint> FindCoordinator(const std::string& job,
   return EndpointOfSteps(*steps, *found, asking);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

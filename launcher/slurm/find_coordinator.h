@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "rendezvous/endpoint/endpoint.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // A job of Slurm's: an array's task and a heterogeneous job's component have a
 // number of their own besides their name.
@@ -28,15 +28,15 @@ absl::StatusOr<SlurmJob> FindJob(const std::string& squeue,
 // this job that wants to know, which is none of these.
 //
 // NotFound: there is no such step. Pure.
-absl::StatusOr<Endpoint> EndpointOfSteps(const std::string& squeue,
-                                         const SlurmJob& job,
-                                         std::optional<uint64_t> asking);
+absl::StatusOr<rendezvous::Endpoint> EndpointOfSteps(
+    const std::string& squeue, const SlurmJob& job,
+    std::optional<uint64_t> asking);
 
 // Asks squeue for `job`, a name or number, and for its steps; blocks for 20 s
 // at most. Errors: one line that says what to do.
-absl::StatusOr<Endpoint> FindCoordinator(const std::string& job,
-                                         std::optional<uint64_t> asking);
+absl::StatusOr<rendezvous::Endpoint> FindCoordinator(
+    const std::string& job, std::optional<uint64_t> asking);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SLURM_FIND_COORDINATOR_H_

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "launcher/cluster/slurm/slurm_place.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
@@ -71,4 +71,4 @@ TEST(EndpointOfSteps, WithoutAStepThereIsNothingToFind) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

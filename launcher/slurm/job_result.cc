@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "launcher/options/option_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr char kVariable[] = "MUSTER_SLURM_RESULT";
@@ -64,4 +64,4 @@ void TellResult(const std::string& path, int exit_code) {
   close(fd);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace muster {
+namespace muster::launcher {
 
 // Where the `launch` of a step's task 0, which has the job's exit code, tells
 // it to the `launch --slurm` that started the step: a file of this machine.
@@ -35,6 +35,6 @@ std::string TakeResultPath();
 // Tells `exit_code` at `path`, if that is not empty and this is task 0.
 void TellResult(const std::string& path, int exit_code);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SLURM_JOB_RESULT_H_

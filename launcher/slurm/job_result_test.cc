@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // What a step's `launch` finds, as if srun had started it as that task.
@@ -43,4 +43,4 @@ TEST(JobResult, NothingIsLeft) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

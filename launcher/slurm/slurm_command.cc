@@ -25,7 +25,7 @@
 #include "launcher/ssh/starter_pipes.h"
 #include "launcher/voice.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr Duration kBeforeAgain = std::chrono::seconds(2);
@@ -155,4 +155,4 @@ int SlurmCommand(const std::string& name, const std::vector<std::string>& args,
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -7,7 +7,7 @@
 
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // `launch --slurm PROGRAM`: runs srun, which runs the same `launch` without
 // --slurm on each node of the allocation, and passes signals on to these. The
@@ -18,6 +18,6 @@ int SlurmCommand(const std::string& name, const std::vector<std::string>& args,
                  const RunOptions& options,
                  const std::map<std::string, std::string>& environment);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SLURM_SLURM_COMMAND_H_

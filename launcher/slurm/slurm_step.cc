@@ -8,16 +8,16 @@
 #include "agent/commands/tool_run.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(10);
 
-ToolOutcome Run(std::vector<std::string> argv) {
-  ToolRequest request;
+agent::ToolOutcome Run(std::vector<std::string> argv) {
+  agent::ToolRequest request;
   request.argv = std::move(argv);
   request.deadline = MonotonicNow() + kPatience;
-  return RunTool(request);
+  return agent::RunTool(request);
 }
 
 }  // namespace
@@ -40,21 +40,22 @@ bool EndsAnyway(const std::string& said) {
 
 std::string SignalStep(const std::string& job_id, const std::string& name,
                        int signal) {
-  const ToolOutcome listed = Run({"squeue", "--noheader", "--steps",
-                                  "--jobs=" + job_id, "--format=%i|%j"});
+  const agent::ToolOutcome listed = Run({"squeue", "--noheader", "--steps",
+                                         "--jobs=" + job_id, "--format=%i|%j"});
   if (EndsAnyway(listed.output)) return "";
-  if (listed.end != ToolOutcome::End::kSucceeded) {
+  if (listed.end != agent::ToolOutcome::End::kSucceeded) {
     return absl::StrCat("squeue does not tell the job's steps: ",
                         listed.output);
   }
   const std::string step = FindStep(listed.output, name);
   if (step.empty()) return "the step has not begun";
-  const ToolOutcome sent =
+  const agent::ToolOutcome sent =
       Run({"scancel", absl::StrCat("--signal=", signal), step});
-  if (sent.end == ToolOutcome::End::kSucceeded || EndsAnyway(sent.output)) {
+  if (sent.end == agent::ToolOutcome::End::kSucceeded ||
+      EndsAnyway(sent.output)) {
     return "";
   }
   return absl::StrCat("scancel does not reach step ", step, ": ", sent.output);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::launcher {
 
 // The id, "7.0", of the step `name` in what `squeue -o %i|%j` printed; empty:
 // it is not there. Pure.
@@ -20,6 +20,6 @@ bool EndsAnyway(const std::string& said);
 std::string SignalStep(const std::string& job_id, const std::string& name,
                        int signal);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SLURM_SLURM_STEP_H_

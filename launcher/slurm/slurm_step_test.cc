@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 TEST(FindStep, IsTheOneOfThatName) {
@@ -28,4 +28,4 @@ TEST(EndsAnyway, IsAJobThatSlurmIsEnding) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

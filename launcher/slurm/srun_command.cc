@@ -9,7 +9,7 @@
 #include "launcher/options/command_line.h"
 #include "launcher/options/option_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // What the script asked of its tasks: srun would read it, and make as many
@@ -137,4 +137,4 @@ absl::StatusOr<SrunCommand> PlanSrun(
   return command;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -9,7 +9,7 @@
 #include "launcher/options/flag.h"
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // The srun that runs a job's `launch` on each node of an allocation.
 struct SrunCommand {
@@ -30,6 +30,6 @@ absl::StatusOr<SrunCommand> PlanSrun(
     const std::map<std::string, std::string>& environment,
     const std::string& program, const std::string& step_name);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SLURM_SRUN_COMMAND_H_

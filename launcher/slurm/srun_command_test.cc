@@ -5,7 +5,7 @@
 
 #include "launcher/options/flag_table.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::AllOf;
@@ -96,4 +96,4 @@ TEST(PlanSrun, OutsideOfAJobThereIsNothingToStart) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

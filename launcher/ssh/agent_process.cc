@@ -15,7 +15,7 @@
 #include "launcher/options/read_machine.h"
 #include "launcher/ssh/starter_pipes.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr size_t kMostLine = 128 << 10;
@@ -135,4 +135,4 @@ void AgentProcess::ReadVerdict() {
   verdict_ += more.substr(0, kMostVerdict - verdict_.size());
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

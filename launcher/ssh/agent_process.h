@@ -12,7 +12,7 @@
 #include "launcher/ssh/messages.h"
 #include "launcher/ssh/piped_process.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // A host's agent: this program once more, started as a person would start it
 // there. Its output becomes messages of whole lines, and so does what it says
@@ -56,6 +56,6 @@ class AgentProcess {
   bool ended_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SSH_AGENT_PROCESS_H_

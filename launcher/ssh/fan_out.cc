@@ -10,7 +10,7 @@
 #include "launcher/ssh/host_tree.h"
 #include "rendezvous/token/token.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 std::string SshProgram() {
@@ -21,7 +21,7 @@ std::string SshProgram() {
 // Without the token: ssh has no use for it, and may send what it is told to.
 std::vector<std::string> SshEnvironment() {
   std::vector<std::string> variables;
-  const std::string secret = std::string(kTokenVariable) + "=";
+  const std::string secret = std::string(rendezvous::kTokenVariable) + "=";
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (std::string_view(*variable).substr(0, secret.size()) != secret) {
       variables.emplace_back(*variable);
@@ -109,4 +109,4 @@ std::optional<Instant> FanOut::NextDeadline() const {
   return next;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -12,7 +12,7 @@
 #include "launcher/ssh/host_connection.h"
 #include "launcher/ssh/messages.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // How often each end of a connection hears of the other.
 inline constexpr Duration kStillThereEvery = std::chrono::seconds(30);
@@ -47,6 +47,6 @@ class FanOut {
   Instant next_word_;
 };
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SSH_FAN_OUT_H_

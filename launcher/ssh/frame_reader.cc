@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr size_t kMostBefore = 64 << 10;
@@ -62,4 +62,4 @@ std::optional<std::string_view> FrameReader::Next() {
   return payload;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

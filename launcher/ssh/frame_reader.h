@@ -7,7 +7,7 @@
 
 #include "launcher/ssh/messages.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What a started `launch` prints first on the connection, its protocol's number
 // behind it and then a line end. What comes before is not ours: start-up files
@@ -45,6 +45,6 @@ class FrameReader {
   std::string error_;
 };
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SSH_FRAME_READER_H_

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr size_t kMostWords = 8 << 10;
@@ -228,4 +228,4 @@ std::optional<Instant> HostConnection::NextDeadline() const {
   return deadline_;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

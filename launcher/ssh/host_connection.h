@@ -15,7 +15,7 @@
 #include "launcher/ssh/piped_process.h"
 #include "launcher/ssh/ssh_command.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Whether messages are taken as they come, or wait since nobody takes them.
 enum class Intake { kOpen, kPaused };
@@ -73,6 +73,6 @@ class HostConnection {
   std::vector<RemoteHost> unreached_;
 };
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SSH_HOST_CONNECTION_H_

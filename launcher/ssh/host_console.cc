@@ -11,14 +11,14 @@
 #include "agent/logs/terminal_text.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr Duration kGoodbye = std::chrono::seconds(1);
 
-ConsoleWriter::Limits LimitsOf(const ConsolePolicy& policy) {
-  ConsoleWriter::Limits limits;
-  if (policy.drops) limits.when_full = ConsoleWriter::WhenFull::kDrop;
+agent::ConsoleWriter::Limits LimitsOf(const agent::ConsolePolicy& policy) {
+  agent::ConsoleWriter::Limits limits;
+  if (policy.drops) limits.when_full = agent::ConsoleWriter::WhenFull::kDrop;
   return limits;
 }
 
@@ -26,7 +26,7 @@ ConsoleWriter::Limits LimitsOf(const ConsolePolicy& policy) {
 
 std::string ShownLine(std::string_view line, const std::string& host,
                       const std::string& prefix) {
-  const std::string clean = WithoutControls(line, Colours::kKeep);
+  const std::string clean = agent::WithoutControls(line, agent::Colours::kKeep);
   if (clean.rfind("[", 0) == 0) return clean;
   if (clean.rfind(prefix, 0) == 0) {
     return absl::StrCat(prefix, host, ": ", clean.substr(prefix.size()));
@@ -52,7 +52,7 @@ class HostConsole::RoomFd {
   const OwnedFd fd_;
 };
 
-HostConsole::HostConsole(const ConsolePolicy& policy, std::string prefix)
+HostConsole::HostConsole(const agent::ConsolePolicy& policy, std::string prefix)
     : prefix_(std::move(prefix)),
       room_(std::make_shared<RoomFd>()),
       console_({}, LimitsOf(policy)),
@@ -66,7 +66,7 @@ int HostConsole::room_fd() const { return room_->get(); }
 
 void HostConsole::ExpectEnd() {
   ends_ = true;
-  patience_ = std::min(patience_, ConsoleWriter::Patience::kAfterSignal);
+  patience_ = std::min(patience_, agent::ConsoleWriter::Patience::kAfterSignal);
 }
 
 bool HostConsole::HasRoom(Instant now) {
@@ -103,9 +103,9 @@ bool HostConsole::Finish(const std::function<int()>& end_signals) {
 }
 
 void HostConsole::Show(const OutputCame& output, const std::string& host) {
-  ConsoleWriter& console = output.stream == OutputStream::kStdout
-                               ? *console_.out()
-                               : *console_.err();
+  agent::ConsoleWriter& console = output.stream == OutputStream::kStdout
+                                      ? *console_.out()
+                                      : *console_.err();
   std::string shown;
   const std::string_view lines = output.lines;
   size_t start = 0;
@@ -122,4 +122,4 @@ void HostConsole::Tell(std::string lines) {
   console_.err()->Write(std::move(lines));
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

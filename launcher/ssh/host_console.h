@@ -13,7 +13,7 @@
 #include "base/time.h"
 #include "launcher/ssh/messages.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // One line of a host's agent as the front shows it, without its end: workers'
 // lines have their prefix "[node:rank] " already, the agent's own, which begin
@@ -27,7 +27,7 @@ std::string ShownLine(std::string_view line, const std::string& host,
 class HostConsole {
  public:
   // `prefix`: as ShownLine's.
-  HostConsole(const ConsolePolicy& policy, std::string prefix);
+  HostConsole(const agent::ConsolePolicy& policy, std::string prefix);
   ~HostConsole();
 
   // Whether the hosts' output is to be read on. A console that has taken
@@ -57,13 +57,13 @@ class HostConsole {
 
   const std::string prefix_;
   const std::shared_ptr<RoomFd> room_;
-  Console console_;
+  agent::Console console_;
   Duration patience_;
   bool ends_ = false;
   int64_t taken_ = 0;                  // bytes, when it was looked at last
   std::optional<Instant> full_since_;  // with that many bytes taken
 };
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SSH_HOST_CONSOLE_H_

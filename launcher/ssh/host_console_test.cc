@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 TEST(ShownLine, NothingIsPrefixedTwice) {
@@ -21,4 +21,4 @@ TEST(ShownLine, MovesNoCursor) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 
-namespace muster {
+namespace muster::launcher {
 
 std::vector<std::vector<RemoteHost>> PartHosts(std::vector<RemoteHost> hosts,
                                                size_t fan_out) {
@@ -24,4 +24,4 @@ std::vector<std::vector<RemoteHost>> PartHosts(std::vector<RemoteHost> hosts,
   return parts;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -6,7 +6,7 @@
 
 #include "launcher/ssh/messages.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Parts `hosts` into at most `fan_out` (at least 1) groups of neighbours whose
 // sizes differ by one at most. The first host of a group is reached from here,
@@ -14,6 +14,6 @@ namespace muster {
 std::vector<std::vector<RemoteHost>> PartHosts(std::vector<RemoteHost> hosts,
                                                size_t fan_out);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SSH_HOST_TREE_H_

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 std::vector<size_t> Sizes(size_t hosts, size_t fan_out) {
@@ -43,4 +43,4 @@ TEST(PartHosts, AThousandHostsAreTwoStepsAway) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,7 +5,7 @@
 
 #include "agent/guardian/wire_fields.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 enum Kind : uint8_t {
@@ -23,7 +23,7 @@ enum Kind : uint8_t {
 
 constexpr uint32_t kEveryHost = std::numeric_limits<uint32_t>::max();
 
-std::string Framed(FieldWriter writer) {
+std::string Framed(agent::FieldWriter writer) {
   std::string payload = writer.Take();
   std::string frame;
   const auto size = static_cast<uint32_t>(payload.size());
@@ -35,7 +35,7 @@ std::string Framed(FieldWriter writer) {
 
 using Variables = std::map<std::string, std::string>;
 
-void WriteVariables(FieldWriter& w, const Variables& variables) {
+void WriteVariables(agent::FieldWriter& w, const Variables& variables) {
   w.U32(static_cast<uint32_t>(variables.size()));
   for (const auto& [name, value] : variables) {
     w.String(name);
@@ -43,7 +43,7 @@ void WriteVariables(FieldWriter& w, const Variables& variables) {
   }
 }
 
-Variables ReadVariables(FieldReader& r) {
+Variables ReadVariables(agent::FieldReader& r) {
   Variables variables;
   for (uint32_t left = r.Count(8); left > 0; --left) {
     std::string name = r.String();
@@ -53,7 +53,7 @@ Variables ReadVariables(FieldReader& r) {
 }
 
 std::string Write(const BeNode& m) {
-  FieldWriter w(kBeNode);
+  agent::FieldWriter w(kBeNode);
   w.U32(m.protocol);
   w.String(m.version);
   w.String(m.working_directory);
@@ -76,7 +76,7 @@ std::string Write(const BeNode& m) {
   return Framed(std::move(w));
 }
 
-BeNode ReadBeNode(FieldReader& r) {
+BeNode ReadBeNode(agent::FieldReader& r) {
   BeNode m;
   m.protocol = r.U32();
   m.version = r.String();
@@ -101,7 +101,7 @@ BeNode ReadBeNode(FieldReader& r) {
 }
 
 std::string Write(const StartAgent& m) {
-  FieldWriter w(kStartAgent);
+  agent::FieldWriter w(kStartAgent);
   w.U32(m.host);
   w.Strings(m.flags);
   w.U8(static_cast<uint8_t>(m.telling));
@@ -109,18 +109,18 @@ std::string Write(const StartAgent& m) {
 }
 
 std::string Write(const SignalAgents& m) {
-  FieldWriter w(kSignalAgents);
+  agent::FieldWriter w(kSignalAgents);
   w.U32(m.host.value_or(kEveryHost));
   w.I32(m.signal);
   return Framed(std::move(w));
 }
 
 std::string Write(const StillThere&) {
-  return Framed(FieldWriter(kStillThere));
+  return Framed(agent::FieldWriter(kStillThere));
 }
 
 std::string Write(const HostUp& m) {
-  FieldWriter w(kHostUp);
+  agent::FieldWriter w(kHostUp);
   w.U32(m.host);
   w.String(m.reached_address);
   w.String(m.outward_address);
@@ -128,7 +128,7 @@ std::string Write(const HostUp& m) {
 }
 
 std::string Write(const HostFailed& m) {
-  FieldWriter w(kHostFailed);
+  agent::FieldWriter w(kHostFailed);
   w.U32(m.host);
   w.String(m.why);
   w.I32(m.exit_code);
@@ -136,14 +136,14 @@ std::string Write(const HostFailed& m) {
 }
 
 std::string Write(const CoordinatorUp& m) {
-  FieldWriter w(kCoordinatorUp);
+  agent::FieldWriter w(kCoordinatorUp);
   w.U32(m.host);
   w.U32(m.port);
   return Framed(std::move(w));
 }
 
 std::string Write(const OutputCame& m) {
-  FieldWriter w(kOutputCame);
+  agent::FieldWriter w(kOutputCame);
   w.U32(m.host);
   w.U8(static_cast<uint8_t>(m.stream));
   w.String(m.lines);
@@ -151,7 +151,7 @@ std::string Write(const OutputCame& m) {
 }
 
 std::string Write(const AgentEnded& m) {
-  FieldWriter w(kAgentEnded);
+  agent::FieldWriter w(kAgentEnded);
   w.U32(m.host);
   w.I32(m.exit_code);
   w.String(m.verdict);
@@ -159,7 +159,7 @@ std::string Write(const AgentEnded& m) {
 }
 
 std::string Write(const HostLost& m) {
-  FieldWriter w(kHostLost);
+  agent::FieldWriter w(kHostLost);
   w.U32(m.host);
   w.String(m.why);
   return Framed(std::move(w));
@@ -176,7 +176,7 @@ std::string Encode(const UpMessage& message) {
 }
 
 std::optional<DownMessage> DecodeDown(std::string_view payload) {
-  FieldReader r(payload);
+  agent::FieldReader r(payload);
   std::optional<DownMessage> message;
   switch (r.U8()) {
     case kBeNode: {
@@ -188,8 +188,9 @@ std::optional<DownMessage> DecodeDown(std::string_view payload) {
       m.host = r.U32();
       m.flags = r.Strings();
       const uint8_t telling = r.U8();
-      if (telling > static_cast<uint8_t>(Telling::kOther)) return std::nullopt;
-      m.telling = static_cast<Telling>(telling);
+      if (telling > static_cast<uint8_t>(agent::Telling::kOther))
+        return std::nullopt;
+      m.telling = static_cast<agent::Telling>(telling);
       message = std::move(m);
       break;
     }
@@ -213,7 +214,7 @@ std::optional<DownMessage> DecodeDown(std::string_view payload) {
 }
 
 std::optional<UpMessage> DecodeUp(std::string_view payload) {
-  FieldReader r(payload);
+  agent::FieldReader r(payload);
   std::optional<UpMessage> message;
   switch (r.U8()) {
     case kHostUp: {
@@ -272,4 +273,4 @@ std::optional<UpMessage> DecodeUp(std::string_view payload) {
   return message;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

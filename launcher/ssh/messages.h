@@ -12,7 +12,7 @@
 
 #include "launcher/options/defaults.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What `launch` says over an ssh connection to the `launch` that it started on
 // another host, which may have started further ones. A frame is its length
@@ -66,7 +66,7 @@ struct BeNode {
 struct StartAgent {
   uint32_t host = 0;
   std::vector<std::string> flags;
-  Telling telling = Telling::kAlone;
+  agent::Telling telling = agent::Telling::kAlone;
   bool operator==(const StartAgent&) const = default;
 };
 
@@ -146,6 +146,6 @@ std::string Encode(const UpMessage& message);
 std::optional<DownMessage> DecodeDown(std::string_view payload);
 std::optional<UpMessage> DecodeUp(std::string_view payload);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SSH_MESSAGES_H_

@@ -5,7 +5,7 @@
 
 #include "launcher/ssh/frame_reader.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 BeNode FullNode() {
@@ -24,7 +24,7 @@ BeNode FullNode() {
 
 TEST(Messages, ComeOutAsTheyWentIn) {
   const std::vector<DownMessage> down = {
-      FullNode(), StartAgent{3, {"--x=1"}, Telling::kOther},
+      FullNode(), StartAgent{3, {"--x=1"}, agent::Telling::kOther},
       SignalAgents{std::nullopt, 15}, SignalAgents{4, 2}, StillThere()};
   FrameReader reader(Greeting::kNone);
   for (const DownMessage& message : down) reader.Append(Encode(message));
@@ -60,7 +60,7 @@ TEST(Messages, SenselessNumbersAreRefused) {
   const auto decoded = [](const DownMessage& message) {
     return DecodeDown(std::string_view(Encode(message)).substr(4));
   };
-  EXPECT_FALSE(decoded(StartAgent{1, {}, static_cast<Telling>(3)}));
+  EXPECT_FALSE(decoded(StartAgent{1, {}, static_cast<agent::Telling>(3)}));
   EXPECT_FALSE(decoded(SignalAgents{1, 0}));
   EXPECT_FALSE(decoded(SignalAgents{1, 65}));
   EXPECT_FALSE(DecodeUp(
@@ -116,4 +116,4 @@ TEST(FrameReader, AForgedLengthIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -16,7 +16,7 @@
 #include "base/exec_pointers.h"
 #include "base/ignored_signals.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 struct Pipe {
@@ -194,4 +194,4 @@ void PipedProcess::Signal(int signal) const {
   if (pid_ > 0 && !exit_code_) kill(pid_, signal);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // How a program is started with pipes to it.
 struct PipedProcessPlan {
@@ -56,6 +56,6 @@ class PipedProcess {
   std::optional<int> exit_code_;
 };
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SSH_PIPED_PROCESS_H_

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 std::string ReadAll(const OwnedFd& fd) {
@@ -112,4 +112,4 @@ TEST(PipedProcess, TakesWhatItStartedAlong) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

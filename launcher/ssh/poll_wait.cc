@@ -5,7 +5,7 @@
 
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::launcher {
 
 void WaitForAny(std::vector<pollfd>& polls, std::optional<Instant> until) {
   timespec left = {};
@@ -17,4 +17,4 @@ void WaitForAny(std::vector<pollfd>& polls, std::optional<Instant> until) {
   ppoll(polls.data(), polls.size(), until ? &left : nullptr, nullptr);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

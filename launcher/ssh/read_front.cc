@@ -22,7 +22,7 @@
 #include "rendezvous/token/token.h"
 #include "rendezvous/version.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr size_t kMostEnvironmentBytes = 1 << 20;
@@ -126,20 +126,20 @@ absl::StatusOr<RemotePlan> ReadFront(
   absl::StatusOr<Environment> travelling =
       ChooseEnvironment(environment, *files, options.remote.exports);
   if (!travelling.ok()) return travelling.status();
-  absl::StatusOr<std::string> token =
-      ReadToken(options.token_file,
-                [&](const std::string& sentence) { voice.Error(sentence); });
+  absl::StatusOr<std::string> token = rendezvous::ReadToken(
+      options.token_file,
+      [&](const std::string& sentence) { voice.Error(sentence); });
   if (!token.ok()) {
     return absl::InvalidArgumentError(token.status().message());
   }
   const std::string program = OwnProgram();
   return PlanRemote(options, *std::move(hosts),
                     {.launch = program.empty() ? "launch" : program,
-                     .version = kVersion,
+                     .version = rendezvous::kVersion,
                      .working_directory = *std::move(folder),
                      .environment = *std::move(travelling),
                      .token = *std::move(token),
                      .fresh_token = FreshToken()});
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -9,7 +9,7 @@
 #include "launcher/ssh/remote_plan.h"
 #include "launcher/voice.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Reads what a job over ssh needs of this machine: host file, .deepspeed_env in
 // the home folder and then in the working directory (DS_ENV_FILE names it
@@ -20,6 +20,6 @@ absl::StatusOr<RemotePlan> ReadFront(
     const RunOptions& options,
     const std::map<std::string, std::string>& environment, const Voice& voice);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SSH_READ_FRONT_H_

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // Of this process alone: a secret that travels by itself, and what an agent
@@ -159,4 +159,4 @@ absl::StatusOr<Environment> ParseEnvironmentFile(std::string_view text) {
   return variables;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

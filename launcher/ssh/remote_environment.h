@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::launcher {
 
 using Environment = std::map<std::string, std::string>;
 
@@ -39,6 +39,6 @@ absl::StatusOr<Environment> ParseEnvironmentFile(std::string_view text);
 // Whether `name` can name a variable: letters, digits and '_', no digit first.
 bool IsVariableName(std::string_view name);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SSH_REMOTE_ENVIRONMENT_H_

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::HasSubstr;
@@ -68,4 +68,4 @@ TEST(ParseEnvironmentFile, ErrorsNameTheLine) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "rendezvous/protocol/signal_names.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // What agents may take beyond their own time to stop.
@@ -34,7 +34,8 @@ std::string HowEnded(int exit_code) {
   if (!WasKilled(exit_code)) {
     return absl::StrCat("its agent ended with status ", exit_code);
   }
-  return absl::StrCat("its agent was killed by ", SignalName(exit_code - 128));
+  return absl::StrCat("its agent was killed by ",
+                      rendezvous::SignalName(exit_code - 128));
 }
 
 bool StopsTheJob(int signal) {
@@ -77,7 +78,7 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
   const bool is_caught =
       std::find(caught.begin(), caught.end(), signal) != caught.end();
   const int sent = is_caught ? signal : SIGTERM;
-  const std::string name = SignalName(signal);
+  const std::string name = rendezvous::SignalName(signal);
   if (!started_) {
     own_exit_code_ = 128 + signal;
     Error(absl::StrCat(name, ": nothing was started"));
@@ -173,8 +174,9 @@ void RemoteJob::On(Instant now, const HostFailed& message) {
 
 void RemoteJob::On(Instant now, const CoordinatorUp& message) {
   if (coordinator_ != message.host || endpoint_) return;
-  endpoint_ = Endpoint{AddressForOthers(plan_, hosts_[message.host].up),
-                       static_cast<int>(message.port)};
+  endpoint_ =
+      rendezvous::Endpoint{AddressForOthers(plan_, hosts_[message.host].up),
+                           static_cast<int>(message.port)};
   effects_.push_back(
       Say{Say::Kind::kNotice,
           absl::StrCat("agents start on ", Count(Phase::kUp) + 1, " of ",
@@ -353,9 +355,9 @@ void RemoteJob::Start(uint32_t host, std::vector<std::string> flags) {
     flags.push_back(absl::StrCat("--nnodes=1:", *begins_with_));
   }
   hosts_[host].phase = Phase::kRunning;
-  const Telling telling = hosts_.size() == 1 ? Telling::kAlone
-                          : speaker_ == host ? Telling::kFirst
-                                             : Telling::kOther;
+  const agent::Telling telling = hosts_.size() == 1 ? agent::Telling::kAlone
+                                 : speaker_ == host ? agent::Telling::kFirst
+                                                    : agent::Telling::kOther;
   effects_.push_back(SendDown{StartAgent{host, std::move(flags), telling}});
 }
 
@@ -386,11 +388,11 @@ void RemoteJob::Stop(Instant now, int exit_code, const std::string& why) {
 
 void RemoteJob::StopForLoss(Instant now, const std::string& why) {
   if (own_exit_code_) return;
-  own_verdict_ = Verdict{.outcome = Outcome::kFailed,
-                         .exit_code = 1,
-                         .reason = why,
-                         .rounds = -1,
-                         .lasted = now - began_};
+  own_verdict_ = rendezvous::Verdict{.outcome = rendezvous::Outcome::kFailed,
+                                     .exit_code = 1,
+                                     .reason = why,
+                                     .rounds = -1,
+                                     .lasted = now - began_};
   Stop(now, 1, "");
 }
 
@@ -436,4 +438,4 @@ int RemoteJob::ExitCode() const {
   return Count(Phase::kEnded) > 0 ? 0 : 1;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -12,7 +12,7 @@
 #include "launcher/ssh/remote_plan.h"
 #include "rendezvous/protocol/verdict.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What the front's core asks its driver to do.
 struct SendDown {
@@ -30,7 +30,7 @@ struct HangUp {};
 struct Finish {
   int exit_code = 0;
   std::string verdict;
-  std::optional<Verdict> own_verdict;
+  std::optional<rendezvous::Verdict> own_verdict;
 };
 using FrontEffect = std::variant<SendDown, Say, HangUp, Finish>;
 
@@ -114,11 +114,11 @@ class RemoteJob {
   bool started_ = false;
   std::optional<int> begins_with_;  // hosts: kWithAllThatAnswer
   bool finished_ = false;
-  std::optional<uint32_t> coordinator_;  // the host that hosts it
-  std::optional<Endpoint> endpoint_;     // known once it listens
+  std::optional<uint32_t> coordinator_;           // the host that hosts it
+  std::optional<rendezvous::Endpoint> endpoint_;  // known once it listens
   std::optional<uint32_t> speaker_;
   std::optional<int> own_exit_code_;  // this process's own reason to end
-  std::optional<Verdict> own_verdict_;
+  std::optional<rendezvous::Verdict> own_verdict_;
   std::string awaited_;  // the loss that the coordinator is to judge
   Instant began_;        // when the first agent was started
   // When spares may start: then all that go before them have run for a while.
@@ -132,6 +132,6 @@ class RemoteJob {
   std::optional<Instant> deadline_;
 };
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SSH_REMOTE_JOB_H_

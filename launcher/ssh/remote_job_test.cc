@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -41,8 +41,8 @@ std::vector<std::string> Words(const std::vector<FrontEffect>& effects) {
         for (const std::string& flag : start->flags) {
           absl::StrAppend(&text, " ", flag);
         }
-        if (start->telling == Telling::kFirst) text += " (first)";
-        if (start->telling == Telling::kOther) text += " (other)";
+        if (start->telling == agent::Telling::kFirst) text += " (first)";
+        if (start->telling == agent::Telling::kOther) text += " (other)";
         return text;
       }
       const auto& signal = std::get<SignalAgents>(e.message);
@@ -156,7 +156,7 @@ TEST_F(RemoteJobTest, HostsThatAreLateForTheEndAreNotStartedAndNotBlamed) {
 
 TEST_F(RemoteJobTest, WhereTheMeetingPointIsGivenAllStartAtOnce) {
   RemotePlan plan = PlanOf(2, 2);
-  plan.endpoint = Endpoint{"x", 5};
+  plan.endpoint = rendezvous::Endpoint{"x", 5};
   Begin(plan);
   Up(0);
   EXPECT_THAT(Up(1), ElementsAre("start 0 --rdzv-endpoint=x:5 (first)",
@@ -281,7 +281,7 @@ TEST_F(RemoteJobTest, ALossWithoutAVerdictInTimeHasTheFronts) {
 
 TEST_F(RemoteJobTest, ALossIsTheFrontsToJudgeWhereTheCoordinatorIsElsewhere) {
   RemotePlan plan = PlanOf(2, 2);
-  plan.endpoint = Endpoint{"x", 5};
+  plan.endpoint = rendezvous::Endpoint{"x", 5};
   plan.rejoin_timeout.reset();
   Begin(plan);
   Up(0);
@@ -451,4 +451,4 @@ TEST_F(RemoteJobTest, WhatSpeaksOfNoHostOfOursIsNotHeard) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -13,7 +13,7 @@
 #include "rendezvous/protocol/signal_names.h"
 #include "rendezvous/token/token.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // Flags that mean this process, or that the plan makes anew.
@@ -69,7 +69,7 @@ absl::StatusOr<int> Choose(const RunOptions& options,
   if (options.remote.given.count("nnodes") == 0) {
     return static_cast<int>(hosts.size());
   }
-  const JobSpec& spec = options.spec;
+  const rendezvous::JobSpec& spec = options.spec;
   if (static_cast<size_t>(spec.min_nodes) > hosts.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--nnodes=", options.remote.given.at("nnodes"),
@@ -152,16 +152,17 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
   // A host whose connection breaks leaves the job; it does not end it. The
   // signal for it is not SIGHUP, by which a person may stop the job.
   const auto leave = options.remote.given.find("signals-to-leave");
-  flags.push_back(Written(
-      "signals-to-leave",
-      leave == options.remote.given.end() || leave->second.empty()
-          ? SignalName(kLeaveSignal)
-          : absl::StrCat(leave->second, ",", SignalName(kLeaveSignal))));
+  flags.push_back(
+      Written("signals-to-leave",
+              leave == options.remote.given.end() || leave->second.empty()
+                  ? rendezvous::SignalName(kLeaveSignal)
+                  : absl::StrCat(leave->second, ",",
+                                 rendezvous::SignalName(kLeaveSignal))));
   return flags;
 }
 
 // Nothing starts a lost agent again; only a network that was cut heals.
-void SetRejoinTimeout(const JobSpec& spec, RemotePlan& plan) {
+void SetRejoinTimeout(const rendezvous::JobSpec& spec, RemotePlan& plan) {
   if (plan.rendezvous_conf.find("rejoin_timeout") != std::string::npos) {
     plan.rejoin_timeout = spec.rejoin_timeout;
     return;
@@ -222,7 +223,7 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
   // mind.
   const std::string& token =
       facts.token.empty() ? facts.fresh_token : facts.token;
-  if (!token.empty()) node.environment[kTokenVariable] = token;
+  if (!token.empty()) node.environment[rendezvous::kTokenVariable] = token;
   node.flags = CommonFlags(options, *least, most);
   node.program = options.program;
   node.stop_timeout_ms = Milliseconds(options.spec.shutdown_timeout);
@@ -245,7 +246,8 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
 
 std::vector<std::string> HostingFlags(const RemotePlan& plan,
                                       const std::string& address) {
-  return {Written("rdzv-endpoint", Endpoint{address, plan.port}.ToString()),
+  return {Written("rdzv-endpoint",
+                  rendezvous::Endpoint{address, plan.port}.ToString()),
           Written("rdzv-conf",
                   plan.rendezvous_conf.empty()
                       ? std::string("is_host=1")
@@ -253,7 +255,7 @@ std::vector<std::string> HostingFlags(const RemotePlan& plan,
 }
 
 std::vector<std::string> MeetingFlags(const RemotePlan& plan,
-                                      const Endpoint& endpoint) {
+                                      const rendezvous::Endpoint& endpoint) {
   std::vector<std::string> flags = {
       Written("rdzv-endpoint", endpoint.ToString())};
   if (!plan.endpoint) {
@@ -282,4 +284,4 @@ std::string AddressForOthers(const RemotePlan& plan, const HostUp& host) {
                                            : std::string("127.0.0.1");
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

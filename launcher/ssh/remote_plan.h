@@ -12,7 +12,7 @@
 #include "launcher/options/run_options.h"
 #include "launcher/ssh/messages.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // What the plan needs to know of this process besides the options.
 struct FrontFacts {
@@ -40,7 +40,7 @@ struct RemotePlan {
   Beginning beginning = Beginning::kWithEnough;
   bool alone = false;  // one host, and never another: nobody is met
   // Where the person said that the nodes meet; nullopt: at the first host.
-  std::optional<Endpoint> endpoint;
+  std::optional<rendezvous::Endpoint> endpoint;
   int port = 0;  // of the first host's coordinator; 0: a free one
   std::string coordinator_address;  // --master-addr; empty: found out
   std::string rendezvous_conf;      // --rdzv-conf, with what ssh adds
@@ -66,12 +66,12 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
 std::vector<std::string> HostingFlags(const RemotePlan& plan,
                                       const std::string& address);
 std::vector<std::string> MeetingFlags(const RemotePlan& plan,
-                                      const Endpoint& endpoint);
+                                      const rendezvous::Endpoint& endpoint);
 
 // At which address the others reach a host that ssh reached: that one, unless
 // it means another machine to each of them; then the outward one.
 std::string AddressForOthers(const RemotePlan& plan, const HostUp& host);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SSH_REMOTE_PLAN_H_

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "launcher/options/flag_table.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::Contains;
@@ -208,4 +208,4 @@ TEST(AddressForOthers, IsOneThatMeansTheSameToAll) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

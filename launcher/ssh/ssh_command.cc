@@ -7,7 +7,7 @@
 #include "agent/logs/terminal_text.h"
 #include "base/word_split.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr int kNotFound = 127;
@@ -61,8 +61,8 @@ std::string LastWords(std::string_view said) {
   size_t start = 0;
   while (start < said.size()) {
     const size_t end = std::min(said.find('\n', start), said.size());
-    std::string line = ValidUtf8(
-        WithoutControls(said.substr(start, end - start), Colours::kDrop));
+    std::string line = agent::ValidUtf8(agent::WithoutControls(
+        said.substr(start, end - start), agent::Colours::kDrop));
     start = end + 1;
     const bool is_noise = line.find_first_not_of(" \t@") == std::string::npos ||
                           line.rfind("Warning: Permanently added", 0) == 0;
@@ -76,7 +76,8 @@ std::string LastWords(std::string_view said) {
     absl::StrAppend(&words, words.empty() ? "" : "; ", line);
   }
   if (words.size() > kMostBytes) {
-    words = std::string(WholeCharacters(words.substr(0, kMostBytes))) + "...";
+    words = std::string(agent::WholeCharacters(words.substr(0, kMostBytes))) +
+            "...";
   }
   return words;
 }
@@ -110,4 +111,4 @@ std::string WhyNotReached(const SshEnd& end, const SshSettings& settings) {
                    words.empty() ? printed : words);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

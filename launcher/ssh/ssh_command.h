@@ -7,7 +7,7 @@
 
 #include "launcher/ssh/messages.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // The argument by which `launch` knows that it is to be a host's end of an ssh
 // connection.
@@ -37,6 +37,6 @@ std::string WhyNotReached(const SshEnd& end, const SshSettings& settings);
 // characters; empty if it said nothing.
 std::string LastWords(std::string_view said);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SSH_SSH_COMMAND_H_

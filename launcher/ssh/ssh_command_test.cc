@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -62,4 +62,4 @@ TEST(LastWords, AreFewAndShort) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

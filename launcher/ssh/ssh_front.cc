@@ -28,7 +28,7 @@
 #include "launcher/ssh/starter_pipes.h"
 #include "launcher/voice.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 std::vector<int> CaughtSignals(const RunOptions& options) {
@@ -77,14 +77,15 @@ class SshFront {
                         [this](int signal) { return Ends(signal); }));
       return count;
     });
-    if (!written && *exit_code_ == 0) exit_code_ = kOutputLostExitCode;
+    if (!written && *exit_code_ == 0) exit_code_ = agent::kOutputLostExitCode;
     return {*exit_code_, std::move(failed_)};
   }
 
  private:
   bool Ends(int signal) const {
-    return EndsJob(signal, options_.signals_to_handle,
-                   options_.signals_to_forward, options_.preemption.signals);
+    return agent::EndsJob(signal, options_.signals_to_handle,
+                          options_.signals_to_forward,
+                          options_.preemption.signals);
   }
 
   Intake ThisIntake() const {
@@ -186,7 +187,7 @@ class SshFront {
 
   const std::string prefix_;  // of messages, here and of the agents
   const RunOptions& options_;
-  SignalCatcher signals_;  // before what starts threads and processes
+  agent::SignalCatcher signals_;  // before what starts threads and processes
   RemoteJob job_;
   const std::string program_;
   const std::vector<RemoteHost> hosts_;
@@ -219,4 +220,4 @@ int RunSshFront(const std::string& name, const RunOptions& options,
   return RunRemotePlan(*plan, options, name).exit_code;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -7,7 +7,7 @@
 #include "launcher/options/run_options.h"
 #include "launcher/ssh/remote_plan.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // How a job over ssh ended, and by name of the host why its agent did not run
 // to a good end.
@@ -27,6 +27,6 @@ RemoteEnd RunRemotePlan(RemotePlan plan, const RunOptions& options,
 int RunSshFront(const std::string& name, const RunOptions& options,
                 const std::map<std::string, std::string>& environment);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SSH_SSH_FRONT_H_

@@ -29,7 +29,7 @@
 #include "launcher/ssh/poll_wait.h"
 #include "launcher/ssh/ssh_command.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // Longer than a person stops a terminal for a moment.
@@ -236,7 +236,7 @@ class SshNode {
     if (up_closed_) up_.clear();
   }
 
-  SignalCatcher signals_;
+  agent::SignalCatcher signals_;
   FrameReader down_{Greeting::kNone};
   bool down_closed_ = false;
   std::string up_;  // not yet written
@@ -263,4 +263,4 @@ int RunSshNode() {
   return SshNode().Run();
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -1,7 +1,7 @@
 #ifndef MUSTER_LAUNCHER_SSH_SSH_NODE_H_
 #define MUSTER_LAUNCHER_SSH_SSH_NODE_H_
 
-namespace muster {
+namespace muster::launcher {
 
 // Whether this process was started over ssh as a host's end of the connection.
 bool IsSshNode(int argc, char** argv);
@@ -12,6 +12,6 @@ bool IsSshNode(int argc, char** argv);
 // The exit code.
 int RunSshNode();
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SSH_SSH_NODE_H_

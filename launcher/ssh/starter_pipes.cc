@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "launcher/options/option_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // -1: it is not set, or no such number.
@@ -31,8 +31,8 @@ void TakeStarterPipes(RemoteOptions& options) {
   options.endpoint_fd = TakeOne(kEndpointVariable);
   options.verdict_fd = TakeOne(kVerdictVariable);
   const int telling =
-      TakeNumber(kTellingVariable, 0, static_cast<int>(Telling::kOther));
-  if (telling >= 0) options.telling = static_cast<Telling>(telling);
+      TakeNumber(kTellingVariable, 0, static_cast<int>(agent::Telling::kOther));
+  if (telling >= 0) options.telling = static_cast<agent::Telling>(telling);
 }
 
 std::string TakeCalledName(const std::string& name) {
@@ -52,4 +52,4 @@ void TellPort(const RemoteOptions& options, int port) {
       write(options.endpoint_fd, line.data(), line.size());
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,7 +5,7 @@
 
 #include "launcher/options/remote_options.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Where an agent that another `launch` started tells it the port of the
 // coordinator that it hosts (a line) and the verdict (text): numbers of open
@@ -28,6 +28,6 @@ std::string TakeCalledName(const std::string& name);
 // Tells the port; does nothing where nobody asked.
 void TellPort(const RemoteOptions& options, int port);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_SSH_STARTER_PIPES_H_

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 absl::StatusOr<int> ChooseDevice(int visible, int local_rank,
                                  int local_world_size) {
@@ -16,4 +16,4 @@ absl::StatusOr<int> ChooseDevice(int visible, int local_rank,
                    "CUDA_VISIBLE_DEVICES"));
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

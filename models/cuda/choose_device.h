@@ -3,7 +3,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // The index of the GPU for a worker, of the `visible` ones: its local rank, as
 // in PyTorch's scripts. If only one is visible, that one: either each worker
@@ -12,6 +12,6 @@ namespace muster::cuda {
 absl::StatusOr<int> ChooseDevice(int visible, int local_rank,
                                  int local_world_size);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_CHOOSE_DEVICE_H_

@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 TEST(ChooseDeviceTest, EachWorkerHasTheOneOfItsLocalRank) {
@@ -29,4 +29,4 @@ TEST(ChooseDeviceTest, SeveralThatAreTooFewAreRefused) {
 }
 
 }  // namespace
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -1,6 +1,6 @@
 #include "models/cuda/column_major.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 constexpr uint64_t kMostAlignment = 256;
@@ -51,4 +51,4 @@ ColumnMajorPlan InColumnMajor(const Product& product) {
           .batch = product.batch};
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -6,7 +6,7 @@
 
 #include "models/cuda/product.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // A column-major matrix, as BLAS libraries take it.
 struct ColumnMajorMatrix {
@@ -43,6 +43,6 @@ struct ColumnMajorPlan {
 // its `b` is `product.a`; a bias per column becomes one per row. Pure.
 ColumnMajorPlan InColumnMajor(const Product& product);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_COLUMN_MAJOR_H_

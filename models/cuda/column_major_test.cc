@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 const float* At(uint64_t address) {
@@ -66,4 +66,4 @@ TEST(ColumnMajorTest, WhatIsAddedMakesAnotherPlan) {
 }
 
 }  // namespace
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

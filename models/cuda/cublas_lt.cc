@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 std::vector<std::string> CublasLt::DefaultNames() {
   return {"libcublasLt.so.13", "libcublasLt.so.12"};
@@ -61,4 +61,4 @@ absl::Status CublasLt::StatusOf(const char* call, cublasStatus_t result) const {
       absl::StrCat(call, " says: ", GetStatusString(result)));
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // NVIDIA's cuBLASLt, loaded at run time, so that a program starts without it.
 // The functions have their names without the prefix. Immutable, so thread-safe.
@@ -50,6 +50,6 @@ class CublasLt {
   CublasLt() = default;
 };
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_CUBLAS_LT_H_

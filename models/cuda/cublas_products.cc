@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 constexpr size_t kMostWays = 1024;
@@ -195,4 +195,4 @@ absl::Status CublasProducts::Multiply(const Product& product,
                   workspace_, kWorkspaceBytes, stream));
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

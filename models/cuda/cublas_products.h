@@ -14,7 +14,7 @@
 #include "models/cuda/kernels/cuda_stream.h"
 #include "models/cuda/product.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // Matrix products by cuBLASLt, on the device that is current at construction.
 // The algorithm is looked up once per shape: a model has a few dozen shapes,
@@ -52,6 +52,6 @@ class CublasProducts {
   std::map<ColumnMajorPlan, std::unique_ptr<Way>> ways_;
 };
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_CUBLAS_PRODUCTS_H_

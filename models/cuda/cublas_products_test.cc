@@ -13,7 +13,7 @@
 // Compares with the emulated device's products, over a fake of cuBLASLt on the
 // host (fake_cublas_lt.cc).
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 constexpr char kFake[] = "models/cuda/libfake_cublas_lt.so";
@@ -200,4 +200,4 @@ TEST(CublasLtTest, WhereThereIsNone) {
 }
 
 }  // namespace
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "models/cuda/driver_presence.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 absl::Status StatusOf(const char* call, cudaError_t result) {
@@ -180,4 +180,4 @@ void CudaDevice::Note(absl::Status status) {
   if (status_.ok()) status_ = std::move(status);
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

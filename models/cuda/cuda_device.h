@@ -12,7 +12,7 @@
 #include "models/cuda/cublas_products.h"
 #include "models/cuda/device.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // A GPU, used by CUDA's runtime and cuBLASLt. It must be the current device of
 // every thread that uses this object.
@@ -64,6 +64,6 @@ class CudaDevice final : public Device {
   std::unique_ptr<CublasProducts> products_;
 };
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_CUDA_DEVICE_H_

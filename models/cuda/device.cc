@@ -4,7 +4,7 @@
 #include "models/cuda/kernels/square_sum.h"
 #include "models/cuda/kernels/weight_update.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 void Device::Convert(Stream stream, const TensorData& from,
                      const TensorData& to, DType precision) {
@@ -49,4 +49,4 @@ absl::Status Device::Update(const UpdateRule& rule, const OptimizerStep& step,
   return absl::OkStatus();
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

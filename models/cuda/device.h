@@ -10,7 +10,7 @@
 #include "models/cuda/product.h"
 #include "trainer_sdk/device/device.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // A GPU as the models use it: what trainer_sdk needs of a device, on our
 // kernels, and matrix products. Methods without a Stream, and the kernels, use
@@ -50,6 +50,6 @@ class Device : public ::muster::Device {
   }
 };
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_DEVICE_H_

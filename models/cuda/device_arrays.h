@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "models/cuda/device.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // Arrays in device memory, freed with this object. Movable; the device must
 // outlive it.
@@ -43,6 +43,6 @@ class DeviceArrays {
   std::vector<std::shared_ptr<void>> arrays_;
 };
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_DEVICE_ARRAYS_H_

@@ -8,7 +8,7 @@
 #include "models/cuda/device_arrays.h"
 #include "trainer_sdk/reduce/reduce.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 // Fills a matrix with numbers in [-1, 1): one row, then doubled until it is
@@ -74,4 +74,4 @@ absl::StatusOr<double> MeasureDeviceMatrixRate(Device& device, ElementType type,
   return best;
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -7,7 +7,7 @@
 #include "models/cuda/device.h"
 #include "models/cuda/product.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // The FLOP/s of products of square matrices with `size` rows on the device, the
 // best of several runs; a reference for other rates. Blocks. No other marks may
@@ -15,6 +15,6 @@ namespace muster::cuda {
 absl::StatusOr<double> MeasureDeviceMatrixRate(Device& device, ElementType type,
                                                int64_t size);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_DEVICE_MATRIX_RATE_H_

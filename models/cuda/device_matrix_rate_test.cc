@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "models/cuda/emulation/emulated_device.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 // A device on which every product takes one millisecond by its marks.
@@ -61,4 +61,4 @@ TEST(DeviceMatrixRateTest, FullMemoryIsTold) {
 }
 
 }  // namespace
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

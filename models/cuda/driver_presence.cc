@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/dynamic_library.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 absl::Status CheckDriverIsThere(const std::string& name) {
   const absl::StatusOr<DynamicLibrary> driver = DynamicLibrary::Load(name);
@@ -12,4 +12,4 @@ absl::Status CheckDriverIsThere(const std::string& name) {
       absl::StrCat("no NVIDIA driver: ", driver.status().message()));
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 using ::testing::HasSubstr;
@@ -21,4 +21,4 @@ TEST(DriverPresenceTest, WhatCanBeLoadedIsThere) {
 }
 
 }  // namespace
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -6,7 +6,7 @@
 
 #include "models/cuda/kernels/short_floats.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 enum class ElementType { kFloat32, kBfloat16 };
 
@@ -57,6 +57,6 @@ struct Product {
   int64_t batch = 1;
 };
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_PRODUCT_H_

@@ -6,7 +6,7 @@
 #include "models/kernels/layer_norm.h"
 #include "models/kernels/linear.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 void Resize(AlignedFloats* values, int64_t count) {
@@ -129,4 +129,4 @@ void GptBlock::BackwardWeight(const GptBlockWeights& weights,
   Tell(weights.norm_1, ready);
 }
 
-}  // namespace muster
+}  // namespace muster::models

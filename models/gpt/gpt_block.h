@@ -9,7 +9,7 @@
 #include "models/kernels/aligned_floats.h"
 #include "models/kernels/attention.h"
 
-namespace muster {
+namespace muster::models {
 
 // Called with the index of each tensor as soon as its gradient of this pass is
 // complete.
@@ -86,6 +86,6 @@ class GptBlock {
   mutable AlignedFloats scratch_;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_GPT_GPT_BLOCK_H_

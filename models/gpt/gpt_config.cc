@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 constexpr int64_t kMost = int64_t{1} << 24;
@@ -97,4 +97,4 @@ std::vector<GptTensor> TensorsOf(const GptConfig& config, GptLayers layers) {
   return tensors.Take();
 }
 
-}  // namespace muster
+}  // namespace muster::models

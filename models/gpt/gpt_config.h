@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 
-namespace muster {
+namespace muster::models {
 
 // The size of a GPT-2-style transformer (Radford et al., 2019).
 struct GptConfig {
@@ -57,6 +57,6 @@ struct GptTensor {
 // has a copy of it, with the same name, at the end.
 std::vector<GptTensor> TensorsOf(const GptConfig& config, GptLayers layers);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_GPT_GPT_CONFIG_H_

@@ -5,7 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::HasSubstr;
@@ -56,4 +56,4 @@ TEST(GptConfigTest, RefusesWhatIsNoTransformer) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 
-namespace muster {
+namespace muster::models {
 
 std::vector<std::string> GptPartNames(const GptConfig& config) {
   std::vector<std::string> names = {"embeddings"};
@@ -32,4 +32,4 @@ std::vector<int64_t> GptPartsOf(const std::vector<GptTensor>& tensors,
   return parts;
 }
 
-}  // namespace muster
+}  // namespace muster::models

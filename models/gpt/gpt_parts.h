@@ -7,7 +7,7 @@
 
 #include "models/gpt/gpt_config.h"
 
-namespace muster {
+namespace muster::models {
 
 // Names of the parts of a transformer: part 0 is the embeddings, then one part
 // per block, then the head.
@@ -19,6 +19,6 @@ std::vector<std::string> GptPartNames(const GptConfig& config);
 std::vector<int64_t> GptPartsOf(const std::vector<GptTensor>& tensors,
                                 const GptConfig& config);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_GPT_GPT_PARTS_H_

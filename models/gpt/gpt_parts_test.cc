@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "models/gpt/gpt_weights.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 TEST(GptPartsTest, EachTensorIsInOne) {
@@ -28,4 +28,4 @@ TEST(GptPartsTest, EachTensorIsInOne) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

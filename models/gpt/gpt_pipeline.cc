@@ -14,7 +14,7 @@
 #include "trainer_sdk/zero/scatter_hook.h"
 #include "trainer_sdk/zero/sharded_optimizer.h"
 
-namespace muster {
+namespace muster::models {
 
 absl::StatusOr<std::unique_ptr<GptPipeline>> GptPipeline::Create(
     ProcessGroup& world, PipelineSchedule schedule,
@@ -220,4 +220,4 @@ absl::StatusOr<double> GptPipeline::Evaluate() {
   return loss;
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -18,7 +18,7 @@
 #include "trainer_sdk/pipeline/runtime/pipeline_runtime.h"
 #include "trainer_sdk/process_group/device_mesh.h"
 
-namespace muster {
+namespace muster::models {
 
 struct GptPipelineOptions {
   GptConfig model;
@@ -121,6 +121,6 @@ class GptPipeline {
   std::unique_ptr<PipelineRuntime> runtime_;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_GPT_GPT_PIPELINE_H_

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-namespace muster {
+namespace muster::models {
 
 GptPipelineStage::GptPipelineStage(GptWeights& weights, int64_t batch,
                                    int64_t time,
@@ -96,4 +96,4 @@ absl::Status GptPipelineStage::BackwardWeight(const PipelinePass& pass) {
   });
 }
 
-}  // namespace muster
+}  // namespace muster::models

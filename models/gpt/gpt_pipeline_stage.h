@@ -9,7 +9,7 @@
 #include "models/gpt/gpt_weights.h"
 #include "trainer_sdk/pipeline/runtime/pipeline_stage.h"
 
-namespace muster {
+namespace muster::models {
 
 // Layers of a transformer as a pipeline stage. The activations of a micro-batch
 // are in the arrays of its place, which are reused.
@@ -59,6 +59,6 @@ class GptPipelineStage : public PipelineStage {
   std::vector<float> stream_;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_GPT_GPT_PIPELINE_STAGE_H_

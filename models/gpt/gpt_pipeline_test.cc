@@ -20,7 +20,7 @@
 #include "trainer_sdk/shared_memory/shared_memory_transport.h"
 #include "trainer_sdk/transports/new_transport.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 constexpr int64_t kBatch = 2;
@@ -482,4 +482,4 @@ TEST(GptPipelineTest, ForgottenMicroBatchIsMoreThanRounding) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

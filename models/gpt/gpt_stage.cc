@@ -8,7 +8,7 @@
 #include "models/kernels/layer_norm.h"
 #include "models/kernels/matrix_product.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 constexpr char kTokenTable[] = "transformer.wte.weight";
@@ -208,4 +208,4 @@ void GptStage::Backward(GptMicroBatch* micro_batch,
   GiveBackMemory(micro_batch);
 }
 
-}  // namespace muster
+}  // namespace muster::models

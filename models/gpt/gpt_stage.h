@@ -7,7 +7,7 @@
 #include "models/gpt/gpt_block.h"
 #include "models/gpt/gpt_weights.h"
 
-namespace muster {
+namespace muster::models {
 
 // The data of one micro-batch in a stage. After the backward pass only tokens
 // and targets remain: the stage reuses the memory.
@@ -106,6 +106,6 @@ class GptStage {
   mutable GptBlockGradients gradients_;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_GPT_GPT_STAGE_H_

@@ -6,7 +6,7 @@
 
 #include "trainer_sdk/optim/gradient_norm.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 constexpr char kTokenTable[] = "transformer.wte.weight";
@@ -97,4 +97,4 @@ absl::Status GptStageGradients::Finish() {
   return status;
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -11,7 +11,7 @@
 #include "trainer_sdk/pipeline/runtime/pipeline_stage.h"
 #include "trainer_sdk/process_group/process_group.h"
 
-namespace muster {
+namespace muster::models {
 
 // A subset of a stage's tensors whose gradients one reducer averages: its
 // parameter i is the stage's tensor tensors[i].
@@ -71,6 +71,6 @@ class GptStageGradients : public WeightPassListener {
   WeightPass pass_ = WeightPass::kMoreToCome;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_GPT_GPT_STAGE_GRADIENTS_H_

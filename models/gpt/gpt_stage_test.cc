@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 constexpr int64_t kBatch = 2;
@@ -187,4 +187,4 @@ INSTANTIATE_TEST_SUITE_P(All, AnyBiases,
                                          GptConfig::Biases::kNone));
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/fnv_hash.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 bool EndsWith(std::string_view name, std::string_view end) {
@@ -94,4 +94,4 @@ void GptWeights::Initialize(uint64_t seed) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -12,7 +12,7 @@
 #include "models/gpt/gpt_config.h"
 #include "trainer_sdk/tensor/tensor.h"
 
-namespace muster {
+namespace muster::models {
 
 // A weight and the address of its gradient; null if the model does not have it
 // (biases).
@@ -97,6 +97,6 @@ class GptWeights {
   std::vector<float*> gradients_;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_GPT_GPT_WEIGHTS_H_

@@ -13,7 +13,7 @@
 #include "trainer_sdk/reduce/reduce.h"
 #include "trainer_sdk/safetensors/safetensors_file.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 constexpr std::string_view kPrefix = "transformer.";
@@ -165,4 +165,4 @@ absl::Status ReadHuggingFaceWeights(const std::string& path,
                                   " of the model"));
 }
 
-}  // namespace muster
+}  // namespace muster::models

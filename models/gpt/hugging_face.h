@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "models/gpt/gpt_weights.h"
 
-namespace muster {
+namespace muster::models {
 
 // Writes a whole model so that Hugging Face's GPT2LMHeadModel.from_pretrained
 // can read it: `folder`/model.safetensors and `folder`/config.json. Creates the
@@ -24,6 +24,6 @@ absl::Status WriteHuggingFaceModel(const GptWeights& weights,
 absl::Status ReadHuggingFaceWeights(const std::string& path,
                                     GptWeights* weights);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_GPT_HUGGING_FACE_H_

@@ -14,7 +14,7 @@
 #include "trainer_sdk/reduce/reduce.h"
 #include "trainer_sdk/safetensors/safetensors_file.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::HasSubstr;
@@ -165,4 +165,4 @@ TEST_F(HuggingFace, WhatDoesNotFitIsNamed) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

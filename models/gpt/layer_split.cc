@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::models {
 
 absl::StatusOr<std::vector<GptLayers>> SplitLayers(const GptConfig& config,
                                                    int stages) {
@@ -24,4 +24,4 @@ absl::StatusOr<std::vector<GptLayers>> SplitLayers(const GptConfig& config,
   return split;
 }
 
-}  // namespace muster
+}  // namespace muster::models

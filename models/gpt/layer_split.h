@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "models/gpt/gpt_config.h"
 
-namespace muster {
+namespace muster::models {
 
 // The layers of each stage of a pipeline, in order, distributed as evenly as
 // possible. If some stages have one layer more, they are the first ones,
@@ -15,6 +15,6 @@ namespace muster {
 absl::StatusOr<std::vector<GptLayers>> SplitLayers(const GptConfig& config,
                                                    int stages);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_GPT_LAYER_SPLIT_H_

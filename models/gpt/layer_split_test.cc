@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::ElementsAre;
@@ -38,4 +38,4 @@ TEST(LayerSplitTest, EachStageNeedsALayer) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

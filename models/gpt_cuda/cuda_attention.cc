@@ -4,7 +4,7 @@
 
 #include "models/cuda/kernels/causal_softmax.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 // The matrices of one sequence, one product per head.
@@ -118,4 +118,4 @@ template void AttentionBackward(Device&, const AttentionShape&, const Bfloat16*,
                                 const Bfloat16*, const Bfloat16*, Bfloat16*,
                                 Bfloat16*);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

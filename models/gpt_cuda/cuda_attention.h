@@ -4,7 +4,7 @@
 #include "models/cuda/device.h"
 #include "models/kernels/attention_shape.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // As in kernels/attention.h, by products over all heads of a sequence at once.
 // Heads are adjacent in qkv, so they need not be moved. The probabilities are
@@ -19,6 +19,6 @@ void AttentionBackward(Device& device, const AttentionShape& shape,
                        const T* qkv, const T* probabilities,
                        const T* output_gradient, T* scratch, T* qkv_gradient);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_GPT_CUDA_CUDA_ATTENTION_H_

@@ -18,7 +18,7 @@
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 #include "trainer_sdk/timeline/overlap.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 constexpr int64_t kBatch = 1;
@@ -227,4 +227,4 @@ TEST(CudaDdpTest, ATimelineShowsBucketsBesideTheBackwardPass) {
 }
 
 }  // namespace
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -8,7 +8,7 @@
 #include "models/gpt_cuda/cuda_attention.h"
 #include "models/gpt_cuda/cuda_linear.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 template <typename T>
@@ -149,4 +149,4 @@ void CudaGptBlock<T>::Backward(const CudaGptBlockWeights<T>& weights,
 template class CudaGptBlock<float>;
 template class CudaGptBlock<Bfloat16>;
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

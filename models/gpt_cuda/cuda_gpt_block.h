@@ -10,7 +10,7 @@
 #include "models/gpt_cuda/cuda_gpt_weights.h"
 #include "models/kernels/attention_shape.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // Called with the index of each tensor as soon as all work that adds to its
 // gradient in this pass is enqueued.
@@ -82,6 +82,6 @@ class CudaGptBlock {
   float* sums_;
 };
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_GPT_CUDA_CUDA_GPT_BLOCK_H_

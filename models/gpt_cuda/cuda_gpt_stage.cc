@@ -6,7 +6,7 @@
 #include "models/cuda/kernels/embedding.h"
 #include "models/cuda/kernels/token_rows.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 constexpr char kPositionTable[] = "transformer.wpe.weight";
@@ -212,4 +212,4 @@ void CudaGptStage<T>::Backward(CudaGptMicroBatch<T>* micro_batch, T* gradient,
 template class CudaGptStage<float>;
 template class CudaGptStage<Bfloat16>;
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -12,7 +12,7 @@
 #include "models/gpt_cuda/cuda_gpt_block.h"
 #include "models/gpt_cuda/cuda_gpt_weights.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // One micro-batch in a stage, with its device memory. May be reused for another
 // micro-batch.
@@ -128,6 +128,6 @@ class CudaGptStage {
   T* inner_;
 };
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_GPT_CUDA_CUDA_GPT_STAGE_H_

@@ -17,7 +17,7 @@
 
 // Compares the whole stage in the emulation of CUDA with the CPU's.
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 constexpr int64_t kBatch = 2;
@@ -454,4 +454,4 @@ TYPED_TEST(CudaGptStageTest, FullMemoryIsAnError) {
 }
 
 }  // namespace
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

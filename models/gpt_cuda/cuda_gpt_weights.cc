@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "trainer_sdk/reduce/reduce.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 // Products are fastest with an alignment of 16 bytes or more; 64 elements
@@ -150,4 +150,4 @@ void CudaGptWeights<T>::CopyTo(GptWeights* weights) const {
 template class CudaGptWeights<float>;
 template class CudaGptWeights<Bfloat16>;
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -16,7 +16,7 @@
 #include "models/gpt/gpt_weights.h"
 #include "trainer_sdk/tensor/tensor.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // The token table's name in GptWeights.
 inline constexpr char kTokenTable[] = "transformer.wte.weight";
@@ -102,6 +102,6 @@ class CudaGptWeights {
   float* gradients_ = nullptr;
 };
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_GPT_CUDA_CUDA_GPT_WEIGHTS_H_

@@ -2,7 +2,7 @@
 
 #include "models/cuda/kernels/column_sums.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 template <typename T>
 void LinearForward(Device& device, const LinearShape& shape, const T* input,
@@ -56,4 +56,4 @@ template void LinearBackwardWeight(Device&, const LinearShape&, const Bfloat16*,
                                    const Bfloat16*,
                                    const CudaGptPair<Bfloat16>&, float*);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -6,7 +6,7 @@
 #include "models/cuda/device.h"
 #include "models/gpt_cuda/cuda_gpt_weights.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // The size of a linear layer, as in kernels/linear.h.
 struct LinearShape {
@@ -35,6 +35,6 @@ void LinearBackwardWeight(Device& device, const LinearShape& shape,
                           const T* input, const T* output_gradient,
                           const CudaGptPair<T>& weights, float* scratch);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_GPT_CUDA_CUDA_LINEAR_H_

@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "base/monotonic_clock.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 constexpr Device::Stream kMain = Device::Stream::kCompute;
@@ -101,4 +101,4 @@ std::vector<TimelineSpan> CudaStepTimeline::EndStep() {
   return std::move(spans_);
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

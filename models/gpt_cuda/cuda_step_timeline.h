@@ -9,7 +9,7 @@
 #include "trainer_sdk/ddp/reducer_observer.h"
 #include "trainer_sdk/timeline/timeline_span.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // Records the activities of a GPU in a step by marks on its two streams: the
 // counterpart of TimelineRecorder for asynchronous work.
@@ -61,6 +61,6 @@ class CudaStepTimeline final : public ReducerObserver {
   Instant begin_;
 };
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_GPT_CUDA_CUDA_STEP_TIMELINE_H_

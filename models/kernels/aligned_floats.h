@@ -5,7 +5,7 @@
 #include <new>
 #include <vector>
 
-namespace muster {
+namespace muster::models {
 
 // An allocator for memory that begins at a cache line. The memory of a large
 // std::vector begins 16 bytes after one, so that every 64-byte register would
@@ -34,6 +34,6 @@ struct LineAllocator {
 // The input and output arrays of kernels.
 using AlignedFloats = std::vector<float, LineAllocator<float>>;
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_KERNELS_ALIGNED_FLOATS_H_

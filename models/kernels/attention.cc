@@ -2,7 +2,7 @@
 
 #include "models/kernels/best_kernels.h"
 
-namespace muster {
+namespace muster::models {
 
 template <typename T>
 void AttentionForward(const AttentionShape& shape, const T* qkv, T* scratch,
@@ -28,4 +28,4 @@ MUSTER_ATTENTION(float);
 MUSTER_ATTENTION(double);
 #undef MUSTER_ATTENTION
 
-}  // namespace muster
+}  // namespace muster::models

@@ -3,7 +3,7 @@
 
 #include "models/kernels/attention_shape.h"
 
-namespace muster {
+namespace muster::models {
 
 // Causal self-attention (Vaswani et al., 2017): for each position, the average
 // of the values up to it, weighted by how its query matches their keys.
@@ -22,6 +22,6 @@ void AttentionBackward(const AttentionShape& shape, const T* qkv,
                        const T* probabilities, const T* output_gradient,
                        T* scratch, T* qkv_gradient);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_KERNELS_ATTENTION_H_

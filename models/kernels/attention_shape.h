@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace muster {
+namespace muster::models {
 
 // The size of causal self-attention.
 struct AttentionShape {
@@ -41,6 +41,6 @@ constexpr int64_t AttentionScratchCount(const AttentionShape& shape) {
          3 * shape.time * InPanels(HeadWidth(shape)) + shape.time * shape.time;
 }
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_KERNELS_ATTENTION_SHAPE_H_

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "models/kernels/finite_difference.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // Roundings in a row: the sums of a score and an output, the softmax, and the
@@ -79,4 +79,4 @@ TEST(AttentionTest, ProbabilitiesOfAPositionAddUpToOne) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -5,7 +5,7 @@
 #include "models/kernels/kernels_avx512.h"
 #include "models/kernels/kernels_baseline.h"
 
-namespace muster {
+namespace muster::models {
 
 template <typename T>
 const KernelTable<T>& KernelsOf(ProcessorKind kind) {
@@ -27,4 +27,4 @@ template const KernelTable<double>& KernelsOf<double>(ProcessorKind);
 template const KernelTable<float>& BestKernels<float>();
 template const KernelTable<double>& BestKernels<double>();
 
-}  // namespace muster
+}  // namespace muster::models

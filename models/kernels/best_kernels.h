@@ -4,7 +4,7 @@
 #include "base/processor_kind.h"
 #include "models/kernels/kernel_table.h"
 
-namespace muster {
+namespace muster::models {
 
 // The kernels for one kind of processor, which this processor must support. T:
 // float, double.
@@ -15,6 +15,6 @@ const KernelTable<T>& KernelsOf(ProcessorKind kind);
 template <typename T>
 const KernelTable<T>& BestKernels();
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_KERNELS_BEST_KERNELS_H_

@@ -2,7 +2,7 @@
 
 #include "models/kernels/best_kernels.h"
 
-namespace muster {
+namespace muster::models {
 
 template <typename T>
 double CrossEntropy(const T* logits, const int32_t* targets, int64_t rows,
@@ -26,4 +26,4 @@ template double CrossEntropyWithGradient<float>(float*, const int32_t*, int64_t,
 template double CrossEntropyWithGradient<double>(double*, const int32_t*,
                                                  int64_t, int64_t, double);
 
-}  // namespace muster
+}  // namespace muster::models

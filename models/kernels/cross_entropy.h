@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace muster {
+namespace muster::models {
 
 // The mean over the rows of -log of the probability that logits[rows, classes]
 // give to the target. T: float, double; summed in double.
@@ -16,6 +16,6 @@ template <typename T>
 double CrossEntropyWithGradient(T* logits, const int32_t* targets, int64_t rows,
                                 int64_t classes, T factor);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_KERNELS_CROSS_ENTROPY_H_

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "models/kernels/finite_difference.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 TEST(CrossEntropyTest, GradientIsThatOfDifferences) {
@@ -53,4 +53,4 @@ TEST(CrossEntropyTest, LargeLogitsDoNotOverflow) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -1,6 +1,6 @@
 #include "models/kernels/embedding.h"
 
-namespace muster {
+namespace muster::models {
 
 template <typename T>
 void EmbeddingForward(const int32_t* tokens, const T* token_table,
@@ -41,4 +41,4 @@ template void EmbeddingBackward<float>(const int32_t*, const float*, int64_t,
 template void EmbeddingBackward<double>(const int32_t*, const double*, int64_t,
                                         int64_t, int64_t, double*, double*);
 
-}  // namespace muster
+}  // namespace muster::models

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace muster {
+namespace muster::models {
 
 // output[batch, time, width] = token_table[token] + position_table[position].
 // Tokens are row indices of the table; the caller must check them. T: float,
@@ -19,6 +19,6 @@ void EmbeddingBackward(const int32_t* tokens, const T* output_gradient,
                        int64_t batch, int64_t time, int64_t width,
                        T* token_gradient, T* position_gradient);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_KERNELS_EMBEDDING_H_

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "models/kernels/finite_difference.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 TEST(EmbeddingTest, GradientsAreThoseOfDifferences) {
@@ -33,4 +33,4 @@ TEST(EmbeddingTest, GradientsAreThoseOfDifferences) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace muster {
+namespace muster::models {
 
 // e^x to within 2 units in the last place, without branches or tables, so that
 // compilers vectorise it. Below -87.3 the result is about 1e-38, above 88 about
@@ -42,6 +42,6 @@ namespace muster {
   return __builtin_exp(x);
 }
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_KERNELS_EXPONENTIAL_H_

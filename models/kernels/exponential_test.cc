@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 TEST(ExponentialTest, IsWithinTwoUnitsInTheLastPlace) {
@@ -30,4 +30,4 @@ TEST(ExponentialTest, OfNoNumberItIsNone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

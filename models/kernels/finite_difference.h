@@ -11,7 +11,7 @@
 #include "base/testing/rounding.h"
 #include "gtest/gtest.h"
 
-namespace muster {
+namespace muster::models {
 
 // Pseudo-random numbers between -1 and 1.
 inline std::vector<double> Numbers(int64_t count, int seed) {
@@ -90,6 +90,6 @@ inline void ExpectGradient(std::vector<double>& at,
       << "planted";
 }
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_KERNELS_FINITE_DIFFERENCE_H_

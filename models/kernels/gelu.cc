@@ -2,7 +2,7 @@
 
 #include "models/kernels/best_kernels.h"
 
-namespace muster {
+namespace muster::models {
 
 template <typename T>
 void GeluForward(const T* input, int64_t count, T* output, T* slope) {
@@ -20,4 +20,4 @@ template void GeluForward<double>(const double*, int64_t, double*, double*);
 template void GeluBackward<float>(const float*, int64_t, float*);
 template void GeluBackward<double>(const double*, int64_t, double*);
 
-}  // namespace muster
+}  // namespace muster::models

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace muster {
+namespace muster::models {
 
 // GPT-2's activation: the Gaussian error linear unit approximated with tanh
 // (Hendrycks and Gimpel, 2016; "gelu_new"). `slope` gets its derivative, which
@@ -16,6 +16,6 @@ void GeluForward(const T* input, int64_t count, T* output, T* slope);
 template <typename T>
 void GeluBackward(const T* slope, int64_t count, T* gradient);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_KERNELS_GELU_H_

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "models/kernels/finite_difference.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // Roundings in a row: an exponential with an error of two units in the last
@@ -91,4 +91,4 @@ TEST(GeluTest, FarOutItIsTheInputOrNothing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

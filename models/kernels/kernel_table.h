@@ -5,7 +5,7 @@
 
 #include "models/kernels/attention_shape.h"
 
-namespace muster {
+namespace muster::models {
 
 // The arithmetic that is compiled once per kind of processor; the headers of
 // the same names say what it does. Its sources are .inc files with static
@@ -35,6 +35,6 @@ struct KernelTable {
                              T* scratch, T* qkv_gradient);
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_KERNELS_KERNEL_TABLE_H_

@@ -13,7 +13,7 @@
 #include "models/kernels/exponential.h"
 #include "models/kernels/sums.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 constexpr int kVectorBytes = 32;
@@ -21,11 +21,11 @@ constexpr int kVectorBytes = 32;
 #include "models/kernels/kernels.inc"
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models
 
 #pragma GCC pop_options
 
-namespace muster {
+namespace muster::models {
 
 template <>
 const KernelTable<float>* Avx2Kernels<float>() {
@@ -37,11 +37,11 @@ const KernelTable<double>* Avx2Kernels<double>() {
   return &kKernels<double>;
 }
 
-}  // namespace muster
+}  // namespace muster::models
 
 #else
 
-namespace muster {
+namespace muster::models {
 
 template <>
 const KernelTable<float>* Avx2Kernels<float>() {
@@ -53,6 +53,6 @@ const KernelTable<double>* Avx2Kernels<double>() {
   return nullptr;
 }
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif

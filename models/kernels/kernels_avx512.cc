@@ -14,7 +14,7 @@
 #include "models/kernels/exponential.h"
 #include "models/kernels/sums.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 constexpr int kVectorBytes = 64;
@@ -22,11 +22,11 @@ constexpr int kVectorBytes = 64;
 #include "models/kernels/kernels.inc"
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models
 
 #pragma GCC pop_options
 
-namespace muster {
+namespace muster::models {
 
 template <>
 const KernelTable<float>* Avx512Kernels<float>() {
@@ -38,11 +38,11 @@ const KernelTable<double>* Avx512Kernels<double>() {
   return &kKernels<double>;
 }
 
-}  // namespace muster
+}  // namespace muster::models
 
 #else
 
-namespace muster {
+namespace muster::models {
 
 template <>
 const KernelTable<float>* Avx512Kernels<float>() {
@@ -54,6 +54,6 @@ const KernelTable<double>* Avx512Kernels<double>() {
   return nullptr;
 }
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif

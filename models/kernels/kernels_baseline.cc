@@ -7,7 +7,7 @@
 #include "models/kernels/exponential.h"
 #include "models/kernels/sums.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 constexpr int kVectorBytes = 32;
@@ -26,4 +26,4 @@ const KernelTable<double>& BaselineKernels<double>() {
   return kKernels<double>;
 }
 
-}  // namespace muster
+}  // namespace muster::models

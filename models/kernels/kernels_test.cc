@@ -8,7 +8,7 @@
 #include "models/kernels/best_kernels.h"
 #include "models/kernels/finite_difference.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 template <typename T>
@@ -202,4 +202,4 @@ TYPED_TEST(KernelsTest, ProcessorsDifferByRoundingAlone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -2,7 +2,7 @@
 
 #include "models/kernels/best_kernels.h"
 
-namespace muster {
+namespace muster::models {
 
 template <typename T>
 void LayerNormForward(const T* input, const T* gain, const T* bias,
@@ -31,4 +31,4 @@ MUSTER_LAYER_NORM(float);
 MUSTER_LAYER_NORM(double);
 #undef MUSTER_LAYER_NORM
 
-}  // namespace muster
+}  // namespace muster::models

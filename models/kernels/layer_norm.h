@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace muster {
+namespace muster::models {
 
 // Normalises each row of `width` values to mean zero and variance one (after
 // adding GPT-2's 1e-5 to the variance), then multiplies by gain and adds bias,
@@ -22,6 +22,6 @@ void LayerNormBackward(const T* output_gradient, const T* input, const T* gain,
                        int64_t width, T* input_gradient, T* gain_gradient,
                        T* bias_gradient);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_KERNELS_LAYER_NORM_H_

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "models/kernels/finite_difference.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 constexpr int64_t kRows = 3;
@@ -84,4 +84,4 @@ TEST(LayerNormTest, ABiasMayBeMissing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -4,7 +4,7 @@
 
 #include "models/kernels/matrix_product.h"
 
-namespace muster {
+namespace muster::models {
 
 namespace {
 
@@ -81,4 +81,4 @@ MUSTER_LINEAR(float);
 MUSTER_LINEAR(double);
 #undef MUSTER_LINEAR
 
-}  // namespace muster
+}  // namespace muster::models

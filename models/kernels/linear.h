@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace muster {
+namespace muster::models {
 
 // A linear layer: output[rows, out] = input[rows, in] weight[in, out] +
 // bias[out]. The weight is laid out as in GPT-2's checkpoints, with one row per
@@ -31,6 +31,6 @@ void LinearBackwardWeight(const T* input, const T* output_gradient,
                           int64_t rows, int64_t in, int64_t out,
                           T* weight_gradient, T* bias_gradient);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_KERNELS_LINEAR_H_

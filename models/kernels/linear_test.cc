@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "models/kernels/finite_difference.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 TEST(LinearTest, GradientsAreThoseOfDifferences) {
@@ -74,4 +74,4 @@ TEST(LinearTest, ABiasMayBeMissing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

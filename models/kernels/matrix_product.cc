@@ -10,7 +10,7 @@
 #include "models/kernels/part_threads.h"
 #include "models/kernels/product_avx512.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 CBLAS_TRANSPOSE Blas(Form form) {
@@ -130,4 +130,4 @@ void MatrixProduct(Form a_form, MatrixView<const double> a, Form b_form,
   Multiply<double>(a_form, a, b_form, b, alpha, beta, c, cblas_dgemm);
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace muster {
+namespace muster::models {
 
 // A row-major matrix in memory; rows are `stride` elements apart.
 template <typename T>
@@ -32,6 +32,6 @@ void MatrixProduct(Form a_form, MatrixView<const double> a, Form b_form,
                    MatrixView<const double> b, double alpha, double beta,
                    MatrixView<double> c);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_KERNELS_MATRIX_PRODUCT_H_

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "models/kernels/finite_difference.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 std::vector<float> Floats(int64_t count, int seed) {
@@ -119,4 +119,4 @@ TEST(MatrixProductDeathTest, ShapesMustFit) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 constexpr int kMost = 1 << 16;
@@ -79,4 +79,4 @@ void UseMatrixThreads(int count) { Count() = std::max(1, count); }
 
 int MatrixThreads() { return Count(); }
 
-}  // namespace muster
+}  // namespace muster::models

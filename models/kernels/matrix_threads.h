@@ -1,7 +1,7 @@
 #ifndef MUSTER_MODELS_KERNELS_MATRIX_THREADS_H_
 #define MUSTER_MODELS_KERNELS_MATRIX_THREADS_H_
 
-namespace muster {
+namespace muster::models {
 
 // The facts that determine the number of threads for a process's matrix
 // products.
@@ -37,6 +37,6 @@ void UseMatrixThreads(int count);
 // number. Any thread.
 int MatrixThreads();
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_KERNELS_MATRIX_THREADS_H_

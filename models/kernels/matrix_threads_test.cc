@@ -10,7 +10,7 @@
 #include "models/kernels/finite_difference.h"
 #include "models/kernels/matrix_product.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 TEST(MatrixThreadsCountTest, FitTheCoresThatAreTheProcess) {
@@ -140,4 +140,4 @@ TEST(MatrixThreadsCountTest, OpenBlasIsLeftWithOneThread) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // Never destroyed, because its threads wait in it until the process ends.
@@ -80,4 +80,4 @@ void RunParts(int count, const std::function<void(int)>& part) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-namespace muster {
+namespace muster::models {
 
 // Calls part(0) to part(count - 1), some on the calling thread and the others
 // on threads that are kept for later calls. Returns after all of them.
@@ -11,6 +11,6 @@ namespace muster {
 // threads.
 void RunParts(int count, const std::function<void(int)>& part);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_KERNELS_PART_THREADS_H_

@@ -9,7 +9,7 @@
 
 #include "gtest/gtest.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // How often each of `count` parts ran.
@@ -47,4 +47,4 @@ TEST(PartThreadsTest, AForkedChildHasThreadsOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

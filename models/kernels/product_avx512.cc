@@ -11,7 +11,7 @@
 #pragma GCC target("prefer-vector-width=512")
 #include <immintrin.h>
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // The method of Goto and van de Geijn (Anatomy of High-Performance Matrix
@@ -291,11 +291,11 @@ void Multiply(int64_t rows, int64_t columns, int64_t inner, float alpha,
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models
 
 #pragma GCC pop_options
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 size_t PackedCount(int64_t rows, int64_t inner) {
@@ -320,14 +320,14 @@ void Product(int64_t rows, int64_t columns, int64_t inner, float alpha,
 
 SingleProduct Avx512Product() { return Product; }
 
-}  // namespace muster
+}  // namespace muster::models
 
 #else
 
-namespace muster {
+namespace muster::models {
 
 SingleProduct Avx512Product() { return nullptr; }
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace muster {
+namespace muster::models {
 
 // A factor of a product: element (i, j) is data[i * row + j * column], where
 // `row` or `column` is 1.
@@ -24,6 +24,6 @@ using SingleProduct = void (*)(int64_t rows, int64_t columns, int64_t inner,
 // For ProcessorKind::kAvx512; null if the target is not x86.
 SingleProduct Avx512Product();
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_KERNELS_PRODUCT_AVX512_H_

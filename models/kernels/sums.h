@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace muster {
+namespace muster::models {
 
 // term(0) + ... + term(count - 1), in eight interleaved sums: faster, more
 // exact, and in the same order on every machine. Static: see kernel_table.h.
@@ -40,6 +40,6 @@ static inline T LargestOf(const T* values, int64_t count) {
   return most;
 }
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_KERNELS_SUMS_H_

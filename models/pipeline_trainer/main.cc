@@ -29,7 +29,7 @@
 #include "trainer_sdk/session/stop_request.h"
 #include "trainer_sdk/transports/session_world.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // A picture that cannot be written does not fail the training.
@@ -110,6 +110,6 @@ int Main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models
 
-int main(int argc, char** argv) { return muster::Main(argc, argv); }
+int main(int argc, char** argv) { return muster::models::Main(argc, argv); }

@@ -23,7 +23,7 @@
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 #include "trainer_sdk/transports/new_transport.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using Sharding = GptTrainingOptions::Sharding;
@@ -271,4 +271,4 @@ TEST_F(PipelineCheckpoint, HoldsWhatOneWithoutPipelinesHolds) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -6,7 +6,7 @@
 #include "base/fnv_hash.h"
 #include "trainer_sdk/pipeline/schedule/schedule_csv.h"
 
-namespace muster {
+namespace muster::models {
 
 GptTrainingOptions AsWhole(const PipelineTrainingOptions& options,
                            const PipelineShape& shape, int world) {
@@ -30,4 +30,4 @@ std::string DescribeSplit(const PipelineTrainingOptions& options,
                       "\n");
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -7,7 +7,7 @@
 #include "models/trainer/training_options.h"
 #include "trainer_sdk/pipeline/schedule/schedule.h"
 
-namespace muster {
+namespace muster::models {
 
 // The options of the equivalent training without pipelines: its micro-batches
 // are those of all pipelines together. Any split of the ranks computes this
@@ -20,6 +20,6 @@ GptTrainingOptions AsWhole(const PipelineTrainingOptions& options,
 std::string DescribeSplit(const PipelineTrainingOptions& options,
                           const PipelineSchedule& schedule);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_PIPELINE_TRAINER_PIPELINE_COURSE_H_

@@ -11,7 +11,7 @@
 #include "trainer_sdk/pipeline/schedule/generators.h"
 #include "trainer_sdk/pipeline/schedule/schedule_csv.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 void AddScheduleFlags(CLI::App& app, PipelineTrainingOptions* options) {
@@ -94,4 +94,4 @@ std::string DescribePipelines(const PipelineShape& shape, int world) {
                       counted(shape.stages_per_rank, "stage"), " each");
 }
 
-}  // namespace muster
+}  // namespace muster::models

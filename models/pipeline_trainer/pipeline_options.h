@@ -7,7 +7,7 @@
 #include "models/trainer/training_options.h"
 #include "trainer_sdk/pipeline/schedule/schedule.h"
 
-namespace muster {
+namespace muster::models {
 
 // Options of a transformer's training by pipelines.
 struct PipelineTrainingOptions {
@@ -43,6 +43,6 @@ absl::StatusOr<PipelineSchedule> ChosenSchedule(
 // "2 pipelines of 2 ranks with 1 stage each".
 std::string DescribePipelines(const PipelineShape& shape, int world);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_PIPELINE_TRAINER_PIPELINE_OPTIONS_H_

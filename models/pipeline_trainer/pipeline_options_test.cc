@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "models/pipeline_trainer/pipeline_course.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::HasSubstr;
@@ -114,4 +114,4 @@ TEST(PipelineCourseTest, ASplitIsWhatRanksMustHaveAlike) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

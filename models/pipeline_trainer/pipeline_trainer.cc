@@ -9,7 +9,7 @@
 #include "trainer_sdk/pipeline/runtime/pipeline_runtime.h"
 #include "trainer_sdk/pipeline/schedule/schedule_svg.h"
 
-namespace muster {
+namespace muster::models {
 
 PipelineTrainer::PipelineTrainer(const PipelineTrainingOptions& options,
                                  const GptTrainingOptions& training,
@@ -105,4 +105,4 @@ absl::StatusOr<std::string> PipelineTrainer::Picture() {
                    ", as measured in step ", step_ + 1));
 }
 
-}  // namespace muster
+}  // namespace muster::models

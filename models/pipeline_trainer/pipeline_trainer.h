@@ -15,7 +15,7 @@
 #include "models/trainer/text/gpt_batches.h"
 #include "trainer_sdk/process_group/process_group.h"
 
-namespace muster {
+namespace muster::models {
 
 // One rank's part of a training by pipelines: it chooses the data of each
 // micro-batch and the learning rate; GptPipeline does the rest.
@@ -69,6 +69,6 @@ class PipelineTrainer : public ResumableTrainer {
   std::unique_ptr<GptPipeline> pipeline_;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_PIPELINE_TRAINER_PIPELINE_TRAINER_H_

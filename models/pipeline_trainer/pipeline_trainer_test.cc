@@ -11,7 +11,7 @@
 #include "models/trainer/testing/small_training.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::HasSubstr;
@@ -171,4 +171,4 @@ TEST(PipelineTrainerTest, ARankWithOtherOptionsIsNamed) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

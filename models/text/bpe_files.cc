@@ -13,7 +13,7 @@
 #include "models/text/byte_characters.h"
 #include "models/text/mapped_file.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 constexpr size_t kMostBytes = size_t{64} << 20;
@@ -227,4 +227,4 @@ absl::StatusOr<std::unique_ptr<BpeVocabulary>> ReadBpeFiles(
                merges_path);
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "models/text/bpe_vocabulary.h"
 
-namespace muster {
+namespace muster::models {
 
 // Parses a byte-level BPE in the published form of GPT-2, which Hugging Face
 // uses: `vocabulary_json` maps tokens to numbers, and `merges_text` has one
@@ -23,6 +23,6 @@ absl::StatusOr<std::unique_ptr<BpeVocabulary>> ParseBpe(
 absl::StatusOr<std::unique_ptr<BpeVocabulary>> ReadBpeFiles(
     const std::string& vocabulary_path, const std::string& merges_path);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TEXT_BPE_FILES_H_

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "models/text/testing/small_bpe.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::HasSubstr;
@@ -96,4 +96,4 @@ TEST(BpeFilesTest, FilesAreNamed) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // Up to this length, a scan of all tokens for each merge is faster than the
@@ -103,4 +103,4 @@ void BpeMerger::MergeLong(std::vector<int32_t>* tokens) {
   std::erase(*tokens, kGone);
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace muster {
+namespace muster::models {
 
 // Two adjacent tokens that are merged into one.
 struct BpeMerge {
@@ -81,6 +81,6 @@ class BpeMerger {
   std::vector<uint32_t> places_;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TEXT_BPE_MERGES_H_

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::ElementsAre;
@@ -99,4 +99,4 @@ TEST(BpeMergerTest, ALongPieceIsNoTrap) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

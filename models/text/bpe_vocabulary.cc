@@ -13,7 +13,7 @@
 #include "base/little_endian.h"
 #include "models/text/text_pieces.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // Words recur, so their tokens are cached. A longer piece is not a word. The
@@ -181,4 +181,4 @@ std::string BpeVocabulary::Serialize() const {
   return out;
 }
 
-}  // namespace muster
+}  // namespace muster::models

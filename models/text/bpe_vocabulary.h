@@ -13,7 +13,7 @@
 #include "models/text/bpe_merges.h"
 #include "models/text/vocabulary.h"
 
-namespace muster {
+namespace muster::models {
 
 // GPT-2's byte-level byte-pair encoding (Radford et al., 2019): a text is split
 // into pieces (text_pieces.h) and each piece into bytes, which are merged into
@@ -57,6 +57,6 @@ class BpeVocabulary : public Vocabulary {
   BpeMergeTable table_;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TEXT_BPE_VOCABULARY_H_

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "models/text/testing/small_bpe.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::ElementsAre;
@@ -109,4 +109,4 @@ TEST(BpeVocabularyDeathTest, TokensThatAreNoneEndTheProcess) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

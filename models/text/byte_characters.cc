@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 constexpr int kFirstStandIn = 0x100;
@@ -62,4 +62,4 @@ std::optional<std::string> BytesOfCharacters(std::string_view characters) {
   return bytes;
 }
 
-}  // namespace muster
+}  // namespace muster::models

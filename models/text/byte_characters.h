@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster {
+namespace muster::models {
 
 // GPT-2's vocabulary files spell each byte as a printable character: those that
 // are printable in Latin-1 as themselves, the other 68 as U+0100 and on, in
@@ -18,6 +18,6 @@ std::string CharacterOfByte(unsigned char byte);
 // the text is not UTF-8.
 std::optional<std::string> BytesOfCharacters(std::string_view characters);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TEXT_BYTE_CHARACTERS_H_

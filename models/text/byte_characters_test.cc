@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 TEST(ByteCharactersTest, AreGpt2s) {
@@ -39,4 +39,4 @@ TEST(ByteCharactersTest, OthersSpellNothing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

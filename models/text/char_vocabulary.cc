@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 
-namespace muster {
+namespace muster::models {
 
 CharVocabulary::CharVocabulary(std::string_view text) {
   tokens_.fill(-1);
@@ -48,4 +48,4 @@ std::string CharVocabulary::Serialize() const {
   return "muster characters\n" + bytes_;
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "models/text/vocabulary.h"
 
-namespace muster {
+namespace muster::models {
 
 // One token per distinct byte of a text, numbered in the order of the bytes, as
 // in nanoGPT's character data.
@@ -36,6 +36,6 @@ class CharVocabulary : public Vocabulary {
   std::array<int32_t, 256> tokens_;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TEXT_CHAR_VOCABULARY_H_

@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 TEST(CharVocabularyTest, BytesAreNumberedInTheirOrder) {
@@ -36,4 +36,4 @@ TEST(CharVocabularyTest, OfNothingIsEmpty) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

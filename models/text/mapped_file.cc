@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 absl::Status Unreadable(const std::string& path, const char* why) {
@@ -46,4 +46,4 @@ MappedFile::~MappedFile() {
   munmap(const_cast<char*>(bytes_.data()), bytes_.size());
 }
 
-}  // namespace muster
+}  // namespace muster::models

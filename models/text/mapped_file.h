@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::models {
 
 // A file mapped into memory, so that a text may be larger than the memory. If
 // the file is truncated while it is mapped, an access kills the process.
@@ -29,6 +29,6 @@ class MappedFile {
   std::string_view bytes_;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TEXT_MAPPED_FILE_H_

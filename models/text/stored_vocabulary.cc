@@ -12,7 +12,7 @@
 #include "models/text/bpe_vocabulary.h"
 #include "models/text/char_vocabulary.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 constexpr std::string_view kCharacters = "muster characters\n";
@@ -108,4 +108,4 @@ absl::StatusOr<std::unique_ptr<Vocabulary>> ParseVocabulary(
   return absl::InvalidArgumentError("this is no vocabulary");
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -7,13 +7,13 @@
 #include "absl/status/statusor.h"
 #include "models/text/vocabulary.h"
 
-namespace muster {
+namespace muster::models {
 
 // The vocabulary whose Serialize returned `bytes`. InvalidArgument: the bytes
 // are no vocabulary, or an inconsistent one.
 absl::StatusOr<std::unique_ptr<Vocabulary>> ParseVocabulary(
     std::string_view bytes);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TEXT_STORED_VOCABULARY_H_

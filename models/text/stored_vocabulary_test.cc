@@ -5,7 +5,7 @@
 #include "models/text/char_vocabulary.h"
 #include "models/text/testing/small_bpe.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::HasSubstr;
@@ -50,4 +50,4 @@ TEST(StoredVocabularyTest, AnythingElseIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 enum class CharacterClass : unsigned char { kLetter, kNumber, kSpace, kOther };
@@ -158,4 +158,4 @@ size_t WholePieces(std::string_view text, size_t most) {
   return 0;
 }
 
-}  // namespace muster
+}  // namespace muster::models

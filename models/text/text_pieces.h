@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace muster {
+namespace muster::models {
 
 // Splits a text into pieces as GPT-2 does before it merges bytes within each
 // piece. The pieces are the consecutive matches of the regular expression
@@ -23,6 +23,6 @@ std::string_view TakePiece(std::string_view* text);
 // encoded separately. 0 if there is none.
 size_t WholePieces(std::string_view text, size_t most);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TEXT_TEXT_PIECES_H_

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::ElementsAre;
@@ -105,4 +105,4 @@ TEST(WholePiecesTest, PartsAreCutAsTheWhole) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

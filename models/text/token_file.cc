@@ -9,7 +9,7 @@
 #include "models/text/stored_vocabulary.h"
 #include "models/text/token_file_header.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // Larger than any serialized vocabulary, so that offsets cannot overflow.
@@ -122,4 +122,4 @@ absl::Status TokenFile::Copy(int64_t begin, std::span<int32_t> out) const {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::models

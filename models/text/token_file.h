@@ -12,7 +12,7 @@
 #include "models/text/tokens.h"
 #include "models/text/vocabulary.h"
 
-namespace muster {
+namespace muster::models {
 
 // A tokenised text (token_file_writer.h), mapped into memory: opening it takes
 // no time, however long it is, and the ranks of a host share its pages. If the
@@ -51,6 +51,6 @@ class TokenFile : public Tokens {
   const char* tokens_ = nullptr;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TEXT_TOKEN_FILE_H_

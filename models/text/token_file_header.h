@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace muster {
+namespace muster::models {
 
 // The header of a token file. It is followed by the vocabulary
 // (Vocabulary::Serialize), zeros up to a multiple of kTokenFileAlignment, and
@@ -40,6 +40,6 @@ constexpr uint32_t StoredTokenBytes(uint64_t vocabulary_tokens) {
   return vocabulary_tokens <= (1 << 16) ? 2 : 4;
 }
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TEXT_TOKEN_FILE_HEADER_H_

@@ -17,7 +17,7 @@
 #include "models/text/token_file_header.h"
 #include "models/text/token_file_writer.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::ElementsAre;
@@ -199,4 +199,4 @@ TEST(TokensInMemoryTest, ReadsNothingOutside) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

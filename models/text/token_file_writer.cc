@@ -16,7 +16,7 @@
 #include "models/text/text_pieces.h"
 #include "models/text/token_file_header.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 constexpr size_t kPortionBytes = size_t{1} << 20;
@@ -139,4 +139,4 @@ absl::StatusOr<int64_t> WriteTokenFile(
   return (*writer)->count();
 }
 
-}  // namespace muster
+}  // namespace muster::models

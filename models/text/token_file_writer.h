@@ -12,7 +12,7 @@
 #include "base/owned_fd.h"
 #include "models/text/vocabulary.h"
 
-namespace muster {
+namespace muster::models {
 
 // Writes a token file in pieces. Until Finish the data is in PATH.part, and an
 // existing file at PATH is unchanged.
@@ -59,6 +59,6 @@ absl::StatusOr<int64_t> WriteTokenFile(
     std::string_view text,
     const std::function<void(int64_t bytes)>& progress = nullptr);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TEXT_TOKEN_FILE_WRITER_H_

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::models {
 
 absl::Status TokensInMemory::Read(int64_t begin, std::span<int32_t> out) const {
   const auto wanted = static_cast<int64_t>(out.size());
@@ -17,4 +17,4 @@ absl::Status TokensInMemory::Read(int64_t begin, std::span<int32_t> out) const {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 
-namespace muster {
+namespace muster::models {
 
 // A long text as tokens, in memory or in a file. Thread-safe.
 class Tokens {
@@ -37,6 +37,6 @@ class TokensInMemory : public Tokens {
   const std::vector<int32_t> tokens_;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TEXT_TOKENS_H_

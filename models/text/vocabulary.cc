@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/fnv_hash.h"
 
-namespace muster {
+namespace muster::models {
 
 std::string Vocabulary::Describe() const {
   const uint64_t hash = FnvHashOf(Serialize());
@@ -13,4 +13,4 @@ std::string Vocabulary::Describe() const {
       ")");
 }
 
-}  // namespace muster
+}  // namespace muster::models

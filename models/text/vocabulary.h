@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::models {
 
 // Converts texts to tokens, numbered from 0, and back. A text may contain any
 // bytes; decoding returns exactly the encoded bytes.
@@ -41,6 +41,6 @@ class Vocabulary {
   std::string Describe() const;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TEXT_VOCABULARY_H_

@@ -13,7 +13,7 @@
 #include "models/trainer/text/gpt_text.h"
 #include "models/trainer/text/tokens_in_vocabulary.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // Also prints which checkpoint it is, separately from the output.
@@ -84,4 +84,4 @@ absl::Status ExportGpt(const GptExport& exported) {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::models

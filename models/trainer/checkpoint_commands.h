@@ -4,13 +4,13 @@
 #include "absl/status/status.h"
 #include "models/trainer/gpt_command.h"
 
-namespace muster {
+namespace muster::models {
 
 // Commands that use a checkpoint in one process. Results are printed to stdout.
 absl::Status ValidateGpt(const GptValidation& validation);
 absl::Status WriteWithGpt(const GptWriting& writing);
 absl::Status ExportGpt(const GptExport& exported);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_CHECKPOINT_COMMANDS_H_

@@ -18,7 +18,7 @@
 #include "trainer_sdk/zero/scatter_hook.h"
 #include "trainer_sdk/zero/sharded_optimizer.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // Large enough for the GPU's maximum speed.
@@ -309,4 +309,4 @@ absl::StatusOr<Timeline> CudaGptTrainer<T>::GatherTimelines() {
 template class CudaGptTrainer<float>;
 template class CudaGptTrainer<cuda::Bfloat16>;
 
-}  // namespace muster
+}  // namespace muster::models

@@ -20,7 +20,7 @@
 #include "trainer_sdk/optim/optimizer.h"
 #include "trainer_sdk/process_group/process_group.h"
 
-namespace muster {
+namespace muster::models {
 
 // A training on a GPU. Weights, gradients and AdamW's state (or this rank's
 // share of it) stay in device memory; a Reducer averages gradients on a second
@@ -101,6 +101,6 @@ class CudaGptTrainer final : public GptTrainer {
   GptProgress progress_;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_CUDA_GPT_TRAINER_H_

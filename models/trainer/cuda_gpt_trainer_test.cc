@@ -22,7 +22,7 @@
 #include "models/trainer/testing/small_training.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using Device = GptTrainingOptions::Device;
@@ -550,4 +550,4 @@ TEST_F(CudaGptCheckpointTest, MasterWeightsAreInIt) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // Parses all of `text` as a number.
@@ -69,4 +69,4 @@ CLI::Validator WholeFromZero() {
           ""};
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace muster {
+namespace muster::models {
 
 // For CLI::Option::check: the range of a number, with an error in words.
 // CLI11's own bounds accept nan and print their ends with all 309 digits. None
@@ -20,6 +20,6 @@ CLI::Validator WholeBetween(int least, int most);
 // largest value.
 CLI::Validator WholeFromZero();
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_FLAG_BOUNDS_H_

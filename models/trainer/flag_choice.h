@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::models {
 
 // For CLI::Option::transform: accepts one of these words as a value of an
 // enumeration. CLI11's CheckedTransformer also accepts numbers, and shows them
@@ -29,6 +29,6 @@ CLI::Validator Choice(std::vector<std::pair<std::string, T>> words) {
   return CLI::Validator(choose, "");
 }
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_FLAG_CHOICE_H_

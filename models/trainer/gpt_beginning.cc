@@ -11,7 +11,7 @@
 #include "models/trainer/training_course.h"
 #include "trainer_sdk/ddp/broadcast_parameters.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 absl::Status CheckForGpu(const GptTrainingOptions& options) {
@@ -79,4 +79,4 @@ absl::Status FirstWeights(const GptTrainingOptions& options,
   return BroadcastParameters(world, tensors);
 }
 
-}  // namespace muster
+}  // namespace muster::models

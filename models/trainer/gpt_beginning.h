@@ -9,7 +9,7 @@
 #include "models/trainer/training_options.h"
 #include "trainer_sdk/process_group/process_group.h"
 
-namespace muster {
+namespace muster::models {
 
 // Checks that options, text and ranks fit together, before anything large is
 // allocated. Collective. InvalidArgument: the text is too short, the
@@ -26,6 +26,6 @@ absl::Status CheckTraining(const GptTrainingOptions& options,
 absl::Status FirstWeights(const GptTrainingOptions& options,
                           ProcessGroup& world, GptWeights* weights);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_GPT_BEGINNING_H_

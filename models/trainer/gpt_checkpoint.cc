@@ -10,7 +10,7 @@
 #include "models/trainer/training_course.h"
 #include "trainer_sdk/checkpoint/checkpoint_reader.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 std::string Described(const std::string& vocabulary) {
@@ -140,4 +140,4 @@ absl::StatusOr<TrainedGpt> OpenTrainedGpt(const std::string& directory) {
   return trained;
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -15,7 +15,7 @@
 #include "trainer_sdk/checkpoint/checkpoint_writer.h"
 #include "trainer_sdk/process_group/process_group.h"
 
-namespace muster {
+namespace muster::models {
 
 // The checkpoints of a training.
 class GptCheckpoints {
@@ -73,6 +73,6 @@ struct TrainedGpt {
 // reason why there is none.
 absl::StatusOr<TrainedGpt> OpenTrainedGpt(const std::string& directory);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_GPT_CHECKPOINT_H_

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -102,4 +102,4 @@ absl::StatusOr<GptCheckpointState> ParseGptCheckpointState(
   return state;
 }
 
-}  // namespace muster
+}  // namespace muster::models

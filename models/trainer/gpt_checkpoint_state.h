@@ -9,7 +9,7 @@
 #include "models/gpt/gpt_config.h"
 #include "trainer_sdk/optim/loss_scaler.h"
 
-namespace muster {
+namespace muster::models {
 
 // The optimizer's progress, in addition to its tensors.
 struct GptProgress {
@@ -36,6 +36,6 @@ std::string ToBytes(const GptCheckpointState& state);
 absl::StatusOr<GptCheckpointState> ParseGptCheckpointState(
     std::string_view bytes);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_GPT_CHECKPOINT_STATE_H_

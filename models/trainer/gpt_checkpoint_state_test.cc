@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 GptCheckpointState State() {
@@ -57,4 +57,4 @@ TEST(GptCheckpointStateTest, NumbersAreChecked) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

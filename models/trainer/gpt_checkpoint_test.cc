@@ -13,7 +13,7 @@
 #include "models/trainer/testing/small_training.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::AllOf;
@@ -177,4 +177,4 @@ TEST_F(GptCheckpoint, ThereIsNoneToWriteWith) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -7,7 +7,7 @@
 #include "models/trainer/flag_bounds.h"
 #include "models/trainer/training_flags.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 void AddCheckpointFlag(CLI::App& app, std::string* directory) {
@@ -115,4 +115,4 @@ absl::StatusOr<GptCommand> ReadGptCommand(int argc, char** argv,
   return training;
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -10,7 +10,7 @@
 #include "models/trainer/text/gpt_text.h"
 #include "models/trainer/training_options.h"
 
-namespace muster {
+namespace muster::models {
 
 // `gpt prepare`: tokenises a text once and writes the tokens.
 struct GptPreparation {
@@ -50,6 +50,6 @@ using GptCommand = std::variant<GptTrainingOptions, GptPreparation,
 absl::StatusOr<GptCommand> ReadGptCommand(int argc, char** argv,
                                           int* exit_code);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_GPT_COMMAND_H_

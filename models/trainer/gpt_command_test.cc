@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::HasSubstr;
@@ -160,4 +160,4 @@ TEST(GptCommandTest, HelpIsNoError) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

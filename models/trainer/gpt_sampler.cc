@@ -7,7 +7,7 @@
 
 #include "models/gpt/gpt_stage.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // The logits after the last of `tokens`.
@@ -56,4 +56,4 @@ std::vector<int32_t> Sample(GptWeights& weights, const GptSampling& sampling,
   return tokens;
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -6,7 +6,7 @@
 
 #include "models/gpt/gpt_weights.h"
 
-namespace muster {
+namespace muster::models {
 
 // Options of text generation.
 struct GptSampling {
@@ -25,6 +25,6 @@ struct GptSampling {
 std::vector<int32_t> Sample(GptWeights& weights, const GptSampling& sampling,
                             std::vector<int32_t> tokens);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_GPT_SAMPLER_H_

@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 GptWeights& Weights() {
@@ -55,4 +55,4 @@ TEST(GptSamplerTest, AnUntrainedModelUsesEveryToken) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

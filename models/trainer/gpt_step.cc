@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "trainer_sdk/process_group/operations.h"
 
-namespace muster {
+namespace muster::models {
 
 absl::StatusOr<double> MeanLoss(ProcessGroup& world,
                                 std::vector<double> losses) {
@@ -25,4 +25,4 @@ absl::Status GradientIsNoNumber(int64_t step) {
                    "so weights would be none; a lower learning rate may help"));
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "trainer_sdk/process_group/process_group.h"
 
-namespace muster {
+namespace muster::models {
 
 // The results of a step.
 struct GptStep {
@@ -28,6 +28,6 @@ absl::StatusOr<double> MeanLoss(ProcessGroup& world,
 // The error of a step whose gradient is not finite: OutOfRange.
 absl::Status GradientIsNoNumber(int64_t step);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_GPT_STEP_H_

@@ -15,7 +15,7 @@
 #include "trainer_sdk/gloo/gloo_transport.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using Json = nlohmann::json;
@@ -176,4 +176,4 @@ TEST(GptTimelineAloneTest, WithoutAFileNothingIsRecorded) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

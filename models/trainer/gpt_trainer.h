@@ -6,7 +6,7 @@
 #include "models/trainer/resumable_trainer.h"
 #include "trainer_sdk/timeline/trace_events.h"
 
-namespace muster {
+namespace muster::models {
 
 // One rank's part of a data-parallel training on any device: it computes its
 // share of each step's micro-batches, averages gradients during the backward
@@ -24,6 +24,6 @@ class GptTrainer : public ResumableTrainer {
   virtual absl::StatusOr<Timeline> GatherTimelines() = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_GPT_TRAINER_H_

@@ -13,7 +13,7 @@
 #include "trainer_sdk/zero/scatter_hook.h"
 #include "trainer_sdk/zero/sharded_optimizer.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // If a gradient still overflows float16 at this scale, the scale is not the
@@ -272,4 +272,4 @@ absl::StatusOr<Timeline> HostGptTrainer::GatherTimelines() {
   return Timeline{*std::move(ranks), GptPartNames(options_.model)};
 }
 
-}  // namespace muster
+}  // namespace muster::models

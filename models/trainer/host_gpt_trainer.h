@@ -20,7 +20,7 @@
 #include "trainer_sdk/timeline/timeline_recorder.h"
 #include "trainer_sdk/timeline/trace_events.h"
 
-namespace muster {
+namespace muster::models {
 
 // A training on CPUs; a Reducer averages gradients.
 //
@@ -97,6 +97,6 @@ class HostGptTrainer final : public GptTrainer {
   GptProgress progress_;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_HOST_GPT_TRAINER_H_

@@ -15,7 +15,7 @@
 #include "trainer_sdk/gloo/gloo_transport.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::HasSubstr;
@@ -363,4 +363,4 @@ TEST(HostGptTrainerTest, ATextMustHaveAWindowToHoldBack) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

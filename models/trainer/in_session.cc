@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::models {
 
 absl::Status InSession(const std::function<absl::Status(Session&)>& train) {
   const auto session = Session::FromEnvironment();
@@ -29,4 +29,4 @@ absl::Status WithinMemory(const std::function<absl::Status()>& command) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "trainer_sdk/session/session.h"
 
-namespace muster {
+namespace muster::models {
 
 // Runs `train` in this process's session and returns its status. Errors name
 // the rank. Other errors are those of Session::FromEnvironment.
@@ -16,6 +16,6 @@ absl::Status InSession(const std::function<absl::Status(Session&)>& train);
 // enough memory; says what needs less.
 absl::Status WithinMemory(const std::function<absl::Status()>& command);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_IN_SESSION_H_

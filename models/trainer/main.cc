@@ -19,7 +19,7 @@
 #include "models/trainer/train_command.h"
 #include "trainer_sdk/session/session.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 absl::Status Prepare(const GptPreparation& preparation) {
@@ -66,6 +66,6 @@ int Main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models
 
-int main(int argc, char** argv) { return muster::Main(argc, argv); }
+int main(int argc, char** argv) { return muster::models::Main(argc, argv); }

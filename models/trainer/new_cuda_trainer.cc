@@ -8,7 +8,7 @@
 #include "models/trainer/cuda_gpt_trainer.h"
 #include "trainer_sdk/transports/new_transport.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 absl::StatusOr<std::unique_ptr<cuda::Device>> OpenDevice(Session& session) {
@@ -60,4 +60,4 @@ absl::StatusOr<std::unique_ptr<GptTrainer>> NewCudaTrainer(
              : Create<float>(options, std::move(tokens), session, world);
 }
 
-}  // namespace muster
+}  // namespace muster::models

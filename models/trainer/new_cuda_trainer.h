@@ -10,7 +10,7 @@
 #include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/session/session.h"
 
-namespace muster {
+namespace muster::models {
 
 // Makes a trainer on this rank's GPU that averages gradients over NCCL.
 // Collective; session and world must outlive it. Errors are those of
@@ -20,6 +20,6 @@ absl::StatusOr<std::unique_ptr<GptTrainer>> NewCudaTrainer(
     const GptTrainingOptions& options, std::shared_ptr<const Tokens> tokens,
     Session& session, ProcessGroup& world);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_NEW_CUDA_TRAINER_H_

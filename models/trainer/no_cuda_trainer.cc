@@ -2,7 +2,7 @@
 
 // For a build without a CUDA toolkit.
 
-namespace muster {
+namespace muster::models {
 
 absl::StatusOr<std::unique_ptr<GptTrainer>> NewCudaTrainer(
     const GptTrainingOptions&, std::shared_ptr<const Tokens>, Session&,
@@ -12,4 +12,4 @@ absl::StatusOr<std::unique_ptr<GptTrainer>> NewCudaTrainer(
       "where nvcc is (/usr/local/cuda/bin, or CUDA_HOME names its folder)");
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -10,7 +10,7 @@
 #include "models/trainer/gpt_step.h"
 #include "trainer_sdk/checkpoint/checkpoint_slice.h"
 
-namespace muster {
+namespace muster::models {
 
 // One rank's part of a training that runs step by step and can resume from a
 // checkpoint, whatever the distribution of the model and the data. All calls
@@ -36,6 +36,6 @@ class ResumableTrainer {
   virtual absl::Status Restore(const GptProgress& progress) = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_RESUMABLE_TRAINER_H_

@@ -20,7 +20,7 @@
 #include "trainer_sdk/session/stop_request.h"
 #include "trainer_sdk/transports/session_world.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 void SayWhatIsTrained(const GptTrainingOptions& options, const GptText& text,
@@ -117,4 +117,4 @@ absl::Status TrainGpt(GptTrainingOptions options, Session& session) {
   return absl::OkStatus();
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -5,11 +5,11 @@
 #include "models/trainer/training_options.h"
 #include "trainer_sdk/session/session.h"
 
-namespace muster {
+namespace muster::models {
 
 // `gpt train`: trains to the last step, or until any rank is asked to stop.
 absl::Status TrainGpt(GptTrainingOptions options, Session& session);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_TRAIN_COMMAND_H_

@@ -12,7 +12,7 @@
 #include "trainer_sdk/process_group/dtype.h"
 #include "trainer_sdk/process_group/operations.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // The value of each line, by name.
@@ -172,4 +172,4 @@ absl::Status CheckSameCourse(ProcessGroup& world, const std::string& course) {
                    difference.empty() ? "" : ": ", difference));
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -8,7 +8,7 @@
 #include "models/trainer/training_options.h"
 #include "trainer_sdk/process_group/process_group.h"
 
-namespace muster {
+namespace muster::models {
 
 // The options that determine the losses of a training, one per line: "seed
 // 1337". Stored in checkpoints, so that a resumed training can report
@@ -31,6 +31,6 @@ std::string CourseDifference(const std::string& is, const std::string& was,
 // from rank 0's, and the differences.
 absl::Status CheckSameCourse(ProcessGroup& world, const std::string& course);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_TRAINING_COURSE_H_

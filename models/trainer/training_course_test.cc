@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::HasSubstr;
@@ -112,4 +112,4 @@ TEST(TrainingCourseTest, RanksHaveRank0sOptions) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -5,7 +5,7 @@
 #include "models/trainer/flag_bounds.h"
 #include "models/trainer/flag_choice.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // Hides the bounds in the help.
@@ -171,4 +171,4 @@ void AddTrainingFlags(CLI::App& app, GptTrainingOptions* options) {
       ->check(Any());
 }
 
-}  // namespace muster
+}  // namespace muster::models

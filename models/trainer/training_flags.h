@@ -7,7 +7,7 @@ namespace CLI {
 class App;
 }  // namespace CLI
 
-namespace muster {
+namespace muster::models {
 
 // --data, --vocab, --merges. `files` is set when the flags are parsed.
 void AddTextFlags(CLI::App& app, GptTextFiles* files);
@@ -19,6 +19,6 @@ void AddCommonFlags(CLI::App& app, GptTrainingOptions* options);
 // All flags of `gpt train`.
 void AddTrainingFlags(CLI::App& app, GptTrainingOptions* options);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_TRAINING_FLAGS_H_

@@ -8,7 +8,7 @@
 #include "models/trainer/gpt_checkpoint.h"
 #include "trainer_sdk/session/stop_request.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 bool IsDue(int64_t step, int64_t every, const GptTrainingOptions& options) {
@@ -104,4 +104,4 @@ absl::Status RunTraining(const TrainingRun& run) {
   return checkpoints->Wait();
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -8,7 +8,7 @@
 #include "models/trainer/training_options.h"
 #include "trainer_sdk/process_group/process_group.h"
 
-namespace muster {
+namespace muster::models {
 
 // The parts of a training.
 struct TrainingRun {
@@ -25,6 +25,6 @@ struct TrainingRun {
 // full disk is reported, but is no error.
 absl::Status RunTraining(const TrainingRun& run);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_TRAINING_LOOP_H_

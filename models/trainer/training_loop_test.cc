@@ -20,7 +20,7 @@
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 #include "trainer_sdk/session/session.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::ElementsAre;
@@ -189,4 +189,4 @@ TEST_F(TrainingLoop, WithoutAFolderNothingIsKept) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

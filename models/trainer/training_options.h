@@ -12,7 +12,7 @@
 #include "trainer_sdk/optim/update_rule.h"
 #include "trainer_sdk/process_group/dtype.h"
 
-namespace muster {
+namespace muster::models {
 
 // The options of a transformer's training. The defaults are nanoGPT's for a
 // CPU: 4 layers, 4 heads, width 128, 12 windows of 64 characters, 2,000 steps.
@@ -81,6 +81,6 @@ struct GptTrainingOptions {
   int64_t sample = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_TRAINING_OPTIONS_H_

@@ -16,7 +16,7 @@
 #include "rendezvous/wire/bounds.h"
 #include "rendezvous/wire/status_wire.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 class AdminClient::Impl {
  public:
@@ -161,4 +161,4 @@ absl::Status AdminClient::WatchJob(
   return status.ok() ? unsound : status;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -13,7 +13,7 @@
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/job_status.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Operators' calls to a coordinator: `launch status|watch|cancel|drain`.
 //
@@ -79,6 +79,6 @@ class AdminClient {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_CLIENT_ADMIN_CLIENT_H_

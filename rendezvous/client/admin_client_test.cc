@@ -18,7 +18,7 @@
 #include "rendezvous/testing/tcp_stranger.h"
 #include "rendezvous/version.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::Contains;
@@ -241,4 +241,4 @@ TEST_F(AdminClientTest, GivesUpAfterItsTimeout) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

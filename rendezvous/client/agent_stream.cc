@@ -15,7 +15,7 @@
 #include "rendezvous/wire/directive_wire.h"
 #include "rendezvous/wire/report_wire.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // gRPC may call OnRead… and OnWrite… at the same time, but never from within
 // StartWrite, so StartWrite may be called with the lock held. One read is
@@ -139,4 +139,4 @@ void AgentStream::Send(const Report& report) { impl_->Send(report); }
 void AgentStream::Close() { impl_->Close(); }
 void AgentStream::Cancel() { impl_->Cancel(); }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

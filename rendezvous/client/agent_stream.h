@@ -12,7 +12,7 @@ namespace grpc {
 class Channel;
 }
 
-namespace muster {
+namespace muster::rendezvous {
 
 // One stream to the coordinator, from the call to its end; it is not made
 // again. Thread-safe.
@@ -55,6 +55,6 @@ class AgentStream {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_CLIENT_AGENT_STREAM_H_

@@ -3,7 +3,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 // gRPC reports every connection failure with the same code; the cause can only
@@ -84,4 +84,4 @@ absl::Status ExplainCallError(const absl::Status& status,
   }
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

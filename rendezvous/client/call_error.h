@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Explains a call's gRPC status (code and message) in a sentence: what was
 // tried, what happened, and what to do. `endpoint`: the coordinator as the user
@@ -20,6 +20,6 @@ namespace muster {
 absl::Status ExplainCallError(const absl::Status& status,
                               const std::string& endpoint);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_CLIENT_CALL_ERROR_H_

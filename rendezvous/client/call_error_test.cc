@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::HasSubstr;
@@ -65,4 +65,4 @@ TEST(CallErrorTest, TheCoordinatorsOwnAnswersStayAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

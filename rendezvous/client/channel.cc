@@ -7,7 +7,7 @@
 #include "rendezvous/grpc/grpc_setup.h"
 #include "rendezvous/wire/bounds.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 constexpr int kConnectTimeoutMs = 5000;
@@ -44,4 +44,4 @@ std::shared_ptr<grpc::Channel> OpenChannel(
                                    arguments);
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -10,7 +10,7 @@ class Channel;
 class ChannelCredentials;
 }  // namespace grpc
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Credentials without encryption; only the job token protects the calls.
 std::shared_ptr<grpc::ChannelCredentials> InsecureClient();
@@ -21,6 +21,6 @@ std::shared_ptr<grpc::Channel> OpenChannel(
     const SocketAddress& address,
     const std::shared_ptr<grpc::ChannelCredentials>& credentials);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_CLIENT_CHANNEL_H_

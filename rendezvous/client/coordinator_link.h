@@ -8,7 +8,7 @@
 #include "rendezvous/protocol/directive.h"
 #include "rendezvous/protocol/report.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Callbacks of a link, called from any thread, one at a time, and never after
 // Close has returned.
@@ -53,6 +53,6 @@ class CoordinatorLink {
   virtual void Close() = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_CLIENT_COORDINATOR_LINK_H_

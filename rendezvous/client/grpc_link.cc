@@ -16,7 +16,7 @@
 #include "rendezvous/client/retry_pace.h"
 #include "rendezvous/endpoint/resolve.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
@@ -262,4 +262,4 @@ void GrpcLink::Send(const Report& report) { impl_->Send(report); }
 void GrpcLink::Reconnect() { impl_->Reconnect(); }
 void GrpcLink::Close() { impl_->Close(); }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -8,7 +8,7 @@
 #include "rendezvous/client/coordinator_link.h"
 #include "rendezvous/endpoint/endpoint.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // A link over gRPC. Owns one thread, from which all events come. Each attempt
 // resolves the name again and tries every address in turn.
@@ -34,6 +34,6 @@ class GrpcLink : public CoordinatorLink {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_CLIENT_GRPC_LINK_H_

@@ -16,7 +16,7 @@
 #include "rendezvous/testing/tcp_relay.h"
 #include "rendezvous/testing/tcp_stranger.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::HasSubstr;
@@ -252,4 +252,4 @@ TEST_F(GrpcLinkTest, ClosesBeforeItWasEverConnected) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

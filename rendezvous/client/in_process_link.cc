@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 InProcessLink::InProcessLink(Coordinator* coordinator)
     : coordinator_(coordinator) {}
@@ -62,4 +62,4 @@ void InProcessLink::Run() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -10,7 +10,7 @@
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/directive_sink.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // A link to a coordinator in the same process, without gRPC; it never breaks.
 // Owns one thread, from which all events come, without a lock held.
@@ -46,6 +46,6 @@ class InProcessLink : public CoordinatorLink, private DirectiveSink {
   uint64_t revision_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_CLIENT_IN_PROCESS_LINK_H_

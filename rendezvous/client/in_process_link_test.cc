@@ -8,7 +8,7 @@
 
 #include "rendezvous/testing/scripted_node.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 class InProcessLinkTest : public ::testing::Test {
@@ -69,4 +69,4 @@ TEST_F(InProcessLinkTest, NothingIsSentAfterClosing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
@@ -36,4 +36,4 @@ Duration RetryPace::Doubled(Duration first, Duration most) {
   return last_;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -3,7 +3,7 @@
 
 #include "base/time.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The delays between attempts to reach the coordinator. Pure.
 //
@@ -31,6 +31,6 @@ class RetryPace {
   Duration last_ = Duration::zero();
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_CLIENT_RETRY_PACE_H_

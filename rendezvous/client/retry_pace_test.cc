@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
@@ -49,4 +49,4 @@ TEST(RetryPaceTest, ACoordinatorThatBreaksEveryStreamIsNotHammered) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -8,7 +8,7 @@
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/version.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 constexpr char kAbout[] =
@@ -104,4 +104,4 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
   return options;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -8,7 +8,7 @@
 #include "base/time.h"
 #include "rendezvous/endpoint/endpoint.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The parsed command line of rendezvousd.
 struct DaemonOptions {
@@ -31,6 +31,6 @@ struct DaemonOptions {
 absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
                                                  const char* const* argv);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_DAEMON_DAEMON_OPTIONS_H_

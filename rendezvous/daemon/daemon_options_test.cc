@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::HasSubstr;
@@ -75,4 +75,4 @@ TEST(DaemonOptionsTest, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -22,7 +22,7 @@
 #include "rendezvous/server/grpc_server.h"
 #include "rendezvous/token/token.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 constexpr int kBadUsage = 2;
@@ -148,20 +148,21 @@ int Serve(const DaemonOptions& options) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 int main(int argc, char** argv) {
   muster::IgnoreFileSizeSignal();
   muster::OpenStandardDescriptors();
   muster::LiveWithinAddressSpace();
   muster::TellWhatRanOut("rendezvousd");
-  const auto options = muster::ParseDaemonOptions(argc, argv);
+  const auto options = muster::rendezvous::ParseDaemonOptions(argc, argv);
   if (!options.ok()) {
-    return muster::Fail(options.status(), muster::kBadUsage);
+    return muster::rendezvous::Fail(options.status(),
+                                    muster::rendezvous::kBadUsage);
   }
-  if (options->request == muster::DaemonOptions::Request::kShow) {
+  if (options->request == muster::rendezvous::DaemonOptions::Request::kShow) {
     std::fputs(options->text.c_str(), stdout);
     return 0;
   }
-  return muster::Serve(*options);
+  return muster::rendezvous::Serve(*options);
 }

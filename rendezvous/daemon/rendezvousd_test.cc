@@ -24,7 +24,7 @@
 #include "rendezvous/client/grpc_link.h"
 #include "rendezvous/testing/scripted_node.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::HasSubstr;
@@ -229,4 +229,4 @@ TEST(RendezvousdTest, BadInputIsOneLineAndAnExitCode) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

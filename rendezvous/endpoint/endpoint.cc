@@ -8,7 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 // The longest host name (RFC 1035), plus room for an IPv6 zone.
@@ -74,4 +74,4 @@ absl::StatusOr<Endpoint> ParseEndpoint(const std::string& text) {
   return endpoint;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

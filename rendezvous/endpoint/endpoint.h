@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The default port of a coordinator; the same as torchrun's.
 inline constexpr int kDefaultPort = 29400;
@@ -22,6 +22,6 @@ struct Endpoint {
 // InvalidArgument: `text` is malformed; the message says how.
 absl::StatusOr<Endpoint> ParseEndpoint(const std::string& text);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_ENDPOINT_ENDPOINT_H_

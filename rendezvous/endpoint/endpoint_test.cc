@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::HasSubstr;
@@ -52,4 +52,4 @@ TEST(EndpointTest, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 constexpr Duration kGlance = std::chrono::milliseconds(50);
@@ -100,4 +100,4 @@ absl::StatusOr<std::vector<SocketAddress>> Resolve(
   return std::move(named->addresses);
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

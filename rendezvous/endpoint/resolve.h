@@ -9,7 +9,7 @@
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/endpoint/socket_address.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Returns all addresses of `endpoint`: IPv4 before IPv6 (where both work, IPv4
 // needs no zone and is what other tools expect), otherwise in the resolver's
@@ -23,6 +23,6 @@ absl::StatusOr<std::vector<SocketAddress>> Resolve(
     const Endpoint& endpoint, Duration timeout,
     const std::function<bool()>& given_up = nullptr);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_ENDPOINT_RESOLVE_H_

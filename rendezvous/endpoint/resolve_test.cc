@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::HasSubstr;
@@ -56,4 +56,4 @@ TEST(LocalAddressTowardsTest, IsTheOneOfTheRoute) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

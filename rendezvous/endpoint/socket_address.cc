@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-namespace muster {
+namespace muster::rendezvous {
 
 std::string SocketAddress::Ip() const {
   char host[NI_MAXHOST];
@@ -48,4 +48,4 @@ std::string LocalAddressTowards(const SocketAddress& peer) {
   return known ? local.Ip() : "";
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

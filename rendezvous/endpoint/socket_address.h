@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::rendezvous {
 
 // An IPv4 or IPv6 address with a port.
 struct SocketAddress {
@@ -28,6 +28,6 @@ struct SocketAddress {
 // on that side can reach it; empty if there is no route. Sends no packet.
 std::string LocalAddressTowards(const SocketAddress& peer);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_ENDPOINT_SOCKET_ADDRESS_H_

@@ -4,7 +4,7 @@
 
 #include "rendezvous/events/time_text.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 std::string DecisionJson(const std::string& run_id, const Decision& decision,
                          double unix_time) {
@@ -22,4 +22,4 @@ std::string DecisionJson(const std::string& run_id, const Decision& decision,
          "\n";
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -5,7 +5,7 @@
 
 #include "rendezvous/protocol/job_status.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Formats one decision for programs: one JSON object with "time", "run_id",
 // "round", "kind", "node" (null if it concerns the whole job) and "reason",
@@ -14,6 +14,6 @@ namespace muster {
 std::string DecisionJson(const std::string& run_id, const Decision& decision,
                          double unix_time);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_EVENTS_DECISION_JSON_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 constexpr double kTime = 1771337471.25;
@@ -27,4 +27,4 @@ TEST(DecisionJsonTest, IsOneObject) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -5,7 +5,7 @@
 
 #include "rendezvous/events/decision_json.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 RotatingFile::Limits LimitsOf(EventLog::Rotation rotation) {
@@ -33,4 +33,4 @@ void EventLog::Append(const std::string& run_id, const Decision& decision) {
   file_.Write(DecisionJson(run_id, decision, UnixTime()));
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

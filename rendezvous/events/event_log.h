@@ -8,7 +8,7 @@
 #include "base/rotating_file.h"
 #include "rendezvous/protocol/job_status.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // A file of the coordinator's decisions, one JSON object per line, for later
 // analysis.
@@ -43,6 +43,6 @@ class EventLog {
   RotatingFile file_;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_EVENTS_EVENT_LOG_H_

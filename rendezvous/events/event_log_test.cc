@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::HasSubstr;
@@ -119,4 +119,4 @@ TEST_F(EventLogTest, AFullDiskIsToldOnce) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 constexpr double kEndOf9999 = 253402300800.0;
@@ -56,4 +56,4 @@ std::string IsoText(double unix_seconds) {
   return text;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Formats seconds since 1970 for people, always in UTC, since a job's nodes may
 // be in several time zones: "2026-03-01 14:05:09 UTC". Returns "unknown" for 0
@@ -13,6 +13,6 @@ std::string UtcText(double unix_seconds);
 // Formats the same for programs: "2026-03-01T14:05:09.250Z". Pure.
 std::string IsoText(double unix_seconds);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_EVENTS_TIME_TEXT_H_

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 TEST(TimeTextTest, UtcForPeopleAndPrograms) {
@@ -24,4 +24,4 @@ TEST(TimeTextTest, WhatIsNoDateIsUnknown) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

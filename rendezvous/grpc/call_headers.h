@@ -1,7 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_GRPC_CALL_HEADERS_H_
 #define MUSTER_RENDEZVOUS_GRPC_CALL_HEADERS_H_
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The header that carries the job token with each call.
 inline constexpr char kAuthorization[] = "authorization";
@@ -11,6 +11,6 @@ inline constexpr char kBearer[] = "Bearer ";
 // directive. A stream that ends without this header was never accepted.
 inline constexpr char kWelcome[] = "muster-welcome";
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_GRPC_CALL_HEADERS_H_

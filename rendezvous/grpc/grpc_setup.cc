@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <mutex>
 
-namespace muster {
+namespace muster::rendezvous {
 
 void SetUpGrpc() {
   static std::once_flag once;
@@ -20,4 +20,4 @@ void SetUpGrpc() {
   });
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

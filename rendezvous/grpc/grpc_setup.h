@@ -1,7 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_GRPC_GRPC_SETUP_H_
 #define MUSTER_RENDEZVOUS_GRPC_GRPC_SETUP_H_
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Configures the gRPC library for the whole process. Idempotent. Call it before
 // any other use of gRPC.
@@ -16,6 +16,6 @@ namespace muster {
 //   for a thread that had already ended (stop_threads in its timer_manager.cc).
 void SetUpGrpc();
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_GRPC_GRPC_SETUP_H_

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 static_assert(static_cast<int>(grpc::StatusCode::UNAUTHENTICATED) ==
@@ -20,4 +20,4 @@ absl::Status FromGrpc(const grpc::Status& status) {
           status.error_message()};
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

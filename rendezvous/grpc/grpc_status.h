@@ -5,12 +5,12 @@
 
 #include "absl/status/status.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Both types use the same numeric codes.
 grpc::Status ToGrpc(const absl::Status& status);
 absl::Status FromGrpc(const grpc::Status& status);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_GRPC_GRPC_STATUS_H_

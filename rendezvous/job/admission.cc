@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 constexpr size_t kMostNameBytes = 512;
@@ -73,4 +73,4 @@ std::optional<Objection> Unfit(const JobSpec& spec, const Report& report) {
   return std::nullopt;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -7,7 +7,7 @@
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/report.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Upper bound of the round number that a node may report: far above any real
 // job's, and low enough that later rounds do not overflow an int.
@@ -23,6 +23,6 @@ std::optional<std::string> Unsound(const Report& report);
 // node rank is outside of the world; else nullopt.
 std::optional<Objection> Unfit(const JobSpec& spec, const Report& report);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_JOB_ADMISSION_H_

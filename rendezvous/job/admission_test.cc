@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::HasSubstr;
@@ -102,4 +102,4 @@ TEST(Admission, OtherNnodesAreRefused) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -5,7 +5,7 @@
 
 #include "absl/strings/ascii.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 // In lower case. PyTorch: DistError and what derives from it; Gloo and the
@@ -46,4 +46,4 @@ bool IsCommunicationError(std::string_view message) {
                      });
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Whether the message of a failure is that of a worker whose peer went away:
 // "Connection closed by peer", "DistBackendError: NCCL error ...". Such a
@@ -11,6 +11,6 @@ namespace muster {
 // and the SDK; letter case does not count. Pure.
 bool IsCommunicationError(std::string_view message);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_JOB_COMMUNICATION_ERROR_H_

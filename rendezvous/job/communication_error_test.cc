@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 TEST(CommunicationError, MessagesOfALostPeer) {
@@ -28,4 +28,4 @@ TEST(CommunicationError, OtherMessages) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

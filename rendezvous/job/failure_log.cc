@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace muster {
+namespace muster::rendezvous {
 
 void FailureLog::Clear() { *this = FailureLog(); }
 
@@ -54,4 +54,4 @@ int ExitCodeOf(const Failure& failure) {
   return 1;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

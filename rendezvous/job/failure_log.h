@@ -7,7 +7,7 @@
 #include "rendezvous/protocol/failure.h"
 #include "rendezvous/protocol/verdict.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The failures of one round, in the order in which the coordinator received
 // them. The cause is the first one that Muster did not bring about itself; the
@@ -35,6 +35,6 @@ class FailureLog {
 // signal, or else 1.
 int ExitCodeOf(const Failure& failure);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_JOB_FAILURE_LOG_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 Failure Of(FailureKind kind, int rank) {
@@ -90,4 +90,4 @@ TEST(ExitCodeOf, IsTheCauses) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -9,7 +9,7 @@
 #include "rendezvous/job/admission.h"
 #include "rendezvous/protocol/signal_names.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
          std::string run_tag)
@@ -490,4 +490,4 @@ JobStatus Job::Status(Instant now) const {
   return status;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

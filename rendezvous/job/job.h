@@ -16,7 +16,7 @@
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/job_status.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Membership and rounds of one job, as a pure state machine:
 //
@@ -289,6 +289,6 @@ class Job {
   std::optional<Question> question_;  // set only during the step of a report
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_JOB_JOB_H_

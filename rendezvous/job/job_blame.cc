@@ -10,7 +10,7 @@
 #include "rendezvous/job/communication_error.h"
 #include "rendezvous/job/job.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 // The time, by this coordinator's clock, of the last sign of life of the worker
@@ -285,4 +285,4 @@ bool Job::BlameLikelierHang(const Failure& failure) {
   return true;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -8,7 +8,7 @@
 
 #include "rendezvous/job/job_fixture.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
@@ -438,4 +438,4 @@ TEST_F(JobBlameLeaving, ASpareThatGoesIsNot) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -5,7 +5,7 @@
 
 #include "rendezvous/job/job_fixture.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
@@ -214,4 +214,4 @@ TEST(JobCancel, TheFirstOfTwoIsTheReason) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

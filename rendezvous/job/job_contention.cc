@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "rendezvous/job/job.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 constexpr size_t kMaxNamed = 8;
@@ -99,4 +99,4 @@ std::string Job::SuccessorsText() const {
   return text;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

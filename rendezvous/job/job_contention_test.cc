@@ -6,7 +6,7 @@
 
 #include "rendezvous/job/job_fixture.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
@@ -284,4 +284,4 @@ TEST_F(JobSuccession, EndsWithItsConnection) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "rendezvous/job/job.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 DirectiveKey Job::KeyFor(const Node& node) const {
   DirectiveKey key;
@@ -190,4 +190,4 @@ void Job::TellStream(StreamId stream, DirectiveKind kind, std::string reason) {
   step_.deliveries.push_back({stream, std::move(directive)});
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -5,7 +5,7 @@
 
 #include "rendezvous/job/job_fixture.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
@@ -313,4 +313,4 @@ TEST(JobFailure, AMemberThatStopsByItselfBreaksTheRound) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -5,7 +5,7 @@
 
 #include "rendezvous/job/job_fixture.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::seconds;
@@ -174,4 +174,4 @@ TEST(JobFitness, TheJoinTimeOutWaitsForNoCheck) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 JobFixture::JobFixture(const JobSpec& spec, uint64_t epoch)
     : spec_(spec),
@@ -118,7 +118,7 @@ void JobFixture::Reconnect(const std::string& name) {
 void JobFixture::Restart(const std::string& name) {
   Agent& who = agent(name);
   const uint64_t incarnation = who.report.node.incarnation + 1'000'000;
-  muster::Report report;
+  muster::rendezvous::Report report;
   report.run_id = who.report.run_id;
   report.spec = who.report.spec;
   report.node = who.report.node;
@@ -216,4 +216,4 @@ Failure KilledBy(int rank, int signal) {
   return failure;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

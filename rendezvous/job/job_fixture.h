@@ -8,7 +8,7 @@
 
 #include "rendezvous/job/job.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // A Job together with agents that a test controls, with one call for each
 // event. Messages arrive at once, unless an agent is deaf or silent.
@@ -97,6 +97,6 @@ Failure ExitedWith(int rank, int code);
 // Worker `rank` was killed by `signal`, which no agent had sent.
 Failure KilledBy(int rank, int signal);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_JOB_JOB_FIXTURE_H_

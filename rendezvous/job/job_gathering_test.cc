@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "rendezvous/job/job_fixture.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
@@ -350,4 +350,4 @@ TEST(JobGathering, ANodeOfAnotherRunDoesNotChangeTheTagOfOneThatHasBegun) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

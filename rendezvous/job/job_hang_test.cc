@@ -8,7 +8,7 @@
 
 #include "rendezvous/job/job_fixture.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
@@ -242,4 +242,4 @@ TEST_F(JobHang, MembersAreToldOfALikelierCause) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -8,7 +8,7 @@
 
 #include "rendezvous/job/job_fixture.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
@@ -206,4 +206,4 @@ TEST(JobKillLong, AnAgentThatFallsSilentLaterIsNoCause) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "rendezvous/job/job.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 // The longest delay of a step after its deadline. If a step is later, the
@@ -67,4 +67,4 @@ void Job::ExpireLeases() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -8,7 +8,7 @@
 
 #include "rendezvous/job/job_fixture.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
@@ -280,4 +280,4 @@ TEST(JobLeaving, ASparesGoingIsNotThatOfTheMemberOfItsOldRank) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -5,7 +5,7 @@
 
 #include "rendezvous/job/job_fixture.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
@@ -316,4 +316,4 @@ TEST(JobLoss, AnAgentStartedAnewTakesItsPlaceWithoutWaitingForTheGrace) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "rendezvous/job/job_fixture.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
@@ -257,4 +257,4 @@ TEST(JobRestart, AClaimOfAHigherRoundDoesNotTouchTheOneThatRuns) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -13,7 +13,7 @@
 #include "rendezvous/job/job.h"
 #include "rendezvous/job/rank_assignment.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 // The time after the grace that a member may take for SIGKILL, reaping and its
@@ -466,4 +466,4 @@ std::optional<Instant> Job::PhaseDeadline() const {
   return std::nullopt;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

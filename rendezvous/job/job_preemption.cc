@@ -9,7 +9,7 @@
 #include "rendezvous/job/job.h"
 #include "rendezvous/protocol/signal_names.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
   const Instant deadline =
@@ -117,4 +117,4 @@ std::string Job::SpeakerNow() const {
   return "";
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -6,7 +6,7 @@
 
 #include "rendezvous/job/job_fixture.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
@@ -349,4 +349,4 @@ TEST(JobPreemption, WithoutItNobodyActsOnIt) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -6,7 +6,7 @@
 
 #include "rendezvous/job/job_fixture.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::seconds;
@@ -161,4 +161,4 @@ TEST(JobSpeaker, WhoeverClaimsAPlaceSaysThatItWaitsForIt) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

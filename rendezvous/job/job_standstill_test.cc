@@ -6,7 +6,7 @@
 
 #include "rendezvous/job/job_fixture.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
@@ -239,4 +239,4 @@ TEST_F(JobStandstillTest, AStepThatIsLateShowsOne) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -10,7 +10,7 @@
 #include "rendezvous/protocol/job_status.h"
 #include "rendezvous/protocol/report.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The number that the driver gives to an agent's connection; never reused.
 using StreamId = uint64_t;
@@ -48,6 +48,6 @@ struct JobStep {
   std::string refusal;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_JOB_JOB_STEP_H_

@@ -5,7 +5,7 @@
 
 #include "rendezvous/job/job_fixture.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
@@ -110,4 +110,4 @@ TEST(JobStickyRanks, SurvivorsAreKeptBeforeNewComers) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

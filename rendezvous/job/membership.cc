@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 // Far more than the number of messages that can be in flight; bounds the
@@ -148,4 +148,4 @@ void Membership::Uncount(const Node& node) {
   kept_out_.erase(node.identity.node_id);
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -14,7 +14,7 @@
 #include "base/time.h"
 #include "rendezvous/job/node.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The nodes of one job with their streams and leases, and the counts on which
 // gathering depends. Every look-up and change costs O(log n), unless noted.
@@ -102,6 +102,6 @@ class Membership {
   std::set<std::string> kept_out_;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_JOB_MEMBERSHIP_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using Memory = Membership::Memory;
@@ -140,4 +140,4 @@ TEST(Membership, RemembersABoundedNumberOfContenders) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -1,6 +1,6 @@
 #include "rendezvous/job/mover_queue.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 MoverQueue::MoverQueue(const TopologyGroups* groups,
                        const std::vector<size_t>& movers)
@@ -42,4 +42,4 @@ size_t MoverQueue::Take(std::optional<size_t> left,
   return mover;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -7,7 +7,7 @@
 
 #include "rendezvous/job/topology_groups.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The nodes that need a free rank, each taken once. If ranks are filled one
 // after another and each Take names the neighbours, the nodes of one topology
@@ -44,6 +44,6 @@ class MoverQueue {
   std::vector<char> taken_;  // by node
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_JOB_MOVER_QUEUE_H_

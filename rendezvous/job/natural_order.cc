@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -52,4 +52,4 @@ int CompareNaturally(const std::string& a, const std::string& b) {
   return a.size() != b.size() ? (a.size() < b.size() ? -1 : 1) : a.compare(b);
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Compares `a` and `b` for sorting; returns a number below, equal to or above
 // 0. Digit runs compare as numbers of any length, so that node2 sorts before
@@ -12,6 +12,6 @@ namespace muster {
 // after node2.
 int CompareNaturally(const std::string& a, const std::string& b);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_JOB_NATURAL_ORDER_H_

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 TEST(NaturalOrder, NumbersCompareAsNumbers) {
@@ -61,4 +61,4 @@ TEST(NaturalOrder, IsAnOrder) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

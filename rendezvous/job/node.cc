@@ -1,6 +1,6 @@
 #include "rendezvous/job/node.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 bool Node::ready() const { return present() && fitness == Fitness::kFit; }
 
@@ -16,4 +16,4 @@ bool Node::present() const {
          (phase == NodePhase::kIdle || phase == NodePhase::kSucceeded);
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -10,7 +10,7 @@
 #include "rendezvous/job/job_step.h"
 #include "rendezvous/protocol/report.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // A node's progress within the current round.
 enum class Part {
@@ -99,6 +99,6 @@ struct Node {
   bool present() const;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_JOB_NODE_H_

@@ -8,7 +8,7 @@
 #include "rendezvous/job/natural_order.h"
 #include "rendezvous/job/topology_groups.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 // Absent numbers sort after all others.
@@ -112,4 +112,4 @@ Assignment AssignRanks(const std::vector<Candidate>& candidates, int most) {
   return result;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

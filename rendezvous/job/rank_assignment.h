@@ -9,7 +9,7 @@
 
 #include "rendezvous/protocol/report.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // A node that could have a place in the next world.
 struct Candidate {
@@ -43,6 +43,6 @@ struct Assignment {
 // No two candidates may have the same node_rank or node_id.
 Assignment AssignRanks(const std::vector<Candidate>& candidates, int most);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_JOB_RANK_ASSIGNMENT_H_

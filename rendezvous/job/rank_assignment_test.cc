@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <deque>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::ElementsAre;
@@ -233,4 +233,4 @@ TEST_F(RankAssignmentTest, NobodyAndNoRoom) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

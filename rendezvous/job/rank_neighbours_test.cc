@@ -13,7 +13,7 @@
 
 #include "rendezvous/job/rank_assignment.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using Keys = std::vector<std::string>;
@@ -169,4 +169,4 @@ TEST(RankNeighbours, TenThousandNodes) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

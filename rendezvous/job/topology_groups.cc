@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-namespace muster {
+namespace muster::rendezvous {
 
 TopologyGroups::TopologyGroups(
     const std::vector<std::vector<std::string>>& keys) {
@@ -22,4 +22,4 @@ TopologyGroups::TopologyGroups(
   group_count_ = numbers.size();
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The groups of nodes by their topology keys, outermost level first. At each
 // level, nodes whose keys are equal down to that level form a group. A node
@@ -30,6 +30,6 @@ class TopologyGroups {
   size_t group_count_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_JOB_TOPOLOGY_GROUPS_H_

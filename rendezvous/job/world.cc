@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-namespace muster {
+namespace muster::rendezvous {
 
 Place World::PlaceOf(int group_rank, int round) const {
   const Member& member = members.at(group_rank);
@@ -42,4 +42,4 @@ World LayOut(const std::vector<const NodeIdentity*>& by_group_rank) {
   return world;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -8,7 +8,7 @@
 #include "rendezvous/job/rank_assignment.h"
 #include "rendezvous/protocol/directive.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The world of one round: its members by group rank, the place of each, and the
 // number of members that have reached each stage of the round.
@@ -45,6 +45,6 @@ struct World {
 // fills in the restart count, the master and the NCCL id.
 World LayOut(const std::vector<const NodeIdentity*>& by_group_rank);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_JOB_WORLD_H_

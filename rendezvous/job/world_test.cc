@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 NodeIdentity Node(const std::string& id, int slots, const std::string& role) {
@@ -53,4 +53,4 @@ TEST(World, RolesAreCountedApart) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 ProbeAnswer AnswerProbe(const Probes& probes, const std::string& method,
                         const std::string& target) {
@@ -20,4 +20,4 @@ ProbeAnswer AnswerProbe(const Probes& probes, const std::string& method,
   return {503, absl::StrCat(status.message(), "\n")};
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The three probes of Kubernetes. Each returns OkStatus or the reason in one
 // line, without blocking, from any thread.
@@ -28,6 +28,6 @@ struct ProbeAnswer {
 ProbeAnswer AnswerProbe(const Probes& probes, const std::string& method,
                         const std::string& target);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_PROBES_PROBE_ANSWER_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 TEST(ProbeAnswerTest, EachPathIsItsQuestion) {
@@ -34,4 +34,4 @@ TEST(ProbeAnswerTest, EachPathIsItsQuestion) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -19,7 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "rendezvous/endpoint/resolve.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 namespace asio = boost::asio;
@@ -188,4 +188,4 @@ ProbeServer::ProbeServer(std::unique_ptr<Impl> impl, Endpoint address)
 
 ProbeServer::~ProbeServer() = default;
 
-}  // namespace muster
+}  // namespace muster::rendezvous

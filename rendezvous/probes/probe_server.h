@@ -7,7 +7,7 @@
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/probes/probe_answer.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Answers probes over HTTP/1.1 on its own thread. Needs no authentication,
 // since the answers hold no secrets and requests change nothing. A peer has 5 s
@@ -38,6 +38,6 @@ class ProbeServer {
   const Endpoint address_;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_PROBES_PROBE_SERVER_H_

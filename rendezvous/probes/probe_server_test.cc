@@ -14,7 +14,7 @@
 
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::EndsWith;
@@ -133,4 +133,4 @@ TEST(ProbeServerTest, SaysWhyItCannotListen) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -9,7 +9,7 @@
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/protocol/verdict.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 enum class DirectiveKind {
   kWait,      // Run no workers; `reason` says what the node waits for.
@@ -85,6 +85,6 @@ struct Directive {
   bool said_here = false;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_PROTOCOL_DIRECTIVE_H_

@@ -7,7 +7,7 @@
 
 #include "base/time.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 enum class FailureKind {
   kExitCode,     // A worker exited with a code other than 0.
@@ -58,6 +58,6 @@ inline constexpr int kMostStackLines = 24;
 inline constexpr int kMostLineBytes = 400;
 inline constexpr int kMostTracebackBytes = 4096;
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_PROTOCOL_FAILURE_H_

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 // The maximum number of nodes of one job: limits the memory that an untrusted
@@ -117,4 +117,4 @@ std::optional<Objection> Disagreement(const JobSpec& job,
   };
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

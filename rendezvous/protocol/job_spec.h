@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The reaction if a node waits and the world has room for it.
 enum class ScaleUp {
@@ -101,6 +101,6 @@ struct Objection {
 // agree. Time-outs may differ: those of the first node hold for all.
 std::optional<Objection> Disagreement(const JobSpec& job, const JobSpec& asked);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_PROTOCOL_JOB_SPEC_H_

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST(JobSpec, AnotherShapeIsToldWithBothCommands) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -11,7 +11,7 @@
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/protocol/verdict.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 enum class JobPhase { kGathering, kRunning, kStopping, kFinished };
 
@@ -56,6 +56,6 @@ struct Decision {
   std::string reason;   // a sentence
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_PROTOCOL_JOB_STATUS_H_

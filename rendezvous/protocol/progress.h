@@ -8,7 +8,7 @@
 
 #include "base/time.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The progress of one worker in its node's current round, as sent to the
 // agent's datagram socket. Only `silent_for` and `deadline` affect decisions;
@@ -29,6 +29,6 @@ struct WorkerProgress {
 inline constexpr int kMostProgressPerReport = 4096;
 inline constexpr size_t kMostStatusBytes = 64;
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_PROTOCOL_PROGRESS_H_

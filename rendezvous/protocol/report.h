@@ -12,7 +12,7 @@
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/progress.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Increased when the meaning of the messages changes in a way that an older
 // peer would misread. Peers with unequal versions refuse each other.
@@ -128,6 +128,6 @@ struct Report {
 
 inline constexpr int kMostSignalNotices = 8;
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_PROTOCOL_REPORT_H_

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <csignal>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 struct NamedSignal {
@@ -83,4 +83,4 @@ std::optional<int> SignalNumber(std::string_view name) {
   return RealTimeSignal(rest);
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Returns "SIGTERM" for 15, "SIGRTMIN+2" for a real-time signal, and "signal
 // 99" for a number that is no signal.
@@ -15,6 +15,6 @@ std::string SignalName(int number);
 // any letter case; nullopt if `name` is no signal of this system.
 std::optional<int> SignalNumber(std::string_view name);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_PROTOCOL_SIGNAL_NAMES_H_

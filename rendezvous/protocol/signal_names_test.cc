@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 TEST(SignalNames, EveryNumberComesBackFromItsName) {
@@ -43,4 +43,4 @@ TEST(SignalNames, RefusesWhatIsNoSignal) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -8,7 +8,7 @@
 #include "base/time.h"
 #include "rendezvous/protocol/failure.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 enum class Outcome {
   kSucceeded,
@@ -45,6 +45,6 @@ inline constexpr int kPreemptedExitCode = 75;
 // succeeded: EX_UNAVAILABLE of sysexits.h.
 inline constexpr int kNeverRanExitCode = 69;
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_PROTOCOL_VERDICT_H_

@@ -15,7 +15,7 @@
 #include "rendezvous/wire/bounds.h"
 #include "rendezvous/wire/status_wire.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 class TurnedAway : public grpc::ServerWriteReactor<v1::JobUpdate> {
@@ -117,7 +117,7 @@ class AdminService : public v1::Admin::CallbackService {
     return allowed.ok() ? CheckName("run_id", run_id) : allowed;
   }
 
-  muster::Coordinator* const coordinator_;
+  muster::rendezvous::Coordinator* const coordinator_;
   const CallerCheck* const check_;
 };
 
@@ -128,4 +128,4 @@ std::unique_ptr<grpc::Service> MakeAdminService(Coordinator* coordinator,
   return std::make_unique<AdminService>(coordinator, check);
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -10,13 +10,13 @@ namespace grpc {
 class Service;
 }
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The Admin service of proto/admin.proto, a translation of messages. Both
 // arguments must outlive the service.
 std::unique_ptr<grpc::Service> MakeAdminService(Coordinator* coordinator,
                                                 const CallerCheck* check);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_SERVER_ADMIN_SERVICE_H_

@@ -4,7 +4,7 @@
 
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 AlarmThread::AlarmThread() : thread_([this] { Run(); }) {}
 
@@ -46,4 +46,4 @@ void AlarmThread::Run() {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

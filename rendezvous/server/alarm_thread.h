@@ -11,7 +11,7 @@
 
 #include "base/time.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // A thread that calls functions at given times, in the order of these times. An
 // alarm cannot be cancelled: its function must check whether it is still
@@ -51,6 +51,6 @@ class AlarmThread {
   std::thread thread_;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_SERVER_ALARM_THREAD_H_

@@ -10,7 +10,7 @@
 
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::hours;
@@ -70,4 +70,4 @@ TEST(AlarmThreadTest, EndingDropsWhatIsNotDue) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -14,7 +14,7 @@
 #include "rendezvous/wire/directive_wire.h"
 #include "rendezvous/wire/report_wire.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using AttachReactor = grpc::ServerBidiReactor<v1::Report, v1::Directive>;
@@ -147,7 +147,7 @@ class AttachService : public v1::Coordinator::CallbackService {
   }
 
  private:
-  muster::Coordinator* const coordinator_;
+  muster::rendezvous::Coordinator* const coordinator_;
   const CallerCheck* const check_;
   const int most_streams_;
   std::atomic<int> streams_ = 0;
@@ -161,4 +161,4 @@ std::unique_ptr<grpc::Service> MakeAttachService(Coordinator* coordinator,
   return std::make_unique<AttachService>(coordinator, check, most_streams);
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -10,7 +10,7 @@ namespace grpc {
 class Service;
 }
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The Coordinator service of proto/coordinator.proto: translates messages, with
 // at most one write in flight per stream. Serves up to `most_streams` at a time
@@ -20,6 +20,6 @@ std::unique_ptr<grpc::Service> MakeAttachService(Coordinator* coordinator,
                                                  const CallerCheck* check,
                                                  int most_streams);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_SERVER_ATTACH_SERVICE_H_

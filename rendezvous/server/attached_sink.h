@@ -7,7 +7,7 @@
 #include "rendezvous/protocol/directive.h"
 #include "rendezvous/server/directive_sink.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // A sink that can be detached while other threads are about to call it.
 // Thread-safe.
@@ -35,6 +35,6 @@ class AttachedSink {
   DirectiveSink* sink_;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_SERVER_ATTACHED_SINK_H_

@@ -7,7 +7,7 @@
 #include "rendezvous/grpc/call_headers.h"
 #include "rendezvous/token/token.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 grpc::Status CallerCheck::Check(
     const grpc::CallbackServerContext& context) const {
@@ -27,4 +27,4 @@ grpc::Status CallerCheck::Check(
   return grpc::Status::OK;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

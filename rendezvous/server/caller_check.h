@@ -8,7 +8,7 @@ class CallbackServerContext;
 class Status;
 }  // namespace grpc
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Authenticates callers by the job token; accepts every caller if there is
 // none. Thread-safe.
@@ -24,6 +24,6 @@ class CallerCheck {
   const std::string token_;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_SERVER_CALLER_CHECK_H_

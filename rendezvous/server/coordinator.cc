@@ -19,7 +19,7 @@
 #include "rendezvous/server/attached_sink.h"
 #include "rendezvous/server/driven_job.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 // Limit of the list of jobs in the error about an unknown job, in bytes: the
@@ -359,4 +359,4 @@ bool Coordinator::WaitUntilDeserted(Duration timeout) {
   return impl_->WaitUntilDeserted(timeout);
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

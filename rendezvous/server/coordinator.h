@@ -13,7 +13,7 @@
 #include "rendezvous/protocol/job_status.h"
 #include "rendezvous/server/directive_sink.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // All jobs of one process: finds or creates the job of each report, drives the
 // pure cores in time, and passes their directives to the sinks.
@@ -82,6 +82,6 @@ class Coordinator {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_SERVER_COORDINATOR_H_

@@ -15,7 +15,7 @@
 
 #include "rendezvous/testing/scripted_node.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::hours;
@@ -429,4 +429,4 @@ TEST(CoordinatorTest, AThousandNodesAreEachToldTheirPlace) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -3,7 +3,7 @@
 
 #include "rendezvous/protocol/directive.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The receiver of one attached agent's directives: a gRPC stream, or an agent
 // in the same process.
@@ -15,6 +15,6 @@ class DirectiveSink {
   virtual void Deliver(const Directive& directive) = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_SERVER_DIRECTIVE_SINK_H_

@@ -5,7 +5,7 @@
 
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 DrivenJob::DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
                      std::string run_tag, AlarmThread* alarms,
@@ -100,4 +100,4 @@ void DrivenJob::OnAlarm(Instant when) {
   Step(TimePassed(), nullptr);
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

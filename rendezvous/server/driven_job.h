@@ -14,7 +14,7 @@
 #include "rendezvous/server/attached_sink.h"
 #include "rendezvous/server/job_watchers.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // One job's pure core together with a lock, the time and its streams. Passes on
 // directives and decisions without holding the lock.
@@ -67,6 +67,6 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   bool told_finished_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_SERVER_DRIVEN_JOB_H_

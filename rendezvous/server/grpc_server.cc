@@ -23,7 +23,7 @@
 #include "rendezvous/server/caller_check.h"
 #include "rendezvous/wire/bounds.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
@@ -177,4 +177,4 @@ int GrpcServer::most_nodes() const { return impl_->most_nodes(); }
 
 void GrpcServer::Shutdown(Duration grace) { impl_->Shutdown(grace); }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -14,7 +14,7 @@ namespace grpc {
 class ServerCredentials;
 }
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Credentials without encryption; only the job token protects the calls.
 std::shared_ptr<grpc::ServerCredentials> InsecureServer();
@@ -65,6 +65,6 @@ class GrpcServer {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_SERVER_GRPC_SERVER_H_

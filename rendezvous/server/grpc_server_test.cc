@@ -21,7 +21,7 @@
 #include "rendezvous/testing/tcp_stranger.h"
 #include "rendezvous/wire/bounds.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::HasSubstr;
@@ -186,4 +186,4 @@ TEST_F(GrpcServerTest, ShutsDownWithStreamsOpen) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

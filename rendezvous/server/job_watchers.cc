@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 constexpr size_t kMostWatchers = 100;
@@ -61,4 +61,4 @@ void JobWatchers::Tell() {
   telling_ = false;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -10,7 +10,7 @@
 
 #include "rendezvous/protocol/job_status.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The observers of a job's decisions. Calls them in the order of Note, one call
 // at a time, whichever threads call Note and Tell. Thread-safe.
@@ -49,6 +49,6 @@ class JobWatchers {
   std::map<uint64_t, std::shared_ptr<Watcher>> watchers_;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_SERVER_JOB_WATCHERS_H_

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::ElementsAre;
@@ -92,4 +92,4 @@ TEST(JobWatchersTest, ARemovedOneIsNotBeingTold) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -1,6 +1,6 @@
 #include "rendezvous/server/peer_ip.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 std::string Replaced(std::string text, const std::string& what,
@@ -28,4 +28,4 @@ std::string PeerIp(const std::string& peer) {
   return ip;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 TEST(PeerIp, OfIpPeersInBothSpellings) {
@@ -24,4 +24,4 @@ TEST(PeerIp, NothingOfOthers) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -16,7 +16,7 @@
 #include "rendezvous/wire/bounds.h"
 #include "rendezvous/wire/status_wire.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 // Minimum interval of updates. Each update reads the state of the whole job,
@@ -155,4 +155,4 @@ grpc::ServerWriteReactor<v1::JobUpdate>* StartWatchStream(
   return stream.get();
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

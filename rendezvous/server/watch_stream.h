@@ -10,11 +10,11 @@ template <class Response>
 class ServerWriteReactor;
 }
 
-namespace muster {
-
-namespace v1 {
+namespace muster::v1 {
 class JobUpdate;
-}
+}  // namespace muster::v1
+
+namespace muster::rendezvous {
 
 // Serves Admin.WatchJob: writes an update at once, then further ones with the
 // decisions since the last, at most ten per second, until the job has finished.
@@ -22,6 +22,6 @@ class JobUpdate;
 grpc::ServerWriteReactor<v1::JobUpdate>* StartWatchStream(
     Coordinator* coordinator, const std::string& run_id);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_SERVER_WATCH_STREAM_H_

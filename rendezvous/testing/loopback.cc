@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 sockaddr_in Loopback(int port) {
   sockaddr_in address = {};
@@ -28,4 +28,4 @@ int ListenOnLoopback(int* port) {
   return listener;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -3,7 +3,7 @@
 
 #include <netinet/in.h>
 
-namespace muster {
+namespace muster::rendezvous {
 
 // For tests: 127.0.0.1 with `port`.
 sockaddr_in Loopback(int port);
@@ -12,6 +12,6 @@ sockaddr_in Loopback(int port);
 // `port`. The caller closes the socket.
 int ListenOnLoopback(int* port);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_TESTING_LOOPBACK_H_

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 constexpr std::chrono::seconds kPatience(30);
@@ -128,4 +128,4 @@ int ScriptedNode::connections() const {
   return connections_;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

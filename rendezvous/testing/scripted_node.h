@@ -14,7 +14,7 @@
 #include "rendezvous/protocol/directive.h"
 #include "rendezvous/protocol/report.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The first report of an agent on `host`, for a job of exactly `nodes` nodes.
 Report FirstReport(const std::string& run_id, const std::string& host,
@@ -61,6 +61,6 @@ class ScriptedNode {
   const std::unique_ptr<CoordinatorLink> link_;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_TESTING_SCRIPTED_NODE_H_

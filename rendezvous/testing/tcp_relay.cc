@@ -7,7 +7,7 @@
 
 #include "rendezvous/testing/loopback.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 // Closes with a reset instead of an orderly end: data in flight is lost.
@@ -102,4 +102,4 @@ bool TcpRelay::Pass(int from, int to) {
   return got > 0 && send(to, buffer, got, MSG_NOSIGNAL) == got;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

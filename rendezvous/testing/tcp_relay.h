@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace muster::rendezvous {
 
 // For tests: forwards connections to a port of loopback, until Cut breaks them
 // the way the kernel does for a killed process.
@@ -43,6 +43,6 @@ class TcpRelay {
   std::thread thread_;
 };
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_TESTING_TCP_RELAY_H_

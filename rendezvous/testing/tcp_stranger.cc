@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "rendezvous/testing/loopback.h"
 
-namespace muster {
+namespace muster::rendezvous {
 StrangeServer::StrangeServer(std::string greeting)
     : greeting_(std::move(greeting)) {
   listener_ = ListenOnLoopback(&port_);
@@ -55,4 +55,4 @@ bool SaysAndIsHungUpOn(int port, const std::string& bytes) {
   return hung_up;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

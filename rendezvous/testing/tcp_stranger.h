@@ -4,7 +4,7 @@
 #include <string>
 #include <thread>
 
-namespace muster {
+namespace muster::rendezvous {
 
 // For tests: a server on a port of loopback that is not a coordinator. It sends
 // `greeting` on each connection and reads until the peer closes.
@@ -28,6 +28,6 @@ class StrangeServer {
 // closes. Returns false if the peer does not close within 30 s.
 bool SaysAndIsHungUpOn(int port, const std::string& bytes);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_TESTING_TCP_STRANGER_H_

@@ -11,7 +11,7 @@
 #include "base/bounded_file.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 constexpr size_t kMostTokenBytes = 4096;
@@ -88,4 +88,4 @@ bool IsToken(std::string_view given, std::string_view expected) {
   return difference == 0;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

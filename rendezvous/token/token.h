@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The job token: a secret shared by the coordinator and every agent. It comes
 // from a file or from MUSTER_TOKEN, never from a command line, which all users
@@ -29,6 +29,6 @@ absl::StatusOr<std::string> ReadToken(
 // length of `given`, so that an attacker cannot guess the token piece by piece.
 bool IsToken(std::string_view given, std::string_view expected);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_TOKEN_TOKEN_H_

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::ElementsAre;
@@ -106,4 +106,4 @@ TEST(IsTokenTest, TellsEqualFromOther) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 constexpr Duration kLongest = std::chrono::hours(24 * 366);
@@ -95,4 +95,4 @@ void BoundedReader::Unknown(const char* field, int64_t value) {
   Refuse(field, absl::StrCat("is ", value, ", which is not known here"));
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 // The kind of a text. kName: without control characters, since names end up in
 // paths, in logs and on terminals. kWords: a worker's output, any bytes.
@@ -69,6 +69,6 @@ class BoundedReader {
 
 inline constexpr int64_t kAnyInt32 = std::numeric_limits<int32_t>::max();
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_WIRE_BOUNDED_READER_H_

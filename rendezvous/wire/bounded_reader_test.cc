@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::HasSubstr;
@@ -70,4 +70,4 @@ TEST(BoundedReaderTest, SaysWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace muster {
+namespace muster::rendezvous {
 
 // Limits for messages from outside, in addition to those of the plain types
 // (rendezvous/protocol/failure.h).
@@ -28,6 +28,6 @@ inline constexpr int kMostReportBytes = 1 << 20;
 // Limit of an answer to an operator; a status of 10,000 nodes is about 2 MiB.
 inline constexpr int kMostAnswerBytes = 256 << 20;
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_WIRE_BOUNDS_H_

@@ -7,7 +7,7 @@
 #include "rendezvous/wire/report_wire.h"
 #include "rendezvous/wire/verdict_wire.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 v1::Directive::Kind ToWire(DirectiveKind kind) {
@@ -209,4 +209,4 @@ absl::Status FromWire(const v1::Directive& wire, Directive* directive) {
   return reader.status();
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

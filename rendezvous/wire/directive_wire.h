@@ -4,11 +4,11 @@
 #include "absl/status/status.h"
 #include "rendezvous/protocol/directive.h"
 
-namespace muster {
-
-namespace v1 {
+namespace muster::v1 {
 class Directive;
-}
+}  // namespace muster::v1
+
+namespace muster::rendezvous {
 
 // Writes only the fields that the directive's kind uses.
 void ToWire(const Directive& directive, v1::Directive* wire);
@@ -17,6 +17,6 @@ void ToWire(const Directive& directive, v1::Directive* wire);
 // protocol version differs, reads nothing else and returns OK.
 absl::Status FromWire(const v1::Directive& wire, Directive* directive);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_WIRE_DIRECTIVE_WIRE_H_

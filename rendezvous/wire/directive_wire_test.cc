@@ -9,7 +9,7 @@
 #include "rendezvous/wire/bounds.h"
 #include "rendezvous/wire/testing/full_messages.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::Contains;
@@ -136,4 +136,4 @@ TEST(DirectiveWireTest, RefusesWhatIsBeyondBoundsNamingTheField) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

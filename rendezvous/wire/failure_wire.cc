@@ -6,7 +6,7 @@
 #include "proto/coordinator.pb.h"
 #include "rendezvous/wire/bounds.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 // The end of the year 9999: the latest date that can be shown.
@@ -135,4 +135,4 @@ void FromWire(const v1::Failure& wire, BoundedReader* reader,
   FromWire("stack", wire.stack(), kMostStackLines, reader, &failure->stack);
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

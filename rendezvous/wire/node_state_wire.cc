@@ -3,7 +3,7 @@
 #include "proto/coordinator.pb.h"
 #include "rendezvous/wire/bounds.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 void ToWire(const PreemptionNotice& notice, v1::PreemptionNotice* wire) {
   wire->set_signal(notice.signal);
@@ -80,4 +80,4 @@ void FromWire(int wire, BoundedReader* reader, Fitness* fitness) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -4,11 +4,11 @@
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
 
-namespace muster {
-
-namespace v1 {
+namespace muster::v1 {
 class PreemptionNotice;
-}
+}  // namespace muster::v1
+
+namespace muster::rendezvous {
 
 void ToWire(const PreemptionNotice& notice, v1::PreemptionNotice* wire);
 void FromWire(const v1::PreemptionNotice& wire, BoundedReader* reader,
@@ -21,6 +21,6 @@ void FromWire(int wire, BoundedReader* reader, NodePhase* phase);
 int ToWire(Fitness fitness);
 void FromWire(int wire, BoundedReader* reader, Fitness* fitness);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_WIRE_NODE_STATE_WIRE_H_

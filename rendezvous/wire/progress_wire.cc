@@ -5,7 +5,7 @@
 #include "proto/coordinator.pb.h"
 #include "rendezvous/wire/bounds.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 void ToWire(const WorkerProgress& progress, v1::WorkerProgress* wire) {
@@ -55,4 +55,4 @@ void FromWire(const WireProgress& wire, BoundedReader* reader,
   }
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -11,11 +11,11 @@ template <typename T>
 class RepeatedPtrField;
 }
 
-namespace muster {
-
-namespace v1 {
+namespace muster::v1 {
 class WorkerProgress;
-}
+}  // namespace muster::v1
+
+namespace muster::rendezvous {
 
 using WireProgress = google::protobuf::RepeatedPtrField<v1::WorkerProgress>;
 // Omits workers beyond kMostProgressPerReport.
@@ -23,6 +23,6 @@ void ToWire(const std::vector<WorkerProgress>& progress, WireProgress* wire);
 void FromWire(const WireProgress& wire, BoundedReader* reader,
               std::vector<WorkerProgress>* progress);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_WIRE_PROGRESS_WIRE_H_

@@ -9,7 +9,7 @@
 #include "rendezvous/wire/progress_wire.h"
 #include "rendezvous/wire/spec_wire.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 void ToWire(const std::vector<SignalNotice>& signals, WireSignals* wire) {
   const size_t most = kMostSignalNotices;
@@ -175,4 +175,4 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
   return reader.status();
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

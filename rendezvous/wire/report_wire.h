@@ -12,13 +12,13 @@ template <typename T>
 class RepeatedPtrField;
 }
 
-namespace muster {
-
-namespace v1 {
+namespace muster::v1 {
 class NodeIdentity;
 class Report;
 class SignalNotice;
-}  // namespace v1
+}  // namespace muster::v1
+
+namespace muster::rendezvous {
 
 void ToWire(const Report& report, v1::Report* wire);
 
@@ -36,6 +36,6 @@ void ToWire(const std::vector<SignalNotice>& signals, WireSignals* wire);
 void FromWire(const WireSignals& wire, BoundedReader* reader,
               std::vector<SignalNotice>* signals);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_WIRE_REPORT_WIRE_H_

@@ -10,7 +10,7 @@
 #include "rendezvous/wire/bounds.h"
 #include "rendezvous/wire/testing/full_messages.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::ElementsAre;
@@ -282,4 +282,4 @@ TEST(ReportWireTest, AnOddTimeIsShownAsNone) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

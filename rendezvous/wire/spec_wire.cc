@@ -2,7 +2,7 @@
 
 #include "proto/coordinator.pb.h"
 
-namespace muster {
+namespace muster::rendezvous {
 
 void ToWire(const JobSpec& spec, v1::JobSpec* wire) {
   wire->set_min_nodes(spec.min_nodes);
@@ -88,4 +88,4 @@ void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -9,7 +9,7 @@
 #include "rendezvous/wire/spec_wire.h"
 #include "rendezvous/wire/verdict_wire.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 v1::JobStatus::Phase ToWire(JobPhase phase) {
@@ -47,22 +47,24 @@ void FromWire(v1::JobStatus::Phase wire, BoundedReader* reader,
 }
 
 void ToWire(const NodeStatus& node, v1::NodeStatus* wire) {
-  muster::ToWire(node.node, wire->mutable_node());
-  wire->set_phase(static_cast<v1::NodePhase>(muster::ToWire(node.phase)));
+  muster::rendezvous::ToWire(node.node, wire->mutable_node());
+  wire->set_phase(
+      static_cast<v1::NodePhase>(muster::rendezvous::ToWire(node.phase)));
   wire->set_round(node.round);
   if (node.group_rank.has_value()) wire->set_group_rank(*node.group_rank);
   wire->set_connected(node.connected);
   wire->set_draining(node.draining);
   wire->set_silent_for(node.silent_for.count());
   ToWire(node.progress, wire->mutable_progress());
-  wire->set_fitness(static_cast<v1::Fitness>(muster::ToWire(node.fitness)));
+  wire->set_fitness(
+      static_cast<v1::Fitness>(muster::rendezvous::ToWire(node.fitness)));
   wire->set_unfit(node.unfit.substr(0, kMostLineBytes));
 }
 
 void FromWire(const v1::NodeStatus& wire, BoundedReader* reader,
               NodeStatus* node) {
-  muster::FromWire(wire.node(), reader, &node->node);
-  muster::FromWire(wire.phase(), reader, &node->phase);
+  muster::rendezvous::FromWire(wire.node(), reader, &node->node);
+  muster::rendezvous::FromWire(wire.phase(), reader, &node->phase);
   reader->Integer("round", wire.round(), 0, kAnyInt32, &node->round);
   if (wire.has_group_rank()) {
     reader->Integer("group_rank", wire.group_rank(), 0, kAnyInt32,
@@ -74,7 +76,7 @@ void FromWire(const v1::NodeStatus& wire, BoundedReader* reader,
   reader->Integer64("silent_for", wire.silent_for(), 0, &silent_for);
   node->silent_for = Duration(silent_for);
   FromWire(wire.progress(), reader, &node->progress);
-  muster::FromWire(wire.fitness(), reader, &node->fitness);
+  muster::rendezvous::FromWire(wire.fitness(), reader, &node->fitness);
   reader->Text("unfit", wire.unfit(), kMostLineBytes, TextKind::kWords,
                &node->unfit);
 }
@@ -164,4 +166,4 @@ absl::Status FromWire(const v1::Decision& wire, Decision* decision) {
   return reader.status();
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

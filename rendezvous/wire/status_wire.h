@@ -4,12 +4,12 @@
 #include "absl/status/status.h"
 #include "rendezvous/protocol/job_status.h"
 
-namespace muster {
-
-namespace v1 {
+namespace muster::v1 {
 class Decision;
 class JobStatus;
-}  // namespace v1
+}  // namespace muster::v1
+
+namespace muster::rendezvous {
 
 // Messages for operators.
 void ToWire(const JobStatus& status, v1::JobStatus* wire);
@@ -18,6 +18,6 @@ absl::Status FromWire(const v1::JobStatus& wire, JobStatus* status);
 void ToWire(const Decision& decision, v1::Decision* wire);
 absl::Status FromWire(const v1::Decision& wire, Decision* decision);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_WIRE_STATUS_WIRE_H_

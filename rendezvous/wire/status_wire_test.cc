@@ -6,7 +6,7 @@
 #include "proto/admin.pb.h"
 #include "rendezvous/wire/testing/full_messages.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using ::testing::HasSubstr;
@@ -70,4 +70,4 @@ TEST(StatusWireTest, DecisionsComeBackAsTheyWent) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -6,7 +6,7 @@
 #include "rendezvous/wire/bounds.h"
 #include "rendezvous/wire/failure_wire.h"
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 v1::Verdict::Outcome ToWire(Outcome outcome) {
@@ -99,4 +99,4 @@ void FromWire(const v1::Verdict& wire, BoundedReader* reader,
   verdict->lasted = Duration(lasted);
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

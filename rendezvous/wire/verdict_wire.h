@@ -4,15 +4,15 @@
 #include "rendezvous/protocol/verdict.h"
 #include "rendezvous/wire/bounded_reader.h"
 
-namespace muster {
-
-namespace v1 {
+namespace muster::v1 {
 class Verdict;
-}
+}  // namespace muster::v1
+
+namespace muster::rendezvous {
 
 void ToWire(const Verdict& verdict, v1::Verdict* wire);
 void FromWire(const v1::Verdict& wire, BoundedReader* reader, Verdict* verdict);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_WIRE_VERDICT_WIRE_H_

@@ -9,7 +9,7 @@
 #include "base/monotonic_clock.h"
 #include "store/client/tcp_connect.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 // Time limit of one attempt: short enough that a lost packet does not use up
@@ -53,4 +53,4 @@ absl::StatusOr<StoreChannel> DialStore(const std::string& host, int port,
   }
 }
 
-}  // namespace muster
+}  // namespace muster::store

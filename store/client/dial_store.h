@@ -7,7 +7,7 @@
 #include "base/time.h"
 #include "store/client/store_channel.h"
 
-namespace muster {
+namespace muster::store {
 
 // Connects to the store and retries until `deadline`, because the store's host
 // may start later than this one, and its name may become known even later. If
@@ -19,6 +19,6 @@ namespace muster {
 absl::StatusOr<StoreChannel> DialStore(const std::string& host, int port,
                                        Instant deadline);
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_CLIENT_DIAL_STORE_H_

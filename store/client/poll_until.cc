@@ -7,7 +7,7 @@
 
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::store {
 
 bool PollUntil(int fd, int events, Instant deadline) {
   pollfd poll = {
@@ -26,4 +26,4 @@ bool PollUntil(int fd, int events, Instant deadline) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::store

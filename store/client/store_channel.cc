@@ -12,7 +12,7 @@
 #include "store/client/tcp_connect.h"
 #include "store/wire/request.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 constexpr size_t kReceiveBytes = 16 << 10;
@@ -124,4 +124,4 @@ absl::StatusOr<StoreReply> StoreChannel::Receive(StoreCommand command,
   }
 }
 
-}  // namespace muster
+}  // namespace muster::store

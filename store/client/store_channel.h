@@ -12,7 +12,7 @@
 #include "store/wire/command.h"
 #include "store/wire/reply.h"
 
-namespace muster {
+namespace muster::store {
 
 // One connection to a store, in the modern framing of PyTorch's protocol. Not
 // thread-safe.
@@ -57,6 +57,6 @@ class StoreChannel {
   std::string received_;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_CLIENT_STORE_CHANNEL_H_

@@ -13,7 +13,7 @@
 #include "base/monotonic_clock.h"
 #include "store/client/poll_until.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 void SetOption(int fd, int level, int name, int value) {
@@ -91,4 +91,4 @@ absl::StatusOr<OwnedFd> ConnectTcp(const std::string& host, int port,
       "connecting to ", HostPort(host, port), ": ", std::strerror(error)));
 }
 
-}  // namespace muster
+}  // namespace muster::store

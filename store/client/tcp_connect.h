@@ -7,7 +7,7 @@
 #include "base/owned_fd.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::store {
 
 // Returns "host:port", with brackets around an IPv6 address.
 std::string HostPort(const std::string& host, int port);
@@ -30,6 +30,6 @@ Instant ShareOf(Instant deadline, Instant now, int turns);
 absl::StatusOr<OwnedFd> ConnectTcp(const std::string& host, int port,
                                    Instant deadline);
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_CLIENT_TCP_CONNECT_H_

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 using std::chrono::seconds;
@@ -25,4 +25,4 @@ TEST(TcpConnect, AddressesInBrackets) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 
-namespace muster {
+namespace muster::store {
 
 void BarrierList::Add(StoreClientId client, std::string_view key,
                       int64_t world) {
@@ -46,4 +46,4 @@ std::optional<std::string> BarrierList::Remove(StoreClientId client) {
   return key;
 }
 
-}  // namespace muster
+}  // namespace muster::store

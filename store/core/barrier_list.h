@@ -12,7 +12,7 @@
 
 #include "store/core/store_effects.h"
 
-namespace muster {
+namespace muster::store {
 
 // The clients that wait at barriers. The number of arrivals is kept by the
 // store, as the value of the barrier's key.
@@ -55,6 +55,6 @@ class BarrierList {
   size_t bytes_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_CORE_BARRIER_LIST_H_

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 
-namespace muster {
+namespace muster::store {
 
 void OfferList::Add(StoreClientId client, std::string_view queue) {
   auto count = counts_.find(queue);
@@ -48,4 +48,4 @@ size_t OfferList::CountOf(std::string_view queue) const {
   return count == counts_.end() ? 0 : count->second;
 }
 
-}  // namespace muster
+}  // namespace muster::store

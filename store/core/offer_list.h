@@ -10,7 +10,7 @@
 
 #include "store/core/store_effects.h"
 
-namespace muster {
+namespace muster::store {
 
 // Offers: clients that a push has woken, and the queue whose element is
 // reserved for each. An element is reserved until the client's next request,
@@ -53,6 +53,6 @@ class OfferList {
   size_t bytes_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_CORE_OFFER_LIST_H_

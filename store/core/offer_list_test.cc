@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -51,4 +51,4 @@ TEST(OfferListDeathTest, AClientHasOneOffer) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

@@ -9,7 +9,7 @@
 #include "base/little_endian.h"
 #include "store/wire/limits.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 // Approximate memory of a key, queue or element in addition to its bytes: a map
@@ -471,4 +471,4 @@ void StoreCore::Perform(StoreClientId client, const StoreRequest& request,
   }
 }
 
-}  // namespace muster
+}  // namespace muster::store

@@ -17,7 +17,7 @@
 #include "store/core/watch_list.h"
 #include "store/wire/request.h"
 
-namespace muster {
+namespace muster::store {
 
 // A round's key-value store without its sockets: keys, queues, barriers and
 // waiting clients. Pure: the effects of a request depend only on the requests
@@ -121,6 +121,6 @@ class StoreCore {
   size_t stored_bytes_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_CORE_STORE_CORE_H_

@@ -14,7 +14,7 @@
 #include "base/little_endian.h"
 #include "store/core/store_core.h"
 
-namespace muster {
+namespace muster::store {
 
 inline std::string Number(int64_t number) {
   std::string bytes;
@@ -91,6 +91,6 @@ class StoreCoreTest : public testing::Test {
   StoreCore core_{1 << 20};
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_CORE_STORE_CORE_FIXTURE_H_

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "store/core/store_core_fixture.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -406,4 +406,4 @@ TEST_F(StoreCoreTest, AWaitForManyKeysIsOverOnce) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::store {
 
 // The number that the driver gives to a client; never reused.
 using StoreClientId = uint64_t;
@@ -76,6 +76,6 @@ class StoreEffects {
   std::string bytes_;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_CORE_STORE_EFFECTS_H_

@@ -10,7 +10,7 @@
 #include "store/core/store_core_fixture.h"
 #include "store/wire/limits.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -208,4 +208,4 @@ TEST_F(StoreLimitsTest, AListOfKeysIsBounded) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 
-namespace muster {
+namespace muster::store {
 
 void WaitingList::Add(StoreClientId client,
                       const std::vector<std::string_view>& keys) {
@@ -68,4 +68,4 @@ void WaitingList::Remove(StoreClientId client) {
   waits_.erase(wait);
 }
 
-}  // namespace muster
+}  // namespace muster::store

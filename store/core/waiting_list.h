@@ -11,7 +11,7 @@
 
 #include "store/core/store_effects.h"
 
-namespace muster {
+namespace muster::store {
 
 // The clients that wait for keys, in FIFO order. A wait ends once each of its
 // keys has existed at some time since the wait began; as in PyTorch, the keys
@@ -63,6 +63,6 @@ class WaitingList {
   size_t bytes_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_CORE_WAITING_LIST_H_

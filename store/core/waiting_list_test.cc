@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -42,4 +42,4 @@ TEST(WaitingListTest, WhatNobodyWaitsForAnyMoreIsForgotten) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

@@ -1,6 +1,6 @@
 #include "store/core/watch_list.h"
 
-namespace muster {
+namespace muster::store {
 
 void WatchList::Add(StoreClientId client, std::string_view key) {
   if (!clients_[client].emplace(key).second) return;
@@ -27,4 +27,4 @@ const std::set<StoreClientId>& WatchList::WatchersOf(
   return watched == keys_.end() ? kNobody : watched->second;
 }
 
-}  // namespace muster
+}  // namespace muster::store

@@ -9,7 +9,7 @@
 
 #include "store/core/store_effects.h"
 
-namespace muster {
+namespace muster::store {
 
 // The clients that are notified of every change of a key (WATCH_KEY of the old
 // framing). No client of PyTorch's Python API uses it.
@@ -33,6 +33,6 @@ class WatchList {
   size_t bytes_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_CORE_WATCH_LIST_H_

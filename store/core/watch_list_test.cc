@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -36,4 +36,4 @@ TEST(WatchListTest, WhoIsGoneIsForgotten) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

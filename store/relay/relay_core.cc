@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "base/little_endian.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 // Approximate memory of a shared wait or read in addition to the request's
@@ -316,4 +316,4 @@ void RelayCore::OnFrame(const RelayFrame& frame, StoreEffects* effects) {
   // pending.
 }
 
-}  // namespace muster
+}  // namespace muster::store

@@ -17,7 +17,7 @@
 #include "store/wire/relay_frames.h"
 #include "store/wire/request.h"
 
-namespace muster {
+namespace muster::store {
 
 // A relay without its sockets: decides which frames go upstream for the
 // requests of the local clients, and which clients get the answers. Pure.
@@ -133,6 +133,6 @@ class RelayCore {
   std::set<StoreClientId> busy_;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_RELAY_RELAY_CORE_H_

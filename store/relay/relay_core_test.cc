@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "store/wire/request_parser.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -350,4 +350,4 @@ TEST_F(RelayCoreTest, AReadOfNothingIsNotAnswered) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

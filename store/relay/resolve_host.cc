@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 using Found = absl::StatusOr<std::vector<HostAddress>>;
@@ -96,4 +96,4 @@ Found ResolveHost(const std::string& host, int port, Instant deadline,
   return *std::move(answer->found);
 }
 
-}  // namespace muster
+}  // namespace muster::store

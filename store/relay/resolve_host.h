@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::store {
 
 // A socket address to connect to.
 struct HostAddress {
@@ -44,6 +44,6 @@ absl::StatusOr<std::vector<HostAddress>> ResolveHost(
     const std::string& host, int port, Instant deadline,
     LookUp look_up = SystemLookUp);
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_RELAY_RESOLVE_HOST_H_

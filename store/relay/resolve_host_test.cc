@@ -9,7 +9,7 @@
 
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 Instant In(Duration duration) { return MonotonicNow() + duration; }
@@ -62,4 +62,4 @@ TEST(ResolveHostTest, AResolverThatDoesNotAnswerIsLeftToItself) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

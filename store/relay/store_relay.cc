@@ -17,7 +17,7 @@
 #include "store/wire/limits.h"
 #include "store/wire/relay_frames.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 // Limit of the memory for pending waits and reads, in bytes.
@@ -150,4 +150,4 @@ int StoreRelay::port() const { return running_->port(); }
 
 void StoreRelay::Close() { running_->Close(); }
 
-}  // namespace muster
+}  // namespace muster::store

@@ -11,7 +11,7 @@
 #include "base/owned_fd.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::store {
 
 struct StoreRelayOptions {
   // Address of the round's StoreServer: a host name or IP address, and a port.
@@ -69,6 +69,6 @@ class StoreRelay {
   const std::unique_ptr<Running> running_;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_RELAY_STORE_RELAY_H_

@@ -16,7 +16,7 @@
 #include "store/testing/raw_client.h"
 #include "store/wire/limits.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 using ::testing::HasSubstr;
@@ -235,4 +235,4 @@ TEST(StoreRelayStartTest, SaysWhatCannotBeReached) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

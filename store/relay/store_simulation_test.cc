@@ -18,7 +18,7 @@
 #include "store/wire/command.h"
 #include "store/wire/request.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 using Told = RandomClient::Told;
@@ -237,4 +237,4 @@ TEST(StoreSimulationTest, NorWhereThereIsLittleRoom) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

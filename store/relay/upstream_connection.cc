@@ -18,7 +18,7 @@
 #include "store/wire/relay_frames.h"
 #include "store/wire/request.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 // Pause between two rounds of attempts.
@@ -128,4 +128,4 @@ absl::StatusOr<OwnedFd> ConnectUpstream(
   }
 }
 
-}  // namespace muster
+}  // namespace muster::store

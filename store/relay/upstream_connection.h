@@ -10,7 +10,7 @@
 #include "base/time.h"
 #include "store/relay/resolve_host.h"
 
-namespace muster {
+namespace muster::store {
 
 // Divides the time from `now` to `deadline` equally among `turns` attempts and
 // returns the deadline of the first one. Time that it does not use is left to
@@ -28,6 +28,6 @@ Instant ShareOf(Instant deadline, Instant now, size_t turns);
 absl::StatusOr<OwnedFd> ConnectUpstream(
     const std::vector<HostAddress>& addresses, Instant deadline);
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_RELAY_UPSTREAM_CONNECTION_H_

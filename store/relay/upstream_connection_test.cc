@@ -13,7 +13,7 @@
 #include "store/server/listening_socket.h"
 #include "store/server/store_server.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 HostAddress Local(int port) {
@@ -85,4 +85,4 @@ TEST_F(UpstreamConnectionTest, SaysWhatTheLastOneSaid) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace muster {
+namespace muster::store {
 
 // Passes on sentences for people up to a limit; the last one says that there
 // will be no more.
@@ -29,6 +29,6 @@ class BoundedNotices {
   size_t left_;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_SERVER_BOUNDED_NOTICES_H_

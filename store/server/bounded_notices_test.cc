@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -27,4 +27,4 @@ TEST(BoundedNoticesTest, NobodyNeedListen) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

@@ -1,6 +1,6 @@
 #include "store/server/buffer_budget.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 // The fraction of the budget that must be read within `patience`: otherwise a
@@ -57,4 +57,4 @@ bool BufferBudget::BlocksBefore(const BufferShare& one,
   return other_reads;
 }
 
-}  // namespace muster
+}  // namespace muster::store

@@ -7,7 +7,7 @@
 
 #include "base/time.h"
 
-namespace muster {
+namespace muster::store {
 
 // One connection's account in a BufferBudget; only the budget writes it.
 struct BufferShare {
@@ -67,6 +67,6 @@ class BufferBudget {
   size_t read_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_SERVER_BUFFER_BUDGET_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 constexpr size_t kMost = size_t{1} << 20;
@@ -135,4 +135,4 @@ TEST_F(BufferBudgetTest, HalfARequestFillsBeforeAnAnswer) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

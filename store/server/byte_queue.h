@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster {
+namespace muster::store {
 
 // A buffer of bytes: appended at the end, consumed from the front, with
 // amortised O(1) moves per byte. An empty buffer whose contents were small
@@ -49,6 +49,6 @@ class ByteQueue {
   size_t consumed_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_SERVER_BYTE_QUEUE_H_

@@ -2,7 +2,7 @@
 
 #include "store/wire/relay_frames.h"
 
-namespace muster {
+namespace muster::store {
 
 absl::StatusOr<StoreClientId> ChannelTable::ClientOf(
     StoreConnection& connection, uint32_t channel) {
@@ -38,4 +38,4 @@ void ChannelTable::EndAll(StoreConnection& connection,
   }
 }
 
-}  // namespace muster
+}  // namespace muster::store

@@ -11,7 +11,7 @@
 #include "store/core/store_effects.h"
 #include "store/server/store_connection.h"
 
-namespace muster {
+namespace muster::store {
 
 // Maps the channels of relays' connections to client ids and back. These ids
 // differ from all ids of connections.
@@ -45,6 +45,6 @@ class ChannelTable {
   uint64_t next_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_SERVER_CHANNEL_TABLE_H_

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 
-namespace muster {
+namespace muster::store {
 
 StoreConnection& ConnectionTable::Add(OwnedFd socket,
                                       StoreConnection::Role role) {
@@ -36,4 +36,4 @@ void ConnectionTable::Clear() {
   size_ = 0;
 }
 
-}  // namespace muster
+}  // namespace muster::store

@@ -10,7 +10,7 @@
 #include "store/core/store_effects.h"
 #include "store/server/store_connection.h"
 
-namespace muster {
+namespace muster::store {
 
 // A hub's connections by id. The lower bits of an id are the descriptor, so
 // that a look-up needs no hashing; above them is a serial number, so that an id
@@ -52,6 +52,6 @@ class ConnectionTable {
   uint64_t next_serial_ = 1;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_SERVER_CONNECTION_TABLE_H_

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 // Time to poll for the next event before sleeping. Requests often follow one
@@ -67,4 +67,4 @@ std::span<const epoll_event> HubEvents::Wait(
   return std::span(events_).first(std::max(count, 0));
 }
 
-}  // namespace muster
+}  // namespace muster::store

@@ -14,7 +14,7 @@
 #include "base/owned_fd.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::store {
 
 // The events that a hub's thread waits for: those of its sockets, and another
 // thread's call of Stop.
@@ -52,6 +52,6 @@ class HubEvents {
   std::array<epoll_event, 256> events_;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_SERVER_HUB_EVENTS_H_

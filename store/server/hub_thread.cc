@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::store {
 
 HubThread::~HubThread() { Join(); }
 
@@ -35,4 +35,4 @@ void HubThread::Join() {
   if (thread_.joinable()) thread_.join();
 }
 
-}  // namespace muster
+}  // namespace muster::store

@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 
-namespace muster {
+namespace muster::store {
 
 // A thread with all signals blocked, so that the process's signals go to
 // threads that expect them.
@@ -30,6 +30,6 @@ class HubThread {
   std::thread thread_;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_SERVER_HUB_THREAD_H_

@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 // The kernel limits it to net.core.somaxconn.
@@ -154,4 +154,4 @@ absl::StatusOr<int> LocalPort(const OwnedFd& socket) {
   return ntohs(address.v4.sin_port);
 }
 
-}  // namespace muster
+}  // namespace muster::store

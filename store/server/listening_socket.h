@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::store {
 
 // Returns a non-blocking TCP socket that listens with the longest backlog that
 // the host allows. Its connections have TCP_NODELAY and keep-alive (a host that
@@ -32,6 +32,6 @@ inline constexpr int kDescriptorsForOthers = 512;
 // The local port of a socket.
 absl::StatusOr<int> LocalPort(const OwnedFd& socket);
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_SERVER_LISTENING_SOCKET_H_

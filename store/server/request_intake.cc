@@ -7,7 +7,7 @@
 #include "store/wire/relay_frames.h"
 #include "store/wire/request_parser.h"
 
-namespace muster {
+namespace muster::store {
 
 absl::StatusOr<size_t> RequestIntake::TakeOne(
     StoreConnection& connection, std::string_view bytes, StoreEffects* effects,
@@ -70,4 +70,4 @@ absl::StatusOr<size_t> RequestIntake::TakeFrame(
   return length;
 }
 
-}  // namespace muster
+}  // namespace muster::store

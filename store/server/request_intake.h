@@ -12,7 +12,7 @@
 #include "store/server/store_service.h"
 #include "store/wire/request.h"
 
-namespace muster {
+namespace muster::store {
 
 // Splits the bytes received by a hub into requests of clients, and passes these
 // to the service.
@@ -49,6 +49,6 @@ class RequestIntake {
   StoreRequest request_;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_SERVER_REQUEST_INTAKE_H_

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <thread>
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 constexpr size_t kMostThreads = 4;
@@ -90,4 +90,4 @@ void SendCrew::Take(std::span<Job> jobs) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::store

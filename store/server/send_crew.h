@@ -14,7 +14,7 @@
 
 #include "store/server/hub_thread.h"
 
-namespace muster {
+namespace muster::store {
 
 // Threads that share the send() calls of a hub's thread: when a thousand
 // clients are released at once, nearly all the time is spent in the kernel's
@@ -70,6 +70,6 @@ class SendCrew {
   std::list<HubThread> threads_;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_SERVER_SEND_CREW_H_

@@ -8,7 +8,7 @@
 
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 struct Pair {
@@ -83,4 +83,4 @@ TEST_P(SendCrewTest, TellsWhatWentAndWhatDidNot) {
 INSTANTIATE_TEST_SUITE_P(Helpers, SendCrewTest, testing::Values(0, 1, 3));
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::store {
 
 bool StoreAcceptor::Watch(int epoll, uint64_t id) {
   epoll_ = epoll;
@@ -60,4 +60,4 @@ void StoreAcceptor::SetEvents(uint32_t events) {
   errno = error;
 }
 
-}  // namespace muster
+}  // namespace muster::store

@@ -8,7 +8,7 @@
 
 #include "base/owned_fd.h"
 
-namespace muster {
+namespace muster::store {
 
 // Accepts connections from a listening socket while there is room. Without free
 // descriptors, epoll would report the listener as readable all the time, so its
@@ -44,6 +44,6 @@ class StoreAcceptor {
   bool paused_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_SERVER_STORE_ACCEPTOR_H_

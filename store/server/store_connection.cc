@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 
-namespace muster {
+namespace muster::store {
 
 std::string PeerName(const OwnedFd& socket) {
   sockaddr_storage address{};
@@ -24,4 +24,4 @@ std::string PeerName(const OwnedFd& socket) {
   return absl::StrCat(absl::StripPrefix(host, "::ffff:"), " port ", port);
 }
 
-}  // namespace muster
+}  // namespace muster::store

@@ -12,7 +12,7 @@
 #include "store/server/byte_queue.h"
 #include "store/wire/request_parser.h"
 
-namespace muster {
+namespace muster::store {
 
 // One socket of a hub with its buffers and state. Takes a few hundred bytes
 // while it is idle, because there may be tens of thousands of idle connections.
@@ -59,6 +59,6 @@ struct StoreConnection {
 // Returns "10.1.2.3:4567", or as much as is known of the peer.
 std::string PeerName(const OwnedFd& socket);
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_SERVER_STORE_CONNECTION_H_

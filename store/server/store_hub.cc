@@ -17,7 +17,7 @@
 #include "store/wire/limits.h"
 #include "store/wire/relay_frames.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 // Ids of events without a connection; ConnectionTable's ids are larger.
@@ -494,4 +494,4 @@ void StoreHub::Destroy(StoreClientId id) {
   acceptor_.Resume(connections_.size());
 }
 
-}  // namespace muster
+}  // namespace muster::store

@@ -29,7 +29,7 @@
 #include "store/server/store_service.h"
 #include "store/server/tick_timer.h"
 
-namespace muster {
+namespace muster::store {
 
 struct StoreHubOptions {
   using Relays = RequestIntake::Relays;
@@ -185,6 +185,6 @@ class StoreHub {
   std::string scratch_;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_SERVER_STORE_HUB_H_

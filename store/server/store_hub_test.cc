@@ -19,7 +19,7 @@
 #include "store/server/store_connection.h"
 #include "store/testing/raw_client.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 // Answers pings. Sends values and ends of clients upstream, and upstream data
@@ -202,4 +202,4 @@ TEST(StoreHubTest, BeyondItsConnectionsNewOnesWait) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

@@ -16,7 +16,7 @@
 #include "store/testing/raw_client.h"
 #include "store/wire/limits.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 using ::testing::Each;
@@ -113,4 +113,4 @@ TEST_F(StoreOverloadTest, NothingIsLostOfWhoWaits) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

@@ -20,7 +20,7 @@
 #include "store/testing/many_clients.h"
 #include "store/testing/raw_client.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 using C = StoreCommand;
@@ -137,4 +137,4 @@ TEST(StoreScaleTest, AsManyConnectionsAsThereAreDescriptors) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

@@ -12,7 +12,7 @@
 #include "store/server/store_hub.h"
 #include "store/server/store_service.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 // Connects a StoreCore to a hub.
@@ -125,4 +125,4 @@ int StoreServer::port() const { return running_->port(); }
 
 void StoreServer::Close(const std::string& reason) { running_->Close(reason); }
 
-}  // namespace muster
+}  // namespace muster::store

@@ -11,7 +11,7 @@
 #include "base/owned_fd.h"
 #include "base/time.h"
 
-namespace muster {
+namespace muster::store {
 
 struct StoreServerOptions {
   // A numeric IPv4 or IPv6 address of this host; empty: all addresses of both
@@ -77,6 +77,6 @@ class StoreServer {
   const std::unique_ptr<Running> running_;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_SERVER_STORE_SERVER_H_

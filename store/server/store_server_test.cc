@@ -23,7 +23,7 @@
 #include "store/wire/limits.h"
 #include "store/wire/relay_frames.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 using ::testing::AllOf;
@@ -492,4 +492,4 @@ TEST_F(StoreServerTest, ZLastWithoutDescriptorsNewOnesWait) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

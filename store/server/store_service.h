@@ -10,7 +10,7 @@
 #include "store/wire/command.h"
 #include "store/wire/request.h"
 
-namespace muster {
+namespace muster::store {
 
 // The service behind a hub's connections: the store itself, or a relay to it.
 // Called from the hub's thread only.
@@ -43,6 +43,6 @@ class StoreService {
                                             StoreEffects* effects) = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_SERVER_STORE_SERVICE_H_

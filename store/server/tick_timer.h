@@ -6,7 +6,7 @@
 
 #include "base/time.h"
 
-namespace muster {
+namespace muster::store {
 
 // A timer for a periodic action. Pure.
 class TickTimer {
@@ -32,6 +32,6 @@ class TickTimer {
   Instant next_;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_SERVER_TICK_TIMER_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 using std::chrono::microseconds;
@@ -24,4 +24,4 @@ TEST(TickTimerTest, IsDueOnceAPeriod) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 constexpr int kPatienceMilliseconds = 30'000;
@@ -61,4 +61,4 @@ size_t ManyClients::CountThoseSent(std::string_view expected) {
   return whole;
 }
 
-}  // namespace muster
+}  // namespace muster::store

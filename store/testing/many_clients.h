@@ -10,7 +10,7 @@
 #include "store/testing/raw_client.h"
 #include "store/wire/request.h"
 
-namespace muster {
+namespace muster::store {
 
 // A group of clients of one store that send the same requests and read
 // concurrently.
@@ -33,6 +33,6 @@ class ManyClients {
   std::vector<std::unique_ptr<RawClient>> clients_;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_TESTING_MANY_CLIENTS_H_

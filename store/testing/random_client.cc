@@ -8,7 +8,7 @@
 #include "base/little_endian.h"
 #include "store/wire/request.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 // Not a distribution of the standard library, so that a seed gives the same
@@ -149,4 +149,4 @@ bool RandomClient::MayHold(std::string_view queue) const {
          std::find(keys_.begin(), keys_.end(), queue) != keys_.end();
 }
 
-}  // namespace muster
+}  // namespace muster::store

@@ -12,7 +12,7 @@
 #include "store/testing/simulated_store.h"
 #include "store/wire/command.h"
 
-namespace muster {
+namespace muster::store {
 
 // A client of a SimulatedStore that sends random requests of the kinds that
 // PyTorch sends, and fails the test if a request is not answered exactly once.
@@ -85,6 +85,6 @@ class RandomClient {
   bool silent_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_TESTING_RANDOM_CLIENT_H_

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 constexpr int kPatienceMilliseconds = 30'000;
@@ -141,4 +141,4 @@ void RawClient::StartWait(std::string_view key) {
 
 bool RawClient::Released() { return Receive(1) == std::string(1, '\0'); }
 
-}  // namespace muster
+}  // namespace muster::store

@@ -11,7 +11,7 @@
 #include "store/wire/reply.h"
 #include "store/wire/request.h"
 
-namespace muster {
+namespace muster::store {
 
 // A test's client of a store that sends exactly the given bytes. Each wait
 // fails the test after 30 s. IPv4 loopback only.
@@ -58,6 +58,6 @@ class RawClient {
   std::string received_;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_TESTING_RAW_CLIENT_H_

@@ -7,7 +7,7 @@
 #include "store/wire/relay_frames.h"
 #include "store/wire/request_parser.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 constexpr StoreClientId kUpstream = 0;
@@ -239,4 +239,4 @@ void SimulatedStore::SendToClient(const StoreEffects::Effect& effect,
   if (!client.connected) clients_.erase(found);
 }
 
-}  // namespace muster
+}  // namespace muster::store

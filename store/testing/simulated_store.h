@@ -19,7 +19,7 @@
 #include "store/wire/command.h"
 #include "store/wire/request.h"
 
-namespace muster {
+namespace muster::store {
 
 // A round's store, relays and clients without sockets. Uses the real cores;
 // requests, frames and replies between them are in flight until the test
@@ -110,6 +110,6 @@ class SimulatedStore {
   StoreClientId next_client_ = 1;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_TESTING_SIMULATED_STORE_H_

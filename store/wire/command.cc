@@ -1,6 +1,6 @@
 #include "store/wire/command.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 struct Row {
@@ -77,4 +77,4 @@ std::optional<StoreCommand> CommandFromByte(StoreFraming framing,
   return {};
 }
 
-}  // namespace muster
+}  // namespace muster::store

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace muster {
+namespace muster::store {
 
 // The requests of a client: the commands of PyTorch's TCPStore. The values are
 // the numbers on the wire since PyTorch 2.1, except for the last two.
@@ -93,6 +93,6 @@ inline constexpr uint8_t kStoreKeyDeleted = 2;  // key deleted
 // Reply to WATCH_KEY itself.
 inline constexpr uint8_t kStoreWatchRegistered = 3;
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_WIRE_COMMAND_H_

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace muster {
+namespace muster::store {
 
 // Limits of one request or reply. The first three are PyTorch's.
 inline constexpr size_t kMaxStoreKeys = size_t{128} << 10;
@@ -18,6 +18,6 @@ inline constexpr size_t kMaxStoreRequestBytes = size_t{64} << 20;
 // times.
 inline constexpr size_t kMaxStoreReplyBytes = size_t{256} << 20;
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_WIRE_LIMITS_H_

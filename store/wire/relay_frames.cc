@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/little_endian.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 constexpr size_t kHeaderBytes = 9;
@@ -37,4 +37,4 @@ absl::StatusOr<size_t> ParseRelayFrame(std::string_view buffer,
   return kHeaderBytes + size;
 }
 
-}  // namespace muster
+}  // namespace muster::store

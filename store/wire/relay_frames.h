@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::store {
 
 // Muster's extension of the protocol. After VALIDATE, a relay sends RELAY with
 // this version, the server answers with the same number, and then both sides
@@ -50,6 +50,6 @@ void AppendRelayFrame(const RelayFrame& frame, std::string* out);
 absl::StatusOr<size_t> ParseRelayFrame(std::string_view buffer,
                                        size_t max_bytes, RelayFrame* frame);
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_WIRE_RELAY_FRAMES_H_

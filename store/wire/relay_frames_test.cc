@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 TEST(RelayFramesTest, AFrameSurvivesTheWireCutAnywhere) {
@@ -36,4 +36,4 @@ TEST(RelayFramesTest, RefusesAnUnknownKindAndTooManyBytes) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

@@ -4,7 +4,7 @@
 #include "base/little_endian.h"
 #include "store/wire/limits.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 size_t NumberBytes(ReplyShape shape) {
@@ -77,4 +77,4 @@ absl::StatusOr<size_t> ReplyParser::Parse(std::string_view buffer,
   return at_;
 }
 
-}  // namespace muster
+}  // namespace muster::store

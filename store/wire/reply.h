@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "store/wire/command.h"
 
-namespace muster {
+namespace muster::store {
 
 // A reply of the store. Servers write replies with little_endian.h, since each
 // consists only of integers and strings.
@@ -49,6 +49,6 @@ class ReplyParser {
   bool number_taken_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_WIRE_REPLY_H_

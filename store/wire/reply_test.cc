@@ -8,7 +8,7 @@
 #include "base/little_endian.h"
 #include "store/wire/limits.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -92,4 +92,4 @@ TEST(ReplyTest, RefusesWhatNoStoreSays) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

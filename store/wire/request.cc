@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "base/little_endian.h"
 
-namespace muster {
+namespace muster::store {
 
 void AppendRequest(const StoreRequest& request, std::string* out) {
   MUSTER_CHECK(request.command != StoreCommand::kWatchKey)
@@ -27,4 +27,4 @@ void AppendRequest(const StoreRequest& request, std::string* out) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::store

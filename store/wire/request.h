@@ -8,7 +8,7 @@
 
 #include "store/wire/command.h"
 
-namespace muster {
+namespace muster::store {
 
 // One request to the store. The command determines which fields are used. The
 // views refer to bytes of the creator of the request: a parser's receive
@@ -37,6 +37,6 @@ struct StoreRequest {
 // server closes the connection.
 void AppendRequest(const StoreRequest& request, std::string* out);
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_WIRE_REQUEST_H_

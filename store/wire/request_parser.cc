@@ -4,7 +4,7 @@
 #include "base/little_endian.h"
 #include "store/wire/limits.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 // The size of VALIDATE: the command's byte and its number.
@@ -140,4 +140,4 @@ absl::StatusOr<size_t> RequestParser::Parse(std::string_view buffer,
   return length;
 }
 
-}  // namespace muster
+}  // namespace muster::store

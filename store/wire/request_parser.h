@@ -10,7 +10,7 @@
 #include "store/wire/command.h"
 #include "store/wire/request.h"
 
-namespace muster {
+namespace muster::store {
 
 // Splits the bytes of one connection, which arrive in arbitrary pieces, into
 // requests: PyTorch's client flushes every 1,440 bytes, and a malicious one may
@@ -72,6 +72,6 @@ class RequestParser {
   std::vector<Span> spans_;
 };
 
-}  // namespace muster
+}  // namespace muster::store
 
 #endif  // MUSTER_STORE_WIRE_REQUEST_PARSER_H_

@@ -9,7 +9,7 @@
 #include "base/little_endian.h"
 #include "store/wire/limits.h"
 
-namespace muster {
+namespace muster::store {
 namespace {
 
 using ::testing::HasSubstr;
@@ -258,4 +258,4 @@ TEST(RequestParserTest, ForgetsTheKeysOfTheRequestBefore) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::store

@@ -12,12 +12,13 @@
 namespace muster {
 namespace {
 
-Binding ModeOf(const std::string& name) {
-  for (const Binding mode : {Binding::kNode, Binding::kSocket,
-                             Binding::kExclusive, Binding::kCoreComplex}) {
-    if (name == BindingName(mode)) return mode;
+agent::Binding ModeOf(const std::string& name) {
+  for (const agent::Binding mode :
+       {agent::Binding::kNode, agent::Binding::kSocket,
+        agent::Binding::kExclusive, agent::Binding::kCoreComplex}) {
+    if (name == agent::BindingName(mode)) return mode;
   }
-  return Binding::kNone;
+  return agent::Binding::kNone;
 }
 
 // Splits "a,b" at the commas.
@@ -33,20 +34,21 @@ std::string Plan(const std::string& line) {
   std::string root, mode, allowed, gpus;
   in >> root >> mode >> allowed >> gpus;
   setenv("HWLOC_FSROOT", root.c_str(), 1);
-  const absl::StatusOr<MachineLayout> layout = ReadLayout();
+  const absl::StatusOr<agent::MachineLayout> layout = agent::ReadLayout();
   if (!layout.ok()) return std::string(layout.status().message());
-  BindingRequest request;
+  agent::BindingRequest request;
   request.mode = ModeOf(mode);
   for (const std::string& cpu : Parts(allowed)) {
     request.allowed.push_back(std::stoi(cpu));
   }
   request.gpus = Parts(gpus);
   request.workers = static_cast<int>(request.gpus.size());
-  const absl::StatusOr<BindingPlan> plan = PlanBinding(request, *layout);
+  const absl::StatusOr<agent::BindingPlan> plan =
+      agent::PlanBinding(request, *layout);
   if (!plan.ok()) return "refused";
   std::string text;
-  for (const WorkerBinding& worker : plan->workers) {
-    text += (text.empty() ? "" : " | ") + CpuList(worker.cpus);
+  for (const agent::WorkerBinding& worker : plan->workers) {
+    text += (text.empty() ? "" : " | ") + agent::CpuList(worker.cpus);
   }
   return text;
 }

@@ -9,7 +9,7 @@
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
-  const auto vocabulary = muster::ReadBpeFiles(argv[1], argv[2]);
+  const auto vocabulary = muster::models::ReadBpeFiles(argv[1], argv[2]);
   if (!vocabulary.ok()) {
     std::cerr << vocabulary.status() << "\n";
     return 1;

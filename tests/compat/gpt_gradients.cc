@@ -13,15 +13,15 @@
 int main(int argc, char** argv) {
   constexpr int64_t kBatch = 3;
   constexpr int64_t kTime = 16;
-  muster::GptConfig config{
+  muster::models::GptConfig config{
       .vocabulary = 31, .context = 20, .layers = 3, .heads = 4, .width = 32};
   if (argc != 2) return 2;
   if (std::string(argv[1]) == "none") {
-    config.biases = muster::GptConfig::Biases::kNone;
+    config.biases = muster::models::GptConfig::Biases::kNone;
   }
-  muster::GptWeights weights(config, {0, config.layers});
+  muster::models::GptWeights weights(config, {0, config.layers});
   for (size_t i = 0; i < weights.tensors().size(); ++i) {
-    const muster::GptTensor& tensor = weights.tensors()[i];
+    const muster::models::GptTensor& tensor = weights.tensors()[i];
     float* const values = weights.value(static_cast<int>(i));
     // The scales of norms are about 1.
     const bool norm = tensor.shape.size() == 1 &&
@@ -33,12 +33,12 @@ int main(int argc, char** argv) {
       values[k] = static_cast<float>((norm ? 1 : 0) + 0.2 * wave);
     }
   }
-  muster::GptMicroBatch batch;
+  muster::models::GptMicroBatch batch;
   for (int i = 0; i < kBatch * kTime; ++i) {
     batch.tokens.push_back(i * i % 31);
     batch.targets.push_back((i * 7 + 3) % 31);
   }
-  const muster::GptStage model(weights, kBatch, kTime);
+  const muster::models::GptStage model(weights, kBatch, kTime);
   std::vector<float> stream;
   model.Forward(&batch, &stream);
   std::printf("%.9g\n", model.Loss(&batch, stream, 1));

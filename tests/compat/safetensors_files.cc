@@ -68,16 +68,16 @@ absl::Status Print(const std::string& path) {
 }
 
 // The loss for the same tokens as in the oracle.
-double LossOf(GptWeights& weights) {
+double LossOf(models::GptWeights& weights) {
   constexpr int64_t kBatch = 2;
   constexpr int64_t kTime = 12;
-  GptMicroBatch batch;
+  models::GptMicroBatch batch;
   for (int i = 0; i < kBatch * kTime; ++i) {
     batch.tokens.push_back(i * i % 31);
     // The target is the next token of the same row.
     batch.targets.push_back((i + 1) * (i + 1) % 31);
   }
-  const GptStage model(weights, kBatch, kTime);
+  const models::GptStage model(weights, kBatch, kTime);
   std::vector<float> stream;
   model.Forward(&batch, &stream);
   return model.LossOnly(&batch, stream);
@@ -86,9 +86,9 @@ double LossOf(GptWeights& weights) {
 absl::Status Run(const std::string& what, const std::string& path) {
   if (what == "write") return Write(path);
   if (what == "print") return Print(path);
-  const GptConfig config = {
+  const models::GptConfig config = {
       .vocabulary = 31, .context = 20, .layers = 3, .heads = 4, .width = 32};
-  GptWeights weights(config, {0, config.layers});
+  models::GptWeights weights(config, {0, config.layers});
   absl::Status status;
   if (what == "model") {
     weights.Initialize(7);
@@ -98,9 +98,9 @@ absl::Status Run(const std::string& what, const std::string& path) {
       weights.data()[i] =
           weights.data()[i] * 10 + 0.01f * static_cast<float>(i % 7 - 3);
     }
-    status = WriteHuggingFaceModel(weights, path);
+    status = models::WriteHuggingFaceModel(weights, path);
   } else {
-    status = ReadHuggingFaceWeights(path, &weights);
+    status = models::ReadHuggingFaceWeights(path, &weights);
   }
   if (status.ok()) std::printf("%.9g\n", LossOf(weights));
   return status;

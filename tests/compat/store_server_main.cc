@@ -18,13 +18,13 @@ void Say(const std::string& notice) { std::cerr << notice + "\n"; }
 }  // namespace
 
 int main() {
-  auto server =
-      muster::StoreServer::Start({.address = "127.0.0.1", .on_notice = &Say});
+  auto server = muster::store::StoreServer::Start(
+      {.address = "127.0.0.1", .on_notice = &Say});
   if (!server.ok()) {
     std::cerr << server.status() << "\n";
     return 1;
   }
-  auto relay = muster::StoreRelay::Start(
+  auto relay = muster::store::StoreRelay::Start(
       {.upstream_host = "127.0.0.1",
        .upstream_port = (*server)->port(),
        .deadline = muster::MonotonicNow() + std::chrono::seconds(20),

@@ -24,12 +24,12 @@ namespace muster {
 namespace {
 
 const std::string& Json() {
-  static const std::string json = SmallVocabularyJson();
+  static const std::string json = models::SmallVocabularyJson();
   return json;
 }
 
 const std::string& Merges() {
-  static const std::string merges = SmallMergesText();
+  static const std::string merges = models::SmallMergesText();
   return merges;
 }
 
@@ -53,7 +53,7 @@ class MemoryFile {
 void CheckPieces(std::string_view text) {
   std::vector<std::string_view> pieces;
   for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view piece = TakePiece(&rest);
+    const std::string_view piece = models::TakePiece(&rest);
     MUSTER_CHECK(!piece.empty());
     pieces.push_back(piece);
   }
@@ -64,7 +64,7 @@ void CheckPieces(std::string_view text) {
   }
   MUSTER_CHECK(next == text.data() + text.size());
   // Checks that WholePieces returns a prefix that ends at the end of a piece.
-  const size_t whole = WholePieces(text, text.size() / 2);
+  const size_t whole = models::WholePieces(text, text.size() / 2);
   MUSTER_CHECK(whole <= text.size());
   size_t end = 0;
   for (size_t i = 0; i < pieces.size() && end < whole; ++i) {
@@ -73,8 +73,9 @@ void CheckPieces(std::string_view text) {
   MUSTER_CHECK(end == whole);
 }
 
-void CheckVocabulary(const Vocabulary& vocabulary, std::string_view text) {
-  const auto stored = ParseVocabulary(vocabulary.Serialize());
+void CheckVocabulary(const models::Vocabulary& vocabulary,
+                     std::string_view text) {
+  const auto stored = models::ParseVocabulary(vocabulary.Serialize());
   MUSTER_CHECK(stored.ok()) << stored.status();
   MUSTER_CHECK((*stored)->Serialize() == vocabulary.Serialize());
   const auto tokens = vocabulary.Encode(text);
@@ -85,7 +86,7 @@ void CheckVocabulary(const Vocabulary& vocabulary, std::string_view text) {
 
 void CheckTokenFile(std::string_view bytes) {
   const MemoryFile memory(bytes);
-  const auto file = TokenFile::Open(memory.path());
+  const auto file = models::TokenFile::Open(memory.path());
   if (!file.ok()) return;
   MUSTER_CHECK((*file)->count() <= static_cast<int64_t>(bytes.size()));
   std::vector<int32_t> tokens(static_cast<size_t>((*file)->count()));
@@ -98,15 +99,15 @@ void CheckTokenFile(std::string_view bytes) {
 
 // A valid token file of ten tokens, with the small vocabulary.
 std::string SoundTokenFile() {
-  const std::string vocabulary = SmallBpe()->Serialize();
-  TokenFileHeader header;
+  const std::string vocabulary = models::SmallBpe()->Serialize();
+  models::TokenFileHeader header;
   header.vocabulary_tokens = 263;
   header.vocabulary_bytes = vocabulary.size();
   header.token_bytes = 2;
   header.count = 10;
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
   bytes += vocabulary;
-  bytes.resize(TokensOffset(vocabulary.size()));
+  bytes.resize(models::TokensOffset(vocabulary.size()));
   return bytes + std::string("hello worldhello wor").substr(0, 20);
 }
 
@@ -117,17 +118,18 @@ void RunBpeFuzzCase(std::string_view input) {
   const int kind = static_cast<unsigned char>(input[0]) % 5;
   input.remove_prefix(1);
   if (kind == 0) {
-    static const std::unique_ptr<BpeVocabulary> small = SmallBpe();
+    static const std::unique_ptr<models::BpeVocabulary> small =
+        models::SmallBpe();
     CheckPieces(input);
     CheckVocabulary(*small, input);
   } else if (kind == 1 || kind == 2) {
     const auto vocabulary =
-        ParseBpe(kind == 1 ? EditedBytes(Json(), input) : Json(),
-                 kind == 2 ? EditedBytes(Merges(), input) : Merges());
+        models::ParseBpe(kind == 1 ? EditedBytes(Json(), input) : Json(),
+                         kind == 2 ? EditedBytes(Merges(), input) : Merges());
     if (vocabulary.ok()) CheckVocabulary(**vocabulary, input);
   } else if (kind == 3) {
-    static const std::string sound = SmallBpe()->Serialize();
-    const auto vocabulary = ParseVocabulary(EditedBytes(sound, input));
+    static const std::string sound = models::SmallBpe()->Serialize();
+    const auto vocabulary = models::ParseVocabulary(EditedBytes(sound, input));
     if (vocabulary.ok()) CheckVocabulary(**vocabulary, input);
   } else {
     static const std::string sound = SoundTokenFile();

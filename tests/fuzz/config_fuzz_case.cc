@@ -31,13 +31,13 @@ constexpr std::string_view kSound[] = {
 
 void RunConfigFuzzCase(std::string_view input) {
   if (input.empty()) return;
-  static const auto& flags =
-      *new std::vector<Flag>(FlagsOf(FlagUser::kLaunchOnly));
+  static const auto& flags = *new std::vector<launcher::Flag>(
+      launcher::FlagsOf(launcher::FlagUser::kLaunchOnly));
   const std::string_view sound =
       kSound[static_cast<unsigned char>(input[0]) % std::size(kSound)];
   input.remove_prefix(1);
   const std::string text = EditedBytes(sound, input);
-  const absl::StatusOr<ConfigMeaning> meaning = ReadConfig(
+  const absl::StatusOr<launcher::ConfigMeaning> meaning = launcher::ReadConfig(
       text, flags,
       {.file_name = "f", .working_directory = "/", .python_path = ""});
   if (!meaning.ok()) {
@@ -46,7 +46,7 @@ void RunConfigFuzzCase(std::string_view input) {
     return;
   }
   for (const auto& [name, said] : meaning->defaults.flags) {
-    MUSTER_CHECK(FindFlag(flags, name) != nullptr) << name;
+    MUSTER_CHECK(launcher::FindFlag(flags, name) != nullptr) << name;
     MUSTER_CHECK(said.origin.rfind("f:", 0) == 0) << said.origin;
     MUSTER_CHECK(said.text.size() <= text.size() + 16) << name;
   }

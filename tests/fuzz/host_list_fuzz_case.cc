@@ -25,7 +25,7 @@ void RunHostListFuzzCase(std::string_view input) {
   const std::string_view sound =
       kSound[static_cast<unsigned char>(input[0]) % std::size(kSound)];
   input.remove_prefix(1);
-  const auto hosts = ExpandHostList(EditedBytes(sound, input));
+  const auto hosts = launcher::ExpandHostList(EditedBytes(sound, input));
   if (!hosts.ok()) {
     MUSTER_CHECK(!hosts.status().message().empty());
     return;
@@ -37,7 +37,7 @@ void RunHostListFuzzCase(std::string_view input) {
     MUSTER_CHECK(host.find_first_of("[], /") == std::string::npos);
     written += host + ",";
   }
-  const auto again = ExpandHostList(written);
+  const auto again = launcher::ExpandHostList(written);
   // The list written name by name may exceed the limit of the parser.
   if (written.size() > 1 << 20) return;
   MUSTER_CHECK(again.ok()) << again.status();

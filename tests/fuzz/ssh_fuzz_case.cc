@@ -22,40 +22,47 @@ void CheckOneLine(const absl::Status& error) {
 }
 
 void FuzzHosts(std::string_view text) {
-  const absl::StatusOr<std::vector<Host>> hosts = ParseHostFile(text);
+  const absl::StatusOr<std::vector<launcher::Host>> hosts =
+      launcher::ParseHostFile(text);
   CheckOneLine(hosts.status());
   if (hosts.ok()) {
     MUSTER_CHECK(!hosts->empty());
-    for (const Host& host : *hosts) {
-      MUSTER_CHECK(IsHostName(host.name) && host.Destination()[0] != '-');
+    for (const launcher::Host& host : *hosts) {
+      MUSTER_CHECK(launcher::IsHostName(host.name) &&
+                   host.Destination()[0] != '-');
       MUSTER_CHECK(!host.slots ||
-                   (*host.slots > 0 && *host.slots <= kMostSlots));
+                   (*host.slots > 0 && *host.slots <= launcher::kMostSlots));
     }
   }
-  const std::vector<Host> known = {{"a", "", 4, {}}, {"::1", "", {}, {}}};
+  const std::vector<launcher::Host> known = {{"a", "", 4, {}},
+                                             {"::1", "", {}, {}}};
   for (const bool include : {true, false}) {
-    const absl::StatusOr<std::vector<Host>> kept =
-        FilterHosts(known, include ? std::string(text) : "",
-                    include ? "" : std::string(text));
+    const absl::StatusOr<std::vector<launcher::Host>> kept =
+        launcher::FilterHosts(known, include ? std::string(text) : "",
+                              include ? "" : std::string(text));
     MUSTER_CHECK(!kept.ok() || !kept->empty());
   }
 }
 
 void FuzzMessages(std::string_view bytes) {
-  for (const Greeting greeting : {Greeting::kExpected, Greeting::kNone}) {
-    FrameReader reader(greeting);
+  for (const launcher::Greeting greeting :
+       {launcher::Greeting::kExpected, launcher::Greeting::kNone}) {
+    launcher::FrameReader reader(greeting);
     // Append the bytes in two pieces.
     const size_t cut = bytes.empty() ? 0 : bytes.size() * 2 / 3;
     for (const std::string_view piece :
          {bytes.substr(0, cut), bytes.substr(cut)}) {
       reader.Append(piece);
       while (const auto frame = reader.Next()) {
-        if (const auto down = DecodeDown(*frame)) {
-          MUSTER_CHECK(DecodeDown(std::string_view(Encode(*down)).substr(4)) ==
-                       down);
+        if (const auto down = launcher::DecodeDown(*frame)) {
+          MUSTER_CHECK(
+              launcher::DecodeDown(
+                  std::string_view(launcher::Encode(*down)).substr(4)) == down);
         }
-        if (const auto up = DecodeUp(*frame)) {
-          MUSTER_CHECK(DecodeUp(std::string_view(Encode(*up)).substr(4)) == up);
+        if (const auto up = launcher::DecodeUp(*frame)) {
+          MUSTER_CHECK(launcher::DecodeUp(
+                           std::string_view(launcher::Encode(*up)).substr(4)) ==
+                       up);
         }
       }
     }
@@ -63,11 +70,12 @@ void FuzzMessages(std::string_view bytes) {
 }
 
 void FuzzVariables(std::string_view text) {
-  const absl::StatusOr<Environment> variables = ParseEnvironmentFile(text);
+  const absl::StatusOr<launcher::Environment> variables =
+      launcher::ParseEnvironmentFile(text);
   CheckOneLine(variables.status());
   if (!variables.ok()) return;
   for (const auto& [name, value] : *variables) {
-    MUSTER_CHECK(IsVariableName(name));
+    MUSTER_CHECK(launcher::IsVariableName(name));
     MUSTER_CHECK(value.find('\0') == std::string::npos);
   }
 }
@@ -81,7 +89,7 @@ void FuzzWords(std::string_view text) {
 }
 
 std::string SoundMessages() {
-  BeNode node;
+  launcher::BeNode node;
   node.working_directory = "/d";
   node.environment = {{"A", "1"}};
   node.flags = {"--nnodes=2"};
@@ -89,12 +97,15 @@ std::string SoundMessages() {
   node.ssh = {{"-p", "1"}, 1000, 2, "/l"};
   node.hosts = {{0, "a", "u@a", {"--node-rank=0"}, {{"B", "0,2"}}},
                 {1, "b", "b", {}, {}}};
-  return Encode(DownMessage(node)) +
-         Encode(DownMessage(StartAgent{1, {"--quiet"}})) +
-         Encode(DownMessage(SignalAgents{1, 2})) +
-         Encode(UpMessage(HostUp{1, "10.0.0.1", ""})) +
-         Encode(UpMessage(OutputCame{0, OutputStream::kStdout, "x\n"})) +
-         Encode(UpMessage(AgentEnded{0, 1, "v"}));
+  return launcher::Encode(launcher::DownMessage(node)) +
+         launcher::Encode(
+             launcher::DownMessage(launcher::StartAgent{1, {"--quiet"}})) +
+         launcher::Encode(launcher::DownMessage(launcher::SignalAgents{1, 2})) +
+         launcher::Encode(
+             launcher::UpMessage(launcher::HostUp{1, "10.0.0.1", ""})) +
+         launcher::Encode(launcher::UpMessage(
+             launcher::OutputCame{0, launcher::OutputStream::kStdout, "x\n"})) +
+         launcher::Encode(launcher::UpMessage(launcher::AgentEnded{0, 1, "v"}));
 }
 
 }  // namespace
@@ -104,7 +115,7 @@ void RunSshFuzzCase(std::string_view input) {
   FuzzHosts(EditedBytes("a slots=4 max_slots=8\nu@b:2\n[::1]:3 # c\n", input));
   FuzzHosts(EditedBytes("a:0,2@[::1]:1", input));
   FuzzMessages(EditedBytes(SoundMessages(), input));
-  FuzzMessages(EditedBytes(GreetingLine() + SoundMessages(), input));
+  FuzzMessages(EditedBytes(launcher::GreetingLine() + SoundMessages(), input));
   FuzzVariables(input);
   FuzzVariables(EditedBytes("A=1\nB = x\n# c\n", input));
   FuzzWords(input);

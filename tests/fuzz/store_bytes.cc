@@ -13,8 +13,9 @@ std::string StoreBytes::Key() { return std::string(1, 'a' + Below(6)); }
 std::string StoreBytes::Opening() {
   std::string bytes;
   if (Below(4) == 0) return bytes;
-  AppendRequest({.command = StoreCommand::kValidate, .number = kStoreMagic},
-                &bytes);
+  store::AppendRequest(
+      {.command = store::StoreCommand::kValidate, .number = store::kStoreMagic},
+      &bytes);
   return bytes;
 }
 
@@ -24,9 +25,9 @@ std::string StoreBytes::SoundRequest() {
   const std::string expected(Below(3), '7');
   std::vector<std::string> keys(Below(4));
   for (std::string& each : keys) each = Key();
-  StoreRequest request = {
-      .command = static_cast<StoreCommand>(
-          1 + Below(static_cast<uint64_t>(StoreCommand::kBarrier))),
+  store::StoreRequest request = {
+      .command = static_cast<store::StoreCommand>(
+          1 + Below(static_cast<uint64_t>(store::StoreCommand::kBarrier))),
       .key = key,
       .value = value,
       .expected = expected,
@@ -37,7 +38,7 @@ std::string StoreBytes::SoundRequest() {
     request.values.push_back(value);
   }
   std::string bytes;
-  AppendRequest(request, &bytes);
+  store::AppendRequest(request, &bytes);
   return bytes;
 }
 
@@ -48,9 +49,12 @@ std::string StoreBytes::Request() {
       bytes.resize(Below(bytes.size()) + 1);
       break;
     case 1: {  // a length or count above or exactly at a limit
-      const uint64_t lengths[] = {
-          ~uint64_t{0},      uint64_t{1} << 63,       kMaxStoreKeyBytes + 1,
-          kMaxStoreKeyBytes, kMaxStoreValueBytes + 1, kMaxStoreKeys};
+      const uint64_t lengths[] = {~uint64_t{0},
+                                  uint64_t{1} << 63,
+                                  store::kMaxStoreKeyBytes + 1,
+                                  store::kMaxStoreKeyBytes,
+                                  store::kMaxStoreValueBytes + 1,
+                                  store::kMaxStoreKeys};
       std::string length;
       AppendInteger(lengths[Below(6)], &length);
       bytes.replace(1, 8, length);

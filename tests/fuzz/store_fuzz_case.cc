@@ -23,7 +23,7 @@ constexpr size_t kMaxStoreBytes = 1 << 16;
 // kept.
 constexpr size_t kSlack = 1 << 12;
 constexpr size_t kMaxHeldBytes = 1 << 14;
-constexpr StoreClientId kUpstream = 0;
+constexpr store::StoreClientId kUpstream = 0;
 constexpr size_t kClients = 4;
 
 // A store and a relay in front of it, without sockets: frames are passed on
@@ -35,31 +35,32 @@ class World {
         relay_(kUpstream, {.held_bytes = kMaxHeldBytes, .fan_out_bytes = 20}) {}
 
   // Clients 1 and 2 use the store, 3 and 4 the relay.
-  static bool Relayed(StoreClientId client) { return client > 2; }
+  static bool Relayed(store::StoreClientId client) { return client > 2; }
 
-  void Admit(StoreClientId client) { present_.insert(client); }
-  bool MayAsk(StoreClientId client) const {
+  void Admit(store::StoreClientId client) { present_.insert(client); }
+  bool MayAsk(store::StoreClientId client) const {
     return present_.contains(client) && !relay_.Busy(client);
   }
 
-  void Ask(StoreClientId client, StoreFraming framing,
-           const StoreRequest& request) {
-    if (request.command == StoreCommand::kRelay) return Leave(client);
-    StoreEffects effects;
+  void Ask(store::StoreClientId client, store::StoreFraming framing,
+           const store::StoreRequest& request) {
+    if (request.command == store::StoreCommand::kRelay) return Leave(client);
+    store::StoreEffects effects;
     if (Relayed(client)) {
       relay_.OnRequest(client, framing, request, &effects);
       FromRelay(&effects);
     } else {
-      if (framing == StoreFraming::kOld) core_.DropWait(client, &effects);
+      if (framing == store::StoreFraming::kOld)
+        core_.DropWait(client, &effects);
       core_.Apply(client, request, &effects);
       FromCore(&effects);
     }
     Settle();
   }
 
-  void Leave(StoreClientId client) {
+  void Leave(store::StoreClientId client) {
     if (present_.erase(client) == 0) return;
-    StoreEffects effects;
+    store::StoreEffects effects;
     if (Relayed(client)) {
       relay_.OnGone(client, &effects);
       FromRelay(&effects);
@@ -72,44 +73,45 @@ class World {
 
   // All clients leave; only keys and queues may remain.
   void Finish() {
-    for (StoreClientId client = 1; client <= kClients; ++client) Leave(client);
+    for (store::StoreClientId client = 1; client <= kClients; ++client)
+      Leave(client);
     MUSTER_CHECK(core_.waiting() == 0);
     MUSTER_CHECK(relay_.held_bytes() == 0) << relay_.held_bytes();
   }
 
  private:
-  static constexpr StoreClientId kChannels = 1000;
+  static constexpr store::StoreClientId kChannels = 1000;
 
-  void FromCore(StoreEffects* effects) {
-    for (const StoreEffects::Effect& effect : effects->All()) {
+  void FromCore(store::StoreEffects* effects) {
+    for (const store::StoreEffects::Effect& effect : effects->All()) {
       const std::string bytes(effects->BytesOf(effect));
-      const bool close = effect.kind == StoreEffects::Kind::kClose;
+      const bool close = effect.kind == store::StoreEffects::Kind::kClose;
       MUSTER_CHECK(close || !bytes.empty());
       if (effect.client < kChannels) {
         if (close) leaving_.push_back(effect.client);
         continue;
       }
-      RelayFrameKind kind = RelayFrameKind::kMessage;
-      if (effect.kind == StoreEffects::Kind::kReplyToOne) {
-        kind = RelayFrameKind::kMessageForOne;
+      store::RelayFrameKind kind = store::RelayFrameKind::kMessage;
+      if (effect.kind == store::StoreEffects::Kind::kReplyToOne) {
+        kind = store::RelayFrameKind::kMessageForOne;
       }
-      if (close) kind = RelayFrameKind::kGone;
+      if (close) kind = store::RelayFrameKind::kGone;
       downward_.push_back(
           {static_cast<uint32_t>(effect.client - kChannels), kind, bytes});
     }
     MUSTER_CHECK(core_.bytes() <= kMaxStoreBytes + kSlack) << core_.bytes();
   }
 
-  void FromRelay(StoreEffects* effects) {
-    for (const StoreEffects::Effect& effect : effects->All()) {
+  void FromRelay(store::StoreEffects* effects) {
+    for (const store::StoreEffects::Effect& effect : effects->All()) {
       const std::string_view bytes = effects->BytesOf(effect);
       if (effect.client == kUpstream) {
-        RelayFrame frame;
-        MUSTER_CHECK(*ParseRelayFrame(bytes, bytes.size(), &frame) ==
+        store::RelayFrame frame;
+        MUSTER_CHECK(*store::ParseRelayFrame(bytes, bytes.size(), &frame) ==
                      bytes.size());
         upward_.push_back(
             {frame.channel, frame.kind, std::string(frame.bytes)});
-      } else if (effect.kind == StoreEffects::Kind::kClose) {
+      } else if (effect.kind == store::StoreEffects::Kind::kClose) {
         leaving_.push_back(effect.client);
       } else {
         MUSTER_CHECK(
@@ -122,16 +124,16 @@ class World {
 
   void Settle() {
     while (!upward_.empty() || !downward_.empty() || !leaving_.empty()) {
-      StoreEffects effects;
+      store::StoreEffects effects;
       if (!upward_.empty()) {
         const Message message = upward_.front();
         upward_.pop_front();
-        const StoreClientId client = kChannels + message.channel;
-        if (message.kind == RelayFrameKind::kGone) {
+        const store::StoreClientId client = kChannels + message.channel;
+        if (message.kind == store::RelayFrameKind::kGone) {
           core_.Forget(client, &effects);
         } else {
-          RequestParser parser(StoreFraming::kModern);
-          StoreRequest request;
+          store::RequestParser parser(store::StoreFraming::kModern);
+          store::StoreRequest request;
           const auto length = parser.Parse(message.bytes, &request);
           MUSTER_CHECK(length.ok() && *length == message.bytes.size());
           core_.Apply(client, request, &effects);
@@ -140,7 +142,7 @@ class World {
       } else if (!downward_.empty()) {
         const Message message = downward_.front();
         downward_.pop_front();
-        if (message.kind == RelayFrameKind::kGone) {
+        if (message.kind == store::RelayFrameKind::kGone) {
           core_.Forget(kChannels + message.channel, &effects);
           FromCore(&effects);
           effects.Clear();
@@ -151,7 +153,7 @@ class World {
                        &effects);
         FromRelay(&effects);
       } else {
-        const StoreClientId client = leaving_.front();
+        const store::StoreClientId client = leaving_.front();
         leaving_.pop_front();
         if (present_.erase(client) == 0) continue;
         if (Relayed(client)) {
@@ -167,20 +169,20 @@ class World {
 
   struct Message {
     uint32_t channel;
-    RelayFrameKind kind;
+    store::RelayFrameKind kind;
     std::string bytes;
   };
 
-  StoreCore core_;
-  RelayCore relay_;
-  std::set<StoreClientId> present_;
+  store::StoreCore core_;
+  store::RelayCore relay_;
+  std::set<store::StoreClientId> present_;
   std::deque<Message> upward_;
   std::deque<Message> downward_;
-  std::deque<StoreClientId> leaving_;
+  std::deque<store::StoreClientId> leaving_;
 };
 
 struct Client {
-  RequestParser parser;
+  store::RequestParser parser;
   std::string received;
 };
 
@@ -189,17 +191,17 @@ struct Client {
 void RunStoreFuzzCase(std::string_view input) {
   World world;
   std::array<Client, kClients + 1> clients;
-  for (StoreClientId client = 1; client <= kClients; ++client) {
+  for (store::StoreClientId client = 1; client <= kClients; ++client) {
     world.Admit(client);
   }
-  StoreRequest request;
+  store::StoreRequest request;
   while (input.size() >= 2) {
     // First byte: the client, and every 64th time it disconnects. Second byte:
     // the number of bytes that it sends.
     const auto turn = static_cast<uint8_t>(input[0]);
     const size_t size =
         std::min<size_t>(static_cast<uint8_t>(input[1]), input.size() - 2);
-    const StoreClientId id = 1 + turn % kClients;
+    const store::StoreClientId id = 1 + turn % kClients;
     Client& client = clients[id];
     client.received.append(input.substr(2, size));
     input.remove_prefix(2 + size);

@@ -62,19 +62,22 @@ size_t BytesInUse() {
 // disconnected at random. Meanwhile an honest client must be served.
 void Assail(int port, uint64_t seed) {
   StoreBytes bytes(seed);
-  RawClient honest(port);
-  RawClient slow(port, RawClient::Greeting::kNone);
+  store::RawClient honest(port);
+  store::RawClient slow(port, store::RawClient::Greeting::kNone);
   const std::string key = "honest" + std::to_string(seed);
   std::string slowly;
-  AppendRequest({.command = StoreCommand::kValidate, .number = kStoreMagic},
-                &slowly);
-  AppendRequest({.command = StoreCommand::kAdd, .key = key, .number = 1000},
-                &slowly);
-  std::vector<std::unique_ptr<RawClient>> bad(8);
+  store::AppendRequest(
+      {.command = store::StoreCommand::kValidate, .number = store::kStoreMagic},
+      &slowly);
+  store::AppendRequest(
+      {.command = store::StoreCommand::kAdd, .key = key, .number = 1000},
+      &slowly);
+  std::vector<std::unique_ptr<store::RawClient>> bad(8);
   for (int turn = 0; turn < 400; ++turn) {
-    std::unique_ptr<RawClient>& client = bad[bytes.Below(bad.size())];
+    std::unique_ptr<store::RawClient>& client = bad[bytes.Below(bad.size())];
     if (client == nullptr || bytes.Below(30) == 0) {
-      client = std::make_unique<RawClient>(port, RawClient::Greeting::kNone);
+      client = std::make_unique<store::RawClient>(
+          port, store::RawClient::Greeting::kNone);
       client->SendWhatFits(bytes.Opening());
     }
     for (uint64_t i = bytes.Below(10); i > 0; --i) {
@@ -89,7 +92,7 @@ void Assail(int port, uint64_t seed) {
       ASSERT_EQ(honest.Get(key + "v"), std::to_string(turn)) << seed;
     }
   }
-  EXPECT_EQ(slow.Reply({.command = StoreCommand::kAdd}).number, 1000);
+  EXPECT_EQ(slow.Reply({.command = store::StoreCommand::kAdd}).number, 1000);
   EXPECT_EQ(honest.Add(key, 1), 1001);
 }
 
@@ -105,18 +108,18 @@ void SendHalves(int port) {
   // reply to the honest client takes one turn.
   constexpr int kTurns = 16;
   std::string half;
-  AppendRequest({.command = StoreCommand::kSet,
-                 .key = "half",
-                 .value = std::string(2 * kHalf, '7')},
-                &half);
+  store::AppendRequest({.command = store::StoreCommand::kSet,
+                        .key = "half",
+                        .value = std::string(2 * kHalf, '7')},
+                       &half);
   half.resize(kHalf);
-  RawClient honest(port);
-  std::vector<std::unique_ptr<RawClient>> clients;
+  store::RawClient honest(port);
+  std::vector<std::unique_ptr<store::RawClient>> clients;
   int64_t turns = 0;
   size_t most = 0;
   const size_t before = BytesInUse();
   for (int i = 0; i < kClients; ++i) {
-    clients.push_back(std::make_unique<RawClient>(port));
+    clients.push_back(std::make_unique<store::RawClient>(port));
     clients.back()->Send(half);
     for (int turn = 0; turn < kTurns; ++turn) {
       ASSERT_EQ(honest.Add("turns", 1), ++turns);
@@ -137,43 +140,43 @@ void SendHalves(int port) {
 }
 
 TEST(StoreFuzzTest, AServerServesTheHonestAmongTheBad) {
-  StoreServerOptions options;
+  store::StoreServerOptions options;
   options.max_store_bytes = size_t{16} << 20;
   options.max_buffer_bytes = size_t{16} << 20;
-  auto server = StoreServer::Start(std::move(options));
+  auto server = store::StoreServer::Start(std::move(options));
   ASSERT_TRUE(server.ok()) << server.status();
   for (uint64_t seed = 1; seed <= 20; ++seed) Assail((*server)->port(), seed);
 }
 
 TEST(StoreFuzzTest, ARelayServesTheHonestAmongTheBad) {
-  auto server = StoreServer::Start({});
+  auto server = store::StoreServer::Start({});
   ASSERT_TRUE(server.ok()) << server.status();
-  StoreRelayOptions options;
+  store::StoreRelayOptions options;
   options.upstream_host = "127.0.0.1";
   options.upstream_port = (*server)->port();
   options.deadline = MonotonicNow() + std::chrono::seconds(30);
-  auto relay = StoreRelay::Start(std::move(options));
+  auto relay = store::StoreRelay::Start(std::move(options));
   ASSERT_TRUE(relay.ok()) << relay.status();
   for (uint64_t seed = 1; seed <= 10; ++seed) Assail((*relay)->port(), seed);
 }
 
 TEST(StoreFuzzTest, AServerHoldsNoMoreHalvesThanItMay) {
-  StoreServerOptions options;
+  store::StoreServerOptions options;
   options.max_buffer_bytes = kBudget;
-  auto server = StoreServer::Start(std::move(options));
+  auto server = store::StoreServer::Start(std::move(options));
   ASSERT_TRUE(server.ok()) << server.status();
   SendHalves((*server)->port());
 }
 
 TEST(StoreFuzzTest, ARelayHoldsNoMoreHalvesThanItMay) {
-  auto server = StoreServer::Start({});
+  auto server = store::StoreServer::Start({});
   ASSERT_TRUE(server.ok()) << server.status();
-  StoreRelayOptions options;
+  store::StoreRelayOptions options;
   options.upstream_host = "127.0.0.1";
   options.upstream_port = (*server)->port();
   options.deadline = MonotonicNow() + std::chrono::seconds(30);
   options.max_buffer_bytes = kBudget;
-  auto relay = StoreRelay::Start(std::move(options));
+  auto relay = store::StoreRelay::Start(std::move(options));
   ASSERT_TRUE(relay.ok()) << relay.status();
   SendHalves((*relay)->port());
 }

@@ -33,7 +33,7 @@ class DeviceMemory final : public ConformanceMemory {
   std::shared_ptr<const CudaDriver> cuda_;
   int (*to_device_)(uint64_t, const void*, size_t) = nullptr;
   int (*to_host_)(void*, uint64_t, size_t) = nullptr;
-  int (*synchronize_)(CudaStream) = nullptr;
+  int (*synchronize_)(nccl::CudaStream) = nullptr;
 };
 
 }  // namespace muster

@@ -6,16 +6,16 @@
 
 namespace muster {
 
-using cuda::Bfloat16;
+using models::cuda::Bfloat16;
 
-absl::StatusOr<Gpt124m> MakeGpt124m(cuda::CudaDevice& device, int64_t batch,
-                                    unsigned seed) {
-  const GptConfig config;
+absl::StatusOr<Gpt124m> MakeGpt124m(models::cuda::CudaDevice& device,
+                                    int64_t batch, unsigned seed) {
+  const models::GptConfig config;
   Gpt124m gpt;
   {
-    GptWeights host(config, {0, config.layers});
+    models::GptWeights host(config, {0, config.layers});
     host.Initialize(1);
-    auto made = cuda::CudaGptWeights<Bfloat16>::Create(device, host);
+    auto made = models::cuda::CudaGptWeights<Bfloat16>::Create(device, host);
     if (!made.ok()) return made.status();
     gpt.weights = *std::move(made);
   }
@@ -25,8 +25,8 @@ absl::StatusOr<Gpt124m> MakeGpt124m(cuda::CudaDevice& device, int64_t batch,
       [tensors](int i) { return tensors[static_cast<size_t>(i)].gradient; },
       device);
   if (!gpt.optimizer->status().ok()) return gpt.optimizer->status();
-  auto stage = cuda::CudaGptStage<Bfloat16>::Create(device, *gpt.weights, batch,
-                                                    config.context);
+  auto stage = models::cuda::CudaGptStage<Bfloat16>::Create(
+      device, *gpt.weights, batch, config.context);
   if (!stage.ok()) return stage.status();
   gpt.stage = *std::move(stage);
   auto micro_batch = gpt.stage->NewMicroBatch();

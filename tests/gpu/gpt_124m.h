@@ -15,16 +15,17 @@ namespace muster {
 // GPT-2 124M in bfloat16 on a GPU, with a batch of `batch` full windows of
 // random tokens drawn from `seed`. The device must outlive it.
 struct Gpt124m {
-  std::unique_ptr<cuda::CudaGptWeights<cuda::Bfloat16>> weights;
+  std::unique_ptr<models::cuda::CudaGptWeights<models::cuda::Bfloat16>> weights;
   // AdamW with a weight decay of 0.1.
   std::unique_ptr<ReplicatedOptimizer> optimizer;
-  std::unique_ptr<cuda::CudaGptStage<cuda::Bfloat16>> stage;
-  std::unique_ptr<cuda::CudaGptMicroBatch<cuda::Bfloat16>> micro_batch;
+  std::unique_ptr<models::cuda::CudaGptStage<models::cuda::Bfloat16>> stage;
+  std::unique_ptr<models::cuda::CudaGptMicroBatch<models::cuda::Bfloat16>>
+      micro_batch;
 };
 
 // ResourceExhausted: the GPU does not have enough memory.
-absl::StatusOr<Gpt124m> MakeGpt124m(cuda::CudaDevice& device, int64_t batch,
-                                    unsigned seed);
+absl::StatusOr<Gpt124m> MakeGpt124m(models::cuda::CudaDevice& device,
+                                    int64_t batch, unsigned seed);
 
 }  // namespace muster
 

@@ -15,13 +15,13 @@
 namespace muster {
 namespace {
 
-using cuda::Bfloat16;
-using cuda::CudaDevice;
-using cuda::CudaGptStage;
-using cuda::CudaGptWeights;
+using models::cuda::Bfloat16;
+using models::cuda::CudaDevice;
+using models::cuda::CudaGptStage;
+using models::cuda::CudaGptWeights;
 
 struct GptCase {
-  GptConfig config;
+  models::GptConfig config;
   int64_t batch = 1;
   int64_t time = 1;
 };
@@ -37,7 +37,7 @@ const GptCase kCases[] = {
                 .layers = 3,
                 .heads = 4,
                 .width = 256,
-                .biases = GptConfig::Biases::kNone},
+                .biases = models::GptConfig::Biases::kNone},
      .batch = 3,
      .time = 129}};
 
@@ -55,9 +55,9 @@ std::vector<int32_t> Tokens(const GptCase& which, int64_t factor) {
   return tokens;
 }
 
-GptPass OnTheCpu(const GptCase& which, GptWeights& weights) {
-  const GptStage stage(weights, which.batch, which.time);
-  GptMicroBatch micro_batch;
+GptPass OnTheCpu(const GptCase& which, models::GptWeights& weights) {
+  const models::GptStage stage(weights, which.batch, which.time);
+  models::GptMicroBatch micro_batch;
   micro_batch.tokens = Tokens(which, 7);
   micro_batch.targets = Tokens(which, 5);
   std::vector<float> stream;
@@ -75,7 +75,7 @@ GptPass OnTheCpu(const GptCase& which, GptWeights& weights) {
 
 template <typename T>
 absl::StatusOr<GptPass> OnTheGpu(
-    const GptCase& which, const GptWeights& from,
+    const GptCase& which, const models::GptWeights& from,
     typename CudaGptStage<T>::Checkpointing checkpointing) {
   auto device = CudaDevice::Open(0);
   if (!device.ok()) return device.status();
@@ -88,7 +88,7 @@ absl::StatusOr<GptPass> OnTheGpu(
   if (!micro_batch.ok()) return micro_batch.status();
   (*micro_batch)->tokens = Tokens(which, 7);
   (*micro_batch)->targets = Tokens(which, 5);
-  cuda::DeviceArrays arrays(**device);
+  models::cuda::DeviceArrays arrays(**device);
   T* const gradient = arrays.Add<T>((*stage)->stream_count());
   if (!arrays.status().ok()) return arrays.status();
   (*stage)->Forward(micro_batch->get(), nullptr);
@@ -96,7 +96,7 @@ absl::StatusOr<GptPass> OnTheGpu(
   (*stage)->Backward(micro_batch->get(), gradient, [](int) {});
   GptPass pass;
   pass.loss = (*stage)->ReadLoss(**micro_batch);
-  pass.gradients = cuda::ReadGradients(**device, **weights);
+  pass.gradients = models::cuda::ReadGradients(**device, **weights);
   if (absl::Status status = (*device)->status(); !status.ok()) return status;
   return pass;
 }
@@ -114,7 +114,7 @@ double Distance(const std::vector<float>& a, const std::vector<float>& b) {
 
 template <typename T>
 absl::Status Check(const GptCase& which, const char* type, double limit) {
-  GptWeights weights(which.config, {0, which.config.layers});
+  models::GptWeights weights(which.config, {0, which.config.layers});
   weights.Initialize(3);
   const GptPass expected = OnTheCpu(which, weights);
   using Checkpointing = typename CudaGptStage<T>::Checkpointing;

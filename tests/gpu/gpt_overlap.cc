@@ -23,12 +23,12 @@
 namespace muster {
 namespace {
 
-using cuda::Bfloat16;
-using cuda::CudaDevice;
-using cuda::CudaGptMicroBatch;
-using cuda::CudaGptStage;
-using cuda::CudaGptWeights;
-using cuda::CudaStepTimeline;
+using models::cuda::Bfloat16;
+using models::cuda::CudaDevice;
+using models::cuda::CudaGptMicroBatch;
+using models::cuda::CudaGptStage;
+using models::cuda::CudaGptWeights;
+using models::cuda::CudaStepTimeline;
 
 // A training of GPT-2 124M on this rank's GPU.
 class Training {
@@ -43,7 +43,7 @@ class Training {
         micro_batch_(micro_batch),
         gradient_(gradient),
         reducer_(reducer),
-        parts_(GptPartsOf(weights.tensors(), weights.config())),
+        parts_(models::GptPartsOf(weights.tensors(), weights.config())),
         timeline_(timeline) {}
 
   // Runs step number `step` (from 0) and returns its spans.
@@ -127,7 +127,7 @@ absl::Status Show(const Timeline& timeline, const std::string& file) {
 
 absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file) {
   constexpr int kWarmUp = 5;
-  const GptConfig config;
+  const models::GptConfig config;
   auto session = Session::FromEnvironment();
   if (!session.ok()) return session.status();
   auto device = CudaDevice::Open(0);
@@ -146,7 +146,7 @@ absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file) {
                          1 + static_cast<unsigned>((*session)->rank()));
   if (!gpt.ok()) return gpt.status();
   auto& [weights, optimizer, stage, micro_batch] = *gpt;
-  cuda::DeviceArrays arrays(**device);
+  models::cuda::DeviceArrays arrays(**device);
   auto* const gradient = arrays.Add<Bfloat16>(stage->stream_count());
   if (!arrays.status().ok()) return arrays.status();
   const auto step_timeline = std::make_shared<CudaStepTimeline>(**device);
@@ -168,7 +168,7 @@ absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file) {
   auto ranks = GatherTimeline(**hosts, std::move(last));
   if (!ranks.ok()) return ranks.status();
   if ((*session)->rank() != 0) return absl::OkStatus();
-  return Show({*std::move(ranks), GptPartNames(config)}, file);
+  return Show({*std::move(ranks), models::GptPartNames(config)}, file);
 }
 
 }  // namespace muster

@@ -15,18 +15,18 @@
 
 namespace muster {
 
-using cuda::Bfloat16;
-using cuda::CudaDevice;
+using models::cuda::Bfloat16;
+using models::cuda::CudaDevice;
 
 absl::Status MeasureGptSteps(int64_t batch, int steps, double peak_tflops) {
   constexpr int kWarmUp = 5;
-  const GptConfig config;
+  const models::GptConfig config;
   auto device = CudaDevice::Open(0);
   if (!device.ok()) return device.status();
   auto gpt = MakeGpt124m(**device, batch, 1);
   if (!gpt.ok()) return gpt.status();
   auto& [weights, optimizer, stage, micro_batch] = *gpt;
-  cuda::DeviceArrays arrays(**device);
+  models::cuda::DeviceArrays arrays(**device);
   auto* const gradient = arrays.Add<Bfloat16>(stage->stream_count());
   if (!arrays.status().ok()) return arrays.status();
   std::vector<double> milliseconds;

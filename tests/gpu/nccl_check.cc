@@ -30,14 +30,14 @@ int Probe() {
     std::printf("SKIPPED: %s\n", std::string(cuda.status().message()).c_str());
     return kNothingToCheck;
   }
-  const auto nccl = NcclLibrary::Load();
+  const auto nccl = nccl::NcclLibrary::Load();
   if (!nccl.ok()) {
     std::printf("SKIPPED: %s\n", std::string(nccl.status().message()).c_str());
     return kNothingToCheck;
   }
   // Since 2.30.3 several ranks of one communicator may share a GPU,
   // experimentally.
-  const bool shares = (*nccl)->version() >= NcclVersion(2, 30, 3);
+  const bool shares = (*nccl)->version() >= nccl::NcclVersion(2, 30, 3);
   std::printf("GPUS=%d NCCL=%s SHARES_GPU=%d\n", (*cuda)->device_count(),
               (*nccl)->VersionText().c_str(), shares);
   return 0;

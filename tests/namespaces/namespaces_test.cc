@@ -153,9 +153,9 @@ class Namespaces : public testing::TestWithParam<World> {
     if (server_ != 0) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent || !hosts_->Enter(store_host()).ok()) _exit(1);
-    StoreServerOptions options;
+    store::StoreServerOptions options;
     options.port = kStorePort;
-    const auto server = StoreServer::Start(std::move(options));
+    const auto server = store::StoreServer::Start(std::move(options));
     while (server.ok()) pause();
     _exit(1);
   }

@@ -16,18 +16,18 @@ constexpr int kWorkers = 2;
 constexpr uint64_t kEpoch = 1;
 constexpr int kFirstPort = 40000;
 
-std::string Words(const Report& report) {
-  std::string words = PhaseText(report.phase);
+std::string Words(const rendezvous::Report& report) {
+  std::string words = launcher::PhaseText(report.phase);
   if (report.round > 0) absl::StrAppend(&words, ", round ", report.round);
-  for (const Failure& failure : report.failures) {
+  for (const rendezvous::Failure& failure : report.failures) {
     absl::StrAppend(&words, "; rank ", failure.rank,
-                    failure.kind == FailureKind::kStoppedByUs
+                    failure.kind == rendezvous::FailureKind::kStoppedByUs
                         ? " was stopped"
                         : absl::StrCat(" failed: ", failure.message));
   }
   if (report.cancel.has_value()) {
     absl::StrAppend(&words, "; wants to end the job (",
-                    SignalName(report.cancel->signal),
+                    rendezvous::SignalName(report.cancel->signal),
                     report.cancel->at_once ? ", at once)" : ")");
   }
   if (report.leave.has_value()) {
@@ -35,24 +35,24 @@ std::string Words(const Report& report) {
   }
   if (report.preemption.has_value()) {
     absl::StrAppend(&words, "; preempted (",
-                    SignalName(report.preemption->signal), " at ",
+                    rendezvous::SignalName(report.preemption->signal), " at ",
                     report.preemption->host, ")");
   }
-  if (report.fitness == Fitness::kUnchecked) {
+  if (report.fitness == rendezvous::Fitness::kUnchecked) {
     absl::StrAppend(&words, "; not checked yet");
   }
-  if (report.fitness == Fitness::kUnfit) {
+  if (report.fitness == rendezvous::Fitness::kUnfit) {
     absl::StrAppend(&words, "; unfit: ", report.unfit);
   }
   return words;
 }
 
-std::string Words(const Directive& directive) {
+std::string Words(const rendezvous::Directive& directive) {
   switch (directive.kind) {
-    case DirectiveKind::kWait:
+    case rendezvous::DirectiveKind::kWait:
       return absl::StrCat("wait: ", directive.reason);
-    case DirectiveKind::kRun: {
-      const Place& place = directive.place;
+    case rendezvous::DirectiveKind::kRun: {
+      const rendezvous::Place& place = directive.place;
       return absl::StrCat(
           "run round ", place.round, " as node ", place.group_rank, " of ",
           place.group_world_size, ", ranks ", place.first_rank, "-",
@@ -63,20 +63,21 @@ std::string Words(const Directive& directive) {
                              ToSeconds(directive.preemption->left), " s left")
               : "");
     }
-    case DirectiveKind::kStop:
+    case rendezvous::DirectiveKind::kStop:
       return absl::StrCat("stop round ", directive.stop.round, " with ",
-                          SignalName(directive.stop.signal), ", grace ",
-                          ToSeconds(directive.stop.grace), " s");
-    case DirectiveKind::kFinished:
-      return absl::StrCat("finished, exit code ", directive.verdict.exit_code,
-                          ": ", directive.verdict.reason,
-                          directive.acts_for_job && directive.verdict.outcome ==
-                                                        Outcome::kPreempted
-                              ? " (acts for the job)"
-                              : "");
-    case DirectiveKind::kReleased:
+                          rendezvous::SignalName(directive.stop.signal),
+                          ", grace ", ToSeconds(directive.stop.grace), " s");
+    case rendezvous::DirectiveKind::kFinished:
+      return absl::StrCat(
+          "finished, exit code ", directive.verdict.exit_code, ": ",
+          directive.verdict.reason,
+          directive.acts_for_job &&
+                  directive.verdict.outcome == rendezvous::Outcome::kPreempted
+              ? " (acts for the job)"
+              : "");
+    case rendezvous::DirectiveKind::kReleased:
       return absl::StrCat("released: ", directive.reason);
-    case DirectiveKind::kRefused:
+    case rendezvous::DirectiveKind::kRefused:
       return absl::StrCat("refused: ", directive.reason);
   }
   return "?";
@@ -84,7 +85,7 @@ std::string Words(const Directive& directive) {
 
 }  // namespace
 
-Conversation::Conversation(const JobSpec& spec)
+Conversation::Conversation(const rendezvous::JobSpec& spec)
     : spec_(spec), job_("job", kEpoch, spec, now_) {}
 
 void Conversation::Write(const std::string& line) {
@@ -97,7 +98,7 @@ void Conversation::Say(const std::string& what) {
 }
 
 void Conversation::Start(const std::string& node) {
-  Lifecycle::Config config;
+  agent::Lifecycle::Config config;
   config.run_id = "job";
   config.spec = spec_;
   config.endpoint = "coordinator:29400";
@@ -109,19 +110,19 @@ void Conversation::Start(const std::string& node) {
   config.signals_to_preempt = {SIGUSR1};
   if (checked_) config.fitness_interval = std::chrono::seconds(30);
   Agent& agent = agents_[node];
-  agent.core = std::make_unique<Lifecycle>(config, now_);
+  agent.core = std::make_unique<agent::Lifecycle>(config, now_);
   agent.stream = ++last_stream_;
   by_stream_[agent.stream] = node;
-  Step(node, PortHeld{kFirstPort + static_cast<int>(agent.stream)});
-  Step(node, LinkUp{node});
+  Step(node, agent::PortHeld{kFirstPort + static_cast<int>(agent.stream)});
+  Step(node, agent::LinkUp{node});
   Settle();
 }
 
 void Conversation::Kill(const std::string& node) {
-  const StreamId stream = agents_.at(node).stream;
+  const rendezvous::StreamId stream = agents_.at(node).stream;
   agents_.erase(node);
   by_stream_.erase(stream);
-  StepJob(StreamClosed{stream});
+  StepJob(rendezvous::StreamClosed{stream});
   Settle();
 }
 
@@ -129,7 +130,7 @@ void Conversation::WorkerExits(const std::string& node, int local_rank,
                                int code) {
   Agent& agent = agents_.at(node);
   agent.workers.erase(local_rank);
-  std::optional<Failure> failure;
+  std::optional<rendezvous::Failure> failure;
   if (code != 0) {
     failure.emplace();
     failure->exit_code = code;
@@ -138,8 +139,8 @@ void Conversation::WorkerExits(const std::string& node, int local_rank,
     failure->pid = 1000 + failure->rank;
     failure->message = absl::StrCat("exit code ", code);
   }
-  Step(node, WorkerDown{.local_rank = local_rank, .failure = failure});
-  if (agent.workers.empty()) Step(node, WorkersGone());
+  Step(node, agent::WorkerDown{.local_rank = local_rank, .failure = failure});
+  if (agent.workers.empty()) Step(node, agent::WorkersGone());
   Settle();
 }
 
@@ -157,12 +158,12 @@ void Conversation::Unfit(const std::string& node, const std::string& why) {
 }
 
 void Conversation::Signal(const std::string& node, int signal) {
-  Step(node, SignalCaught{signal});
+  Step(node, agent::SignalCaught{signal});
   Settle();
 }
 
 void Conversation::Drain(const std::string& node) {
-  StepJob(DrainAsked{node});
+  StepJob(rendezvous::DrainAsked{node});
   Settle();
 }
 
@@ -176,9 +177,9 @@ void Conversation::Wait(Duration duration) {
     }
     now_ = std::max(now_, next);
     if (now_ >= end) break;
-    StepJob(TimePassed());
+    StepJob(rendezvous::TimePassed());
     for (const auto& [name, agent] : agents_) {
-      to_agents_.emplace_back(name, ClockTicked());
+      to_agents_.emplace_back(name, agent::ClockTicked());
     }
     Settle();
   }
@@ -191,61 +192,64 @@ void Conversation::Settle() {
       to_agents_.pop_front();
       if (agents_.contains(node)) Step(node, event);
     } else {
-      const JobEvent event = std::move(to_job_.front());
+      const rendezvous::JobEvent event = std::move(to_job_.front());
       to_job_.pop_front();
       StepJob(event);
     }
   }
 }
 
-void Conversation::Step(const std::string& node, const LifecycleEvent& event) {
+void Conversation::Step(const std::string& node,
+                        const agent::LifecycleEvent& event) {
   Agent& agent = agents_.at(node);
-  const LifecycleStep step = agent.core->Step(now_, event);
+  const agent::LifecycleStep step = agent.core->Step(now_, event);
   if (step.report.has_value()) {
     // Keep-alives without news are left out of the transcript.
     const std::string words = Words(*step.report);
     if (words != agent.last_report) Write(absl::StrCat(node, " → ", words));
     agent.last_report = words;
-    to_job_.emplace_back(ReportArrived{agent.stream, *step.report});
+    to_job_.emplace_back(rendezvous::ReportArrived{agent.stream, *step.report});
   }
   for (const auto& action : step.actions) {
-    if (const auto* start = std::get_if<StartWorkers>(&action)) {
+    if (const auto* start = std::get_if<agent::StartWorkers>(&action)) {
       agent.place = start->place;
       for (int i = 0; i < kWorkers; ++i) {
         agent.workers.insert(i);
-        to_agents_.emplace_back(node, WorkerUp{.local_rank = i, .pid = 1});
+        to_agents_.emplace_back(node,
+                                agent::WorkerUp{.local_rank = i, .pid = 1});
       }
-    } else if (const auto* look = std::get_if<LookAtWorkers>(&action)) {
-      to_agents_.emplace_back(node, WorkersSeen{.round = look->round});
-    } else if (const auto* take = std::get_if<TakeStacks>(&action)) {
+    } else if (const auto* look = std::get_if<agent::LookAtWorkers>(&action)) {
+      to_agents_.emplace_back(node, agent::WorkersSeen{.round = look->round});
+    } else if (const auto* take = std::get_if<agent::TakeStacks>(&action)) {
       const int local_rank = take->workers.front().local_rank;
       Write(absl::StrCat(node, " looks at where rank ",
                          agent.place.first_rank + local_rank, " is"));
       to_agents_.emplace_back(
-          node, StackTaken{.round = take->round, .local_rank = local_rank});
-    } else if (std::holds_alternative<AnnouncePreemption>(action)) {
+          node,
+          agent::StackTaken{.round = take->round, .local_rank = local_rank});
+    } else if (std::holds_alternative<agent::AnnouncePreemption>(action)) {
       Write(absl::StrCat(node, " tells its workers that they are preempted"));
-      to_agents_.emplace_back(node, PreemptionAnnounced());
-    } else if (const auto* check = std::get_if<StartCheck>(&action)) {
+      to_agents_.emplace_back(node, agent::PreemptionAnnounced());
+    } else if (const auto* check = std::get_if<agent::StartCheck>(&action)) {
       const auto unfit = unfit_.find(node);
       const std::string why = unfit == unfit_.end() ? "" : unfit->second;
       Write(absl::StrCat(node, " is checked: ", why.empty() ? "fit" : why));
-      to_agents_.emplace_back(node, FitnessFound{check->check, why});
-    } else if (std::holds_alternative<EndAnnouncement>(action) ||
-               std::holds_alternative<DropCheck>(action)) {
+      to_agents_.emplace_back(node, agent::FitnessFound{check->check, why});
+    } else if (std::holds_alternative<agent::EndAnnouncement>(action) ||
+               std::holds_alternative<agent::DropCheck>(action)) {
       // These actions take no time here.
-    } else if (std::holds_alternative<CloseStore>(action)) {
+    } else if (std::holds_alternative<agent::CloseStore>(action)) {
       Write(absl::StrCat(node, " releases who waits in the round's store"));
     } else {
-      StopWorkers(node, std::get<SignalWorkers>(action).signal);
+      StopWorkers(node, std::get<agent::SignalWorkers>(action).signal);
     }
   }
   if (step.leave.has_value()) {
     Write(absl::StrCat(node, " leaves with exit code ", step.leave->exit_code));
-    const StreamId stream = agent.stream;
+    const rendezvous::StreamId stream = agent.stream;
     agents_.erase(node);
     by_stream_.erase(stream);
-    to_job_.emplace_back(StreamClosed{stream});
+    to_job_.emplace_back(rendezvous::StreamClosed{stream});
   }
 }
 
@@ -254,31 +258,33 @@ void Conversation::StopWorkers(const std::string& node, int signal) {
   Agent& agent = agents_.at(node);
   if (agent.workers.empty()) return;
   for (int local_rank : std::exchange(agent.workers, {})) {
-    Failure failure;
-    failure.kind = FailureKind::kSignal;
+    rendezvous::Failure failure;
+    failure.kind = rendezvous::FailureKind::kSignal;
     failure.signal = signal;
     failure.local_rank = local_rank;
     failure.rank = agent.place.first_rank + local_rank;
-    failure.message = absl::StrCat("killed by ", SignalName(signal));
+    failure.message =
+        absl::StrCat("killed by ", rendezvous::SignalName(signal));
     to_agents_.emplace_back(
-        node, WorkerDown{.local_rank = local_rank, .failure = failure});
+        node, agent::WorkerDown{.local_rank = local_rank, .failure = failure});
   }
-  to_agents_.emplace_back(node, WorkersGone());
+  to_agents_.emplace_back(node, agent::WorkersGone());
 }
 
-void Conversation::StepJob(const JobEvent& event) {
-  const JobStep step = job_.Step(now_, event);
-  for (const Decision& decision : step.decisions) {
+void Conversation::StepJob(const rendezvous::JobEvent& event) {
+  const rendezvous::JobStep step = job_.Step(now_, event);
+  for (const rendezvous::Decision& decision : step.decisions) {
     Write(absl::StrCat("        [", decision.kind, "] ", decision.reason));
   }
   if (!step.refusal.empty()) {
     Write(absl::StrCat("        [refused] ", step.refusal));
   }
-  for (const Delivery& delivery : step.deliveries) {
+  for (const rendezvous::Delivery& delivery : step.deliveries) {
     const auto node = by_stream_.find(delivery.stream);
     if (node == by_stream_.end()) continue;
     Write(absl::StrCat("    ", node->second, " ← ", Words(delivery.directive)));
-    to_agents_.emplace_back(node->second, DirectiveCame{delivery.directive});
+    to_agents_.emplace_back(node->second,
+                            agent::DirectiveCame{delivery.directive});
   }
 }
 

@@ -16,7 +16,7 @@ namespace muster {
 // loss or delay. Records their messages as a transcript.
 class Conversation {
  public:
-  explicit Conversation(const JobSpec& spec);
+  explicit Conversation(const rendezvous::JobSpec& spec);
 
   // Adds a comment to the transcript: what happens next.
   void Say(const std::string& what);
@@ -38,30 +38,30 @@ class Conversation {
 
  private:
   struct Agent {
-    std::unique_ptr<Lifecycle> core;
-    StreamId stream = 0;
+    std::unique_ptr<agent::Lifecycle> core;
+    rendezvous::StreamId stream = 0;
     std::set<int> workers;  // local ranks that run
-    Place place;
+    rendezvous::Place place;
     std::string last_report;  // as text
   };
 
   void Write(const std::string& line);
-  void Step(const std::string& node, const LifecycleEvent& event);
-  void StepJob(const JobEvent& event);
+  void Step(const std::string& node, const agent::LifecycleEvent& event);
+  void StepJob(const rendezvous::JobEvent& event);
   // Delivers all messages in flight until no more are sent.
   void Settle();
   void StopWorkers(const std::string& node, int signal);
 
-  const JobSpec spec_;
+  const rendezvous::JobSpec spec_;
   Instant now_;
-  Job job_;
+  rendezvous::Job job_;
   std::map<std::string, Agent> agents_;
-  std::map<StreamId, std::string> by_stream_;
-  StreamId last_stream_ = 0;
+  std::map<rendezvous::StreamId, std::string> by_stream_;
+  rendezvous::StreamId last_stream_ = 0;
   bool checked_ = false;
   std::map<std::string, std::string> unfit_;
-  std::deque<JobEvent> to_job_;
-  std::deque<std::pair<std::string, LifecycleEvent>> to_agents_;
+  std::deque<rendezvous::JobEvent> to_job_;
+  std::deque<std::pair<std::string, agent::LifecycleEvent>> to_agents_;
   std::string transcript_;
 };
 

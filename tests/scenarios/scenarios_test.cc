@@ -16,22 +16,22 @@ namespace {
 
 using std::chrono::seconds;
 
-JobSpec Nodes(int min_nodes, int max_nodes) {
-  JobSpec spec;
+rendezvous::JobSpec Nodes(int min_nodes, int max_nodes) {
+  rendezvous::JobSpec spec;
   spec.min_nodes = min_nodes;
   spec.max_nodes = max_nodes;
   spec.max_restarts = 1;
   return spec;
 }
 
-JobSpec Hurried(JobSpec spec) {
+rendezvous::JobSpec Hurried(rendezvous::JobSpec spec) {
   spec.join_timeout = seconds(90);
   return spec;
 }
 
 struct Scenario {
   const char* name;
-  JobSpec spec;
+  rendezvous::JobSpec spec;
   std::function<void(Conversation&)> play;
 };
 

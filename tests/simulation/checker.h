@@ -24,14 +24,14 @@ struct AgentName {
 // A directive with the agent that it was sent to.
 struct Sent {
   AgentName to;
-  Directive directive;
+  rendezvous::Directive directive;
 };
 
 // What a coordinator's step did.
 struct CoordinatorStepped {
   uint64_t epoch = 0;
-  JobStatus status;  // after the step
-  std::vector<Decision> decisions;
+  rendezvous::JobStatus status;  // after the step
+  std::vector<rendezvous::Decision> decisions;
   std::vector<Sent> sent;
   std::optional<Instant> next_deadline;
 };
@@ -50,9 +50,10 @@ class Checker {
   virtual void OnCoordinatorStarted(uint64_t /*epoch*/) {}
   // It crashed, and everything that it knew is lost.
   virtual void OnCoordinatorCrashed() {}
-  virtual void OnReport(AgentName /*from*/, StreamId /*stream*/,
-                        const Report& /*report*/) {}
-  virtual void OnStreamClosed(AgentName /*of*/, StreamId /*stream*/) {}
+  virtual void OnReport(AgentName /*from*/, rendezvous::StreamId /*stream*/,
+                        const rendezvous::Report& /*report*/) {}
+  virtual void OnStreamClosed(AgentName /*of*/,
+                              rendezvous::StreamId /*stream*/) {}
   virtual void OnStep(const CoordinatorStepped& /*step*/) {}
   // --- agents
   virtual void OnAgentStarted(AgentName /*agent*/) {}
@@ -60,13 +61,14 @@ class Checker {
   virtual void OnAgentPaused(AgentName /*agent*/) {}
   virtual void OnAgentResumed(AgentName /*agent*/) {}
   virtual void OnAgentStepped(AgentName /*agent*/,
-                              const LifecycleStep& /*step*/,
+                              const agent::LifecycleStep& /*step*/,
                               std::optional<Instant> /*next_deadline*/) {}
   virtual void OnWorkersStarted(AgentName /*agent*/, uint64_t /*epoch*/,
-                                const Place& /*place*/) {}
+                                const rendezvous::Place& /*place*/) {}
   // A worker ended by itself, or could not be started.
   virtual void OnWorkerFailed(AgentName /*agent*/, uint64_t /*epoch*/,
-                              int /*round*/, const Failure& /*failure*/) {}
+                              int /*round*/,
+                              const rendezvous::Failure& /*failure*/) {}
   // A worker fell silent, having reported before; it may recover.
   virtual void OnWorkerHung(AgentName /*agent*/, uint64_t /*epoch*/,
                             int /*round*/, int /*local_rank*/, int /*rank*/) {}

@@ -44,8 +44,8 @@ class CheckersTest : public ::testing::Test {
 
   static Sent Run(AgentName agent, int round, int rank) {
     Sent sent{.to = agent};
-    sent.directive.kind = DirectiveKind::kRun;
-    Place& place = sent.directive.place;
+    sent.directive.kind = rendezvous::DirectiveKind::kRun;
+    rendezvous::Place& place = sent.directive.place;
     place.round = round;
     place.group_rank = place.first_rank = rank;
     place.group_world_size = place.world_size = 2;
@@ -54,8 +54,8 @@ class CheckersTest : public ::testing::Test {
     place.master_port = 20000;
     return sent;
   }
-  static NodeStatus Node(AgentName agent, std::optional<int> rank) {
-    NodeStatus node;
+  static rendezvous::NodeStatus Node(AgentName agent, std::optional<int> rank) {
+    rendezvous::NodeStatus node;
     node.node.node_id = "n" + std::to_string(agent.slot);
     node.node.host = "h" + std::to_string(agent.slot);
     node.node.incarnation = agent.incarnation;
@@ -66,7 +66,7 @@ class CheckersTest : public ::testing::Test {
   CoordinatorStepped Begin(int round) {
     CoordinatorStepped step = step_;
     step.status.round = round;
-    step.status.phase = JobPhase::kRunning;
+    step.status.phase = rendezvous::JobPhase::kRunning;
     step.status.nodes = {Node(kZero, 0), Node(kOne, 1)};
     step.decisions = {{.kind = "assign", .round = round}};
     step.sent = {Run(kZero, round, 0), Run(kOne, round, 1)};
@@ -75,7 +75,7 @@ class CheckersTest : public ::testing::Test {
   CoordinatorStepped Break(int round, const std::string& why) {
     CoordinatorStepped step = step_;
     step.status.round = round;
-    step.status.phase = JobPhase::kStopping;
+    step.status.phase = rendezvous::JobPhase::kStopping;
     step.status.nodes = {Node(kZero, 0), Node(kOne, 1)};
     step.decisions = {
         {.kind = "break",
@@ -84,22 +84,22 @@ class CheckersTest : public ::testing::Test {
     return step;
   }
   // An agent's step in which it looks at a worker of round 1.
-  static LifecycleStep Looking(int local_rank) {
-    LifecycleStep step;
+  static agent::LifecycleStep Looking(int local_rank) {
+    agent::LifecycleStep step;
     step.actions.emplace_back(
-        TakeStacks{.round = 1, .workers = {{local_rank, 1}}});
+        agent::TakeStacks{.round = 1, .workers = {{local_rank, 1}}});
     return step;
   }
   // `local_rank`: nothing for all workers.
-  static LifecycleStep Signalling(int signal,
-                                  std::optional<int> local_rank = {}) {
-    LifecycleStep step;
+  static agent::LifecycleStep Signalling(int signal,
+                                         std::optional<int> local_rank = {}) {
+    agent::LifecycleStep step;
     step.actions.emplace_back(
-        SignalWorkers{.signal = signal, .local_rank = local_rank});
+        agent::SignalWorkers{.signal = signal, .local_rank = local_rank});
     return step;
   }
-  static Report ReportOf(AgentName agent, uint64_t sequence) {
-    Report report;
+  static rendezvous::Report ReportOf(AgentName agent, uint64_t sequence) {
+    rendezvous::Report report;
     report.node.node_id = "n" + std::to_string(agent.slot);
     report.node.incarnation = agent.incarnation;
     report.sequence = sequence;

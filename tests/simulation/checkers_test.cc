@@ -153,7 +153,7 @@ TEST_F(CheckersTest, DeadlineThatHasPassedOrIsNone) {
     checker_->OnStep(step_);
     EXPECT_THAT(checker_->breach(), StartsWith("deadlines: the job waits"));
     Use(NewDeadlineChecker);
-    checker_->OnAgentStepped(kZero, LifecycleStep(), deadline);
+    checker_->OnAgentStepped(kZero, agent::LifecycleStep(), deadline);
     EXPECT_THAT(checker_->breach(), HasSubstr("waits"));
   }
 }
@@ -180,12 +180,12 @@ TEST_F(CheckersTest, MoveForAnExplicitRankIsNone) {
 TEST_F(CheckersTest, SuccessWithoutEverybodys) {
   Use(NewVerdictChecker);
   checker_->OnStep(Begin(1));
-  Report report = ReportOf(kZero, 1);
-  report.phase = NodePhase::kSucceeded;
+  rendezvous::Report report = ReportOf(kZero, 1);
+  report.phase = rendezvous::NodePhase::kSucceeded;
   report.round = 1;
   checker_->OnReport(kZero, 1, report);
   step_.status.round = 1;
-  step_.status.verdict = Verdict();
+  step_.status.verdict = rendezvous::Verdict();
   checker_->OnStep(step_);
   EXPECT_THAT(checker_->breach(), HasSubstr("n1 has not succeeded"));
 }
@@ -198,9 +198,9 @@ TEST_F(CheckersTest, OldMemberToldInTheStepOfANewRoundNeedNotSucceed) {
   step.sent = {Run(kZero, 1, 0), Run(kOne, 2, 0)};
   checker_->OnStep(step);
   step_.status.round = 2;
-  step_.status.verdict = Verdict();
-  Report report = ReportOf(kOne, 1);
-  report.phase = NodePhase::kSucceeded;
+  step_.status.verdict = rendezvous::Verdict();
+  rendezvous::Report report = ReportOf(kOne, 1);
+  report.phase = rendezvous::NodePhase::kSucceeded;
   report.round = 2;
   checker_->OnReport(kOne, 2, report);
   checker_->OnStep(step_);
@@ -215,8 +215,9 @@ TEST_F(CheckersTest, RoomAfterAMemberHasLeft) {
     step.status.spec = plan_.spec;
     room.OnStep(step);
     EXPECT_FALSE(room.MustLetIn(step.status));
-    Report report = ReportOf(kZero, 1);
-    report.phase = succeeded ? NodePhase::kSucceeded : NodePhase::kRunning;
+    rendezvous::Report report = ReportOf(kZero, 1);
+    report.phase = succeeded ? rendezvous::NodePhase::kSucceeded
+                             : rendezvous::NodePhase::kRunning;
     report.round = 1;
     room.OnReport(kZero, 1, report);
     EXPECT_FALSE(room.MustLetIn(step.status));
@@ -225,7 +226,7 @@ TEST_F(CheckersTest, RoomAfterAMemberHasLeft) {
     // The next round has no member that has succeeded.
     step.status.round = 2;
     EXPECT_TRUE(room.MustLetIn(step.status));
-    step.status.spec.scale_up = ScaleUp::kNever;
+    step.status.spec.scale_up = rendezvous::ScaleUp::kNever;
     EXPECT_FALSE(room.MustLetIn(step.status));
   }
 }
@@ -236,8 +237,8 @@ TEST_F(CheckersTest, SuccessOutsideTheRoundLeavesRoom) {
   CoordinatorStepped step = Begin(1);
   step.status.spec = plan_.spec;
   step.status.nodes = {Node(kOne, 1)};
-  Report report = ReportOf(kZero, 1);
-  report.phase = NodePhase::kSucceeded;
+  rendezvous::Report report = ReportOf(kZero, 1);
+  report.phase = rendezvous::NodePhase::kSucceeded;
   report.round = 1;
   room.OnReport(kZero, 1, report);  // n0 is no member of round 1 yet
   room.OnStep(step);
@@ -249,8 +250,9 @@ TEST_F(CheckersTest, SuccessOutsideTheRoundLeavesRoom) {
 }
 
 TEST_F(CheckersTest, SuccessOfANodeThatNeverRan) {
-  LifecycleStep step;
-  step.leave = Leave{.exit_code = 0, .never_ran = true, .verdict = Verdict()};
+  agent::LifecycleStep step;
+  step.leave = agent::Leave{
+      .exit_code = 0, .never_ran = true, .verdict = rendezvous::Verdict()};
   Use(NewVerdictChecker);
   checker_->OnAgentStepped(kZero, step, std::nullopt);
   EXPECT_THAT(checker_->breach(), HasSubstr("reports success"));
@@ -262,7 +264,8 @@ TEST_F(CheckersTest, SuccessOfANodeThatNeverRan) {
   checker_->OnWorkersStarted(kZero, 1, Run(kZero, 1, 0).directive.place);
   checker_->OnAgentStepped(kZero, step, std::nullopt);
   EXPECT_EQ(checker_->breach(), "");
-  step.leave = Leave{.exit_code = 69, .never_ran = true, .verdict = Verdict()};
+  step.leave = agent::Leave{
+      .exit_code = 69, .never_ran = true, .verdict = rendezvous::Verdict()};
   Use(NewVerdictChecker);
   checker_->OnAgentStepped(kOne, step, std::nullopt);
   EXPECT_EQ(checker_->breach(), "");
@@ -271,7 +274,7 @@ TEST_F(CheckersTest, SuccessOfANodeThatNeverRan) {
 TEST_F(CheckersTest, TwoVerdicts) {
   Use(NewVerdictChecker);
   Sent sent{.to = kZero};
-  sent.directive.kind = DirectiveKind::kFinished;
+  sent.directive.kind = rendezvous::DirectiveKind::kFinished;
   sent.directive.verdict.reason = "this";
   step_.sent = {sent};
   checker_->OnStep(step_);
@@ -282,9 +285,10 @@ TEST_F(CheckersTest, TwoVerdicts) {
 }
 
 TEST_F(CheckersTest, RoundWithANodeThatIsNotFit) {
-  for (const Fitness fitness : {Fitness::kUnfit, Fitness::kUnchecked}) {
+  for (const rendezvous::Fitness fitness :
+       {rendezvous::Fitness::kUnfit, rendezvous::Fitness::kUnchecked}) {
     Use(NewFitnessChecker);
-    Report report = ReportOf(kOne, 1);
+    rendezvous::Report report = ReportOf(kOne, 1);
     checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
     checker_->OnReport(kOne, 2, report);
     checker_->OnStep(Begin(1));
@@ -316,7 +320,7 @@ TEST_F(CheckersTest, BreakWithoutACause) {
 
 TEST_F(CheckersTest, BreakForAnEarlierRoundsFailure) {
   Use(NewAttributionChecker);
-  Failure failure;
+  rendezvous::Failure failure;
   failure.rank = 0;
   checker_->OnWorkerFailed(kZero, 1, 1, failure);
   checker_->OnStep(Begin(2));
@@ -329,7 +333,7 @@ TEST_F(CheckersTest, BreakForWhatReallyHappened) {
   checker_->OnStep(Begin(1));
   checker_->OnTrouble(1);
   checker_->OnStep(Break(1, "h1 (group rank 1) was lost: its agent"));
-  Failure failure;
+  rendezvous::Failure failure;
   failure.rank = 0;
   checker_->OnStep(Begin(2));
   checker_->OnWorkerFailed(kZero, 1, 2, failure);

@@ -46,15 +46,17 @@ Network::Ends Cluster::Ends() {
   return {
       .coordinator_is_up = [this] { return coordinator_.up(); },
       .attached = [this](
-                      StreamId stream,
+                      rendezvous::StreamId stream,
                       AgentName agent) { coordinator_.Attach(stream, agent); },
       .report =
-          [this](StreamId stream, const Report& report) {
+          [this](rendezvous::StreamId stream,
+                 const rendezvous::Report& report) {
             coordinator_.Receive(stream, report);
           },
-      .closed = [this](StreamId stream) { coordinator_.Closed(stream); },
+      .closed =
+          [this](rendezvous::StreamId stream) { coordinator_.Closed(stream); },
       .connected =
-          [this, living](AgentName agent, StreamId stream) {
+          [this, living](AgentName agent, rendezvous::StreamId stream) {
             if (SimNode* node = living(agent); node != nullptr) {
               node->Connected(stream);
             } else {
@@ -68,14 +70,14 @@ Network::Ends Cluster::Ends() {
             }
           },
       .directive =
-          [living](AgentName agent, StreamId stream,
-                   const Directive& directive) {
+          [living](AgentName agent, rendezvous::StreamId stream,
+                   const rendezvous::Directive& directive) {
             if (SimNode* node = living(agent); node != nullptr) {
               node->Came(stream, directive);
             }
           },
       .broken =
-          [living](AgentName agent, StreamId stream) {
+          [living](AgentName agent, rendezvous::StreamId stream) {
             if (SimNode* node = living(agent); node != nullptr) {
               node->Broken(stream);
             }
@@ -118,27 +120,29 @@ bool Cluster::WaitsForPlace(const SimNode& node) const {
   if (node.slot() != 0 && node.slot() != rival) return false;
   const SimNode& other = *nodes_[node.slot() == 0 ? rival : 0];
   if (!other.alive() || coordinator_.job() == nullptr) return false;
-  const JobStatus status = coordinator_.job()->Status(stage_.queue.now());
+  const rendezvous::JobStatus status =
+      coordinator_.job()->Status(stage_.queue.now());
   return std::any_of(status.nodes.begin(), status.nodes.end(),
-                     [&](const NodeStatus& one) {
+                     [&](const rendezvous::NodeStatus& one) {
                        return one.node.incarnation == other.name().incarnation;
                      });
 }
 
 std::string Cluster::OutOfPlace(const SimNode& node,
-                                const JobStatus& status) const {
+                                const rendezvous::JobStatus& status) const {
   const std::string id = absl::StrCat("n", node.slot());
-  for (const NodeStatus& one : status.nodes) {
+  for (const rendezvous::NodeStatus& one : status.nodes) {
     if (one.node.incarnation != node.name().incarnation) continue;
     if (one.group_rank.has_value()) {
-      const Lifecycle& agent = *node.lifecycle();
+      const agent::Lifecycle& agent = *node.lifecycle();
       const bool runs = agent.round() == status.round &&
-                        (agent.phase() == NodePhase::kRunning ||
-                         agent.phase() == NodePhase::kSucceeded);
+                        (agent.phase() == rendezvous::NodePhase::kRunning ||
+                         agent.phase() == rendezvous::NodePhase::kSucceeded);
       return runs ? "" : id + " does not run its part";
     }
-    if (one.fitness != Fitness::kFit) return id + " is not known to be fit";
-    if (node.lifecycle()->phase() == NodePhase::kRunning) {
+    if (one.fitness != rendezvous::Fitness::kFit)
+      return id + " is not known to be fit";
+    if (node.lifecycle()->phase() == rendezvous::NodePhase::kRunning) {
       return id + " runs what it should not";
     }
     return room_->MustLetIn(status) ? id + " waits although there is room" : "";
@@ -157,18 +161,19 @@ std::string Cluster::Unsettled() const {
     }
     return "";
   }
-  const JobStatus status = coordinator_.job()->Status(stage_.queue.now());
-  if (status.phase != JobPhase::kRunning) {
+  const rendezvous::JobStatus status =
+      coordinator_.job()->Status(stage_.queue.now());
+  if (status.phase != rendezvous::JobPhase::kRunning) {
     return absl::StrCat("the job does not run: ", status.reason);
   }
   if (status.preemption.has_value()) return "the job is being preempted";
-  for (const NodeStatus& one : status.nodes) {
+  for (const rendezvous::NodeStatus& one : status.nodes) {
     const bool lives =
         std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
           return node->alive() &&
                  node->name().incarnation == one.node.incarnation;
         });
-    const bool done = one.phase == NodePhase::kSucceeded;
+    const bool done = one.phase == rendezvous::NodePhase::kSucceeded;
     if (!lives && !done) return one.node.node_id + " is dead, and counted";
   }
   for (const auto& node : nodes_) {
@@ -219,7 +224,7 @@ std::string Cluster::Run() {
   // What was sent before may still arrive.
   stage_.queue.RunUntil(stage_.queue.now() + plan.most_straggle + seconds(2),
                         [this] { return !stage_.failure.empty(); });
-  const JobSpec& spec = plan.spec;
+  const rendezvous::JobSpec& spec = plan.spec;
   // A node may have to be missed, its round stopped, and then once more for
   // one that was late; a duplicate takes a lease to be told apart.
   const Duration bound =
@@ -239,9 +244,10 @@ std::string Cluster::Run() {
   }
   Await("success", bound, [this] { return Succeeded(); });
   if (!stage_.failure.empty()) return stage_.failure;
-  const JobStatus status = coordinator_.job()->Status(stage_.queue.now());
+  const rendezvous::JobStatus status =
+      coordinator_.job()->Status(stage_.queue.now());
   if (!status.verdict.has_value() ||
-      status.verdict->outcome != Outcome::kSucceeded) {
+      status.verdict->outcome != rendezvous::Outcome::kSucceeded) {
     stage_.Fail("success: the job ended otherwise: " + status.reason);
   }
   return stage_.failure;

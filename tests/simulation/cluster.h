@@ -36,7 +36,8 @@ class Cluster {
   std::string Unsettled() const;
   // Whether it waits for the end of the node that has its node rank.
   bool WaitsForPlace(const SimNode& node) const;
-  std::string OutOfPlace(const SimNode& node, const JobStatus& status) const;
+  std::string OutOfPlace(const SimNode& node,
+                         const rendezvous::JobStatus& status) const;
   bool Finished() const;
   void ReplaceTheMissing();
   // Lets time pass until `settled` returns an empty string; fails with what it

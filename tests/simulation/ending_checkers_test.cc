@@ -120,21 +120,21 @@ TEST_F(CheckersTest, RoundAfterANoticeOfPreemption) {
 
 TEST_F(CheckersTest, WorkersAfterANoticeOfPreemption) {
   Use(NewPreemptionChecker);
-  LifecycleStep step;
-  step.actions.emplace_back(StartWorkers());
+  agent::LifecycleStep step;
+  step.actions.emplace_back(agent::StartWorkers());
   checker_->OnAgentStepped(kZero, step, std::nullopt);
-  step.actions[0] = AnnouncePreemption();
+  step.actions[0] = agent::AnnouncePreemption();
   checker_->OnAgentStepped(kZero, step, std::nullopt);
   EXPECT_EQ(checker_->breach(), "");
-  step.actions[0] = StartWorkers();
+  step.actions[0] = agent::StartWorkers();
   checker_->OnAgentStepped(kZero, step, std::nullopt);
   EXPECT_THAT(checker_->breach(), HasSubstr("n0 starts workers"));
 }
 
 TEST_F(CheckersTest, PreemptionThatIsAnnouncedTwice) {
   Use(NewPreemptionChecker);
-  LifecycleStep step;
-  step.actions.emplace_back(AnnouncePreemption());
+  agent::LifecycleStep step;
+  step.actions.emplace_back(agent::AnnouncePreemption());
   checker_->OnAgentStepped(kZero, step, std::nullopt);
   checker_->OnAgentStepped(kZero, step, std::nullopt);
   EXPECT_THAT(checker_->breach(), HasSubstr("twice"));
@@ -144,7 +144,7 @@ TEST_F(CheckersTest, PreemptedJobThatDoesNotEnd) {
   Use(NewPreemptionChecker);
   step_.decisions = {{.kind = "preempt"}};
   checker_->OnStep(step_);
-  const JobSpec& spec = plan_.spec;
+  const rendezvous::JobSpec& spec = plan_.spec;
   Advance(spec.preempt_grace + spec.shutdown_timeout + seconds(6));
   checker_->OnTick();
   EXPECT_EQ(checker_->breach(), "");
@@ -164,11 +164,11 @@ TEST_F(CheckersTest, PreemptedJobWhoseCoordinatorCrashes) {
 }
 
 TEST_F(CheckersTest, NodeThatStaysAfterItsPreemption) {
-  const JobSpec& spec = plan_.spec;
+  const rendezvous::JobSpec& spec = plan_.spec;
   const Duration longest =
       spec.preempt_grace + spec.shutdown_timeout + seconds(20);
-  LifecycleStep step;
-  step.actions.emplace_back(AnnouncePreemption());
+  agent::LifecycleStep step;
+  step.actions.emplace_back(agent::AnnouncePreemption());
   for (const bool paused : {false, true}) {
     Use(NewPreemptionChecker);
     checker_->OnAgentStepped(kZero, step, std::nullopt);
@@ -191,8 +191,8 @@ TEST_F(CheckersTest, NodeThatStaysAfterItsPreemption) {
 
 TEST_F(CheckersTest, NodeThatLeavesAfterItsPreemption) {
   Use(NewPreemptionChecker);
-  LifecycleStep step;
-  step.actions.emplace_back(AnnouncePreemption());
+  agent::LifecycleStep step;
+  step.actions.emplace_back(agent::AnnouncePreemption());
   checker_->OnAgentStepped(kZero, step, std::nullopt);
   checker_->OnAgentEnded(kZero);
   Advance(seconds(1000));
@@ -203,8 +203,9 @@ TEST_F(CheckersTest, NodeThatLeavesAfterItsPreemption) {
 TEST_F(CheckersTest, PreemptedJobThatSucceeds) {
   Use(NewPreemptionChecker);
   step_.decisions = {{.kind = "preempt"}};
-  step_.status.phase = JobPhase::kFinished;
-  step_.status.verdict = Verdict{.outcome = Outcome::kSucceeded};
+  step_.status.phase = rendezvous::JobPhase::kFinished;
+  step_.status.verdict =
+      rendezvous::Verdict{.outcome = rendezvous::Outcome::kSucceeded};
   checker_->OnStep(step_);
   EXPECT_THAT(checker_->breach(), HasSubstr("succeeds"));
 }
@@ -212,9 +213,9 @@ TEST_F(CheckersTest, PreemptedJobThatSucceeds) {
 TEST_F(CheckersTest, PreemptedJobWithAnotherExitCode) {
   Use(NewPreemptionChecker);
   step_.decisions = {{.kind = "preempt"}};
-  step_.status.phase = JobPhase::kFinished;
-  step_.status.verdict =
-      Verdict{.outcome = Outcome::kPreempted, .exit_code = 1};
+  step_.status.phase = rendezvous::JobPhase::kFinished;
+  step_.status.verdict = rendezvous::Verdict{
+      .outcome = rendezvous::Outcome::kPreempted, .exit_code = 1};
   checker_->OnStep(step_);
   EXPECT_THAT(checker_->breach(), HasSubstr("exit code 1"));
 }

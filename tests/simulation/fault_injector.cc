@@ -117,7 +117,7 @@ void FaultInjector::CtrlC(SimNode& node) {
 
 // Somebody, or an init system, starts the agent again after a while.
 void FaultInjector::Revive(SimNode& node) {
-  const Job* job = coordinator_->job();
+  const rendezvous::Job* job = coordinator_->job();
   if (node.name().incarnation == 0 || (job != nullptr && job->finished())) {
     return;
   }
@@ -158,7 +158,7 @@ void FaultInjector::ClogSome() {
 // The coordinator's memory is its job's; once that has ended, the agents need
 // it to learn how.
 void FaultInjector::RestartCoordinator() {
-  const Job* job = coordinator_->job();
+  const rendezvous::Job* job = coordinator_->job();
   if (!coordinator_->up() || (job != nullptr && job->finished())) return;
   for (const auto& node : *nodes_) {
     stage_->Watch([&](Checker& c) { c.OnTrouble(node->slot()); });

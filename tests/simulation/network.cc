@@ -12,7 +12,7 @@ using std::chrono::seconds;
 
 }  // namespace
 
-Network::Connection* Network::Find(StreamId stream) {
+Network::Connection* Network::Find(rendezvous::StreamId stream) {
   auto found = connections_.find(stream);
   return found == connections_.end() ? nullptr : &found->second;
 }
@@ -51,7 +51,7 @@ void Network::Dial(AgentName agent) {
       ends_.dial_failed(agent);
       return;
     }
-    const StreamId stream = next_stream_++;
+    const rendezvous::StreamId stream = next_stream_++;
     connections_[stream].agent = agent;
     ends_.attached(stream, agent);
     stage_->queue.In(Delay(agent.slot), [this, agent, stream] {
@@ -62,7 +62,7 @@ void Network::Dial(AgentName agent) {
   });
 }
 
-void Network::Send(StreamId stream, Direction direction,
+void Network::Send(rendezvous::StreamId stream, Direction direction,
                    const std::function<void()>& arrive) {
   Connection& connection = connections_.at(stream);
   const Plan& plan = stage_->plan;
@@ -90,7 +90,8 @@ void Network::Send(StreamId stream, Direction direction,
   }
 }
 
-void Network::SendUp(StreamId stream, const Report& report) {
+void Network::SendUp(rendezvous::StreamId stream,
+                     const rendezvous::Report& report) {
   Connection* connection = Find(stream);
   if (connection == nullptr || !connection->agent_end) return;
   Send(stream, Direction::kUp, [this, stream, report] {
@@ -99,7 +100,8 @@ void Network::SendUp(StreamId stream, const Report& report) {
   });
 }
 
-void Network::SendDown(StreamId stream, const Directive& directive) {
+void Network::SendDown(rendezvous::StreamId stream,
+                       const rendezvous::Directive& directive) {
   Connection* connection = Find(stream);
   if (connection == nullptr || !connection->coordinator_end) return;
   Send(stream, Direction::kDown, [this, stream, directive] {
@@ -109,7 +111,7 @@ void Network::SendDown(StreamId stream, const Directive& directive) {
   });
 }
 
-void Network::ForgetIfClosed(StreamId stream) {
+void Network::ForgetIfClosed(rendezvous::StreamId stream) {
   Connection* connection = Find(stream);
   if (connection != nullptr && !connection->agent_end &&
       !connection->coordinator_end) {
@@ -117,7 +119,7 @@ void Network::ForgetIfClosed(StreamId stream) {
   }
 }
 
-void Network::CloseCoordinatorEnd(StreamId stream, Duration after) {
+void Network::CloseCoordinatorEnd(rendezvous::StreamId stream, Duration after) {
   stage_->queue.In(after, [this, stream] {
     Connection* connection = Find(stream);
     if (connection == nullptr || !connection->coordinator_end) return;
@@ -127,7 +129,7 @@ void Network::CloseCoordinatorEnd(StreamId stream, Duration after) {
   });
 }
 
-void Network::CloseAgentEnd(StreamId stream, Duration after) {
+void Network::CloseAgentEnd(rendezvous::StreamId stream, Duration after) {
   stage_->queue.In(after, [this, stream] {
     Connection* connection = Find(stream);
     if (connection == nullptr || !connection->agent_end) return;
@@ -138,7 +140,7 @@ void Network::CloseAgentEnd(StreamId stream, Duration after) {
   });
 }
 
-void Network::HangUp(StreamId stream) {
+void Network::HangUp(rendezvous::StreamId stream) {
   Connection* connection = Find(stream);
   if (connection == nullptr) return;
   connection->agent_end = false;
@@ -148,7 +150,7 @@ void Network::HangUp(StreamId stream) {
   ForgetIfClosed(stream);
 }
 
-void Network::Break(StreamId stream) {
+void Network::Break(rendezvous::StreamId stream) {
   Connection* connection = Find(stream);
   if (connection == nullptr) return;
   const int slot = connection->agent.slot;
@@ -160,7 +162,7 @@ void Network::Break(StreamId stream) {
   CloseCoordinatorEnd(stream, half_open ? seconds(20) : Delay(slot));
 }
 
-void Network::AgentDied(StreamId stream, Death how) {
+void Network::AgentDied(rendezvous::StreamId stream, Death how) {
   Connection* connection = Find(stream);
   if (connection == nullptr) return;
   connection->agent_end = false;
@@ -172,12 +174,12 @@ void Network::AgentDied(StreamId stream, Death how) {
 }
 
 void Network::CoordinatorDied() {
-  std::vector<StreamId> open;
+  std::vector<rendezvous::StreamId> open;
   for (auto& [stream, connection] : connections_) {
     connection.coordinator_end = false;
     open.push_back(stream);
   }
-  for (StreamId stream : open) {
+  for (rendezvous::StreamId stream : open) {
     const int slot = Find(stream)->agent.slot;
     stage_->Watch([&](Checker& c) { c.OnTrouble(slot); });
     CloseAgentEnd(stream, Delay(slot));

@@ -18,29 +18,32 @@ class Network {
  public:
   struct Ends {
     std::function<bool()> coordinator_is_up;
-    std::function<void(StreamId, AgentName)> attached;
-    std::function<void(StreamId, const Report&)> report;
-    std::function<void(StreamId)> closed;
-    std::function<void(AgentName, StreamId)> connected;
+    std::function<void(rendezvous::StreamId, AgentName)> attached;
+    std::function<void(rendezvous::StreamId, const rendezvous::Report&)> report;
+    std::function<void(rendezvous::StreamId)> closed;
+    std::function<void(AgentName, rendezvous::StreamId)> connected;
     std::function<void(AgentName)> dial_failed;
-    std::function<void(AgentName, StreamId, const Directive&)> directive;
-    std::function<void(AgentName, StreamId)> broken;
+    std::function<void(AgentName, rendezvous::StreamId,
+                       const rendezvous::Directive&)>
+        directive;
+    std::function<void(AgentName, rendezvous::StreamId)> broken;
   };
   Network(Stage* stage, Ends ends) : stage_(stage), ends_(std::move(ends)) {}
 
   // `connected` or `dial_failed` follows.
   void Dial(AgentName agent);
-  void SendUp(StreamId stream, const Report& report);
-  void SendDown(StreamId stream, const Directive& directive);
+  void SendUp(rendezvous::StreamId stream, const rendezvous::Report& report);
+  void SendDown(rendezvous::StreamId stream,
+                const rendezvous::Directive& directive);
   // The agent ends its stream in order, after what it has sent.
-  void HangUp(StreamId stream);
+  void HangUp(rendezvous::StreamId stream);
   // The connection is reset; each end hears of it in its own time.
-  void Break(StreamId stream);
+  void Break(rendezvous::StreamId stream);
   enum class Death {
     kProcess,  // the kernel ends the stream
     kPower,    // nothing is ever heard again
   };
-  void AgentDied(StreamId stream, Death how);
+  void AgentDied(rendezvous::StreamId stream, Death how);
   void CoordinatorDied();
 
   enum class Direction { kUp, kDown };
@@ -60,19 +63,19 @@ class Network {
     std::vector<std::function<void()>> clogged;
   };
 
-  Connection* Find(StreamId stream);
+  Connection* Find(rendezvous::StreamId stream);
   bool IsCut(int slot, Direction direction) const;
   Duration Delay(int slot);
-  void Send(StreamId stream, Direction direction,
+  void Send(rendezvous::StreamId stream, Direction direction,
             const std::function<void()>& arrive);
-  void CloseCoordinatorEnd(StreamId stream, Duration after);
-  void CloseAgentEnd(StreamId stream, Duration after);
-  void ForgetIfClosed(StreamId stream);
+  void CloseCoordinatorEnd(rendezvous::StreamId stream, Duration after);
+  void CloseAgentEnd(rendezvous::StreamId stream, Duration after);
+  void ForgetIfClosed(rendezvous::StreamId stream);
 
   Stage* const stage_;
   const Ends ends_;
-  StreamId next_stream_ = 1;
-  std::map<StreamId, Connection> connections_;
+  rendezvous::StreamId next_stream_ = 1;
+  std::map<rendezvous::StreamId, Connection> connections_;
   std::map<std::pair<int, Direction>, Instant> cuts_;  // until when
   std::set<int> clogged_;
 };

@@ -17,8 +17,8 @@ int Level(Random& random, int likely, int most) {
   return on ? level : 0;
 }
 
-JobSpec DrawSpec(Random& random) {
-  JobSpec spec;
+rendezvous::JobSpec DrawSpec(Random& random) {
+  rendezvous::JobSpec spec;
   spec.max_nodes = random.Between(1, 5);
   spec.min_nodes =
       random.Chance(300) ? spec.max_nodes : random.Between(1, spec.max_nodes);
@@ -34,7 +34,8 @@ JobSpec DrawSpec(Random& random) {
   spec.keep_alive_interval = random.Between(milliseconds(300), seconds(2));
   spec.keep_alive_misses = random.Between(2, 5);
   spec.reconnect_grace = random.Between(Duration::zero(), seconds(1));
-  spec.scale_up = random.Chance(700) ? ScaleUp::kRestart : ScaleUp::kNever;
+  spec.scale_up = random.Chance(700) ? rendezvous::ScaleUp::kRestart
+                                     : rendezvous::ScaleUp::kNever;
   spec.scale_up_cool_down = random.Between(Duration::zero(), seconds(8));
   spec.preempt_grace = random.Between(Duration::zero(), seconds(8));
   spec.rejoin_timeout = random.Chance(700)

@@ -14,7 +14,7 @@ namespace muster::simulation {
 // A level of 0 means never; most seeds leave most faults out, so that each is
 // seen alone as well as with others.
 struct Plan {
-  JobSpec spec;
+  rendezvous::JobSpec spec;
   int slots = 1;            // places for agents, spares among them
   int workers = 1;          // of each node
   bool node_ranks = false;  // slot k has --node-rank=k

@@ -16,11 +16,12 @@ class RoomWatch : public Checker {
   explicit RoomWatch(const Plan& plan) : Checker(plan, "room") {}
 
   void OnCoordinatorStarted(uint64_t epoch) override;
-  void OnReport(AgentName from, StreamId stream, const Report& report) override;
+  void OnReport(AgentName from, rendezvous::StreamId stream,
+                const rendezvous::Report& report) override;
   void OnStep(const CoordinatorStepped& step) override;
 
   // `status`: of a running job.
-  bool MustLetIn(const JobStatus& status) const;
+  bool MustLetIn(const rendezvous::JobStatus& status) const;
 
  private:
   std::set<std::pair<uint64_t, int>> members_;  // incarnation, round

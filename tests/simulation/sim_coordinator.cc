@@ -6,19 +6,19 @@
 namespace muster::simulation {
 namespace {
 
-const char* NameOf(DirectiveKind kind) {
+const char* NameOf(rendezvous::DirectiveKind kind) {
   switch (kind) {
-    case DirectiveKind::kWait:
+    case rendezvous::DirectiveKind::kWait:
       return "wait";
-    case DirectiveKind::kRun:
+    case rendezvous::DirectiveKind::kRun:
       return "run";
-    case DirectiveKind::kStop:
+    case rendezvous::DirectiveKind::kStop:
       return "stop";
-    case DirectiveKind::kFinished:
+    case rendezvous::DirectiveKind::kFinished:
       return "finished";
-    case DirectiveKind::kReleased:
+    case rendezvous::DirectiveKind::kReleased:
       return "released";
-    case DirectiveKind::kRefused:
+    case rendezvous::DirectiveKind::kRefused:
       return "refused";
   }
   return "?";
@@ -26,34 +26,35 @@ const char* NameOf(DirectiveKind kind) {
 
 }  // namespace
 
-void SimCoordinator::Receive(StreamId stream, const Report& report) {
+void SimCoordinator::Receive(rendezvous::StreamId stream,
+                             const rendezvous::Report& report) {
   if (!up_) return;
   const AgentName agent = agents_.at(stream);
   if (job_ == nullptr) {
-    job_ =
-        std::make_unique<Job>(report.run_id, epoch_, report.spec,
-                              stage_->queue.now(), absl::StrCat("tag", epoch_));
+    job_ = std::make_unique<rendezvous::Job>(report.run_id, epoch_, report.spec,
+                                             stage_->queue.now(),
+                                             absl::StrCat("tag", epoch_));
     stage_->Watch([&](Checker& c) { c.OnCoordinatorStarted(epoch_); });
   }
   stage_->Watch([&](Checker& c) { c.OnReport(agent, stream, report); });
-  Step(ReportArrived{stream, report});
+  Step(rendezvous::ReportArrived{stream, report});
 }
 
-void SimCoordinator::Closed(StreamId stream) {
+void SimCoordinator::Closed(rendezvous::StreamId stream) {
   auto found = agents_.find(stream);
   if (found == agents_.end()) return;
   const AgentName agent = found->second;
   agents_.erase(found);
   if (!up_ || job_ == nullptr) return;
   stage_->Watch([&](Checker& c) { c.OnStreamClosed(agent, stream); });
-  Step(StreamClosed{stream});
+  Step(rendezvous::StreamClosed{stream});
 }
 
 void SimCoordinator::Drain(int slot) {
   if (!up_ || job_ == nullptr) return;
   stage_->Note(absl::StrCat("drain n", slot));
   stage_->Watch([&](Checker& c) { c.OnLeaveAsked(slot); });
-  Step(DrainAsked{absl::StrCat("n", slot)});
+  Step(rendezvous::DrainAsked{absl::StrCat("n", slot)});
 }
 
 void SimCoordinator::Crash() {
@@ -74,40 +75,41 @@ void SimCoordinator::Restart() {
   ++epoch_;
 }
 
-void SimCoordinator::Step(const JobEvent& event) {
+void SimCoordinator::Step(const rendezvous::JobEvent& event) {
   const Instant now = stage_->queue.now();
-  JobStep step = job_->Step(now, event);
+  rendezvous::JobStep step = job_->Step(now, event);
   CoordinatorStepped stepped;
   stepped.epoch = epoch_;
   stepped.status = job_->Status(now);
   stepped.decisions = step.decisions;
   stepped.next_deadline = job_->NextDeadline();
-  for (const Decision& decision : step.decisions) {
+  for (const rendezvous::Decision& decision : step.decisions) {
     ++stage_->census[decision.kind];
     if (decision.kind == "finish") {
       ++stage_->census[absl::StrCat(
-          "job ", OutcomeText(stepped.status.verdict->outcome))];
+          "job ", launcher::OutcomeText(stepped.status.verdict->outcome))];
     }
     stage_->Note(absl::StrCat("C ", decision.kind, " [", decision.round, "] ",
                               decision.node_id, ": ", decision.reason));
   }
-  for (const Delivery& delivery : step.deliveries) {
+  for (const rendezvous::Delivery& delivery : step.deliveries) {
     auto found = agents_.find(delivery.stream);
     if (found == agents_.end()) continue;
-    const Directive& directive = delivery.directive;
+    const rendezvous::Directive& directive = delivery.directive;
     stepped.sent.push_back({found->second, directive});
     ++stage_->census[NameOf(directive.kind)];
     if (directive.reason.find("sign of life") != std::string::npos) {
       ++stage_->census["in contention"];
     }
-    stage_->Note(absl::StrCat(
-        "C > n", found->second.slot, " #", delivery.stream, " r",
-        directive.revision, " ", NameOf(directive.kind), " ",
-        directive.kind == DirectiveKind::kRun ? directive.place.round
-                                              : directive.stop.round));
+    stage_->Note(absl::StrCat("C > n", found->second.slot, " #",
+                              delivery.stream, " r", directive.revision, " ",
+                              NameOf(directive.kind), " ",
+                              directive.kind == rendezvous::DirectiveKind::kRun
+                                  ? directive.place.round
+                                  : directive.stop.round));
   }
   stage_->Watch([&](Checker& c) { c.OnStep(stepped); });
-  for (const Delivery& delivery : step.deliveries) {
+  for (const rendezvous::Delivery& delivery : step.deliveries) {
     network_->SendDown(delivery.stream, delivery.directive);
   }
   Arm(stepped.next_deadline);
@@ -120,7 +122,7 @@ void SimCoordinator::Arm(std::optional<Instant> deadline) {
   stage_->queue.At(*deadline, [this, when = *deadline, epoch = epoch_] {
     if (epoch != epoch_ || job_ == nullptr || armed_ != when) return;
     armed_.reset();
-    Step(TimePassed());
+    Step(rendezvous::TimePassed());
   });
 }
 

@@ -21,26 +21,28 @@ class SimCoordinator {
 
   bool up() const { return up_; }
   // Null before the first report.
-  const Job* job() const { return job_.get(); }
+  const rendezvous::Job* job() const { return job_.get(); }
   uint64_t epoch() const { return epoch_; }
 
-  void Attach(StreamId stream, AgentName agent) { agents_[stream] = agent; }
-  void Receive(StreamId stream, const Report& report);
-  void Closed(StreamId stream);
+  void Attach(rendezvous::StreamId stream, AgentName agent) {
+    agents_[stream] = agent;
+  }
+  void Receive(rendezvous::StreamId stream, const rendezvous::Report& report);
+  void Closed(rendezvous::StreamId stream);
   void Drain(int slot);
   void Crash();
   void Restart();
 
  private:
-  void Step(const JobEvent& event);
+  void Step(const rendezvous::JobEvent& event);
   void Arm(std::optional<Instant> deadline);
 
   Stage* const stage_;
   Network* const network_;
   bool up_ = true;
   uint64_t epoch_ = 1;
-  std::unique_ptr<Job> job_;
-  std::map<StreamId, AgentName> agents_;
+  std::unique_ptr<rendezvous::Job> job_;
+  std::map<rendezvous::StreamId, AgentName> agents_;
   std::optional<Instant> armed_;
 };
 

@@ -24,20 +24,20 @@ void SimNode::StartAgent() {
   const Plan& plan = stage_->plan;
   ++starts_;
   incarnation_ = static_cast<uint64_t>(slot_ + 1) * 1'000'000 + starts_;
-  Lifecycle::Config config;
+  agent::Lifecycle::Config config;
   config.run_id = "sim";
   config.spec = plan.spec;
   config.endpoint = "c";
   config.connect_timeout = plan.coordinator_timeout;
   config.coordinator_timeout = plan.coordinator_timeout;
-  config.hangs = {HangDetection::kGiven, plan.hang_timeout};
+  config.hangs = {agent::HangDetection::kGiven, plan.hang_timeout};
   config.waits_for_place = plan.patient;
   if (plan.leaves_on_term) config.signals_to_leave = {15};
   config.signals_to_forward = {SIGUSR1};
   config.signals_to_preempt = {SIGUSR2};
   config.preempt_signal = plan.preempt_signal;
   if (plan.checked) config.fitness_interval = plan.check_interval;
-  NodeIdentity& node = config.node;
+  rendezvous::NodeIdentity& node = config.node;
   node.node_id = absl::StrCat("n", slot_);
   node.incarnation = incarnation_;
   node.host = absl::StrCat("h", slot_);
@@ -48,9 +48,10 @@ void SimNode::StartAgent() {
     node.node_rank = is_rival ? 0 : slot_;
   }
   stage_->Note(absl::StrCat("n", slot_, " starts, incarnation ", starts_));
-  lifecycle_ = std::make_unique<Lifecycle>(config, stage_->queue.now());
+  lifecycle_ = std::make_unique<agent::Lifecycle>(config, stage_->queue.now());
   models_.push_back(std::make_unique<WorkerModel>(
-      stage_, name(), [this, of = incarnation_](const LifecycleEvent& event) {
+      stage_, name(),
+      [this, of = incarnation_](const agent::LifecycleEvent& event) {
         if (of == incarnation_) Post(event);
       }));
   workers_ = models_.back().get();
@@ -63,9 +64,9 @@ void SimNode::StartAgent() {
   inbox_.clear();
   armed_.reset();
   stage_->Watch([&](Checker& c) { c.OnAgentStarted(name()); });
-  Step(PortHeld{20000 + slot_});
+  Step(agent::PortHeld{20000 + slot_});
   held_nccl_id_ = NewNcclId();
-  Step(NcclIdHeld{held_nccl_id_});
+  Step(agent::NcclIdHeld{held_nccl_id_});
   Dial();
 }
 
@@ -77,7 +78,8 @@ void SimNode::RenewNcclId() {
   held_nccl_id_ = NewNcclId();
   const uint64_t begun = incarnation_;
   stage_->queue.In(milliseconds(30), [this, begun, id = held_nccl_id_] {
-    if (incarnation_ == begun && id == held_nccl_id_) Post(NcclIdHeld{id});
+    if (incarnation_ == begun && id == held_nccl_id_)
+      Post(agent::NcclIdHeld{id});
   });
 }
 
@@ -91,7 +93,7 @@ void SimNode::Announce() {
                      if (incarnation_ != of || announcement_ != announcement) {
                        return;
                      }
-                     Post(PreemptionAnnounced());
+                     Post(agent::PreemptionAnnounced());
                    });
 }
 
@@ -105,7 +107,7 @@ void SimNode::CheckFitness(uint64_t check) {
         const bool unfit =
             !stage_->healed && stage_->random.Chance(stage_->plan.unfit);
         if (unfit) ++stage_->census["found unfit"];
-        Post(FitnessFound{check, unfit ? "a GPU is gone" : ""});
+        Post(agent::FitnessFound{check, unfit ? "a GPU is gone" : ""});
       });
 }
 
@@ -149,23 +151,23 @@ void SimNode::Resume() {
   stage_->Watch([&](Checker& c) { c.OnTrouble(slot_); });
   stage_->Watch([&](Checker& c) { c.OnAgentResumed(name()); });
   paused_ = false;
-  std::deque<LifecycleEvent> inbox;
+  std::deque<agent::LifecycleEvent> inbox;
   inbox.swap(inbox_);
   const uint64_t resumed = incarnation_;
   // What workers said meanwhile comes first and at once, as in agent.cc.
-  WorkersReported reported;
-  for (const LifecycleEvent& event : inbox) {
-    if (const auto* one = std::get_if<WorkersReported>(&event)) {
+  agent::WorkersReported reported;
+  for (const agent::LifecycleEvent& event : inbox) {
+    if (const auto* one = std::get_if<agent::WorkersReported>(&event)) {
       reported.said.insert(reported.said.end(), one->said.begin(),
                            one->said.end());
     }
   }
   if (!reported.said.empty()) Step(reported);
-  for (const LifecycleEvent& event : inbox) {
-    const bool told = std::holds_alternative<WorkersReported>(event);
+  for (const agent::LifecycleEvent& event : inbox) {
+    const bool told = std::holds_alternative<agent::WorkersReported>(event);
     if (!told && alive() && incarnation_ == resumed) Step(event);
   }
-  if (alive() && incarnation_ == resumed) Step(ClockTicked());
+  if (alive() && incarnation_ == resumed) Step(agent::ClockTicked());
 }
 
 void SimNode::LoseGuardian() {
@@ -174,21 +176,21 @@ void SimNode::LoseGuardian() {
   ++stage_->census["guardian died"];
   stage_->Watch([&](Checker& c) { c.OnTrouble(slot_); });
   workers_->Die();
-  Post(GuardianDied{"the guardian died"});
+  Post(agent::GuardianDied{"the guardian died"});
 }
 
 void SimNode::Catch(int signal) {
   if (!alive()) return;
   stage_->Note(absl::StrCat("n", slot_, " catches signal ", signal));
-  Post(SignalCaught{signal});
+  Post(agent::SignalCaught{signal});
 }
 
-void SimNode::Connected(StreamId stream) {
+void SimNode::Connected(rendezvous::StreamId stream) {
   stream_ = stream;
   dialling_ = false;
   backoff_ = Duration::zero();
   coming_up_.push_back(stream);
-  Post(LinkUp{absl::StrCat("10.0.0.", slot_ + 1)});
+  Post(agent::LinkUp{absl::StrCat("10.0.0.", slot_ + 1)});
 }
 
 void SimNode::DialFailed() {
@@ -198,25 +200,26 @@ void SimNode::DialFailed() {
   stage_->queue.In(backoff_, [this, dialled] {
     if (alive() && incarnation_ == dialled && stream_ == 0) Dial();
   });
-  Post(LinkDown{absl::UnavailableError("refused")});
+  Post(agent::LinkDown{absl::UnavailableError("refused")});
 }
 
-void SimNode::Came(StreamId stream, const Directive& directive) {
+void SimNode::Came(rendezvous::StreamId stream,
+                   const rendezvous::Directive& directive) {
   if (stream != stream_) return;
-  Post(DirectiveCame{directive});
+  Post(agent::DirectiveCame{directive});
 }
 
-void SimNode::Broken(StreamId stream) {
+void SimNode::Broken(rendezvous::StreamId stream) {
   if (stream != stream_) {
     if (dialling_) DialFailed();
     return;
   }
   stream_ = 0;
-  Post(LinkDown{absl::UnavailableError("reset")});
+  Post(agent::LinkDown{absl::UnavailableError("reset")});
   if (alive()) Dial();
 }
 
-void SimNode::Post(const LifecycleEvent& event) {
+void SimNode::Post(const agent::LifecycleEvent& event) {
   if (!alive()) return;
   if (paused_) {
     inbox_.push_back(event);
@@ -225,52 +228,54 @@ void SimNode::Post(const LifecycleEvent& event) {
   }
 }
 
-void SimNode::Step(const LifecycleEvent& event) {
-  if (const auto* came = std::get_if<DirectiveCame>(&event)) {
+void SimNode::Step(const agent::LifecycleEvent& event) {
+  if (const auto* came = std::get_if<agent::DirectiveCame>(&event)) {
     told_epoch_ = came->directive.epoch;
   }
-  if (std::holds_alternative<LinkUp>(event)) {
+  if (std::holds_alternative<agent::LinkUp>(event)) {
     talking_on_ = coming_up_.front();
     coming_up_.pop_front();
   }
-  const LifecycleStep step = lifecycle_->Step(stage_->queue.now(), event);
+  const agent::LifecycleStep step =
+      lifecycle_->Step(stage_->queue.now(), event);
   stage_->Watch([&](Checker& c) {
     c.OnAgentStepped(name(), step, lifecycle_->NextDeadline());
   });
   Perform(step);
 }
 
-void SimNode::Perform(const LifecycleStep& step) {
+void SimNode::Perform(const agent::LifecycleStep& step) {
   for (const std::string& notice : step.notices) {
     stage_->Note(absl::StrCat("n", slot_, " says: ", notice));
   }
   for (const auto& action : step.actions) {
-    if (const auto* start = std::get_if<StartWorkers>(&action)) {
+    if (const auto* start = std::get_if<agent::StartWorkers>(&action)) {
       stage_->Note(absl::StrCat("n", slot_, " starts the workers of round ",
                                 start->place.round));
       workers_->Start(told_epoch_, start->place);
       if (start->place.nccl_id == held_nccl_id_) RenewNcclId();
-    } else if (std::holds_alternative<muster::RenewNcclId>(action)) {
+    } else if (std::holds_alternative<agent::RenewNcclId>(action)) {
       RenewNcclId();
-    } else if (const auto* look = std::get_if<LookAtWorkers>(&action)) {
+    } else if (const auto* look = std::get_if<agent::LookAtWorkers>(&action)) {
       workers_->Look(*look);
-    } else if (const auto* take = std::get_if<TakeStacks>(&action)) {
+    } else if (const auto* take = std::get_if<agent::TakeStacks>(&action)) {
       stage_->Note(absl::StrCat("n", slot_, " looks at worker ",
                                 take->workers.front().local_rank));
       workers_->TakeStack(*take);
-    } else if (std::holds_alternative<AnnouncePreemption>(action)) {
+    } else if (std::holds_alternative<agent::AnnouncePreemption>(action)) {
       Announce();
-    } else if (std::holds_alternative<EndAnnouncement>(action)) {
+    } else if (std::holds_alternative<agent::EndAnnouncement>(action)) {
       ++announcement_;
-    } else if (const auto* check = std::get_if<muster::StartCheck>(&action)) {
+    } else if (const auto* check =
+                   std::get_if<muster::agent::StartCheck>(&action)) {
       CheckFitness(check->check);
-    } else if (std::holds_alternative<DropCheck>(action)) {
+    } else if (std::holds_alternative<agent::DropCheck>(action)) {
       wanted_check_ = 0;
-    } else if (const auto* close = std::get_if<CloseStore>(&action)) {
+    } else if (const auto* close = std::get_if<agent::CloseStore>(&action)) {
       stage_->Note(
           absl::StrCat("n", slot_, " closes its store: ", close->reason));
     } else {
-      const auto& signal = std::get<SignalWorkers>(action);
+      const auto& signal = std::get<agent::SignalWorkers>(action);
       stage_->Note(absl::StrCat("n", slot_, " signals its workers ",
                                 signal.signal,
                                 signal.everything ? ", and everything" : ""));
@@ -278,19 +283,19 @@ void SimNode::Perform(const LifecycleStep& step) {
     }
   }
   if (step.report.has_value()) {
-    const Report& report = *step.report;
+    const rendezvous::Report& report = *step.report;
     stage_->Note(absl::StrCat(
         "n", slot_, " > C #", talking_on_, " s", report.sequence, " seen ",
         report.seen_epoch, "/", report.seen_revision, " ",
-        PhaseText(report.phase), " ", report.round,
+        launcher::PhaseText(report.phase), " ", report.round,
         report.failures.empty()
             ? ""
             : absl::StrCat(", ", report.failures.size(), " failures"),
         report.leave.has_value() ? ", leaves" : "",
         report.preemption.has_value() ? ", preempted" : "",
-        report.fitness == Fitness::kFit     ? ""
-        : report.fitness == Fitness::kUnfit ? ", unfit"
-                                            : ", unchecked",
+        report.fitness == rendezvous::Fitness::kFit     ? ""
+        : report.fitness == rendezvous::Fitness::kUnfit ? ", unfit"
+                                                        : ", unchecked",
         report.cancel.has_value() ? ", cancels" : ""));
     network_->SendUp(talking_on_, report);
   }
@@ -317,7 +322,7 @@ void SimNode::Arm() {
   stage_->queue.At(*deadline, [this, when = *deadline, of = incarnation_] {
     if (!alive() || of != incarnation_ || armed_ != when) return;
     armed_.reset();
-    Post(ClockTicked());
+    Post(agent::ClockTicked());
   });
 }
 

@@ -23,11 +23,11 @@ class SimNode {
   bool alive() const { return lifecycle_ != nullptr; }
   bool paused() const { return paused_; }
   AgentName name() const { return {slot_, incarnation_}; }
-  const Lifecycle* lifecycle() const { return lifecycle_.get(); }
+  const agent::Lifecycle* lifecycle() const { return lifecycle_.get(); }
   WorkerModel* workers() { return workers_; }
-  StreamId stream() const { return stream_; }
+  rendezvous::StreamId stream() const { return stream_; }
   // How the last agent here left; nothing if it was killed.
-  const std::optional<Leave>& last_leave() const { return last_leave_; }
+  const std::optional<agent::Leave>& last_leave() const { return last_leave_; }
 
   void StartAgent();
   void Kill(Network::Death how);
@@ -37,17 +37,18 @@ class SimNode {
   void Catch(int signal);
 
   // --- the network's side
-  void Connected(StreamId stream);
+  void Connected(rendezvous::StreamId stream);
   void DialFailed();
-  void Came(StreamId stream, const Directive& directive);
-  void Broken(StreamId stream);
+  void Came(rendezvous::StreamId stream,
+            const rendezvous::Directive& directive);
+  void Broken(rendezvous::StreamId stream);
 
   std::function<void(const WorkerModel&)> on_crash;
 
  private:
-  void Post(const LifecycleEvent& event);
-  void Step(const LifecycleEvent& event);
-  void Perform(const LifecycleStep& step);
+  void Post(const agent::LifecycleEvent& event);
+  void Step(const agent::LifecycleEvent& event);
+  void Perform(const agent::LifecycleStep& step);
   void Arm();
   void Dial();
   void End();
@@ -62,16 +63,16 @@ class SimNode {
   const int slot_;
   uint64_t starts_ = 0;
   uint64_t incarnation_ = 0;
-  std::unique_ptr<Lifecycle> lifecycle_;
+  std::unique_ptr<agent::Lifecycle> lifecycle_;
   // Those of earlier agents as well: events may still name them.
   std::vector<std::unique_ptr<WorkerModel>> models_;
   WorkerModel* workers_ = nullptr;
-  StreamId stream_ = 0;
+  rendezvous::StreamId stream_ = 0;
   bool dialling_ = false;
   // The streams whose LinkUp has not been handled yet, and the one whose LinkUp
   // was handled last: reports go there, since they answer what came from there.
-  std::deque<StreamId> coming_up_;
-  StreamId talking_on_ = 0;
+  std::deque<rendezvous::StreamId> coming_up_;
+  rendezvous::StreamId talking_on_ = 0;
   Duration backoff_ = Duration::zero();
   uint64_t told_epoch_ = 0;
   int nccl_ids_ = 0;  // made
@@ -79,9 +80,9 @@ class SimNode {
   int announcement_ = 0;       // the newest that runs, or one later
   uint64_t wanted_check_ = 0;  // 0: none
   bool paused_ = false;
-  std::deque<LifecycleEvent> inbox_;  // while paused
+  std::deque<agent::LifecycleEvent> inbox_;  // while paused
   std::optional<Instant> armed_;
-  std::optional<Leave> last_leave_;
+  std::optional<agent::Leave> last_leave_;
 };
 
 }  // namespace muster::simulation

@@ -37,7 +37,7 @@ void WorkerModel::Ask(std::function<void()> what) {
                    });
 }
 
-void WorkerModel::Start(uint64_t epoch, const Place& place) {
+void WorkerModel::Start(uint64_t epoch, const rendezvous::Place& place) {
   if (dead_) return;  // nobody is there to start them
   if (alive()) {
     stage_->Fail(absl::StrCat("n", agent_.slot, " starts round ", place.round,
@@ -57,13 +57,14 @@ void WorkerModel::Start(uint64_t epoch, const Place& place) {
   }
 }
 
-Failure WorkerModel::FailureOf(int worker, FailureKind kind) const {
-  Failure failure;
+rendezvous::Failure WorkerModel::FailureOf(int worker,
+                                           rendezvous::FailureKind kind) const {
+  rendezvous::Failure failure;
   failure.kind = kind;
   failure.local_rank = worker;
   failure.rank = place_.first_rank + worker;
-  failure.exit_code = kind == FailureKind::kStartFailed ? 127 : 3;
-  failure.message = kind == FailureKind::kStartFailed
+  failure.exit_code = kind == rendezvous::FailureKind::kStartFailed ? 127 : 3;
+  failure.message = kind == rendezvous::FailureKind::kStartFailed
                         ? "exec ./train: no such file"
                         : "exit code 3";
   return failure;
@@ -73,18 +74,19 @@ void WorkerModel::Spawn(int worker) {
   if (!stage_->healed && stage_->random.Chance(stage_->plan.start_failure)) {
     workers_[worker] = State::kEnded;
     ++stage_->census["start failure"];
-    const Failure failure = FailureOf(worker, FailureKind::kStartFailed);
+    const rendezvous::Failure failure =
+        FailureOf(worker, rendezvous::FailureKind::kStartFailed);
     stage_->Note(absl::StrCat("n", agent_.slot, " worker ", worker,
                               " cannot be started"));
     stage_->Watch([&](Checker& c) {
       c.OnWorkerFailed(agent_, epoch_, place_.round, failure);
     });
-    Tell(WorkerDown{worker, failure});
+    Tell(agent::WorkerDown{worker, failure});
     return;
   }
   workers_[worker] = State::kUp;
   any_ = true;
-  tell_(WorkerUp{worker, 1000 + worker});
+  tell_(agent::WorkerUp{worker, 1000 + worker});
   if (stage_->plan.hang > 0) Beat(worker);
   if (stage_->finishing) {
     EndLater(worker, milliseconds(20), std::nullopt);
@@ -103,9 +105,9 @@ bool WorkerModel::Hangs(int worker) const {
 void WorkerModel::Beat(int worker) {
   if (workers_[worker] != State::kUp) return;
   if (!Hangs(worker)) {
-    ProgressMessage message;
+    agent::ProgressMessage message;
     message.alive = true;
-    tell_(WorkersReported{{{worker, message}}});
+    tell_(agent::WorkersReported{{{worker, message}}});
   }
   stage_->queue.In(
       stage_->plan.report_every,
@@ -128,16 +130,16 @@ void WorkerModel::HangOne() {
 }
 
 // One that hangs sleeps, as do those that wait for it.
-void WorkerModel::Look(const LookAtWorkers& order) {
+void WorkerModel::Look(const agent::LookAtWorkers& order) {
   stage_->queue.In(Duration::zero(),
                    [this, generation = generation_, round = order.round] {
                      if (generation == generation_) {
-                       tell_(WorkersSeen{.round = round});
+                       tell_(agent::WorkersSeen{.round = round});
                      }
                    });
 }
 
-void WorkerModel::TakeStack(const TakeStacks& order) {
+void WorkerModel::TakeStack(const agent::TakeStacks& order) {
   ++stage_->census["stack taken"];
   if (stage_->random.Chance(stage_->plan.stack_lost)) return;
   stage_->queue.In(
@@ -145,12 +147,12 @@ void WorkerModel::TakeStack(const TakeStacks& order) {
       [this, generation = generation_, round = order.round,
        local_rank = order.workers.front().local_rank] {
         if (generation != generation_) return;
-        tell_(StackTaken{.round = round, .local_rank = local_rank});
+        tell_(agent::StackTaken{.round = round, .local_rank = local_rank});
       });
 }
 
 void WorkerModel::EndLater(int worker, Duration after,
-                           std::optional<Failure> failure) {
+                           std::optional<rendezvous::Failure> failure) {
   stage_->queue.In(after, [this, worker, failure = std::move(failure),
                            generation = generation_, round = place_.round] {
     if (generation == generation_ && round == place_.round) {
@@ -159,20 +161,22 @@ void WorkerModel::EndLater(int worker, Duration after,
   });
 }
 
-void WorkerModel::End(int worker, const std::optional<Failure>& failure) {
+void WorkerModel::End(int worker,
+                      const std::optional<rendezvous::Failure>& failure) {
   if (workers_[worker] != State::kUp) return;
   if (Hangs(worker) && !failure.has_value()) return;  // it will never succeed
   workers_[worker] = State::kEnded;
   if (!stage_->healed && stage_->random.Chance(stage_->plan.orphan)) {
     ++orphans_;
   }
-  Tell(WorkerDown{worker, failure});
+  Tell(agent::WorkerDown{worker, failure});
 }
 
 void WorkerModel::CrashOne() {
   for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
     if (workers_[i] != State::kUp) continue;
-    const Failure failure = FailureOf(i, FailureKind::kExitCode);
+    const rendezvous::Failure failure =
+        FailureOf(i, rendezvous::FailureKind::kExitCode);
     stage_->Note(absl::StrCat("n", agent_.slot, " worker ", i, " crashes"));
     ++stage_->census["worker crashed"];
     stage_->Watch([&](Checker& c) {
@@ -191,16 +195,17 @@ void WorkerModel::Finish() {
   }
 }
 
-void WorkerModel::Signal(const SignalWorkers& order) {
+void WorkerModel::Signal(const agent::SignalWorkers& order) {
   Ask([this, order] { Deliver(order); });
 }
 
-void WorkerModel::Deliver(const SignalWorkers& order) {
+void WorkerModel::Deliver(const agent::SignalWorkers& order) {
   Random& random = stage_->random;
   if (order.signal == SIGTERM || order.signal == SIGINT) {
     for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
       if (workers_[i] != State::kUp || ignores_term_[i] != 0) continue;
-      Failure failure = FailureOf(i, FailureKind::kSignal);
+      rendezvous::Failure failure =
+          FailureOf(i, rendezvous::FailureKind::kSignal);
       failure.signal = order.signal;
       EndLater(i, random.Between(milliseconds(1), milliseconds(100)), failure);
     }
@@ -227,7 +232,7 @@ void WorkerModel::Deliver(const SignalWorkers& order) {
     EndLater(i,
              slow ? random.Between(milliseconds(500), seconds(9))
                   : random.Between(milliseconds(1), milliseconds(3)),
-             FailureOf(i, FailureKind::kSignal));
+             FailureOf(i, rendezvous::FailureKind::kSignal));
   }
   if (order.everything) {
     orphans_ = 0;
@@ -237,7 +242,7 @@ void WorkerModel::Deliver(const SignalWorkers& order) {
 }
 
 // The checkers first: what is told may start the next round at once.
-void WorkerModel::Tell(const WorkerDown& event) {
+void WorkerModel::Tell(const agent::WorkerDown& event) {
   NoteIfGone();
   tell_(event);
   TellIfGone();
@@ -255,7 +260,7 @@ void WorkerModel::TellIfGone() {
       std::find(workers_.begin(), workers_.end(), State::kUp) != workers_.end();
   if (!any_ || up || orphans_ > 0) return;
   any_ = false;
-  tell_(WorkersGone());
+  tell_(agent::WorkersGone());
 }
 
 void WorkerModel::Die() {

@@ -14,11 +14,11 @@ namespace muster::simulation {
 class WorkerModel {
  public:
   WorkerModel(Stage* stage, AgentName agent,
-              std::function<void(LifecycleEvent)> tell)
+              std::function<void(agent::LifecycleEvent)> tell)
       : stage_(stage), agent_(agent), tell_(std::move(tell)) {}
 
-  void Start(uint64_t epoch, const Place& place);
-  void Signal(const SignalWorkers& order);
+  void Start(uint64_t epoch, const rendezvous::Place& place);
+  void Signal(const agent::SignalWorkers& order);
   // With its agent, or the guardian alone: everything is killed.
   void Die();
   // One running worker fails by itself, if there is one.
@@ -26,8 +26,8 @@ class WorkerModel {
   // One running worker stays and says nothing any more, until all is healed.
   void HangOne();
   // Looks where a worker is, and tells a while later, or never.
-  void Look(const LookAtWorkers& order);
-  void TakeStack(const TakeStacks& order);
+  void Look(const agent::LookAtWorkers& order);
+  void TakeStack(const agent::TakeStacks& order);
   // Every running worker succeeds soon.
   void Finish();
 
@@ -46,19 +46,20 @@ class WorkerModel {
   // It reports now, and again and again while it lives.
   void Beat(int worker);
   bool Hangs(int worker) const;
-  void Deliver(const SignalWorkers& order);
-  void EndLater(int worker, Duration after, std::optional<Failure> failure);
-  void End(int worker, const std::optional<Failure>& failure);
-  Failure FailureOf(int worker, FailureKind kind) const;
-  void Tell(const WorkerDown& event);
+  void Deliver(const agent::SignalWorkers& order);
+  void EndLater(int worker, Duration after,
+                std::optional<rendezvous::Failure> failure);
+  void End(int worker, const std::optional<rendezvous::Failure>& failure);
+  rendezvous::Failure FailureOf(int worker, rendezvous::FailureKind kind) const;
+  void Tell(const agent::WorkerDown& event);
   void NoteIfGone();
   void TellIfGone();
 
   Stage* const stage_;
   const AgentName agent_;
-  const std::function<void(LifecycleEvent)> tell_;
+  const std::function<void(agent::LifecycleEvent)> tell_;
   uint64_t epoch_ = 0;
-  Place place_;
+  rendezvous::Place place_;
   std::vector<State> workers_;
   std::vector<int> ignores_term_;
   std::vector<int> hung_;

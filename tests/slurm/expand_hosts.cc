@@ -8,7 +8,7 @@
 
 int main() {
   for (std::string line; std::getline(std::cin, line);) {
-    const auto hosts = muster::ExpandHostList(line);
+    const auto hosts = muster::launcher::ExpandHostList(line);
     if (!hosts.ok()) {
       std::cout << "?";
     } else {

@@ -19,7 +19,7 @@ namespace {
 
 Instant Late() { return MonotonicNow() + std::chrono::seconds(50); }
 
-std::shared_ptr<Store> ClientOf(const StoreServer& server) {
+std::shared_ptr<Store> ClientOf(const store::StoreServer& server) {
   return TcpStore::Connect({.host = "127.0.0.1",
                             .port = server.port(),
                             .connect_deadline = Late()})
@@ -29,7 +29,8 @@ std::shared_ptr<Store> ClientOf(const StoreServer& server) {
 // Rank 2's process died before it published anything; its agent has closed the
 // round's store.
 TEST(GlooFormation, EndsWithTheRound) {
-  const auto server = StoreServer::Start({.address = "127.0.0.1"}).value();
+  const auto server =
+      store::StoreServer::Start({.address = "127.0.0.1"}).value();
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     const std::shared_ptr<Store> store = ClientOf(*server);
     if (rank == 2) {

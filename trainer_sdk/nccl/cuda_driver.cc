@@ -104,7 +104,8 @@ absl::StatusOr<CudaEvent> CudaDriver::NewEvent() const {
 
 void CudaDriver::DestroyEvent(CudaEvent event) const { destroy_event_(event); }
 
-absl::Status CudaDriver::Record(CudaEvent event, CudaStream stream) const {
+absl::Status CudaDriver::Record(CudaEvent event,
+                                nccl::CudaStream stream) const {
   const Result result = record_event_(event, stream);
   return result == kSuccess ? absl::OkStatus()
                             : Failed("cuEventRecord", result);

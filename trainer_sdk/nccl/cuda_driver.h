@@ -46,7 +46,7 @@ class CudaDriver {
   void DestroyEvent(CudaEvent event) const;
   // Records `event` on `stream`: it happens when all current work of the stream
   // is done.
-  absl::Status Record(CudaEvent event, CudaStream stream) const;
+  absl::Status Record(CudaEvent event, nccl::CudaStream stream) const;
   // Whether it has happened. Errors are those of the device.
   absl::StatusOr<bool> HasHappened(CudaEvent event) const;
 
@@ -72,7 +72,7 @@ class CudaDriver {
   Result (*pop_context_)(CudaContext*) = nullptr;
   Result (*create_event_)(CudaEvent*, unsigned) = nullptr;
   Result (*destroy_event_)(CudaEvent) = nullptr;
-  Result (*record_event_)(CudaEvent, CudaStream) = nullptr;
+  Result (*record_event_)(CudaEvent, nccl::CudaStream) = nullptr;
   Result (*query_event_)(CudaEvent) = nullptr;
   Result (*allocate_)(DevicePointer*, size_t) = nullptr;
   Result (*free_)(DevicePointer) = nullptr;

@@ -24,7 +24,7 @@ extern "C" muster::FakeNcclControl* FakeNccl();
 namespace muster {
 namespace {
 
-constexpr NcclResult kSystemError = 2;
+constexpr nccl::NcclResult kSystemError = 2;
 
 void Demand(bool condition, const char* what) {
   if (condition) return;
@@ -49,7 +49,7 @@ struct Communicator {
 // Guards a call of a communicator.
 class Entry {
  public:
-  explicit Entry(NcclComm comm)
+  explicit Entry(nccl::NcclComm comm)
       : communicator_(*reinterpret_cast<std::shared_ptr<Communicator>*>(comm)) {
     Demand(++communicator_->inside == 1, "two threads in one communicator");
   }
@@ -61,13 +61,13 @@ class Entry {
   const std::shared_ptr<Communicator> communicator_;
 };
 
-NcclComm NewHandle(std::shared_ptr<Communicator> communicator) {
+nccl::NcclComm NewHandle(std::shared_ptr<Communicator> communicator) {
   ++FakeNccl()->live_communicators;
-  return reinterpret_cast<NcclComm>(
+  return reinterpret_cast<nccl::NcclComm>(
       new std::shared_ptr<Communicator>(std::move(communicator)));
 }
 
-void DeleteHandle(NcclComm comm) {
+void DeleteHandle(nccl::NcclComm comm) {
   --FakeNccl()->live_communicators;
   delete reinterpret_cast<std::shared_ptr<Communicator>*>(comm);
 }
@@ -94,16 +94,16 @@ Registry& TheRegistry() {
 // The calls of a thread since ncclGroupStart.
 struct Group {
   int depth = 0;
-  std::vector<std::pair<CudaStream, std::function<void()>>> sends;
-  std::vector<std::pair<CudaStream, std::function<void()>>> collectives;
-  std::vector<std::pair<CudaStream, std::function<void()>>> receives;
+  std::vector<std::pair<nccl::CudaStream, std::function<void()>>> sends;
+  std::vector<std::pair<nccl::CudaStream, std::function<void()>>> collectives;
+  std::vector<std::pair<nccl::CudaStream, std::function<void()>>> receives;
   std::shared_ptr<Communicator> communicator;
 };
 thread_local Group group;
 
-NcclResult Launch() {
+nccl::NcclResult Launch() {
   std::vector<std::function<void()>> all;
-  CudaStream stream = nullptr;
+  nccl::CudaStream stream = nullptr;
   for (auto* calls : {&group.sends, &group.collectives, &group.receives}) {
     for (auto& [on, call] : *calls) {
       stream = on;
@@ -111,30 +111,30 @@ NcclResult Launch() {
     }
     calls->clear();
   }
-  if (all.empty()) return kNcclSuccess;
+  if (all.empty()) return nccl::kNcclSuccess;
   FakeStream::Of(stream).Add([all = std::move(all)] {
     for (const auto& call : all) call();
   });
   const int polls = FakeNccl()->polls;
   group.communicator->polls_left = polls;
-  return polls > 0 ? kNcclInProgress : kNcclSuccess;
+  return polls > 0 ? nccl::kNcclInProgress : nccl::kNcclSuccess;
 }
 
 DType TypeOf(int nccl_type) {
   switch (nccl_type) {
-    case kNcclInt8:
+    case nccl::kNcclInt8:
       return DType::kInt8;
-    case kNcclInt32:
+    case nccl::kNcclInt32:
       return DType::kInt32;
-    case kNcclInt64:
+    case nccl::kNcclInt64:
       return DType::kInt64;
-    case kNcclFloat16:
+    case nccl::kNcclFloat16:
       return DType::kFloat16;
-    case kNcclFloat32:
+    case nccl::kNcclFloat32:
       return DType::kFloat32;
-    case kNcclFloat64:
+    case nccl::kNcclFloat64:
       return DType::kFloat64;
-    case kNcclBFloat16:
+    case nccl::kNcclBFloat16:
       return DType::kBFloat16;
   }
   Demand(false, "an unknown type");
@@ -153,8 +153,8 @@ void CheckReady(const Entry& comm) {
   Demand(!comm->finalized, "a call after ncclCommFinalize");
 }
 
-NcclResult Collective(NcclComm handle, CudaStream stream,
-                      const FakePart& part) {
+nccl::NcclResult Collective(nccl::NcclComm handle, nccl::CudaStream stream,
+                            const FakePart& part) {
   const Entry comm(handle);
   CheckReady(comm);
   const auto& share = comm.share();
@@ -163,7 +163,7 @@ NcclResult Collective(NcclComm handle, CudaStream stream,
   group.collectives.emplace_back(stream, [share, number, part] {
     share->world->Collect(number, share->rank, part, share->aborted);
   });
-  return group.depth > 0 ? kNcclSuccess : Launch();
+  return group.depth > 0 ? nccl::kNcclSuccess : Launch();
 }
 
 #ifndef FAKE_NCCL_2_14
@@ -200,17 +200,17 @@ using namespace muster;
 
 extern "C" {
 
-NcclResult ncclGetVersion(int* version) {
+nccl::NcclResult ncclGetVersion(int* version) {
   *version = FakeNccl()->version;
-  return kNcclSuccess;
+  return nccl::kNcclSuccess;
 }
 
-const char* ncclGetErrorString(NcclResult result) {
+const char* ncclGetErrorString(nccl::NcclResult result) {
   return result == kSystemError ? "unhandled system error" : "fake error";
 }
-const char* ncclGetLastError(NcclComm) { return "the fake's last words"; }
+const char* ncclGetLastError(nccl::NcclComm) { return "the fake's last words"; }
 
-NcclResult ncclGetUniqueId(NcclUniqueId* id) {
+nccl::NcclResult ncclGetUniqueId(nccl::NcclUniqueId* id) {
   std::memset(id->internal, 0, sizeof id->internal);
   Registry& registry = TheRegistry();
   std::lock_guard<std::mutex> lock(registry.mutex);
@@ -219,8 +219,9 @@ NcclResult ncclGetUniqueId(NcclUniqueId* id) {
   return FakeNccl()->unique_id_result;
 }
 
-NcclResult ncclCommInitRankConfig(NcclComm* comm, int size, NcclUniqueId id,
-                                  int rank, NcclConfig* config) {
+nccl::NcclResult ncclCommInitRankConfig(nccl::NcclComm* comm, int size,
+                                        nccl::NcclUniqueId id, int rank,
+                                        nccl::NcclConfig* config) {
   Demand(config->magic == 0xcafebeef && config->size == 24 &&
              config->version == 21400 && config->blocking == 0,
          "a configuration that is none");
@@ -238,47 +239,48 @@ NcclResult ncclCommInitRankConfig(NcclComm* comm, int size, NcclUniqueId id,
   if (communicator->failed == 0) world->Join();
   communicator->world = world;
   *comm = NewHandle(communicator);
-  return kNcclInProgress;
+  return nccl::kNcclInProgress;
 }
 
-NcclResult ncclCommGetAsyncError(NcclComm handle, NcclResult* state) {
+nccl::NcclResult ncclCommGetAsyncError(nccl::NcclComm handle,
+                                       nccl::NcclResult* state) {
   const Entry comm(handle);
-  *state = kNcclSuccess;
+  *state = nccl::kNcclSuccess;
   if (comm->failed != 0) {
     *state = comm->failed;
   } else if (FakeNccl()->async_error != 0) {
     *state = FakeNccl()->async_error;
   } else if (comm->polls_left > 0) {
     --comm->polls_left;
-    *state = kNcclInProgress;
+    *state = nccl::kNcclInProgress;
   } else {
     Registry& registry = TheRegistry();
     std::lock_guard<std::mutex> lock(registry.mutex);
     const bool splitting = comm->all_split != nullptr && !*comm->all_split;
     if (comm->world == nullptr || !comm->world->Complete() || splitting) {
-      *state = kNcclInProgress;
+      *state = nccl::kNcclInProgress;
     }
   }
-  return kNcclSuccess;
+  return nccl::kNcclSuccess;
 }
 
-NcclResult ncclCommFinalize(NcclComm handle) {
+nccl::NcclResult ncclCommFinalize(nccl::NcclComm handle) {
   const Entry comm(handle);
   comm->finalized = true;
-  return kNcclSuccess;
+  return nccl::kNcclSuccess;
 }
 
-NcclResult ncclCommDestroy(NcclComm handle) {
+nccl::NcclResult ncclCommDestroy(nccl::NcclComm handle) {
   {
     const Entry comm(handle);
     Demand(comm->finalized, "ncclCommDestroy before ncclCommFinalize");
   }
   ++FakeNccl()->destroyed;
   DeleteHandle(handle);
-  return kNcclSuccess;
+  return nccl::kNcclSuccess;
 }
 
-NcclResult ncclCommAbort(NcclComm handle) {
+nccl::NcclResult ncclCommAbort(nccl::NcclComm handle) {
   {
     const Entry comm(handle);
     comm->aborted = true;
@@ -295,56 +297,61 @@ NcclResult ncclCommAbort(NcclComm handle) {
   }
   ++FakeNccl()->aborts;
   DeleteHandle(handle);
-  return kNcclSuccess;
+  return nccl::kNcclSuccess;
 }
 
-NcclResult ncclGroupStart() {
+nccl::NcclResult ncclGroupStart() {
   ++group.depth;
-  return kNcclSuccess;
+  return nccl::kNcclSuccess;
 }
 
-NcclResult ncclGroupEnd() {
+nccl::NcclResult ncclGroupEnd() {
   Demand(group.depth > 0, "ncclGroupEnd without ncclGroupStart");
-  return --group.depth > 0 ? kNcclSuccess : Launch();
+  return --group.depth > 0 ? nccl::kNcclSuccess : Launch();
 }
 
-NcclResult ncclAllReduce(const void* in, void* out, size_t count, int dtype,
-                         int op, NcclComm comm, CudaStream stream) {
+nccl::NcclResult ncclAllReduce(const void* in, void* out, size_t count,
+                               int dtype, int op, nccl::NcclComm comm,
+                               nccl::CudaStream stream) {
   return Collective(comm, stream,
                     {FakeCall::kAllReduce, in, out, int64_t(count),
                      TypeOf(dtype), OpOf(op), 0});
 }
 
-NcclResult ncclReduceScatter(const void* in, void* out, size_t count, int dtype,
-                             int op, NcclComm comm, CudaStream stream) {
+nccl::NcclResult ncclReduceScatter(const void* in, void* out, size_t count,
+                                   int dtype, int op, nccl::NcclComm comm,
+                                   nccl::CudaStream stream) {
   return Collective(comm, stream,
                     {FakeCall::kReduceScatter, in, out, int64_t(count),
                      TypeOf(dtype), OpOf(op), 0});
 }
 
-NcclResult ncclAllGather(const void* in, void* out, size_t count, int dtype,
-                         NcclComm comm, CudaStream stream) {
+nccl::NcclResult ncclAllGather(const void* in, void* out, size_t count,
+                               int dtype, nccl::NcclComm comm,
+                               nccl::CudaStream stream) {
   return Collective(comm, stream,
                     {FakeCall::kAllGather, in, out, int64_t(count),
                      TypeOf(dtype), ReduceOp::kSum, 0});
 }
 
-NcclResult ncclBroadcast(const void* in, void* out, size_t count, int dtype,
-                         int root, NcclComm comm, CudaStream stream) {
+nccl::NcclResult ncclBroadcast(const void* in, void* out, size_t count,
+                               int dtype, int root, nccl::NcclComm comm,
+                               nccl::CudaStream stream) {
   return Collective(comm, stream,
                     {FakeCall::kBroadcast, in, out, int64_t(count),
                      TypeOf(dtype), ReduceOp::kSum, root});
 }
 
-NcclResult ncclReduce(const void* in, void* out, size_t count, int dtype,
-                      int op, int root, NcclComm comm, CudaStream stream) {
+nccl::NcclResult ncclReduce(const void* in, void* out, size_t count, int dtype,
+                            int op, int root, nccl::NcclComm comm,
+                            nccl::CudaStream stream) {
   return Collective(comm, stream,
                     {FakeCall::kReduce, in, out, int64_t(count), TypeOf(dtype),
                      OpOf(op), root});
 }
 
-NcclResult ncclSend(const void* data, size_t count, int dtype, int peer,
-                    NcclComm handle, CudaStream stream) {
+nccl::NcclResult ncclSend(const void* data, size_t count, int dtype, int peer,
+                          nccl::NcclComm handle, nccl::CudaStream stream) {
   const Entry comm(handle);
   CheckReady(comm);
   const auto& share = comm.share();
@@ -352,11 +359,11 @@ NcclResult ncclSend(const void* data, size_t count, int dtype, int peer,
   group.communicator = share;
   group.sends.emplace_back(
       stream, [=] { share->world->Send(share->rank, peer, data, bytes); });
-  return group.depth > 0 ? kNcclSuccess : Launch();
+  return group.depth > 0 ? nccl::kNcclSuccess : Launch();
 }
 
-NcclResult ncclRecv(void* data, size_t count, int dtype, int peer,
-                    NcclComm handle, CudaStream stream) {
+nccl::NcclResult ncclRecv(void* data, size_t count, int dtype, int peer,
+                          nccl::NcclComm handle, nccl::CudaStream stream) {
   const Entry comm(handle);
   CheckReady(comm);
   const auto& share = comm.share();
@@ -365,13 +372,14 @@ NcclResult ncclRecv(void* data, size_t count, int dtype, int peer,
   group.receives.emplace_back(stream, [=] {
     share->world->Receive(peer, share->rank, data, bytes, share->aborted);
   });
-  return group.depth > 0 ? kNcclSuccess : Launch();
+  return group.depth > 0 ? nccl::kNcclSuccess : Launch();
 }
 
 #ifndef FAKE_NCCL_2_14
 
-NcclResult ncclCommSplit(NcclComm handle, int color, int key, NcclComm* child,
-                         NcclConfig* config) {
+nccl::NcclResult ncclCommSplit(nccl::NcclComm handle, int color, int key,
+                               nccl::NcclComm* child,
+                               nccl::NcclConfig* config) {
   const Entry comm(handle);
   CheckReady(comm);
   Demand(config->blocking == 0 && config->size == 24, "no configuration");
@@ -384,7 +392,7 @@ NcclResult ncclCommSplit(NcclComm handle, int color, int key, NcclComm* child,
   split.children.resize(comm->world->size());
   split.color_and_key.resize(comm->world->size());
   split.color_and_key[comm->rank] = {color, key};
-  if (color != kNcclSplitNoColor) {
+  if (color != nccl::kNcclSplitNoColor) {
     auto communicator = std::make_shared<Communicator>();
     split.children[comm->rank] = communicator;
     *child = NewHandle(communicator);
@@ -395,33 +403,34 @@ NcclResult ncclCommSplit(NcclComm handle, int color, int key, NcclComm* child,
     *split.all = true;
   }
   comm->polls_left = FakeNccl()->polls.load();
-  return comm->polls_left > 0 || !*split.all ? kNcclInProgress : kNcclSuccess;
+  return comm->polls_left > 0 || !*split.all ? nccl::kNcclInProgress
+                                             : nccl::kNcclSuccess;
 }
 
-NcclResult ncclMemAlloc(void** memory, size_t bytes) {
+nccl::NcclResult ncclMemAlloc(void** memory, size_t bytes) {
   ++FakeNccl()->live_allocations;
   *memory = std::malloc(bytes);
-  return kNcclSuccess;
+  return nccl::kNcclSuccess;
 }
 
-NcclResult ncclMemFree(void* memory) {
+nccl::NcclResult ncclMemFree(void* memory) {
   --FakeNccl()->live_allocations;
   std::free(memory);
-  return kNcclSuccess;
+  return nccl::kNcclSuccess;
 }
 
-NcclResult ncclCommRegister(NcclComm handle, void* memory, size_t,
-                            void** registration) {
+nccl::NcclResult ncclCommRegister(nccl::NcclComm handle, void* memory, size_t,
+                                  void** registration) {
   const Entry comm(handle);
   ++FakeNccl()->live_allocations;
   *registration = memory;
-  return kNcclSuccess;
+  return nccl::kNcclSuccess;
 }
 
-NcclResult ncclCommDeregister(NcclComm handle, void*) {
+nccl::NcclResult ncclCommDeregister(nccl::NcclComm handle, void*) {
   const Entry comm(handle);
   --FakeNccl()->live_allocations;
-  return kNcclSuccess;
+  return nccl::kNcclSuccess;
 }
 
 #endif

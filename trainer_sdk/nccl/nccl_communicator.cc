@@ -54,11 +54,12 @@ void NcclCommunicator::Explain(const absl::Status& cause) {
 
 // Breaks the communicator and returns its first cause, which may be an earlier
 // one.
-absl::Status NcclCommunicator::Failed(NcclResult result,
+absl::Status NcclCommunicator::Failed(nccl::NcclResult result,
                                       const std::string& what) {
   const std::string words =
       absl::StrCat(what, ": NCCL says: ", nccl_->Explain(result, comm_));
-  Break(result == kNcclInvalidArgument || result == kNcclInvalidUsage
+  Break(result == nccl::kNcclInvalidArgument ||
+                result == nccl::kNcclInvalidUsage
             ? absl::FailedPreconditionError(words)
             : absl::UnavailableError(words));
   return status();
@@ -76,13 +77,13 @@ absl::Status NcclCommunicator::AwaitReady(const std::string& what,
     {
       std::lock_guard<std::mutex> lock(call_mutex_);
       if (comm_ == nullptr) return status();
-      NcclResult state = kNcclSuccess;
-      const NcclResult asked = nccl_->CommGetAsyncError(comm_, &state);
-      if (asked != kNcclSuccess) return Failed(asked, what);
-      if (state != kNcclInProgress && state != kNcclSuccess) {
+      nccl::NcclResult state = nccl::kNcclSuccess;
+      const nccl::NcclResult asked = nccl_->CommGetAsyncError(comm_, &state);
+      if (asked != nccl::kNcclSuccess) return Failed(asked, what);
+      if (state != nccl::kNcclInProgress && state != nccl::kNcclSuccess) {
         return Failed(state, what);
       }
-      if (state == kNcclSuccess) return absl::OkStatus();
+      if (state == nccl::kNcclSuccess) return absl::OkStatus();
     }
     if (MonotonicNow() >= deadline) {
       Break(absl::DeadlineExceededError(
@@ -93,14 +94,15 @@ absl::Status NcclCommunicator::AwaitReady(const std::string& what,
   }
 }
 
-absl::Status NcclCommunicator::Join(const NcclUniqueId& id, int rank, int size,
-                                    const std::string& what, Instant deadline) {
+absl::Status NcclCommunicator::Join(const nccl::NcclUniqueId& id, int rank,
+                                    int size, const std::string& what,
+                                    Instant deadline) {
   {
     std::lock_guard<std::mutex> lock(call_mutex_);
-    NcclConfig config;
-    const NcclResult result =
+    nccl::NcclConfig config;
+    const nccl::NcclResult result =
         nccl_->CommInitRankConfig(&comm_, size, id, rank, &config);
-    if (result != kNcclSuccess && result != kNcclInProgress) {
+    if (result != nccl::kNcclSuccess && result != nccl::kNcclInProgress) {
       return Failed(result, what);
     }
   }
@@ -111,12 +113,12 @@ absl::Status NcclCommunicator::Split(int color, int key,
                                      NcclCommunicator* child,
                                      const std::string& what,
                                      Instant deadline) {
-  NcclConfig config;
+  nccl::NcclConfig config;
   // NCCL may write it from a thread of its own until the parent is ready or
   // aborted.
-  NcclComm made = nullptr;
+  nccl::NcclComm made = nullptr;
   absl::Status split = Do(
-      [&](NcclComm comm) {
+      [&](nccl::NcclComm comm) {
         return nccl_->CommSplit(comm, color, key, &made, &config);
       },
       what, deadline);
@@ -125,7 +127,7 @@ absl::Status NcclCommunicator::Split(int color, int key,
     std::lock_guard<std::mutex> lock(child->call_mutex_);
     child->comm_ = made;
   }
-  if (split.ok() && color != kNcclSplitNoColor) {
+  if (split.ok() && color != nccl::kNcclSplitNoColor) {
     split = child->AwaitReady(what, deadline, this);
   }
   if (!split.ok()) child->Break(split);
@@ -133,15 +135,15 @@ absl::Status NcclCommunicator::Split(int color, int key,
 }
 
 absl::Status NcclCommunicator::Do(
-    const std::function<NcclResult(NcclComm)>& call, const std::string& what,
-    Instant deadline) {
+    const std::function<nccl::NcclResult(nccl::NcclComm)>& call,
+    const std::string& what, Instant deadline) {
   if (absl::Status broken = status(); !broken.ok()) return broken;
   {
     std::lock_guard<std::mutex> lock(call_mutex_);
     if (comm_ == nullptr) return status();
-    const NcclResult result = call(comm_);
-    if (result == kNcclSuccess) return absl::OkStatus();
-    if (result != kNcclInProgress) return Failed(result, what);
+    const nccl::NcclResult result = call(comm_);
+    if (result == nccl::kNcclSuccess) return absl::OkStatus();
+    if (result != nccl::kNcclInProgress) return Failed(result, what);
   }
   return AwaitReady(what, deadline);
 }
@@ -149,10 +151,10 @@ absl::Status NcclCommunicator::Do(
 absl::Status NcclCommunicator::AsyncError() {
   std::lock_guard<std::mutex> lock(call_mutex_);
   if (comm_ == nullptr) return status();
-  NcclResult state = kNcclSuccess;
-  const NcclResult asked = nccl_->CommGetAsyncError(comm_, &state);
-  if (asked != kNcclSuccess) state = asked;
-  if (state == kNcclSuccess || state == kNcclInProgress) {
+  nccl::NcclResult state = nccl::kNcclSuccess;
+  const nccl::NcclResult asked = nccl_->CommGetAsyncError(comm_, &state);
+  if (asked != nccl::kNcclSuccess) state = asked;
+  if (state == nccl::kNcclSuccess || state == nccl::kNcclInProgress) {
     return absl::OkStatus();
   }
   return absl::UnavailableError(nccl_->Explain(state, comm_));

@@ -23,7 +23,7 @@ namespace muster {
 // Abort releases the communicator. Thread-safe.
 class NcclCommunicator {
  public:
-  explicit NcclCommunicator(std::shared_ptr<const NcclLibrary> nccl)
+  explicit NcclCommunicator(std::shared_ptr<const nccl::NcclLibrary> nccl)
       : nccl_(std::move(nccl)) {}
   // Aborts a communicator that is still open.
   ~NcclCommunicator() { Abort(); }
@@ -33,7 +33,7 @@ class NcclCommunicator {
   // Joins a world; `what` is for messages. Blocks until `deadline` at most,
   // which gives DeadlineExceeded; NCCL's errors give Unavailable. Either breaks
   // the communicator.
-  absl::Status Join(const NcclUniqueId& id, int rank, int size,
+  absl::Status Join(const nccl::NcclUniqueId& id, int rank, int size,
                     const std::string& what, Instant deadline);
 
   // Collective over all ranks of this communicator: makes `*child` of those
@@ -44,7 +44,7 @@ class NcclCommunicator {
 
   // Makes a call and blocks until NCCL has launched the operation, but not
   // until it is complete.
-  absl::Status Do(const std::function<NcclResult(NcclComm)>& call,
+  absl::Status Do(const std::function<nccl::NcclResult(nccl::NcclComm)>& call,
                   const std::string& what, Instant deadline);
 
   // Checks once whether NCCL has detected an error by itself, such as a broken
@@ -73,13 +73,13 @@ class NcclCommunicator {
   // If `parent` is not null, the wait ends when the parent breaks.
   absl::Status AwaitReady(const std::string& what, Instant deadline,
                           const NcclCommunicator* parent = nullptr);
-  absl::Status Failed(NcclResult result, const std::string& what);
+  absl::Status Failed(nccl::NcclResult result, const std::string& what);
 
-  const std::shared_ptr<const NcclLibrary> nccl_;
+  const std::shared_ptr<const nccl::NcclLibrary> nccl_;
 
   // Held during a call of NCCL.
   std::mutex call_mutex_;
-  NcclComm comm_ = nullptr;  // guarded by call_mutex_
+  nccl::NcclComm comm_ = nullptr;  // guarded by call_mutex_
 
   mutable std::mutex status_mutex_;
   absl::Status status_;  // guarded by status_mutex_

@@ -82,7 +82,7 @@ std::optional<Instant> NcclGroup::WaitingSince() {
 }
 
 NcclGroup::NcclGroup(GroupPlace place, NcclOptions options,
-                     std::shared_ptr<const NcclLibrary> nccl,
+                     std::shared_ptr<const nccl::NcclLibrary> nccl,
                      std::shared_ptr<const CudaDriver> cuda,
                      CudaContext context)
     : place_(std::move(place)),
@@ -103,7 +103,7 @@ NcclGroup::~NcclGroup() {
 absl::StatusOr<std::shared_ptr<NcclGroup>> NcclGroup::Open(
     GroupPlace place, NcclOptions options) {
   if (absl::Status status = CheckEnvironment(); !status.ok()) return status;
-  auto nccl = NcclLibrary::Load(options.nccl_library);
+  auto nccl = nccl::NcclLibrary::Load(options.nccl_library);
   if (!nccl.ok()) return nccl.status();
   auto cuda = CudaDriver::Load(options.cuda_library);
   if (!cuda.ok()) return cuda.status();
@@ -138,9 +138,9 @@ absl::Status NcclGroup::Join(Instant deadline) {
   if (absl::Status cell = TakeBarrierCell(); !cell.ok()) return cell;
   const Meeting joining{.name = "joining"};
   if (absl::Status s = SetOutTo(joining, place_); !s.ok()) return s;
-  absl::StatusOr<NcclUniqueId> id =
+  absl::StatusOr<nccl::NcclUniqueId> id =
       options_.unique_id.empty() ? AgreeOnNcclId(*nccl_, place_, deadline)
-                                 : NcclUniqueIdOf(options_.unique_id);
+                                 : nccl::NcclUniqueIdOf(options_.unique_id);
   absl::Status joined = id.status();
   if (joined.ok()) {
     // Reacts at once; the alarm polls.
@@ -176,7 +176,7 @@ absl::Status NcclGroup::StandAside(const std::shared_ptr<Formation>& formation,
   absl::Status split = on_device.status();
   NcclCommunicator none(nccl_);
   if (split.ok()) {
-    split = Split(kNcclSplitNoColor, 0, &none,
+    split = Split(nccl::kNcclSplitNoColor, 0, &none,
                   What("standing aside of a split"), formation, deadline);
   }
   if (!split.ok()) Break(split);
@@ -220,7 +220,7 @@ absl::Status NcclGroup::Execute(const Operation& operation,
   const StreamWatch::Watched watched{SignatureOf(operation, context.sequence),
                                      MonotonicNow(), context.deadline};
   NcclCallSite site{.nccl = nccl_.get(),
-                    .stream = static_cast<CudaStream>(operation.stream),
+                    .stream = static_cast<nccl::CudaStream>(operation.stream),
                     .rank = place_.rank,
                     .size = place_.size,
                     .barrier_cell = barrier_cell_};
@@ -228,7 +228,7 @@ absl::Status NcclGroup::Execute(const Operation& operation,
   {
     const Launch launch(*this);
     launched = communicator_.Do(
-        [&](NcclComm comm) {
+        [&](nccl::NcclComm comm) {
           site.comm = comm;
           return CallNccl(site, operation);
         },
@@ -273,8 +273,8 @@ absl::StatusOr<NcclGroup::Memory> NcclGroup::Allocate(int64_t bytes,
     memory.data = *plain;
     return memory;
   }
-  const NcclResult result = nccl_->MemAlloc(&memory.data, bytes);
-  if (result != kNcclSuccess) {
+  const nccl::NcclResult result = nccl_->MemAlloc(&memory.data, bytes);
+  if (result != nccl::kNcclSuccess) {
     return absl::ResourceExhaustedError(
         absl::StrCat(What("allocating "), bytes,
                      " bytes: NCCL says: ", nccl_->Explain(result, nullptr)));
@@ -282,7 +282,7 @@ absl::StatusOr<NcclGroup::Memory> NcclGroup::Allocate(int64_t bytes,
   memory.is_nccls = true;
   if (!nccl_->can_register()) return memory;
   const absl::Status registered = communicator_.Do(
-      [&](NcclComm comm) {
+      [&](nccl::NcclComm comm) {
         return nccl_->CommRegister(comm, memory.data, bytes,
                                    &memory.registration);
       },
@@ -303,7 +303,7 @@ void NcclGroup::Release(const Memory& memory) {
     // If the communicator is gone, so is the registration.
     communicator_
         .Do(
-            [&](NcclComm comm) {
+            [&](nccl::NcclComm comm) {
               return nccl_->CommDeregister(comm, memory.registration);
             },
             What("releasing memory"), MonotonicNow() + options_.close_timeout)

@@ -66,12 +66,12 @@ class NcclGroup {
   void Release(const Memory& memory);
 
   absl::Status status() const { return communicator_.status(); }
-  const NcclLibrary& nccl() const { return *nccl_; }
+  const nccl::NcclLibrary& nccl() const { return *nccl_; }
   const NcclOptions& options() const { return options_; }
 
  private:
   NcclGroup(GroupPlace place, NcclOptions options,
-            std::shared_ptr<const NcclLibrary> nccl,
+            std::shared_ptr<const nccl::NcclLibrary> nccl,
             std::shared_ptr<const CudaDriver> cuda, CudaContext context);
 
   std::string What(const char* step) const;
@@ -104,7 +104,7 @@ class NcclGroup {
 
   const GroupPlace place_;
   const NcclOptions options_;
-  const std::shared_ptr<const NcclLibrary> nccl_;
+  const std::shared_ptr<const nccl::NcclLibrary> nccl_;
   const std::shared_ptr<const CudaDriver> cuda_;
   CudaContext context_;
   NcclCommunicator communicator_;

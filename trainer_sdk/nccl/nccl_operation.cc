@@ -8,37 +8,37 @@ namespace {
 int NcclType(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
-      return kNcclFloat32;
+      return nccl::kNcclFloat32;
     case DType::kFloat64:
-      return kNcclFloat64;
+      return nccl::kNcclFloat64;
     case DType::kBFloat16:
-      return kNcclBFloat16;
+      return nccl::kNcclBFloat16;
     case DType::kFloat16:
-      return kNcclFloat16;
+      return nccl::kNcclFloat16;
     case DType::kInt8:
-      return kNcclInt8;
+      return nccl::kNcclInt8;
     case DType::kInt32:
-      return kNcclInt32;
+      return nccl::kNcclInt32;
     case DType::kInt64:
-      return kNcclInt64;
+      return nccl::kNcclInt64;
   }
-  return kNcclInt8;
+  return nccl::kNcclInt8;
 }
 
 int NcclOp(ReduceOp op) {
   switch (op) {
     case ReduceOp::kSum:
-      return kNcclSum;
+      return nccl::kNcclSum;
     case ReduceOp::kAvg:
-      return kNcclAvg;
+      return nccl::kNcclAvg;
     case ReduceOp::kMin:
-      return kNcclMin;
+      return nccl::kNcclMin;
     case ReduceOp::kMax:
-      return kNcclMax;
+      return nccl::kNcclMax;
     case ReduceOp::kProd:
-      return kNcclProd;
+      return nccl::kNcclProd;
   }
-  return kNcclSum;
+  return nccl::kNcclSum;
 }
 
 // The number of elements in each rank's part.
@@ -60,10 +60,10 @@ class NcclCalls {
         in_(static_cast<const char*>(operation.input)),
         out_(static_cast<char*>(operation.output)) {}
 
-  NcclResult Run();
+  nccl::NcclResult Run();
 
  private:
-  NcclResult Single();
+  nccl::NcclResult Single();
   void UnevenReduceScatter();
   void UnevenAllGather();
   void AllToAll();
@@ -71,17 +71,18 @@ class NcclCalls {
   void Scatter();
   void Batch();
 
-  void Note(NcclResult result) {
+  void Note(nccl::NcclResult result) {
     // Within a group, calls only register; the result of the group's end
     // counts.
-    if (result_ == kNcclSuccess && result != kNcclInProgress) result_ = result;
+    if (result_ == nccl::kNcclSuccess && result != nccl::kNcclInProgress)
+      result_ = result;
   }
   void Send(const void* data, int64_t count, int type, int peer) {
-    if (count == 0 || result_ != kNcclSuccess) return;
+    if (count == 0 || result_ != nccl::kNcclSuccess) return;
     Note(site_.nccl->Send(data, count, type, peer, site_.comm, site_.stream));
   }
   void Receive(void* data, int64_t count, int type, int peer) {
-    if (count == 0 || result_ != kNcclSuccess) return;
+    if (count == 0 || result_ != nccl::kNcclSuccess) return;
     Note(site_.nccl->Recv(data, count, type, peer, site_.comm, site_.stream));
   }
 
@@ -92,10 +93,10 @@ class NcclCalls {
   const int op_;
   const char* const in_;
   char* const out_;
-  NcclResult result_ = kNcclSuccess;
+  nccl::NcclResult result_ = nccl::kNcclSuccess;
 };
 
-NcclResult NcclCalls::Run() {
+nccl::NcclResult NcclCalls::Run() {
   using Body = void (NcclCalls::*)();
   Body grouped = nullptr;
   const bool uneven = !operation_.counts.empty();
@@ -122,15 +123,15 @@ NcclResult NcclCalls::Run() {
       break;
   }
   if (grouped == nullptr) return Single();
-  const NcclResult started = site_.nccl->GroupStart();
-  if (started != kNcclSuccess) return started;
+  const nccl::NcclResult started = site_.nccl->GroupStart();
+  if (started != nccl::kNcclSuccess) return started;
   (this->*grouped)();
-  const NcclResult ended = site_.nccl->GroupEnd();
-  return result_ != kNcclSuccess ? result_ : ended;
+  const nccl::NcclResult ended = site_.nccl->GroupEnd();
+  return result_ != nccl::kNcclSuccess ? result_ : ended;
 }
 
-NcclResult NcclCalls::Single() {
-  const NcclLibrary& nccl = *site_.nccl;
+nccl::NcclResult NcclCalls::Single() {
+  const nccl::NcclLibrary& nccl = *site_.nccl;
   const size_t count = static_cast<size_t>(operation_.count);
   const int root = operation_.root;
   switch (operation_.kind) {
@@ -156,9 +157,10 @@ NcclResult NcclCalls::Single() {
       return nccl.Recv(out_, count, type_, root, site_.comm, site_.stream);
     case OperationKind::kBarrier:
       return nccl.AllReduce(site_.barrier_cell, site_.barrier_cell, 1,
-                            kNcclInt32, kNcclSum, site_.comm, site_.stream);
+                            nccl::kNcclInt32, nccl::kNcclSum, site_.comm,
+                            site_.stream);
     default:
-      return kNcclInvalidUsage;
+      return nccl::kNcclInvalidUsage;
   }
 }
 
@@ -166,7 +168,7 @@ void NcclCalls::UnevenReduceScatter() {
   const char* part = in_;
   for (int r = 0; r < site_.size; ++r) {
     const int64_t count = operation_.counts[r];
-    if (count > 0 && result_ == kNcclSuccess) {
+    if (count > 0 && result_ == nccl::kNcclSuccess) {
       Note(site_.nccl->Reduce(part, r == site_.rank ? out_ : nullptr, count,
                               type_, op_, r, site_.comm, site_.stream));
     }
@@ -178,7 +180,7 @@ void NcclCalls::UnevenAllGather() {
   char* part = out_;
   for (int r = 0; r < site_.size; ++r) {
     const int64_t count = operation_.counts[r];
-    if (count > 0 && result_ == kNcclSuccess) {
+    if (count > 0 && result_ == nccl::kNcclSuccess) {
       Note(site_.nccl->Broadcast(r == site_.rank ? in_ : part, part, count,
                                  type_, r, site_.comm, site_.stream));
     }
@@ -257,7 +259,8 @@ bool MovesAnything(const Operation& operation, int rank, int size) {
   return Elements(operation, size) > 0;
 }
 
-NcclResult CallNccl(const NcclCallSite& site, const Operation& operation) {
+nccl::NcclResult CallNccl(const NcclCallSite& site,
+                          const Operation& operation) {
   return NcclCalls(site, operation).Run();
 }
 

@@ -9,9 +9,9 @@ namespace muster {
 
 // The context of an NCCL call.
 struct NcclCallSite {
-  const NcclLibrary* nccl = nullptr;
-  NcclComm comm = nullptr;
-  CudaStream stream = nullptr;
+  const nccl::NcclLibrary* nccl = nullptr;
+  nccl::NcclComm comm = nullptr;
+  nccl::CudaStream stream = nullptr;
   int rank = 0;
   int size = 1;
   // One int32 of device memory, for barriers.
@@ -30,7 +30,7 @@ bool MovesAnything(const Operation& operation, int rank, int size);
 // all_to_all, gather and scatter become groups of sends and receives, including
 // a rank's own part. Empty parts are left out on both sides. NCCL has no tags:
 // messages between two ranks arrive in the order in which they were sent.
-NcclResult CallNccl(const NcclCallSite& site, const Operation& operation);
+nccl::NcclResult CallNccl(const NcclCallSite& site, const Operation& operation);
 
 }  // namespace muster
 

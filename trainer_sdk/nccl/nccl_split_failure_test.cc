@@ -122,7 +122,8 @@ TEST_P(NcclSplitFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
 // Rank 1 dies, and its agent closes the round's store.
 TEST_P(NcclSplitFailureTest, EndsWithTheRound) {
   const Instant deadline = MonotonicNow() + seconds(30);
-  const auto server = StoreServer::Start({.address = "127.0.0.1"}).value();
+  const auto server =
+      store::StoreServer::Start({.address = "127.0.0.1"}).value();
   store_ = TcpStore::Connect({.host = "127.0.0.1",
                               .port = server->port(),
                               .connect_deadline = deadline})

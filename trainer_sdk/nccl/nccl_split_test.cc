@@ -114,10 +114,10 @@ INSTANTIATE_TEST_SUITE_P(Versions, NcclSplitTest,
 TEST(NcclWorldIdTest, ComesFromOutsideWithoutTheStore) {
   const FakeLibrary fake;
   fake.Reset();
-  NcclUniqueId id = {};
-  (*NcclLibrary::Load(kFakeNccl))->GetUniqueId(&id);
+  nccl::NcclUniqueId id = {};
+  (*nccl::NcclLibrary::Load(kFakeNccl))->GetUniqueId(&id);
   NcclOptions options = fake.options();
-  options.unique_id = HexOf(id);
+  options.unique_id = nccl::HexOf(id);
   const auto store = std::make_shared<InProcessStore>();
   EXPECT_EQ(FirstFailure(RunRanks(
                 3,

@@ -32,7 +32,7 @@ struct NcclOptions {
   // Execute has returned.
   std::function<void(const absl::Status& cause)> on_broken;
   // File names of the libraries; see NcclLibrary and CudaDriver.
-  std::string nccl_library = NcclLibrary::DefaultName();
+  std::string nccl_library = nccl::NcclLibrary::DefaultName();
   std::string cuda_library = "libcuda.so.1";
 };
 

@@ -12,7 +12,7 @@ StreamWatch::~StreamWatch() {
   for (CudaEvent event : free_) cuda_->DestroyEvent(event);
 }
 
-absl::StatusOr<uint64_t> StreamWatch::Add(CudaStream stream,
+absl::StatusOr<uint64_t> StreamWatch::Add(nccl::CudaStream stream,
                                           const Watched& watched) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (free_.empty()) {

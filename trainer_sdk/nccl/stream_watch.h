@@ -35,7 +35,7 @@ class StreamWatch {
   };
 
   // Watches the work that is on `stream` now. Returns its number, from 1.
-  absl::StatusOr<uint64_t> Add(CudaStream stream, const Watched& watched);
+  absl::StatusOr<uint64_t> Add(nccl::CudaStream stream, const Watched& watched);
 
   // Whether the operation of that number is done.
   bool Done(uint64_t number) const;

@@ -21,9 +21,9 @@ std::string TakeWorldNcclId() {
   return id;
 }
 
-absl::StatusOr<NcclUniqueId> AgreeOnNcclId(const NcclLibrary& nccl,
-                                           const GroupPlace& place,
-                                           Instant deadline) {
+absl::StatusOr<nccl::NcclUniqueId> AgreeOnNcclId(const nccl::NcclLibrary& nccl,
+                                                 const GroupPlace& place,
+                                                 Instant deadline) {
   if (place.rank != 0) {
     const absl::StatusOr<std::string> said = place.store->Get(kIdKey, deadline);
     if (!said.ok()) {
@@ -32,21 +32,21 @@ absl::StatusOr<NcclUniqueId> AgreeOnNcclId(const NcclLibrary& nccl,
           absl::StrCat("rank 0 of group \"", place.name,
                        "\" has made no NCCL id: ", said.status().message()));
     }
-    absl::StatusOr<NcclUniqueId> id = NcclUniqueIdOf(*said);
+    absl::StatusOr<nccl::NcclUniqueId> id = nccl::NcclUniqueIdOf(*said);
     if (id.ok()) return id;
     return absl::UnavailableError(absl::StrCat("rank 0 of group \"", place.name,
                                                "\" has no NCCL id: ", *said));
   }
-  NcclUniqueId id;
-  const NcclResult result = nccl.GetUniqueId(&id);
-  if (result != kNcclSuccess) {
+  nccl::NcclUniqueId id;
+  const nccl::NcclResult result = nccl.GetUniqueId(&id);
+  if (result != nccl::kNcclSuccess) {
     const absl::Status failed = absl::UnavailableError(
         absl::StrCat("NCCL ", nccl.VersionText(),
                      " makes no id: ", nccl.Explain(result, nullptr)));
     TellThatThereIsNoNcclId(place, failed);
     return failed;
   }
-  const absl::Status set = place.store->Set(kIdKey, HexOf(id));
+  const absl::Status set = place.store->Set(kIdKey, nccl::HexOf(id));
   if (!set.ok()) return set;
   return id;
 }

@@ -21,9 +21,9 @@ std::string TakeWorldNcclId();
 // Agrees on the id of one new group through its store: rank 0 makes it, and
 // hosts the root of NCCL's bootstrap as long as its process lives. A failure on
 // rank 0 is every rank's error.
-absl::StatusOr<NcclUniqueId> AgreeOnNcclId(const NcclLibrary& nccl,
-                                           const GroupPlace& place,
-                                           Instant deadline);
+absl::StatusOr<nccl::NcclUniqueId> AgreeOnNcclId(const nccl::NcclLibrary& nccl,
+                                                 const GroupPlace& place,
+                                                 Instant deadline);
 
 // Ends the peers' wait for an id that rank 0 cannot make.
 void TellThatThereIsNoNcclId(const GroupPlace& place, const absl::Status& why);

@@ -32,8 +32,8 @@ class AgreeOnNcclIdTest : public ::testing::Test {
  protected:
   AgreeOnNcclIdTest() { fake_.Reset(); }
   const FakeLibrary fake_;
-  const std::shared_ptr<const NcclLibrary> nccl_ =
-      *NcclLibrary::Load(kFakeNccl);
+  const std::shared_ptr<const nccl::NcclLibrary> nccl_ =
+      *nccl::NcclLibrary::Load(kFakeNccl);
   const std::shared_ptr<Store> store_ = std::make_shared<InProcessStore>();
   const Instant soon_ = MonotonicNow() + std::chrono::seconds(30);
 };
@@ -42,7 +42,7 @@ TEST_F(AgreeOnNcclIdTest, RankZerosIsEveryones) {
   const auto made = AgreeOnNcclId(*nccl_, PlaceOf(0, store_), soon_);
   const auto found = AgreeOnNcclId(*nccl_, PlaceOf(1, store_), soon_);
   ASSERT_TRUE(made.ok() && found.ok());
-  EXPECT_EQ(HexOf(*made), HexOf(*found));
+  EXPECT_EQ(nccl::HexOf(*made), nccl::HexOf(*found));
 }
 
 TEST_F(AgreeOnNcclIdTest, RankZerosFailureIsEveryones) {

@@ -77,8 +77,8 @@ absl::Status Session::OpenStore(Instant deadline) {
   }
   std::string host = plan_.master_address;
   if (plan_.store_place == StorePlace::kRankZero && plan_.rank == 0) {
-    absl::StatusOr<std::unique_ptr<StoreServer>> server =
-        StoreServer::Start({.port = plan_.master_port});
+    absl::StatusOr<std::unique_ptr<store::StoreServer>> server =
+        store::StoreServer::Start({.port = plan_.master_port});
     if (!server.ok()) {
       return With(
           absl::StrCat("it is to serve the store on port ", plan_.master_port,

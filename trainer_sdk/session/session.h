@@ -13,9 +13,11 @@
 #include "trainer_sdk/session/session_plan.h"
 #include "trainer_sdk/store/store.h"
 
-namespace muster {
-
+namespace muster::store {
 class StoreServer;
+}  // namespace muster::store
+
+namespace muster {
 
 struct SessionOptions {
   // The longest time to wait for the world's store, and for the other ranks if
@@ -84,7 +86,7 @@ class Session {
   SessionPlan plan_;
   const Duration linger_;
   Progress progress_;
-  std::unique_ptr<StoreServer> server_;
+  std::unique_ptr<store::StoreServer> server_;
   std::shared_ptr<Store> store_;
 };
 

@@ -89,7 +89,7 @@ TEST(Session, WhatTheLauncherLeftOpenIsAgreedOn) {
 }
 
 TEST(Session, AnAgentsStoreOutlivesTheSessionAndHidesItsKeys) {
-  auto agent = StoreServer::Start({.address = "127.0.0.1"}).value();
+  auto agent = store::StoreServer::Start({.address = "127.0.0.1"}).value();
   SessionPlan plan = PlanOf(0, 1, StorePlace::kAgent, agent->port());
   plan.local_world_size = plan.group_world_size = 1;
   plan.group_rank = 0;
@@ -110,7 +110,7 @@ TEST(Session, AnAgentsStoreOutlivesTheSessionAndHidesItsKeys) {
 }
 
 TEST(Session, APortThatIsTakenIsSaid) {
-  auto other = StoreServer::Start({}).value();
+  auto other = store::StoreServer::Start({}).value();
   absl::Status taken =
       Session::Start(PlanOf(0, 2, StorePlace::kRankZero, other->port()))
           .status();
@@ -149,7 +149,7 @@ TEST(Session, ADeadRankDoesNotHoldRankZero) {
   auto session = Session::Start(plan, {.linger = Duration::zero()}).value();
   session.reset();
   // The port is free again.
-  EXPECT_TRUE(StoreServer::Start({.port = port}).ok());
+  EXPECT_TRUE(store::StoreServer::Start({.port = port}).ok());
 }
 
 }  // namespace

@@ -23,15 +23,15 @@ namespace {
 
 Instant Late() { return MonotonicNow() + std::chrono::seconds(30); }
 
-std::unique_ptr<StoreServer> Serve() {
-  return StoreServer::Start({.address = "127.0.0.1"}).value();
+std::unique_ptr<store::StoreServer> Serve() {
+  return store::StoreServer::Start({.address = "127.0.0.1"}).value();
 }
 
-std::unique_ptr<StoreRelay> RelayOf(const StoreServer& server) {
-  return StoreRelay::Start({.upstream_host = "127.0.0.1",
-                            .upstream_port = server.port(),
-                            .deadline = Late(),
-                            .address = "127.0.0.1"})
+std::unique_ptr<store::StoreRelay> RelayOf(const store::StoreServer& server) {
+  return store::StoreRelay::Start({.upstream_host = "127.0.0.1",
+                                   .upstream_port = server.port(),
+                                   .deadline = Late(),
+                                   .address = "127.0.0.1"})
       .value();
 }
 
@@ -50,15 +50,15 @@ std::shared_ptr<Store> Fresh(int port) {
 
 // All tests share one server and one relay, so that leftovers of a test would
 // be noticed.
-StoreServer& SharedServer() {
-  static StoreServer& server = *Serve().release();
+store::StoreServer& SharedServer() {
+  static store::StoreServer& server = *Serve().release();
   return server;
 }
 
 std::shared_ptr<Store> AtServer() { return Fresh(SharedServer().port()); }
 
 std::shared_ptr<Store> AtRelay() {
-  static StoreRelay& relay = *RelayOf(SharedServer()).release();
+  static store::StoreRelay& relay = *RelayOf(SharedServer()).release();
   return Fresh(relay.port());
 }
 

@@ -23,21 +23,21 @@ constexpr Duration kCancelGrace = std::chrono::seconds(1);
 // message: it is cancelled. DeadlineExceeded with a message: unknown; the
 // connection is dropped, because a slow store is not a lost one. OK: the answer
 // was already in flight.
-absl::Status Cancel(std::optional<StoreChannel>& line) {
+absl::Status Cancel(std::optional<store::StoreChannel>& line) {
   const Instant deadline = MonotonicNow() + kCancelGrace;
   std::string request;
-  AppendRequest({.command = StoreCommand::kCancelWait}, &request);
+  store::AppendRequest({.command = store::StoreCommand::kCancelWait}, &request);
   absl::Status sent = line->Send(request, deadline);
   bool answered = false;
   while (sent.ok()) {
     // The replies to WAIT and CANCEL_WAIT are one byte each.
-    absl::StatusOr<StoreReply> reply =
-        line->Receive(StoreCommand::kCancelWait, 0, deadline);
+    absl::StatusOr<store::StoreReply> reply =
+        line->Receive(store::StoreCommand::kCancelWait, 0, deadline);
     if (!reply.ok()) {
       sent = reply.status();
-    } else if (reply->number == kStoreWaitCanceled) {
+    } else if (reply->number == store::kStoreWaitCanceled) {
       return answered ? absl::OkStatus() : absl::DeadlineExceededError("");
-    } else if (reply->number == kStoreStopWaiting && !answered) {
+    } else if (reply->number == store::kStoreStopWaiting && !answered) {
       answered = true;
     } else {
       sent = absl::UnavailableError(
@@ -49,7 +49,7 @@ absl::Status Cancel(std::optional<StoreChannel>& line) {
   return sent;
 }
 
-absl::Status WaitOn(std::optional<StoreChannel>& line,
+absl::Status WaitOn(std::optional<store::StoreChannel>& line,
                     const std::string& request, Instant deadline) {
   absl::Status sent = line->Send(request, deadline);
   // A part of the request may have been sent, which cannot be undone.
@@ -57,10 +57,10 @@ absl::Status WaitOn(std::optional<StoreChannel>& line,
     return absl::UnavailableError(std::string(sent.message()));
   }
   if (!sent.ok()) return sent;
-  absl::StatusOr<StoreReply> reply =
-      line->Receive(StoreCommand::kWait, 0, deadline);
+  absl::StatusOr<store::StoreReply> reply =
+      line->Receive(store::StoreCommand::kWait, 0, deadline);
   if (absl::IsDeadlineExceeded(reply.status())) return Cancel(line);
-  if (reply.ok() && reply->number != kStoreStopWaiting) {
+  if (reply.ok() && reply->number != store::kStoreStopWaiting) {
     return absl::UnavailableError(
         absl::StrCat("the store answered ", reply->number, " to a wait"));
   }
@@ -69,7 +69,8 @@ absl::Status WaitOn(std::optional<StoreChannel>& line,
 
 }  // namespace
 
-absl::StatusOr<std::optional<StoreChannel>> WaitLines::Take(Instant patience) {
+absl::StatusOr<std::optional<store::StoreChannel>> WaitLines::Take(
+    Instant patience) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (!given_back_.wait_until(lock, ToSteady(patience),
                               [this] { return taken_ < most_; })) {
@@ -77,7 +78,7 @@ absl::StatusOr<std::optional<StoreChannel>> WaitLines::Take(Instant patience) {
         absl::StrCat("all ", most_, " connections for waiting are in use"));
   }
   ++taken_;
-  std::optional<StoreChannel> line;
+  std::optional<store::StoreChannel> line;
   if (!free_.empty()) {
     line = std::move(free_.back());
     free_.pop_back();
@@ -85,7 +86,7 @@ absl::StatusOr<std::optional<StoreChannel>> WaitLines::Take(Instant patience) {
   return line;
 }
 
-void WaitLines::GiveBack(std::optional<StoreChannel> line) {
+void WaitLines::GiveBack(std::optional<store::StoreChannel> line) {
   std::lock_guard<std::mutex> lock(mutex_);
   --taken_;
   if (line) free_.push_back(*std::move(line));
@@ -94,14 +95,14 @@ void WaitLines::GiveBack(std::optional<StoreChannel> line) {
 
 absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
                              Instant patience) {
-  absl::StatusOr<std::optional<StoreChannel>> taken = Take(patience);
+  absl::StatusOr<std::optional<store::StoreChannel>> taken = Take(patience);
   if (!taken.ok()) return taken.status();
-  std::optional<StoreChannel> line = *std::move(taken);
+  std::optional<store::StoreChannel> line = *std::move(taken);
   if (!line) {
     // One attempt: the store existed, so if it is unreachable now, the round is
     // over.
-    absl::StatusOr<StoreChannel> opened =
-        StoreChannel::Open(host_, port_, deadline);
+    absl::StatusOr<store::StoreChannel> opened =
+        store::StoreChannel::Open(host_, port_, deadline);
     if (!opened.ok()) {
       GiveBack(std::nullopt);
       std::this_thread::sleep_until(ToSteady(patience));
@@ -152,10 +153,11 @@ absl::Status TooLarge(const char* what, size_t size, size_t most) {
 }
 
 // Checked here, because the server would close the connection without an error.
-absl::Status CheckBounds(const StoreRequest& request) {
-  if (request.keys.size() > kMaxStoreKeys) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        request.keys.size(), " keys in one call; at most ", kMaxStoreKeys));
+absl::Status CheckBounds(const store::StoreRequest& request) {
+  if (request.keys.size() > store::kMaxStoreKeys) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(request.keys.size(), " keys in one call; at most ",
+                     store::kMaxStoreKeys));
   }
   size_t longest_key = request.key.size();
   size_t bytes = request.value.size() + request.expected.size();
@@ -163,17 +165,17 @@ absl::Status CheckBounds(const StoreRequest& request) {
     longest_key = std::max(longest_key, key.size());
     bytes += key.size() + sizeof(uint64_t);
   }
-  if (longest_key > kMaxStoreKeyBytes) {
-    return TooLarge("a key", longest_key, kMaxStoreKeyBytes);
+  if (longest_key > store::kMaxStoreKeyBytes) {
+    return TooLarge("a key", longest_key, store::kMaxStoreKeyBytes);
   }
   const size_t longest_value =
       std::max(request.value.size(), request.expected.size());
-  if (longest_value > kMaxStoreValueBytes) {
-    return TooLarge("a value", longest_value, kMaxStoreValueBytes);
+  if (longest_value > store::kMaxStoreValueBytes) {
+    return TooLarge("a value", longest_value, store::kMaxStoreValueBytes);
   }
   // The 64 bytes are for the framing.
-  if (bytes + 64 > kMaxStoreRequestBytes) {
-    return TooLarge("a request", bytes, kMaxStoreRequestBytes);
+  if (bytes + 64 > store::kMaxStoreRequestBytes) {
+    return TooLarge("a request", bytes, store::kMaxStoreRequestBytes);
   }
   return absl::OkStatus();
 }
@@ -182,18 +184,19 @@ absl::Status CheckBounds(const StoreRequest& request) {
 
 absl::StatusOr<std::unique_ptr<TcpStore>> TcpStore::Connect(
     const TcpStoreOptions& options) {
-  absl::StatusOr<StoreChannel> connection =
-      DialStore(options.host, options.port, options.connect_deadline);
+  absl::StatusOr<store::StoreChannel> connection =
+      store::DialStore(options.host, options.port, options.connect_deadline);
   if (!connection.ok()) return connection.status();
   return std::unique_ptr<TcpStore>(
       new TcpStore(options, *std::move(connection)));
 }
 
-TcpStore::TcpStore(const TcpStoreOptions& options, StoreChannel connection)
+TcpStore::TcpStore(const TcpStoreOptions& options,
+                   store::StoreChannel connection)
     : host_(options.host),
       port_(options.port),
-      name_(
-          absl::StrCat("the store at ", HostPort(options.host, options.port))),
+      name_(absl::StrCat("the store at ",
+                         store::HostPort(options.host, options.port))),
       operation_timeout_(options.operation_timeout),
       connection_(std::move(connection)),
       lines_(options.host, options.port, options.wait_connections) {}
@@ -211,23 +214,23 @@ bool TcpStore::TakeTurn(Instant limit) {
   return true;
 }
 
-absl::StatusOr<std::vector<StoreReply>> TcpStore::Ask(
-    const std::vector<StoreRequest>& requests, Instant limit) {
+absl::StatusOr<std::vector<store::StoreReply>> TcpStore::Ask(
+    const std::vector<store::StoreRequest>& requests, Instant limit) {
   std::string bytes;
-  for (const StoreRequest& request : requests) {
+  for (const store::StoreRequest& request : requests) {
     absl::Status sound = CheckBounds(request);
     if (!sound.ok()) return sound;
-    AppendRequest(request, &bytes);
+    store::AppendRequest(request, &bytes);
   }
   if (!TakeTurn(limit)) {
     return absl::DeadlineExceededError(
         absl::StrCat(name_, " has not answered earlier questions in time"));
   }
-  std::vector<StoreReply> replies;
+  std::vector<store::StoreReply> replies;
   absl::Status done = broken_;
   if (done.ok()) {
     done = Exchange(bytes, requests, limit, &replies);
-    if (!broken_.ok() && requests.back().command == StoreCommand::kAdd) {
+    if (!broken_.ok() && requests.back().command == store::StoreCommand::kAdd) {
       done = AfterRefusedAdd(requests.back(), done);
     }
   }
@@ -240,11 +243,10 @@ absl::StatusOr<std::vector<StoreReply>> TcpStore::Ask(
   return replies;
 }
 
-absl::Status TcpStore::Exchange(const std::string& bytes,
-                                const std::vector<StoreRequest>& requests,
-                                Instant limit,
-                                std::vector<StoreReply>* replies) {
-  std::vector<StoreReply> late;
+absl::Status TcpStore::Exchange(
+    const std::string& bytes, const std::vector<store::StoreRequest>& requests,
+    Instant limit, std::vector<store::StoreReply>* replies) {
+  std::vector<store::StoreReply> late;
   absl::Status done = ReceiveOwed(limit, &late);
   if (!done.ok()) return done;
   owed_until_ = MonotonicNow() + operation_timeout_;
@@ -254,17 +256,17 @@ absl::Status TcpStore::Exchange(const std::string& bytes,
     broken_ = absl::UnavailableError(std::string(done.message()));
     return broken_;
   }
-  for (const StoreRequest& request : requests) {
-    if (ReplyOf(request.command) == ReplyShape::kNone) continue;
+  for (const store::StoreRequest& request : requests) {
+    if (store::ReplyOf(request.command) == store::ReplyShape::kNone) continue;
     owed_.push_back({request.command, request.keys.size()});
   }
   return ReceiveOwed(limit, replies);
 }
 
 absl::Status TcpStore::ReceiveOwed(Instant limit,
-                                   std::vector<StoreReply>* replies) {
+                                   std::vector<store::StoreReply>* replies) {
   while (!owed_.empty()) {
-    absl::StatusOr<StoreReply> reply =
+    absl::StatusOr<store::StoreReply> reply =
         connection_.Receive(owed_.front().command, owed_.front().keys,
                             std::min(limit, owed_until_));
     if (reply.ok()) {
@@ -281,23 +283,25 @@ absl::Status TcpStore::ReceiveOwed(Instant limit,
   return absl::OkStatus();
 }
 
-absl::Status TcpStore::AfterRefusedAdd(const StoreRequest& add,
+absl::Status TcpStore::AfterRefusedAdd(const store::StoreRequest& add,
                                        const absl::Status& lost) {
   // One attempt: a store that is listening answers at once.
-  absl::StatusOr<StoreChannel> again =
-      StoreChannel::Open(host_, port_, MonotonicNow() + kLeastPatience);
+  absl::StatusOr<store::StoreChannel> again =
+      store::StoreChannel::Open(host_, port_, MonotonicNow() + kLeastPatience);
   if (!again.ok()) return lost;
-  const auto ask = [&](const StoreRequest& request) {
+  const auto ask = [&](const store::StoreRequest& request) {
     std::string bytes;
-    AppendRequest(request, &bytes);
+    store::AppendRequest(request, &bytes);
     const Instant limit = MonotonicNow() + kLeastPatience;
     const absl::Status sent = again->Send(bytes, limit);
     return sent.ok() ? again->Receive(request.command, 0, limit)
-                     : absl::StatusOr<StoreReply>(sent);
+                     : absl::StatusOr<store::StoreReply>(sent);
   };
-  const auto there = ask({.command = StoreCommand::kCheck, .keys = {add.key}});
-  if (!there.ok() || there->number != kStoreReady) return lost;
-  const auto value = ask({.command = StoreCommand::kGet, .key = add.key});
+  const auto there =
+      ask({.command = store::StoreCommand::kCheck, .keys = {add.key}});
+  if (!there.ok() || there->number != store::kStoreReady) return lost;
+  const auto value =
+      ask({.command = store::StoreCommand::kGet, .key = add.key});
   if (!value.ok()) return lost;
   const absl::StatusOr<int64_t> sum =
       SumOf(std::string(add.key.substr(1)), value->strings.front(), add.number);
@@ -310,16 +314,19 @@ absl::Status TcpStore::AfterRefusedAdd(const StoreRequest& add,
   return sum.status();
 }
 
-absl::StatusOr<StoreReply> TcpStore::AskOne(const StoreRequest& request,
-                                            Instant limit) {
-  absl::StatusOr<std::vector<StoreReply>> replies = Ask({request}, limit);
+absl::StatusOr<store::StoreReply> TcpStore::AskOne(
+    const store::StoreRequest& request, Instant limit) {
+  absl::StatusOr<std::vector<store::StoreReply>> replies =
+      Ask({request}, limit);
   if (!replies.ok()) return replies.status();
   return std::move(replies->front());
 }
 
 absl::Status TcpStore::Set(const std::string& key, const std::string& value) {
   const std::string whole = OnWire(key);
-  return Ask({{.command = StoreCommand::kSet, .key = whole, .value = value}},
+  return Ask({{.command = store::StoreCommand::kSet,
+               .key = whole,
+               .value = value}},
              Unlimited())
       .status();
 }
@@ -334,13 +341,14 @@ absl::StatusOr<std::string> TcpStore::Get(const std::string& key,
     absl::StatusOr<bool> is_there = CheckBy({key}, AnswerBy(deadline));
     if (!is_there.ok()) return is_there.status();
     if (*is_there) {
-      absl::StatusOr<StoreReply> reply = AskOne(
-          {.command = StoreCommand::kGet, .key = whole}, AnswerBy(deadline));
+      absl::StatusOr<store::StoreReply> reply =
+          AskOne({.command = store::StoreCommand::kGet, .key = whole},
+                 AnswerBy(deadline));
       if (!reply.ok()) return reply.status();
       return std::move(reply->strings.front());
     }
-    absl::Status there =
-        WaitForAll({.command = StoreCommand::kWait, .keys = {whole}}, deadline);
+    absl::Status there = WaitForAll(
+        {.command = store::StoreCommand::kWait, .keys = {whole}}, deadline);
     if (absl::IsDeadlineExceeded(there) && there.message().empty()) {
       return AbsentKeysError({key}, MonotonicNow() - started, name_);
     }
@@ -356,25 +364,26 @@ absl::Status TcpStore::Wait(const std::vector<std::string>& keys,
   if (*all) return absl::OkStatus();
   const std::vector<std::string> whole = OnWire(keys);
   absl::Status there = WaitForAll(
-      {.command = StoreCommand::kWait, .keys = Views(whole)}, deadline);
+      {.command = store::StoreCommand::kWait, .keys = Views(whole)}, deadline);
   if (!absl::IsDeadlineExceeded(there) || !there.message().empty()) {
     return there;
   }
   return NameAbsent(keys, MonotonicNow() - started);
 }
 
-absl::Status TcpStore::WaitForAll(const StoreRequest& wait, Instant deadline) {
+absl::Status TcpStore::WaitForAll(const store::StoreRequest& wait,
+                                  Instant deadline) {
   std::string bytes;
-  AppendRequest(wait, &bytes);
+  store::AppendRequest(wait, &bytes);
   while (MonotonicNow() < deadline) {
     absl::Status waited = lines_.Wait(
         bytes, deadline, std::min(deadline, MonotonicNow() + kAskAgain));
     if (!absl::IsResourceExhausted(waited)) return waited;
-    absl::StatusOr<StoreReply> reply =
-        AskOne({.command = StoreCommand::kCheck, .keys = wait.keys},
+    absl::StatusOr<store::StoreReply> reply =
+        AskOne({.command = store::StoreCommand::kCheck, .keys = wait.keys},
                AnswerBy(deadline));
     if (!reply.ok()) return reply.status();
-    if (reply->number == kStoreReady) return absl::OkStatus();
+    if (reply->number == store::kStoreReady) return absl::OkStatus();
   }
   return absl::DeadlineExceededError("");
 }
@@ -386,16 +395,17 @@ absl::Status TcpStore::NameAbsent(const std::vector<std::string>& keys,
     const size_t last = std::min(keys.size(), first + kQuestions);
     const std::vector<std::string> whole = OnWire(
         std::vector<std::string>(keys.begin() + first, keys.begin() + last));
-    std::vector<StoreRequest> questions;
+    std::vector<store::StoreRequest> questions;
     questions.reserve(whole.size());
     for (const std::string& key : whole) {
-      questions.push_back({.command = StoreCommand::kCheck, .keys = {key}});
+      questions.push_back(
+          {.command = store::StoreCommand::kCheck, .keys = {key}});
     }
-    absl::StatusOr<std::vector<StoreReply>> replies =
+    absl::StatusOr<std::vector<store::StoreReply>> replies =
         Ask(questions, AnswerBy(MonotonicNow()));
     if (!replies.ok()) return replies.status();
     for (size_t i = 0; i < replies->size(); ++i) {
-      if ((*replies)[i].number != kStoreReady) {
+      if ((*replies)[i].number != store::kStoreReady) {
         absent.push_back(keys[first + i]);
       }
     }
@@ -406,9 +416,9 @@ absl::Status TcpStore::NameAbsent(const std::vector<std::string>& keys,
 
 absl::StatusOr<int64_t> TcpStore::Add(const std::string& key, int64_t amount) {
   const std::string whole = OnWire(key);
-  absl::StatusOr<StoreReply> reply =
-      AskOne({.command = StoreCommand::kAdd, .key = whole, .number = amount},
-             Unlimited());
+  absl::StatusOr<store::StoreReply> reply = AskOne(
+      {.command = store::StoreCommand::kAdd, .key = whole, .number = amount},
+      Unlimited());
   if (!reply.ok()) return reply.status();
   return reply->number;
 }
@@ -417,8 +427,8 @@ absl::StatusOr<std::string> TcpStore::CompareSet(const std::string& key,
                                                  const std::string& expected,
                                                  const std::string& desired) {
   const std::string whole = OnWire(key);
-  absl::StatusOr<StoreReply> reply =
-      AskOne({.command = StoreCommand::kCompareSet,
+  absl::StatusOr<store::StoreReply> reply =
+      AskOne({.command = store::StoreCommand::kCompareSet,
               .key = whole,
               .value = desired,
               .expected = expected},
@@ -429,8 +439,8 @@ absl::StatusOr<std::string> TcpStore::CompareSet(const std::string& key,
 
 absl::StatusOr<bool> TcpStore::Delete(const std::string& key) {
   const std::string whole = OnWire(key);
-  absl::StatusOr<StoreReply> reply =
-      AskOne({.command = StoreCommand::kDelete, .key = whole}, Unlimited());
+  absl::StatusOr<store::StoreReply> reply = AskOne(
+      {.command = store::StoreCommand::kDelete, .key = whole}, Unlimited());
   if (!reply.ok()) return reply.status();
   return reply->number > 0;
 }
@@ -443,10 +453,10 @@ absl::StatusOr<bool> TcpStore::CheckBy(const std::vector<std::string>& keys,
                                        Instant limit) {
   if (keys.empty()) return true;
   const std::vector<std::string> whole = OnWire(keys);
-  absl::StatusOr<StoreReply> reply =
-      AskOne({.command = StoreCommand::kCheck, .keys = Views(whole)}, limit);
+  absl::StatusOr<store::StoreReply> reply = AskOne(
+      {.command = store::StoreCommand::kCheck, .keys = Views(whole)}, limit);
   if (!reply.ok()) return reply.status();
-  return reply->number == kStoreReady;
+  return reply->number == store::kStoreReady;
 }
 
 }  // namespace muster

@@ -41,15 +41,15 @@ class WaitLines {
  private:
   // A free connection; an empty optional if the caller has to open one. Fails
   // if none is available until `patience`.
-  absl::StatusOr<std::optional<StoreChannel>> Take(Instant patience);
-  void GiveBack(std::optional<StoreChannel> line);
+  absl::StatusOr<std::optional<store::StoreChannel>> Take(Instant patience);
+  void GiveBack(std::optional<store::StoreChannel> line);
 
   const std::string host_;
   const int port_;
   const size_t most_;
   std::mutex mutex_;
   std::condition_variable given_back_;
-  std::vector<StoreChannel> free_;
+  std::vector<store::StoreChannel> free_;
   size_t taken_ = 0;
 };
 
@@ -101,11 +101,11 @@ class TcpStore final : public Store {
   absl::StatusOr<bool> Check(const std::vector<std::string>& keys) override;
 
  private:
-  TcpStore(const TcpStoreOptions& options, StoreChannel connection);
+  TcpStore(const TcpStoreOptions& options, store::StoreChannel connection);
 
   // A reply that is still to come although its request was given up.
   struct Owed {
-    StoreCommand command;
+    store::StoreCommand command;
     size_t keys;
   };
 
@@ -115,27 +115,29 @@ class TcpStore final : public Store {
   // Sends the requests and receives the replies of those that have one.
   // DeadlineExceeded: the replies did not come by `limit`, or earlier requests
   // kept this one from being sent; the client stays usable.
-  absl::StatusOr<std::vector<StoreReply>> Ask(
-      const std::vector<StoreRequest>& requests, Instant limit);
-  absl::StatusOr<StoreReply> AskOne(const StoreRequest& request, Instant limit);
+  absl::StatusOr<std::vector<store::StoreReply>> Ask(
+      const std::vector<store::StoreRequest>& requests, Instant limit);
+  absl::StatusOr<store::StoreReply> AskOne(const store::StoreRequest& request,
+                                           Instant limit);
   absl::StatusOr<bool> CheckBy(const std::vector<std::string>& keys,
                                Instant limit);
   // Waits until no other thread uses the connection; false at `limit`.
   bool TakeTurn(Instant limit);
   // These two need the turn:
   absl::Status Exchange(const std::string& bytes,
-                        const std::vector<StoreRequest>& requests,
-                        Instant limit, std::vector<StoreReply>* replies);
+                        const std::vector<store::StoreRequest>& requests,
+                        Instant limit, std::vector<store::StoreReply>* replies);
   // Receives all replies of abandoned requests; DeadlineExceeded at `limit`.
-  absl::Status ReceiveOwed(Instant limit, std::vector<StoreReply>* replies);
+  absl::Status ReceiveOwed(Instant limit,
+                           std::vector<store::StoreReply>* replies);
   // Needs the turn. Called after the connection closed during `add`. Returns
   // the FailedPrecondition for which the server closed it, with a new
   // connection in place; or `lost`, if that was not the reason or cannot be
   // determined.
-  absl::Status AfterRefusedAdd(const StoreRequest& add,
+  absl::Status AfterRefusedAdd(const store::StoreRequest& add,
                                const absl::Status& lost);
   // Waits until the keys of `wait` exist. DeadlineExceeded does not name them.
-  absl::Status WaitForAll(const StoreRequest& wait, Instant deadline);
+  absl::Status WaitForAll(const store::StoreRequest& wait, Instant deadline);
   // AbsentKeysError for the keys that are missing; OK if none is.
   absl::Status NameAbsent(const std::vector<std::string>& keys,
                           Duration waited);
@@ -147,7 +149,7 @@ class TcpStore final : public Store {
   std::mutex mutex_;
   std::condition_variable freed_;
   bool taken_ = false;  // guarded by mutex_; the thread that set it owns:
-  StoreChannel connection_;
+  store::StoreChannel connection_;
   std::deque<Owed> owed_;  // replies to abandoned requests, oldest first
   Instant owed_until_;     // if they have not come by then, the store is lost
   absl::Status broken_;    // why connection_ cannot be used any more

@@ -28,10 +28,10 @@ using testing::HasSubstr;
 constexpr Duration kLong = std::chrono::seconds(30);
 constexpr Duration kShort = std::chrono::milliseconds(30);
 
-const std::string kStopWaiting(1, kStoreStopWaiting);
-const std::string kCanceled(1, kStoreWaitCanceled);
-const std::string kReady(1, kStoreReady);
-const std::string kNotReady(1, kStoreNotReady);
+const std::string kStopWaiting(1, store::kStoreStopWaiting);
+const std::string kCanceled(1, store::kStoreWaitCanceled);
+const std::string kReady(1, store::kStoreReady);
+const std::string kNotReady(1, store::kStoreNotReady);
 
 Instant In(Duration duration) { return MonotonicNow() + duration; }
 
@@ -56,9 +56,10 @@ std::string Number(int64_t number) {
 }
 
 // The encoded request for key "k", which is "/k" on the wire.
-std::string AboutK(StoreCommand command) {
+std::string AboutK(store::StoreCommand command) {
   std::string bytes(1, static_cast<char>(command));
-  if (command == StoreCommand::kCheck || command == StoreCommand::kWait) {
+  if (command == store::StoreCommand::kCheck ||
+      command == store::StoreCommand::kWait) {
     AppendInteger<uint64_t>(1, &bytes);
   }
   AppendString("/k", &bytes);
@@ -139,11 +140,11 @@ TEST(TcpStore, AStoreThatDoesNotGreetIsWaitedForUntilTheDeadline) {
 TEST(TcpStore, RepliesMayComeInPieces) {
   ScriptedServer server([](ScriptedPeer& peer, int) {
     peer.Greet();
-    peer.Receive(AboutK(StoreCommand::kAdd).size() + 8);
+    peer.Receive(AboutK(store::StoreCommand::kAdd).size() + 8);
     for (char byte : Number(-300)) peer.Send(std::string(1, byte));
-    peer.Receive(AboutK(StoreCommand::kCheck).size());
+    peer.Receive(AboutK(store::StoreCommand::kCheck).size());
     peer.Send(kReady);
-    peer.Receive(AboutK(StoreCommand::kGet).size());
+    peer.Receive(AboutK(store::StoreCommand::kGet).size());
     std::string value;
     AppendString("abc", &value);
     for (char byte : value) peer.Send(std::string(1, byte));
@@ -156,7 +157,7 @@ TEST(TcpStore, RepliesMayComeInPieces) {
 TEST(TcpStore, AnAnswerThatDoesNotComeBreaksTheStoreForGood) {
   ScriptedServer server([](ScriptedPeer& peer, int) {
     peer.Greet();
-    peer.Receive(AboutK(StoreCommand::kAdd).size() + 8);
+    peer.Receive(AboutK(store::StoreCommand::kAdd).size() + 8);
     peer.Receive(1);  // one byte of the next request, or the end
     peer.Send(Number(1));
     peer.AwaitClose();
@@ -173,11 +174,11 @@ TEST(TcpStore, ALateAnswerCostsOnlyTheOneWhoAsked) {
   std::promise<void> given_up;
   ScriptedServer server([&](ScriptedPeer& peer, int) {
     peer.Greet();
-    peer.Receive(AboutK(StoreCommand::kCheck).size());
+    peer.Receive(AboutK(store::StoreCommand::kCheck).size());
     given_up.get_future().wait();
     peer.Send(kReady);
     // The next request gets its own reply.
-    peer.Receive(AboutK(StoreCommand::kAdd).size() + 8);
+    peer.Receive(AboutK(store::StoreCommand::kAdd).size() + 8);
     peer.Send(Number(7));
     peer.AwaitClose();
   });
@@ -192,7 +193,7 @@ TEST(TcpStore, WhoWaitsBehindAnotherKeepsItsDeadline) {
   std::promise<void> asked, given_up;
   ScriptedServer server([&](ScriptedPeer& peer, int) {
     peer.Greet();
-    peer.Receive(AboutK(StoreCommand::kAdd).size() + 8);
+    peer.Receive(AboutK(store::StoreCommand::kAdd).size() + 8);
     asked.set_value();
     given_up.get_future().wait();
     peer.Send(Number(7));
@@ -256,15 +257,15 @@ TEST(TcpStore, NoAnswerWhateverHarmsTheClient) {
 TEST(TcpStore, WhatIsBeyondTheStoresBoundsIsNotSent) {
   ScriptedServer server([](ScriptedPeer& peer, int) {
     peer.Greet();
-    peer.Receive(AboutK(StoreCommand::kAdd).size() + 8);
+    peer.Receive(AboutK(store::StoreCommand::kAdd).size() + 8);
     peer.Send(Number(1));
     peer.AwaitClose();
   });
   auto store = Connect(server.port()).value();
   // too long with the slash
-  const std::string long_key(kMaxStoreKeyBytes, 'k');
-  const std::string long_value(kMaxStoreValueBytes + 1, 'v');
-  const std::vector<std::string> many(kMaxStoreKeys + 1, "k");
+  const std::string long_key(store::kMaxStoreKeyBytes, 'k');
+  const std::string long_value(store::kMaxStoreValueBytes + 1, 'v');
+  const std::vector<std::string> many(store::kMaxStoreKeys + 1, "k");
   const std::vector<std::string> heavy(9000, std::string(8000, 'k'));
   for (const absl::Status& refused :
        {store->Set(long_key, ""), store->Set("k", long_value),
@@ -297,7 +298,7 @@ class WaitingClient {
 
  private:
   void Answer(ScriptedPeer& peer) {
-    const size_t bytes = AboutK(StoreCommand::kCheck).size();
+    const size_t bytes = AboutK(store::StoreCommand::kCheck).size();
     while (peer.Receive(bytes).size() == bytes) {
       peer.Send(there_ ? kReady : kNotReady);
     }
@@ -317,7 +318,7 @@ class WaitLine {
 
   // False if the client has gone.
   bool ReceiveWait() {
-    const std::string wait = AboutK(StoreCommand::kWait);
+    const std::string wait = AboutK(store::StoreCommand::kWait);
     const std::string bytes = peer_.Receive(wait.size());
     EXPECT_TRUE(bytes.empty() || bytes == wait);
     return bytes == wait;
@@ -325,7 +326,8 @@ class WaitLine {
   bool ReceiveWaitAndCancel() {
     return ReceiveWait() &&
            peer_.Receive(1) ==
-               std::string(1, static_cast<char>(StoreCommand::kCancelWait));
+               std::string(1,
+                           static_cast<char>(store::StoreCommand::kCancelWait));
   }
 
  private:
@@ -431,7 +433,7 @@ TEST(TcpStoreWait, WhoGetsNoFurtherConnectionAsksNowAndThen) {
     if (connection > 0) return;
     peer.Greet();
     for (const std::string& answer : {kNotReady, kNotReady, kReady}) {
-      peer.Receive(AboutK(StoreCommand::kCheck).size());
+      peer.Receive(AboutK(store::StoreCommand::kCheck).size());
       peer.Send(answer);
     }
     peer.AwaitClose();
@@ -443,7 +445,7 @@ TEST(TcpStoreWait, WhoGetsNoFurtherConnectionAsksNowAndThen) {
 TEST(TcpStoreWait, MoreThreadsThanLinesAreServedAllTheSame) {
   std::promise<void> taken, release;
   WaitingClient client([&](ScriptedPeer& peer) {
-    peer.Receive(AboutK(StoreCommand::kWait).size());
+    peer.Receive(AboutK(store::StoreCommand::kWait).size());
     taken.set_value();
     release.get_future().wait();
     peer.Send(kStopWaiting);

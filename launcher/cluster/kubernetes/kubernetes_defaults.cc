@@ -12,7 +12,7 @@
 #include "launcher/options/option_values.h"
 #include "rendezvous/endpoint/endpoint.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using Environment = std::map<std::string, std::string>;
@@ -172,7 +172,7 @@ absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
   }
   if (!place || place->first.text.empty()) return RefuseToMeetNowhere(nodes);
   const FlagDefault& first = place->first;
-  if (!ParseEndpoint(first.text).ok()) {
+  if (!rendezvous::ParseEndpoint(first.text).ok()) {
     // What was set, of which the name may be only a part.
     const auto said = VariableSaid(environment, first.origin);
     return absl::InvalidArgumentError(
@@ -288,4 +288,4 @@ absl::StatusOr<Defaults> KubernetesDefaults(const FlagValues& given,
   return defaults;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

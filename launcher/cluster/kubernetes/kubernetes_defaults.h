@@ -8,7 +8,7 @@
 #include "launcher/options/defaults.h"
 #include "launcher/options/flag_values.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Whether this process is in a pod.
 bool InKubernetes(const std::map<std::string, std::string>& environment);
@@ -25,6 +25,6 @@ absl::StatusOr<Defaults> KubernetesDefaults(
     const FlagValues& given,
     const std::map<std::string, std::string>& environment);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CLUSTER_KUBERNETES_KUBERNETES_DEFAULTS_H_

@@ -13,7 +13,7 @@
 #include "launcher/cluster/defaults_fixture.h"
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::AllOf;
@@ -61,7 +61,7 @@ TEST_F(KubernetesDefaultsTest, AnIndexedJobNeedsNoAddresses) {
   EXPECT_THAT(options.topology,
               ElementsAre("zone=z1", "rack=r7", "host=node-9"));
   EXPECT_THAT(options.preemption.signals, ElementsAre(SIGTERM));
-  EXPECT_EQ(options.input.reader, WorkerInput::Reader::kNone);
+  EXPECT_EQ(options.input.reader, agent::WorkerInput::Reader::kNone);
   EXPECT_THAT(options.remarks, IsEmpty());
 }
 
@@ -294,4 +294,4 @@ TEST_F(KubernetesDefaultsTest, ErrorsNameTheVariable) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

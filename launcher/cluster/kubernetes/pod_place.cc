@@ -4,7 +4,7 @@
 #include "base/environment_value.h"
 #include "launcher/options/option_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using Environment = std::map<std::string, std::string>;
@@ -122,4 +122,4 @@ absl::StatusOr<std::optional<PodPlace>> ReadPodPlace(
   return place;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

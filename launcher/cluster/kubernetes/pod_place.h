@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "launcher/options/defaults.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // A variable that is set and not empty, with its name as the origin.
 std::optional<FlagDefault> VariableSaid(
@@ -33,6 +33,6 @@ struct PodPlace {
 absl::StatusOr<std::optional<PodPlace>> ReadPodPlace(
     const std::map<std::string, std::string>& environment);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CLUSTER_KUBERNETES_POD_PLACE_H_

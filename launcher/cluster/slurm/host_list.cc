@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr size_t kMostHosts = 65536;
@@ -147,4 +147,4 @@ absl::StatusOr<std::vector<std::string>> ExpandHostList(
   return hosts;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

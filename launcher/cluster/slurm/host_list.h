@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Reads a host list as Slurm writes it, "n[01-03,7]x[1-2],login", and names
 // every host in Slurm's order: the last bracket counts fastest, a number is as
@@ -18,6 +18,6 @@ namespace muster {
 absl::StatusOr<std::vector<std::string>> ExpandHostList(
     const std::string& text);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CLUSTER_SLURM_HOST_LIST_H_

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using ::testing::ElementsAre;
@@ -75,4 +75,4 @@ TEST(ExpandHostList, IsBounded) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

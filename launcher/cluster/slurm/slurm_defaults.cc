@@ -9,7 +9,7 @@
 #include "launcher/cluster/slurm/slurm_topology.h"
 #include "launcher/options/option_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 // What a cluster sends before it takes a node: --signal=USR1@120 of the job, or
@@ -142,11 +142,11 @@ bool IsHost(const SlurmPlace& place) {
 }
 
 // srun puts what the step's tasks say into one output.
-Telling TellingOf(const FlagValues& given, const SlurmPlace& place) {
+agent::Telling TellingOf(const FlagValues& given, const SlurmPlace& place) {
   const auto asked = AskedNodes(given);
   const bool is_alone = asked ? asked->second == 1 : place.tasks == 1;
-  if (is_alone || place.tasks == 1) return Telling::kAlone;
-  return place.task == 0 ? Telling::kFirst : Telling::kOther;
+  if (is_alone || place.tasks == 1) return agent::Telling::kAlone;
+  return place.task == 0 ? agent::Telling::kFirst : agent::Telling::kOther;
 }
 
 // Where the step's nodes meet, unless somebody said so.
@@ -249,4 +249,4 @@ absl::StatusOr<Defaults> SlurmDefaults(const FlagValues& given,
   return defaults;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

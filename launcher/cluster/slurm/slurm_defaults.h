@@ -8,7 +8,7 @@
 #include "launcher/options/defaults.h"
 #include "launcher/options/flag_values.h"
 
-namespace muster {
+namespace muster::launcher {
 
 // Whether this process is in one of Slurm's jobs.
 bool InSlurm(const std::map<std::string, std::string>& environment);
@@ -25,6 +25,6 @@ absl::StatusOr<Defaults> SlurmDefaults(
     const FlagValues& given,
     const std::map<std::string, std::string>& environment);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CLUSTER_SLURM_SLURM_DEFAULTS_H_

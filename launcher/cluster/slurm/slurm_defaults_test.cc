@@ -13,7 +13,7 @@
 #include "launcher/cluster/slurm/slurm_place.h"
 #include "launcher/options/run_options.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 using std::chrono::seconds;
@@ -78,7 +78,7 @@ TEST_F(SlurmDefaultsTest, AStepNeedsNoFlags) {
   EXPECT_EQ(options.endpoint->port, SlurmPort(41, 2));
   EXPECT_EQ(options.workers_per_node, "8");
   EXPECT_EQ(options.node_id, "n2");
-  EXPECT_EQ(options.input.reader, WorkerInput::Reader::kNone);
+  EXPECT_EQ(options.input.reader, agent::WorkerInput::Reader::kNone);
   EXPECT_THAT(options.preemption.signals, ElementsAre(SIGUSR1, SIGTERM));
 }
 
@@ -183,14 +183,14 @@ TEST_F(SlurmDefaultsTest, GpusThatCannotBeCountedAreNotOneWorker) {
 }
 
 TEST_F(SlurmDefaultsTest, AStepsTasksShareTheirOutput) {
-  EXPECT_EQ(Options(Task(0)).telling, Telling::kFirst);
-  EXPECT_EQ(Options(Task(1)).telling, Telling::kOther);
-  EXPECT_EQ(Options(Task(1), {"--nnodes=1"}).telling, Telling::kAlone);
+  EXPECT_EQ(Options(Task(0)).telling, agent::Telling::kFirst);
+  EXPECT_EQ(Options(Task(1)).telling, agent::Telling::kOther);
+  EXPECT_EQ(Options(Task(1), {"--nnodes=1"}).telling, agent::Telling::kAlone);
   EXPECT_EQ(Options(With(Task(0), {{"SLURM_STEP_NUM_TASKS", "1"},
                                    {"SLURM_STEP_TASKS_PER_NODE", "1"}}))
                 .telling,
-            Telling::kAlone);
-  EXPECT_EQ(Options(Batch(1)).telling, Telling::kAlone);
+            agent::Telling::kAlone);
+  EXPECT_EQ(Options(Batch(1)).telling, agent::Telling::kAlone);
 }
 
 TEST_F(SlurmDefaultsTest, SwitchesAreTheTopology) {
@@ -338,4 +338,4 @@ TEST_F(SlurmDefaultsTest, WrongVariablesAreNamed) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -8,7 +8,7 @@
 #include "launcher/cluster/slurm/host_list.h"
 #include "launcher/options/option_values.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr int64_t kMostTasks = 10'000'000;
@@ -166,4 +166,4 @@ absl::StatusOr<SlurmPlace> ReadSlurmPlace(const SlurmEnvironment& environment) {
   return place;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

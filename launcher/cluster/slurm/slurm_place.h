@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace muster {
+namespace muster::launcher {
 
 using SlurmEnvironment = std::map<std::string, std::string>;
 
@@ -56,6 +56,6 @@ absl::StatusOr<SlurmPlace> ReadSlurmPlace(const SlurmEnvironment& environment);
 // jobs with numbers of their own).
 uint16_t SlurmPort(uint64_t job, uint64_t step);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CLUSTER_SLURM_SLURM_PLACE_H_

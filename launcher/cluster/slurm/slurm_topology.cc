@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr size_t kMostLevels = 16;
@@ -50,4 +50,4 @@ std::string TopologyLabels(const std::string& address,
   return labels;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

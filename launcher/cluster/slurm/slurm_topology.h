@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::launcher {
 
 // Slurm's word of a node's place in the network as --topology's labels, the
 // outermost first: SLURM_TOPOLOGY_ADDR "top.leaf1.n3" with
@@ -13,6 +13,6 @@ namespace muster {
 std::string TopologyLabels(const std::string& address,
                            const std::string& pattern);
 
-}  // namespace muster
+}  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CLUSTER_SLURM_SLURM_TOPOLOGY_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 TEST(TopologyLabels, NamesTheSwitchesFromTheOutermost) {
@@ -38,4 +38,4 @@ TEST(TopologyLabels, WhatDoesNotFitIsNothing) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

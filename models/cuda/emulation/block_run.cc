@@ -12,7 +12,7 @@
 #define MUSTER_SWITCHES_STACKS \
   __attribute__((noipa, no_sanitize_address, no_sanitize_undefined))
 
-namespace muster::emulation {
+namespace muster::models::emulation {
 namespace {
 
 // Bytes of a fiber's stack; kernels have no deep calls.
@@ -209,4 +209,4 @@ uint64_t BlockRun::Exchange(uint32_t mask, uint64_t value, int lane_mask,
   return values[lane ^ static_cast<unsigned>(lane_mask)];
 }
 
-}  // namespace muster::emulation
+}  // namespace muster::models::emulation

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace muster::emulation {
+namespace muster::models::emulation {
 
 // Like CUDA's dim3, without the third dimension.
 struct Extent {
@@ -128,6 +128,6 @@ class BlockRun {
   Context scheduler_;
 };
 
-}  // namespace muster::emulation
+}  // namespace muster::models::emulation
 
 #endif  // MUSTER_MODELS_CUDA_EMULATION_BLOCK_RUN_H_

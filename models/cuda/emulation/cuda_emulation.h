@@ -21,14 +21,14 @@
 #define __shared__ static thread_local
 
 // The values for the executing thread.
-#define threadIdx (::muster::emulation::BlockRun::Current().thread())
-#define blockIdx (::muster::emulation::BlockRun::Current().block())
-#define blockDim (::muster::emulation::BlockRun::Current().threads())
-#define gridDim (::muster::emulation::BlockRun::Current().blocks())
+#define threadIdx (::muster::models::emulation::BlockRun::Current().thread())
+#define blockIdx (::muster::models::emulation::BlockRun::Current().block())
+#define blockDim (::muster::models::emulation::BlockRun::Current().threads())
+#define gridDim (::muster::models::emulation::BlockRun::Current().blocks())
 
 inline void __syncthreads(
     std::source_location here = std::source_location::current()) {
-  ::muster::emulation::BlockRun::Current().Barrier(here);
+  ::muster::models::emulation::BlockRun::Current().Barrier(here);
 }
 
 // Blocks run one after another, and threads switch only where they wait.
@@ -46,8 +46,8 @@ T __shfl_xor_sync(uint32_t mask, T value, int lane_mask,
   static_assert(sizeof(T) == sizeof(uint32_t) || sizeof(T) == sizeof(uint64_t));
   using Bits =
       std::conditional_t<sizeof(T) == sizeof(uint32_t), uint32_t, uint64_t>;
-  return std::bit_cast<T>(
-      static_cast<Bits>(::muster::emulation::BlockRun::Current().Exchange(
+  return std::bit_cast<T>(static_cast<Bits>(
+      ::muster::models::emulation::BlockRun::Current().Exchange(
           mask, std::bit_cast<Bits>(value), lane_mask, here)));
 }
 

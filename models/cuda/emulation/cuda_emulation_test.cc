@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "models/cuda/emulation/shared_array.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using emulation::BlockRun;
@@ -168,4 +168,4 @@ TEST(CudaEmulationLaunchDeathTest, WhatNoGpuWouldLaunch) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

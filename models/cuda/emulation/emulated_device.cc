@@ -9,7 +9,7 @@
 #include "models/kernels/matrix_product.h"
 #include "trainer_sdk/reduce/reduce.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 const char* At(const Matrix& matrix, int64_t product, int64_t row) {
@@ -124,4 +124,4 @@ void EmulatedDevice::Multiply(const Product& product) {
   }
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -7,7 +7,7 @@
 
 #include "models/cuda/device.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // The device for emulated kernels: host memory, synchronous execution, and
 // products by OpenBLAS in float32. New memory is filled with NaNs.
@@ -39,6 +39,6 @@ class EmulatedDevice : public Device {
   std::vector<Instant> marks_;
 };
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_EMULATION_EMULATED_DEVICE_H_

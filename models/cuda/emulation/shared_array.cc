@@ -1,6 +1,6 @@
 #include "models/cuda/emulation/shared_array.h"
 
-namespace muster::emulation {
+namespace muster::models::emulation {
 namespace {
 
 // A list of all arrays, which live until their thread ends.
@@ -24,4 +24,4 @@ void SharedMemory::Spoil() {
   }
 }
 
-}  // namespace muster::emulation
+}  // namespace muster::models::emulation

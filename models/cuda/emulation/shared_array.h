@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 
-namespace muster {
+namespace muster::models {
 namespace emulation {
 
 // The shared memory of the kernels that the calling thread runs.
@@ -46,6 +46,6 @@ class SharedArray : private emulation::SharedMemory {
   T values_[size];
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_CUDA_EMULATION_SHARED_ARRAY_H_

@@ -2,7 +2,7 @@
 #include "models/cuda/kernels/element.h"
 #include "models/cuda/kernels/group_sums.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 constexpr int kWarps = 4;
@@ -83,4 +83,4 @@ template void CausalSoftmaxBackward(const float*, int64_t, int64_t, float,
 template void CausalSoftmaxBackward(const Bfloat16*, int64_t, int64_t, float,
                                     Bfloat16*, CudaStream);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

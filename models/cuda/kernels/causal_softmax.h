@@ -5,7 +5,7 @@
 
 #include "models/cuda/kernels/cuda_stream.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // Multiplies scores[matrices, time, time] by `factor` and replaces each row up
 // to the diagonal by its softmax; elements above the diagonal become zero. T:
@@ -21,6 +21,6 @@ void CausalSoftmaxBackward(const T* probabilities, int64_t matrices,
                            int64_t time, float factor, T* gradient,
                            CudaStream stream);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_KERNELS_CAUSAL_SOFTMAX_H_

@@ -2,7 +2,7 @@
 
 #include "models/cuda/kernels/kernel_case.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 template <typename Case>
@@ -94,4 +94,4 @@ TYPED_TEST(CudaCausalSoftmaxTest, LargeScoresDoNotOverflow) {
 }
 
 }  // namespace
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

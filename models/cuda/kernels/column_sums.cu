@@ -2,7 +2,7 @@
 #include "models/cuda/kernels/column_tile.h"
 #include "models/cuda/kernels/element.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 template <typename T>
@@ -65,4 +65,4 @@ template void ColumnSums(const float*, int64_t, int64_t, float*, float*,
 template void ColumnSums(const Bfloat16*, int64_t, int64_t, float*, float*,
                          CudaStream);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

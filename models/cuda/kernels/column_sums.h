@@ -5,7 +5,7 @@
 
 #include "models/cuda/kernels/cuda_stream.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // The number of parts into which rows are divided; each part is summed by
 // blocks of its own.
@@ -24,6 +24,6 @@ void ColumnSums(const T* values, int64_t rows, int64_t columns, float* scratch,
 void AddPartialSums(const float* partial, int64_t parts, int64_t columns,
                     float* sums, CudaStream stream);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_KERNELS_COLUMN_SUMS_H_

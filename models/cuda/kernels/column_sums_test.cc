@@ -2,7 +2,7 @@
 
 #include "models/cuda/kernels/kernel_case.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 template <typename Case>
@@ -37,4 +37,4 @@ TYPED_TEST(CudaColumnSumsTest, AddsToWhatIsThere) {
 }
 
 }  // namespace
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -6,7 +6,7 @@
 // For kernel sources only: a block's share of sums over the rows of a matrix,
 // namely the columns of one tile and one part of the rows.
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 constexpr int kTileColumns = 32;
 constexpr int kTileRows = 8;
@@ -55,6 +55,6 @@ __device__ inline void PutTileSums(float own, ColumnTile& tile, int64_t columns,
   partial[blockIdx.y * columns + OwnColumn()] = sum;
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_KERNELS_COLUMN_TILE_H_

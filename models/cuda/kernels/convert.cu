@@ -1,7 +1,7 @@
 #include "models/cuda/kernels/convert.h"
 #include "models/cuda/kernels/element.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -28,4 +28,4 @@ void Convert(const void* from, DType from_type, int64_t count, void* to,
   });
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "trainer_sdk/device/device.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 // All upper halves, and float32 values below, at and above the middle between
@@ -79,4 +79,4 @@ TEST(CudaConvertTest, NothingAtAll) {
 }
 
 }  // namespace
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -2,7 +2,7 @@
 #include "models/cuda/kernels/element.h"
 #include "models/cuda/kernels/group_sums.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -135,4 +135,4 @@ template void CrossEntropyWithGradient(Bfloat16*, const int32_t*, int64_t,
                                        int64_t, int64_t, float, float*, double*,
                                        CudaStream);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -5,7 +5,7 @@
 
 #include "models/cuda/kernels/cuda_stream.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // As in kernels/cross_entropy.h, but rows are `stride` elements apart: the
 // 50257 classes of GPT-2 are padded, because products are slow otherwise.
@@ -24,6 +24,6 @@ void CrossEntropyWithGradient(T* logits, const int32_t* targets, int64_t rows,
                               float* losses, double* mean_loss,
                               CudaStream stream);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_KERNELS_CROSS_ENTROPY_H_

@@ -3,7 +3,7 @@
 #include "models/cuda/kernels/kernel_case.h"
 #include "models/kernels/cross_entropy.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 template <typename Case>
@@ -42,7 +42,7 @@ class CudaCrossEntropyTest : public KernelTest<Case> {
         static_cast<double>(classes) + 10, [&](Disturbance disturb) {
           std::vector<double> gradient(logits.begin(), logits.end());
           disturb(gradient);
-          const double mean = muster::CrossEntropyWithGradient<double>(
+          const double mean = muster::models::CrossEntropyWithGradient<double>(
               gradient.data(), targets.data(), rows, classes, kFactor);
           disturb(gradient);
           return std::vector<std::vector<double>>{
@@ -74,4 +74,4 @@ TYPED_TEST(CudaCrossEntropyTest, LargeLogitsDoNotOverflow) {
 }
 
 }  // namespace
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

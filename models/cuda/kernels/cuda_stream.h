@@ -6,13 +6,13 @@
 struct CUstream_st;
 struct CUevent_st;
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // cudaStream_t, with the same name for the linker; null is the default stream.
 using CudaStream = ::CUstream_st*;
 // cudaEvent_t, with the same name for the linker.
 using CudaEvent = ::CUevent_st*;
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_KERNELS_CUDA_STREAM_H_

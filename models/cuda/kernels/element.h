@@ -10,7 +10,7 @@
 // For kernel sources only: the elements of tensors, and conversions to and from
 // float32, in which all arithmetic is done.
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 __device__ inline float ToFloat(float value) { return value; }
 
@@ -85,6 +85,6 @@ void WithElements(void* data, DType type, Launches launch) {
   }
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_KERNELS_ELEMENT_H_

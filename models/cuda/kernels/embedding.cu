@@ -1,7 +1,7 @@
 #include "models/cuda/kernels/element.h"
 #include "models/cuda/kernels/embedding.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 constexpr int kThreads = 128;
@@ -91,4 +91,4 @@ template void EmbeddingBackward(const EmbeddingShape&, const DeviceTokenRows&,
 template void EmbeddingBackward(const EmbeddingShape&, const DeviceTokenRows&,
                                 const Bfloat16*, float*, float*, CudaStream);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

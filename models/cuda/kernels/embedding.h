@@ -5,7 +5,7 @@
 
 #include "models/cuda/kernels/cuda_stream.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 struct EmbeddingShape {
   int64_t batch = 1;
@@ -34,6 +34,6 @@ void EmbeddingBackward(const EmbeddingShape& shape,
                        const T* output_gradient, float* token_gradient,
                        float* position_gradient, CudaStream stream);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_KERNELS_EMBEDDING_H_

@@ -4,7 +4,7 @@
 #include "models/cuda/kernels/token_rows.h"
 #include "models/kernels/embedding.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 template <typename Case>
@@ -21,9 +21,9 @@ TYPED_TEST(CudaEmbeddingTest, AsOnTheCpu) {
   const auto table = this->Numbers(kVocabulary * kShape.width, 1);
   const auto positions = this->Numbers(kContext * kShape.width, 2);
   std::vector<float> expected(tokens.size() * size_t(kShape.width));
-  muster::EmbeddingForward(tokens.data(), table.data(), positions.data(),
-                           kShape.batch, kShape.time, kShape.width,
-                           expected.data());
+  muster::models::EmbeddingForward(tokens.data(), table.data(),
+                                   positions.data(), kShape.batch, kShape.time,
+                                   kShape.width, expected.data());
   const auto own_table = this->Narrowed(table);
   const auto own_positions = this->Narrowed(positions);
   std::vector<typename TestFixture::Element> output(expected.size());
@@ -55,9 +55,9 @@ TYPED_TEST(CudaEmbeddingTest, AsOnTheCpu) {
         std::vector<std::vector<double>> sums = {
             {table_before.begin(), table_before.end()},
             {positions_before.begin(), positions_before.end()}};
-        muster::EmbeddingBackward(tokens.data(), upstream.data(), kShape.batch,
-                                  kShape.time, kShape.width, sums[0].data(),
-                                  sums[1].data());
+        muster::models::EmbeddingBackward(
+            tokens.data(), upstream.data(), kShape.batch, kShape.time,
+            kShape.width, sums[0].data(), sums[1].data());
         for (std::vector<double>& sum : sums) disturb(sum);
         return sums;
       });
@@ -77,4 +77,4 @@ TEST(TokenRowsTest, OfNothing) {
 }
 
 }  // namespace
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -11,7 +11,7 @@
 #include "models/cuda/emulation/shared_array.h"
 #endif
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 #ifdef __CUDACC__
 // Shared memory, declared as `__shared__ SharedArray<float, 8> name;`.
@@ -21,7 +21,7 @@ struct SharedArray {
   __device__ T& operator[](int i) { return values[i]; }
 };
 #else
-using ::muster::SharedArray;
+using ::muster::models::SharedArray;
 #endif
 
 // A two-dimensional grid of thread blocks, and the one or two dimensions of a
@@ -56,6 +56,6 @@ void Launch(void (*kernel)(Parameters...), const Grid& grid,
 #endif
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_KERNELS_EXECUTION_H_

@@ -1,7 +1,7 @@
 #include "models/cuda/kernels/element.h"
 #include "models/cuda/kernels/gelu.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -100,4 +100,4 @@ template void BiasGeluBackward(const float*, const float*, int64_t, int64_t,
 template void BiasGeluBackward(const Bfloat16*, const Bfloat16*, int64_t,
                                int64_t, Bfloat16*, CudaStream);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

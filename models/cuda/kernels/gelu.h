@@ -5,7 +5,7 @@
 
 #include "models/cuda/kernels/cuda_stream.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // As in kernels/gelu.h, for input[rows, width] + bias[width], where bias may be
 // null. The slope is recomputed in the backward pass, which costs less than to
@@ -21,6 +21,6 @@ template <typename T>
 void BiasGeluBackward(const T* input, const T* bias, int64_t rows,
                       int64_t width, T* gradient, CudaStream stream);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_KERNELS_GELU_H_

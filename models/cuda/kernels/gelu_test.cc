@@ -3,7 +3,7 @@
 #include "models/cuda/kernels/kernel_case.h"
 #include "models/kernels/gelu.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 template <typename Case>
@@ -81,4 +81,4 @@ TYPED_TEST(CudaGeluTest, FarFromZero) {
 }
 
 }  // namespace
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -6,7 +6,7 @@
 // For kernel sources only: sums and maxima over the threads of a warp or a
 // block. All threads get the result; the order of additions is fixed.
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 constexpr int kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffff;
@@ -50,6 +50,6 @@ __device__ float BlockMost(float value, SharedArray<float, warps>& line) {
   return most;
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_KERNELS_GROUP_SUMS_H_

@@ -14,7 +14,7 @@
 #include "models/cuda/kernels/short_floats.h"
 #include "trainer_sdk/reduce/reduce.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // The parameters of each kernel's test: the element type, and the order of the
 // emulated threads.
@@ -131,6 +131,6 @@ class KernelTest : public testing::Test {
   const emulation::ScopedThreadOrder order_{Case::kOrder};
 };
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_KERNELS_KERNEL_CASE_H_

@@ -4,7 +4,7 @@
 #include "models/cuda/kernels/group_sums.h"
 #include "models/cuda/kernels/layer_norm.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 constexpr float kEpsilon = 1e-5f;  // GPT-2's
@@ -142,4 +142,4 @@ template void LayerNormBackward(const Bfloat16*, const Bfloat16*,
                                 int64_t, int64_t, float*, Bfloat16*, float*,
                                 float*, CudaStream);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -5,7 +5,7 @@
 
 #include "models/cuda/kernels/cuda_stream.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // As in kernels/layer_norm.h; mean and scale are float32. The residual stream
 // is added by the preceding product (with beta 1), which needs no extra memory
@@ -27,6 +27,6 @@ void LayerNormBackward(const T* output_gradient, const T* input, const T* gain,
                        float* gain_gradient, float* bias_gradient,
                        CudaStream stream);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_KERNELS_LAYER_NORM_H_

@@ -3,7 +3,7 @@
 #include "models/cuda/kernels/kernel_case.h"
 #include "models/kernels/layer_norm.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 template <typename Case>
@@ -61,14 +61,14 @@ class CudaLayerNormTest : public KernelTest<Case> {
           wide(input_before),
           wide(gain_before),
           wide(bias_before)};
-      muster::LayerNormForward(x.data(), g.data(), biased ? b.data() : nullptr,
-                               rows, width, made[0].data(), made[1].data(),
-                               made[2].data());
+      muster::models::LayerNormForward(
+          x.data(), g.data(), biased ? b.data() : nullptr, rows, width,
+          made[0].data(), made[1].data(), made[2].data());
       for (int i = 0; i < 3; ++i) disturb(made[i]);
-      muster::LayerNormBackward(dy.data(), x.data(), g.data(), made[1].data(),
-                                made[2].data(), rows, width, made[3].data(),
-                                made[4].data(),
-                                biased ? made[5].data() : nullptr);
+      muster::models::LayerNormBackward(dy.data(), x.data(), g.data(),
+                                        made[1].data(), made[2].data(), rows,
+                                        width, made[3].data(), made[4].data(),
+                                        biased ? made[5].data() : nullptr);
       for (int i = 3; i < 6; ++i) disturb(made[i]);
       return made;
     };
@@ -99,4 +99,4 @@ TYPED_TEST(CudaLayerNormTest, WithoutABias) {
 }
 
 }  // namespace
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

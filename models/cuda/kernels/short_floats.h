@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // The upper half of a float32, as bfloat16 in cuBLAS and NCCL.
 struct Bfloat16 {
@@ -15,6 +15,6 @@ struct Float16 {
   uint16_t bits;
 };
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_KERNELS_SHORT_FLOATS_H_

@@ -4,7 +4,7 @@
 #include "models/cuda/kernels/element.h"
 #include "models/cuda/kernels/square_sum.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 constexpr int kThreads = 128;
@@ -81,4 +81,4 @@ void AddSquares(const void* values, DType type, int64_t count, int64_t* words,
   });
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -7,7 +7,7 @@
 #include "models/cuda/kernels/kernel_case.h"
 #include "trainer_sdk/optim/square_sum.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 using Words = muster::SquareSum::Words;
@@ -75,4 +75,4 @@ TEST_P(CudaSquareSumTest, WhatIsNoNumberShows) {
 }
 
 }  // namespace
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <numeric>
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 TokenRows RowsOfTokens(const std::vector<int32_t>& tokens) {
   TokenRows all;
@@ -24,4 +24,4 @@ TokenRows RowsOfTokens(const std::vector<int32_t>& tokens) {
   return all;
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

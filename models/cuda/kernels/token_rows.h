@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // The positions of each token in a micro-batch, so that one block can sum its
 // gradient in order, without atomic additions.
@@ -20,6 +20,6 @@ struct TokenRows {
 // `tokens` must have at most 2^31 - 1 elements. Pure.
 TokenRows RowsOfTokens(const std::vector<int32_t>& tokens);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_KERNELS_TOKEN_ROWS_H_

@@ -3,7 +3,7 @@
 #include "models/cuda/kernels/element.h"
 #include "models/cuda/kernels/weight_update.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 constexpr int kThreads = 256;
@@ -111,4 +111,4 @@ void SgdUpdate(const SgdOptions& options, const OptimizerStep& step,
       step, arrays, stream);
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -7,7 +7,7 @@
 #include "trainer_sdk/optim/update_rule.h"
 #include "trainer_sdk/process_group/dtype.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // The arrays of one update, `count` elements each, in device memory.
 struct UpdateArrays {
@@ -32,6 +32,6 @@ void AdamWUpdate(const AdamWOptions& options, const OptimizerStep& step,
 void SgdUpdate(const SgdOptions& options, const OptimizerStep& step,
                const UpdateArrays& arrays, CudaStream stream);
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_CUDA_KERNELS_WEIGHT_UPDATE_H_

@@ -3,7 +3,7 @@
 #include "models/cuda/kernels/kernel_case.h"
 #include "trainer_sdk/device/device.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 namespace {
 
 template <typename Case>
@@ -119,4 +119,4 @@ TYPED_TEST(CudaWeightUpdateTest, ValuesMayBeMissingOrRoundedFloats) {
 }
 
 }  // namespace
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda

@@ -6,7 +6,7 @@
 #include "models/cuda/device.h"
 #include "models/gpt_cuda/cuda_gpt_weights.h"
 
-namespace muster::cuda {
+namespace muster::models::cuda {
 
 // Each tensor's gradient, copied to the host. Blocks.
 template <typename T>
@@ -23,6 +23,6 @@ std::vector<std::vector<float>> ReadGradients(
   return all;
 }
 
-}  // namespace muster::cuda
+}  // namespace muster::models::cuda
 
 #endif  // MUSTER_MODELS_GPT_CUDA_TESTING_READ_GRADIENTS_H_

@@ -5,7 +5,7 @@
 #include "models/text/bpe_files.h"
 #include "models/text/byte_characters.h"
 
-namespace muster {
+namespace muster::models {
 
 std::string SmallVocabularyJson() {
   std::string json = "{\n";
@@ -29,4 +29,4 @@ std::unique_ptr<BpeVocabulary> SmallBpe() {
   return *std::move(vocabulary);
 }
 
-}  // namespace muster
+}  // namespace muster::models

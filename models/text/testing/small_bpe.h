@@ -6,7 +6,7 @@
 
 #include "models/text/bpe_vocabulary.h"
 
-namespace muster {
+namespace muster::models {
 
 // vocab.json and merges.txt of a vocabulary of 263 tokens: the bytes b as
 // token b; "he" 256, "ll" 257, "hell" 258, "hello" 259, " w" 260, " wo" 261;
@@ -17,6 +17,6 @@ std::string SmallMergesText();
 // The same as a vocabulary.
 std::unique_ptr<BpeVocabulary> SmallBpe();
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TEXT_TESTING_SMALL_BPE_H_

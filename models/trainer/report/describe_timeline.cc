@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "trainer_sdk/timeline/overlap.h"
 
-namespace muster {
+namespace muster::models {
 std::string DescribeTimeline(const Timeline& timeline) {
   std::vector<CommunicationOverlap> overlaps;
   for (const auto& spans : timeline.ranks) {
@@ -26,4 +26,4 @@ std::string DescribeTimeline(const Timeline& timeline) {
                       DescribeOverlap(overlaps));
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 
-namespace muster {
+namespace muster::models {
 
 GptReporter::GptReporter(const Options& options, Session& session)
     : options_(options), session_(session), last_(MonotonicNow()) {}
@@ -89,4 +89,4 @@ void GptReporter::Log(const std::string& json) {
   Warn(absl::StrCat("cannot write a line of the log '", options_.log, "'"));
 }
 
-}  // namespace muster
+}  // namespace muster::models

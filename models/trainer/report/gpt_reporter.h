@@ -10,7 +10,7 @@
 #include "models/trainer/report/step_report.h"
 #include "trainer_sdk/session/session.h"
 
-namespace muster {
+namespace muster::models {
 
 // The destination of a training's reports: every rank's progress goes to its
 // agent, rank 0's also to the console and the log.
@@ -55,6 +55,6 @@ class GptReporter {
   std::ofstream log_;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_REPORT_GPT_REPORTER_H_

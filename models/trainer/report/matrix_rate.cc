@@ -8,7 +8,7 @@
 #include "models/kernels/matrix_product.h"
 #include "trainer_sdk/process_group/operations.h"
 
-namespace muster {
+namespace muster::models {
 
 absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world) {
   // Large enough for the library's maximum speed, small enough for the cache.
@@ -48,4 +48,4 @@ absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world) {
   return best;
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -4,13 +4,13 @@
 #include "absl/status/statusor.h"
 #include "trainer_sdk/process_group/process_group.h"
 
-namespace muster {
+namespace muster::models {
 
 // The FLOP/s that all ranks of a world together reach with matrix products
 // only, measured on all of them at the same time for a fraction of a second. It
 // is the peak for MFU if no data sheet gives one. Collective.
 absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_REPORT_MATRIX_RATE_H_

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 absl::Status CannotWrite(const PictureFile& file, int error) {
@@ -34,4 +34,4 @@ absl::Status WritePictureFile(const PictureFile& file,
   return stream ? absl::OkStatus() : CannotWrite(file, errno);
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 
-namespace muster {
+namespace muster::models {
 
 // A picture that a training writes at its end: a timeline or a schedule.
 struct PictureFile {
@@ -26,6 +26,6 @@ absl::Status CheckPictureFile(const PictureFile& file);
 absl::Status WritePictureFile(const PictureFile& file,
                               const std::function<void(std::ostream&)>& draw);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_REPORT_PICTURE_FILE_H_

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::AllOf;
@@ -49,4 +49,4 @@ TEST(PictureFileTest, AFullDiskIsSaid) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

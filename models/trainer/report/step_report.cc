@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -80,4 +80,4 @@ std::string ValidationJson(int64_t step, double loss) {
   return Json{{"step", step}, {"validation_loss", loss}}.dump();
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -6,7 +6,7 @@
 
 #include "base/time.h"
 
-namespace muster {
+namespace muster::models {
 
 // A report on a training after some of its steps.
 struct StepReport {
@@ -39,6 +39,6 @@ std::string StopJson(int64_t step);
 std::string StepJson(const StepReport& report);
 std::string ValidationJson(int64_t step, double loss);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_REPORT_STEP_REPORT_H_

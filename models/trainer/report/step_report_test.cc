@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 StepReport Report() {
@@ -74,4 +74,4 @@ TEST(StepReportTest, BeginAndStopAreEvents) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -3,7 +3,7 @@
 #include "models/trainer/gpt_checkpoint.h"
 #include "models/trainer/testing/small_training.h"
 
-namespace muster {
+namespace muster::models {
 
 const CharVocabulary& Vocabulary11() {
   static const auto& vocabulary = *new CharVocabulary("abcdefghijk");
@@ -32,4 +32,4 @@ absl::Status GoOnTo(int64_t last, const GptTrainingOptions& options,
   return status.ok() ? (*checkpoints)->Wait() : status;
 }
 
-}  // namespace muster
+}  // namespace muster::models

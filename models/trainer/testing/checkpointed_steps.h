@@ -12,7 +12,7 @@
 #include "models/trainer/training_options.h"
 #include "trainer_sdk/process_group/process_group.h"
 
-namespace muster {
+namespace muster::models {
 
 // A vocabulary with as many characters as the small model has tokens.
 const CharVocabulary& Vocabulary11();
@@ -32,6 +32,6 @@ absl::Status GoOnTo(int64_t last, const GptTrainingOptions& options,
                     ResumableTrainer& trainer, ProcessGroup& group,
                     CheckpointedCourse* course, Disturbance* disturb = nullptr);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_TESTING_CHECKPOINTED_STEPS_H_

@@ -14,7 +14,7 @@
 #include "trainer_sdk/process_group/transport.h"
 #include "trainer_sdk/shared_memory/shared_memory_transport.h"
 
-namespace muster {
+namespace muster::models {
 
 // The training that tests use: a model that takes milliseconds.
 inline GptTrainingOptions SmallTraining() {
@@ -69,6 +69,6 @@ inline TransportFactory SharedMemory() {
   };
 }
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_TESTING_SMALL_TRAINING_H_

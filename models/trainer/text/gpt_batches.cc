@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "trainer_sdk/data/random_windows.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // Makes validation draw other windows than training with the same seed.
@@ -63,4 +63,4 @@ absl::StatusOr<GptMicroBatch> GptBatches::Draw(uint64_t seed, int64_t step,
   return drawn;
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -9,7 +9,7 @@
 #include "models/gpt/gpt_stage.h"
 #include "models/text/tokens.h"
 
-namespace muster {
+namespace muster::models {
 
 // The micro-batches of a training: random windows of a text, drawn for each
 // step. The text's last tenth is reserved for validation. The windows depend
@@ -44,6 +44,6 @@ class GptBatches {
   const int64_t held_back_;
 };
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_TEXT_GPT_BATCHES_H_

@@ -7,7 +7,7 @@
 
 #include "gtest/gtest.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 // Each token equals its position.
@@ -61,4 +61,4 @@ TEST(GptBatchesTest, BothPartsNeedAWindow) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

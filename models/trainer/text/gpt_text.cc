@@ -13,7 +13,7 @@
 #include "models/text/token_file.h"
 #include "models/text/token_file_writer.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 absl::StatusOr<std::string> ReadText(const std::string& path) {
@@ -85,4 +85,4 @@ absl::StatusOr<int64_t> PrepareText(const GptTextFiles& files,
   return WriteTokenFile(path, **vocabulary, *text);
 }
 
-}  // namespace muster
+}  // namespace muster::models

@@ -8,7 +8,7 @@
 #include "models/text/tokens.h"
 #include "models/text/vocabulary.h"
 
-namespace muster {
+namespace muster::models {
 
 // The files of a text.
 struct GptTextFiles {
@@ -34,6 +34,6 @@ absl::StatusOr<GptText> LoadText(const GptTextFiles& files);
 absl::StatusOr<int64_t> PrepareText(const GptTextFiles& files,
                                     const std::string& path);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_TEXT_GPT_TEXT_H_

@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::HasSubstr;
@@ -19,4 +19,4 @@ TEST(GptTextTest, WhyThereIsNoTextIsSaid) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/checksum.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 constexpr int64_t kWindow = 16 << 10;
@@ -40,4 +40,4 @@ absl::StatusOr<std::string> TextFingerprint(const GptText& text) {
   return absl::StrCat(count, " tokens (", ChecksumText(checksum.value()), ")");
 }
 
-}  // namespace muster
+}  // namespace muster::models

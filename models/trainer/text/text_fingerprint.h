@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "models/trainer/text/gpt_text.h"
 
-namespace muster {
+namespace muster::models {
 
 // Identifies a text: "60000 tokens (3f0a8c5d1e2b4c67)", the number of tokens
 // and an XXH3 hash of the tokens and their meaning.
@@ -20,6 +20,6 @@ namespace muster {
 // Errors are those of Tokens::Read.
 absl::StatusOr<std::string> TextFingerprint(const GptText& text);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_TEXT_TEXT_FINGERPRINT_H_

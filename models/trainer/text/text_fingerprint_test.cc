@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "models/text/char_vocabulary.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::MatchesRegex;
@@ -89,4 +89,4 @@ TEST(TextFingerprintTest, ReadsNoMoreOfALongerText) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace muster::models {
 
 absl::StatusOr<std::shared_ptr<const Tokens>> TokensInVocabulary(
     const GptText& text, const Vocabulary& vocabulary) {
@@ -21,4 +21,4 @@ absl::StatusOr<std::shared_ptr<const Tokens>> TokensInVocabulary(
   return std::make_shared<const TokensInMemory>(*std::move(encoded));
 }
 
-}  // namespace muster
+}  // namespace muster::models

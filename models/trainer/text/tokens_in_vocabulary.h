@@ -8,7 +8,7 @@
 #include "models/text/vocabulary.h"
 #include "models/trainer/text/gpt_text.h"
 
-namespace muster {
+namespace muster::models {
 
 // The text in the tokens of `vocabulary`, which is a model's. If the text has
 // other tokens, it is re-encoded in memory. InvalidArgument: the model has no
@@ -17,6 +17,6 @@ namespace muster {
 absl::StatusOr<std::shared_ptr<const Tokens>> TokensInVocabulary(
     const GptText& text, const Vocabulary& vocabulary);
 
-}  // namespace muster
+}  // namespace muster::models
 
 #endif  // MUSTER_MODELS_TRAINER_TEXT_TOKENS_IN_VOCABULARY_H_

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "models/text/char_vocabulary.h"
 
-namespace muster {
+namespace muster::models {
 namespace {
 
 using ::testing::ElementsAre;
@@ -44,4 +44,4 @@ TEST(TokensInVocabularyTest, WhatThereIsNoTokenForIsNamed) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::models

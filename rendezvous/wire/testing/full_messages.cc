@@ -3,7 +3,7 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 
-namespace muster {
+namespace muster::rendezvous {
 namespace {
 
 using std::chrono::milliseconds;
@@ -195,4 +195,4 @@ std::vector<std::string> UnsetFields(const google::protobuf::Message& message) {
   return unset;
 }
 
-}  // namespace muster
+}  // namespace muster::rendezvous

@@ -12,7 +12,7 @@ namespace google::protobuf {
 class Message;
 }
 
-namespace muster {
+namespace muster::rendezvous {
 
 // For tests: values in which no field has its default, so that a test notices a
 // field that a translation omits.
@@ -25,6 +25,6 @@ JobStatus FullStatus();
 // Returns the unset fields of `message` and of its submessages as dotted paths.
 std::vector<std::string> UnsetFields(const google::protobuf::Message& message);
 
-}  // namespace muster
+}  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_WIRE_TESTING_FULL_MESSAGES_H_

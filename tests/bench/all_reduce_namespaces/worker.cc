@@ -58,7 +58,7 @@ void Measure(const WorkerOptions& options, const SumInPlace& sum) {
 namespace {
 
 int ServeStore(const std::string& port_file) {
-  auto server = StoreServer::Start(StoreServerOptions{});
+  auto server = store::StoreServer::Start(store::StoreServerOptions{});
   MUSTER_CHECK(server.ok()) << server.status();
   std::ofstream(port_file + ".part") << (*server)->port() << "\n";
   std::rename((port_file + ".part").c_str(), port_file.c_str());

@@ -93,10 +93,10 @@ class Tally {
   int ended_ = 0;
 };
 
-Report FirstReport(const LoadShard& shard, int index) {
+rendezvous::Report FirstReport(const LoadShard& shard, int index) {
   char name[32];
   std::snprintf(name, sizeof(name), "node-%05d", index);
-  Report report;
+  rendezvous::Report report;
   report.run_id = shard.run_id;
   report.node.node_id = report.node.host = name;
   report.node.incarnation = 1 + index;
@@ -112,13 +112,14 @@ Report FirstReport(const LoadShard& shard, int index) {
   return report;
 }
 
-class SimulatedAgent : private AgentStream::Listener {
+class SimulatedAgent : private rendezvous::AgentStream::Listener {
  public:
-  SimulatedAgent(const SocketAddress& coordinator, Report first, Tally* tally)
+  SimulatedAgent(const rendezvous::SocketAddress& coordinator,
+                 rendezvous::Report first, Tally* tally)
       : tally_(tally), report_(std::move(first)) {
-    stream_ = std::make_unique<AgentStream>(
-        OpenChannel(coordinator, InsecureClient()), "",
-        static_cast<AgentStream::Listener*>(this));
+    stream_ = std::make_unique<rendezvous::AgentStream>(
+        rendezvous::OpenChannel(coordinator, rendezvous::InsecureClient()), "",
+        static_cast<rendezvous::AgentStream::Listener*>(this));
     KeepAlive();
   }
 
@@ -135,16 +136,17 @@ class SimulatedAgent : private AgentStream::Listener {
 
  private:
   void OnUp() override { tally_->Joined(); }
-  void OnDirective(Directive directive) override {
+  void OnDirective(rendezvous::Directive directive) override {
     bool placed = false;
     {
       std::lock_guard<std::mutex> lock(mutex_);
       report_.seen_epoch = directive.epoch;
       report_.seen_revision = directive.revision;
-      if (directive.kind == DirectiveKind::kRun && report_.round == 0) {
+      if (directive.kind == rendezvous::DirectiveKind::kRun &&
+          report_.round == 0) {
         placed = true;
         report_.round = directive.place.round;
-        report_.phase = NodePhase::kRunning;
+        report_.phase = rendezvous::NodePhase::kRunning;
       }
     }
     if (placed) tally_->Placed();
@@ -156,9 +158,9 @@ class SimulatedAgent : private AgentStream::Listener {
 
   Tally* const tally_;
   std::mutex mutex_;
-  Report report_;
+  rendezvous::Report report_;
   std::atomic<bool> leaving_ = false;
-  std::unique_ptr<AgentStream> stream_;
+  std::unique_ptr<rendezvous::AgentStream> stream_;
 };
 
 // Waits for `pause`; returns false if stdin has ended.
@@ -172,7 +174,8 @@ bool PauseWhileWanted(std::chrono::microseconds pause) {
 
 int RunLoadShard(const LoadShard& shard) {
   RaiseDescriptorLimit(/*kept_for_others=*/0);
-  const auto address = Resolve({"127.0.0.1", shard.port}, kPatience);
+  const auto address =
+      rendezvous::Resolve({"127.0.0.1", shard.port}, kPatience);
   Tally tally;
   std::vector<std::unique_ptr<SimulatedAgent>> agents;
   const int64_t first_channel = Now();

@@ -45,13 +45,14 @@ class ArrayFile {
   std::ofstream file_;
 };
 
-std::string Json(const GptTrainingOptions& options, const GptWeights& weights) {
+std::string Json(const models::GptTrainingOptions& options,
+                 const models::GptWeights& weights) {
   std::vector<std::string> tensors;
-  for (const GptTensor& tensor : weights.tensors()) {
+  for (const models::GptTensor& tensor : weights.tensors()) {
     tensors.push_back(absl::StrCat("[\"", tensor.name, "\", [",
                                    absl::StrJoin(tensor.shape, ", "), "]]"));
   }
-  const GptConfig& model = options.model;
+  const models::GptConfig& model = options.model;
   return absl::StrCat(
       "{\"model\": {\"vocabulary\": ", model.vocabulary,
       ", \"context\": ", model.context, ", \"layers\": ", model.layers,
@@ -76,7 +77,7 @@ class BatchFiles {
   explicit BatchFiles(const std::string& path)
       : tokens_(path + "tokens"), targets_(path + "targets") {}
 
-  absl::Status Append(const absl::StatusOr<GptMicroBatch>& batch) {
+  absl::Status Append(const absl::StatusOr<models::GptMicroBatch>& batch) {
     if (!batch.ok()) return batch.status();
     tokens_.Append(batch->tokens);
     targets_.Append(batch->targets);
@@ -88,17 +89,18 @@ class BatchFiles {
   ArrayFile targets_;
 };
 
-absl::Status Write(const std::string& folder, GptTrainingOptions options) {
-  const absl::StatusOr<GptText> text = LoadText(options.text);
+absl::Status Write(const std::string& folder,
+                   models::GptTrainingOptions options) {
+  const absl::StatusOr<models::GptText> text = models::LoadText(options.text);
   if (!text.ok()) return text.status();
   options.model.vocabulary = text->vocabulary->size();
   options.learning_rate.decay_until = options.steps;
-  GptWeights weights(options.model, {0, options.model.layers});
+  models::GptWeights weights(options.model, {0, options.model.layers});
   weights.Initialize(options.seed);
   std::ofstream(folder + "/start.json") << Json(options, weights);
   ArrayFile(folder + "/weights").Append(weights.data(), weights.count());
-  const GptBatches batches(text->tokens, options.seed, options.batch,
-                           options.model.context);
+  const models::GptBatches batches(text->tokens, options.seed, options.batch,
+                                   options.model.context);
   if (absl::Status wrong = batches.Check(); !wrong.ok()) return wrong;
   BatchFiles training(folder + "/");
   for (int64_t step = 0; step < options.steps; ++step) {
@@ -118,9 +120,9 @@ absl::Status Write(const std::string& folder, GptTrainingOptions options) {
 int Main(int argc, char** argv) {
   CLI::App app("What a training starts from.");
   std::string folder;
-  GptTrainingOptions options;
+  models::GptTrainingOptions options;
   app.add_option("folder", folder, "where it is written")->required();
-  AddTrainingFlags(app, &options);
+  models::AddTrainingFlags(app, &options);
   CLI11_PARSE(app, argc, argv);
   const absl::Status status = Write(folder, options);
   if (!status.ok()) std::cerr << "start: " << status.message() << "\n";

@@ -30,7 +30,7 @@ int64_t PeakKib() {
   return usage.ru_maxrss;
 }
 
-absl::Status TakeSteps(HostGptTrainer& trainer) {
+absl::Status TakeSteps(models::HostGptTrainer& trainer) {
   int64_t step = 0;
   int64_t count = 0;
   while (std::cin >> count) {
@@ -39,7 +39,7 @@ absl::Status TakeSteps(HostGptTrainer& trainer) {
     const Duration exposed = trainer.times().exposed;
     for (int64_t i = 0; i < count; ++i) {
       const Instant begin = MonotonicNow();
-      const absl::StatusOr<GptStep> done = trainer.Step(step++);
+      const absl::StatusOr<models::GptStep> done = trainer.Step(step++);
       seconds.push_back(ToSeconds(MonotonicNow() - begin));
       if (!done.ok()) return done.status();
       loss = done->loss;
@@ -52,24 +52,24 @@ absl::Status TakeSteps(HostGptTrainer& trainer) {
   return absl::OkStatus();
 }
 
-absl::Status Run(GptTrainingOptions options) {
+absl::Status Run(models::GptTrainingOptions options) {
   auto session = Session::FromEnvironment();
   if (!session.ok()) return session.status();
-  const absl::StatusOr<GptText> text = LoadText(options.text);
+  const absl::StatusOr<models::GptText> text = models::LoadText(options.text);
   if (!text.ok()) return text.status();
   options.model.vocabulary = text->vocabulary->size();
   options.learning_rate.decay_until = options.steps;
   auto world = NewWorld(**session);
   if (!world.ok()) return world.status();
-  auto trainer = HostGptTrainer::Create(options, text->tokens, **world);
+  auto trainer = models::HostGptTrainer::Create(options, text->tokens, **world);
   if (!trainer.ok()) return trainer.status();
   return TakeSteps(**trainer);
 }
 
 int Main(int argc, char** argv) {
   CLI::App app("Steps of a training, on demand.");
-  GptTrainingOptions options;
-  AddTrainingFlags(app, &options);
+  models::GptTrainingOptions options;
+  models::AddTrainingFlags(app, &options);
   CLI11_PARSE(app, argc, argv);
   const absl::Status status = Run(options);
   if (!status.ok()) std::cerr << "steps: " << status.message() << "\n";

@@ -36,17 +36,17 @@ namespace muster {
 namespace {
 
 // nanoGPT's model for a CPU.
-constexpr GptConfig kModel{.vocabulary = 65,
-                           .context = 64,
-                           .layers = 4,
-                           .heads = 4,
-                           .width = 128,
-                           .biases = GptConfig::Biases::kNone};
+constexpr models::GptConfig kModel{.vocabulary = 65,
+                                   .context = 64,
+                                   .layers = 4,
+                                   .heads = 4,
+                                   .width = 128,
+                                   .biases = models::GptConfig::Biases::kNone};
 constexpr int64_t kBatch = 12;
 // Number of steps that are not measured, since they touch memory.
 constexpr int kWarmUp = 3;
 
-absl::Status Fill(int micro_batch, GptMicroBatch* filled) {
+absl::Status Fill(int micro_batch, models::GptMicroBatch* filled) {
   const int64_t rows = kBatch * kModel.context;
   filled->tokens.resize(static_cast<size_t>(rows));
   filled->targets.resize(static_cast<size_t>(rows));
@@ -69,19 +69,19 @@ void PinToCore(int rank) {
 
 // The stages of one rank.
 struct Stages {
-  std::vector<std::unique_ptr<GptWeights>> weights;
-  std::vector<std::unique_ptr<GptPipelineStage>> stages;
+  std::vector<std::unique_ptr<models::GptWeights>> weights;
+  std::vector<std::unique_ptr<models::GptPipelineStage>> stages;
   std::vector<PipelineStage*> all;
 
   Stages(int rank, const PipelineShape& shape,
-         const std::vector<GptLayers>& layers) {
+         const std::vector<models::GptLayers>& layers) {
     for (int stage = rank; stage < shape.stages(); stage += shape.ranks) {
-      weights.push_back(std::make_unique<GptWeights>(
+      weights.push_back(std::make_unique<models::GptWeights>(
           kModel, layers[static_cast<size_t>(stage)]));
       weights.back()->Initialize(1);
-      stages.push_back(std::make_unique<GptPipelineStage>(
+      stages.push_back(std::make_unique<models::GptPipelineStage>(
           *weights.back(), kBatch, kModel.context,
-          GptStage::Checkpointing::kNone, Fill, nullptr));
+          models::GptStage::Checkpointing::kNone, Fill, nullptr));
       all.push_back(stages.back().get());
     }
   }
@@ -109,7 +109,7 @@ absl::Status RunRank(const PipelineSchedule& schedule, int steps,
         return NewSharedMemoryTransport(std::move(of_group), {}, deadline);
       });
   if (!group.ok()) return group.status();
-  const auto layers = SplitLayers(kModel, schedule.shape.stages());
+  const auto layers = models::SplitLayers(kModel, schedule.shape.stages());
   if (!layers.ok()) return layers.status();
   const Stages stages(place.rank, schedule.shape, *layers);
   auto runtime = PipelineRuntime::Create(**group, schedule, stages.all);

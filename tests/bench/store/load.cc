@@ -74,15 +74,17 @@ class Words {
   std::string Greeting() const {
     if (old_) return "\6";
     std::string bytes;
-    AppendRequest({.command = StoreCommand::kValidate, .number = kStoreMagic},
-                  &bytes);
-    AppendRequest({.command = StoreCommand::kPing, .number = 1}, &bytes);
+    store::AppendRequest({.command = store::StoreCommand::kValidate,
+                          .number = store::kStoreMagic},
+                         &bytes);
+    store::AppendRequest({.command = store::StoreCommand::kPing, .number = 1},
+                         &bytes);
     return bytes;
   }
   size_t AnswerBytes() const { return old_ ? 8 : 4; }
-  std::string Of(const StoreRequest& request) const {
+  std::string Of(const store::StoreRequest& request) const {
     std::string bytes;
-    AppendRequest(request, &bytes);
+    store::AppendRequest(request, &bytes);
     if (old_) --bytes[0];
     return bytes;
   }
@@ -180,7 +182,7 @@ double MeasureRelease(const Words& words, int port, int n) {
   for (const int fd : fds) Send(fd, words.Greeting());
   Answers(fds, words.AnswerBytes()).Await();
   const std::string wait =
-      words.Of({.command = StoreCommand::kWait, .keys = {key}});
+      words.Of({.command = store::StoreCommand::kWait, .keys = {key}});
   for (const int fd : fds) Send(fd, wait);
   // The server has read all waits once it has answered a later request.
   const int setter = Connect(port);
@@ -190,7 +192,8 @@ double MeasureRelease(const Words& words, int port, int n) {
   Answers answers(fds, 1);
   const Instant begin = MonotonicNow();
   Send(setter,
-       words.Of({.command = StoreCommand::kSet, .key = key, .value = "v"}));
+       words.Of(
+           {.command = store::StoreCommand::kSet, .key = key, .value = "v"}));
   answers.Await();
   return Microseconds(begin);
 }

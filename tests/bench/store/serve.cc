@@ -9,11 +9,11 @@
 #include "store/server/store_server.h"
 
 int main() {
-  muster::StoreServerOptions options;
+  muster::store::StoreServerOptions options;
   options.on_notice = [](const std::string& sentence) {
     std::fprintf(stderr, "%s\n", sentence.c_str());
   };
-  auto server = muster::StoreServer::Start(std::move(options));
+  auto server = muster::store::StoreServer::Start(std::move(options));
   if (!server.ok()) {
     std::fprintf(stderr, "%s\n", server.status().ToString().c_str());
     return 1;

@@ -137,7 +137,7 @@ TEST_F(Hosting, StaticNodesMeetAtRankZero) {
 
 TEST_F(Hosting, APortInUseIsOneLine) {
   int port = 0;
-  const int holder = ListenOnLoopback(&port);
+  const int holder = rendezvous::ListenOnLoopback(&port);
   Program node = Launch({"--nnodes=2", "--node-rank=0",
                          "--master-port=" + std::to_string(port), kWorker});
   EXPECT_EQ(node->ExitCode(), 1);
@@ -149,7 +149,7 @@ TEST_F(Hosting, APortInUseIsOneLine) {
 TEST_F(Hosting, AStoresPortInUseBlamesNoRank) {
   for (const std::string flag : {"--master-port", "--store-port"}) {
     int port = 0;
-    const int holder = ListenOnLoopback(&port);
+    const int holder = rendezvous::ListenOnLoopback(&port);
     const std::string number = std::to_string(port);
     Program node = Launch(
         {"--standalone", "--nproc-per-node=2", flag + "=" + number, kWorker});

@@ -68,14 +68,14 @@ class Orphans : public ::testing::Test {
     // parent ends at most once.
     const auto end = std::chrono::steady_clock::now() + kPatience;
     do {
-      family_ = Descendants(node_->pid());
+      family_ = agent::Descendants(node_->pid());
     } while (family_.size() < kFamily &&
              std::chrono::steady_clock::now() < end);
     ASSERT_GE(family_.size(), kFamily);
   }
 
   pid_t Guardian() const {
-    for (const ProcessEntry& process : family_) {
+    for (const agent::ProcessEntry& process : family_) {
       if (process.parent == node_->pid()) return process.pid;
     }
     return -1;
@@ -83,7 +83,7 @@ class Orphans : public ::testing::Test {
 
   // Every process of the family has ended, and so has every later one.
   void ExpectNothingLeft() {
-    for (const ProcessEntry& process : family_) {
+    for (const agent::ProcessEntry& process : family_) {
       EXPECT_TRUE(IsGone(process.pid)) << process.pid;
     }
     EXPECT_TRUE(alive_.EveryHolderGone());
@@ -107,9 +107,9 @@ class Orphans : public ::testing::Test {
                                                 "--shutdown-timeout=1"};
   const std::string fifo_;
   std::string temporary_;
-  OutputPipe alive_;
+  agent::OutputPipe alive_;
   std::unique_ptr<Subprocess> node_;
-  std::vector<ProcessEntry> family_;
+  std::vector<agent::ProcessEntry> family_;
   std::set<pid_t> said_;  // printed by a worker or one of its descendants
 };
 
@@ -176,8 +176,8 @@ TEST_F(Orphans, NoneOfARoundThatWasBroken) {
   std::vector<std::string> flags = standalone_;
   flags.emplace_back("--max-restarts=1");
   Start(flags);
-  const std::vector<ProcessEntry> earlier = family_;
-  for (const ProcessEntry& process : earlier) {
+  const std::vector<agent::ProcessEntry> earlier = family_;
+  for (const agent::ProcessEntry& process : earlier) {
     // A worker is a child of the guardian that printed its own pid and leads
     // its process group; an orphan adopted by the guardian does not lead one.
     // Pids may be in any order.
@@ -189,7 +189,7 @@ TEST_F(Orphans, NoneOfARoundThatWasBroken) {
   }
   AwaitFamily();
   // The next round began after the last process of the previous one had ended.
-  for (const ProcessEntry& process : earlier) {
+  for (const agent::ProcessEntry& process : earlier) {
     if (process.pid == Guardian()) continue;
     EXPECT_TRUE(IsGone(process.pid)) << process.pid;
   }

@@ -19,7 +19,7 @@ class AttributionChecker : public Checker {
 
   void OnCoordinatorStarted(uint64_t) override { size_ = 0; }
   void OnWorkerFailed(AgentName agent, uint64_t epoch, int round,
-                      const Failure& failure) override {
+                      const rendezvous::Failure& failure) override {
     failures_.insert({agent.slot, epoch, round, failure.rank});
   }
   void OnWorkerHung(AgentName agent, uint64_t epoch, int round, int,
@@ -31,12 +31,12 @@ class AttributionChecker : public Checker {
   void OnCancelAsked() override { cancel_asked_ = true; }
   void OnPreemptionAsked() override { preemption_asked_ = true; }
   void OnStep(const CoordinatorStepped& step) override {
-    for (const Decision& decision : step.decisions) {
+    for (const rendezvous::Decision& decision : step.decisions) {
       if (decision.kind == "assign") {
         began_ = now();
         size_ = static_cast<int>(std::count_if(
             step.sent.begin(), step.sent.end(), [&](const Sent& s) {
-              return s.directive.kind == DirectiveKind::kRun &&
+              return s.directive.kind == rendezvous::DirectiveKind::kRun &&
                      s.directive.place.round == step.status.round;
             }));
       }
@@ -45,7 +45,8 @@ class AttributionChecker : public Checker {
   }
 
  private:
-  void CheckBreak(const Decision& decision, const CoordinatorStepped& step) {
+  void CheckBreak(const rendezvous::Decision& decision,
+                  const CoordinatorStepped& step) {
     const std::string prefix =
         absl::StrCat("round ", decision.round, " is broken: ");
     const std::string why = decision.reason.substr(prefix.size());
@@ -76,14 +77,16 @@ class AttributionChecker : public Checker {
     }
   }
   void CheckLetIn(const CoordinatorStepped& step) {
-    if (plan().spec.scale_up != ScaleUp::kRestart ||
+    if (plan().spec.scale_up != rendezvous::ScaleUp::kRestart ||
         size_ >= plan().spec.max_nodes ||
         now() < began_ + plan().spec.scale_up_cool_down) {
       Fail("scaled up against the policy");
     }
-    const bool waits = std::any_of(
-        step.status.nodes.begin(), step.status.nodes.end(),
-        [](const NodeStatus& node) { return !node.group_rank.has_value(); });
+    const bool waits =
+        std::any_of(step.status.nodes.begin(), step.status.nodes.end(),
+                    [](const rendezvous::NodeStatus& node) {
+                      return !node.group_rank.has_value();
+                    });
     if (!waits) Fail("scaled up for nobody");
   }
   // "h3 (group rank 1) …": 3.

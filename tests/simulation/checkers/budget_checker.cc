@@ -14,7 +14,7 @@ class BudgetChecker : public Checker {
     cannot_start_ = false;
   }
   void OnStep(const CoordinatorStepped& step) override {
-    for (const Decision& decision : step.decisions) {
+    for (const rendezvous::Decision& decision : step.decisions) {
       if (decision.kind == "break") {
         broken_by_failure_ =
             decision.reason.find(": rank ") != std::string::npos;
@@ -33,7 +33,7 @@ class BudgetChecker : public Checker {
       Fail(absl::StrCat(spent_, " restarts of ", plan().spec.max_restarts));
     }
     for (const Sent& sent : step.sent) {
-      if (sent.directive.kind == DirectiveKind::kRun &&
+      if (sent.directive.kind == rendezvous::DirectiveKind::kRun &&
           sent.directive.place.round == step.status.round &&
           sent.directive.place.restart_count != spent_) {
         Fail(absl::StrCat("restart ", sent.directive.place.restart_count,

@@ -11,14 +11,14 @@ class DeadlineChecker : public Checker {
   explicit DeadlineChecker(const Plan& plan) : Checker(plan, "deadlines") {}
 
   void OnStep(const CoordinatorStepped& step) override {
-    const bool over = step.status.phase == JobPhase::kFinished;
+    const bool over = step.status.phase == rendezvous::JobPhase::kFinished;
     if (over == step.next_deadline.has_value()) {
       Fail(over ? "a finished job waits for something"
                 : "the job waits without a deadline");
     }
     Check(step.next_deadline, "the job");
   }
-  void OnAgentStepped(AgentName agent, const LifecycleStep& step,
+  void OnAgentStepped(AgentName agent, const agent::LifecycleStep& step,
                       std::optional<Instant> next_deadline) override {
     if (!next_deadline.has_value() && !step.leave.has_value()) {
       Fail(absl::StrCat("n", agent.slot, " waits without a deadline"));

@@ -14,8 +14,8 @@ class DetectionChecker : public Checker {
       : Checker(plan, "detection bound") {}
 
   void OnCoordinatorStarted(uint64_t) override { lives_.clear(); }
-  void OnReport(AgentName from, StreamId stream,
-                const Report& report) override {
+  void OnReport(AgentName from, rendezvous::StreamId stream,
+                const rendezvous::Report& report) override {
     Life& life = lives_[from.incarnation];
     if (report.sequence <= life.sequence) return;
     life.sequence = report.sequence;
@@ -23,13 +23,13 @@ class DetectionChecker : public Checker {
     life.stream = stream;
     life.broken.reset();
   }
-  void OnStreamClosed(AgentName of, StreamId stream) override {
+  void OnStreamClosed(AgentName of, rendezvous::StreamId stream) override {
     Life& life = lives_[of.incarnation];
     if (life.stream == stream) life.broken = now();
   }
   void OnStep(const CoordinatorStepped& step) override {
-    if (step.status.phase == JobPhase::kFinished) return;
-    for (const NodeStatus& node : step.status.nodes) {
+    if (step.status.phase == rendezvous::JobPhase::kFinished) return;
+    for (const rendezvous::NodeStatus& node : step.status.nodes) {
       const auto found = lives_.find(node.node.incarnation);
       if (found == lives_.end()) {
         Fail(absl::StrCat(node.node.node_id, " has never reported"));
@@ -53,7 +53,7 @@ class DetectionChecker : public Checker {
   struct Life {
     uint64_t sequence = 0;
     Instant heard;
-    StreamId stream = 0;
+    rendezvous::StreamId stream = 0;
     std::optional<Instant> broken;
   };
   std::map<uint64_t, Life> lives_;  // by incarnation

@@ -13,7 +13,8 @@ class FitnessChecker : public Checker {
   explicit FitnessChecker(const Plan& plan) : Checker(plan, "fitness") {}
 
   void OnCoordinatorStarted(uint64_t) override { round_ = 0; }
-  void OnReport(AgentName from, StreamId, const Report& report) override {
+  void OnReport(AgentName from, rendezvous::StreamId,
+                const rendezvous::Report& report) override {
     Said& said = said_[from.incarnation];
     if (report.sequence <= said.sequence) return;
     said = {report.sequence, report.fitness};
@@ -22,10 +23,11 @@ class FitnessChecker : public Checker {
     const bool began = step.status.round != round_;
     round_ = step.status.round;
     if (!began) return;
-    for (const NodeStatus& node : step.status.nodes) {
+    for (const rendezvous::NodeStatus& node : step.status.nodes) {
       if (!node.group_rank.has_value()) continue;
       const auto found = said_.find(node.node.incarnation);
-      if (found != said_.end() && found->second.fitness == Fitness::kFit) {
+      if (found != said_.end() &&
+          found->second.fitness == rendezvous::Fitness::kFit) {
         continue;
       }
       Fail(absl::StrCat("round ", round_, " begins with ", node.node.node_id,
@@ -36,7 +38,7 @@ class FitnessChecker : public Checker {
  private:
   struct Said {
     uint64_t sequence = 0;
-    Fitness fitness = Fitness::kFit;
+    rendezvous::Fitness fitness = rendezvous::Fitness::kFit;
   };
   std::map<uint64_t, Said> said_;  // by incarnation
   int round_ = 0;

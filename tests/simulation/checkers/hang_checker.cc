@@ -57,25 +57,26 @@ class HangChecker : public Checker {
     Forget(agent.slot);
   }
   void OnHealed() override { healed_ = true; }
-  void OnAgentStepped(AgentName agent, const LifecycleStep& step,
+  void OnAgentStepped(AgentName agent, const agent::LifecycleStep& step,
                       std::optional<Instant>) override {
     for (const auto& action : step.actions) {
-      if (const auto* take = std::get_if<TakeStacks>(&action)) {
+      if (const auto* take = std::get_if<agent::TakeStacks>(&action)) {
         Suspected(agent.slot, *take);
         continue;
       }
-      if (std::holds_alternative<AnnouncePreemption>(action)) {
+      if (std::holds_alternative<agent::AnnouncePreemption>(action)) {
         // The workers' last words may take them long.
         preempted_.insert(agent.incarnation);
         Forget(agent.slot);
       }
-      if (std::holds_alternative<StartWorkers>(action)) Forget(agent.slot);
-      const auto* signal = std::get_if<SignalWorkers>(&action);
+      if (std::holds_alternative<agent::StartWorkers>(action))
+        Forget(agent.slot);
+      const auto* signal = std::get_if<agent::SignalWorkers>(&action);
       if (signal != nullptr) Signalled(agent, *signal);
     }
   }
   void OnStep(const CoordinatorStepped& step) override {
-    for (const Decision& decision : step.decisions) {
+    for (const rendezvous::Decision& decision : step.decisions) {
       if (decision.kind == "break" || decision.kind == "hang") {
         CheckBlamed(decision, step.epoch);
       }
@@ -119,7 +120,7 @@ class HangChecker : public Checker {
     killed_.erase(slot);
   }
   // Its node stops its workers, for this or something else.
-  void Signalled(AgentName agent, const SignalWorkers& order) {
+  void Signalled(AgentName agent, const agent::SignalWorkers& order) {
     if (order.signal == SIGUSR1) return;       // forwarded
     if (order.local_rank.has_value()) return;  // the others are still to stop
     if (order.signal == SIGKILL || preempted_.contains(agent.incarnation)) {
@@ -142,7 +143,7 @@ class HangChecker : public Checker {
     watched.due = kill_by;
     ExcuseTrouble(slot, watched);
   }
-  void Suspected(int slot, const TakeStacks& take) {
+  void Suspected(int slot, const agent::TakeStacks& take) {
     if (healed_) return;  // it may recover in this moment
     const auto found = watched_.find(slot);
     // One that was stopped may not have heard yet that the worker has ended.
@@ -161,7 +162,7 @@ class HangChecker : public Checker {
     found->second.state = State::kLookedAt;
     found->second.due = std::max(found->second.due, now() + kLook + kSlack);
   }
-  void CheckBlamed(const Decision& decision, uint64_t epoch) {
+  void CheckBlamed(const rendezvous::Decision& decision, uint64_t epoch) {
     const size_t at = decision.reason.find(": rank ");
     const size_t because = decision.reason.find(" because rank ");
     if (decision.reason.find(": hung: ") == std::string::npos) return;

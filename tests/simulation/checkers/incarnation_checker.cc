@@ -16,7 +16,7 @@ class IncarnationChecker : public Checker {
 
   void OnCoordinatorStarted(uint64_t) override { lives_.clear(); }
   void OnStep(const CoordinatorStepped& step) override {
-    for (const NodeStatus& node : step.status.nodes) {
+    for (const rendezvous::NodeStatus& node : step.status.nodes) {
       std::vector<uint64_t>& lives = lives_[node.node.node_id];
       const uint64_t incarnation = node.node.incarnation;
       if (!lives.empty() && lives.back() == incarnation) continue;

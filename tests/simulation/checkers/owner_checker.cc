@@ -13,12 +13,12 @@ class OwnerChecker : public Checker {
 
   void OnStep(const CoordinatorStepped& step) override {
     bool assigned = false;
-    for (const Decision& decision : step.decisions) {
+    for (const rendezvous::Decision& decision : step.decisions) {
       assigned = assigned || decision.kind == "assign";
     }
     if (!assigned) return;
     for (const Sent& sent : step.sent) {
-      if (sent.directive.kind != DirectiveKind::kRun ||
+      if (sent.directive.kind != rendezvous::DirectiveKind::kRun ||
           sent.directive.place.round != step.status.round) {
         continue;
       }
@@ -34,7 +34,7 @@ class OwnerChecker : public Checker {
   }
 
   void OnWorkersStarted(AgentName agent, uint64_t epoch,
-                        const Place& place) override {
+                        const rendezvous::Place& place) override {
     work_[agent.slot] = {agent.incarnation, place.round};
     for (int i = 0; i < plan().workers; ++i) {
       const auto key = std::tuple(epoch, place.round, place.first_rank + i);

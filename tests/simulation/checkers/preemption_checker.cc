@@ -30,27 +30,27 @@ class PreemptionChecker : public Checker {
   // The nodes that know of it tell its successor.
   void OnCoordinatorCrashed() override { known_since_.reset(); }
   void OnStep(const CoordinatorStepped& step) override {
-    for (const Decision& decision : step.decisions) {
+    for (const rendezvous::Decision& decision : step.decisions) {
       if (decision.kind == "preempt") known_since_ = now();
       if (decision.kind == "assign" && known_since_.has_value()) {
         Fail("a round begins after the notice: " + decision.reason);
       }
     }
-    ended_ = step.status.phase == JobPhase::kFinished;
+    ended_ = step.status.phase == rendezvous::JobPhase::kFinished;
     if (!known_since_.has_value() || !ended_) return;
-    const Verdict& verdict = *step.status.verdict;
-    if (verdict.outcome == Outcome::kSucceeded) {
+    const rendezvous::Verdict& verdict = *step.status.verdict;
+    if (verdict.outcome == rendezvous::Outcome::kSucceeded) {
       Fail("a job that was preempted succeeds");
     }
-    if ((verdict.outcome == Outcome::kPreempted) !=
-        (verdict.exit_code == kPreemptedExitCode)) {
+    if ((verdict.outcome == rendezvous::Outcome::kPreempted) !=
+        (verdict.exit_code == rendezvous::kPreemptedExitCode)) {
       Fail(absl::StrCat("exit code ", verdict.exit_code));
     }
   }
   void OnTick() override {
     CheckNodes();
     if (!known_since_.has_value() || ended_) return;
-    const JobSpec& spec = plan().spec;
+    const rendezvous::JobSpec& spec = plan().spec;
     const Duration limit =
         spec.preempt_grace + spec.shutdown_timeout + kStopMargin + seconds(1);
     if (now() > *known_since_ + limit) {
@@ -74,19 +74,19 @@ class PreemptionChecker : public Checker {
         std::max(found->second.by,
                  now() + plan().spec.shutdown_timeout + kDying + kStopMargin);
   }
-  void OnAgentStepped(AgentName agent, const LifecycleStep& step,
+  void OnAgentStepped(AgentName agent, const agent::LifecycleStep& step,
                       std::optional<Instant>) override {
     for (const auto& action : step.actions) {
-      if (std::holds_alternative<AnnouncePreemption>(action)) {
+      if (std::holds_alternative<agent::AnnouncePreemption>(action)) {
         if (!told_.insert(agent.incarnation).second) {
           Fail(absl::StrCat("n", agent.slot, " announces it twice"));
         }
-        const JobSpec& spec = plan().spec;
+        const rendezvous::JobSpec& spec = plan().spec;
         must_leave_[agent.incarnation] = {
             .slot = agent.slot,
             .by = now() + spec.preempt_grace + spec.shutdown_timeout +
                   kStopMargin + kOrderPatience + kDying};
-      } else if (std::holds_alternative<StartWorkers>(action) &&
+      } else if (std::holds_alternative<agent::StartWorkers>(action) &&
                  told_.contains(agent.incarnation)) {
         Fail(absl::StrCat("n", agent.slot, " starts workers after the notice"));
       }

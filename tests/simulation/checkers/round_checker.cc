@@ -16,11 +16,11 @@ class RoundChecker : public Checker {
   }
   void OnStep(const CoordinatorStepped& step) override {
     // Above whatever a node has run, be it under an earlier coordinator.
-    for (const NodeStatus& node : step.status.nodes) {
+    for (const rendezvous::NodeStatus& node : step.status.nodes) {
       claimed_ = std::max(claimed_, node.round);
     }
     int begun = 0;
-    for (const Decision& decision : step.decisions) {
+    for (const rendezvous::Decision& decision : step.decisions) {
       begun += decision.kind == "assign" ? 1 : 0;
     }
     if (begun == 0 && step.status.round != round_) {

@@ -14,13 +14,13 @@ class StickyChecker : public Checker {
   void OnCoordinatorStarted(uint64_t) override { ranks_.clear(); }
   void OnStep(const CoordinatorStepped& step) override {
     bool assigned = false;
-    for (const Decision& decision : step.decisions) {
+    for (const rendezvous::Decision& decision : step.decisions) {
       assigned = assigned || decision.kind == "assign";
     }
     if (!assigned) return;
     std::map<std::string, int> ranks;
-    std::map<int, const NodeIdentity*> holders;
-    for (const NodeStatus& node : step.status.nodes) {
+    std::map<int, const rendezvous::NodeIdentity*> holders;
+    for (const rendezvous::NodeStatus& node : step.status.nodes) {
       if (!node.group_rank.has_value()) continue;
       ranks[node.node.node_id] = *node.group_rank;
       holders[*node.group_rank] = &node.node;

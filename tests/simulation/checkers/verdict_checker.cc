@@ -19,38 +19,43 @@ class VerdictChecker : public Checker {
     members_.clear();
     succeeded_.clear();
   }
-  void OnReport(AgentName, StreamId, const Report& report) override {
-    if (report.phase == NodePhase::kSucceeded) {
+  void OnReport(AgentName, rendezvous::StreamId,
+                const rendezvous::Report& report) override {
+    if (report.phase == rendezvous::NodePhase::kSucceeded) {
       succeeded_.insert({report.node.node_id, report.round});
     }
   }
   void OnStep(const CoordinatorStepped& step) override {
     for (const Sent& sent : step.sent) {
-      if (sent.directive.kind == DirectiveKind::kRun) {
+      if (sent.directive.kind == rendezvous::DirectiveKind::kRun) {
         // One step may tell a member of the old round and begin the next one.
         members_[sent.directive.place.round].insert(
             absl::StrCat("n", sent.to.slot));
       }
-      if (sent.directive.kind == DirectiveKind::kFinished) {
+      if (sent.directive.kind == rendezvous::DirectiveKind::kFinished) {
         CheckTold(sent.directive.verdict);
       }
     }
-    const std::optional<Verdict>& verdict = step.status.verdict;
-    if (!verdict.has_value() || verdict->outcome != Outcome::kSucceeded) return;
+    const std::optional<rendezvous::Verdict>& verdict = step.status.verdict;
+    if (!verdict.has_value() ||
+        verdict->outcome != rendezvous::Outcome::kSucceeded)
+      return;
     for (const std::string& id : members_[step.status.round]) {
       if (!succeeded_.contains({id, step.status.round})) {
         Fail(id + " has not succeeded, but the job has");
       }
     }
   }
-  void OnWorkersStarted(AgentName agent, uint64_t, const Place&) override {
+  void OnWorkersStarted(AgentName agent, uint64_t,
+                        const rendezvous::Place&) override {
     ran_.insert(agent.incarnation);
   }
-  void OnAgentStepped(AgentName agent, const LifecycleStep& step,
+  void OnAgentStepped(AgentName agent, const agent::LifecycleStep& step,
                       std::optional<Instant>) override {
     if (!step.leave.has_value() || !step.leave->verdict.has_value()) return;
-    const bool is_spare = step.leave->verdict->outcome == Outcome::kSucceeded &&
-                          !ran_.contains(agent.incarnation);
+    const bool is_spare =
+        step.leave->verdict->outcome == rendezvous::Outcome::kSucceeded &&
+        !ran_.contains(agent.incarnation);
     if (step.leave->never_ran != is_spare) {
       Fail(absl::StrCat("n", agent.slot,
                         is_spare ? " never ran and does not say so"
@@ -66,7 +71,7 @@ class VerdictChecker : public Checker {
   }
 
  private:
-  void CheckTold(const Verdict& verdict) {
+  void CheckTold(const rendezvous::Verdict& verdict) {
     if (!verdict_.has_value()) verdict_ = verdict;
     if (verdict.outcome != verdict_->outcome ||
         verdict.exit_code != verdict_->exit_code ||
@@ -74,15 +79,17 @@ class VerdictChecker : public Checker {
         verdict.cause.has_value() != verdict_->cause.has_value()) {
       Fail("two verdicts: " + verdict_->reason + " and " + verdict.reason);
     }
-    if ((verdict.exit_code == 0) != (verdict.outcome == Outcome::kSucceeded)) {
+    if ((verdict.exit_code == 0) !=
+        (verdict.outcome == rendezvous::Outcome::kSucceeded)) {
       Fail("the exit code contradicts the outcome");
     }
-    if (verdict.outcome == Outcome::kFailed && !verdict.cause.has_value()) {
+    if (verdict.outcome == rendezvous::Outcome::kFailed &&
+        !verdict.cause.has_value()) {
       Fail("a failure without a cause");
     }
   }
 
-  std::optional<Verdict> verdict_;
+  std::optional<rendezvous::Verdict> verdict_;
   std::map<int, std::set<std::string>> members_;  // by round
   std::set<std::pair<std::string, int>> succeeded_;
   std::set<uint64_t> ran_;  // incarnations that have started workers

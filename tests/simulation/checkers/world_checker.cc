@@ -14,14 +14,14 @@ class WorldChecker : public Checker {
 
   void OnStep(const CoordinatorStepped& step) override {
     bool assigned = false;
-    for (const Decision& decision : step.decisions) {
+    for (const rendezvous::Decision& decision : step.decisions) {
       assigned = assigned || decision.kind == "assign";
     }
     if (!assigned) return;
     // Whoever is given a place is told so in the step that forms the world.
     std::map<int, const Sent*> by_rank;
     for (const Sent& sent : step.sent) {
-      if (sent.directive.kind != DirectiveKind::kRun ||
+      if (sent.directive.kind != rendezvous::DirectiveKind::kRun ||
           sent.directive.place.round != step.status.round) {
         continue;
       }
@@ -42,8 +42,8 @@ class WorldChecker : public Checker {
     }
     int expected = 0;
     for (const auto& [rank, sent] : by_rank) {
-      const Place& place = sent->directive.place;
-      const Place& first = by_rank.begin()->second->directive.place;
+      const rendezvous::Place& place = sent->directive.place;
+      const rendezvous::Place& first = by_rank.begin()->second->directive.place;
       if (rank != expected || place.round != round ||
           place.group_world_size != size ||
           place.first_rank != expected * plan().workers ||

@@ -57,7 +57,7 @@ bool Fork(pid_t* pid) {
 // The main function of the child that serves a store. It reports its port and
 // runs until it is killed. A separate process, because the server has threads.
 [[noreturn]] void Serve(int told) {
-  const auto server = StoreServer::Start({.address = "127.0.0.1"});
+  const auto server = store::StoreServer::Start({.address = "127.0.0.1"});
   MUSTER_CHECK(server.ok()) << server.status();
   const int port = (*server)->port();
   MUSTER_CHECK(write(told, &port, sizeof(port)) == sizeof(port))
