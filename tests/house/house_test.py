@@ -53,6 +53,11 @@ _EXAMPLES = (
      _GUARDED % (('MUSTER_A_H_',) * 2 + ('', 'MUSTER_A_H_')),
      '// A comment first.\n' +
      _GUARDED % (('MUSTER_AGENT_A_H_',) * 2 + ('', 'MUSTER_AGENT_A_H_'))),
+    (rules.own_namespace, 'agent/a.h', 'namespace muster {\nint F();\n}\n',
+     'namespace muster::agent {\nint F();\n}\n'),
+    (rules.own_namespace, 'store/a.cc', 'namespace muster::agent {\n}\n',
+     'namespace muster::store::x {\n}\nnamespace grpc {\n}\n'),
+    (rules.own_namespace, 'store/a.cc', 'namespace muster {\n}\n', None),
     (rules.no_private_path, 'tools/a', 'cd /ho' 'me/me', 'cd /usr/home/x'),
     (rules.no_private_path, 'README.md', '`/wo' 'rk/a`', 'https://a/work/b'),
     (rules.no_bool_parameter, 'agent/a.h', 'void F(int a, bool b);',

@@ -33,6 +33,10 @@ PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
                 'trainer_sdk/safetensors/safetensors_header',
                 'trainer_sdk/zero/shard_partition')
 
+# Each has the namespace muster::FOLDER. What programs link, base and
+# trainer_sdk, is muster itself, and so are tests of several parts.
+NAMESPACES = ('rendezvous', 'store', 'nccl', 'agent', 'launcher', 'models')
+
 # Linked into other people's programs, where a second gRPC or Protocol Buffers
 # clashes with theirs.
 SMALL_FOLDERS = ('base/', 'nccl/', 'store/', 'trainer_sdk/')
@@ -99,6 +103,7 @@ _SCOPE = re.compile(
 _DECLARED = re.compile(
     r'(?:  )?(?!\s|return\b|if\b|for\b|while\b|case\b|else\b|ASSERT|EXPECT)'
     r'(?:\[\[nodiscard\]\] )?[\w:<>,&*\s]*?[\s&*](?P<name>\w+)\(')
+_NAMESPACE = re.compile(r'^namespace muster(?:::(\w+))?\b', re.M)
 _UNFINISHED = re.compile(r'\b(TO' r'DO|FIX' r'ME|XX' r'X|HA' r'CK)\b')
 _PRIVATE_PATH = re.compile(r'(?<![\w.$}~-])/(home|root|work|Users)/\w')
 _VAGUE_NAME = re.compile(r'(^|_)(utils?|helpers?|managers?|misc|common)(_|\.|$)')
@@ -175,6 +180,18 @@ def header_guard(source):
                    lstrip()) and source.text.endswith(
                        '#endif  // %s\n' % guard)):
     yield '%s: its include guard must be %s' % (source.path, guard)
+
+
+def own_namespace(source):
+  """A part with a namespace of its own defines nothing outside of it."""
+  part = source.path.split('/')[0]
+  if part not in NAMESPACES or not source.path.endswith(_CODE + ('.inc',)):
+    return
+  for match in _NAMESPACE.finditer(source.code):
+    # Messages of protocol buffers are declared in advance.
+    if match.group(1) not in (part, 'v1'):
+      yield '%s:%d: the namespace must be muster::%s' % (
+          source.path, _line(source.code, match.start()), part)
 
 
 def no_private_path(source):
@@ -366,5 +383,5 @@ def test_support(texts):
 
 
 EACH = (pure_code, small_code, models_use_the_sdk, no_sleep_in_tests,
-        nothing_unfinished, header_guard, no_private_path, no_bool_parameter,
+        nothing_unfinished, header_guard, own_namespace, no_private_path, no_bool_parameter,
         name_says_it, nothing_only_for_tests, no_abseil_traps)

@@ -244,7 +244,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'phase_ == rendezvous::NodePhase::kRunning && suspicion_->looked) {', 'false) {'),
     ('a peer that is killed before any look is excused', _HANG,
      'phase_ == rendezvous::NodePhase::kRunning && suspicion_->looked) {',
-     'phase_ == NodePhase::kRunning) {'),
+     'phase_ == rendezvous::NodePhase::kRunning) {'),
     ('a peer that exits beside a look is excused', _HANG,
      'if (died && event.failure->kind == rendezvous::FailureKind::kSignal &&',
      'if (died &&'),
