@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "trainer_sdk/files/disk.h"
+#include "trainer_sdk/files/file_system.h"
 #include "trainer_sdk/reduce/reduce.h"
 #include "trainer_sdk/safetensors/safetensors_file.h"
 

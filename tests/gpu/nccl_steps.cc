@@ -11,7 +11,7 @@
 #include "trainer_sdk/nccl/unique_id.h"
 #include "trainer_sdk/process_group/device_mesh.h"
 #include "trainer_sdk/process_group/operations.h"
-#include "trainer_sdk/process_group/testing/case_selection.h"
+#include "trainer_sdk/process_group/testing/collective_case.h"
 #include "trainer_sdk/process_group/testing/prepared_operation.h"
 #include "trainer_sdk/store/prefix_store.h"
 #include "trainer_sdk/transports/new_transport.h"

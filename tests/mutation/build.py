@@ -57,7 +57,6 @@ _SUITES = (
     _Suite('tests of the wire', ('store/wire/*.cc',), (), []),
     _Suite('tests of the flight recorder',
            ('trainer_sdk/flight_recorder/flight_analysis*.cc',
-            'trainer_sdk/flight_recorder/flight_calls*.cc',
             'trainer_sdk/flight_recorder/flight_deaths*.cc',
             'trainer_sdk/flight_recorder/flight_log*.cc',
             'trainer_sdk/flight_recorder/flight_messages*.cc',

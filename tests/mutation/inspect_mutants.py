@@ -3,8 +3,8 @@
 from mutant import Mutant
 
 _ANALYSIS = 'trainer_sdk/flight_recorder/flight_analysis.cc'
-_CALLS = 'trainer_sdk/flight_recorder/flight_calls.cc'
-_DEATHS = 'trainer_sdk/flight_recorder/flight_deaths.cc'
+_CALLS = 'trainer_sdk/flight_recorder/flight_analysis.cc'
+_DEATHS = 'trainer_sdk/flight_recorder/flight_analysis.cc'
 _GROUPS = 'trainer_sdk/flight_recorder/flight_log.cc'
 _MOMENT = 'trainer_sdk/flight_recorder/flight_moment.cc'
 _POSITIONS = 'trainer_sdk/flight_recorder/flight_analysis.cc'

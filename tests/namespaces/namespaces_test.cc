@@ -28,7 +28,7 @@
 #include "trainer_sdk/gloo/gloo_transport.h"
 #include "trainer_sdk/hierarchical/hierarchical_transport.h"
 #include "trainer_sdk/process_group/operations.h"
-#include "trainer_sdk/process_group/testing/case_selection.h"
+#include "trainer_sdk/process_group/testing/collective_case.h"
 #include "trainer_sdk/process_group/testing/prepared_operation.h"
 #include "trainer_sdk/shared_memory/testing/forked_ranks.h"
 #include "trainer_sdk/shared_memory/testing/forked_store.h"

@@ -15,10 +15,8 @@
 #include "trainer_sdk/checkpoint/checkpoint_folders.h"
 #include "trainer_sdk/checkpoint/exchange.h"
 #include "trainer_sdk/checkpoint/manifest.h"
-#include "trainer_sdk/checkpoint/shard_layout.h"
 #include "trainer_sdk/checkpoint/share_plan.h"
 #include "trainer_sdk/checkpoint/slice_list.h"
-#include "trainer_sdk/files/disk.h"
 #include "trainer_sdk/files/file_system.h"
 #include "trainer_sdk/safetensors/safetensors_file.h"
 

@@ -23,8 +23,8 @@
 #include "trainer_sdk/checkpoint/exchange.h"
 #include "trainer_sdk/checkpoint/joint_save.h"
 #include "trainer_sdk/checkpoint/manifest.h"
-#include "trainer_sdk/checkpoint/shard_layout.h"
-#include "trainer_sdk/files/disk.h"
+#include "trainer_sdk/checkpoint/share_plan.h"
+#include "trainer_sdk/files/file_system.h"
 
 namespace muster {
 namespace {

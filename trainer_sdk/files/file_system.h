@@ -87,6 +87,11 @@ class FileSystem {
       const std::string& folder, LockDeadlines deadlines) = 0;
 };
 
+// The machine's file systems. A write beyond the process's file size limit
+// fails if the calling thread blocks SIGXFSZ; otherwise the signal kills the
+// process.
+FileSystem& Disk();
+
 }  // namespace muster
 
 #endif  // MUSTER_TRAINER_SDK_FILES_FILE_SYSTEM_H_

@@ -1,20 +1,301 @@
 #include "trainer_sdk/flight_recorder/flight_analysis.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/rank_ranges.h"
-#include "trainer_sdk/flight_recorder/flight_calls.h"
-#include "trainer_sdk/flight_recorder/flight_deaths.h"
 #include "trainer_sdk/flight_recorder/flight_log.h"
 #include "trainer_sdk/flight_recorder/flight_moment.h"
 #include "trainer_sdk/process_group/signature.h"
 
 namespace muster {
 namespace {
+
+struct FlightCall {
+  const FlightLog* log;
+  const FlightRecord* record;
+};
+
+// Matches the logs of a job's ranks: which of their records belong to one
+// operation. Pure. The logs must outlive this object.
+class FlightCalls {
+ public:
+  // A group's collectives by sequence number, with the calls of each.
+  using OfGroup = std::map<uint64_t, std::vector<FlightCall>>;
+
+  // `logs`: at most one per rank.
+  explicit FlightCalls(const std::vector<FlightLog>& logs);
+
+  const std::map<int, const FlightLog*>& logs() const { return logs_; }
+  const std::map<FlightGroupKey, OfGroup>& groups() const { return groups_; }
+  // World ranks by rank in the group: of all members, or only of those with a
+  // log if the members are unknown.
+  const std::map<int, int>& MembersOf(const FlightGroupKey& group) const {
+    return members_.at(group);
+  }
+  // Whether some rank has made the group again.
+  bool WasReplaced(const FlightGroupKey& group) const {
+    return replaced_.count(group) > 0;
+  }
+  const FlightGroupKey& GroupOf(const FlightLog& log,
+                                const FlightRecord& record) const {
+    return keys_.at(log.rank)[record.group];
+  }
+
+  // All ranks' calls of the same collective as `record` of `log`.
+  const std::vector<FlightCall>& With(const FlightLog& log,
+                                      const FlightRecord& record) const;
+
+  // The other ranks that have finished the collective in which `log` is stuck,
+  // not just now, if that proves that `log` waits for no rank: such a
+  // collective cannot finish on any rank before all have called it. Empty for
+  // collectives that some ranks can finish alone, such as the root of a
+  // broadcast.
+  std::vector<int> WhoLeft(const FlightLog& log, const FlightRecord& stuck,
+                           const FlightMoment& moment) const;
+
+  // The world ranks with which `record` exchanges messages, as far as is known;
+  // for a batch with many peers, all ranks.
+  std::vector<int> PeersOf(const FlightLog& log,
+                           const FlightRecord& record) const;
+
+  // The number of sends, receives and batches of `log` with `other` in a group
+  // after the collective number `sequence`.
+  int Messages(const FlightLog& log, const FlightLog& other,
+               const FlightGroupKey& key, uint64_t sequence) const;
+
+ private:
+  void Collect(const FlightLog& log);
+
+  std::map<int, const FlightLog*> logs_;
+  // by rank: keys of its log's groups
+  std::map<int, std::vector<FlightGroupKey>> keys_;
+  std::map<FlightGroupKey, OfGroup> groups_;
+  std::set<FlightGroupKey> replaced_;
+  std::map<FlightGroupKey, std::map<int, int>> members_;
+};
+
+// Whether the operation needs the data of every rank on every rank.
+bool NeedsAll(const OperationSignature& signature) {
+  if (signature.counts_hash != 0) return false;
+  switch (signature.kind) {
+    case OperationKind::kAllReduce:
+    case OperationKind::kReduceScatter:
+    case OperationKind::kAllGather:
+    case OperationKind::kAllToAll:
+    case OperationKind::kBarrier:
+    case OperationKind::kSplit:
+      return true;
+    default:
+      return false;
+  }
+}
+
+FlightCalls::FlightCalls(const std::vector<FlightLog>& logs) {
+  for (const FlightLog& log : logs) logs_[log.rank] = &log;
+  for (const auto& [rank, log] : logs_) Collect(*log);
+}
+
+void FlightCalls::Collect(const FlightLog& log) {
+  std::vector<FlightGroupKey>& keys = keys_[log.rank];
+  keys = KeysOf(log);
+  for (size_t i = 0; i < keys.size(); i++) {
+    const FlightGroup& group = log.groups[i];
+    groups_[keys[i]];
+    std::map<int, int>& members = members_[keys[i]];
+    if (group.members.empty()) members[group.rank] = log.rank;
+    for (size_t j = members.size(); j < group.members.size(); j++) {
+      members[static_cast<int>(j)] = group.members[j];
+    }
+    if (WasMadeAgain(log, static_cast<int>(i), group.made)) {
+      replaced_.insert(keys[i]);
+    }
+  }
+  for (const FlightRecord& record : log.records) {
+    if (IsPointToPoint(record.signature.kind)) continue;
+    groups_[keys[record.group]][record.signature.sequence].push_back(
+        {&log, &record});
+  }
+}
+
+const std::vector<FlightCall>& FlightCalls::With(
+    const FlightLog& log, const FlightRecord& record) const {
+  return groups_.at(GroupOf(log, record)).at(record.signature.sequence);
+}
+
+std::vector<int> FlightCalls::WhoLeft(const FlightLog& log,
+                                      const FlightRecord& stuck,
+                                      const FlightMoment& moment) const {
+  // The cause of another failure may be a rank that had left and then died.
+  if (!NeedsAll(stuck.signature) ||
+      (stuck.ended != 0 &&
+       stuck.status != absl::StatusCode::kDeadlineExceeded)) {
+    return {};
+  }
+  std::vector<int> ranks;
+  for (const FlightCall& call : With(log, stuck)) {
+    const FlightRecord& own = *call.record;
+    if (own.ended != 0 && own.status == absl::StatusCode::kOk &&
+        !IsFresh(own.ended, moment) &&
+        SameCollective(own.signature, stuck.signature)) {
+      ranks.push_back(call.log->rank);
+    }
+  }
+  return ranks;
+}
+
+std::vector<int> FlightCalls::PeersOf(const FlightLog& log,
+                                      const FlightRecord& record) const {
+  const std::map<int, int>& members = members_.at(GroupOf(log, record));
+  std::vector<int> places = record.peers;
+  if (record.signature.kind != OperationKind::kBatch) {
+    places = {record.signature.root};
+  } else if (places.empty()) {
+    for (const auto& [place, member] : members) places.push_back(place);
+  }
+  std::vector<int> ranks;
+  for (const int place : places) {
+    const auto member = members.find(place);
+    if (member != members.end()) ranks.push_back(member->second);
+  }
+  return ranks;
+}
+
+int FlightCalls::Messages(const FlightLog& log, const FlightLog& other,
+                          const FlightGroupKey& key, uint64_t sequence) const {
+  int messages = 0;
+  for (const FlightRecord& candidate : log.records) {
+    if (!IsPointToPoint(candidate.signature.kind) ||
+        candidate.signature.sequence != sequence ||
+        GroupOf(log, candidate) != key) {
+      continue;
+    }
+    const std::vector<int> peers = PeersOf(log, candidate);
+    messages += std::count(peers.begin(), peers.end(), other.rank) > 0;
+  }
+  return messages;
+}
+
+// The kind as one word: "died", "exited", "hung", "not started", "stopped".
+const char* InAWord(HowEnded how) {
+  switch (how) {
+    case HowEnded::kKilled:
+      return "died";
+    case HowEnded::kExited:
+      return "exited";
+    case HowEnded::kHung:
+      return "hung";
+    case HowEnded::kNotStarted:
+      return "not started";
+    case HowEnded::kStopped:
+      return "stopped";
+  }
+  return "";
+}
+
+// Ranks that died by themselves, as seen by the agents, and ranks that ended in
+// consequence.
+struct FlightDeaths {
+  // "rank 1 (node1, pid 77) died in all_reduce #3 of … in group world: killed
+  // by SIGKILL (9)". One sentence for each rank that ended by itself, the
+  // earliest first; at most eight, and one for the rest.
+  std::vector<std::string> sentences;
+  std::set<int> dead;
+  // Ranks that were silent for too long, with a sentence, the earliest first.
+  // Weak evidence: a rank that waits for a late rank is silent as well.
+  std::vector<std::pair<int, std::string>> hung;
+  // Ranks that their agents stopped after others had died.
+  std::vector<int> stopped;
+  // Those stopped ranks for which it is no evidence that they did not reach an
+  // operation in which others waited. Empty if ranks only hung and none died:
+  // the hung rank may have waited for one of the stopped ranks.
+  std::set<int> excused;
+};
+
+constexpr size_t kMostSentences = 8;
+
+const char* VerbOf(HowEnded how) {
+  return how == HowEnded::kNotStarted ? "could not be started" : InAWord(how);
+}
+
+// " in barrier #2 in group world", or the last completed operation.
+std::string WhereWas(const FlightLog& log, const FlightMoment& moment) {
+  const FlightRecord* const stuck = StuckRecord(log, moment);
+  if (stuck != nullptr) {
+    return absl::StrCat(" in ", Describe(stuck->signature), " in group ",
+                        GroupName(log, *stuck));
+  }
+  return absl::StrCat(" in no operation (", LastDone(log, moment), ")");
+}
+
+std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
+                       const FlightMoment& moment) {
+  // The recording process may be a child of the one that the agent started.
+  const int64_t pid = log == nullptr ? end.pid : log->pid;
+  return absl::StrCat("rank ", end.rank, " (", end.host, ", pid ", pid, ") ",
+                      VerbOf(end.how),
+                      end.how == HowEnded::kNotStarted ? ""
+                      : log == nullptr ? " before its first group"
+                                       : WhereWas(*log, moment),
+                      ": ", end.message);
+}
+
+// Whether a process that its agent neither stopped nor found silent is a cause.
+bool IsCause(const FlightLog* log) {
+  return log == nullptr || log->reason.empty();
+}
+
+// Finds the ranks that died. A process that ended after one of its operations
+// had failed is not a cause, because it reported that failure. Pure.
+FlightDeaths FindDeaths(const std::map<int, const FlightLog*>& logs,
+                        const std::map<int, const FlightEnd*>& ends,
+                        const FlightMoment& moment) {
+  FlightDeaths deaths;
+  std::vector<const FlightEnd*> causes, hung;
+  const auto log_of = [&](int rank) {
+    const auto log = logs.find(rank);
+    return log == logs.end() ? nullptr : log->second;
+  };
+  for (const auto& [rank, end] : ends) {
+    if (end->how == HowEnded::kStopped) {
+      deaths.stopped.push_back(rank);
+    } else if (end->how == HowEnded::kHung) {
+      hung.push_back(end);
+    } else if (IsCause(log_of(rank))) {
+      causes.push_back(end);
+      deaths.dead.insert(rank);
+    }
+  }
+  for (std::vector<const FlightEnd*>* some : {&causes, &hung}) {
+    std::stable_sort(some->begin(), some->end(),
+                     [](const FlightEnd* a, const FlightEnd* b) {
+                       return a->time < b->time;
+                     });
+  }
+  for (const FlightEnd* end : causes) {
+    if (deaths.sentences.size() == kMostSentences) {
+      deaths.sentences.push_back(absl::StrCat("and ",
+                                              causes.size() - kMostSentences,
+                                              " others ended by themselves"));
+      break;
+    }
+    deaths.sentences.push_back(SentenceOf(*end, log_of(end->rank), moment));
+  }
+  for (const FlightEnd* end : hung) {
+    deaths.hung.emplace_back(end->rank,
+                             SentenceOf(*end, log_of(end->rank), moment));
+  }
+  if (!deaths.dead.empty()) {
+    deaths.excused.insert(deaths.stopped.begin(), deaths.stopped.end());
+  }
+  return deaths;
+}
 
 FlightPosition PositionOf(const FlightLog& log, const FlightMoment& moment) {
   FlightPosition position;

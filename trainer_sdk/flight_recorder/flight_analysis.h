@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "trainer_sdk/flight_recorder/flight_ends.h"
 #include "trainer_sdk/flight_recorder/flight_log.h"
 #include "trainer_sdk/flight_recorder/flight_moment.h"
 

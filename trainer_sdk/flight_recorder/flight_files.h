@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "trainer_sdk/flight_recorder/flight_ends.h"
 #include "trainer_sdk/flight_recorder/flight_log.h"
 
 namespace muster {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
-#include "trainer_sdk/files/disk.h"
+#include "trainer_sdk/files/file_system.h"
 
 namespace muster {
 namespace {

@@ -1,14 +1,108 @@
 #ifndef MUSTER_TRAINER_SDK_SHARED_MEMORY_EXCHANGE_H_
 #define MUSTER_TRAINER_SDK_SHARED_MEMORY_EXCHANGE_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "trainer_sdk/process_group/operation.h"
 #include "trainer_sdk/shared_memory/heap.h"
+#include "trainer_sdk/shared_memory/layout.h"
 #include "trainer_sdk/shared_memory/peers.h"
 
 namespace muster {
+
+// One end of the ring between two ranks. All lengths are rounded up to cache
+// lines, so that a header never wraps around. One writer, one reader.
+class MessageRing {
+ public:
+  MessageRing(Channel* channel, char* data, int64_t bytes)
+      : channel_(channel), data_(data), bytes_(bytes) {}
+
+  // For the writer: free bytes, and the positions.
+  int64_t Space() const {
+    return bytes_ - static_cast<int64_t>(channel_->written.load() -
+                                         channel_->read.load());
+  }
+  uint64_t written() const { return channel_->written.load(); }
+  uint64_t read() const { return channel_->read.load(); }
+  // Requires RoundUp(bytes, kCacheLine) <= Space().
+  void Write(const void* data, int64_t bytes);
+
+  // For the reader: bytes to read.
+  int64_t Filled() const {
+    return static_cast<int64_t>(channel_->written.load() -
+                                channel_->read.load());
+  }
+  // Require RoundUp(bytes, kCacheLine) <= Filled(). Peek leaves the data
+  // unread.
+  void Peek(void* data, int64_t bytes) const;
+  void Read(void* data, int64_t bytes);
+
+ private:
+  Channel* channel_;
+  char* data_;
+  int64_t bytes_;
+};
+
+// The messages of one batch to one rank that are still to be sent, in order.
+class SendQueue {
+ public:
+  SendQueue(Peers* peers, Heap* heap, int to, uint64_t sequence);
+
+  void Add(const PointToPoint& message) { messages_.push_back(&message); }
+  int peer() const { return to_; }
+  bool done() const { return next_ == messages_.size(); }
+  // Whether Move would make progress.
+  bool CanMove() const;
+  // Makes all progress that is possible without blocking.
+  void Move();
+  std::string Tell() const;
+
+ private:
+  void Announce(const PointToPoint& message);
+  void Finish();
+
+  Peers* const peers_;
+  Heap* const heap_;
+  const int to_;
+  const uint64_t sequence_;
+  MessageRing ring_;
+  std::vector<const PointToPoint*> messages_;
+  size_t next_ = 0;
+  bool announced_ = false;  // the next message's header is in the ring
+  bool direct_ = false;     // the receiver fetches its payload itself
+  int64_t sent_ = 0;        // bytes of its payload already in the ring
+};
+
+// The messages of one batch from one rank that are still expected.
+class ReceiveQueue {
+ public:
+  ReceiveQueue(Peers* peers, Heap* heap, int from);
+
+  void Add(const PointToPoint& message) { messages_.push_back(&message); }
+  int peer() const { return from_; }
+  bool done() const { return messages_.empty(); }
+  bool CanMove() const { return !done() && ring_.Filled() > 0; }
+  // FailedPrecondition: an unexpected message arrived. Does not break the
+  // group; the caller does.
+  absl::Status Move();
+  std::string Tell() const;
+
+ private:
+  absl::Status Accept(const MessageHeader& header);
+  void Finish();
+
+  Peers* const peers_;
+  Heap* const heap_;
+  const int from_;
+  MessageRing ring_;
+  std::vector<const PointToPoint*> messages_;
+  const PointToPoint* current_ = nullptr;  // message whose payload is arriving
+  int64_t received_ = 0;
+};
 
 // Sends and receives messages, several at once. Messages from one rank to
 // another use a ring, in the order in which they are sent. If a large message

@@ -21,7 +21,6 @@
 #include "absl/strings/str_split.h"
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/process_group/formation.h"
-#include "trainer_sdk/tcp/listener_watch.h"
 #include "trainer_sdk/tcp/reception.h"
 #include "trainer_sdk/tcp/socket_error.h"
 

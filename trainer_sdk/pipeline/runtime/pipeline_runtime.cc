@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
-#include "trainer_sdk/pipeline/runtime/channels.h"
 #include "trainer_sdk/pipeline/runtime/first_cause.h"
 #include "trainer_sdk/pipeline/runtime/rank_plan.h"
 #include "trainer_sdk/pipeline/runtime/stream_agreement.h"

@@ -1,11 +1,10 @@
-#include "trainer_sdk/process_group/testing/case_selection.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 #include <tuple>
 
 #include "trainer_sdk/process_group/signature.h"
+#include "trainer_sdk/process_group/testing/collective_case.h"
 
 namespace muster {
 namespace {

@@ -11,7 +11,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "trainer_sdk/process_group/process_group.h"
-#include "trainer_sdk/process_group/testing/case_selection.h"
 #include "trainer_sdk/process_group/testing/collective_case.h"
 #include "trainer_sdk/process_group/testing/conformance_checks.h"
 #include "trainer_sdk/process_group/testing/prepared_operation.h"

@@ -14,7 +14,7 @@
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/process_group/element.h"
 #include "trainer_sdk/process_group/operations.h"
-#include "trainer_sdk/process_group/testing/case_selection.h"
+#include "trainer_sdk/process_group/testing/collective_case.h"
 #include "trainer_sdk/process_group/testing/conformance_checks.h"
 #include "trainer_sdk/process_group/testing/element_values.h"
 #include "trainer_sdk/process_group/testing/prepared_operation.h"

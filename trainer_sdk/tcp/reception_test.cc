@@ -1,4 +1,4 @@
-#include "trainer_sdk/tcp/listener_watch.h"
+#include "trainer_sdk/tcp/reception.h"
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>

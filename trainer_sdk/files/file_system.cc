@@ -1,4 +1,4 @@
-#include "trainer_sdk/files/disk.h"
+#include "trainer_sdk/files/file_system.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -27,7 +27,6 @@
 #include "base/log_folder.h"
 #include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
-#include "trainer_sdk/files/file_system.h"
 
 namespace muster {
 namespace {

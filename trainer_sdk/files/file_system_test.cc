@@ -1,4 +1,4 @@
-#include "trainer_sdk/files/disk.h"
+#include "trainer_sdk/files/file_system.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>
