@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
+#include "base/net/connect.h"
 #include "base/owned_fd.h"
-#include "store/client/tcp_connect.h"
 
 namespace muster::launcher {
 namespace {
@@ -17,8 +17,7 @@ constexpr Duration kLook = std::chrono::seconds(1);
 constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 100'000'000};
 
 bool SomebodyListens(const rendezvous::Endpoint& endpoint) {
-  return store::ConnectTcp(endpoint.host, endpoint.port, MonotonicNow() + kLook)
-      .ok();
+  return ConnectTcp(endpoint.host, endpoint.port, MonotonicNow() + kLook).ok();
 }
 
 }  // namespace

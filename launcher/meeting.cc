@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ignored_signals.h"
+#include "base/net/resolve.h"
 #include "launcher/coordinator_choice.h"
-#include "rendezvous/endpoint/resolve.h"
 #include "rendezvous/protocol/signal_names.h"
 #include "rendezvous/protocol/verdict.h"
 
@@ -88,12 +88,14 @@ absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
   for (bool is_first = true;; is_first = false) {
     const Duration left =
         std::max(Duration::zero(), Duration(deadline - Clock::now()));
-    const absl::StatusOr<std::vector<rendezvous::SocketAddress>> addresses =
-        rendezvous::Resolve(MeetingPoint(options), left,
-                            [&signals] { return signals.IsPending(); });
+    const rendezvous::Endpoint meeting = MeetingPoint(options);
+    const absl::StatusOr<std::vector<SocketAddress>> addresses = Resolve(
+        meeting.host, meeting.port, {.timeout = left, .given_up = [&signals] {
+                                       return signals.IsPending();
+                                     }});
     ResolvedHost resolved;
     if (addresses.ok()) {
-      for (const rendezvous::SocketAddress& address : *addresses) {
+      for (const SocketAddress& address : *addresses) {
         resolved.addresses.push_back(address.Ip());
       }
     }

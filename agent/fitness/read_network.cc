@@ -11,12 +11,13 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "agent/fitness/small_file.h"
 #include "agent/fitness/within.h"
+#include "base/net/resolve.h"
 #include "base/owned_fd.h"
-#include "rendezvous/endpoint/resolve.h"
 
 namespace muster::agent {
 namespace {
@@ -24,8 +25,8 @@ namespace {
 constexpr size_t kMostInterfaces = 1024;
 constexpr size_t kMostReversed = 8;
 
-rendezvous::SocketAddress AddressOf(const sockaddr* address) {
-  rendezvous::SocketAddress copy;
+SocketAddress AddressOf(const sockaddr* address) {
+  SocketAddress copy;
   copy.size = address->sa_family == AF_INET ? sizeof(sockaddr_in)
                                             : sizeof(sockaddr_in6);
   std::memcpy(&copy.storage, address, copy.size);
@@ -98,7 +99,7 @@ std::string ListenOnce(int port) {
   return "";
 }
 
-std::string NameOf(const rendezvous::SocketAddress& address) {
+std::string NameOf(const SocketAddress& address) {
   char name[NI_MAXHOST] = {};
   const int error = getnameinfo(address.get(), address.size, name, sizeof(name),
                                 nullptr, 0, NI_NAMEREQD);
@@ -113,10 +114,9 @@ void ReadNames(NetworkFacts& facts, Instant deadline) {
   char name[HOST_NAME_MAX + 1] = {};
   gethostname(name, HOST_NAME_MAX);
   facts.host_name = name;
-  const auto forward =
-      rendezvous::Resolve({facts.host_name, 0}, Left(deadline));
+  const auto forward = Resolve(facts.host_name, 0, {.timeout = Left(deadline)});
   if (forward.ok()) {
-    for (const rendezvous::SocketAddress& address : *forward) {
+    for (const SocketAddress& address : *forward) {
       facts.forward.push_back(address.Ip());
     }
   } else {
@@ -129,25 +129,13 @@ void ReadNames(NetworkFacts& facts, Instant deadline) {
       if (facts.reverse.size() >= kMostReversed || text.rfind("fe80", 0) == 0) {
         continue;
       }
-      const auto address = rendezvous::Resolve({text, 0}, Duration::zero());
-      if (!address.ok() || address->empty()) continue;
-      facts.reverse[text] =
-          Within<std::string>(deadline, [one = address->front()] {
-            return NameOf(one);
-          }).value_or("");
+      const std::optional<SocketAddress> address = NumericAddress(text, 0);
+      if (!address.has_value()) continue;
+      facts.reverse[text] = Within<std::string>(deadline, [one = *address] {
+                              return NameOf(one);
+                            }).value_or("");
     }
   }
-}
-
-// Addresses for documentation (RFC 5737, RFC 3849): nobody's.
-std::string OutwardAddress() {
-  for (const char* nobody : {"192.0.2.1", "2001:db8::1"}) {
-    const auto target = rendezvous::Resolve({nobody, 9}, Duration::zero());
-    if (!target.ok() || target->empty()) continue;
-    std::string own = rendezvous::LocalAddressTowards(target->front());
-    if (!own.empty()) return own;
-  }
-  return "";
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "launcher/doctor/ask_coordinator.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/net/resolve.h"
 #include "rendezvous/client/admin_client.h"
-#include "rendezvous/endpoint/resolve.h"
 
 namespace muster::launcher {
 namespace {
@@ -16,12 +16,13 @@ agent::CoordinatorFacts AskCoordinator(
     const absl::StatusOr<std::string>& token) {
   agent::CoordinatorFacts facts;
   facts.endpoint = endpoint.ToString();
-  const auto addresses = rendezvous::Resolve(endpoint, kPatience);
+  const auto addresses =
+      Resolve(endpoint.host, endpoint.port, {.timeout = kPatience});
   if (!addresses.ok()) {
     facts.error = std::string(addresses.status().message());
     return facts;
   }
-  for (const rendezvous::SocketAddress& address : *addresses) {
+  for (const SocketAddress& address : *addresses) {
     facts.addresses.push_back(address.Ip());
   }
   if (!token.ok()) {
@@ -32,7 +33,7 @@ agent::CoordinatorFacts AskCoordinator(
   rendezvous::AdminClient client(
       {.coordinator = endpoint, .token = *token, .timeout = kPatience});
   const auto caller = client.WhoAmI();
-  facts.local_address = rendezvous::LocalAddressTowards(addresses->front());
+  facts.local_address = LocalAddressTowards(addresses->front());
   // One that is older than the question answers all the same, and so does one
   // that tells only those who belong to the job.
   if (absl::IsUnimplemented(caller.status())) return facts;

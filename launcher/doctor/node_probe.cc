@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
-#include "rendezvous/endpoint/resolve.h"
+#include "base/net/socket_address.h"
 
 namespace muster::launcher {
 namespace {
@@ -76,17 +76,17 @@ struct Attempt {
 };
 
 void Begin(const rendezvous::Endpoint& target, Attempt& attempt) {
-  const auto addresses = rendezvous::Resolve(target, Duration::zero());
-  if (!addresses.ok() || addresses->empty()) {
+  const std::optional<SocketAddress> address =
+      NumericAddress(target.host, target.port);
+  if (!address.has_value()) {
     attempt.Fail(absl::StrCat(target.host, " is no address"));
     return;
   }
-  const rendezvous::SocketAddress& address = addresses->front();
-  attempt.fd = OwnedFd(socket(address.storage.ss_family,
-                              SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  attempt.fd = OwnedFd(
+      socket(address->family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   attempt.begun = UnixNow();
   if (!attempt.fd.open() ||
-      (connect(attempt.fd.get(), address.get(), address.size) != 0 &&
+      (connect(attempt.fd.get(), address->get(), address->size) != 0 &&
        errno != EINPROGRESS)) {
     attempt.Fail(std::strerror(errno));
   }

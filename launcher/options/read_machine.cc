@@ -26,10 +26,10 @@
 #include "agent/gpus/nvml.h"
 #include "base/check.h"
 #include "base/environment_value.h"
+#include "base/net/socket_address.h"
 #include "base/owned_fd.h"
 #include "base/search_path.h"
 #include "launcher/options/worker_slots.h"
-#include "rendezvous/endpoint/resolve.h"
 
 extern char** environ;
 
@@ -116,21 +116,8 @@ std::string AddressText(const sockaddr* address) {
   return text;
 }
 
-// Addresses for documentation (RFC 5737, RFC 3849): nobody's.
-std::string OutwardAddress() {
-  for (const char* nobody : {"192.0.2.1", "2001:db8::1"}) {
-    const absl::StatusOr<std::vector<rendezvous::SocketAddress>> target =
-        rendezvous::Resolve({nobody, 9}, Duration::zero());
-    if (!target.ok() || target->empty()) continue;
-    std::string own = rendezvous::LocalAddressTowards(target->front());
-    if (!own.empty()) return own;
-  }
-  return "";
-}
-
-bool CanBind(const rendezvous::SocketAddress& address) {
-  const OwnedFd fd(
-      socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+bool CanBind(const SocketAddress& address) {
+  const OwnedFd fd(socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
   return fd.open() && bind(fd.get(), address.get(), address.size) == 0;
 }
 
@@ -156,8 +143,8 @@ std::vector<std::string> InterfaceAddresses() {
 
 std::string LoopbackAddress() {
   const auto works = [](const std::string& address) {
-    const auto known = rendezvous::Resolve({address, 0}, Duration::zero());
-    return known.ok() && !known->empty() && CanBind(known->front());
+    const std::optional<SocketAddress> known = NumericAddress(address, 0);
+    return known.has_value() && CanBind(*known);
   };
   for (const char* usual : {"127.0.0.1", "::1"}) {
     if (works(usual)) return usual;

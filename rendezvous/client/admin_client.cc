@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/net/resolve.h"
 #include "proto/admin.grpc.pb.h"
 #include "rendezvous/client/call_error.h"
-#include "rendezvous/endpoint/resolve.h"
 #include "rendezvous/grpc/call_headers.h"
 #include "rendezvous/grpc/grpc_status.h"
 #include "rendezvous/wire/bounds.h"
@@ -28,7 +28,9 @@ class AdminClient::Impl {
   // If none is, returns the error of the first address, the preferred one.
   template <typename Call>
   absl::Status OnFirstReached(const Call& call) {
-    const auto addresses = Resolve(options_.coordinator, options_.timeout);
+    const auto addresses =
+        Resolve(options_.coordinator.host, options_.coordinator.port,
+                {.timeout = options_.timeout});
     if (!addresses.ok()) return addresses.status();
     absl::Status first;
     for (const SocketAddress& address : *addresses) {

@@ -40,8 +40,7 @@ std::shared_ptr<grpc::Channel> OpenChannel(
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 5'000);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetMaxReceiveMessageSize(kMostAnswerBytes);
-  return grpc::CreateCustomChannel(address.GrpcTarget(), credentials,
-                                   arguments);
+  return grpc::CreateCustomChannel(address.Uri(), credentials, arguments);
 }
 
 }  // namespace muster::rendezvous

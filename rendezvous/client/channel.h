@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "rendezvous/endpoint/socket_address.h"
+#include "base/net/socket_address.h"
 
 namespace grpc {
 class Channel;

@@ -11,10 +11,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/net/resolve.h"
 #include "rendezvous/client/agent_stream.h"
 #include "rendezvous/client/call_error.h"
 #include "rendezvous/client/retry_pace.h"
-#include "rendezvous/endpoint/resolve.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -118,8 +118,9 @@ class GrpcLink::Impl : private AgentStream::Listener {
   }
 
   Attempt TryEveryAddress() {
-    const auto addresses = Resolve(options_.coordinator, kResolveTimeout,
-                                   [this] { return Closing(); });
+    const auto addresses = Resolve(
+        options_.coordinator.host, options_.coordinator.port,
+        {.timeout = kResolveTimeout, .given_up = [this] { return Closing(); }});
     if (!addresses.ok()) return {addresses.status(), std::nullopt};
     Attempt first;
     for (size_t i = 0; i < addresses->size(); ++i) {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "rendezvous/endpoint/resolve.h"
+#include "base/net/resolve.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -161,7 +161,8 @@ class ProbeServer::Impl {
 
 absl::StatusOr<std::unique_ptr<ProbeServer>> ProbeServer::Start(
     const Endpoint& listen, Probes probes) {
-  const auto addresses = Resolve(listen, kResolveTimeout);
+  const auto addresses =
+      Resolve(listen.host, listen.port, {.timeout = kResolveTimeout});
   if (!addresses.ok()) {
     return absl::UnavailableError(absl::StrCat(
         "probes: ", absl::string_view(addresses.status().message())));

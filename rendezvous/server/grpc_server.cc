@@ -15,8 +15,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/descriptor_limit.h"
+#include "base/net/resolve.h"
 #include "base/resource_room.h"
-#include "rendezvous/endpoint/resolve.h"
 #include "rendezvous/grpc/grpc_setup.h"
 #include "rendezvous/server/admin_service.h"
 #include "rendezvous/server/attach_service.h"
@@ -163,7 +163,8 @@ GrpcServer::~GrpcServer() { Shutdown(Duration::zero()); }
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
     Coordinator* coordinator, const Options& options) {
   SetUpGrpc();
-  const auto addresses = Resolve(options.listen, kResolveTimeout);
+  const auto addresses = Resolve(options.listen.host, options.listen.port,
+                                 {.timeout = kResolveTimeout});
   if (!addresses.ok()) return addresses.status();
   auto impl = std::make_unique<Impl>(coordinator, options);
   const absl::Status started = impl->Start(options, addresses->front());

@@ -11,11 +11,11 @@
 #include <string>
 #include <utility>
 
+#include "base/net/socket_address.h"
 #include "proto/admin.grpc.pb.h"
 #include "proto/coordinator.grpc.pb.h"
 #include "rendezvous/client/channel.h"
 #include "rendezvous/client/grpc_link.h"
-#include "rendezvous/endpoint/resolve.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/testing/scripted_node.h"
 #include "rendezvous/testing/tcp_stranger.h"
@@ -49,8 +49,9 @@ class GrpcServerTest : public ::testing::Test {
         FirstReport(run_id, "node", 1));
   }
   std::shared_ptr<grpc::Channel> Channel() {
-    return OpenChannel(Resolve(server_->address(), kPatience)->front(),
-                       InsecureClient());
+    return OpenChannel(
+        *NumericAddress(server_->address().host, server_->address().port),
+        InsecureClient());
   }
 
   Coordinator coordinator_{Coordinator::Options{}};

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "base/monotonic_clock.h"
-#include "store/client/tcp_connect.h"
+#include "base/net/connect.h"
 
 namespace muster::store {
 namespace {

@@ -1,5 +1,6 @@
 #include "store/client/store_channel.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -8,8 +9,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "store/client/poll_until.h"
-#include "store/client/tcp_connect.h"
+#include "base/net/connect.h"
 #include "store/wire/request.h"
 
 namespace muster::store {

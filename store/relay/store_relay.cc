@@ -7,8 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/descriptor_limit.h"
+#include "base/monotonic_clock.h"
+#include "base/net/resolve.h"
 #include "store/relay/relay_core.h"
-#include "store/relay/resolve_host.h"
 #include "store/relay/upstream_connection.h"
 #include "store/server/hub_thread.h"
 #include "store/server/listening_socket.h"
@@ -57,8 +58,8 @@ class RelayService : public StoreService {
 
 absl::StatusOr<OwnedFd> ReachUpstream(const std::string& host, int port,
                                       Instant deadline) {
-  const absl::StatusOr<std::vector<HostAddress>> addresses =
-      ResolveHost(host, port, deadline);
+  const absl::StatusOr<std::vector<SocketAddress>> addresses =
+      Resolve(host, port, {.timeout = deadline - MonotonicNow()});
   absl::Status status = addresses.status();
   if (addresses.ok()) {
     absl::StatusOr<OwnedFd> upstream = ConnectUpstream(*addresses, deadline);

@@ -1,21 +1,15 @@
 #ifndef MUSTER_STORE_RELAY_UPSTREAM_CONNECTION_H_
 #define MUSTER_STORE_RELAY_UPSTREAM_CONNECTION_H_
 
-#include <cstddef>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/net/socket_address.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
-#include "store/relay/resolve_host.h"
 
 namespace muster::store {
-
-// Divides the time from `now` to `deadline` equally among `turns` attempts and
-// returns the deadline of the first one. Time that it does not use is left to
-// the other attempts. Pure.
-Instant ShareOf(Instant deadline, Instant now, size_t turns);
 
 // Returns a non-blocking connection to a StoreServer that has agreed to relay
 // frames. Tries every address, each within its share of the time, so that an
@@ -26,7 +20,7 @@ Instant ShareOf(Instant deadline, Instant now, size_t turns);
 //   DeadlineExceeded    connected, but no answer arrived
 //   FailedPrecondition  the peer does not accept relays of this version
 absl::StatusOr<OwnedFd> ConnectUpstream(
-    const std::vector<HostAddress>& addresses, Instant deadline);
+    const std::vector<SocketAddress>& addresses, Instant deadline);
 
 }  // namespace muster::store
 

@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "base/monotonic_clock.h"
+#include "base/net/socket_address.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
-#include "store/relay/resolve_host.h"
 #include "store/server/listening_socket.h"
 #include "store/server/store_server.h"
 
 namespace muster::store {
 namespace {
 
-HostAddress Local(int port) {
-  return ResolveHost("127.0.0.1", port, Instant()).value()[0];
+SocketAddress Local(int port) {
+  return NumericAddress("127.0.0.1", port).value();
 }
 
 class UpstreamConnectionTest : public testing::Test {
@@ -26,8 +26,8 @@ class UpstreamConnectionTest : public testing::Test {
 
   // Connects to `first` or else to the server. The server is listed 39 times,
   // so that `first` gets half a second of the 20 s.
-  absl::StatusOr<OwnedFd> ConnectAfter(const HostAddress& first) {
-    std::vector<HostAddress> addresses(40, Local(server_->port()));
+  absl::StatusOr<OwnedFd> ConnectAfter(const SocketAddress& first) {
+    std::vector<SocketAddress> addresses(40, Local(server_->port()));
     addresses[0] = first;
     return ConnectUpstream(addresses,
                            MonotonicNow() + std::chrono::seconds(20));
@@ -36,17 +36,9 @@ class UpstreamConnectionTest : public testing::Test {
   const std::unique_ptr<StoreServer> server_;
 };
 
-TEST_F(UpstreamConnectionTest, TheTimeIsSharedAmongThoseThatAreLeft) {
-  const Instant now = Instant(std::chrono::hours(1));
-  const Instant deadline = now + std::chrono::seconds(3);
-  EXPECT_EQ(ShareOf(deadline, now, 3), now + std::chrono::seconds(1));
-  EXPECT_EQ(ShareOf(deadline, now, 1), deadline);
-  EXPECT_EQ(ShareOf(now, deadline, 3), now);
-}
-
 TEST_F(UpstreamConnectionTest, AnAddressThatRefusesIsPassedOver) {
   auto closed = ListenOn("127.0.0.1", 0);
-  const HostAddress refusing = Local(*LocalPort(*closed));
+  const SocketAddress refusing = Local(*LocalPort(*closed));
   closed->Close();
   const auto fd = ConnectUpstream({refusing, Local(server_->port())},
                                   MonotonicNow() + std::chrono::seconds(30));
@@ -65,7 +57,7 @@ TEST_F(UpstreamConnectionTest, AnAddressThatIsSilentLeavesTimeForTheNext) {
 TEST_F(UpstreamConnectionTest, ABlackHoleLeavesTimeForTheNext) {
   const auto full = ListenOn("127.0.0.1", 0);
   ASSERT_EQ(listen(full->get(), 0), 0);
-  const HostAddress hole = Local(*LocalPort(*full));
+  const SocketAddress hole = Local(*LocalPort(*full));
   std::vector<OwnedFd> fill;
   for (int i = 0; i < 4; ++i) {
     fill.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));

@@ -1,6 +1,5 @@
 #include "store/server/listening_socket.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -8,9 +7,12 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/net/socket_address.h"
 
 namespace muster::store {
 namespace {
@@ -21,17 +23,6 @@ constexpr int kBacklog = 1 << 20;
 constexpr int kKeepAliveIdleSeconds = 60;
 constexpr int kKeepAliveIntervalSeconds = 20;
 constexpr int kKeepAliveProbes = 3;
-
-union SocketAddress {
-  sockaddr any;
-  sockaddr_in v4;
-  sockaddr_in6 v6;
-};
-
-socklen_t SizeOf(const SocketAddress& address) {
-  return address.any.sa_family == AF_INET6 ? sizeof(address.v6)
-                                           : sizeof(address.v4);
-}
 
 absl::Status ErrnoStatus(const std::string& what) {
   const std::string message = absl::StrCat(what, ": ", std::strerror(errno));
@@ -63,32 +54,23 @@ absl::Status SetInherited(int fd) {
 
 absl::StatusOr<OwnedFd> Listen(const SocketAddress& address,
                                const std::string& where) {
-  OwnedFd fd(socket(address.any.sa_family,
-                    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  OwnedFd fd(
+      socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.open()) {
     return ErrnoStatus(absl::StrCat("opening the store's socket at ", where));
   }
   absl::Status set = Set(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
-  if (address.any.sa_family == AF_INET6) {
-    const bool any = IN6_IS_ADDR_UNSPECIFIED(&address.v6.sin6_addr);
+  if (address.family() == AF_INET6) {
+    const bool any = address.Ip() == "::";
     set.Update(Set(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, any ? 0 : 1));
   }
   set.Update(SetInherited(fd.get()));
   if (!set.ok()) return set;
-  if (bind(fd.get(), &address.any, SizeOf(address)) != 0 ||
+  if (bind(fd.get(), address.get(), address.size) != 0 ||
       listen(fd.get(), kBacklog) != 0) {
     return ErrnoStatus(absl::StrCat("listening for the store at ", where));
   }
   return fd;
-}
-
-SocketAddress AnyAddress(int family, int port) {
-  SocketAddress address;
-  std::memset(&address, 0, sizeof(address));
-  address.any.sa_family = family;
-  // The port is at the same offset in both families.
-  address.v4.sin_port = htons(static_cast<uint16_t>(port));
-  return address;
 }
 
 // Sets the options of ListenOn on a socket that is listening already.
@@ -119,20 +101,14 @@ absl::StatusOr<OwnedFd> ListenOn(const std::string& address, int port) {
   const std::string where =
       absl::StrCat(address.empty() ? "every address" : address, " port ", port);
   if (address.empty()) {
-    absl::StatusOr<OwnedFd> both = Listen(AnyAddress(AF_INET6, port), where);
+    absl::StatusOr<OwnedFd> both = Listen(*NumericAddress("::", port), where);
     if (both.ok() || both.status().code() != absl::StatusCode::kInvalidArgument)
       return both;
     // The host has no IPv6.
-    return Listen(AnyAddress(AF_INET, port), where);
+    return Listen(*NumericAddress("0.0.0.0", port), where);
   }
-  SocketAddress v4 = AnyAddress(AF_INET, port);
-  if (inet_pton(AF_INET, address.c_str(), &v4.v4.sin_addr) == 1) {
-    return Listen(v4, where);
-  }
-  SocketAddress v6 = AnyAddress(AF_INET6, port);
-  if (inet_pton(AF_INET6, address.c_str(), &v6.v6.sin6_addr) == 1) {
-    return Listen(v6, where);
-  }
+  const std::optional<SocketAddress> numeric = NumericAddress(address, port);
+  if (numeric.has_value()) return Listen(*numeric, where);
   return absl::InvalidArgumentError(
       absl::StrCat("the store's address ", address, " is not numeric"));
 }
@@ -147,11 +123,12 @@ absl::StatusOr<OwnedFd> ListenerFor(OwnedFd given, const std::string& address,
 
 absl::StatusOr<int> LocalPort(const OwnedFd& socket) {
   SocketAddress address;
-  socklen_t size = sizeof(address);
-  if (getsockname(socket.get(), &address.any, &size) != 0) {
+  address.size = sizeof(address.storage);
+  if (getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address.storage),
+                  &address.size) != 0) {
     return ErrnoStatus("the store's own address");
   }
-  return ntohs(address.v4.sin_port);
+  return address.Port();
 }
 
 }  // namespace muster::store

@@ -13,14 +13,20 @@
 #include <cstring>
 #include <memory>
 #include <set>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/loopback.h"
-#include "base/owned_fd.h"
+#include "base/net/resolve.h"
+#include "base/net/socket_address.h"
+#include "base/time.h"
 
 namespace muster {
 namespace {
+
+// As long as the resolver asks a name server that does not answer.
+constexpr Duration kResolveTimeout = std::chrono::seconds(30);
 
 std::string FromEnvironment(const char* name) {
   const char* const value = std::getenv(name);
@@ -86,30 +92,19 @@ std::string FirstOutside() {
 
 // The source address of a datagram to `host`; none is sent.
 absl::StatusOr<std::string> TowardsHost(const std::string& host) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_DGRAM;
-  addrinfo* found = nullptr;
-  const int rc = getaddrinfo(host.c_str(), "9", &hints, &found);
-  if (rc != 0) {
-    return absl::NotFoundError(
-        absl::StrCat("host '", host, "': ", gai_strerror(rc)));
+  const absl::StatusOr<std::vector<SocketAddress>> addresses =
+      Resolve(host, 9, {.timeout = kResolveTimeout});
+  if (!addresses.ok()) {
+    return absl::NotFoundError(addresses.status().message());
   }
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned(found,
-                                                             freeaddrinfo);
-  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-    const OwnedFd fd(socket(one->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    sockaddr_storage own{};
-    socklen_t length = sizeof(own);
-    auto* const address = reinterpret_cast<sockaddr*>(&own);
-    if (fd.open() && connect(fd.get(), one->ai_addr, one->ai_addrlen) == 0 &&
-        getsockname(fd.get(), address, &length) == 0) {
-      const std::string text = Numeric(address, length);
-      // Debian's /etc/hosts maps a host's own name to a loopback address, which
-      // other hosts cannot reach.
-      const bool own_name = IsLoopback(text) && !IsLoopback(host);
-      const std::string outside = own_name ? FirstOutside() : "";
-      return outside.empty() ? text : outside;
-    }
+  for (const SocketAddress& address : *addresses) {
+    const std::string own = LocalAddressTowards(address);
+    if (own.empty()) continue;
+    // Debian's /etc/hosts maps a host's own name to a loopback address, which
+    // other hosts cannot reach.
+    const bool own_name = IsLoopback(own) && !IsLoopback(host);
+    const std::string outside = own_name ? FirstOutside() : "";
+    return outside.empty() ? own : outside;
   }
   return absl::NotFoundError(absl::StrCat(
       "no way to host '", host,

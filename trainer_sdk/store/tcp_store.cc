@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
+#include "base/net/connect.h"
 #include "store/client/dial_store.h"
-#include "store/client/tcp_connect.h"
 #include "store/wire/limits.h"
 #include "store/wire/request.h"
 #include "trainer_sdk/store/store_errors.h"
@@ -195,8 +195,8 @@ TcpStore::TcpStore(const TcpStoreOptions& options,
                    store::StoreChannel connection)
     : host_(options.host),
       port_(options.port),
-      name_(absl::StrCat("the store at ",
-                         store::HostPort(options.host, options.port))),
+      name_(
+          absl::StrCat("the store at ", HostPort(options.host, options.port))),
       operation_timeout_(options.operation_timeout),
       connection_(std::move(connection)),
       lines_(options.host, options.port, options.wait_connections) {}

@@ -108,7 +108,7 @@ TEST(TcpStore, AHostThatIsUnknownIsNamed) {
                                          .connect_deadline = MonotonicNow()})
                           .status();
   EXPECT_TRUE(absl::IsDeadlineExceeded(late)) << late;
-  EXPECT_THAT(Text(late), HasSubstr("host 'no.such.host.invalid'"));
+  EXPECT_THAT(Text(late), HasSubstr("the name no.such.host.invalid"));
 }
 
 TEST(TcpStore, WhatIsNoStoreIsRefusedBeforeTheDeadline) {

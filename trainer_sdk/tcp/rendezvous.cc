@@ -1,17 +1,15 @@
 #include "trainer_sdk/tcp/rendezvous.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -20,6 +18,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/monotonic_clock.h"
+#include "base/net/socket_address.h"
 #include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/tcp/reception.h"
 #include "trainer_sdk/tcp/socket_error.h"
@@ -30,28 +29,9 @@ namespace {
 // The next rank knows all addresses by now and connects at once.
 constexpr Duration kCallPatience = std::chrono::seconds(3);
 
-struct SocketAddress {
-  sockaddr_storage storage{};
-  socklen_t length = 0;
-  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
-};
-
 absl::StatusOr<SocketAddress> Parse(const std::string& address, int port) {
-  SocketAddress parsed;
-  auto* const ipv4 = reinterpret_cast<sockaddr_in*>(&parsed.storage);
-  auto* const ipv6 = reinterpret_cast<sockaddr_in6*>(&parsed.storage);
-  if (inet_pton(AF_INET, address.c_str(), &ipv4->sin_addr) == 1) {
-    ipv4->sin_family = AF_INET;
-    ipv4->sin_port = htons(static_cast<uint16_t>(port));
-    parsed.length = sizeof(*ipv4);
-    return parsed;
-  }
-  if (inet_pton(AF_INET6, address.c_str(), &ipv6->sin6_addr) == 1) {
-    ipv6->sin6_family = AF_INET6;
-    ipv6->sin6_port = htons(static_cast<uint16_t>(port));
-    parsed.length = sizeof(*ipv6);
-    return parsed;
-  }
+  const std::optional<SocketAddress> numeric = NumericAddress(address, port);
+  if (numeric.has_value()) return *numeric;
   return absl::InvalidArgumentError(
       absl::StrCat("'", address, "' is no numeric address"));
 }
@@ -83,22 +63,22 @@ class Rendezvous {
   absl::Status Listen(const std::string& address) {
     absl::StatusOr<SocketAddress> own = Parse(address, 0);
     if (!own.ok()) return own.status();
-    listener_ = OwnedFd(socket(own->storage.ss_family,
-                               SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    listener_ = OwnedFd(
+        socket(own->family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     // The backlog holds the higher ranks, which may dial before this rank
     // accepts, and strangers.
     if (!listener_.open() ||
-        bind(listener_.get(), own->get(), own->length) != 0 ||
+        bind(listener_.get(), own->get(), own->size) != 0 ||
         listen(listener_.get(), place_.size + kStrangers) != 0) {
       return SocketError(absl::StrCat("listening at ", address), errno);
     }
-    own->length = sizeof(own->storage);
-    if (getsockname(listener_.get(), own->get(), &own->length) != 0) {
+    own->size = sizeof(own->storage);
+    if (getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&own->storage),
+                    &own->size) != 0) {
       return SocketError("getsockname", errno);
     }
     // The port has the same offset in both address families.
-    const int port =
-        ntohs(reinterpret_cast<sockaddr_in*>(&own->storage)->sin_port);
+    const int port = own->Port();
     if (place_.rank == 0) {
       std::string random(kSecretBytes / 2, '\0');
       if (getrandom(random.data(), random.size(), 0) !=
@@ -174,11 +154,11 @@ class Rendezvous {
   }
 
   absl::Status Dial(int peer) {
-    SocketAddress& address = addresses_[peer];
-    OwnedFd fd(socket(address.storage.ss_family,
+    const SocketAddress& address = addresses_[peer];
+    OwnedFd fd(socket(address.family(),
                       SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!fd.open()) return SocketError("making a socket", errno);
-    if (connect(fd.get(), address.get(), address.length) != 0) {
+    if (connect(fd.get(), address.get(), address.size) != 0) {
       if (errno != EINPROGRESS) return Unreachable(peer, errno);
       if (absl::Status s = Await(fd.get(), POLLOUT, peer); !s.ok()) return s;
       int error = 0;
@@ -195,7 +175,7 @@ class Rendezvous {
     const int next = place_.rank + 1;
     if (next == place_.size) return absl::OkStatus();
     ListenerWatch watch(
-        addresses_[next].storage, addresses_[next].length,
+        addresses_[next].storage, addresses_[next].size,
         absl::StrCat(Describe(ranks_.names[next]), " at ", Place(next)),
         kCallPatience, MonotonicNow());
     absl::Status s = ReceiveRanks(place_, listener_.get(), own_, deadline_,
@@ -237,16 +217,8 @@ class Rendezvous {
   }
 
   std::string Place(int peer) {
-    std::array<char, INET6_ADDRSTRLEN> text{};
-    SocketAddress& address = addresses_[peer];
-    const bool ipv4 = address.storage.ss_family == AF_INET;
-    const auto* const v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
-    const auto* const v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
-    (void)inet_ntop(address.storage.ss_family,
-                    ipv4 ? static_cast<const void*>(&v4->sin_addr)
-                         : static_cast<const void*>(&v6->sin6_addr),
-                    text.data(), text.size());
-    return absl::StrCat(text.data(), ":", ntohs(v4->sin_port));
+    const SocketAddress& address = addresses_[peer];
+    return HostPort(address.Ip(), address.Port());
   }
 
   const GroupPlace& place_;

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "base/descriptor_limit.h"
+#include "base/net/socket_address.h"
 #include "rendezvous/client/agent_stream.h"
 #include "rendezvous/client/channel.h"
-#include "rendezvous/endpoint/resolve.h"
 
 namespace muster {
 namespace {
@@ -114,8 +114,8 @@ rendezvous::Report FirstReport(const LoadShard& shard, int index) {
 
 class SimulatedAgent : private rendezvous::AgentStream::Listener {
  public:
-  SimulatedAgent(const rendezvous::SocketAddress& coordinator,
-                 rendezvous::Report first, Tally* tally)
+  SimulatedAgent(const SocketAddress& coordinator, rendezvous::Report first,
+                 Tally* tally)
       : tally_(tally), report_(std::move(first)) {
     stream_ = std::make_unique<rendezvous::AgentStream>(
         rendezvous::OpenChannel(coordinator, rendezvous::InsecureClient()), "",
@@ -174,15 +174,14 @@ bool PauseWhileWanted(std::chrono::microseconds pause) {
 
 int RunLoadShard(const LoadShard& shard) {
   RaiseDescriptorLimit(/*kept_for_others=*/0);
-  const auto address =
-      rendezvous::Resolve({"127.0.0.1", shard.port}, kPatience);
+  const SocketAddress address = *NumericAddress("127.0.0.1", shard.port);
   Tally tally;
   std::vector<std::unique_ptr<SimulatedAgent>> agents;
   const int64_t first_channel = Now();
   for (int i = 0; i < shard.count; ++i) {
     tally.AwaitJoined(i - kMostConnecting);
     agents.push_back(std::make_unique<SimulatedAgent>(
-        address->front(), FirstReport(shard, shard.first + i), &tally));
+        address, FirstReport(shard, shard.first + i), &tally));
   }
   const bool placed = tally.AwaitPlaced(shard.count);
   const ShardTimes times = tally.times();

@@ -1,0 +1,98 @@
+#include "base/net/connect.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "base/net/resolve.h"
+
+namespace muster {
+namespace {
+
+void SetOption(int fd, int level, int name, int value) {
+  // Errors are ignored: without the option a lost peer is noticed later.
+  setsockopt(fd, level, name, &value, sizeof(value));
+}
+
+void Tune(int fd) {
+  SetOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  SetOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  SetOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, 15);  // seconds
+  SetOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);  // seconds
+  SetOption(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
+  SetOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 30000);  // milliseconds
+}
+
+// Connects `fd`; returns 0 or the errno.
+int Reach(int fd, const SocketAddress& address, Instant deadline) {
+  if (connect(fd, address.get(), address.size) == 0) return 0;
+  // An interrupted connect continues in the background, as with EINPROGRESS.
+  if (errno != EINPROGRESS && errno != EINTR) return errno;
+  if (!PollUntil(fd, POLLOUT, deadline)) return ETIMEDOUT;
+  int error = 0;
+  socklen_t size = sizeof(error);
+  if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
+  return error;
+}
+
+}  // namespace
+
+bool PollUntil(int fd, short events, Instant deadline) {
+  pollfd poll = {.fd = fd, .events = events, .revents = 0};
+  while (true) {
+    const Duration left = std::max(deadline - MonotonicNow(), Duration::zero());
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    const timespec wait = {.tv_sec = seconds.count(),
+                           .tv_nsec = (left - seconds).count()};
+    // Errors of ppoll itself are ignored: using the descriptor will reveal
+    // them.
+    const int ready = ppoll(&poll, 1, &wait, nullptr);
+    if (ready > 0) return true;
+    if (left == Duration::zero()) return false;
+  }
+}
+
+Instant ShareOf(Instant deadline, Instant now, size_t turns) {
+  return deadline <= now ? deadline
+                         : now + (deadline - now) / static_cast<int64_t>(turns);
+}
+
+absl::StatusOr<OwnedFd> Connect(const SocketAddress& address,
+                                Instant deadline) {
+  OwnedFd fd(
+      socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd.open()) return absl::UnavailableError(std::strerror(errno));
+  Tune(fd.get());
+  const int error = Reach(fd.get(), address, deadline);
+  if (error != 0) return absl::UnavailableError(std::strerror(error));
+  return fd;
+}
+
+absl::StatusOr<OwnedFd> ConnectTcp(const std::string& host, int port,
+                                   Instant deadline) {
+  const absl::StatusOr<std::vector<SocketAddress>> addresses =
+      Resolve(host, port, {.timeout = deadline - MonotonicNow()});
+  if (!addresses.ok()) {
+    return absl::UnavailableError(addresses.status().message());
+  }
+  absl::Status last;
+  for (size_t i = 0; i < addresses->size(); ++i) {
+    absl::StatusOr<OwnedFd> fd =
+        Connect((*addresses)[i],
+                ShareOf(deadline, MonotonicNow(), addresses->size() - i));
+    if (fd.ok()) return fd;
+    last = fd.status();
+  }
+  return absl::UnavailableError(absl::StrCat(
+      "connecting to ", HostPort(host, port), ": ", last.message()));
+}
+
+}  // namespace muster

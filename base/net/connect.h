@@ -1,0 +1,40 @@
+#ifndef MUSTER_BASE_NET_CONNECT_H_
+#define MUSTER_BASE_NET_CONNECT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/net/socket_address.h"
+#include "base/owned_fd.h"
+#include "base/time.h"
+
+namespace muster {
+
+// Blocks until `fd` has one of poll()'s `events`, an error or a hang-up.
+// Returns false if `deadline` (on the clock of MonotonicNow) passes first.
+// Interruptions by signals do not end the wait.
+bool PollUntil(int fd, short events, Instant deadline);
+
+// Divides the time from `now` to `deadline` equally among `turns` attempts and
+// returns the deadline of the first one. Time that it does not use is left to
+// the other attempts. Pure.
+Instant ShareOf(Instant deadline, Instant now, size_t turns);
+
+// Returns a non-blocking TCP connection with TCP_NODELAY. Keep-alive notices a
+// peer that vanished after about half a minute. Makes one attempt; the caller
+// retries.
+//   Unavailable  refused, unreachable, or not accepted until the deadline; the
+//                message is the system's error
+absl::StatusOr<OwnedFd> Connect(const SocketAddress& address, Instant deadline);
+
+// Resolves `host` and connects to the first of its addresses that accepts.
+// Each address gets its share of the time, so that an address that drops all
+// packets leaves time for the next.
+//   Unavailable  the name does not resolve, or no address accepted; the message
+//                has the error of the last one
+absl::StatusOr<OwnedFd> ConnectTcp(const std::string& host, int port,
+                                   Instant deadline);
+
+}  // namespace muster
+
+#endif  // MUSTER_BASE_NET_CONNECT_H_

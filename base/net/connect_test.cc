@@ -1,0 +1,45 @@
+#include "base/net/connect.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+TEST(Connect, EveryAddressHasItsShareOfTheTime) {
+  const Instant now = Instant() + seconds(100);
+  const Instant deadline = now + seconds(6);
+  EXPECT_EQ(ShareOf(deadline, now, 3), now + seconds(2));
+  // An attempt that failed at once leaves its share to the others.
+  EXPECT_EQ(ShareOf(deadline, now, 2), now + seconds(3));
+  EXPECT_EQ(ShareOf(deadline, now, 1), deadline);
+  EXPECT_EQ(ShareOf(now, deadline, 2), now) << "too late already";
+}
+
+TEST(Connect, ReachesAListener) {
+  const OwnedFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  SocketAddress address = *NumericAddress("127.0.0.1", 0);
+  ASSERT_EQ(bind(listener.get(), address.get(), address.size), 0);
+  ASSERT_EQ(
+      getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address.storage),
+                  &address.size),
+      0);
+  const Instant deadline = MonotonicNow() + seconds(30);
+  const absl::StatusOr<OwnedFd> refused =
+      ConnectTcp("127.0.0.1", address.Port(), deadline);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(refused.status().message()),
+              HasSubstr(HostPort("127.0.0.1", address.Port())));
+  ASSERT_EQ(listen(listener.get(), 1), 0);
+  EXPECT_TRUE(ConnectTcp("127.0.0.1", address.Port(), deadline).ok());
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,114 @@
+#include "base/net/resolve.h"
+
+#include <netdb.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+namespace {
+
+constexpr Duration kGlance = std::chrono::milliseconds(50);
+
+using Addresses = absl::StatusOr<std::vector<SocketAddress>>;
+
+// State shared by the look-up thread and the waiting thread; freed by the last
+// of them.
+struct Answer {
+  std::mutex mutex;
+  std::condition_variable come;
+  std::optional<Addresses> addresses;
+};
+
+absl::Status StartLookUp(const std::string& host, int port, LookUp look_up,
+                         std::shared_ptr<Answer> answer) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  // A thread inherits the signal mask of its creator; signals are left to other
+  // threads.
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  absl::Status status;
+  try {
+    std::thread([host, port, look_up = std::move(look_up),
+                 answer = std::move(answer)] {
+      Addresses addresses = look_up(host, port);
+      const std::lock_guard<std::mutex> lock(answer->mutex);
+      answer->addresses = std::move(addresses);
+      answer->come.notify_all();
+    }).detach();
+  } catch (const std::system_error& error) {
+    status = absl::ResourceExhaustedError(
+        absl::StrCat("a thread for the resolver: ", error.what()));
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return status;
+}
+
+}  // namespace
+
+Addresses SystemLookUp(const std::string& host, int port) {
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV;
+  addrinfo* list = nullptr;
+  const int error =
+      getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned(list,
+                                                             &freeaddrinfo);
+  if (error != 0) return absl::UnavailableError(gai_strerror(error));
+  std::vector<SocketAddress> addresses;
+  for (const addrinfo* one = list; one != nullptr; one = one->ai_next) {
+    if (one->ai_addrlen > sizeof(sockaddr_storage)) continue;
+    SocketAddress& address = addresses.emplace_back();
+    std::memcpy(&address.storage, one->ai_addr, one->ai_addrlen);
+    address.size = one->ai_addrlen;
+  }
+  return addresses;
+}
+
+Addresses Resolve(const std::string& host, int port, ResolveLimits limits) {
+  const std::optional<SocketAddress> numeric = NumericAddress(host, port);
+  if (numeric.has_value()) return std::vector<SocketAddress>{*numeric};
+  const auto answer = std::make_shared<Answer>();
+  const absl::Status started =
+      StartLookUp(host, port, std::move(limits.look_up), answer);
+  if (!started.ok()) return started;
+  std::unique_lock<std::mutex> lock(answer->mutex);
+  limits.timeout = std::max(limits.timeout, Duration::zero());
+  Duration left = limits.timeout;
+  while (!answer->addresses.has_value() && left > Duration::zero() &&
+         !(limits.given_up && limits.given_up())) {
+    const Duration slice = std::min(left, kGlance);
+    answer->come.wait_for(lock, slice,
+                          [&] { return answer->addresses.has_value(); });
+    left -= slice;
+  }
+  if (!answer->addresses.has_value()) {
+    return absl::DeadlineExceededError(absl::StrCat(
+        "the name ", host, " was not resolved within ",
+        ToSeconds(limits.timeout), " s; is the name server reachable?"));
+  }
+  Addresses& found = *answer->addresses;
+  if (!found.ok() || found->empty()) {
+    return absl::UnavailableError(absl::StrCat(
+        "the name ", host, " does not resolve: ",
+        found.ok() ? "no address" : std::string(found.status().message())));
+  }
+  std::stable_partition(
+      found->begin(), found->end(),
+      [](const SocketAddress& one) { return one.family() == AF_INET; });
+  return *std::move(found);
+}
+
+}  // namespace muster

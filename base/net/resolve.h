@@ -1,0 +1,46 @@
+#ifndef MUSTER_BASE_NET_RESOLVE_H_
+#define MUSTER_BASE_NET_RESOLVE_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/net/socket_address.h"
+#include "base/time.h"
+
+namespace muster {
+
+// Looks a name up. May block without limit. Unavailable: the name has no
+// address.
+using LookUp = std::function<absl::StatusOr<std::vector<SocketAddress>>(
+    const std::string& host, int port)>;
+
+// Asks the system's resolver, which may take half a minute if no name server
+// answers.
+absl::StatusOr<std::vector<SocketAddress>> SystemLookUp(const std::string& host,
+                                                        int port);
+
+struct ResolveLimits {
+  Duration timeout = Duration::zero();
+  // Called every 50 ms if set. Once it returns true, nobody waits any longer.
+  std::function<bool()> given_up = nullptr;
+  LookUp look_up = SystemLookUp;
+};
+
+// Returns all addresses of `host`, at least one: IPv4 before IPv6 (where both
+// work, IPv4 needs no zone and is what other tools expect), otherwise in the
+// resolver's order. Blocks: IP addresses are returned at once, names are looked
+// up within the limits. A look-up that takes longer is abandoned, because it
+// cannot be cancelled, and ends on a thread of its own.
+//   Unavailable        the name does not resolve (yet: while a cluster starts,
+//                      it often does later)
+//   DeadlineExceeded   the resolver did not answer in time
+//   ResourceExhausted  no thread can be had
+absl::StatusOr<std::vector<SocketAddress>> Resolve(const std::string& host,
+                                                   int port,
+                                                   ResolveLimits limits);
+
+}  // namespace muster
+
+#endif  // MUSTER_BASE_NET_RESOLVE_H_

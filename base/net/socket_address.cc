@@ -1,0 +1,82 @@
+#include "base/net/socket_address.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "base/owned_fd.h"
+
+namespace muster {
+
+std::string SocketAddress::Ip() const {
+  char host[NI_MAXHOST];
+  if (getnameinfo(get(), size, host, sizeof(host), nullptr, 0,
+                  NI_NUMERICHOST) != 0) {
+    return "";
+  }
+  return host;
+}
+
+int SocketAddress::Port() const {
+  if (family() == AF_INET6) {
+    return ntohs(reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_port);
+  }
+  return ntohs(reinterpret_cast<const sockaddr_in*>(&storage)->sin_port);
+}
+
+std::string SocketAddress::Uri() const {
+  std::string ip = Ip();
+  if (family() != AF_INET6) return absl::StrCat("ipv4:", ip, ":", Port());
+  // A percent sign separates the zone of a link-local address; in a URI it must
+  // be written %25.
+  const size_t zone = ip.find('%');
+  if (zone != std::string::npos) ip.replace(zone, 1, "%25");
+  return absl::StrCat("ipv6:%5B", ip, "%5D:", Port());
+}
+
+std::optional<SocketAddress> NumericAddress(const std::string& ip, int port) {
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(ip.c_str(), std::to_string(port).c_str(), &hints, &found) !=
+      0) {
+    return std::nullopt;
+  }
+  SocketAddress address;
+  std::memcpy(&address.storage, found->ai_addr, found->ai_addrlen);
+  address.size = found->ai_addrlen;
+  freeaddrinfo(found);
+  return address;
+}
+
+std::string HostPort(const std::string& host, int port) {
+  return host.find(':') == std::string::npos
+             ? absl::StrCat(host, ":", port)
+             : absl::StrCat("[", host, "]:", port);
+}
+
+std::string LocalAddressTowards(const SocketAddress& peer) {
+  const OwnedFd fd(
+      socket(peer.family(), SOCK_DGRAM | SOCK_CLOEXEC, IPPROTO_UDP));
+  SocketAddress local;
+  local.size = sizeof(local.storage);
+  const bool known =
+      fd.open() && connect(fd.get(), peer.get(), peer.size) == 0 &&
+      getsockname(fd.get(), reinterpret_cast<sockaddr*>(&local.storage),
+                  &local.size) == 0;
+  return known ? local.Ip() : "";
+}
+
+std::string OutwardAddress() {
+  // Addresses for documentation (RFC 5737, RFC 3849): nobody's.
+  for (const char* nobody : {"192.0.2.1", "2001:db8::1"}) {
+    std::string own = LocalAddressTowards(*NumericAddress(nobody, 9));
+    if (!own.empty()) return own;
+  }
+  return "";
+}
+
+}  // namespace muster

@@ -1,0 +1,44 @@
+#ifndef MUSTER_BASE_NET_SOCKET_ADDRESS_H_
+#define MUSTER_BASE_NET_SOCKET_ADDRESS_H_
+
+#include <sys/socket.h>
+
+#include <optional>
+#include <string>
+
+namespace muster {
+
+// An IPv4 or IPv6 address with a port.
+struct SocketAddress {
+  sockaddr_storage storage = {};
+  socklen_t size = 0;
+
+  int family() const { return storage.ss_family; }
+  const sockaddr* get() const {
+    return reinterpret_cast<const sockaddr*>(&storage);
+  }
+  // The address without the port, as text: 10.0.0.7, fe80::1%eth0.
+  std::string Ip() const;
+  int Port() const;
+  // The address in the form of gRPC's targets, which need no name look-up:
+  // ipv4:10.0.0.7:80, ipv6:%5Bfe80::1%25eth0%5D:80.
+  std::string Uri() const;
+};
+
+// Reads an IP address; nullopt if `ip` is none, for example a name.
+std::optional<SocketAddress> NumericAddress(const std::string& ip, int port);
+
+// Returns "host:port", with brackets around an IPv6 address.
+std::string HostPort(const std::string& host, int port);
+
+// Returns the local IP address from which packets to `peer` are sent, so hosts
+// on that side can reach it; empty if there is no route. Sends no packet.
+std::string LocalAddressTowards(const SocketAddress& peer);
+
+// Returns the local IP address from which packets leave for other networks;
+// empty if there is no route.
+std::string OutwardAddress();
+
+}  // namespace muster
+
+#endif  // MUSTER_BASE_NET_SOCKET_ADDRESS_H_
