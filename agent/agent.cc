@@ -46,20 +46,12 @@ Lifecycle::Config ConfigOf(const AgentOptions& options) {
   config.node = options.node;
   config.spec = options.spec;
   config.endpoint = options.coordinator_endpoint;
-  config.connect_timeout = options.connect_timeout;
-  config.coordinator_timeout = options.coordinator_timeout;
-  config.signals_to_forward = options.signals_to_forward;
-  config.signals_to_leave = options.signals_to_leave;
+  config.policy = options.policy;
   if (!options.nccl_id_program.empty()) {
     config.nccl_id_patience = kNcclIdPatience;
   }
-  config.hangs = options.hangs;
   config.signals_to_preempt = options.preemption.signals;
   config.preempt_signal = options.preemption.worker_signal;
-  config.telling = options.telling;
-  config.asks_again = options.asks_again;
-  config.waits_for_place = options.waits_for_place;
-  config.never_ran_exit_code = options.never_ran_exit_code;
   if (options.fitness.Asked()) {
     config.fitness_interval = options.fitness.interval;
   }
@@ -207,7 +199,8 @@ class Agent::Impl {
     for (int signal : signals_.TakeAll()) {
       if (TakeTerminalSignal(signal)) continue;
       if (EndsJob(signal, options_.signals_to_handle,
-                  options_.signals_to_forward, options_.preemption.signals)) {
+                  options_.policy.signals_to_forward,
+                  options_.preemption.signals)) {
         end_ = JobEnd::kBySignal;
       }
       Step(SignalCaught{signal});

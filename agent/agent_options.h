@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "agent/fitness/fitness_options.h"
-#include "agent/lifecycle/telling.h"
+#include "agent/lifecycle/agent_policy.h"
 #include "agent/logs/log_plan.h"
 #include "agent/preemption/preemption_options.h"
 #include "agent/progress/hang_policy.h"
@@ -36,13 +36,10 @@ struct AgentOptions {
   bool expands_local_rank = false;
   // Which workers read this process's stdin.
   WorkerInput input;
-  // Signals that this process catches, in ascending precedence: those that
-  // stop the job, those that go to every worker of the job (USR1, …), those on
-  // which this node alone leaves (a pod's eviction), and those that announce
-  // that the cluster takes the nodes away.
+  AgentPolicy policy;
+  // Signals that stop the job. Those to forward, those on which to leave and
+  // those of a preemption precede them, in ascending order.
   std::vector<int> signals_to_handle;
-  std::vector<int> signals_to_forward;
-  std::vector<int> signals_to_leave;
   PreemptionOptions preemption;
   FitnessOptions fitness;
   // What `fitness.checks` come to; called from any thread, may take long.
@@ -50,23 +47,12 @@ struct AgentOptions {
   // The port of every round's store where this node serves it; 0: a free one.
   int store_port = 0;
   std::string store_port_flag = "--store-port";  // who fixed it, for messages
-  // Which silence of a worker is a hang.
-  HangPolicy hangs;
   // Where the folder of the workers' progress sockets is made.
   std::string socket_parent = "/tmp";
-  // How long the first connection may take, and how long the coordinator may
-  // be absent later, with workers running.
-  Duration connect_timeout = std::chrono::seconds(60);
-  Duration coordinator_timeout = std::chrono::seconds(60);
   std::string coordinator_endpoint;  // for messages
   std::string absent_hint;           // Defaults::absent_hint
   StorePath store_path = StorePath::kDirect;
   std::vector<std::string> remarks;  // one line each, said at the beginning
-  Telling telling = Telling::kAlone;
-  // See Lifecycle::Config.
-  bool asks_again = false;
-  bool waits_for_place = false;
-  int never_ran_exit_code = rendezvous::kNeverRanExitCode;
   // What makes NCCL ids (see agent/nccl_id); empty: nobody.
   std::string nccl_id_program;
 };

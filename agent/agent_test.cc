@@ -92,7 +92,7 @@ class AgentTest : public ::testing::Test {
     options_.logs.run_name = "job";
     options_.spec.shutdown_timeout = std::chrono::seconds(2);
     options_.signals_to_handle = {SIGTERM};
-    options_.signals_to_forward = {SIGUSR1};
+    options_.policy.signals_to_forward = {SIGUSR1};
   }
 
   AgentResult RunShell(const std::string& script, ScriptedLink::Answer answer) {

@@ -9,10 +9,10 @@ namespace {
 
 std::vector<int> NamedBy(const AgentOptions& options) {
   std::vector<int> signals = options.signals_to_handle;
-  signals.insert(signals.end(), options.signals_to_forward.begin(),
-                 options.signals_to_forward.end());
-  signals.insert(signals.end(), options.signals_to_leave.begin(),
-                 options.signals_to_leave.end());
+  signals.insert(signals.end(), options.policy.signals_to_forward.begin(),
+                 options.policy.signals_to_forward.end());
+  signals.insert(signals.end(), options.policy.signals_to_leave.begin(),
+                 options.policy.signals_to_leave.end());
   signals.insert(signals.end(), options.preemption.signals.begin(),
                  options.preemption.signals.end());
   return signals;

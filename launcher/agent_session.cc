@@ -161,13 +161,13 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   for (const std::string& remark : options.remarks) voice.Notice(remark);
   if (options.node.slots > 1 || options.spec.max_nodes > 1) {
     const std::string remark = MpiRemark(options.argv);
-    if (!remark.empty() && options.telling != agent::Telling::kOther) {
+    if (!remark.empty() && options.policy.telling != agent::Telling::kOther) {
       voice.Notice(remark);
     }
   }
   options.nccl_id_program = agent::NcclIdProgram(ReadEnvironment());
   const agent::Requeue requeue = options.preemption.requeue;
-  const agent::Telling telling = options.telling;
+  const agent::Telling telling = options.policy.telling;
   const std::string absent_hint = options.absent_hint;
   if (!options.fitness.checks.empty()) {
     options.node_checks = NodeChecks(options);

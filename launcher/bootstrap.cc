@@ -49,7 +49,7 @@ absl::StatusOr<PreparedNode> PrepareNode(
       agent::Guardian::Fork();
   if (!guardian.ok()) return guardian.status();
   node.guardian = *std::move(guardian);
-  if (options.telling != agent::Telling::kOther) {
+  if (options.policy.telling != agent::Telling::kOther) {
     for (const std::string& remark : options.remarks) voice.Notice(remark);
   }
   absl::Status layout = ReadBindingFacts(options, node.facts);

@@ -258,7 +258,7 @@ TEST(LaunchPlan, Signals) {
   const LaunchPlan plan = Plan(
       {"--signals-to-handle=SIGUSR1", "--signals-to-leave=SIGTERM", "./a"});
   EXPECT_THAT(plan.agent.signals_to_handle, ElementsAre(SIGUSR1));
-  EXPECT_THAT(plan.agent.signals_to_leave, ElementsAre(SIGTERM));
+  EXPECT_THAT(plan.agent.policy.signals_to_leave, ElementsAre(SIGTERM));
   EXPECT_EQ(plan.agent.environment.signals_to_handle, "SIGUSR1");
 }
 

@@ -118,7 +118,7 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
   parsed->options.remote.verdict_fd = starter.verdict_fd;
   if (starter.verdict_fd >= 0) parsed->options.cluster = Cluster::kHostFile;
   if (starter.telling != agent::Telling::kAlone) {
-    parsed->options.telling = starter.telling;
+    parsed->options.policy.telling = starter.telling;
   }
   switch (parsed->request) {
     case Request::kHelp:

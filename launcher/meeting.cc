@@ -34,7 +34,7 @@ class EndingSignals {
   explicit EndingSignals(const RunOptions& options) : options_(options) {
     sigemptyset(&signals_);
     for (const int signal : options.preemption.signals) Add(signal);
-    for (const int signal : options.signals_to_leave) Add(signal);
+    for (const int signal : options.policy.signals_to_leave) Add(signal);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
       if (Contains(options.signals_to_handle, signal)) Add(signal);
     }
@@ -64,7 +64,8 @@ class EndingSignals {
     if (Contains(options_.preemption.signals, signal)) {
       return rendezvous::kPreemptedExitCode;
     }
-    return Contains(options_.signals_to_leave, signal) ? 0 : 128 + signal;
+    return Contains(options_.policy.signals_to_leave, signal) ? 0
+                                                              : 128 + signal;
   }
 
  private:
@@ -83,7 +84,8 @@ absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
                                        const Voice& voice, int* exit_code) {
   if (IsAlone(options)) return PlanLaunch(options, facts, {});
   const EndingSignals signals(options);
-  const Clock::time_point deadline = Clock::now() + options.connect_timeout;
+  const Clock::time_point deadline =
+      Clock::now() + options.policy.connect_timeout;
   Duration pause = kFirstPause;
   for (bool is_first = true;; is_first = false) {
     const Duration left =
@@ -104,7 +106,8 @@ absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
     if (Clock::now() + pause >= deadline) return plan.status();
     if (is_first) {
       voice.Notice(absl::StrCat(plan.status().message(), "; trying again for ",
-                                ToSeconds(options.connect_timeout), " s"));
+                                ToSeconds(options.policy.connect_timeout),
+                                " s"));
     }
     if (const int signal = signals.Await(pause); signal != 0) {
       *exit_code = signals.ExitCode(signal);

@@ -46,7 +46,7 @@ std::string WholeWorld(const rendezvous::Place& place) {
 Lifecycle::Lifecycle(Config config, Instant now)
     : config_(std::move(config)),
       now_(now),
-      watch_(config_.hangs),
+      watch_(config_.policy.hangs),
       began_(now),
       unanswered_since_(now),
       fitness_(config_.fitness_interval),
@@ -299,7 +299,7 @@ Leave Lifecycle::LeaveWith(const rendezvous::Directive& finished) const {
   leave.reason =
       "this node stayed a spare, and its program never ran; the job has "
       "succeeded without it";
-  leave.exit_code = config_.never_ran_exit_code;
+  leave.exit_code = config_.policy.never_ran_exit_code;
   return leave;
 }
 
@@ -328,12 +328,13 @@ void Lifecycle::Start(const rendezvous::Place& place) {
   }
   step_.actions.emplace_back(StartWorkers{place});
   if (!IsSaidHere()) return;
-  Notice(absl::StrCat(
-      "round ", place.round, ": ",
-      config_.telling == Telling::kAlone ? OwnPart(place, config_.node.slots)
-                                         : WholeWorld(place),
-      place.restart_count > 0 ? absl::StrCat(", restart ", place.restart_count)
-                              : ""));
+  Notice(absl::StrCat("round ", place.round, ": ",
+                      config_.policy.telling == Telling::kAlone
+                          ? OwnPart(place, config_.node.slots)
+                          : WholeWorld(place),
+                      place.restart_count > 0
+                          ? absl::StrCat(", restart ", place.restart_count)
+                          : ""));
 }
 
 void Lifecycle::ReleaseWaiters(const std::string& why) {
@@ -380,7 +381,7 @@ void Lifecycle::MindTheCoordinator() {
     absent_from_start_ = false;
     Notice(absl::StrCat("no coordinator at ", config_.endpoint, " yet (",
                         link_error_, "); trying for ",
-                        ToSeconds(config_.connect_timeout), " s"));
+                        ToSeconds(config_.policy.connect_timeout), " s"));
   }
   if (cancel_deadline_.has_value() && now_ >= *cancel_deadline_) {
     cancel_deadline_.reset();
@@ -395,8 +396,8 @@ void Lifecycle::MindTheCoordinator() {
     }
   }
   if (!unanswered_since_.has_value()) return;
-  const Duration limit =
-      ever_answered_ ? config_.coordinator_timeout : config_.connect_timeout;
+  const Duration limit = ever_answered_ ? config_.policy.coordinator_timeout
+                                        : config_.policy.connect_timeout;
   if (now_ < *unanswered_since_ + limit) return;
   GiveUp(1, absl::StrCat("no answer from the coordinator at ", config_.endpoint,
                          " for ", ToSeconds(limit), " s",
@@ -423,11 +424,11 @@ void Lifecycle::Notice(std::string line) {
 }
 
 void Lifecycle::NoticeForJob(std::string line) {
-  if (config_.telling != Telling::kOther) Notice(std::move(line));
+  if (config_.policy.telling != Telling::kOther) Notice(std::move(line));
 }
 
 bool Lifecycle::IsSaidHere() const {
-  return config_.telling == Telling::kAlone || directive_->said_here;
+  return config_.policy.telling == Telling::kAlone || directive_->said_here;
 }
 
 void Lifecycle::SendReport() {
@@ -461,7 +462,7 @@ void Lifecycle::SendReport() {
   report.cancel = cancel_;
   report.signals = signals_;
   report.preemption = PreemptionNow();
-  report.waits_for_place = config_.waits_for_place;
+  report.waits_for_place = config_.policy.waits_for_place;
   report.fitness = fitness_.fitness();
   report.unfit = fitness_.unfit();
   step_.report = std::move(report);
@@ -489,8 +490,8 @@ std::optional<Instant> Lifecycle::NextDeadline() const {
     consider(cancel_deadline_);
     if (unanswered_since_.has_value()) {
       consider(*unanswered_since_ + (ever_answered_
-                                         ? config_.coordinator_timeout
-                                         : config_.connect_timeout));
+                                         ? config_.policy.coordinator_timeout
+                                         : config_.policy.connect_timeout));
     }
   }
   return next;

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "agent/lifecycle/agent_policy.h"
 #include "agent/lifecycle/fitness_watch.h"
 #include "agent/lifecycle/hang_blame.h"
 #include "agent/lifecycle/hang_watch.h"
 #include "agent/lifecycle/lifecycle_step.h"
 #include "agent/lifecycle/nccl_id_offer.h"
-#include "agent/lifecycle/telling.h"
 #include "agent/progress/hang_policy.h"
 #include "base/time.h"
 
@@ -36,25 +36,13 @@ class Lifecycle {
     rendezvous::NodeIdentity node;  // address may be empty: LinkUp brings it
     rendezvous::JobSpec spec;
     std::string endpoint;  // the coordinator's, for messages
-    Duration connect_timeout = std::chrono::seconds(60);
-    Duration coordinator_timeout = std::chrono::seconds(60);
-    std::vector<int> signals_to_forward;  // to every worker of the job
-    std::vector<int> signals_to_leave;
+    AgentPolicy policy;
     // How long the first report waits for the first NCCL id; zero: not.
     Duration nccl_id_patience = Duration::zero();
-    HangPolicy hangs;
     // Signals by which the cluster announces that it takes the nodes away, and
     // what workers get then; 0: nothing.
     std::vector<int> signals_to_preempt;
     int preempt_signal = 15;
-    // Who of the nodes says what they all hear of.
-    Telling telling = Telling::kAlone;
-    // A coordinator of another job is asked again, for as long as an absent one
-    // is waited for, instead of being believed.
-    bool asks_again = false;
-    bool waits_for_place = false;  // Report::waits_for_place
-    // The exit code after the success of a job that had no use for this node.
-    int never_ran_exit_code = rendezvous::kNeverRanExitCode;
     // How often a node that waits is checked; nothing: it is always fit.
     std::optional<Duration> fitness_interval;
   };

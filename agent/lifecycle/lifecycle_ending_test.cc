@@ -202,7 +202,7 @@ class LifecycleLeaving : public ::testing::Test {
  protected:
   static Lifecycle::Config LeavesOnTerm() {
     Lifecycle::Config config = LifecycleFixture::QuickConfig();
-    config.signals_to_leave = {SIGTERM};
+    config.policy.signals_to_leave = {SIGTERM};
     return config;
   }
   LifecycleLeaving() : agent_(LeavesOnTerm()) { agent_.Run(1); }
@@ -282,7 +282,7 @@ TEST(LifecycleSpare, SuccessWithoutItHasAnExitCodeOfItsOwn) {
 
 TEST(LifecycleSpare, ThatCodeIsTheClustersAffair) {
   Lifecycle::Config config = LifecycleFixture::QuickConfig();
-  config.never_ran_exit_code = 0;
+  config.policy.never_ran_exit_code = 0;
   LifecycleFixture agent(config);
   agent.Connect();
   agent.TellFinished(0);

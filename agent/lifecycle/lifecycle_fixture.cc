@@ -30,8 +30,8 @@ Lifecycle::Config LifecycleFixture::QuickConfig() {
   config.spec.shutdown_timeout = std::chrono::seconds(10);
   config.spec.keep_alive_interval = std::chrono::seconds(1);
   config.endpoint = "head:29400";
-  config.connect_timeout = std::chrono::seconds(20);
-  config.coordinator_timeout = std::chrono::seconds(30);
+  config.policy.connect_timeout = std::chrono::seconds(20);
+  config.policy.coordinator_timeout = std::chrono::seconds(30);
   return config;
 }
 

@@ -22,7 +22,7 @@ using ::testing::StartsWith;
 
 Lifecycle::Config ThirtySeconds() {
   Lifecycle::Config config = LifecycleFixture::QuickConfig();
-  config.hangs = {HangDetection::kGiven, seconds(30)};
+  config.policy.hangs = {HangDetection::kGiven, seconds(30)};
   return config;
 }
 

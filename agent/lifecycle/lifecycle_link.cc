@@ -24,7 +24,7 @@ void Lifecycle::On(const LinkDown& event) {
     Notice(absl::StrCat(
         "lost the coordinator at ", config_.endpoint, " (", link_error_, "); ",
         HasWorkers() ? "the workers run on; " : "", "trying again for ",
-        ToSeconds(config_.coordinator_timeout), " s"));
+        ToSeconds(config_.policy.coordinator_timeout), " s"));
   } else if (!ever_answered_) {
     absent_from_start_ = true;
   }
@@ -36,14 +36,14 @@ void Lifecycle::On(const LinkDown& event) {
 // still be found at the endpoint: a pod that ends is in the name service until
 // it has ended.
 bool Lifecycle::AsksAgain(const rendezvous::Directive& directive) const {
-  return config_.asks_again &&
+  return config_.policy.asks_again &&
          directive.kind == rendezvous::DirectiveKind::kRefused &&
          directive.another_job && !HasWorkers() && !leave_.has_value();
 }
 
 void Lifecycle::AskAgain(const std::string& why) {
-  const Duration patience =
-      ever_answered_ ? config_.coordinator_timeout : config_.connect_timeout;
+  const Duration patience = ever_answered_ ? config_.policy.coordinator_timeout
+                                           : config_.policy.connect_timeout;
   link_error_ = why;
   connected_ = false;
   if (!unanswered_since_.has_value()) unanswered_since_ = now_;

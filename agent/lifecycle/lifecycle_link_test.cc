@@ -261,7 +261,7 @@ rendezvous::Directive RefusedAsAnotherJobs(const std::string& why) {
 // A pod that ends is found by its name until it has ended.
 TEST(LifecycleWrongCoordinator, IsAskedAgainWhereAClusterStartsTheNodes) {
   Lifecycle::Config config = LifecycleFixture::QuickConfig();
-  config.asks_again = true;
+  config.policy.asks_again = true;
   LifecycleFixture agent(config);
   agent.Connect();
   agent.Wait(seconds(8));
@@ -279,7 +279,7 @@ TEST(LifecycleWrongCoordinator, IsAskedAgainWhereAClusterStartsTheNodes) {
 
 TEST(LifecycleWrongCoordinator, IsAskedForAsLongAsAnAbsentOne) {
   Lifecycle::Config config = LifecycleFixture::QuickConfig();
-  config.asks_again = true;
+  config.policy.asks_again = true;
   LifecycleFixture agent(config);
   for (int second = 0; second < 19; ++second) {
     agent.Connect();
@@ -304,7 +304,7 @@ TEST(LifecycleWrongCoordinator, IsBelievedElsewhere) {
 
 TEST(LifecycleWrongCoordinator, AnotherRefusalIsFinal) {
   Lifecycle::Config config = LifecycleFixture::QuickConfig();
-  config.asks_again = true;
+  config.policy.asks_again = true;
   LifecycleFixture agent(config);
   agent.Connect();
   agent.Tell(DirectiveOf(rendezvous::DirectiveKind::kRefused));

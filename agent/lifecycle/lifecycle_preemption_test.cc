@@ -23,7 +23,7 @@ Lifecycle::Config PreemptedConfig() {
   config.spec.preempt_grace = seconds(60);
   config.signals_to_preempt = {SIGUSR1, SIGTERM};
   config.preempt_signal = SIGTERM;
-  config.signals_to_forward = {SIGCONT, SIGUSR2};
+  config.policy.signals_to_forward = {SIGCONT, SIGUSR2};
   return config;
 }
 
@@ -70,7 +70,7 @@ TEST_F(LifecyclePreemption, TellsTheCoordinatorTheNodeAndTheWorkers) {
 TEST(LifecyclePreemptionTold, OnceWhereNodesShareTheirOutput) {
   const auto told = [](Telling telling) {
     Lifecycle::Config config = PreemptedConfig();
-    config.telling = telling;
+    config.policy.telling = telling;
     LifecycleFixture agent(config);
     agent.Run(1);
     agent.Step(SignalCaught{SIGUSR1});
@@ -259,7 +259,7 @@ TEST_F(LifecyclePreemption, TheSameOrderMayComeTwice) {
 // A last checkpoint takes longer than a step.
 TEST_F(LifecyclePreemption, SilenceIsNoHangAnyMore) {
   Lifecycle::Config config = PreemptedConfig();
-  config.hangs = {HangDetection::kGiven, seconds(5)};
+  config.policy.hangs = {HangDetection::kGiven, seconds(5)};
   LifecycleFixture agent(config);
   agent.Run(1);
   agent.Says(0);
@@ -356,7 +356,7 @@ TEST_F(LifecyclePreemption, WorkersHaveTheirGraceWithoutACoordinator) {
 TEST(LifecyclePreemptionAlone, WorkersAreStoppedWhenTheGraceIsOver) {
   for (const bool connected : {false, true}) {
     Lifecycle::Config config = PreemptedConfig();
-    config.coordinator_timeout = std::chrono::hours(1);
+    config.policy.coordinator_timeout = std::chrono::hours(1);
     LifecycleFixture agent(config);
     agent.Run(1);
     if (!connected) agent.Disconnect();
@@ -377,7 +377,7 @@ TEST(LifecyclePreemptionAlone, WorkersAreStoppedWhenTheGraceIsOver) {
 
 TEST(LifecyclePreemptionAlone, AStoppedNodeLeavesWithoutTheVerdict) {
   Lifecycle::Config config = PreemptedConfig();
-  config.coordinator_timeout = std::chrono::hours(1);
+  config.policy.coordinator_timeout = std::chrono::hours(1);
   LifecycleFixture agent(config);
   agent.Run(1);
   agent.Step(SignalCaught{SIGUSR1});

@@ -25,7 +25,7 @@ void Lifecycle::On(const SignalCaught& event) {
     CatchPreemption(event.signal);
     return;
   }
-  if (Holds(config_.signals_to_leave, event.signal)) {
+  if (Holds(config_.policy.signals_to_leave, event.signal)) {
     if (leaving_.has_value()) {
       Notice("caught a second signal to leave: killing the workers now");
       if (HasWorkers()) Stop(event.signal, Duration::zero());
@@ -42,7 +42,7 @@ void Lifecycle::On(const SignalCaught& event) {
     }
     return;
   }
-  if (Holds(config_.signals_to_forward, event.signal)) {
+  if (Holds(config_.policy.signals_to_forward, event.signal)) {
     signals_.push_back({++newest_signal_, event.signal});
     if (signals_.size() > rendezvous::kMostSignalNotices)
       signals_.erase(signals_.begin());

@@ -26,7 +26,7 @@ class LifecycleTelling : public ::testing::Test {
  protected:
   static LifecycleFixture AgentOf(const Node& node) {
     Lifecycle::Config config = LifecycleFixture::QuickConfig();
-    config.telling = node.telling;
+    config.policy.telling = node.telling;
     LifecycleFixture agent(config);
     agent.Connect();
     return agent;

@@ -420,7 +420,7 @@ TEST(LifecycleSignals, DoNotReachStoppingWorkers) {
 
 TEST(LifecycleSignals, CaughtHereAreReported) {
   Lifecycle::Config config = LifecycleFixture::QuickConfig();
-  config.signals_to_forward = {SIGUSR1, SIGUSR2};
+  config.policy.signals_to_forward = {SIGUSR1, SIGUSR2};
   LifecycleFixture agent(config);
   agent.Run(1);
   agent.Forget();

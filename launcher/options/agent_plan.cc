@@ -178,24 +178,19 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
   }
   agent.input = options.input;
   agent.signals_to_handle = options.signals_to_handle;
-  agent.signals_to_forward = options.signals_to_forward;
-  agent.signals_to_leave = options.signals_to_leave;
-  agent.telling = options.telling;
-  agent.asks_again = options.cluster == Cluster::kSlurm ||
-                     options.cluster == Cluster::kKubernetes;
-  agent.waits_for_place = options.cluster == Cluster::kKubernetes;
+  agent.policy = options.policy;
+  agent.policy.asks_again = options.cluster == Cluster::kSlurm ||
+                            options.cluster == Cluster::kKubernetes;
+  agent.policy.waits_for_place = options.cluster == Cluster::kKubernetes;
   // A cluster counts every other code as a failure of the whole job.
-  if (options.cluster != Cluster::kNone) agent.never_ran_exit_code = 0;
+  if (options.cluster != Cluster::kNone) agent.policy.never_ran_exit_code = 0;
   agent.preemption = options.preemption;
   agent.spec.preempt_grace = options.preemption.grace;
   agent.fitness = options.fitness;
   agent.fitness.gpus_needed = slots->gpus_needed;
-  agent.hangs = options.hangs;
   if (const auto folder = EnvironmentValue(facts.environment, "TMPDIR")) {
     agent.socket_parent = *folder;
   }
-  agent.connect_timeout = options.connect_timeout;
-  agent.coordinator_timeout = options.coordinator_timeout;
   agent.coordinator_endpoint = endpoint;
   agent.absent_hint = options.absent_hint;
   agent.store_path = options.store_path;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/lifecycle/telling.h"
+#include "agent/lifecycle/agent_policy.h"
 #include "base/time.h"
 
 namespace muster::launcher {

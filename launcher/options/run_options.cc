@@ -245,8 +245,9 @@ void ReadCluster(FlagValues& values, RunOptions& options) {
   values.Into("topology", ReadLabels, options.topology);
   options.remote = ReadRemoteOptions(values);
   values.Into("token-file", ReadText, options.token_file);
-  values.Into("connect-timeout", ReadSeconds, options.connect_timeout);
-  values.Into("coordinator-timeout", ReadSeconds, options.coordinator_timeout);
+  values.Into("connect-timeout", ReadSeconds, options.policy.connect_timeout);
+  values.Into("coordinator-timeout", ReadSeconds,
+              options.policy.coordinator_timeout);
 }
 
 void ReadRendezvousConf(FlagValues& values, const Defaults& defaults,
@@ -273,7 +274,7 @@ void ReadRendezvousConf(FlagValues& values, const Defaults& defaults,
     spec.keep_alive_misses = *conf.keep_alive_max_attempt;
   }
   if (conf.read_timeout && !values.IsGiven("connect-timeout")) {
-    options.connect_timeout = *conf.read_timeout;
+    options.policy.connect_timeout = *conf.read_timeout;
   }
   if (conf.meets_in_file && spec.max_nodes > 1) {
     options.remarks.emplace_back(
@@ -328,7 +329,7 @@ void ReadWorkers(FlagValues& values, RunOptions& options) {
   values.Into("scale-up", scale_up, options.spec.scale_up);
   values.Into("scale-up-cooldown", ReadSeconds,
               options.spec.scale_up_cool_down);
-  values.Into("hang-timeout", ReadHangPolicy, options.hangs);
+  values.Into("hang-timeout", ReadHangPolicy, options.policy.hangs);
   values.Into("numa-binding", ReadBinding, options.binding);
   values.Into("dialect", ReadDialects, options.dialects);
   CheckDialects(worker_store, values, options);
@@ -377,8 +378,9 @@ void ReadOutput(FlagValues& values, RunOptions& options) {
 void ReadStopping(FlagValues& values, RunOptions& options) {
   options.signals_to_handle_text = values.Text("signals-to-handle");
   values.Into("signals-to-handle", ReadSignals, options.signals_to_handle);
-  values.Into("signals-to-forward", ReadSignals, options.signals_to_forward);
-  values.Into("signals-to-leave", ReadSignals, options.signals_to_leave);
+  values.Into("signals-to-forward", ReadSignals,
+              options.policy.signals_to_forward);
+  values.Into("signals-to-leave", ReadSignals, options.policy.signals_to_leave);
   values.Into("shutdown-timeout", ReadSeconds, options.spec.shutdown_timeout);
   options.preemption = ReadPreemptionOptions(values);
 }
@@ -479,7 +481,7 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   RunOptions& options = parsed.options;
   options.remarks = std::move(defaults->remarks);
   options.worker_environment = std::move(defaults->worker_environment);
-  options.telling = defaults->telling;
+  options.policy.telling = defaults->telling;
   options.cluster = defaults->cluster;
   ReadCluster(values, options);
   ReadRendezvousConf(values, *defaults, options);

@@ -58,8 +58,7 @@ struct RunOptions {
   std::vector<std::string> topology;  // "KEY=VALUE", the outermost first
   rendezvous::JobSpec spec;
   RemoteOptions remote;
-  Duration connect_timeout = std::chrono::seconds(60);
-  Duration coordinator_timeout = std::chrono::seconds(60);
+  agent::AgentPolicy policy;
   Duration close_timeout = std::chrono::seconds(30);
   std::string absent_hint;  // Defaults::absent_hint
 
@@ -74,7 +73,6 @@ struct RunOptions {
   bool expands_local_rank = false;  // torchrun's macro in arguments
   std::string role = "default";
   std::vector<std::string> program;  // and its arguments
-  agent::HangPolicy hangs;
   agent::Binding binding = agent::Binding::kNone;
   std::vector<agent::Dialect> dialects;
   std::string local_rank_flag;  // its name, without dashes; empty: none
@@ -95,14 +93,11 @@ struct RunOptions {
   agent::LogPlan::Rotation rotation = agent::LogPlan::Rotation::kOfShownStreams;
   int64_t rotate_bytes = 256 << 20;
   Verbosity verbosity = Verbosity::kNotices;
-  agent::Telling telling = agent::Telling::kAlone;
   Cluster cluster = Cluster::kNone;
 
   // Signals.
   std::string signals_to_handle_text;
-  std::vector<int> signals_to_handle;   // stop the job
-  std::vector<int> signals_to_forward;  // go to every worker
-  std::vector<int> signals_to_leave;
+  std::vector<int> signals_to_handle;  // stop the job
   agent::PreemptionOptions preemption;
 
   // One line each, to be said once: flags that have no effect here.

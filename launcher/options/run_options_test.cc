@@ -338,7 +338,7 @@ TEST(RunOptions, TorchsVariableOfTheShutdownTimeout) {
 
 TEST(RunOptions, SignalsToForwardAreNoSignalsToHandle) {
   const RunOptions options = Options({"--signals-to-forward=USR1,USR2"});
-  EXPECT_THAT(options.signals_to_forward, ElementsAre(SIGUSR1, SIGUSR2));
+  EXPECT_THAT(options.policy.signals_to_forward, ElementsAre(SIGUSR1, SIGUSR2));
   EXPECT_EQ(options.signals_to_handle_text, "SIGTERM,SIGINT,SIGHUP,SIGQUIT");
 }
 
@@ -373,7 +373,7 @@ TEST(RunOptions, EveryKeyOfRdzvConf) {
   EXPECT_EQ(options.close_timeout, std::chrono::seconds(3));
   EXPECT_EQ(options.spec.keep_alive_interval, std::chrono::milliseconds(500));
   EXPECT_EQ(options.spec.keep_alive_misses, 7);
-  EXPECT_EQ(options.connect_timeout, std::chrono::seconds(9));
+  EXPECT_EQ(options.policy.connect_timeout, std::chrono::seconds(9));
   EXPECT_EQ(options.hosting, Hosting::kNever);
   EXPECT_EQ(Options({"--rdzv-conf=timeout=4"}).spec.join_timeout,
             std::chrono::seconds(4));
@@ -457,10 +457,10 @@ TEST(RunOptions, OurOwnFlags) {
   EXPECT_EQ(options.spec.wait_for_replacement, std::chrono::seconds(4));
   EXPECT_EQ(options.spec.scale_up, rendezvous::ScaleUp::kNever);
   EXPECT_EQ(options.spec.scale_up_cool_down, std::chrono::seconds(6));
-  EXPECT_THAT(options.signals_to_leave, ElementsAre(SIGTERM));
+  EXPECT_THAT(options.policy.signals_to_leave, ElementsAre(SIGTERM));
   EXPECT_EQ(options.rotate_bytes, 1 << 20);
-  EXPECT_EQ(options.connect_timeout, std::chrono::seconds(2));
-  EXPECT_EQ(options.coordinator_timeout, std::chrono::seconds(3));
+  EXPECT_EQ(options.policy.connect_timeout, std::chrono::seconds(2));
+  EXPECT_EQ(options.policy.coordinator_timeout, std::chrono::seconds(3));
   EXPECT_EQ(options.verbosity, Verbosity::kQuiet);
 }
 
@@ -485,11 +485,13 @@ TEST(RunOptionsTest, HangTimeout) {
     return ParseRunOptions(FlagsOf(FlagUser::kLaunchOnly),
                            {"--hang-timeout=" + text, "a.py"}, {});
   };
-  EXPECT_EQ(of("auto")->options.hangs.detection,
+  EXPECT_EQ(of("auto")->options.policy.hangs.detection,
             agent::HangDetection::kLearned);
-  EXPECT_EQ(of("off")->options.hangs.detection, agent::HangDetection::kOff);
-  EXPECT_EQ(of("90.5")->options.hangs.detection, agent::HangDetection::kGiven);
-  EXPECT_EQ(of("90.5")->options.hangs.timeout,
+  EXPECT_EQ(of("off")->options.policy.hangs.detection,
+            agent::HangDetection::kOff);
+  EXPECT_EQ(of("90.5")->options.policy.hangs.detection,
+            agent::HangDetection::kGiven);
+  EXPECT_EQ(of("90.5")->options.policy.hangs.timeout,
             std::chrono::milliseconds(90500));
   for (const char* text : {"0", "-1", "soon", ""}) {
     EXPECT_THAT(std::string(of(text).status().message()),

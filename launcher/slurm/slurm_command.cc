@@ -38,8 +38,8 @@ sigset_t Caught(const RunOptions& options) {
     sigaddset(&signals, number);
   }
   for (const auto* list :
-       {&options.signals_to_handle, &options.signals_to_forward,
-        &options.signals_to_leave, &options.preemption.signals}) {
+       {&options.signals_to_handle, &options.policy.signals_to_forward,
+        &options.policy.signals_to_leave, &options.preemption.signals}) {
     for (const int number : *list) sigaddset(&signals, number);
   }
   // Slurm's usual notice; without a handler it would end this process.

@@ -85,7 +85,7 @@ TEST(RemotePlan, AgentsFlagsAreFlags) {
   EXPECT_EQ(options.hosting, Hosting::kNever);
   EXPECT_EQ(options.endpoint->ToString(), "10.0.0.1:4711");
   EXPECT_EQ(options.spec.last_call, std::chrono::seconds(1));
-  EXPECT_THAT(options.signals_to_leave, ElementsAre(12, kLeaveSignal));
+  EXPECT_THAT(options.policy.signals_to_leave, ElementsAre(12, kLeaveSignal));
   EXPECT_THAT(options.program, ElementsAre("train.py", "--lr=1"));
 }
 

@@ -34,7 +34,7 @@ namespace {
 std::vector<int> CaughtSignals(const RunOptions& options) {
   std::vector<int> signals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   for (const std::vector<int>* more :
-       {&options.signals_to_handle, &options.signals_to_forward,
+       {&options.signals_to_handle, &options.policy.signals_to_forward,
         &options.preemption.signals}) {
     signals.insert(signals.end(), more->begin(), more->end());
   }
@@ -84,7 +84,7 @@ class SshFront {
  private:
   bool Ends(int signal) const {
     return agent::EndsJob(signal, options_.signals_to_handle,
-                          options_.signals_to_forward,
+                          options_.policy.signals_to_forward,
                           options_.preemption.signals);
   }
 

@@ -70,7 +70,7 @@ TEST_F(KubernetesDefaultsTest, EveryWaitIsLongerThanTheLongestBackOff) {
                             const std::vector<std::string>& args) {
     const RunOptions options = Options(pod, args);
     return std::vector<Duration>{
-        options.connect_timeout, options.coordinator_timeout,
+        options.policy.connect_timeout, options.policy.coordinator_timeout,
         options.spec.join_timeout, options.spec.rejoin_timeout};
   };
   Environment pod = IndexedJobPod("2");
@@ -154,7 +154,7 @@ TEST_F(KubernetesDefaultsTest, WhatIsGivenWins) {
   EXPECT_EQ(options.run_id, "mine");
   EXPECT_EQ(options.node_id, "me");
   EXPECT_THAT(options.topology, ElementsAre("rack=r1"));
-  EXPECT_EQ(options.connect_timeout, std::chrono::seconds(5));
+  EXPECT_EQ(options.policy.connect_timeout, std::chrono::seconds(5));
   EXPECT_THAT(options.preemption.signals, IsEmpty());
   EXPECT_EQ(Options(IndexedJobPod("0"), {"--rdzv-conf=is_host=0"}).hosting,
             Hosting::kNever);
@@ -205,7 +205,7 @@ TEST_F(KubernetesDefaultsTest, ElasticAgentsMeetAtTheDaemonAndLeaveAlone) {
   EXPECT_EQ(options.hosting, Hosting::kNever);
   EXPECT_EQ(options.node_id, "agents-6d4cf56db6-b9f2k");
   EXPECT_EQ(options.run_id, "job-7");
-  EXPECT_THAT(options.signals_to_leave, ElementsAre(SIGTERM));
+  EXPECT_THAT(options.policy.signals_to_leave, ElementsAre(SIGTERM));
   EXPECT_THAT(options.preemption.signals, IsEmpty());
 }
 

@@ -183,14 +183,15 @@ TEST_F(SlurmDefaultsTest, GpusThatCannotBeCountedAreNotOneWorker) {
 }
 
 TEST_F(SlurmDefaultsTest, AStepsTasksShareTheirOutput) {
-  EXPECT_EQ(Options(Task(0)).telling, agent::Telling::kFirst);
-  EXPECT_EQ(Options(Task(1)).telling, agent::Telling::kOther);
-  EXPECT_EQ(Options(Task(1), {"--nnodes=1"}).telling, agent::Telling::kAlone);
+  EXPECT_EQ(Options(Task(0)).policy.telling, agent::Telling::kFirst);
+  EXPECT_EQ(Options(Task(1)).policy.telling, agent::Telling::kOther);
+  EXPECT_EQ(Options(Task(1), {"--nnodes=1"}).policy.telling,
+            agent::Telling::kAlone);
   EXPECT_EQ(Options(With(Task(0), {{"SLURM_STEP_NUM_TASKS", "1"},
                                    {"SLURM_STEP_TASKS_PER_NODE", "1"}}))
-                .telling,
+                .policy.telling,
             agent::Telling::kAlone);
-  EXPECT_EQ(Options(Batch(1)).telling, agent::Telling::kAlone);
+  EXPECT_EQ(Options(Batch(1)).policy.telling, agent::Telling::kAlone);
 }
 
 TEST_F(SlurmDefaultsTest, SwitchesAreTheTopology) {
