@@ -146,8 +146,9 @@ void RoundWorkers::GiveInput(int rank, LogRelay::Pipes& pipes,
     terminal_->Forward(
         OwnedFd(fcntl(pipes.stdout_terminal.get(), F_DUPFD_CLOEXEC, 3)));
   } else if (reads && stdin_is != Stdin::kBackground) {
-    // In the background a terminal's keys are the shell's, and a worker, which
-    // has no controlling terminal, would take them unhindered.
+    // A job in the background does not get the terminal: its keys belong to the
+    // shell. A worker has no controlling terminal, so the kernel would not stop
+    // it from reading them.
     spec.stdin_fd = STDIN_FILENO;
   }
   terminal_->FollowSize(std::move(pipes.stdout_terminal),

@@ -14,7 +14,7 @@ namespace muster::launcher {
 namespace {
 
 constexpr size_t kMostReasons = 8;
-// Seconds: a clock that is wrong must not overflow.
+// Seconds. Times are limited to this, so that a wrong clock causes no overflow.
 constexpr double kLongestTold = 1e9;
 constexpr size_t kMostPositions = 40;
 
@@ -22,8 +22,9 @@ std::string Count(int64_t count, const std::string& thing) {
   return absl::StrCat(count, " ", thing, count == 1 ? "" : "s");
 }
 
-// `text` from somewhere else, wrapped behind `label`, whose further lines hang
-// below its first word.
+// Appends `label` and then `text`, wrapped to the target's width. The second
+// and later lines are indented to the start of the text. `text` is not trusted:
+// its control characters are removed.
 void AppendField(const std::string& label, Ink ink, const std::string& text,
                  const TextTarget& target, std::string& out) {
   const int indent = Columns(label) + 3;

@@ -58,7 +58,7 @@ class Voice {
   const std::shared_ptr<Outlet> outlet_;
 };
 
-// Prints `text` on stdout. `exit_code`, or 1 where stdout takes no more.
+// Prints `text` on stdout. Returns `exit_code`, or 1 if the write failed.
 int Print(const std::string& text, int exit_code = 0);
 
 }  // namespace muster::launcher

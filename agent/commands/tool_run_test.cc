@@ -105,7 +105,8 @@ TEST_F(ToolRunTest, VariablesReplaceThoseOfTheSameName) {
   EXPECT_EQ(outcome.output, "MUSTER_TOOL_RUN=new\n");
 }
 
-// In the time that it has, it closes its output also on a busy machine.
+// The tool closes its output and keeps running. The deadline of 2 s leaves it
+// enough time to close the output on a busy machine.
 TEST_F(ToolRunTest, OneThatClosesItsOutputAndStaysIsNotWaitedForInVain) {
   const ToolOutcome outcome =
       Shell("exec >/dev/null 2>&1; exec tail -f /dev/null", seconds(2));

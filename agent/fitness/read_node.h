@@ -12,7 +12,8 @@
 
 namespace muster::agent {
 
-// What is looked at, and where; another machine in tests.
+// The paths, libraries and ports that ReadNode examines. Tests give those of an
+// imitated machine.
 struct NodePlaces {
   std::string root = "/";
   std::string nvml_library = "libnvidia-ml.so.1";
@@ -21,16 +22,19 @@ struct NodePlaces {
   // Purpose and path.
   std::vector<std::pair<std::string, std::string>> folders;
   std::vector<int> ports = {29400, 29500};
-  // How long the driver may take to tell of its GPUs (seconds without
-  // persistence mode), and each other thing that may not answer.
+  // Time limits: for the driver to list its GPUs (it needs seconds without
+  // persistence mode), and for each other part that may hang.
   Duration gpu_patience = std::chrono::seconds(30);
   Duration patience = std::chrono::seconds(5);
 };
 
-// Everything about this node but its coordinator, whatever hangs.
+// Reads the facts about this node, without its coordinator. Returns even if the
+// driver or a file system hangs: it waits for such a part only until its time
+// limit.
 NodeFacts ReadNode(const NodePlaces& places);
 
-// The GPUs alone; State::kHung if the driver has not answered by then.
+// Reads the facts about the GPUs only. The state is kHung if the driver has not
+// answered by `deadline`.
 GpuFacts ReadGpusBy(Instant deadline, const std::string& nvml_library);
 
 }  // namespace muster::agent

@@ -34,7 +34,7 @@ class NvmlLibrary {
 
   bool loaded() const { return handle_ != nullptr; }
 
-  // Calls the function of that name; kMissing where there is none.
+  // Calls the library's function `name`. kMissing: the library has none.
   template <typename... Arguments>
   Result Call(const char* name, Arguments... arguments) const {
     using Function = Result (*)(Arguments...);
@@ -42,13 +42,14 @@ class NvmlLibrary {
     return function == nullptr ? kMissing : function(arguments...);
   }
 
-  // A result in NVIDIA's words.
+  // NVML's own text for a result.
   std::string Explain(Result result) const;
 
-  // A device's id, "" with *result set where it does not tell.
+  // The UUID of a device. `*result` is NVML's result; on an error the id is "".
   std::string IdOf(Device device, Result* result) const;
 
-  // Where a device is, as /sys has it: "0000:3b:00.0"; empty: not known.
+  // A device's PCI address as in /sys, such as "0000:3b:00.0"; empty: not
+  // known.
   std::string PciAddressOf(Device device) const;
 
  private:

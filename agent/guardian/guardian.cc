@@ -125,12 +125,14 @@ void Guardian::Impl::SignalOne(int local_rank, int signal) {
 void Guardian::Impl::SignalAll(int signal, Reach reach) {
   const SignalCommand command{.signal = signal,
                               .everything = reach == Reach::kEverything};
-  // If it fails the guardian is dead, and everything is killed in its stead.
+  // An error is ignored: the guardian is dead then, and the agent kills all
+  // workers.
   Send(Encode(Command(command)), {}).IgnoreError();
 }
 
 void Guardian::Impl::RemoveAfterwards(const std::string& folder) {
-  // A guardian that is dead leaves the agent to do it.
+  // An error is ignored: the guardian is dead then, and the agent removes the
+  // folder itself.
   Send(Encode(Command(RemoveCommand{folder})), {}).IgnoreError();
 }
 

@@ -10,8 +10,8 @@
 
 namespace muster::agent {
 
-// The agent's end of its line to the guardian: whole commands out, whole
-// notices in. Not thread-safe.
+// The agent's end of its connection to the guardian. It sends whole commands
+// and receives whole notices. Not thread-safe.
 class GuardianLine {
  public:
   explicit GuardianLine(OwnedFd socket)
@@ -20,20 +20,21 @@ class GuardianLine {
   int fd() const { return channel_.fd(); }
 
   // Sends an encoded command with the descriptors that belong to it. Notices
-  // that come meanwhile are kept for Receive: see has_unread. False if the
-  // guardian is gone or has not taken it within ten seconds; the line is of no
-  // use then.
+  // that arrive meanwhile are kept for Receive: see has_unread. Returns false
+  // if the guardian is gone or has not read the command within ten seconds; the
+  // connection is unusable then.
   bool Send(const std::string& command, std::vector<int> descriptors);
 
-  // Notices have come that fd() no longer tells of.
+  // Whether Send has read notices that Receive has not returned yet. poll()
+  // on fd() does not report them.
   bool has_unread() const { return has_unread_; }
 
-  // Adds all notices that have come. False: the guardian is gone, or speaks
-  // nonsense.
+  // Appends all notices that have arrived. Returns false if the guardian is
+  // gone or a notice is malformed.
   bool Receive(std::vector<Notice>* notices);
 
-  // Ends the line, and waits at most five seconds until the guardian has ended
-  // its own: it has killed everything by then.
+  // Ends the connection, and waits at most five seconds until the guardian ends
+  // its side, which it does once it has killed all workers.
   void BidFarewell();
 
  private:

@@ -86,7 +86,9 @@ TEST(GuardianProcess, TakesLittleMemoryEvenAfterALargeEnvironment) {
   EXPECT_LT(kib, 1024);
 }
 
-// The first process of a pod: orphans of others come to it.
+// The main function of the first process (pid 1) of a container. The kernel
+// makes pid 1 the parent of every orphan, which pid 1 must reap. Returns an
+// exit code.
 int LiveAsTheFirstProcess() {
   if (getpid() != 1) return 10;
   // The walk needs the /proc of this namespace.
@@ -110,7 +112,7 @@ int LiveAsTheFirstProcess() {
     if (poll(&fd, 1, 30000) != 1) return 14;
     if (!guardian->Next().empty()) return 15;
   }
-  // And its own workers are told of as ever.
+  // The guardian still reports the ends of its own workers.
   const OutputPipe out;
   EventReader events(guardian.get());
   if (!guardian->Start(Staged(0, {"exit", "5"}, out)).ok()) return 16;

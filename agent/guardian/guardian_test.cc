@@ -110,7 +110,7 @@ TEST_F(GuardianTest, BindsAWorkerToTheCpusItIsGiven) {
   ASSERT_TRUE(guardian_->Start(spec).ok());
   EXPECT_EQ(out_.Line(), std::to_string(last));
   events_.Await<AllGone>();
-  // Nothing of it stays with the guardian.
+  // The guardian's own CPU affinity is unchanged: the next worker is not bound.
   const std::string bound = Said({"say-cpus"});
   EXPECT_EQ(bound == std::to_string(last), CPU_COUNT(&own) == 1) << bound;
 }

@@ -28,13 +28,13 @@ class HangWatch {
 
   explicit HangWatch(HangPolicy policy) : policy_(policy) {}
 
-  // A new round: nobody has said anything.
+  // Starts a new round, in which no worker has reported yet.
   void Begin(int workers);
   void Hear(Instant now, int local_rank, const ProgressMessage& message);
-  // It has ended, and will not be missed.
+  // The worker has ended and is no longer watched.
   void End(int local_rank);
-  // Whoever calls this stood still for so long (stopped or suspended, and the
-  // workers with it), by when it is known: that time is nobody's silence.
+  // This process was stopped or suspended for the time `lost`, and the workers
+  // with it. That time does not count as silence of a worker.
   void StoodStill(Duration lost);
 
   struct Silence {
@@ -45,11 +45,12 @@ class HangWatch {
   };
   // Of the workers whose deadline has passed, the one that fell silent first.
   std::optional<Silence> Overdue(Instant now) const;
-  // All that have a deadline, passed or not, by local rank.
+  // The silence of every worker that has a deadline, passed or not, ordered by
+  // local rank.
   std::vector<Silence> Silent() const;
   std::optional<Instant> NextDeadline() const;
 
-  // Of those that have said something, by local rank.
+  // The progress of the workers that have reported, ordered by local rank.
   std::vector<rendezvous::WorkerProgress> Progress(Instant now) const;
 
  private:
@@ -61,9 +62,9 @@ class HangWatch {
     ProgressMessage said;
   };
   std::optional<Duration> DeadlineOf(const Worker& worker) const;
-  // If it has a deadline.
+  // The worker's silence; nullopt if the worker has no deadline.
   std::optional<Silence> SilenceOf(int local_rank) const;
-  // When its silence becomes a hang.
+  // The time at which the worker's silence becomes a hang; nullopt: never.
   std::optional<Instant> DueOf(const Worker& worker) const;
 
   const HangPolicy policy_;

@@ -48,7 +48,7 @@ class LifecycleFixture {
   // Like Fails; no signal had been sent to it.
   void FailsByItself(int local_rank);
   void Says(int local_rank, const ProgressMessage& message = {});
-  // What LookAtWorkers finds, at once; none: it finds nothing out.
+  // The immediate answer to a LookAtWorkers request; nullopt: no answer.
   std::optional<WorkersSeen> seen = WorkersSeen{};
   void Gone() { Step(WorkersGone()); }
   // Connect, TellRun, both Up.

@@ -1,4 +1,4 @@
-// The cluster takes the nodes away, and says so.
+// Tests of the lifecycle when the cluster announces a preemption of the node.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -151,7 +151,8 @@ WriteEnd ConsoleWriter::State::WriteUnlessWoken(std::string_view text) {
   return WriteEnd::kWritten;
 }
 
-// What is written before a batch, where the text before it was not whole.
+// The note that is written before `batch` if earlier writes failed: the number
+// of lost bytes and the error. Empty if nothing was lost.
 std::string ConsoleWriter::State::LeadOf(const Text& batch) const {
   if (failed == 0) return "";
   std::string lead = at_line_start ? "" : "\n";

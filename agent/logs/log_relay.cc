@@ -159,7 +159,8 @@ absl::StatusOr<PipeReader::Made> LogRelay::Impl::Make(const Worker& worker,
                                          std::move(passage->console), &passed);
     if (made) return *std::move(made);
   }
-  // A terminal that cannot be had leaves a pipe, whose lines are shown.
+  // If no pseudo-terminal can be made, the worker writes to a pipe, and its
+  // lines are printed with prefixes.
   Worker piped = worker;
   piped.alone = false;
   int capacity = open_.size() < kMostLargePipes ? kPipeBytes : 0;

@@ -55,7 +55,8 @@ std::string Answer(const NcclIdProcessOptions& options) {
   return absl::StrCat("id ", nccl::HexOf(id));
 }
 
-// One line, whole.
+// Writes `line` and a newline; newlines within `line` become spaces. False: the
+// write failed.
 bool Say(const OwnedFd& to, std::string line) {
   for (char& c : line) {
     if (c == '\n') c = ' ';
@@ -85,7 +86,7 @@ int RunNcclIdProcess(const NcclIdProcessOptions& options) {
   // Stays open: its end of file tells the agent at once that this process has
   // died, on every kernel.
   if (line.rfind("id ", 0) == 0) AwaitEndOfInput();
-  // NCCL's threads are not asked: they may be waiting for ranks.
+  // Exits without joining NCCL's threads, which may be waiting for ranks.
   _exit(0);
 }
 

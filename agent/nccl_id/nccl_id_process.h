@@ -7,14 +7,15 @@
 
 namespace muster::agent {
 
-// A process that hosts the root of one NCCL id: whoever calls ncclGetUniqueId
-// must live until the last rank has joined, and an agent must not have NCCL and
-// its threads inside itself. The agent starts it (see nccl_id_holder.h) with
-// its own program and kNcclIdArgument.
+// A process that hosts the root of one NCCL id. The process that calls
+// ncclGetUniqueId must live until the last rank has joined, and an agent must
+// not load NCCL, which starts threads. The agent starts its own program file
+// with kNcclIdArgument (see nccl_id_holder.h).
 
 inline constexpr char kNcclIdArgument[] = "--nccl-id-process";
 
-// Whether main was called for this; before anything else.
+// Whether the arguments of main ask for an NCCL id process. Call it before main
+// does anything else.
 bool IsNcclIdProcess(int argc, char** argv);
 
 struct NcclIdProcessOptions {
@@ -22,10 +23,10 @@ struct NcclIdProcessOptions {
   std::string nccl_library = nccl::NcclLibrary::DefaultName();
 };
 
-// The process's whole life; what it shall exit with. Writes one line to stdout:
-// "id " and 256 hexadecimal digits, or "none " and the reason (the reason is
-// empty where nobody need know it: this node has no GPU that may be used). Then
-// keeps the root until stdin ends. Whatever NCCL itself prints goes to stderr.
+// The main function of the process; returns its exit code. Writes one line to
+// stdout: "id " and 256 hexadecimal digits, or "none " and the reason (empty if
+// this node has no GPU that may be used, which is not an error). Then keeps the
+// root until stdin ends. NCCL's own output goes to stderr.
 int RunNcclIdProcess(const NcclIdProcessOptions& options = {});
 
 }  // namespace muster::agent

@@ -10,10 +10,11 @@
 
 namespace muster::launcher {
 
-// `launch config [FILE] [--force]` writes a configuration file by questions,
-// asked on stderr and answered on stdin, whose end answers the rest with what
-// is proposed; `launch config show FILE [--json]` says what a file would do.
-// `arguments` without "config". The exit code.
+// `launch config [FILE] [--force]` asks questions on stderr, reads the answers
+// from stdin, and writes a configuration file. When stdin ends, the remaining
+// answers are the defaults that the questions propose. `launch config show FILE
+// [--json]` prints the effect of a file. `arguments` are those after "config".
+// Returns the exit code.
 int ConfigCommand(const std::vector<std::string>& arguments,
                   const std::vector<Flag>& flags,
                   const std::map<std::string, std::string>& environment,

@@ -3,9 +3,10 @@
 
 namespace muster::launcher {
 
-// In which variable a worker of `launch doctor --nodes` finds the job's token,
-// with which it asks the coordinator whom it sees. Agents keep MUSTER_TOKEN
-// from workers, which are other people's programs; this one is our own.
+// The environment variable that gives a worker of `launch doctor --nodes` the
+// job's token. The worker needs the token to ask the coordinator which nodes
+// have joined. Agents remove MUSTER_TOKEN from the environment of all workers,
+// since most workers are programs of users.
 inline constexpr char kWorkersTokenVariable[] = "MUSTER_DOCTOR_TOKEN";
 
 }  // namespace muster::launcher

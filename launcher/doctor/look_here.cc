@@ -10,8 +10,9 @@
 namespace muster::launcher {
 namespace {
 
-// A worker finds the token in a variable of its own (job_token.h); anybody
-// else's has a file, or MUSTER_TOKEN.
+// The job's token. A worker of `launch doctor --nodes` reads it from the
+// variable of job_token.h; otherwise it is in the token file or in
+// MUSTER_TOKEN.
 absl::StatusOr<std::string> TokenOf(
     const DoctorRequest& request,
     const std::map<std::string, std::string>& environment) {

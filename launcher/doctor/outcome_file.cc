@@ -54,7 +54,8 @@ std::optional<DoctorResult> OutcomeFile::Read() const {
 }
 
 bool LeavePage(const std::string& path, const DoctorResult& outcome) {
-  // Never made here: that it is there says who waits for it.
+  // Opened without O_CREAT: the `launch` that waits for the page has created
+  // the file, and without a file nobody on this node waits.
   const OwnedFd fd(open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
   return fd.open() && WriteAll(fd.get(), absl::StrCat(outcome.exit_code, "\n",
                                                       outcome.page));

@@ -8,14 +8,14 @@
 
 namespace muster::launcher {
 
-// How a worker hands its page to the `launch` that waits on the same node,
-// past the prefixes that a worker's output gets.
+// The result of a doctor's worker. The worker sends it to the `launch` on the
+// same node in a file, since lines of a worker's output get prefixes.
 struct DoctorResult {
   int exit_code = 0;
   std::string page;  // empty: another node prints it
 };
 
-// A file that is gone with this.
+// A file for one result. The destructor deletes the file.
 class OutcomeFile {
  public:
   // Unavailable: no file can be made in `folder`.
@@ -25,7 +25,7 @@ class OutcomeFile {
   ~OutcomeFile();
 
   const std::string& path() const { return path_; }
-  // nullopt while nobody has left anything.
+  // nullopt until a worker has written a result.
   std::optional<DoctorResult> Read() const;
 
  private:
@@ -33,11 +33,13 @@ class OutcomeFile {
   std::string path_;
 };
 
-// Leaves a page; false where there is no such file on this node.
+// Writes the result to the file `path`. Returns false if the file does not
+// exist on this node or cannot be written.
 bool LeavePage(const std::string& path, const DoctorResult& outcome);
 
-// Leaves the exit code where nobody has left a page before: nodes may share a
-// folder, or be one machine. False where there is no such file.
+// Writes only the exit code to the file `path`, unless the file has a result
+// already: another node that shares the folder may have written it. Returns
+// false if the file does not exist or cannot be written.
 bool LeaveExitCode(const std::string& path, int exit_code);
 
 }  // namespace muster::launcher

@@ -6,17 +6,18 @@
 
 namespace muster::launcher {
 
-// How a worker hands a text to the `launch` that started the job from another
-// machine: in lines of its output, which may get prefixes on their way, pass a
-// console's filters and be cut where they are long.
+// A worker sends a text to the `launch` on another machine, which started the
+// job, as encoded lines of the worker's output. On the way, lines may get
+// prefixes, are mixed with other output, and are cut if they are long.
 
-// Lines of bounded length. Pure, as the other.
+// Encodes `text` as lines of bounded length. Pure.
 std::string OutcomeLines(const std::string& text);
 
 struct ReadOutcome {
   std::optional<std::string> text;  // nullopt: it is not there, or not whole
   std::string rest;                 // the lines that are something else
 };
+// Decodes the lines of OutcomeLines that `output` contains. Pure.
 ReadOutcome ReadOutcomeLines(const std::string& output);
 
 }  // namespace muster::launcher

@@ -32,9 +32,9 @@ agent::CommandRequest AskedCommand(const RunOptions& options,
   return request;
 }
 
-// Each run has a folder of its own. The nodes of one share it, where they share
-// a file system, so that all ranks lie side by side: the coordinator tells them
-// its tag.
+// Chooses the name of the run's log folder, which no other run uses. If a run
+// may have several nodes, the coordinator chooses the folder's tag and sends it
+// to all of them: nodes that share a file system then use one folder.
 void NameRun(const RunOptions& options, const MachineFacts& facts,
              agent::LogPlan& logs) {
   logs.run_name = options.run_id;

@@ -39,8 +39,8 @@ absl::StatusOr<std::vector<int>> ReadAnnouncements(const std::string& text) {
   return signals;
 }
 
-// A signal has one meaning. What a cluster says by itself gives none to one
-// that has been given another.
+// Refuses a signal that is both in --signals-to-preempt and in
+// --signals-to-leave, since a signal has one meaning.
 void RefuseTwoMeanings(const std::vector<int>& announcements,
                        FlagValues& values) {
   const absl::StatusOr<std::vector<int>> leave =

@@ -12,9 +12,10 @@ constexpr char kKnownKeys[] =
     "keep_alive_interval, keep_alive_max_attempt, read_timeout, timeout, "
     "is_host, mixed_nodes";
 
-// What PyTorch's own rendezvous (2.15) takes besides: checked, so that a slip
-// shows here as it does there. `rank` is --node-rank's there, whatever it says.
-// NotFound: no such key.
+// Reads a key that only PyTorch's own rendezvous (2.15) uses. The value is
+// checked, so that a typing error is reported as PyTorch reports it. `rank` has
+// no effect: PyTorch always takes the node's rank from --node-rank. NotFound:
+// PyTorch has no such key either.
 absl::Status ReadTorchs(const std::string& key, const std::string& value,
                         RdzvConf& conf) {
   if (key == "store_type") {

@@ -93,7 +93,8 @@ std::vector<UpMessage> AgentProcess::Serve(Intake intake) {
   ReadPort(came);
   ReadVerdict();
   if (intake == Intake::kPaused) return came;
-  // Looked at before the pipes are read for the last time.
+  // The exit code is read before the pipes: if the agent has exited, these
+  // reads see all of its output.
   const std::optional<int> code = process_.ExitCode();
   Read(process_.standard_output, output_, came);
   Read(process_.standard_error, error_, came);

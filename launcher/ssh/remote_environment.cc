@@ -7,8 +7,10 @@
 namespace muster::launcher {
 namespace {
 
-// Of this process alone: a secret that travels by itself, and what an agent
-// gave a worker that now runs this.
+// Variables that are never copied to another host. MUSTER_TOKEN is sent
+// separately because it is secret. The others are valid for this process only:
+// the program that replaces ssh, and what an agent sets for its workers (this
+// `launch` may be a worker of another job).
 const std::vector<std::string>& NeverTravelling() {
   static const auto& names = *new std::vector<std::string>{
       "MUSTER_TOKEN",           "MUSTER_SSH",

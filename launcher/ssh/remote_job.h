@@ -93,15 +93,17 @@ class RemoteJob {
   bool MayStart(uint32_t host, Instant now);
   void Start(uint32_t host, std::vector<std::string> flags);
   void GiveUpStarting(Instant now);
-  // Ends what runs, for a reason that this process saw.
+  // Ends all agents, for a reason that this process found (not the
+  // coordinator).
   void Stop(Instant now, int exit_code, const std::string& why);
-  // Likewise, for the loss of a host: with a verdict of the front's own.
+  // Ends all agents because a host is lost. The verdict is made by this
+  // process, since the coordinator gives none.
   void StopForLoss(Instant now, const std::string& why);
-  // A host is gone that was in the job. `what` says how.
+  // A host of the job is lost; `what` says how.
   void Lose(Instant now, uint32_t host, const std::string& what);
-  // The coordinator is to give its verdict on a loss.
+  // Sets the deadline by which the coordinator must give its verdict on a loss.
   void AwaitVerdict(Instant now, const std::string& why);
-  // Where no agent is left, the job is over: hosts without one may go.
+  // Disconnects the hosts without an agent if no agent runs: the job is over.
   void LetIdleHostsGo(Instant now);
   void Expect(Instant now, Duration within);
   void Error(const std::string& line);
@@ -121,7 +123,8 @@ class RemoteJob {
   std::optional<rendezvous::Verdict> own_verdict_;
   std::string awaited_;  // the loss that the coordinator is to judge
   Instant began_;        // when the first agent was started
-  // When spares may start: then all that go before them have run for a while.
+  // The time at which spare hosts may start: a fixed delay after all hosts that
+  // the job prefers have started.
   std::optional<Instant> spares_at_;
   bool spares_may_start_ = false;
   std::string verdict_;

@@ -96,7 +96,9 @@ TEST(RemotePlan, WorkersGivenWinOverSlots) {
   EXPECT_TRUE(plan.alone);
 }
 
-// A host file means its numbers of workers.
+// If the hosts of a host file have different numbers of slots, their nodes have
+// different numbers of workers in one job. --nproc-per-node overrides the
+// slots.
 TEST(RemotePlan, UnequalSlotsMakeOneJobAllTheSame) {
   const auto is_mixed = [](const std::vector<std::string>& flags,
                            const std::string& file) {

@@ -51,7 +51,8 @@ class GptStage {
   // stage's output. Gradients will be those of the loss times `factor`.
   double Loss(GptMicroBatch* micro_batch, const std::vector<float>& stream,
               float factor) const;
-  // The same without a later backward pass; the logits keep their values.
+  // Computes the mean loss as Loss does, but without preparing a backward pass:
+  // the logits are not overwritten by their gradients.
   double LossOnly(GptMicroBatch* micro_batch,
                   const std::vector<float>& stream) const;
 

@@ -32,7 +32,8 @@ TEST(LayerNormTest, RowsHaveNoMeanAndUnitVariance) {
     }
     // The sum of elements of size about 1.
     EXPECT_NEAR(sum, 0, RoundingBound<double>(kOperations, kWidth));
-    // Except for the epsilon that keeps a constant row finite.
+    // The output's variance is below 1 because of epsilon (1e-5), which
+    // prevents a division by 0 for a constant row.
     double variance = 0;
     for (int64_t j = 0; j < kWidth; ++j) {
       const double from_mean = input[i * kWidth + j] - mean[i];

@@ -90,13 +90,14 @@ class CudaGptTrainer final : public GptTrainer {
   std::unique_ptr<cuda::CudaGptStage<T>> stage_;
   std::unique_ptr<cuda::CudaGptMicroBatch<T>> micro_batch_;
   cuda::DeviceArrays arrays_;
-  // Gradient of the stream during a backward pass.
+  // The gradient of the residual stream during a backward pass.
   T* gradient_ = nullptr;
-  // By micro-batch of this rank.
+  // The losses of this rank's micro-batches, indexed by micro-batch.
   double* losses_ = nullptr;
-  // Spans of the last steps.
+  // The timeline spans of the last steps.
   std::deque<std::vector<TimelineSpan>> spans_;
-  // By tensor: its part of the model.
+  // Indexed by tensor: the index of the model's part that contains the tensor
+  // (GptPartsOf).
   const std::vector<int64_t> parts_;
   GptProgress progress_;
 };

@@ -91,7 +91,8 @@ class HostGptTrainer final : public GptTrainer {
   std::unique_ptr<Optimizer> optimizer_;
   // Null: no timeline is recorded.
   std::shared_ptr<TimelineRecorder> recorder_;
-  // By tensor: its part of the model.
+  // Indexed by tensor: the index of the model's part that contains the tensor
+  // (GptPartsOf).
   const std::vector<int64_t> parts_;
   LossScaler scaler_;
   GptProgress progress_;

@@ -125,8 +125,8 @@ std::string DescribeJointWork(const GptTrainingOptions& options) {
   Lines lines;
   lines.AddFlag("zero",
                 options.sharding == GptTrainingOptions::Sharding::kZero1);
-  // A checkpoint contains the current scale, so the initial one does not
-  // matter.
+  // The initial scale. A training that resumes may change it, since it uses the
+  // scale in the checkpoint.
   lines.Add("loss-scale", options.loss_scale.initial);
   lines.Add("steps", options.steps);
   lines.Add("validate-every", options.validate_every);

@@ -128,7 +128,8 @@ void Job::BreakForFailure(const Failure& failure) {
 // the node that reported the failure, unless its worker was killed a moment
 // before its agent was.
 bool Job::ExplainsBreak(const Node& lost) const {
-  // A node that is not gone was given up only because it did not stop.
+  // If the node is still connected and sends reports, it was declared lost only
+  // because it did not stop in time, which explains no failure.
   const bool gone =
       lost.stream == 0 || lost.deadline <= now_ || lost.heard <= phase_since_;
   if (!gone) return false;

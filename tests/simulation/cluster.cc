@@ -95,14 +95,16 @@ void Cluster::Tick() {
   stage_.queue.In(kTick, [this] { Tick(); });
 }
 
-// As an operator or an autoscaler would: as many agents as the job needs.
+// Starts agents until as many run as the job needs, as an operator or an
+// autoscaler does.
 void Cluster::ReplaceTheMissing() {
   if (Finished()) return;
   int alive = 0;
   for (const auto& node : nodes_) {
     alive += node->alive() && !WaitsForPlace(*node) ? 1 : 0;
   }
-  // In turn, since one may be refused for ever: a rival.
+  // Nodes are tried in turn, since a node whose rival (of the same node rank)
+  // runs may be refused for ever.
   for (size_t tried = 0; tried < nodes_.size(); ++tried) {
     if (alive >= stage_.plan.spec.min_nodes) return;
     SimNode& node = *nodes_[next_started_];

@@ -1,5 +1,5 @@
-// The checkers of hangs and preemptions see the breaches that they are there
-// for.
+// Tests that the checkers of hangs and preemptions report each breach of their
+// invariants.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

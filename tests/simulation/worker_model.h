@@ -9,8 +9,8 @@
 
 namespace muster::simulation {
 
-// The guardian and the workers of one agent process: does what it is asked in
-// the order of asking, a few milliseconds later, and tells what comes of it.
+// A model of the guardian and the workers of one agent process. It performs
+// requests in order, each a few milliseconds later, and reports the results.
 class WorkerModel {
  public:
   WorkerModel(Stage* stage, AgentName agent,
@@ -19,13 +19,14 @@ class WorkerModel {
 
   void Start(uint64_t epoch, const rendezvous::Place& place);
   void Signal(const agent::SignalWorkers& order);
-  // With its agent, or the guardian alone: everything is killed.
+  // The guardian dies, with or without its agent; all workers are killed.
   void Die();
   // One running worker fails by itself, if there is one.
   void CrashOne();
-  // One running worker stays and says nothing any more, until all is healed.
+  // One running worker hangs: it keeps running but sends no more reports, until
+  // the simulation heals all faults.
   void HangOne();
-  // Looks where a worker is, and tells a while later, or never.
+  // Examines where the workers wait; reports it after a delay, or never.
   void Look(const agent::LookAtWorkers& order);
   void TakeStack(const agent::TakeStacks& order);
   // Every running worker succeeds soon.
@@ -43,7 +44,7 @@ class WorkerModel {
   // Performs `what` after everything asked before, unless the agent died.
   void Ask(std::function<void()> what);
   void Spawn(int worker);
-  // It reports now, and again and again while it lives.
+  // Reports progress of `worker` now and then periodically while it runs.
   void Beat(int worker);
   bool Hangs(int worker) const;
   void Deliver(const agent::SignalWorkers& order);

@@ -20,21 +20,24 @@
 
 namespace muster {
 
-// The memory of the gradients.
+// The memory in which the backward pass writes gradients and from which the
+// optimizer reads their averages.
 enum class GradientPlace {
-  // At Tensor::gradient. Gradients are copied into the bucket, and the average
-  // is copied back.
+  // The tensors' own memory (Tensor::gradient). Gradients are copied into the
+  // bucket, and the average is copied back.
   kOwn,
   // In the buckets themselves, which the transport reaches without a copy
   // (PyTorch's gradient_as_bucket_view). Reducer::gradient returns the address.
   kBucket,
-  // At Tensor::gradient. Gradients are copied into the bucket and the average
-  // stays there: Reducer::average returns its address.
+  // The tensors' own memory (Tensor::gradient) for the gradients only. They are
+  // copied into the bucket, and the average stays in the bucket:
+  // Reducer::average returns the average's address.
   kOwnToBucket,
-  // At Tensor::gradient, which are reduced there without a copy. A bucket is
-  // the memory from its first gradient to its last, so the gradients of each
-  // type must lie in the order of their tensors, with nothing between them but
-  // gaps, whose contents are averaged as well. Needs BucketOrder::kReverse.
+  // The tensors' own memory (Tensor::gradient), reduced without a copy. A
+  // bucket is the memory from its first gradient to its last, so the gradients
+  // of each type must lie in the order of their tensors, with nothing between
+  // them but gaps, whose contents are averaged as well. Needs
+  // BucketOrder::kReverse.
   kInPlace,
 };
 

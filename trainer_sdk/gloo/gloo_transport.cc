@@ -33,7 +33,7 @@
 namespace muster {
 namespace {
 
-// Deletes what the plugin has made, by one of its functions.
+// Deletes an object of the plugin with the plugin's own `function`.
 struct GlooDelete {
   void (*function)(void*) = nullptr;
   void operator()(void* made) const { function(made); }
@@ -46,7 +46,8 @@ using GlooHandle = std::unique_ptr<void, GlooDelete>;
 // label, and a part of an all_to_all with counts by its length.
 class GlooMesh final : public Mesh {
  public:
-  // `context`: of `plugin`, for this rank and the ranks with these names.
+  // `context` was made by `plugin`. `names` are the names of all ranks, indexed
+  // by rank.
   GlooMesh(const GlooPlugin& plugin, GlooHandle context, int rank,
            std::vector<PeerName> names);
   ~GlooMesh() override;
@@ -595,7 +596,8 @@ absl::StatusOr<std::unique_ptr<Mesh>> Connect(const GroupPlace& place,
                                               ConnectedRanks ranks,
                                               const std::string& address,
                                               Instant deadline) {
-  // Connecting a pair may take five times as long.
+  // Gloo waits up to five times its timeout for a connection, so the timeout is
+  // a fifth of the time that is left.
   const auto patience = std::chrono::ceil<std::chrono::milliseconds>(
       std::max<Duration>(deadline - MonotonicNow(),
                          std::chrono::milliseconds(5)) /

@@ -51,9 +51,10 @@ class NcclGroup {
 
   // The main function of the watching thread; ends soon after Close.
   void Watch();
-  // Makes the watching thread free the communicator, and waits for at most the
-  // close timeout. Returns whether it was freed.
+  // Whether the communicator was freed within the close timeout.
   enum class Ended { kYes, kNotInTime };
+  // Makes the watching thread free the communicator, and waits until it is
+  // freed, for at most the close timeout.
   Ended Close();
 
   struct Memory {

@@ -11,16 +11,16 @@
 
 namespace muster {
 
-// Makes the transport of one group, with its default options. Collective, with
-// the same choice on every rank; blocks until `deadline` at most. Errors are
-// the transport's.
+// Makes the transport of one group, with the transport's default options.
+// Collective, with the same choice on every rank; blocks until `deadline` at
+// most. Returns the transport's own errors.
 absl::StatusOr<std::unique_ptr<Transport>> NewTransport(GroupPlace place,
                                                         TransportChoice choice,
                                                         Instant deadline);
 
-// Makes a process group over such a transport; groups split from it use the
-// same choice. Collective and blocking. Most programs need only NewWorld
-// (session_world.h), which makes the group of all ranks, and
+// Makes a process group over the transport `choice`; groups that are split from
+// this group use the same choice. Collective and blocking. Most programs need
+// only NewWorld (session_world.h), which makes the group of all ranks, and
 // ProcessGroup::Split. With NCCL, `place` is the world unless the options name
 // its global ranks, and the group uses the NCCL id that its agent made for the
 // round.

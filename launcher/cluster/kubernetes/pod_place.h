@@ -10,13 +10,14 @@
 
 namespace muster::launcher {
 
-// A variable that is set and not empty, with its name as the origin.
+// The value of a variable, with the variable's name as the origin; nullopt if
+// it is unset or empty.
 std::optional<FlagDefault> VariableSaid(
     const std::map<std::string, std::string>& environment,
     const std::string& name);
 
-// Which of the pods that belong together this one is. They have stable names,
-// SET-0, SET-1 …, in the domain of a headless service.
+// The place of this pod in its set of pods (a Job or StatefulSet). The pods
+// have stable names, SET-0, SET-1 …, in the domain of a headless service.
 struct PodPlace {
   FlagDefault set;    // the Job's or StatefulSet's name; empty: not known
   FlagDefault index;  // this pod's number in it
@@ -26,10 +27,10 @@ struct PodPlace {
   std::string remark;            // what was taken for granted; empty: nothing
 };
 
-// Reads it for a pod of an Indexed Job (JOB_COMPLETION_INDEX), of a JobSet
-// (MUSTER_JOBSET_COORDINATOR besides) and of a StatefulSet (MUSTER_SERVICE and
-// a name that ends in the ordinal); nullopt for any other pod. InvalidArgument:
-// an index that is no number. Pure.
+// Reads the place of a pod of an Indexed Job (JOB_COMPLETION_INDEX), of a
+// JobSet (MUSTER_JOBSET_COORDINATOR besides) and of a StatefulSet
+// (MUSTER_SERVICE and a name that ends in the ordinal); nullopt for any other
+// pod. InvalidArgument: an index that is no number. Pure.
 absl::StatusOr<std::optional<PodPlace>> ReadPodPlace(
     const std::map<std::string, std::string>& environment);
 
