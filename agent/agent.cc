@@ -11,7 +11,7 @@
 #include <variant>
 
 #include "agent/caught_signals.h"
-#include "agent/fitness_gate.h"
+#include "agent/health_gate.h"
 #include "agent/inbox.h"
 #include "agent/lifecycle/ending_signals.h"
 #include "agent/lifecycle/lifecycle.h"
@@ -52,8 +52,8 @@ Lifecycle::Config ConfigOf(const AgentOptions& options) {
   }
   config.signals_to_preempt = options.preemption.signals;
   config.preempt_signal = options.preemption.worker_signal;
-  if (options.fitness.Asked()) {
-    config.fitness_interval = options.fitness.interval;
+  if (options.health.Asked()) {
+    config.health_interval = options.health.interval;
   }
   return config;
 }
@@ -88,12 +88,12 @@ PreemptionAnnouncer::Options AnnouncerOptions(
           .on_notice = on_notice};
 }
 
-FitnessGate::Options GateOptions(const AgentOptions& options) {
-  return {.command = options.fitness.command,
+HealthGate::Options GateOptions(const AgentOptions& options) {
+  return {.command = options.health.command,
           .environment = {"MUSTER_RUN_ID=" + options.run_id,
                           "MUSTER_NODE_ID=" + options.node.node_id},
           .built_in = options.node_checks,
-          .timeout = options.fitness.timeout};
+          .timeout = options.health.timeout};
 }
 
 }  // namespace
@@ -233,13 +233,13 @@ class Agent::Impl {
 
   void ShowState() {
     if (observer_.view == nullptr) return;
-    const FitnessWatch& fitness = lifecycle_.fitness();
+    const HealthWatch& health = lifecycle_.health();
     observer_.view->Show({.phase = lifecycle_.phase(),
                           .round = lifecycle_.round(),
                           .connected = lifecycle_.connected(),
                           .reached = lifecycle_.reached(),
-                          .fitness = fitness.fitness(),
-                          .unfit = fitness.unfit(),
+                          .health = health.health(),
+                          .unhealthy = health.unhealthy(),
                           .leaving = lifecycle_.leaving(),
                           .turned = MonotonicNow()});
   }
@@ -415,8 +415,8 @@ class Agent::Impl {
   void Do(const EndAnnouncement& action) { announcer_.End(action.why); }
 
   void Do(const StartCheck& action) {
-    gate_.Check([this, check = action.check](std::string unfit) {
-      inbox_.Post(FitnessFound{check, std::move(unfit)});
+    gate_.Check([this, check = action.check](std::string unhealthy) {
+      inbox_.Post(HealthFound{check, std::move(unhealthy)});
     });
   }
   void Do(const DropCheck&) { gate_.Drop(); }
@@ -460,7 +460,7 @@ class Agent::Impl {
 
   // These end before what they use.
   PreemptionAnnouncer announcer_;
-  FitnessGate gate_;
+  HealthGate gate_;
   StackTaker stacks_;
 
   std::mutex peer_mutex_;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "agent/fitness/fitness_options.h"
+#include "agent/health/health_options.h"
 #include "agent/lifecycle/agent_policy.h"
 #include "agent/logs/log_plan.h"
 #include "agent/preemption/preemption_options.h"
@@ -41,8 +41,8 @@ struct AgentOptions {
   // those of a preemption precede them, in ascending order.
   std::vector<int> signals_to_handle;
   PreemptionOptions preemption;
-  FitnessOptions fitness;
-  // What `fitness.checks` come to; called from any thread, may take long.
+  HealthOptions health;
+  // What `health.checks` come to; called from any thread, may take long.
   std::function<absl::Status()> node_checks;
   // The port of every round's store where this node serves it; 0: a free one.
   int store_port = 0;

@@ -27,13 +27,14 @@ absl::Status IsReady(const AgentState& state) {
   if (!state.connected || !state.reached) {
     return absl::UnavailableError("not connected to the coordinator");
   }
-  switch (state.fitness) {
-    case rendezvous::Fitness::kFit:
+  switch (state.health) {
+    case rendezvous::Health::kHealthy:
       break;
-    case rendezvous::Fitness::kUnchecked:
+    case rendezvous::Health::kUnchecked:
       return absl::UnavailableError("the node's checks have not ended yet");
-    case rendezvous::Fitness::kUnfit:
-      return absl::UnavailableError(absl::StrCat("unfit: ", state.unfit));
+    case rendezvous::Health::kUnhealthy:
+      return absl::UnavailableError(
+          absl::StrCat("unhealthy: ", state.unhealthy));
   }
   return absl::OkStatus();
 }

@@ -16,8 +16,8 @@ struct AgentState {
   int round = 0;           // 0: it has run none yet
   bool connected = false;  // to the coordinator, now
   bool reached = false;    // the coordinator has answered once
-  rendezvous::Fitness fitness = rendezvous::Fitness::kFit;
-  std::string unfit;  // why, if it is
+  rendezvous::Health health = rendezvous::Health::kHealthy;
+  std::string unhealthy;  // why, if it is
   bool leaving = false;
   Instant turned;  // when its loop last turned
 };
@@ -27,7 +27,7 @@ inline constexpr Duration kLongestTurn = std::chrono::seconds(5);
 
 // The probes' questions; an error says in one line why not.
 //
-// Ready: it runs its part of a world, or waits for one, fit and connected.
+// Ready: it runs its part of a world, or waits for one, healthy and connected.
 absl::Status IsReady(const AgentState& state);
 // Live: its loop has turned lately.
 absl::Status IsLive(const AgentState& state, Instant now);

@@ -30,19 +30,19 @@ TEST(AgentState, IsReadyWhileItWaitsFitAndConnected) {
   state.connected = false;
   EXPECT_THAT(Why(IsReady(state)), HasSubstr("not connected"));
   state = Waiting();
-  state.fitness = rendezvous::Fitness::kUnchecked;
+  state.health = rendezvous::Health::kUnchecked;
   EXPECT_THAT(Why(IsReady(state)), HasSubstr("have not ended"));
-  state.fitness = rendezvous::Fitness::kUnfit;
-  state.unfit = "disk full";
-  EXPECT_EQ(Why(IsReady(state)), "unfit: disk full");
+  state.health = rendezvous::Health::kUnhealthy;
+  state.unhealthy = "disk full";
+  EXPECT_EQ(Why(IsReady(state)), "unhealthy: disk full");
 }
 
-// Its workers run whether or not the coordinator is there, and what is unfit
-// is only looked at between rounds.
+// Its workers run whether or not the coordinator is there, and what is
+// unhealthy is only looked at between rounds.
 TEST(AgentState, IsReadyWhileItHasAWorld) {
   AgentState state;
   state.phase = rendezvous::NodePhase::kRunning;
-  state.fitness = rendezvous::Fitness::kUnfit;
+  state.health = rendezvous::Health::kUnhealthy;
   EXPECT_TRUE(IsReady(state).ok());
   state.phase = rendezvous::NodePhase::kSucceeded;
   EXPECT_TRUE(IsReady(state).ok());

@@ -226,8 +226,8 @@ StackTaken RoundWorkers::Hanging(int round, int local_rank,
           .local_rank = local_rank,
           .stack = std::move(stack),
           .stderr_tail = BoundedLastLines(logs_->StderrTail(local_rank),
-                                          rendezvous::kMostStderrLines,
-                                          rendezvous::kMostLineBytes),
+                                          rendezvous::kMaxStderrLines,
+                                          rendezvous::kMaxLineBytes),
           .unix_time = UnixTime()};
 }
 

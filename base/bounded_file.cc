@@ -21,12 +21,12 @@ OwnedFd Open(const std::string& path) {
   return OwnedFd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
-// Appends to `text` until it has `most_bytes` or the file ends. Returns 0, or
+// Appends to `text` until it has `max_bytes` or the file ends. Returns 0, or
 // the errno of the error that stopped it.
-int ReadInto(std::string& text, int fd, size_t most_bytes) {
+int ReadInto(std::string& text, int fd, size_t max_bytes) {
   char buffer[16 << 10];
-  while (text.size() < most_bytes) {
-    const size_t wanted = std::min(sizeof(buffer), most_bytes - text.size());
+  while (text.size() < max_bytes) {
+    const size_t wanted = std::min(sizeof(buffer), max_bytes - text.size());
     const ssize_t n = read(fd, buffer, wanted);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno;
@@ -39,24 +39,24 @@ int ReadInto(std::string& text, int fd, size_t most_bytes) {
 }  // namespace
 
 absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
-                                            size_t most_bytes) {
+                                            size_t max_bytes) {
   const OwnedFd file = Open(path);
   if (!file.open()) {
     return errno == ENOENT ? absl::NotFoundError(std::strerror(errno))
                            : absl::InvalidArgumentError(std::strerror(errno));
   }
-  absl::StatusOr<std::string> text = ReadAtMost(file.get(), most_bytes + 1);
-  if (!text.ok() || text->size() <= most_bytes) return text;
-  const bool in_mib = most_bytes % (1 << 20) == 0;
+  absl::StatusOr<std::string> text = ReadAtMost(file.get(), max_bytes + 1);
+  if (!text.ok() || text->size() <= max_bytes) return text;
+  const bool in_mib = max_bytes % (1 << 20) == 0;
   return absl::InvalidArgumentError(
-      absl::StrCat("is larger than ", most_bytes >> (in_mib ? 20 : 10),
+      absl::StrCat("is larger than ", max_bytes >> (in_mib ? 20 : 10),
                    in_mib ? " MiB" : " KiB"));
 }
 
-absl::StatusOr<std::string> ReadAtMost(int fd, size_t most_bytes) {
+absl::StatusOr<std::string> ReadAtMost(int fd, size_t max_bytes) {
   std::string text;
   while (true) {
-    const int error = ReadInto(text, fd, most_bytes);
+    const int error = ReadInto(text, fd, max_bytes);
     if (error == 0) return text;
     if (error != EAGAIN) {
       return absl::InvalidArgumentError(std::strerror(error));
@@ -70,13 +70,13 @@ absl::StatusOr<std::string> ReadAtMost(int fd, size_t most_bytes) {
 }
 
 std::optional<std::string> ReadBeginning(const std::string& path,
-                                         size_t most_bytes) {
-  return ReadBeginning(Open(path).get(), most_bytes);
+                                         size_t max_bytes) {
+  return ReadBeginning(Open(path).get(), max_bytes);
 }
 
-std::optional<std::string> ReadBeginning(int fd, size_t most_bytes) {
+std::optional<std::string> ReadBeginning(int fd, size_t max_bytes) {
   std::string text;
-  const int error = ReadInto(text, fd, most_bytes);
+  const int error = ReadInto(text, fd, max_bytes);
   if (error != 0 && text.empty()) return std::nullopt;
   return text;
 }

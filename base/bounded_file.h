@@ -13,24 +13,24 @@ namespace muster {
 // with a writer until its end, but at most 10 s without a new byte; a pipe
 // without a writer counts as empty. NotFound: there is no such file.
 // InvalidArgument: it is a folder, cannot be read, or is larger than
-// `most_bytes`. The message is the reason without the path.
+// `max_bytes`. The message is the reason without the path.
 absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
-                                            size_t most_bytes);
+                                            size_t max_bytes);
 
 // The same for a file opened with O_NONBLOCK; if the file is larger, the rest
 // is left unread.
-absl::StatusOr<std::string> ReadAtMost(int fd, size_t most_bytes);
+absl::StatusOr<std::string> ReadAtMost(int fd, size_t max_bytes);
 
-// Reads up to `most_bytes` from the start of a file of the kernel, a package or
+// Reads up to `max_bytes` from the start of a file of the kernel, a package or
 // a worker, where a part is better than nothing: data before an error is
 // returned. Does not block: a pipe gives the bytes that are in it. nullopt: the
 // file cannot be read.
 std::optional<std::string> ReadBeginning(const std::string& path,
-                                         size_t most_bytes);
+                                         size_t max_bytes);
 
 // The same for a file opened with O_NONBLOCK. `fd` may be -1, if opening
 // failed.
-std::optional<std::string> ReadBeginning(int fd, size_t most_bytes);
+std::optional<std::string> ReadBeginning(int fd, size_t max_bytes);
 
 }  // namespace muster
 

@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-constexpr size_t kMost = 8 << 10;
+constexpr size_t kMax = 8 << 10;
 
 std::string At(const char* name) {
   return testing::TempDir() + "/" + name + std::to_string(getpid());
@@ -19,25 +19,25 @@ std::string At(const char* name) {
 
 TEST(ReadBoundedFileTest, AFile) {
   const std::string path = At("file");
-  std::ofstream(path) << std::string(kMost, 'x');
-  EXPECT_EQ(ReadBoundedFile(path, kMost).value_or(""), std::string(kMost, 'x'));
-  EXPECT_EQ(std::string(ReadBoundedFile(path, kMost - 1024).status().message()),
+  std::ofstream(path) << std::string(kMax, 'x');
+  EXPECT_EQ(ReadBoundedFile(path, kMax).value_or(""), std::string(kMax, 'x'));
+  EXPECT_EQ(std::string(ReadBoundedFile(path, kMax - 1024).status().message()),
             "is larger than 7 KiB");
   EXPECT_EQ(
       std::string(ReadBoundedFile("/dev/zero", 8 << 20).status().message()),
       "is larger than 8 MiB");
   unlink(path.c_str());
-  EXPECT_TRUE(absl::IsNotFound(ReadBoundedFile(path, kMost).status()));
+  EXPECT_TRUE(absl::IsNotFound(ReadBoundedFile(path, kMax).status()));
 }
 
 TEST(ReadBoundedFileTest, AFolderIsNoEmptyFile) {
-  EXPECT_TRUE(absl::IsInvalidArgument(ReadBoundedFile("/", kMost).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(ReadBoundedFile("/", kMax).status()));
 }
 
 TEST(ReadBoundedFileTest, APipeWithoutAWriterIsNotWaitedFor) {
   const std::string path = At("pipe");
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  EXPECT_EQ(ReadBoundedFile(path, kMost).value_or("failed"), "");
+  EXPECT_EQ(ReadBoundedFile(path, kMax).value_or("failed"), "");
   unlink(path.c_str());
 }
 
@@ -48,7 +48,7 @@ TEST(ReadBoundedFileTest, AWriterIsWaitedFor) {
     EXPECT_EQ(write(end, "hosts", 5), 5);
     close(end);
   });
-  EXPECT_EQ(ReadBoundedFile("/proc/self/fd/" + std::to_string(ends[0]), kMost)
+  EXPECT_EQ(ReadBoundedFile("/proc/self/fd/" + std::to_string(ends[0]), kMax)
                 .value_or("failed"),
             "hosts");
   writer.join();
@@ -70,23 +70,23 @@ TEST(ReadAtMostTest, TheRestIsLeftUnread) {
 TEST(ReadBeginningTest, WhatIsThereAndNoMore) {
   const std::string path = At("beginning");
   std::ofstream(path) << std::string(40'000, 'x');
-  EXPECT_EQ(ReadBeginning(path, kMost), std::string(kMost, 'x'));
+  EXPECT_EQ(ReadBeginning(path, kMax), std::string(kMax, 'x'));
   EXPECT_EQ(ReadBeginning(path, 1 << 20), std::string(40'000, 'x'));
   unlink(path.c_str());
-  EXPECT_EQ(ReadBeginning(path, kMost), std::nullopt);
-  EXPECT_EQ(ReadBeginning("/", kMost), std::nullopt);  // a folder
+  EXPECT_EQ(ReadBeginning(path, kMax), std::nullopt);
+  EXPECT_EQ(ReadBeginning("/", kMax), std::nullopt);  // a folder
   // Files in /proc have size 0.
-  EXPECT_EQ(ReadBeginning("/proc/self/comm", kMost)->back(), '\n');
+  EXPECT_EQ(ReadBeginning("/proc/self/comm", kMax)->back(), '\n');
 }
 
 TEST(ReadBeginningTest, NothingIsWaitedFor) {
   const std::string path = At("beginning");
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  EXPECT_EQ(ReadBeginning(path, kMost), "");  // no writer
+  EXPECT_EQ(ReadBeginning(path, kMax), "");  // no writer
   const int end = open(path.c_str(), O_RDWR);
-  EXPECT_EQ(ReadBeginning(path, kMost), std::nullopt);
+  EXPECT_EQ(ReadBeginning(path, kMax), std::nullopt);
   EXPECT_EQ(write(end, "so far", 6), 6);
-  EXPECT_EQ(ReadBeginning(path, kMost), "so far");
+  EXPECT_EQ(ReadBeginning(path, kMax), "so far");
   close(end);
   unlink(path.c_str());
 }

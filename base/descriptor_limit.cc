@@ -7,7 +7,7 @@
 namespace muster {
 
 int RaiseDescriptorLimit(int kept_for_others) {
-  constexpr rlim_t kMost = 1'000'000;
+  constexpr rlim_t kMax = 1'000'000;
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 512;
   if (limit.rlim_cur < limit.rlim_max) {
@@ -17,7 +17,7 @@ int RaiseDescriptorLimit(int kept_for_others) {
   }
   const rlim_t kept =
       std::min(static_cast<rlim_t>(kept_for_others), limit.rlim_cur / 2);
-  return static_cast<int>(std::min(limit.rlim_cur - kept, kMost));
+  return static_cast<int>(std::min(limit.rlim_cur - kept, kMax));
 }
 
 }  // namespace muster

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kOpenFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY;
 constexpr mode_t kFileMode = 0666;  // reduced by the umask
-constexpr int64_t kMostOverrunBytes = 64 << 10;
+constexpr int64_t kMaxOverrunBytes = 64 << 10;
 
 // The number of `bytes` to write into a file of `size` bytes before it must be
 // rotated: up to the first end of a line after `limit`.
@@ -29,7 +29,7 @@ size_t BytesBeforeRotation(std::string_view bytes, int64_t size,
   int64_t end = newline == std::string_view::npos
                     ? static_cast<int64_t>(bytes.size())
                     : static_cast<int64_t>(newline) + 1;
-  int64_t latest = std::max<int64_t>(limit + kMostOverrunBytes - size, 1);
+  int64_t latest = std::max<int64_t>(limit + kMaxOverrunBytes - size, 1);
   return std::min(end, latest);
 }
 
@@ -133,7 +133,7 @@ absl::Status RotatingFile::WriteRotating(std::string_view* bytes) {
     bytes->remove_prefix(count - piece.size());
     if (!status.ok()) return status;
     int64_t beyond = size_ - limits_.rotate_bytes;
-    rotation_due_ = beyond >= kMostOverrunBytes || (beyond >= 0 && line_ended);
+    rotation_due_ = beyond >= kMaxOverrunBytes || (beyond >= 0 && line_ended);
   }
   return absl::OkStatus();
 }

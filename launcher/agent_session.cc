@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/agent_view.h"
 #include "agent/caught_signals.h"
-#include "agent/fitness/check_fitness.h"
+#include "agent/health/check_health.h"
 #include "agent/logs/console.h"
 #include "agent/logs/latest_link.h"
 #include "agent/logs/log_account.h"
@@ -79,19 +79,19 @@ bool EndedForAbsence(const agent::AgentResult& result) {
 }
 
 std::function<absl::Status()> NodeChecks(const agent::AgentOptions& options) {
-  agent::FitnessScope scope;
+  agent::HealthScope scope;
   scope.folders = {options.logs.directory, options.socket_parent};
-  scope.timeout = options.fitness.timeout;
+  scope.timeout = options.health.timeout;
   const std::map<std::string, std::string> environment = ReadEnvironment();
   const auto gpus = environment.find("CUDA_VISIBLE_DEVICES");
   if (gpus != environment.end()) scope.visible_gpus = gpus->second;
-  scope.gpus_needed = options.fitness.gpus_needed;
+  scope.gpus_needed = options.health.gpus_needed;
   const auto library = environment.find("MUSTER_NVML_LIBRARY");
   if (library != environment.end() && !library->second.empty()) {
     scope.nvml_library = library->second;
   }
-  return [checks = options.fitness.checks, scope] {
-    return agent::CheckFitness(checks, scope);
+  return [checks = options.health.checks, scope] {
+    return agent::CheckHealth(checks, scope);
   };
 }
 
@@ -169,12 +169,12 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   const agent::Requeue requeue = options.preemption.requeue;
   const agent::Telling telling = options.policy.telling;
   const std::string absent_hint = options.absent_hint;
-  if (!options.fitness.checks.empty()) {
+  if (!options.health.checks.empty()) {
     options.node_checks = NodeChecks(options);
   }
   agent::AgentView view;
   const absl::StatusOr<std::unique_ptr<rendezvous::ProbeServer>> probes =
-      agent::ServeProbes(options.fitness.probe_listen, &view);
+      agent::ServeProbes(options.health.probe_listen, &view);
   if (!probes.ok()) {
     return {.exit_code = voice.Refuse(probes.status()),
             .verdict = {},

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/dialects/dialect_process.h"
+#include "agent/framework_env/framework_process.h"
 #include "agent/logs/log_relay.h"
 #include "agent/nccl_id/nccl_id_process.h"
 #include "base/file_size_signal.h"
@@ -23,8 +23,8 @@ int StartProgram(const char* name, int argc, char** argv,
   LiveWithinAddressSpace();
   TellWhatRanOut(name);
   if (agent::IsNcclIdProcess(argc, argv)) return agent::RunNcclIdProcess();
-  if (agent::IsDialectProcess(argc, argv))
-    return agent::RunDialectProcess(argv);
+  if (agent::IsFrameworkProcess(argc, argv))
+    return agent::RunFrameworkProcess(argv);
   return main();
 }
 

@@ -121,7 +121,7 @@ which the training library keeps each rank's last operations, for `launch inspec
 `MUSTER_NODE_ADDRESS` (the address at which peers connect to this node);
 with `--numa-binding`, `MUSTER_CPU_SET` and `MUSTER_NEAR_NIC` (see
 [BINDING.md](BINDING.md)); if rank 0's node has an NVIDIA driver and NCCL,
-`MUSTER_NCCL_ID` (see [SDK.md](SDK.md)). `--dialect` adds variables of other
+`MUSTER_NCCL_ID` (see [SDK.md](SDK.md)). `--framework-env` adds variables of other
 launchers, and the `env:` of a `--config` file adds its own, which override inherited
 ones.
 
@@ -217,7 +217,7 @@ cannot be in both `--signals-to-preempt` and `--signals-to-leave`, and SIGINT
 
 ## Health checks
 
-With `--health-check` or `--node-checks` a node is checked before each round, and every
+With `--health-command` or `--health-checks` a node is checked before each round, and every
 `--health-interval` while it waits. A node that fails stays out; the waiting nodes'
 messages, `launch status` and, if too few healthy nodes come in time, the verdict give
 the reason. A running round is not affected.

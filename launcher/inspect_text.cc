@@ -13,10 +13,10 @@
 namespace muster::launcher {
 namespace {
 
-constexpr size_t kMostReasons = 8;
+constexpr size_t kMaxReasons = 8;
 // Seconds. Times are limited to this, so that a wrong clock causes no overflow.
 constexpr double kLongestTold = 1e9;
-constexpr size_t kMostPositions = 40;
+constexpr size_t kMaxPositions = 40;
 
 std::string Count(int64_t count, const std::string& thing) {
   return absl::StrCat(count, " ", thing, count == 1 ? "" : "s");
@@ -44,7 +44,7 @@ void AppendPositions(const FlightAnalysis& analysis, const TextTarget& target,
   std::vector<std::vector<std::string>> rows = {
       {" RANKS", "LAST OPERATION", "GROUP", "STATE"}};
   for (const FlightPosition& position : analysis.positions) {
-    if (rows.size() > kMostPositions) break;
+    if (rows.size() > kMaxPositions) break;
     // "ranks 0-3" is " 0-3" under its heading.
     rows.push_back(
         {position.ranks.substr(position.ranks.find(' ')),
@@ -58,10 +58,10 @@ void AppendPositions(const FlightAnalysis& analysis, const TextTarget& target,
         &out, i == 0 ? Inked(lines[i], Ink::kFaint, target.style) : lines[i],
         "\n");
   }
-  if (analysis.positions.size() > kMostPositions) {
+  if (analysis.positions.size() > kMaxPositions) {
     absl::StrAppend(
         &out, " and ",
-        Count(static_cast<int64_t>(analysis.positions.size() - kMostPositions),
+        Count(static_cast<int64_t>(analysis.positions.size() - kMaxPositions),
               "other place"),
         "\n");
   }
@@ -102,15 +102,15 @@ std::string InspectText(const FlightAnalysis& analysis, int logs,
   AppendPositions(analysis, target, out);
   if (analysis.reasons.empty()) return out;
   absl::StrAppend(&out, "\n");
-  for (size_t i = 0; i < analysis.reasons.size() && i < kMostReasons; i++) {
+  for (size_t i = 0; i < analysis.reasons.size() && i < kMaxReasons; i++) {
     const auto& [ranks, reason] = analysis.reasons[i];
     AppendField(absl::StrCat(ranks, " said:"), Ink::kYellow, reason, target,
                 out);
   }
-  if (analysis.reasons.size() > kMostReasons) {
+  if (analysis.reasons.size() > kMaxReasons) {
     absl::StrAppend(
         &out, " and ",
-        Count(static_cast<int64_t>(analysis.reasons.size() - kMostReasons),
+        Count(static_cast<int64_t>(analysis.reasons.size() - kMaxReasons),
               "other reason"),
         "\n");
   }

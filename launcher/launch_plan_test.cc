@@ -167,10 +167,10 @@ TEST(LaunchPlan, Gpus) {
       Plan({"--virtual-local-rank", "--nproc-per-node=2", "./a"});
   EXPECT_TRUE(plan.agent.environment.virtual_local_rank);
   EXPECT_THAT(plan.agent.environment.gpu_of_local_rank, ElementsAre("3", "5"));
-  EXPECT_EQ(plan.agent.fitness.gpus_needed, 2);
-  EXPECT_EQ(Plan({"--gpus=1", "./a"}).agent.fitness.gpus_needed, 1);
-  EXPECT_EQ(Plan({"--nproc-per-node=gpu", "./a"}).agent.fitness.gpus_needed, 2);
-  EXPECT_EQ(Plan({"--nproc-per-node=4", "./a"}).agent.fitness.gpus_needed, 0);
+  EXPECT_EQ(plan.agent.health.gpus_needed, 2);
+  EXPECT_EQ(Plan({"--gpus=1", "./a"}).agent.health.gpus_needed, 1);
+  EXPECT_EQ(Plan({"--nproc-per-node=gpu", "./a"}).agent.health.gpus_needed, 2);
+  EXPECT_EQ(Plan({"--nproc-per-node=4", "./a"}).agent.health.gpus_needed, 0);
   MachineFacts bare = Node1();
   bare.gpus.clear();
   const LaunchPlan without = Plan({"--virtual-local-rank", "./a"}, bare);

@@ -15,13 +15,13 @@
 #include "launcher/config/config_command.h"
 #include "launcher/config/config_defaults.h"
 #include "launcher/doctor/doctor_command.h"
+#include "launcher/frontend/frontend.h"
+#include "launcher/frontend/own_line.h"
 #include "launcher/init_process.h"
 #include "launcher/inspect_command.h"
 #include "launcher/launch_help.h"
 #include "launcher/options/flag_table.h"
 #include "launcher/options/run_options.h"
-#include "launcher/personality/own_line.h"
-#include "launcher/personality/personality.h"
 #include "launcher/run_command.h"
 #include "launcher/slurm/job_result.h"
 #include "launcher/slurm/slurm_command.h"
@@ -111,7 +111,7 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
       FlagsOf(FlagUser::kLaunchOnly), args, environment,
       LaunchDefaults(FlagsOf(FlagUser::kLaunchOnly), environment));
   const auto refuse = [&](const absl::Status& why) {
-    return voice.Refuse(InCallersWords(called.personality, why));
+    return voice.Refuse(InCallersWords(called.frontend, why));
   };
   if (!parsed.ok()) return refuse(parsed.status());
   parsed->options.remote.endpoint_fd = starter.endpoint_fd;
@@ -129,7 +129,7 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
                                 "\n"));
     case Request::kCompletion:
       return PrintCompletion("--print-completion: ", parsed->shell,
-                             called.personality == Personality::kLaunch
+                             called.frontend == Frontend::kLaunch
                                  ? CompletedCommand::kLaunch
                                  : CompletedCommand::kTorchrun,
                              voice);
@@ -152,7 +152,7 @@ int LaunchAs(const CalledAs& called) {
   const absl::StatusOr<OwnLine> line =
       ReadOwnLine(called, FlagsOf(FlagUser::kLaunchOnly));
   if (!line.ok()) {
-    return voice.Refuse(InCallersWords(called.personality, line.status()));
+    return voice.Refuse(InCallersWords(called.frontend, line.status()));
   }
   if (line->asks_help) return Print(line->help);
   for (const std::string& remark : line->remarks) voice.Notice(remark);
@@ -171,7 +171,7 @@ int main(int argc, char** argv) {
       return muster::launcher::RunSshNode();
     const muster::launcher::CalledAs called = muster::launcher::WhoIsCalled(
         argc > 0 ? argv[0] : "", {argv + std::min(argc, 1), argv + argc});
-    return called.personality == muster::launcher::Personality::kLaunch
+    return called.frontend == muster::launcher::Frontend::kLaunch
                ? muster::launcher::LaunchFor(called, called.args)
                : muster::launcher::LaunchAs(called);
   });

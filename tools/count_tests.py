@@ -73,7 +73,7 @@ def collect(events):
   """All cases of all targets, in label order."""
   tests = set()
   built = set()
-  unfit = set()
+  unhealthy = set()
   status = {}
   xml_paths = collections.defaultdict(list)
   for event in events:
@@ -85,7 +85,7 @@ def collect(events):
       if event.get('completed', {}).get('success'):
         built.add(event_id['targetCompleted']['label'])
       elif event.get('aborted', {}).get('reason') == 'SKIPPED':
-        unfit.add(event_id['targetCompleted']['label'])
+        unhealthy.add(event_id['targetCompleted']['label'])
     elif 'testSummary' in event_id and 'testSummary' in event:
       label = event_id['testSummary']['label']
       status[label] = event['testSummary']['overallStatus']
@@ -97,7 +97,7 @@ def collect(events):
   cases = []
   # Built but never run: a tag filter left it out.
   for label in sorted((tests - built) | set(status)):
-    if label in unfit:
+    if label in unhealthy:
       cases.append(Case(label, 'skipped', 'this machine lacks what it is for '
                         '(target_compatible_with in its BUILD file)'))
       continue

@@ -6,7 +6,7 @@
 namespace muster::agent {
 namespace {
 
-constexpr size_t kMostRemarkBytes = 400;
+constexpr size_t kMaxRemarkBytes = 400;
 constexpr char kCut[] = " | ...";
 
 // Names are the system's, and one that cannot be shown must not spoil the rest.
@@ -61,7 +61,7 @@ std::string BindingRemark(Binding mode, const BindingPlan& plan) {
   const auto& workers = plan.workers;
   const bool has_nics = !NearNics(workers, 0, workers.size()).empty();
   return absl::StrCat(
-      "workers are bound to CPUs: ", BindingText(mode, plan, kMostRemarkBytes),
+      "workers are bound to CPUs: ", BindingText(mode, plan, kMaxRemarkBytes),
       " (", plan.how, has_nics ? "; @: the network card near the GPU" : "",
       ")");
 }

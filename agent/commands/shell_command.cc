@@ -42,7 +42,7 @@ std::string LastLine(const std::string& output) {
   const size_t before = output.find_last_of("\n", end);
   const size_t start = before == std::string::npos ? 0 : before + 1;
   return BoundedLine(output.substr(start, end + 1 - start),
-                     rendezvous::kMostLineBytes - 100);
+                     rendezvous::kMaxLineBytes - 100);
 }
 
 std::string EndInWords(int wait_status) {
@@ -77,7 +77,7 @@ absl::Status RunShellCommand(const ShellCommand& command) {
                .environment = command.environment,
                .deadline = MonotonicNow() + command.timeout,
                .cancel_fd = command.cancel_fd,
-               .most_bytes = kKeptBytes,
+               .max_bytes = kKeptBytes,
                .excess = ToolRequest::Excess::kForget,
                .stdin_fd = watched.get(),
                .blocked_signals = command.ignored_signals});

@@ -97,12 +97,12 @@ bool ReadAll(const ToolRequest& request, int from, std::string& output) {
       return false;
     }
     output.append(bytes, static_cast<size_t>(got));
-    if (output.size() <= request.most_bytes) continue;
+    if (output.size() <= request.max_bytes) continue;
     if (request.excess == ToolRequest::Excess::kCutOff) {
-      output.resize(request.most_bytes);
+      output.resize(request.max_bytes);
       return false;
     }
-    output.erase(0, output.size() - request.most_bytes);
+    output.erase(0, output.size() - request.max_bytes);
   }
 }
 

@@ -15,8 +15,8 @@ struct ToolRequest {
   std::vector<std::string> environment;
   Instant deadline;
   int cancel_fd = -1;
-  size_t most_bytes = 1 << 16;
-  // What becomes of one that says more than `most_bytes`: it is killed, or only
+  size_t max_bytes = 1 << 16;
+  // What becomes of one that says more than `max_bytes`: it is killed, or only
   // its last words are kept.
   enum class Excess { kCutOff, kForget } excess = Excess::kCutOff;
   // What it finds as its standard input; -1: nothing (/dev/null).
@@ -32,7 +32,7 @@ struct ToolOutcome {
     kCutOff,      // killed: at the deadline, for its length or by the canceller
   };
   End end = End::kNotStarted;
-  std::string output;   // stdout and stderr, at most `most_bytes`
+  std::string output;   // stdout and stderr, at most `max_bytes`
   int wait_status = 0;  // kFailed: as waitpid(2) gives it, where it is known
 };
 

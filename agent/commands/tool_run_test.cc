@@ -25,7 +25,7 @@ class ToolRunTest : public ::testing::Test {
     return RunTool({.argv = argv,
                     .deadline = MonotonicNow() + timeout,
                     .cancel_fd = cancel_.get(),
-                    .most_bytes = most});
+                    .max_bytes = most});
   }
   ToolOutcome Shell(const std::string& script, Duration timeout = seconds(60),
                     size_t most = 10'000) {
@@ -90,7 +90,7 @@ TEST_F(ToolRunTest, OrItsLastWordsAreKept) {
   const ToolOutcome outcome =
       RunTool({.argv = {"sh", "-c", "seq 1 100000; echo last"},
                .deadline = MonotonicNow() + seconds(60),
-               .most_bytes = 5,
+               .max_bytes = 5,
                .excess = ToolRequest::Excess::kForget});
   EXPECT_EQ(outcome.end, End::kSucceeded);
   EXPECT_EQ(outcome.output, "last\n");

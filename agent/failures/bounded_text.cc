@@ -17,46 +17,45 @@ std::string Clean(std::string_view line) {
   return clean;
 }
 
-std::string CutTo(std::string line, size_t most_bytes) {
-  if (line.size() <= most_bytes) return line;
-  const size_t room = most_bytes - std::min(most_bytes, kMore.size());
+std::string CutTo(std::string line, size_t max_bytes) {
+  if (line.size() <= max_bytes) return line;
+  const size_t room = max_bytes - std::min(max_bytes, kMore.size());
   std::string cut(WholeCharacters(std::string_view(line).substr(0, room)));
-  cut += kMore.substr(0, most_bytes);
+  cut += kMore.substr(0, max_bytes);
   return cut;
 }
 
 }  // namespace
 
-std::string BoundedLine(std::string_view text, size_t most_bytes) {
+std::string BoundedLine(std::string_view text, size_t max_bytes) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
-    std::string clean = Clean(line.substr(0, 4 * most_bytes));
+    std::string clean = Clean(line.substr(0, 4 * max_bytes));
     clean.erase(0, clean.find_first_not_of(" \t"));
-    if (!clean.empty()) return CutTo(std::move(clean), most_bytes);
+    if (!clean.empty()) return CutTo(std::move(clean), max_bytes);
     text.remove_prefix(std::min(line.size() + 1, text.size()));
   }
   return "";
 }
 
-std::string BoundedIndentedLine(std::string_view line, size_t most_bytes) {
+std::string BoundedIndentedLine(std::string_view line, size_t max_bytes) {
   const size_t blanks = line.find_first_not_of(' ');
   if (blanks == std::string_view::npos) return "";
-  const size_t indent = std::min(blanks, most_bytes / 4);
-  return std::string(indent, ' ') + BoundedLine(line, most_bytes - indent);
+  const size_t indent = std::min(blanks, max_bytes / 4);
+  return std::string(indent, ' ') + BoundedLine(line, max_bytes - indent);
 }
 
 std::vector<std::string> BoundedLastLines(const std::vector<std::string>& lines,
-                                          size_t most_lines,
-                                          size_t most_bytes) {
+                                          size_t max_lines, size_t max_bytes) {
   std::vector<std::string> bounded;
-  for (size_t i = lines.size() - std::min(lines.size(), most_lines);
+  for (size_t i = lines.size() - std::min(lines.size(), max_lines);
        i < lines.size(); ++i) {
-    bounded.push_back(BoundedIndentedLine(lines[i], most_bytes));
+    bounded.push_back(BoundedIndentedLine(lines[i], max_bytes));
   }
   return bounded;
 }
 
-std::string BoundedTail(std::string_view text, size_t most_bytes) {
+std::string BoundedTail(std::string_view text, size_t max_bytes) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) {
     text.remove_suffix(1);
   }
@@ -66,11 +65,11 @@ std::string BoundedTail(std::string_view text, size_t most_bytes) {
   while (!text.empty()) {
     const size_t begin = text.rfind('\n') + 1;  // 0 where there is none
     std::string line =
-        CutTo(Clean(text.substr(begin, 4 * most_bytes)),
-              std::max(most_bytes / 4, std::min<size_t>(most_bytes, 400)));
+        CutTo(Clean(text.substr(begin, 4 * max_bytes)),
+              std::max(max_bytes / 4, std::min<size_t>(max_bytes, 400)));
     text = begin == 0 ? std::string_view() : text.substr(0, begin - 1);
     const size_t reserve = text.empty() ? 0 : kMore.size() + 1;
-    if (bytes + line.size() + 1 + reserve > most_bytes) {
+    if (bytes + line.size() + 1 + reserve > max_bytes) {
       more = true;
       break;
     }

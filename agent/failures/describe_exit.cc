@@ -86,7 +86,8 @@ const char* RemedyFor(std::string_view message) {
   // knows.
   if (message.find("coordinator_address should be defined") !=
       std::string_view::npos) {
-    return "; give launch --dialect jax, which tells JAX where its coordinator "
+    return "; give launch --framework-env jax, which tells JAX where its "
+           "coordinator "
            "is";
   }
   return "";
@@ -131,8 +132,8 @@ std::optional<rendezvous::Failure> DescribeEnd(rendezvous::Failure place,
   rendezvous::Failure failure = std::move(place);
   failure.pid = event.pid;
   failure.stderr_tail =
-      BoundedLastLines(remains.stderr_tail, rendezvous::kMostStderrLines,
-                       rendezvous::kMostLineBytes);
+      BoundedLastLines(remains.stderr_tail, rendezvous::kMaxStderrLines,
+                       rendezvous::kMaxLineBytes);
   std::string message;
   if (WIFSIGNALED(event.wait_status)) {
     failure.kind = rendezvous::FailureKind::kSignal;
@@ -148,17 +149,17 @@ std::optional<rendezvous::Failure> DescribeEnd(rendezvous::Failure place,
     const ErrorFile& file = *remains.error_file;
     failure.error_file = remains.error_file_path;
     failure.traceback =
-        BoundedTail(file.traceback, rendezvous::kMostTracebackBytes);
+        BoundedTail(file.traceback, rendezvous::kMaxTracebackBytes);
     if (file.unix_time > 0) failure.unix_time = file.unix_time;
     const std::string said =
-        BoundedLine(file.message, rendezvous::kMostLineBytes);
+        BoundedLine(file.message, rendezvous::kMaxLineBytes);
     if (!said.empty()) message = said;
   }
   if (const std::string remedy = RemedyFor(message); !remedy.empty()) {
     if (message.back() == '.') message.pop_back();
     message += remedy;
   }
-  failure.message = BoundedLine(message, rendezvous::kMostLineBytes);
+  failure.message = BoundedLine(message, rendezvous::kMaxLineBytes);
   return failure;
 }
 
@@ -167,8 +168,7 @@ rendezvous::Failure DescribeNotStarted(rendezvous::Failure place,
   rendezvous::Failure failure = std::move(place);
   failure.kind = rendezvous::FailureKind::kStartFailed;
   failure.exit_code = event.error == ENOENT ? 127 : 126;
-  failure.message =
-      BoundedLine(DescribeStep(event), rendezvous::kMostLineBytes);
+  failure.message = BoundedLine(DescribeStep(event), rendezvous::kMaxLineBytes);
   return failure;
 }
 

@@ -124,15 +124,15 @@ TEST(DescribeEnd, BoundsEveryText) {
       ErrorFile{std::string(100000, 'm'), std::string(100000, 't'), 0};
   const rendezvous::Failure failure = Describe(ExitStatus(1), remains);
   EXPECT_EQ(failure.message.size(),
-            static_cast<size_t>(rendezvous::kMostLineBytes));
+            static_cast<size_t>(rendezvous::kMaxLineBytes));
   EXPECT_LE(failure.traceback.size(),
-            static_cast<size_t>(rendezvous::kMostTracebackBytes));
+            static_cast<size_t>(rendezvous::kMaxTracebackBytes));
   EXPECT_GT(failure.traceback.size(), 0u);
   ASSERT_EQ(failure.stderr_tail.size(),
-            static_cast<size_t>(rendezvous::kMostStderrLines));
+            static_cast<size_t>(rendezvous::kMaxStderrLines));
   EXPECT_EQ(failure.stderr_tail.back().substr(0, 3), "99x");
   EXPECT_EQ(failure.stderr_tail.back().size(),
-            static_cast<size_t>(rendezvous::kMostLineBytes));
+            static_cast<size_t>(rendezvous::kMaxLineBytes));
 }
 
 TEST(DescribeEndTest, AnExpiredTimerIsTheReason) {
@@ -142,14 +142,15 @@ TEST(DescribeEndTest, AnExpiredTimerIsTheReason) {
             "killed by SIGKILL (9); its timer 'step' expired");
 }
 
-TEST(DescribeEndTest, JaxWithoutItsDialectIsToldOfTheFlag) {
+TEST(DescribeEndTest, JaxWithoutItsVariablesIsToldOfTheFlag) {
   WorkerRemains remains;
   remains.stderr_tail = {"Traceback (most recent call last):",
                          "ValueError: coordinator_address should be defined."};
-  EXPECT_EQ(Describe(ExitStatus(1), remains).message,
-            "exit code 1: ValueError: coordinator_address should be defined; "
-            "give launch --dialect jax, which tells JAX where its coordinator "
-            "is");
+  EXPECT_EQ(
+      Describe(ExitStatus(1), remains).message,
+      "exit code 1: ValueError: coordinator_address should be defined; "
+      "give launch --framework-env jax, which tells JAX where its coordinator "
+      "is");
 }
 
 TEST(DescribeNotStarted, NamesStepPathAndReason) {

@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::json;
 
 // @record nests four deep.
-constexpr int kMostDepth = 16;
+constexpr int kMaxDepth = 16;
 
 const Json* Member(const Json& object, const char* name) {
   if (!object.is_object()) return nullptr;
@@ -64,7 +64,7 @@ absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json) {
   // The parser keeps its own stack, and the tree that it builds is cut at a
   // depth: brackets by the thousand cost nothing.
   const auto shallow = [](int depth, Json::parse_event_t, Json&) {
-    return depth <= kMostDepth;
+    return depth <= kMaxDepth;
   };
   const Json root = Json::parse(json.begin(), json.end(), shallow,
                                 /*allow_exceptions=*/false);
@@ -108,15 +108,15 @@ absl::StatusOr<ErrorFile> ReadErrorFile(const std::string& path) {
     return Wrong(absl::StatusCode::kInvalidArgument, path, "is no file");
   }
   const absl::StatusOr<std::string> content =
-      ReadAtMost(fd.get(), kMostErrorFileBytes + 1);
+      ReadAtMost(fd.get(), kMaxErrorFileBytes + 1);
   if (!content.ok()) {
     return Wrong(absl::StatusCode::kInvalidArgument, path,
                  "cannot be read: " + std::string(content.status().message()));
   }
-  if (content->size() > kMostErrorFileBytes) {
+  if (content->size() > kMaxErrorFileBytes) {
     return Wrong(
         absl::StatusCode::kResourceExhausted, path,
-        "is longer than " + std::to_string(kMostErrorFileBytes) + " bytes");
+        "is longer than " + std::to_string(kMaxErrorFileBytes) + " bytes");
   }
   absl::StatusOr<ErrorFile> file = ParseErrorFile(*content);
   if (file.ok()) {

@@ -18,14 +18,14 @@ struct ErrorFile {
   double unix_time = 0;  // 0: not told
 };
 
-inline constexpr size_t kMostErrorFileBytes = 1 << 20;
+inline constexpr size_t kMaxErrorFileBytes = 1 << 20;
 
 // Reads the JSON. InvalidArgument: no JSON, or nothing in it that says what
 // went wrong. Pure.
 absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json);
 
 // Reads the file. NotFound: the worker wrote none. InvalidArgument: as above,
-// or no regular file. ResourceExhausted: longer than kMostErrorFileBytes.
+// or no regular file. ResourceExhausted: longer than kMaxErrorFileBytes.
 // Every message names the path. Never blocks on a pipe or a device. @record
 // tells whole seconds; the file's own time, where it fits, is more exact.
 absl::StatusOr<ErrorFile> ReadErrorFile(const std::string& path);

@@ -143,7 +143,7 @@ TEST_F(ErrorFileOnDisk, IsNamedWhereItIsWrong) {
 }
 
 TEST_F(ErrorFileOnDisk, IsNotReadBeyondItsBound) {
-  std::ofstream(path_) << std::string(kMostErrorFileBytes + 1, ' ');
+  std::ofstream(path_) << std::string(kMaxErrorFileBytes + 1, ' ');
   EXPECT_EQ(ReadErrorFile(path_).status().code(),
             absl::StatusCode::kResourceExhausted);
 }

@@ -71,7 +71,7 @@ struct ProcessInfo {
 
 constexpr int kNotFound = 6;
 constexpr int kInvalidArgument = 2;
-constexpr unsigned kMostInstances = 7;
+constexpr unsigned kMaxInstances = 7;
 
 }  // namespace
 
@@ -116,7 +116,7 @@ int nvmlDeviceGetMigMode(void* device, unsigned* mode, unsigned* pending) {
 }
 
 int nvmlDeviceGetMaxMigDeviceCount(void* /*device*/, unsigned* count) {
-  *count = kMostInstances;
+  *count = kMaxInstances;
   return 0;
 }
 
@@ -206,13 +206,13 @@ int nvmlDeviceGetCurrPcieLinkWidth(void* device, unsigned* width) {
   return Tell(device, "width", 16, width);
 }
 int nvmlDeviceGetMaxPcieLinkWidth(void* device, unsigned* width) {
-  return Tell(device, "most_width", 16, width);
+  return Tell(device, "max_width", 16, width);
 }
 int nvmlDeviceGetCurrPcieLinkGeneration(void* device, unsigned* generation) {
   return Tell(device, "generation", 5, generation);
 }
 int nvmlDeviceGetMaxPcieLinkGeneration(void* device, unsigned* generation) {
-  return Tell(device, "most_generation", 5, generation);
+  return Tell(device, "max_generation", 5, generation);
 }
 
 // "links" of them; "link_down" is the number, from 1, of one that is down.

@@ -25,9 +25,9 @@ struct RemappedRows {
 
 struct PcieLink {
   int width = 0;  // lanes
-  int most_width = 0;
+  int max_width = 0;
   int generation = 0;
-  int most_generation = 0;
+  int max_generation = 0;
 };
 
 struct GpuDevice {

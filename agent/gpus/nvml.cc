@@ -22,7 +22,7 @@ std::vector<std::string> MigInstances(const NvmlLibrary& nvml, Device device) {
     return {};
   }
   std::vector<std::string> ids;
-  for (unsigned i = 0; i < most && i < NvmlLibrary::kMostInstances; ++i) {
+  for (unsigned i = 0; i < most && i < NvmlLibrary::kMaxInstances; ++i) {
     Device instance = nullptr;
     // Not found: the numbers have holes.
     if (nvml.Call("nvmlDeviceGetMigDeviceHandleByIndex", device, i,
@@ -47,7 +47,7 @@ absl::StatusOr<std::vector<Gpu>> ReadFrom(const NvmlLibrary& nvml) {
   Result result = nvml.Call("nvmlDeviceGetCount_v2", &count);
   if (result != kSuccess) return Failed(nvml, "nvmlDeviceGetCount", result);
   std::vector<Gpu> gpus;
-  for (unsigned i = 0; i < count && i < NvmlLibrary::kMostGpus; ++i) {
+  for (unsigned i = 0; i < count && i < NvmlLibrary::kMaxGpus; ++i) {
     Device device = nullptr;
     result = nvml.Call("nvmlDeviceGetHandleByIndex_v2", i, &device);
     // A GPU that fell off the bus: it has its index still.

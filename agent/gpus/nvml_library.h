@@ -24,8 +24,8 @@ class NvmlLibrary {
 
   static constexpr unsigned kTextBytes = 96;
   // Beyond what any machine has; counts come from outside.
-  static constexpr unsigned kMostGpus = 1024;
-  static constexpr unsigned kMostInstances = 64;
+  static constexpr unsigned kMaxGpus = 1024;
+  static constexpr unsigned kMaxInstances = 64;
 
   explicit NvmlLibrary(const std::string& name);
   ~NvmlLibrary();

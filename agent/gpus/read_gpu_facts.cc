@@ -14,9 +14,9 @@ using Result = NvmlLibrary::Result;
 constexpr Result kSuccess = NvmlLibrary::kSuccess;
 
 // Beyond these, pairs are not worth their square.
-constexpr size_t kMostPaired = 16;
-constexpr unsigned kMostLinks = 36;  // NVML_NVLINK_MAX_LINKS
-constexpr unsigned kMostProcesses = 128;
+constexpr size_t kMaxPaired = 16;
+constexpr unsigned kMaxLinks = 36;  // NVML_NVLINK_MAX_LINKS
+constexpr unsigned kMaxProcesses = 128;
 
 // nvml.h's structures.
 struct Memory {
@@ -52,12 +52,12 @@ void AskMemory(const NvmlLibrary& nvml, Device device, GpuDevice& gpu) {
     gpu.memory_total = static_cast<int64_t>(memory.total);
     gpu.memory_used = static_cast<int64_t>(memory.used);
   }
-  std::array<ProcessInfo, kMostProcesses> processes = {};
-  unsigned count = kMostProcesses;
+  std::array<ProcessInfo, kMaxProcesses> processes = {};
+  unsigned count = kMaxProcesses;
   const Result result = nvml.Call("nvmlDeviceGetComputeRunningProcesses_v3",
                                   device, &count, processes.data());
   if (result != kSuccess) return;
-  for (unsigned i = 0; i < std::min(count, kMostProcesses); ++i) {
+  for (unsigned i = 0; i < std::min(count, kMaxProcesses); ++i) {
     const bool known = processes[i].used != kUsedNotKnown;
     gpu.processes.push_back(
         {static_cast<int64_t>(processes[i].pid),
@@ -104,7 +104,7 @@ void AskMode(const NvmlLibrary& nvml, Device device, GpuDevice& gpu) {
       nvml.Call("nvmlDeviceGetMaxMigDeviceCount", device, &most) != kSuccess) {
     return;
   }
-  for (unsigned i = 0; i < std::min(most, NvmlLibrary::kMostInstances); ++i) {
+  for (unsigned i = 0; i < std::min(most, NvmlLibrary::kMaxInstances); ++i) {
     Device instance = nullptr;
     if (nvml.Call("nvmlDeviceGetMigDeviceHandleByIndex", device, i,
                   &instance) == kSuccess) {
@@ -114,19 +114,19 @@ void AskMode(const NvmlLibrary& nvml, Device device, GpuDevice& gpu) {
 }
 
 void AskLinks(const NvmlLibrary& nvml, Device device, GpuDevice& gpu) {
-  unsigned width = 0, most_width = 0, generation = 0, most_generation = 0;
+  unsigned width = 0, max_width = 0, generation = 0, max_generation = 0;
   if (nvml.Call("nvmlDeviceGetCurrPcieLinkWidth", device, &width) == kSuccess &&
-      nvml.Call("nvmlDeviceGetMaxPcieLinkWidth", device, &most_width) ==
+      nvml.Call("nvmlDeviceGetMaxPcieLinkWidth", device, &max_width) ==
           kSuccess &&
       nvml.Call("nvmlDeviceGetCurrPcieLinkGeneration", device, &generation) ==
           kSuccess &&
       nvml.Call("nvmlDeviceGetMaxPcieLinkGeneration", device,
-                &most_generation) == kSuccess) {
-    gpu.pcie = PcieLink{static_cast<int>(width), static_cast<int>(most_width),
+                &max_generation) == kSuccess) {
+    gpu.pcie = PcieLink{static_cast<int>(width), static_cast<int>(max_width),
                         static_cast<int>(generation),
-                        static_cast<int>(most_generation)};
+                        static_cast<int>(max_generation)};
   }
-  for (unsigned link = 0; link < kMostLinks; ++link) {
+  for (unsigned link = 0; link < kMaxLinks; ++link) {
     unsigned active = 0;
     const Result result =
         nvml.Call("nvmlDeviceGetNvLinkState", device, link, &active);
@@ -166,7 +166,7 @@ GpuDevice ReadDevice(const NvmlLibrary& nvml, unsigned index, Device* device) {
 void ReadPairs(const NvmlLibrary& nvml, const std::vector<Device>& devices,
                GpuFacts& facts) {
   constexpr int kRead = 0;  // NVML_P2P_CAPS_INDEX_READ
-  const size_t count = std::min(devices.size(), kMostPaired);
+  const size_t count = std::min(devices.size(), kMaxPaired);
   for (size_t a = 0; a < count; ++a) {
     for (size_t b = a + 1; b < count; ++b) {
       if (devices[a] == nullptr || devices[b] == nullptr) continue;
@@ -203,7 +203,7 @@ void ReadFrom(const NvmlLibrary& nvml, GpuFacts& facts) {
   }
   facts.state = GpuFacts::State::kRead;
   std::vector<Device> devices;
-  for (unsigned i = 0; i < std::min(count, NvmlLibrary::kMostGpus); ++i) {
+  for (unsigned i = 0; i < std::min(count, NvmlLibrary::kMaxGpus); ++i) {
     facts.devices.push_back(ReadDevice(nvml, i, &devices.emplace_back()));
   }
   ReadPairs(nvml, devices, facts);

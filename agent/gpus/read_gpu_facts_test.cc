@@ -63,7 +63,7 @@ TEST_F(ReadGpuFactsTest, EverythingOfAHealthyGpu) {
   EXPECT_EQ(gpu.mig, false);
   ASSERT_TRUE(gpu.pcie.has_value());
   EXPECT_EQ(gpu.pcie->width, 16);
-  EXPECT_EQ(gpu.pcie->most_generation, 5);
+  EXPECT_EQ(gpu.pcie->max_generation, 5);
   EXPECT_THAT(gpu.links_up, ElementsAre(0, 1, 2));
   EXPECT_THAT(gpu.links_down, IsEmpty());
   ASSERT_THAT(facts.pairs, SizeIs(1));

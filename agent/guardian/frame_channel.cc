@@ -16,10 +16,10 @@ namespace {
 
 constexpr size_t kHeaderBytes = 4;
 constexpr size_t kChunkBytes = 64 << 10;
-constexpr size_t kMostDescriptors = 3;  // of one frame: stdin, stdout, stderr
+constexpr size_t kMaxDescriptors = 3;  // of one frame: stdin, stdout, stderr
 // That wait to be taken: more come later, so that the process's limit of open
 // files is not met.
-constexpr size_t kMostHeldDescriptors = 32;
+constexpr size_t kMaxHeldDescriptors = 32;
 
 uint32_t ReadLength(const char* bytes) {
   uint32_t length = 0;
@@ -31,18 +31,18 @@ uint32_t ReadLength(const char* bytes) {
 
 union ControlBuffer {
   cmsghdr align;
-  char bytes[CMSG_SPACE(kMostDescriptors * sizeof(int))];
+  char bytes[CMSG_SPACE(kMaxDescriptors * sizeof(int))];
 };
 
 }  // namespace
 
-FrameChannel::FrameChannel(OwnedFd socket, size_t most_bytes)
-    : socket_(std::move(socket)), most_bytes_(most_bytes) {}
+FrameChannel::FrameChannel(OwnedFd socket, size_t max_bytes)
+    : socket_(std::move(socket)), max_bytes_(max_bytes) {}
 
 void FrameChannel::Queue(const std::string& payload,
                          std::vector<int> descriptors) {
-  MUSTER_CHECK(payload.size() <= most_bytes_) << payload.size() << " bytes";
-  MUSTER_CHECK(descriptors.size() <= kMostDescriptors);
+  MUSTER_CHECK(payload.size() <= max_bytes_) << payload.size() << " bytes";
+  MUSTER_CHECK(descriptors.size() <= kMaxDescriptors);
   MUSTER_CHECK(descriptors.empty() || unsent() == 0)
       << "descriptors go with the first byte of what is unsent";
   if (unsent() == 0) {
@@ -91,8 +91,8 @@ bool FrameChannel::Flush() {
 bool FrameChannel::Fill() {
   in_.erase(0, in_taken_);
   in_taken_ = 0;
-  while (in_.size() < most_bytes_ + kHeaderBytes &&
-         in_descriptors_.size() < kMostHeldDescriptors) {
+  while (in_.size() < max_bytes_ + kHeaderBytes &&
+         in_descriptors_.size() < kMaxHeldDescriptors) {
     const size_t old_size = in_.size();
     in_.resize(old_size + kChunkBytes);
     iovec piece = {in_.data() + old_size, kChunkBytes};
@@ -129,10 +129,10 @@ absl::StatusOr<std::optional<std::string>> FrameChannel::TakeFrame() {
   const size_t left = in_.size() - in_taken_;
   if (left < kHeaderBytes) return std::nullopt;
   const size_t length = ReadLength(in_.data() + in_taken_);
-  if (length > most_bytes_) {
+  if (length > max_bytes_) {
     return absl::InvalidArgumentError(
         "a frame between agent and guardian claims " + std::to_string(length) +
-        " bytes, more than " + std::to_string(most_bytes_));
+        " bytes, more than " + std::to_string(max_bytes_));
   }
   if (left - kHeaderBytes < length) return std::nullopt;
   std::string payload = in_.substr(in_taken_ + kHeaderBytes, length);

@@ -15,15 +15,15 @@ namespace muster::agent {
 // and, beside a frame, descriptors. Never blocks. Not thread-safe.
 class FrameChannel {
  public:
-  // `socket` is non-blocking. A frame longer than `most_bytes` is refused at
+  // `socket` is non-blocking. A frame longer than `max_bytes` is refused at
   // both ends.
-  FrameChannel(OwnedFd socket, size_t most_bytes);
+  FrameChannel(OwnedFd socket, size_t max_bytes);
 
   int fd() const { return socket_.get(); }
 
   // Queues a frame; Flush sends it. `descriptors` stay the caller's, who keeps
   // them open until everything is flushed, and queues nothing else before. The
-  // payload must fit in `most_bytes`.
+  // payload must fit in `max_bytes`.
   void Queue(const std::string& payload, std::vector<int> descriptors = {});
 
   // Sends what the socket takes. False: the peer is gone.
@@ -37,7 +37,7 @@ class FrameChannel {
   bool Fill();
 
   // The next whole frame's payload, if one has come. InvalidArgument: a length
-  // beyond `most_bytes`; the channel is of no use then.
+  // beyond `max_bytes`; the channel is of no use then.
   absl::StatusOr<std::optional<std::string>> TakeFrame();
 
   // The next descriptor that came. A frame's descriptors have come once the
@@ -46,7 +46,7 @@ class FrameChannel {
 
  private:
   OwnedFd socket_;
-  const size_t most_bytes_;
+  const size_t max_bytes_;
   std::string out_;
   size_t out_sent_ = 0;
   std::vector<int> out_descriptors_;  // go with the first byte of `out_`

@@ -10,7 +10,7 @@
 namespace muster::agent {
 namespace {
 
-constexpr size_t kMost = 1 << 20;
+constexpr size_t kMax = 1 << 20;
 
 struct Ends {
   Ends() {
@@ -18,8 +18,8 @@ struct Ends {
     EXPECT_EQ(
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds),
         0);
-    left = std::make_unique<FrameChannel>(OwnedFd(fds[0]), kMost);
-    right = std::make_unique<FrameChannel>(OwnedFd(fds[1]), kMost);
+    left = std::make_unique<FrameChannel>(OwnedFd(fds[0]), kMax);
+    right = std::make_unique<FrameChannel>(OwnedFd(fds[1]), kMax);
   }
   std::unique_ptr<FrameChannel> left;
   std::unique_ptr<FrameChannel> right;
@@ -52,7 +52,7 @@ TEST(FrameChannel, FramesComeInOrderAndWhole) {
 
 TEST(FrameChannel, AFrameLargerThanTheSocketComesInPieces) {
   Ends ends;
-  const std::string large(kMost, 'x');
+  const std::string large(kMax, 'x');
   ends.left->Queue(large);
   int pieces = 0;
   while (true) {
@@ -116,7 +116,7 @@ TEST(FrameChannel, WhatIsNotTakenIsBounded) {
     }
     ASSERT_TRUE(ends.right->Fill());
   }
-  EXPECT_LT(written, 2 * kMost + (1 << 20));
+  EXPECT_LT(written, 2 * kMax + (1 << 20));
 }
 
 TEST(FrameChannel, LostDescriptorsBreakIt) {

@@ -15,7 +15,7 @@ namespace muster::agent {
 class GuardianLine {
  public:
   explicit GuardianLine(OwnedFd socket)
-      : channel_(std::move(socket), kMostMessageBytes) {}
+      : channel_(std::move(socket), kMaxMessageBytes) {}
 
   int fd() const { return channel_.fd(); }
 

@@ -37,10 +37,10 @@ namespace {
 constexpr int kSweepMilliseconds = 20;
 constexpr int kLongestSweepMilliseconds = 1000;
 // Commands wait while the agent does not take so many notices.
-constexpr size_t kMostUnsentBytes = 1 << 20;
+constexpr size_t kMaxUnsentBytes = 1 << 20;
 // And while so many workers are on their way to their program: each of them
 // keeps a descriptor open here.
-constexpr int kMostStarting = 32;
+constexpr int kMaxStarting = 32;
 
 // A process in the kernel's hands (a device, a dead file server) may take long
 // to die: look ever less often.
@@ -103,7 +103,7 @@ bool Catches(pid_t pid, int signal) {
 class GuardianLoop {
  public:
   GuardianLoop(OwnedFd socket, OwnedFd agent, OwnedFd child_ended)
-      : channel_(std::move(socket), kMostMessageBytes),
+      : channel_(std::move(socket), kMaxMessageBytes),
         agent_(std::move(agent)),
         child_ended_(std::move(child_ended)) {}
 
@@ -129,7 +129,7 @@ class GuardianLoop {
 
   bool Turn();
   bool Listening() const {
-    return starting_ < kMostStarting && channel_.unsent() < kMostUnsentBytes;
+    return starting_ < kMaxStarting && channel_.unsent() < kMaxUnsentBytes;
   }
   bool TakeCommands();
   void Handle(StartCommand start);
@@ -355,7 +355,7 @@ void GuardianLoop::NoteOrphan(pid_t pid, int wait_status) {
   const auto found = signalled_.find(pid);
   if (found == signalled_.end()) return;
   if ((WIFSIGNALED(wait_status) || found->second.caught) &&
-      left_behind_.size() < kMostLeftBehind) {
+      left_behind_.size() < kMaxLeftBehind) {
     left_behind_.push_back(std::move(found->second.who));
   }
   signalled_.erase(found);

@@ -22,14 +22,14 @@ namespace {
 // A child makes its session within microseconds, and on a machine without a
 // free processor within milliseconds.
 constexpr int kSessionTurnMilliseconds = 1;
-constexpr int kMostSessionTurns = 1000;
+constexpr int kMaxSessionTurns = 1000;
 // One write of at most PIPE_BUF bytes is one read at the other end.
-constexpr size_t kMostPathBytes = PIPE_BUF - 64;
+constexpr size_t kMaxPathBytes = PIPE_BUF - 64;
 
 std::string EncodeFailure(const StartFailure& failure) {
   FieldWriter out(0);
   out.String(failure.step);
-  out.String(std::string_view(failure.path).substr(0, kMostPathBytes));
+  out.String(std::string_view(failure.path).substr(0, kMaxPathBytes));
   out.I32(failure.error);
   return out.Take();
 }
@@ -120,7 +120,7 @@ std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request) {
 void SignalGroup(pid_t child, const OwnedFd& outcome, int signal) {
   // A parent cannot make its child's session, and with setpgid the child could
   // not either. The outcome ends the wait for a child that died before.
-  for (int turn = 0; outcome.open() && turn < kMostSessionTurns; ++turn) {
+  for (int turn = 0; outcome.open() && turn < kMaxSessionTurns; ++turn) {
     if (getsid(child) == child) break;
     pollfd settled = {outcome.get(), POLLIN, 0};
     if (poll(&settled, 1, kSessionTurnMilliseconds) != 0) break;

@@ -64,11 +64,11 @@ absl::StatusOr<std::string> EncodeStart(const WorkerSpec& spec) {
   start.has_stderr = spec.stderr_fd >= 0;
   start.controls_terminal = spec.controls_terminal;
   std::string payload = Encode(Command(std::move(start)));
-  if (payload.size() > kMostMessageBytes) {
+  if (payload.size() > kMaxMessageBytes) {
     return Refuse(spec, "its arguments and environment take " +
                             std::to_string(payload.size()) +
                             " bytes, more than " +
-                            std::to_string(kMostMessageBytes));
+                            std::to_string(kMaxMessageBytes));
   }
   return payload;
 }

@@ -137,10 +137,10 @@ AllGoneNotice ReadAllGone(FieldReader& in) {
 bool CanBeBound(const StartCommand& start) {
   for (size_t i = 0; i < start.cpus.size(); ++i) {
     const int least = i == 0 ? 0 : start.cpus[i - 1] + 1;
-    if (start.cpus[i] < least || start.cpus[i] >= kMostCpus) return false;
+    if (start.cpus[i] < least || start.cpus[i] >= kMaxCpus) return false;
   }
   return !start.memory_node ||
-         (*start.memory_node >= 0 && *start.memory_node < kMostMemoryNodes);
+         (*start.memory_node >= 0 && *start.memory_node < kMaxMemoryNodes);
 }
 
 absl::Status Unreadable(std::string_view what) {

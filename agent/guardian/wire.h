@@ -21,12 +21,12 @@ namespace muster::agent {
 // version. Integers are little-endian. Pure.
 
 // Beyond what any machine has: the numbers of CPUs and NUMA nodes.
-inline constexpr int kMostCpus = 1 << 16;
-inline constexpr int kMostMemoryNodes = 1 << 10;
+inline constexpr int kMaxCpus = 1 << 16;
+inline constexpr int kMaxMemoryNodes = 1 << 10;
 
 // The most bytes of one message. The kernel takes 2 MiB of arguments and
 // environment with default limits; the rest is room for limits set higher.
-inline constexpr size_t kMostMessageBytes = 8 << 20;
+inline constexpr size_t kMaxMessageBytes = 8 << 20;
 
 // Agent to guardian. The descriptors travel beside the frame, in this order,
 // one for each flag that is set.
@@ -85,10 +85,10 @@ struct AllGoneNotice {
   // How many StartCommands the guardian had taken when nothing was left. An
   // agent that has sent more knows that this notice is out of date.
   uint64_t starts_taken = 0;
-  // Since the AllGone before; at most kMostLeftBehind.
+  // Since the AllGone before; at most kMaxLeftBehind.
   std::vector<LeftBehind> left_behind;
 };
-inline constexpr size_t kMostLeftBehind = 64;
+inline constexpr size_t kMaxLeftBehind = 64;
 using Notice =
     std::variant<StartedNotice, NotStartedNotice, EndedNotice, AllGoneNotice>;
 

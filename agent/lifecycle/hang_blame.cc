@@ -8,7 +8,7 @@ namespace muster::agent {
 namespace {
 
 // A message is one line: a longer folder is left out of it.
-constexpr size_t kMostFolderBytes = 160;
+constexpr size_t kMaxFolderBytes = 160;
 
 // How much a state says against a worker; 0: nothing.
 int Weight(WorkerState state) {
@@ -45,7 +45,7 @@ std::string Doubt(const std::vector<Instant>& together,
   using std::chrono::milliseconds;
   const auto [first, last] =
       std::minmax_element(together.begin(), together.end());
-  const bool named = !records.empty() && records.size() <= kMostFolderBytes;
+  const bool named = !records.empty() && records.size() <= kMaxFolderBytes;
   return absl::StrCat(
       "; ", together.size(), " ranks of this node fell silent within ",
       std::chrono::ceil<milliseconds>(*last - *first).count(),

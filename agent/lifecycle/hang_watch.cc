@@ -58,7 +58,7 @@ std::optional<Duration> HangWatch::DeadlineOf(const Worker& worker) const {
   if (policy_.detection == HangDetection::kGiven) return policy_.timeout;
   if (worker.pauses < kLeastPauses) return std::nullopt;
   const Duration longest = worker.longest_pause;
-  const Duration ample = longest + std::min(9 * longest, kMostBeyondLongest);
+  const Duration ample = longest + std::min(9 * longest, kMaxBeyondLongest);
   return std::max(kLeastLearned, ample);
 }
 

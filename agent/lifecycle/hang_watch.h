@@ -24,7 +24,7 @@ class HangWatch {
  public:
   static constexpr int kLeastPauses = 5;
   static constexpr Duration kLeastLearned = std::chrono::minutes(5);
-  static constexpr Duration kMostBeyondLongest = std::chrono::hours(1);
+  static constexpr Duration kMaxBeyondLongest = std::chrono::hours(1);
 
   explicit HangWatch(HangPolicy policy) : policy_(policy) {}
 

@@ -49,7 +49,7 @@ Lifecycle::Lifecycle(Config config, Instant now)
       watch_(config_.policy.hangs),
       began_(now),
       unanswered_since_(now),
-      fitness_(config_.fitness_interval),
+      health_(config_.health_interval),
       nccl_id_(config_.nccl_id_patience, now),
       next_report_(now) {}
 
@@ -141,7 +141,7 @@ void Lifecycle::On(const WorkerDown& event) {
     failure.raised_first = stopping && event.recorded_ago.has_value() &&
                            now_ - *event.recorded_ago < broke_at_;
     NoteEnd(failure);
-    if (failures_.size() < rendezvous::kMostFailuresPerReport) {
+    if (failures_.size() < rendezvous::kMaxFailuresPerReport) {
       failures_.push_back(failure);
     }
     // Those that we stopped are told with the round's end, not one by one.
@@ -194,7 +194,7 @@ void Lifecycle::Settle() {
                ? rendezvous::NodePhase::kSucceeded
                : rendezvous::NodePhase::kIdle;
   if (phase_ == rendezvous::NodePhase::kIdle) step_.ends = ends_;
-  fitness_.RoundEnded();
+  health_.RoundEnded();
   kill_at_.reset();
   changed_ = true;
 }
@@ -205,7 +205,7 @@ void Lifecycle::On(const GuardianDied& event) {
   pending_ = 0;
   any_left_ = false;
   kill_at_.reset();
-  fitness_.RoundEnded();
+  health_.RoundEnded();
   GiveUp(1, event.reason);
 }
 
@@ -222,7 +222,7 @@ void Lifecycle::Reconcile() {
   MindTheSilence();
   MindTheGrace();
   MindTheAnnouncement();
-  MindTheFitness();
+  MindTheHealth();
   if (leave_.has_value() && !HasWorkers() && !announcing_until_.has_value()) {
     step_.leave = leave_;
   }
@@ -322,7 +322,7 @@ void Lifecycle::Start(const rendezvous::Place& place) {
   store_closed_ = false;
   forwarded_ = 0;
   changed_ = true;
-  if (fitness_.RoundBegan()) step_.actions.emplace_back(DropCheck{});
+  if (health_.RoundBegan()) step_.actions.emplace_back(DropCheck{});
   if (nccl_id_.Spend(place) == NcclIdOffer::Renewal::kNeeded) {
     step_.actions.emplace_back(RenewNcclId{});
   }
@@ -463,8 +463,8 @@ void Lifecycle::SendReport() {
   report.signals = signals_;
   report.preemption = PreemptionNow();
   report.waits_for_place = config_.policy.waits_for_place;
-  report.fitness = fitness_.fitness();
-  report.unfit = fitness_.unfit();
+  report.health = health_.health();
+  report.unhealthy = health_.unhealthy();
   step_.report = std::move(report);
 }
 
@@ -483,7 +483,7 @@ std::optional<Instant> Lifecycle::NextDeadline() const {
   consider(announcing_until_);
   consider(PreemptionLimit());
   if (GraceGoesOn()) consider(preemption_->deadline);
-  consider(fitness_.NextCheck());
+  consider(health_.NextCheck());
   consider(HangDeadline());
   if (!leave_.has_value()) {
     consider(AbsenceIsSaidAt());

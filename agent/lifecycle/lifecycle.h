@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "agent/lifecycle/agent_policy.h"
-#include "agent/lifecycle/fitness_watch.h"
 #include "agent/lifecycle/hang_blame.h"
 #include "agent/lifecycle/hang_watch.h"
+#include "agent/lifecycle/health_watch.h"
 #include "agent/lifecycle/lifecycle_step.h"
 #include "agent/lifecycle/nccl_id_offer.h"
 #include "agent/progress/hang_policy.h"
@@ -44,7 +44,7 @@ class Lifecycle {
     std::vector<int> signals_to_preempt;
     int preempt_signal = 15;
     // How often a node that waits is checked; nothing: it is always fit.
-    std::optional<Duration> fitness_interval;
+    std::optional<Duration> health_interval;
   };
 
   Lifecycle(Config config, Instant now);
@@ -61,7 +61,7 @@ class Lifecycle {
   // Whether the coordinator has answered once.
   bool reached() const { return ever_answered_; }
   bool leaving() const { return leave_.has_value() || leaving_.has_value(); }
-  const FitnessWatch& fitness() const { return fitness_; }
+  const HealthWatch& health() const { return health_; }
 
  private:
   void On(const LinkUp& event);
@@ -81,7 +81,7 @@ class Lifecycle {
   void On(const WorkersSeen& event);
   void On(const StackTaken& event);
   void On(const PreemptionAnnounced& event);
-  void On(const FitnessFound& event);
+  void On(const HealthFound& event);
   void On(const ClockTicked&) {}
 
   // Makes what is into what should be.
@@ -135,8 +135,8 @@ class Lifecycle {
   // started anew has heard of the notice, but not of what they were given.
   bool GraceGoesOn() const;
   std::optional<rendezvous::PreemptionNotice> PreemptionNow() const;
-  // --- whether the node may take part (lifecycle_fitness.cc)
-  void MindTheFitness();
+  // --- whether the node may take part (lifecycle_health.cc)
+  void MindTheHealth();
   // Once a round, whether or not workers of ours are left: others' may wait.
   void ReleaseWaiters(const std::string& why);
   void TellLeftBehind(const std::vector<LeftBehind>& processes);
@@ -213,7 +213,7 @@ class Lifecycle {
   std::optional<Preemption> preemption_;
   // Until when what tells of it may run, while it does.
   std::optional<Instant> announcing_until_;
-  FitnessWatch fitness_;
+  HealthWatch health_;
 
   std::optional<rendezvous::CancelWish> cancel_;
   std::optional<Instant> cancel_deadline_;

@@ -17,7 +17,7 @@ namespace {
 
 // How late a step may come after the deadline that it was asked for. Later, it
 // was the agent that stood still.
-constexpr Duration kMostLate = std::chrono::milliseconds(100);
+constexpr Duration kMaxLate = std::chrono::milliseconds(100);
 
 // Longer than whoever looks at stacks takes (stack_taker.h).
 constexpr Duration kStackTimeout = std::chrono::seconds(15);
@@ -44,7 +44,7 @@ std::string Describe(const HangWatch::Silence& silence, Instant now) {
 // goes on: what workers did not say meanwhile, or said and was not read, is no
 // hang. No more than the time that was lost is forgiven, so this needs no end.
 void Lifecycle::ForgiveSilence(Instant due) {
-  if (now_ <= due + kMostLate) return;
+  if (now_ <= due + kMaxLate) return;
   watch_.StoodStill(now_ - due);
   if (suspicion_.has_value()) suspicion_->give_up += now_ - due;
 }
@@ -167,7 +167,7 @@ void Lifecycle::LookAtSuspect() {
                   .workers = {{failure.local_rank, failure.pid}}};
   for (size_t i = 0; i < pids_.size(); ++i) {
     const int local_rank = static_cast<int>(i);
-    if (take.workers.size() == kMostStacks) break;
+    if (take.workers.size() == kMaxStacks) break;
     if (pids_[i] == 0 || local_rank == failure.local_rank) continue;
     take.workers.push_back({local_rank, pids_[i]});
   }
@@ -190,7 +190,7 @@ void Lifecycle::Accuse() {
   accused_ = failure.local_rank;
   accused_since_ = suspicion_->since;
   suspicion_.reset();
-  if (failures_.size() < rendezvous::kMostFailuresPerReport)
+  if (failures_.size() < rendezvous::kMaxFailuresPerReport)
     failures_.push_back(failure);
   NoteEnd(failure);
   step_.ends = ends_;
@@ -241,7 +241,7 @@ bool Lifecycle::EndedHanging(const WorkerDown& event) {
     hang.traceback = event.failure->traceback;
     const std::string then = absl::StrCat("; then, while its stack was taken: ",
                                           event.failure->message);
-    if (hang.message.size() + then.size() <= rendezvous::kMostLineBytes) {
+    if (hang.message.size() + then.size() <= rendezvous::kMaxLineBytes) {
       hang.message += then;
     }
   }

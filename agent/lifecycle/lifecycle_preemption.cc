@@ -62,7 +62,7 @@ void Lifecycle::Preempt(const rendezvous::PreemptionNotice& notice) {
       .caught = now_,
   };
   changed_ = true;
-  if (fitness_.Stop()) step_.actions.emplace_back(DropCheck{});
+  if (health_.Stop()) step_.actions.emplace_back(DropCheck{});
   NoticeForJob(absl::StrCat(rendezvous::SignalName(notice.signal), " at ",
                             notice.host,
                             ": the job is being preempted; its workers have ",

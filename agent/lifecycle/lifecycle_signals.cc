@@ -44,7 +44,7 @@ void Lifecycle::On(const SignalCaught& event) {
   }
   if (Holds(config_.policy.signals_to_forward, event.signal)) {
     signals_.push_back({++newest_signal_, event.signal});
-    if (signals_.size() > rendezvous::kMostSignalNotices)
+    if (signals_.size() > rendezvous::kMaxSignalNotices)
       signals_.erase(signals_.begin());
     changed_ = true;
     return;

@@ -99,10 +99,11 @@ struct StackTaken {
 };
 // What AnnouncePreemption was for has ended.
 struct PreemptionAnnounced {};
-// What StartCheck with this number was for has ended; empty: the node is fit.
-struct FitnessFound {
+// What StartCheck with this number was for has ended; empty: the node is
+// healthy.
+struct HealthFound {
   uint64_t check = 0;
-  std::string unfit;
+  std::string unhealthy;
 };
 struct ClockTicked {};
 
@@ -111,7 +112,7 @@ using LifecycleEvent =
                  RoundRefused, WorkersGone, GuardianDied, SignalCaught,
                  PortHeld, NcclIdHeld, NcclIdMissing, NcclRootLost,
                  WorkersReported, WorkersSeen, StackTaken, PreemptionAnnounced,
-                 FitnessFound, ClockTicked>;
+                 HealthFound, ClockTicked>;
 
 // What the driver shall do.
 struct StartWorkers {
@@ -142,9 +143,9 @@ struct TakeStacks {
     int64_t pid = 0;
   };
   int round = 0;
-  std::vector<Worker> workers;  // at most kMostStacks
+  std::vector<Worker> workers;  // at most kMaxStacks
 };
-inline constexpr size_t kMostStacks = 8;
+inline constexpr size_t kMaxStacks = 8;
 // The round is broken: whoever waits in its store waits in vain.
 struct CloseStore {
   std::string reason;
@@ -160,7 +161,7 @@ struct AnnouncePreemption {
 struct EndAnnouncement {
   std::string why;
 };
-// Is this node fit for a round? FitnessFound with this number follows. Takes
+// Is this node healthy? HealthFound with this number follows. Takes
 // the place of an earlier look.
 struct StartCheck {
   uint64_t check = 0;

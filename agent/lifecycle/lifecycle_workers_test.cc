@@ -232,7 +232,7 @@ TEST(LifecycleWorkers, AReportHoldsABoundedNumberOfFailures) {
   for (int i = 0; i < 100; ++i) agent.Fails(i);
   agent.Gone();
   EXPECT_EQ(agent.reports.back().failures.size(),
-            static_cast<size_t>(rendezvous::kMostFailuresPerReport));
+            static_cast<size_t>(rendezvous::kMaxFailuresPerReport));
 }
 
 TEST(LifecycleStop, SignalsThenKillsAfterTheGrace) {
@@ -432,7 +432,7 @@ TEST(LifecycleSignals, CaughtHereAreReported) {
   EXPECT_THAT(agent.signals, IsEmpty());  // they come by the coordinator
   for (int i = 0; i < 20; ++i) agent.Step(SignalCaught{SIGUSR2});
   ASSERT_EQ(agent.reports.back().signals.size(),
-            static_cast<size_t>(rendezvous::kMostSignalNotices));
+            static_cast<size_t>(rendezvous::kMaxSignalNotices));
   EXPECT_EQ(agent.reports.back().signals.back().ordinal, 21u);
 }
 

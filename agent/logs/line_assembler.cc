@@ -17,8 +17,8 @@ bool EndsText(char c) { return c == '\n' || c == '\r'; }
 }  // namespace
 
 void LineAssembler::Grow(std::string_view bytes, std::vector<Line>* lines) {
-  while (partial_.size() + bytes.size() > most_bytes_) {
-    size_t room = most_bytes_ - partial_.size();
+  while (partial_.size() + bytes.size() > max_bytes_) {
+    size_t room = max_bytes_ - partial_.size();
     partial_.append(bytes.substr(0, room));
     bytes.remove_prefix(room);
     size_t cut = WholeCharacters(partial_).size();

@@ -24,14 +24,14 @@ struct Line {
   bool operator==(const Line&) const = default;
 };
 
-inline constexpr size_t kMostConsoleLineBytes = 64 << 10;
+inline constexpr size_t kMaxConsoleLineBytes = 64 << 10;
 
 // Makes whole lines of a stream of bytes that comes in any pieces. Pure; holds
-// at most `most_bytes` between calls.
+// at most `max_bytes` between calls.
 class LineAssembler {
  public:
-  explicit LineAssembler(size_t most_bytes = kMostConsoleLineBytes)
-      : most_bytes_(most_bytes) {}
+  explicit LineAssembler(size_t max_bytes = kMaxConsoleLineBytes)
+      : max_bytes_(max_bytes) {}
 
   // The lines that `bytes` completed, in order. States of a progress bar that
   // were blank are left out (a bar that clears itself draws spaces).
@@ -48,7 +48,7 @@ class LineAssembler {
   void Grow(std::string_view bytes, std::vector<Line>* lines);
   void EndOverwritten(std::vector<Line>* lines);
 
-  size_t most_bytes_;
+  size_t max_bytes_;
   std::string partial_;
   // The last byte was "\r". Only the next byte tells a line's end ("\r\n")
   // from a progress bar.

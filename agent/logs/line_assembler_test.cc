@@ -16,7 +16,7 @@ Line Last(const std::string& text) { return {text, LineEnd::kStreamEnd}; }
 
 // Every line of `bytes`, given to the assembler in pieces of `piece` bytes.
 std::vector<Line> Lines(const std::string& bytes, size_t piece,
-                        size_t most = kMostConsoleLineBytes) {
+                        size_t most = kMaxConsoleLineBytes) {
   LineAssembler assembler(most);
   std::vector<Line> lines;
   for (size_t i = 0; i < bytes.size(); i += piece) {

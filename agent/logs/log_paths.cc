@@ -8,7 +8,7 @@ namespace muster::agent {
 namespace {
 
 // With the hash well below NAME_MAX (255).
-constexpr size_t kMostNameBytes = 128;
+constexpr size_t kMaxNameBytes = 128;
 constexpr char kLatest[] = "latest";
 
 bool IsPlain(char c) {
@@ -26,7 +26,7 @@ uint32_t Hash(std::string_view text) {
 }
 
 std::string SafeName(const std::string& text) {
-  std::string name = text.substr(0, kMostNameBytes);
+  std::string name = text.substr(0, kMaxNameBytes);
   for (char& c : name) {
     if (!IsPlain(c)) c = '_';
   }

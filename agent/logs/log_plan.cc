@@ -7,7 +7,7 @@
 namespace muster::agent {
 namespace {
 
-constexpr size_t kMostTextBytes = 64 << 10;
+constexpr size_t kMaxTextBytes = 64 << 10;
 
 std::string_view Trim(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -50,7 +50,7 @@ StreamSet StreamsByRank::For(int local_rank) const {
 }
 
 absl::StatusOr<StreamsByRank> ParseStreamsByRank(const std::string& text) {
-  if (text.size() > kMostTextBytes) {
+  if (text.size() > kMaxTextBytes) {
     return absl::InvalidArgumentError("a list of streams over 64 KiB");
   }
   StreamsByRank result;

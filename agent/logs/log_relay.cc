@@ -30,7 +30,7 @@ constexpr size_t kDrainBytes = 16 << 10;  // on the stack of whoever drains
 constexpr int kPipeBytes = 1 << 20;
 // A user may have 64 MiB of pipes before all of them become tiny
 // (/proc/sys/fs/pipe-user-pages-soft), and other agents may be there too.
-constexpr int kMostLargePipes = 16;
+constexpr int kMaxLargePipes = 16;
 constexpr uint64_t kWakeId = 0;
 
 void BlockSignals() {
@@ -163,7 +163,7 @@ absl::StatusOr<PipeReader::Made> LogRelay::Impl::Make(const Worker& worker,
   // lines are printed with prefixes.
   Worker piped = worker;
   piped.alone = false;
-  int capacity = open_.size() < kMostLargePipes ? kPipeBytes : 0;
+  int capacity = open_.size() < kMaxLargePipes ? kPipeBytes : 0;
   return PipeReader::Make(capacity,
                           WorkerStream(router_.SinksFor(piped, stream)));
 }

@@ -17,7 +17,7 @@ namespace muster::agent {
 namespace {
 
 // What the kernel holds of a terminal's output at most, and more.
-constexpr int kMostTerminalBytes = 128 << 10;
+constexpr int kMaxTerminalBytes = 128 << 10;
 
 }  // namespace
 
@@ -105,7 +105,7 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
   if (ended_ || ioctl(fd_, FIONREAD, &left) != 0) return OutcomeLocked();
   // Of a terminal's bytes most are on their way still, and not counted; a read
   // fetches them.
-  if (pass_ != nullptr) left = kMostTerminalBytes;
+  if (pass_ != nullptr) left = kMaxTerminalBytes;
   while (left > 0) {
     size_t most = std::min(buffer.size(), static_cast<size_t>(left));
     size_t count = ReadLocked(buffer.first(most));

@@ -27,8 +27,8 @@ std::string Cleaned(std::string_view line) {
   std::string clean =
       ValidUtf8(WithoutControls(LastDrawn(line), Colours::kDrop));
   clean.erase(clean.find_last_not_of(" \t") + 1);
-  if (clean.size() > rendezvous::kMostLineBytes) {
-    clean.resize(rendezvous::kMostLineBytes - kCutMark.size());
+  if (clean.size() > rendezvous::kMaxLineBytes) {
+    clean.resize(rendezvous::kMaxLineBytes - kCutMark.size());
     clean.resize(WholeCharacters(clean).size());
     clean.append(kCutMark);
   }
@@ -48,7 +48,7 @@ void TailBuffer::Append(std::string_view bytes) {
 std::vector<std::string> TailBuffer::Lines() const {
   std::vector<std::string> lines;
   std::string_view rest = bytes_;
-  while (!rest.empty() && lines.size() < rendezvous::kMostStderrLines) {
+  while (!rest.empty() && lines.size() < rendezvous::kMaxStderrLines) {
     size_t newline = rest.rfind('\n');
     bool first = newline == std::string_view::npos;
     std::string_view line = first ? rest : rest.substr(newline + 1);

@@ -14,8 +14,8 @@ class TailBuffer {
  public:
   void Append(std::string_view bytes);
 
-  // The last kMostStderrLines lines that are not blank, oldest first, each
-  // valid UTF-8 of at most kMostLineBytes without control characters and
+  // The last kMaxStderrLines lines that are not blank, oldest first, each
+  // valid UTF-8 of at most kMaxLineBytes without control characters and
   // escape sequences; of a progress bar what it showed last.
   std::vector<std::string> Lines() const;
 

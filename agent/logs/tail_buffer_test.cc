@@ -21,8 +21,8 @@ TEST(TailBufferTest, KeepsTheLastLinesOldestFirst) {
   TailBuffer tail;
   for (int i = 0; i < 1000; ++i) tail.Append(std::to_string(i) + "\n");
   std::vector<std::string> lines = tail.Lines();
-  ASSERT_EQ(lines.size(), static_cast<size_t>(rendezvous::kMostStderrLines));
-  EXPECT_EQ(lines.front(), std::to_string(1000 - rendezvous::kMostStderrLines));
+  ASSERT_EQ(lines.size(), static_cast<size_t>(rendezvous::kMaxStderrLines));
+  EXPECT_EQ(lines.front(), std::to_string(1000 - rendezvous::kMaxStderrLines));
   EXPECT_EQ(lines.back(), "999");
 }
 
@@ -47,7 +47,7 @@ TEST(TailBufferTest, OfAProgressBarTheLastStateCounts) {
 TEST(TailBufferTest, LongLinesAreShortened) {
   std::vector<std::string> lines = TailOf(std::string(5000, 'x') + "\n");
   ASSERT_EQ(lines.size(), 1u);
-  EXPECT_EQ(lines[0].size(), static_cast<size_t>(rendezvous::kMostLineBytes));
+  EXPECT_EQ(lines[0].size(), static_cast<size_t>(rendezvous::kMaxLineBytes));
   EXPECT_TRUE(lines[0].ends_with("x..."));
 }
 
@@ -59,7 +59,7 @@ TEST(TailBufferTest, MemoryIsBoundedAndTheEndSurvives) {
   EXPECT_EQ(tail.Lines().back(), "the end");
   for (int i = 0; i < 100000; ++i) tail.Append("0123456789\n");
   EXPECT_EQ(tail.Lines().size(),
-            static_cast<size_t>(rendezvous::kMostStderrLines));
+            static_cast<size_t>(rendezvous::kMaxStderrLines));
   for (const std::string& line : tail.Lines()) EXPECT_EQ(line, "0123456789");
 }
 

@@ -138,7 +138,7 @@ TEST_F(WorkerStreamTest, NothingMovesTheTerminalsCursor) {
 
 TEST_F(WorkerStreamTest, APieceOfALongLineSaysThatItGoesOn) {
   WorkerStream stream(ConsoleOnly());
-  stream.Take(std::string(kMostConsoleLineBytes, 'x') + "rest\n", now_);
+  stream.Take(std::string(kMaxConsoleLineBytes, 'x') + "rest\n", now_);
   ASSERT_EQ(shown_.size(), 1u);
   EXPECT_TRUE(shown_[0].ends_with("x [cut: this line goes on]\n[n:3] rest\n"));
 }

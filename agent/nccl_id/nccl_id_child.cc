@@ -23,13 +23,13 @@ namespace muster::agent {
 namespace {
 
 // In steps of a millisecond, for one that was killed or has closed its files.
-constexpr int kMostWaits = 2000;
+constexpr int kMaxWaits = 2000;
 
 // Waits until it is reaped: its wait status. Nothing: another part of this
 // process has reaped it, or it does not end.
 std::optional<int> Reap(pid_t pid) {
   int status = 0;
-  for (int i = 0; i < kMostWaits; ++i) {
+  for (int i = 0; i < kMaxWaits; ++i) {
     const pid_t reaped = waitpid(pid, &status, WNOHANG);
     if (reaped == pid) return status;
     if (reaped < 0) return std::nullopt;
@@ -151,7 +151,7 @@ const NcclIdChild::Answer& NcclIdChild::Read() {
     if (end != std::string::npos) {
       heard_.text.resize(end);
       heard_.whole = true;
-    } else if (heard_.text.size() > kMostAnswer) {
+    } else if (heard_.text.size() > kMaxAnswer) {
       heard_.whole = true;
     }
   }

@@ -31,7 +31,7 @@ class NcclIdChild {
   // Does not block, but for the moment that the kernel takes to bury it.
   std::optional<std::string> End();
 
-  // What it said so far, at most kMostAnswer bytes; `whole` once the line is
+  // What it said so far, at most kMaxAnswer bytes; `whole` once the line is
   // complete or no more will come. Does not block.
   struct Answer {
     std::string text;
@@ -40,7 +40,7 @@ class NcclIdChild {
   const Answer& Read();
 
  private:
-  static constexpr size_t kMostAnswer = 4096;
+  static constexpr size_t kMaxAnswer = 4096;
 
   NcclIdChild(pid_t pid, OwnedFd life, OwnedFd answer);
 

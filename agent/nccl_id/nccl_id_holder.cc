@@ -91,7 +91,7 @@ std::optional<NcclIdHolder::Outcome> NcclIdHolder::LookAtHeld(Instant now) {
   std::string lost = absl::StrCat(
       "the process that hosts the root of the next round's NCCL id (pid ",
       next_->pid(), ") ", *end);
-  if (++losses_ >= kMostLosses) {
+  if (++losses_ >= kMaxLosses) {
     return Fail(absl::StrCat(lost, ", as did ", losses_ - 1, " before it"));
   }
   Discard();

@@ -29,7 +29,7 @@ class NcclIdHolder {
   // How long a process may take.
   static constexpr Duration kPatience = std::chrono::seconds(10);
   // How many ids may be lost, one after the other, before any is used.
-  static constexpr int kMostLosses = 3;
+  static constexpr int kMaxLosses = 3;
 
   // `program`: see NcclIdProgram; empty: nothing ever happens.
   explicit NcclIdHolder(std::string program);

@@ -124,7 +124,7 @@ TEST_F(NcclIdHolderTest, AProcessThatDiesBeforeItsRoundIsReplaced) {
 
 TEST_F(NcclIdHolderTest, ProcessesThatKeepDyingAreGivenUp) {
   NcclIdHolder holder(kStaged);
-  for (int i = 0; i < NcclIdHolder::kMostLosses; ++i) {
+  for (int i = 0; i < NcclIdHolder::kMaxLosses; ++i) {
     EXPECT_THAT((i == 0 ? MakeOne(holder) : Await(holder)).id, SizeIs(256));
     kill(OnlyChild(), SIGTERM);
     const Outcome lost = Await(holder);

@@ -9,10 +9,10 @@
 namespace muster::agent {
 namespace {
 
-constexpr size_t kMostDigits = 10;  // Slurm's numbers have 32 bits
+constexpr size_t kMaxDigits = 10;  // Slurm's numbers have 32 bits
 
 bool IsNumber(const std::string& text) {
-  return !text.empty() && text.size() <= kMostDigits &&
+  return !text.empty() && text.size() <= kMaxDigits &&
          std::all_of(text.begin(), text.end(),
                      [](char c) { return c >= '0' && c <= '9'; });
 }

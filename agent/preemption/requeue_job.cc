@@ -57,7 +57,7 @@ absl::Status StatusOf(const ToolOutcome& outcome,
       why = absl::StrCat("no answer within ", ToSeconds(kPatience), " s");
       break;
     case ToolOutcome::End::kFailed:
-      why = BoundedLine(outcome.output, rendezvous::kMostLineBytes);
+      why = BoundedLine(outcome.output, rendezvous::kMaxLineBytes);
       break;
   }
   return absl::UnavailableError(

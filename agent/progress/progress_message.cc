@@ -50,7 +50,7 @@ bool Take(std::string_view key, std::string_view value,
     if (!rate || !std::isfinite(*rate) || *rate < 0) return false;
     message.tokens_per_s = rate;
   } else if (key == "STATUS") {
-    message.status = BoundedLine(value, rendezvous::kMostStatusBytes);
+    message.status = BoundedLine(value, rendezvous::kMaxStatusBytes);
   } else if (key == "WATCHDOG_S") {
     const std::optional<Duration> watchdog = Watchdog(value);
     if (!watchdog) return false;
@@ -70,8 +70,8 @@ void Replace(const std::optional<T>& later, std::optional<T>& value) {
 
 ProgressMessage ParseProgress(std::string_view datagram) {
   ProgressMessage message;
-  if (datagram.size() > kMostProgressBytes) {
-    datagram = datagram.substr(0, kMostProgressBytes);
+  if (datagram.size() > kMaxProgressBytes) {
+    datagram = datagram.substr(0, kMaxProgressBytes);
     datagram = datagram.substr(0, datagram.rfind('\n') + 1);
   }
   while (!datagram.empty()) {

@@ -28,7 +28,7 @@ struct ProgressMessage {
   std::optional<int64_t> step;
   std::optional<double> loss;
   std::optional<double> tokens_per_s;
-  std::optional<std::string> status;  // fit to be shown, kMostStatusBytes
+  std::optional<std::string> status;  // fit to be shown, kMaxStatusBytes
   std::optional<Duration> watchdog;   // zero: none
 };
 
@@ -38,7 +38,7 @@ struct WorkerSaid {
 };
 
 // A datagram longer than this is read up to its last whole line within.
-inline constexpr size_t kMostProgressBytes = 4096;
+inline constexpr size_t kMaxProgressBytes = 4096;
 // WATCHDOG_S below this is taken for this: less than the agent's own delays
 // would name hangs that are none.
 inline constexpr Duration kShortestWatchdog = std::chrono::milliseconds(100);

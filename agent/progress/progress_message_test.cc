@@ -86,15 +86,15 @@ TEST(ParseProgress, AStatusIsFitToBeShown) {
   EXPECT_EQ(ParseProgress("STATUS=\x1b[31mred\x07 \xff").status->find('\x1b'),
             std::string::npos);
   EXPECT_EQ(ParseProgress("STATUS=" + std::string(3000, 'x')).status->size(),
-            rendezvous::kMostStatusBytes);
+            rendezvous::kMaxStatusBytes);
   EXPECT_EQ(ParseProgress("STATUS=").status, "");
 }
 
 TEST(ParseProgress, WhatIsTooLongIsReadToItsLastWholeLine) {
-  const std::string padding = "X=" + std::string(kMostProgressBytes - 20, 'x');
+  const std::string padding = "X=" + std::string(kMaxProgressBytes - 20, 'x');
   // The cut falls into STEP's number.
   const std::string datagram = "LOSS=1\n" + padding + "\nSTEP=123456789012345";
-  ASSERT_GT(datagram.size(), kMostProgressBytes);
+  ASSERT_GT(datagram.size(), kMaxProgressBytes);
   EXPECT_EQ(ParseProgress(datagram).loss, 1);
   EXPECT_FALSE(ParseProgress(datagram).step.has_value());
 }
@@ -132,7 +132,7 @@ TEST(ParseProgress, AnyBytesDoNoHarm) {
                   AnyOf(Duration::zero(), Ge(kShortestWatchdog)));
     }
     if (message.status) {
-      EXPECT_LE(message.status->size(), rendezvous::kMostStatusBytes);
+      EXPECT_LE(message.status->size(), rendezvous::kMaxStatusBytes);
       for (const char c : *message.status) {
         EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 || c == '\t');
       }

@@ -17,7 +17,7 @@ namespace muster::agent {
 namespace {
 
 // Of one socket in one Take, so that nobody waits for long.
-constexpr int kMostPerTake = 64;
+constexpr int kMaxPerTake = 64;
 // A paused one is read again once it has this much.
 constexpr double kWorthReading = 32;
 // "/muster-XXXXXX/2147483647.4095" and the final zero.
@@ -130,7 +130,7 @@ std::optional<Instant> ProgressSockets::NextTake() const {
 
 bool ProgressSockets::Read(Line& line, ProgressMessage& message) {
   // One byte more, so that what is too long is known to be.
-  char bytes[kMostProgressBytes + 1];
+  char bytes[kMaxProgressBytes + 1];
   const ssize_t got = recv(line.socket.get(), bytes, sizeof(bytes), 0);
   if (got < 0) return false;
   Append(ParseProgress({bytes, static_cast<size_t>(got)}), &message);
@@ -156,7 +156,7 @@ std::vector<WorkerSaid> ProgressSockets::Take(Instant now) {
     Line& line = lines_[local_rank];
     Refill(now, line);
     WorkerSaid said{.local_rank = local_rank};
-    for (int n = 0; n < kMostPerTake && line.allowance >= 1; ++n) {
+    for (int n = 0; n < kMaxPerTake && line.allowance >= 1; ++n) {
       if (!Read(line, said.message)) break;
       line.allowance -= 1;
     }

@@ -16,11 +16,11 @@
 namespace muster::agent {
 namespace {
 
-constexpr size_t kMostThreads = 64;
-constexpr size_t kMostFileBytes = 2048;
+constexpr size_t kMaxThreads = 64;
+constexpr size_t kMaxFileBytes = 2048;
 
 std::string ReadSmall(const std::string& path) {
-  std::string text = ReadBeginning(path, kMostFileBytes).value_or("");
+  std::string text = ReadBeginning(path, kMaxFileBytes).value_or("");
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }
@@ -119,7 +119,7 @@ std::string KernelStacks(int64_t pid) {
   std::vector<int64_t> threads;
   while (const dirent* entry = readdir(folder)) {
     const int64_t tid = std::strtol(entry->d_name, nullptr, 10);
-    if (tid > 0 && threads.size() < kMostThreads) threads.push_back(tid);
+    if (tid > 0 && threads.size() < kMaxThreads) threads.push_back(tid);
   }
   closedir(folder);
   std::sort(threads.begin(), threads.end());

@@ -21,7 +21,7 @@ constexpr char kName[] = "/py-spy";
 constexpr Duration kPatience = std::chrono::seconds(3);
 // A process that runs may change a frame while it is read.
 constexpr int kAttempts = 3;
-constexpr size_t kMostReasonBytes = 200;
+constexpr size_t kMaxReasonBytes = 200;
 
 std::string Variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -57,7 +57,7 @@ std::vector<std::string> Folders() {
 
 std::string LastLine(std::string_view text) {
   text = text.substr(0, text.find_last_not_of(" \n") + 1);
-  return BoundedLine(text.substr(text.rfind('\n') + 1), kMostReasonBytes);
+  return BoundedLine(text.substr(text.rfind('\n') + 1), kMaxReasonBytes);
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ std::string FindPySpy() {
 }
 
 PythonStacks ReadPythonStacks(int64_t pid, Instant deadline, int cancel_fd,
-                              size_t most_bytes) {
+                              size_t max_bytes) {
   using End = ToolOutcome::End;
   const std::string program = FindPySpy();
   if (program.empty()) {
@@ -89,7 +89,7 @@ PythonStacks ReadPythonStacks(int64_t pid, Instant deadline, int cancel_fd,
         {.argv = {program, "dump", "--nonblocking", "--pid", absl::StrCat(pid)},
          .deadline = deadline,
          .cancel_fd = cancel_fd,
-         .most_bytes = most_bytes});
+         .max_bytes = max_bytes});
     if (outcome.end != End::kFailed) break;
   }
   switch (outcome.end) {

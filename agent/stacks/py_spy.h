@@ -24,9 +24,9 @@ std::string FindPySpy();
 // outside (process_vm_readv). The process is neither stopped nor signalled and
 // executes nothing for it, so that its system calls are not interrupted.
 // Returns at the deadline, after three seconds or when `cancel_fd` turns
-// readable. `most_bytes` bounds the dump.
+// readable. `max_bytes` bounds the dump.
 PythonStacks ReadPythonStacks(int64_t pid, Instant deadline, int cancel_fd,
-                              size_t most_bytes);
+                              size_t max_bytes);
 
 }  // namespace muster::agent
 

@@ -9,12 +9,12 @@
 namespace muster::agent {
 namespace {
 
-constexpr size_t kMostPythonFrames = 12;
-constexpr size_t kMostNativeFrames = 8;
-static_assert(kMostPythonFrames + kMostNativeFrames + 3 <=
-              rendezvous::kMostStackLines);
+constexpr size_t kMaxPythonFrames = 12;
+constexpr size_t kMaxNativeFrames = 8;
+static_assert(kMaxPythonFrames + kMaxNativeFrames + 3 <=
+              rendezvous::kMaxStackLines);
 // A native frame names every argument, and the kernel every thread.
-constexpr size_t kMostFrameBytes = 160;
+constexpr size_t kMaxFrameBytes = 160;
 
 std::vector<std::string_view> LinesOf(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -58,7 +58,7 @@ std::vector<std::string_view> PythonFrames(std::string_view dump) {
       if (taken) frames.clear();
       best = std::max(best, sure);
     } else if (taken && line.starts_with("  ") &&
-               frames.size() < kMostPythonFrames) {
+               frames.size() < kMaxPythonFrames) {
       frames.push_back(line.substr(line.find_first_not_of(' ')));
     }
   }
@@ -91,15 +91,15 @@ std::vector<std::string> NativeFrames(std::string_view backtraces) {
       if (!frames.empty()) break;
       continue;
     }
-    if (frames.size() == kMostNativeFrames) break;
+    if (frames.size() == kMaxNativeFrames) break;
     frames.push_back(NativeFrame(line));
   }
   return frames;
 }
 
-void Add(std::string_view line, size_t most_bytes,
+void Add(std::string_view line, size_t max_bytes,
          std::vector<std::string>& lines) {
-  lines.push_back(BoundedIndentedLine(line, most_bytes));
+  lines.push_back(BoundedIndentedLine(line, max_bytes));
 }
 
 }  // namespace
@@ -122,25 +122,25 @@ std::vector<std::string> TellingLines(const StackTexts& texts) {
   const auto python = PythonFrames(texts.python);
   if (!python.empty()) lines.emplace_back("Python, main thread:");
   for (const std::string_view frame : python) {
-    Add("  " + std::string(frame), rendezvous::kMostLineBytes, lines);
+    Add("  " + std::string(frame), rendezvous::kMaxLineBytes, lines);
   }
   if (python.empty() && !texts.why_no_python.empty()) {
-    Add(texts.why_no_python, rendezvous::kMostLineBytes, lines);
+    Add(texts.why_no_python, rendezvous::kMaxLineBytes, lines);
   }
   const auto native = NativeFrames(texts.native);
   if (!native.empty()) lines.emplace_back("native, main thread:");
   for (const std::string& frame : native) {
-    Add("  " + frame, kMostFrameBytes, lines);
+    Add("  " + frame, kMaxFrameBytes, lines);
   }
   const bool has_frames = !python.empty() || !native.empty();
-  const size_t most_threads =
-      has_frames ? 1 : rendezvous::kMostStackLines - lines.size();
+  const size_t max_threads =
+      has_frames ? 1 : rendezvous::kMaxStackLines - lines.size();
   size_t threads = 0;
   for (const std::string_view line : LinesOf(texts.kernel)) {
     // Deeper lines are the kernel's own stack.
-    if (line.starts_with(" ") || threads == most_threads) continue;
+    if (line.starts_with(" ") || threads == max_threads) continue;
     ++threads;
-    Add(line, kMostFrameBytes, lines);
+    Add(line, kMaxFrameBytes, lines);
   }
   return lines;
 }

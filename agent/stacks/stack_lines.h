@@ -20,7 +20,7 @@ std::string WholeText(const StackTexts& texts);
 
 // What tells most where the process is, for a Failure: the first thread's
 // frames, innermost first, of Python, then of native code, then the kernel's
-// word for it. At most kMostStackLines lines of kMostLineBytes, printable.
+// word for it. At most kMaxStackLines lines of kMaxLineBytes, printable.
 // Empty if nothing was found. Pure.
 std::vector<std::string> TellingLines(const StackTexts& texts);
 

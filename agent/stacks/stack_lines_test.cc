@@ -109,11 +109,11 @@ TEST(TellingLines, AreBoundedAndPrintable) {
     texts.kernel += "thread\t" + std::string(5000, 'z') + "\n";
   }
   const std::vector<std::string> lines = TellingLines(texts);
-  EXPECT_LE(lines.size(), static_cast<size_t>(rendezvous::kMostStackLines));
-  EXPECT_THAT(lines, Each(SizeIs(::testing::Le(rendezvous::kMostLineBytes))));
+  EXPECT_LE(lines.size(), static_cast<size_t>(rendezvous::kMaxStackLines));
+  EXPECT_THAT(lines, Each(SizeIs(::testing::Le(rendezvous::kMaxLineBytes))));
   EXPECT_THAT(lines, Each(Not(HasSubstr("\x1b"))));
   texts.python = texts.native = "";
-  EXPECT_THAT(TellingLines(texts), SizeIs(rendezvous::kMostStackLines));
+  EXPECT_THAT(TellingLines(texts), SizeIs(rendezvous::kMaxStackLines));
 }
 
 TEST(WholeText, KeepsAll) {

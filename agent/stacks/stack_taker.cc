@@ -25,16 +25,16 @@
 namespace muster::agent {
 namespace {
 
-constexpr size_t kMostToolBytes = 400 << 10;
-constexpr size_t kMostMapsBytes = 8 << 20;
+constexpr size_t kMaxToolBytes = 400 << 10;
+constexpr size_t kMaxMapsBytes = 8 << 20;
 // How long one that was cancelled is waited for: tools are killed at once.
 constexpr Duration kTimeToEnd = std::chrono::seconds(2);
 constexpr char kFileName[] = "/stack.txt";
 
-std::string ReadUpTo(const std::string& path, size_t most_bytes) {
+std::string ReadUpTo(const std::string& path, size_t max_bytes) {
   const OwnedFd file(
       open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  return ReadBeginning(file.get(), most_bytes).value_or("");
+  return ReadBeginning(file.get(), max_bytes).value_or("");
 }
 
 void WriteFile(const std::string& path, const std::string& text) {
@@ -52,7 +52,7 @@ bool RunsPython(int64_t pid) {
                                   program, sizeof(program));
   const std::string path(program, length > 0 ? static_cast<size_t>(length) : 0);
   if (path.find("/python", path.rfind('/')) != std::string::npos) return true;
-  return ReadUpTo(absl::StrCat("/proc/", pid, "/maps"), kMostMapsBytes)
+  return ReadUpTo(absl::StrCat("/proc/", pid, "/maps"), kMaxMapsBytes)
              .find("/libpython") != std::string::npos;
 }
 
@@ -90,14 +90,14 @@ StackTexts Look(int64_t pid, Instant deadline, int cancel) {
   const bool stopped = ReadWorkerState(pid) == WorkerState::kStopped;
   if (RunsPython(pid)) {
     PythonStacks python =
-        ReadPythonStacks(pid, deadline, cancel, kMostToolBytes);
+        ReadPythonStacks(pid, deadline, cancel, kMaxToolBytes);
     texts.python = std::move(python.dump);
     texts.why_no_python = std::move(python.why_not);
   }
   ToolOutcome debugged = RunTool({.argv = GdbCommand(pid),
                                   .deadline = deadline,
                                   .cancel_fd = cancel,
-                                  .most_bytes = kMostToolBytes});
+                                  .max_bytes = kMaxToolBytes});
   texts.native = std::move(debugged.output);
   if (debugged.end == ToolOutcome::End::kCutOff && !stopped) {
     // A debugger that dies in the middle may leave it stopped. One that was

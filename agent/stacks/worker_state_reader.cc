@@ -8,7 +8,7 @@
 namespace muster::agent {
 namespace {
 
-constexpr size_t kMostFileBytes = 2048;
+constexpr size_t kMaxFileBytes = 2048;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ char StateLetter(std::string_view stat) {
 
 WorkerState ReadWorkerState(int64_t pid) {
   const auto stat =
-      ReadBeginning(absl::StrCat("/proc/", pid, "/stat"), kMostFileBytes);
+      ReadBeginning(absl::StrCat("/proc/", pid, "/stat"), kMaxFileBytes);
   if (!stat.has_value()) return WorkerState::kEnded;
   switch (StateLetter(*stat)) {
     case 'T':  // 't' is a debugger's doing, perhaps our own

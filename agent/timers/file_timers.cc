@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMostSignal = 64;
+constexpr int kMaxSignal = 64;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ bool FileTimers::Take(std::string_view bytes) {
   while (!bytes.empty()) {
     const size_t end = bytes.find('\n');
     const std::string_view part = bytes.substr(0, end);
-    if (begun_.size() + part.size() > kMostLineBytes) {
+    if (begun_.size() + part.size() > kMaxLineBytes) {
       too_long_ = true;
       begun_.clear();
     } else if (!too_long_) {
@@ -50,13 +50,13 @@ bool FileTimers::TakeLine(std::string_view line) {
   const auto who = pid->get<int64_t>();
   const auto number = signal->get<int64_t>();
   const auto expires = time->get<double>();
-  if (who <= 0 || number > kMostSignal || !std::isfinite(expires)) return false;
+  if (who <= 0 || number > kMaxSignal || !std::isfinite(expires)) return false;
   const std::pair<int64_t, std::string> key(who, scope->get<std::string>());
   if (expires < 0) {
     timers_.erase(key);
     return true;
   }
-  if (timers_.size() >= kMostTimers && timers_.count(key) == 0) return false;
+  if (timers_.size() >= kMaxTimers && timers_.count(key) == 0) return false;
   timers_[key] = {.expires = expires,
                   .signal = static_cast<int>(std::max<int64_t>(number, 0))};
   return true;

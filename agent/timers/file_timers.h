@@ -22,8 +22,8 @@ namespace muster::agent {
 class FileTimers {
  public:
   // Requests longer than a pipe's atomic write are not sent by any client.
-  static constexpr size_t kMostLineBytes = 4096;
-  static constexpr size_t kMostTimers = 1 << 16;
+  static constexpr size_t kMaxLineBytes = 4096;
+  static constexpr size_t kMaxTimers = 1 << 16;
 
   struct Expired {
     int64_t pid = 0;

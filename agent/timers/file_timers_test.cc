@@ -72,7 +72,7 @@ TEST(FileTimersTest, WhatIsNoRequestIsLeftOut) {
   EXPECT_FALSE(timers.Take(Request(-1, "x", 1)));
   EXPECT_FALSE(timers.Take(Request(1, "x", 1, 65)));
   EXPECT_FALSE(
-      timers.Take(std::string(FileTimers::kMostLineBytes + 1, '[') + "\n"));
+      timers.Take(std::string(FileTimers::kMaxLineBytes + 1, '[') + "\n"));
   EXPECT_FALSE(timers.NextExpiry().has_value());
   EXPECT_TRUE(timers.Take(Request(1, "x", 1)));
 }

@@ -23,7 +23,7 @@ constexpr char kFile[] = "TORCHELASTIC_TIMER_FILE";
 
 // Timers name moments of the machine's clock, which may be set forward.
 constexpr Duration kLongestPause = std::chrono::seconds(1);
-constexpr int kMostParents = 1024;
+constexpr int kMaxParents = 1024;
 
 double UnixNow() {
   return std::chrono::duration<double>(
@@ -35,7 +35,7 @@ double UnixNow() {
 std::optional<ProcessEntry> DescendantOf(pid_t root, pid_t pid) {
   const std::optional<ProcessEntry> process = ReadProcess(pid);
   std::optional<ProcessEntry> at = process;
-  for (int i = 0; at.has_value() && i < kMostParents; ++i) {
+  for (int i = 0; at.has_value() && i < kMaxParents; ++i) {
     if (at->parent == root) return process;
     at = at->parent > 1 ? ReadProcess(at->parent) : std::nullopt;
   }
@@ -121,9 +121,9 @@ void WorkerTimers::Look() {
 }
 
 void WorkerTimers::Read() {
-  constexpr int kMostReads = 64;  // a turn of the agent's loop stays short
+  constexpr int kMaxReads = 64;  // a turn of the agent's loop stays short
   std::array<char, 64 << 10> buffer;
-  for (int i = 0; i < kMostReads; ++i) {
+  for (int i = 0; i < kMaxReads; ++i) {
     const ssize_t got = read(pipe_.get(), buffer.data(), buffer.size());
     if (got <= 0) return;
     if (timers_.Take({buffer.data(), static_cast<size_t>(got)}) ||

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "agent/binding/cpu_list.h"
-#include "agent/workers/dialect_variables.h"
+#include "agent/workers/framework_variables.h"
 #include "base/check.h"
 #include "base/environment_value.h"
 
@@ -107,13 +107,13 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     if (told.insert(name).second) variables.emplace_back(name, value);
   };
   for (const auto& [name, value] : plan.more) add_new(name, value);
-  for (const auto& [name, value] : DialectVariables(
-           plan.dialects, {.rank = place.first_rank + local_rank,
-                          .world_size = place.world_size,
-                          .local_rank = local_rank,
-                          .local_world_size = plan.local_world_size,
-                          .node = place.group_rank,
-                          .nodes = place.group_world_size})) {
+  for (const auto& [name, value] : FrameworkVariables(
+           plan.framework_envs, {.rank = place.first_rank + local_rank,
+                                .world_size = place.world_size,
+                                .local_rank = local_rank,
+                                .local_world_size = plan.local_world_size,
+                                .node = place.group_rank,
+                                .nodes = place.group_world_size})) {
     add_new(name, value);
   }
   return variables;

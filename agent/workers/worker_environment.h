@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "agent/binding/binding_plan.h"
-#include "agent/workers/dialect.h"
+#include "agent/workers/framework_env.h"
 #include "rendezvous/protocol/directive.h"
 
 namespace muster::agent {
@@ -30,7 +30,7 @@ struct EnvironmentPlan {
   int cores = 1;                        // cores that this node's workers share
   std::vector<WorkerBinding> bindings;  // one a worker; empty: not bound
   std::string coordinator_endpoint;     // MUSTER_COORDINATOR
-  std::vector<Dialect> dialects;
+  std::vector<FrameworkEnv> framework_envs;
   // What a configuration file gives; goes before what is inherited, and after
   // what says the worker's place.
   std::map<std::string, std::string> more;
@@ -51,8 +51,8 @@ struct WorkerPaths {
 // MUSTER_RUN_ID, MUSTER_NODE_ID, MUSTER_ROUND, MUSTER_COORDINATOR,
 // MUSTER_NODE_ADDRESS, MUSTER_PROGRESS_SOCKET, MUSTER_PREEMPTION_FILE; of a
 // bound worker MUSTER_CPU_SET and, where there is one, MUSTER_NEAR_NIC; those
-// of the dialects that can be told from its place; and what is left of `more`.
-// Pure. `gpu_of_local_rank` is empty or as long as `local_world_size`.
+// of the framework_envs that can be told from its place; and what is left of
+// `more`. Pure. `gpu_of_local_rank` is empty or as long as `local_world_size`.
 std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     const EnvironmentPlan& plan, const rendezvous::Place& place, int local_rank,
     const WorkerPaths& paths,

@@ -198,9 +198,10 @@ TEST(WorkerEnvironmentTest, WhatTheAgentAloneSetsIsListed) {
   EXPECT_FALSE(IsSetByAgent("NCCL_DEBUG"));
 }
 
-TEST(WorkerEnvironmentTest, DialectsTellTheSamePlace) {
+TEST(WorkerEnvironmentTest, FrameworkEnvsTellTheSamePlace) {
   EnvironmentPlan plan = Plan();
-  plan.dialects = {Dialect::kMpi, Dialect::kDeepSpeed, Dialect::kAccelerate};
+  plan.framework_envs = {FrameworkEnv::kMpi, FrameworkEnv::kDeepSpeed,
+                         FrameworkEnv::kAccelerate};
   plan.virtual_local_rank = true;
   plan.more = {{"ACCELERATE_MIXED_PRECISION", "bf16"}};
   const Variables variables = Of(plan, 2);

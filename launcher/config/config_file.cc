@@ -56,7 +56,7 @@ ConfigSurroundings SurroundingsOf(
 }
 
 absl::StatusOr<std::string> ReadConfigText(const std::string& path) {
-  absl::StatusOr<std::string> text = ReadBoundedFile(path, kMostYamlBytes);
+  absl::StatusOr<std::string> text = ReadBoundedFile(path, kMaxYamlBytes);
   if (text.ok()) return text;
   return absl::InvalidArgumentError(
       absl::StrCat("--config=", path, ": ", text.status().message()));

@@ -50,11 +50,11 @@ TEST(OwnConfigTest, FlagsProgramAndVariables) {
       "module: off\ndialect: [mpi, jax]\nprogram: [train.py, --lr, 0.1]\n"
       "env:\n  NCCL_DEBUG: INFO\n  EMPTY:\n");
   EXPECT_EQ(meaning.format, ConfigFormat::kOwn);
-  EXPECT_THAT(
-      Flags(meaning),
-      UnorderedElementsAre(Pair("nnodes", "2:4"), Pair("nproc-per-node", "gpu"),
-                           Pair("max-restarts", "3"), Pair("quiet", "1"),
-                           Pair("module", "0"), Pair("dialect", "mpi,jax")));
+  EXPECT_THAT(Flags(meaning),
+              UnorderedElementsAre(
+                  Pair("nnodes", "2:4"), Pair("nproc-per-node", "gpu"),
+                  Pair("max-restarts", "3"), Pair("quiet", "1"),
+                  Pair("module", "0"), Pair("framework-env", "mpi,jax")));
   EXPECT_EQ(meaning.defaults.flags.at("nproc-per-node").origin,
             "job.yaml:2: nproc_per_node");
   EXPECT_THAT(meaning.defaults.program, ElementsAre("train.py", "--lr", "0.1"));

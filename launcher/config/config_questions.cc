@@ -22,7 +22,7 @@ constexpr ConfigQuestion kQuestions[] = {
     {"max-restarts", "Worker failures that the job survives", "0"},
     {"log-dir",
      "Folder of log files (empty: a temporary one, kept if the job fails)", ""},
-    {"dialect",
+    {"framework-env",
      "Other launchers' variables: tf, jax, mpi, deepspeed, accelerate (empty: "
      "torchrun's alone)",
      ""},

@@ -29,14 +29,15 @@ std::vector<std::string> Asked(std::map<std::string, std::string> answers) {
 }
 
 TEST(ConfigQuestionsTest, OneNodeMeetsNobody) {
-  EXPECT_THAT(Asked({}), ElementsAre("program", "nproc-per-node", "nnodes",
-                                     "max-restarts", "log-dir", "dialect"));
+  EXPECT_THAT(Asked({}),
+              ElementsAre("program", "nproc-per-node", "nnodes", "max-restarts",
+                          "log-dir", "framework-env"));
   EXPECT_THAT(Asked({{"nnodes", "2"}}),
               ElementsAre("program", "nproc-per-node", "rdzv-endpoint",
-                          "max-restarts", "log-dir", "dialect"));
+                          "max-restarts", "log-dir", "framework-env"));
   EXPECT_THAT(Asked({{"nnodes", "2"}, {"rdzv-endpoint", "a"}}),
               ElementsAre("program", "nproc-per-node", "rdzv-id",
-                          "max-restarts", "log-dir", "dialect"));
+                          "max-restarts", "log-dir", "framework-env"));
 }
 
 TEST(ConfigQuestionsTest, EveryProposalIsAnAnswer) {

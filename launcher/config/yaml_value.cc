@@ -81,8 +81,8 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void Open(const YAML::Mark& mark, YamlValue::Kind kind) {
-    if (levels_.size() >= static_cast<size_t>(kMostYamlDepth)) {
-      Refuse(mark, absl::StrCat("deeper than ", kMostYamlDepth, " levels"));
+    if (levels_.size() >= static_cast<size_t>(kMaxYamlDepth)) {
+      Refuse(mark, absl::StrCat("deeper than ", kMaxYamlDepth, " levels"));
     }
     if (!levels_.empty() &&
         levels_.back().value.kind == YamlValue::Kind::kMap &&
@@ -106,8 +106,8 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void Add(const YAML::Mark& mark, YamlValue value) {
-    if (++values_ > kMostYamlValues) {
-      Refuse(mark, absl::StrCat("more than ", kMostYamlValues, " values"));
+    if (++values_ > kMaxYamlValues) {
+      Refuse(mark, absl::StrCat("more than ", kMaxYamlValues, " values"));
     }
     if (levels_.empty()) {
       root_ = std::move(value);
@@ -152,8 +152,8 @@ const YamlValue* YamlValue::Find(const std::string& key) const {
 }
 
 absl::StatusOr<YamlValue> ParseYaml(const std::string& text) {
-  if (text.size() > kMostYamlBytes) {
-    return At(1, absl::StrCat("the file is larger than ", kMostYamlBytes >> 10,
+  if (text.size() > kMaxYamlBytes) {
+    return At(1, absl::StrCat("the file is larger than ", kMaxYamlBytes >> 10,
                               " KiB"));
   }
   if (text.find('\0') != std::string::npos) return At(1, "not a text file");

@@ -33,9 +33,9 @@ struct YamlEntry {
 };
 
 // The bounds of a file that a person writes.
-inline constexpr size_t kMostYamlBytes = 64 << 10;
-inline constexpr int kMostYamlValues = 4096;
-inline constexpr int kMostYamlDepth = 16;
+inline constexpr size_t kMaxYamlBytes = 64 << 10;
+inline constexpr int kMaxYamlValues = 4096;
+inline constexpr int kMaxYamlDepth = 16;
 
 // Reads one document. Aliases, anchors, tags and a second document are refused,
 // so that the tree is no larger than its text. Pure.

@@ -43,15 +43,15 @@ TEST(ParseYamlTest, NothingGrowsBeyondItsText) {
   EXPECT_THAT(Refused("a: &x [1]\nb: [*x, *x]\n"), HasSubstr("anchor"));
   EXPECT_THAT(Refused("a: !!python/object:os.system x\n"), HasSubstr("a tag"));
   EXPECT_THAT(Refused("a: 1\n---\nb: 2\n"), HasSubstr("second document"));
-  EXPECT_THAT(Refused(std::string(kMostYamlBytes + 1, ' ')),
+  EXPECT_THAT(Refused(std::string(kMaxYamlBytes + 1, ' ')),
               HasSubstr("larger than 64 KiB"));
   std::string deep;
-  for (int i = 0; i <= kMostYamlDepth; ++i) deep += "- ";
+  for (int i = 0; i <= kMaxYamlDepth; ++i) deep += "- ";
   EXPECT_THAT(Refused(deep + "1\n"), HasSubstr("deeper than 16"));
-  Refused(std::string(kMostYamlBytes, '['));
-  Refused(std::string(kMostYamlBytes, '{'));
+  Refused(std::string(kMaxYamlBytes, '['));
+  Refused(std::string(kMaxYamlBytes, '{'));
   std::string many = "a: [";
-  for (int i = 0; i < kMostYamlValues; ++i) many += "1,";
+  for (int i = 0; i < kMaxYamlValues; ++i) many += "1,";
   EXPECT_THAT(Refused(many + "]"), HasSubstr("more than 4096 values"));
 }
 

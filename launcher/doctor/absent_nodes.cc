@@ -4,7 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "agent/fitness/wording.h"
+#include "agent/health/wording.h"
 #include "base/environment_value.h"
 #include "launcher/cluster/slurm/host_list.h"
 #include "launcher/doctor/nodes_page.h"

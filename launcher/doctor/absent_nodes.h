@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/fitness/finding.h"
+#include "agent/health/finding.h"
 #include "launcher/doctor/node_report.h"
 
 namespace muster::launcher {

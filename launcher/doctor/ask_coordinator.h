@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "agent/fitness/node_facts.h"
+#include "agent/health/node_facts.h"
 #include "rendezvous/endpoint/endpoint.h"
 
 namespace muster::launcher {

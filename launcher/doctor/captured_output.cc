@@ -16,7 +16,7 @@ namespace muster::launcher {
 namespace {
 
 // Far beyond a page of a thousand nodes.
-constexpr size_t kMostBytes = 128 << 20;
+constexpr size_t kMaxBytes = 128 << 20;
 
 }  // namespace
 
@@ -51,7 +51,7 @@ std::string CapturedOutput::End() {
   dup2(before_.get(), STDOUT_FILENO);
   before_.Close();
   lseek(file_.get(), 0, SEEK_SET);
-  return ReadBeginning(file_.get(), kMostBytes).value_or("");
+  return ReadBeginning(file_.get(), kMaxBytes).value_or("");
 }
 
 }  // namespace muster::launcher

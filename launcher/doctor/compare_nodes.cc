@@ -8,13 +8,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "agent/fitness/wording.h"
+#include "agent/health/wording.h"
 #include "launcher/doctor/nodes_page.h"
 
 namespace muster::launcher {
 namespace {
 
-constexpr int kMostInFull = 32;
+constexpr int kMaxInFull = 32;
 
 // The nodes, and how the page calls them.
 struct Named {
@@ -137,7 +137,7 @@ std::string Summary(const Named& named) {
 
 std::vector<int> ProbedBy(int rank, int nodes) {
   std::vector<int> others;
-  if (nodes <= kMostInFull) {
+  if (nodes <= kMaxInFull) {
     for (int other = 0; other < nodes; ++other) {
       if (other != rank) others.push_back(other);
     }

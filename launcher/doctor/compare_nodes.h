@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/fitness/finding.h"
+#include "agent/health/finding.h"
 #include "launcher/doctor/node_probe.h"
 #include "launcher/doctor/node_report.h"
 

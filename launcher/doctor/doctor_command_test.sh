@@ -28,7 +28,7 @@ expect() {
     fail "launch doctor $*: exit $got: $output"
 }
 
-expect '[034]' 'launch doctor on *Network*  ok  *Machine*it to train*'
+expect '[034]' 'launch doctor on *Network*  ok  *Machine*ealthy*'
 expect '[034]' '{"schema":1,"host":*"findings":[{"severity":*' --json
 expect 0 'Usage:*launch doctor --nodes*' --help
 expect 2 'launch: doctor: takes no program*' train.py
@@ -43,15 +43,15 @@ expect '[34]' '*/proc (named): *no space*disk-no-space-told*' --folders /proc
 export MUSTER_NVML_LIBRARY=$fake FAKE_NVML_GPUS=2
 expect '[034]' '*2 x NVIDIA H100 80.0 GiB*'
 FAKE_NVML_SET='1.fallen=1' \
-  expect 4 '*error *GPU 1: GPU is lost*gpu-lost*Not fit to train*' --quiet
+  expect 4 '*error *GPU 1: GPU is lost*gpu-lost*Unhealthy*' --quiet
 FAKE_NVML_INIT=18 expect 4 '*Driver/library version mismatch*nvml-mismatch*'
 CUDA_VISIBLE_DEVICES=0,5 expect 4 '*names 5; there are 2 GPUs*'
 NCCL_SOCKET_IFNAME=nosuch expect 4 '*nccl-interface-missing*'
 FAKE_NVML_GPUS=0 expect 4 '*driver is loaded and shows no GPU*gpu-none-shown*'
-# A run looks at the GPUs of the same library, and so does --node-checks. One
-# that is not fit is told so when its time to join is over.
+# A run looks at the GPUs of the same library, and so does --health-checks. One
+# that is unhealthy is told so when its time to join is over.
 checked() {
-  timeout 60 "$launch" --nproc-per-node="$2" --node-checks=gpu \
+  timeout 60 "$launch" --nproc-per-node="$2" --health-checks=gpu \
     --rdzv-conf=join_timeout=10 --no-python true >"checked.$1" 2>&1 </dev/null
 }
 checked two gpu || fail "two GPUs: $(<checked.two)"
@@ -101,7 +101,7 @@ nodes() {
 }
 nodes --quiet
 page=$(cat out.*)
-[[ $page == 'launch doctor on 3 nodes'*'9 memory errors'*'[gpu-ecc]'*'Not fit'* ]] ||
+[[ $page == 'launch doctor on 3 nodes'*'9 memory errors'*'[gpu-ecc]'*'Unhealthy'* ]] ||
   fail "the page: $page"
 (($(cat out.* | grep -c 'launch doctor on') == 1)) || fail "not one page: $page"
 nodes --json
@@ -134,7 +134,7 @@ page=$(cat out.0 out.2)
 [[ $page == 'launch doctor on 2 of 3 nodes'*'node0, node2; 2 connections'* &&
   $page == *'error    node rank 1: it did not come  [nodes-absent]'* &&
   $page == *"127.0.0.1:$port answers in "*' ms and sees this node as'* &&
-  $page == *Machine*'Not fit'* ]] ||
+  $page == *Machine*'Unhealthy'* ]] ||
   fail "an absent node: $page $(<err.0) $(<err.2)"
 
 # Nobody hosts the coordinator: this node alone, and that it is so.

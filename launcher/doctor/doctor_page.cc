@@ -1,7 +1,7 @@
 #include "launcher/doctor/doctor_page.h"
 
 #include "absl/strings/str_cat.h"
-#include "agent/fitness/finding.h"
+#include "agent/health/finding.h"
 #include "launcher/doctor/doctor_request.h"
 #include "launcher/options/help_text.h"
 
@@ -11,7 +11,7 @@ namespace {
 constexpr char kHead[] = R"(# launch doctor
 
 *This page is generated from the table of findings
-(`agent/fitness/finding_table.cc`): do not edit it, run
+(`agent/health/finding_table.cc`): do not edit it, run
 `bazel run //launcher/doctor:doctor_page_tool > docs/DOCTOR.md`.*
 
 `launch doctor` examines this node and prints one page of findings: each names a
@@ -51,8 +51,8 @@ nodes have joined, or one minute after the first node joined with those that are
 (`--rdzv-conf` changes the time). Each missing node is a finding, with its name if it
 is known. With `--hostfile` the job does not wait for a host that failed, and the
 finding gives the reason. With `--nnodes=MIN:MAX` at least MIN nodes must join. A node
-that joins later is refused, and says so. The run's own checks (`--health-check`,
-`--node-checks`) refuse no node.
+that joins later is refused, and says so. The run's own checks (`--health-command`,
+`--health-checks`) refuse no node.
 
 Each worker examines its node, asks the coordinator for the node's address as seen from
 there (a finding, if peers use another address), and listens on a new port. Up to 32
@@ -64,7 +64,7 @@ equal findings of several nodes are printed once.
 
 ## Before every round
 
-`--node-checks gpu,disk,memory,shm` (or `all`) of a run performs the same checks before
+`--health-checks gpu,disk,memory,shm` (or `all`) of a run performs the same checks before
 every round. A node stays out while it has an error that is marked below with the name
 of the check. The other errors of this page depend on how a job is started, and stop no
 round.
@@ -101,11 +101,12 @@ if one must be removed.
 )";
 
 void AppendKind(const agent::FindingKind& kind, std::string& page) {
-  absl::StrAppend(
-      &page, "\n### ", kind.id, "\n\n*", agent::SeverityText(kind.severity),
-      *kind.check == '\0' ? ""
-                          : absl::StrCat(", `--node-checks ", kind.check, "`"),
-      "*\n\n", Filled(kind.meaning, 0, 80));
+  absl::StrAppend(&page, "\n### ", kind.id, "\n\n*",
+                  agent::SeverityText(kind.severity),
+                  *kind.check == '\0'
+                      ? ""
+                      : absl::StrCat(", `--health-checks ", kind.check, "`"),
+                  "*\n\n", Filled(kind.meaning, 0, 80));
   if (*kind.remedy != '\0') {
     absl::StrAppend(&page, "\n",
                     Filled(absl::StrCat("**Do:** ", kind.remedy), 0, 80));

@@ -6,7 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "agent/fitness/wording.h"
+#include "agent/health/wording.h"
 #include "launcher/report/text_layout.h"
 
 namespace muster::launcher {
@@ -15,9 +15,9 @@ namespace {
 constexpr int kLabel = 9;  // " warning" and a blank
 
 // So many different texts of one kind are shown; --json has all.
-constexpr int kMostOfAKind = 6;
+constexpr int kMaxOfAKind = 6;
 // What is fine is not worth more lines than that.
-constexpr int kMostFineOfAKind = 3;
+constexpr int kMaxFineOfAKind = 3;
 
 // A line of the page: a finding, and the nodes that have it, where there are
 // several in the page.
@@ -95,15 +95,13 @@ std::string Summary(const std::vector<Line>& lines, const TextTarget& target) {
   const std::string found =
       parts.empty() ? "nothing to report" : agent::Listed(parts);
   if (counts[3] > 0) {
-    return Inked(absl::StrCat("Not fit to train: ", found), Ink::kRed,
-                 target.style);
+    return Inked(absl::StrCat("Unhealthy: ", found), Ink::kRed, target.style);
   }
   if (counts[2] > 0) {
-    return Inked(absl::StrCat("Fit to train, with ", found), Ink::kYellow,
+    return Inked(absl::StrCat("Healthy, with ", found), Ink::kYellow,
                  target.style);
   }
-  return Inked(absl::StrCat("Fit to train: ", found), Ink::kGreen,
-               target.style);
+  return Inked(absl::StrCat("Healthy: ", found), Ink::kGreen, target.style);
 }
 
 agent::FindingGroup GroupOf(const agent::Finding& finding) {
@@ -121,14 +119,14 @@ std::vector<Line> Bounded(const std::vector<Line>& lines) {
     const std::string& id = line.finding.id;
     const int all = of_kind[id];
     if (line.finding.severity == agent::Severity::kOk &&
-        all > kMostFineOfAKind) {
+        all > kMaxFineOfAKind) {
       continue;
     }
     const int index = ++seen[id];
-    if (index > kMostOfAKind) continue;
+    if (index > kMaxOfAKind) continue;
     kept.push_back(line);
-    if (index == kMostOfAKind && all > kMostOfAKind) {
-      kept.back().finding.what = absl::StrCat("and ", all - kMostOfAKind + 1,
+    if (index == kMaxOfAKind && all > kMaxOfAKind) {
+      kept.back().finding.what = absl::StrCat("and ", all - kMaxOfAKind + 1,
                                               " more of this kind (--json)");
       kept.back().hosts.clear();
     }

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "agent/fitness/finding.h"
+#include "agent/health/finding.h"
 #include "launcher/doctor/node_report.h"
 #include "launcher/doctor/nodes_page.h"
 #include "launcher/report/text_style.h"

@@ -41,7 +41,7 @@ Machine
            do: Enlarge it: mount -o remount,size=50%
                /dev/shm.
 
-Not fit to train: 1 error, 1 warning
+Unhealthy: 1 error, 1 warning
 )");
 }
 
@@ -49,19 +49,19 @@ TEST(DoctorText, QuietShowsTroubleOnly) {
   const NodeReport fine = Node("node1", {agent::Found("gpus", "8 x H100"),
                                          agent::Found("gpu-log-unread", "x")});
   EXPECT_EQ(DoctorText(fine, Detail::kTroubleOnly, kPlain),
-            "launch doctor on node1\n\nFit to train: 1 note\n");
+            "launch doctor on node1\n\nHealthy: 1 note\n");
   const NodeReport ill = Node("node1", {agent::Found("gpus", "8 x H100"),
                                         agent::Found("shm-small", "small")});
   const std::string page = DoctorText(ill, Detail::kTroubleOnly, kPlain);
   EXPECT_THAT(page, Not(HasSubstr("H100")));
   EXPECT_THAT(page, HasSubstr("warning  small"));
-  EXPECT_THAT(page, HasSubstr("Fit to train, with 1 warning"));
+  EXPECT_THAT(page, HasSubstr("Healthy, with 1 warning"));
 }
 
 TEST(DoctorText, NothingToReport) {
   EXPECT_THAT(
       DoctorText(Node("a", {agent::Found("gpus", "x")}), Detail::kAll, kPlain),
-      HasSubstr("Fit to train: nothing to report\n"));
+      HasSubstr("Healthy: nothing to report\n"));
 }
 
 TEST(DoctorText, ColoursBySeverityAndNoEscapesFromOutside) {
@@ -99,7 +99,7 @@ Machine
   warning  a, b: small  [shm-small]
            do: Enlarge it: mount -o remount,size=50% /dev/shm.
 
-Not fit to train: 2 errors, 1 warning
+Unhealthy: 2 errors, 1 warning
 )");
 }
 
@@ -121,7 +121,7 @@ GPUs
   ok       h1: 8 x H100
   ok       h2: 7 x H100
 
-Not fit to train: 1 error
+Unhealthy: 1 error
 )"));
 }
 
@@ -139,7 +139,7 @@ TEST(NodesText, ManyOfAKindAreCounted) {
   EXPECT_THAT(page, HasSubstr("n4: disk of n4"));
   EXPECT_THAT(page, Not(HasSubstr("disk of n5")));
   EXPECT_THAT(page, HasSubstr("and 45 more of this kind (--json)"));
-  EXPECT_THAT(page, HasSubstr("Not fit to train: 50 errors"));
+  EXPECT_THAT(page, HasSubstr("Unhealthy: 50 errors"));
 }
 
 TEST(NodeReport, ThereAndBack) {

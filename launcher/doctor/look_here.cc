@@ -1,7 +1,7 @@
 #include "launcher/doctor/look_here.h"
 
-#include "agent/fitness/examine_node.h"
-#include "agent/fitness/read_node.h"
+#include "agent/health/examine_node.h"
+#include "agent/health/read_node.h"
 #include "base/environment_value.h"
 #include "launcher/doctor/ask_coordinator.h"
 #include "launcher/doctor/job_token.h"

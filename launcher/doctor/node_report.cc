@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "agent/fitness/wording.h"
+#include "agent/health/wording.h"
 
 namespace muster::launcher {
 namespace {
@@ -12,9 +12,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // Beyond what any node has to say; a report comes from another one.
-constexpr size_t kMostBytes = 1 << 20;
-constexpr size_t kMostFindings = 1000;
-constexpr int64_t kMostRanks = 1'000'000;
+constexpr size_t kMaxBytes = 1 << 20;
+constexpr size_t kMaxFindings = 1000;
+constexpr int64_t kMaxRanks = 1'000'000;
 
 void Add(const std::string& name, const std::string& value,
          std::map<std::string, std::string>& into) {
@@ -110,7 +110,7 @@ std::string NodeReportJson(const NodeReport& report) {
 }
 
 absl::StatusOr<NodeReport> ParseNodeReport(const std::string& text) {
-  if (text.size() > kMostBytes) {
+  if (text.size() > kMaxBytes) {
     return absl::InvalidArgumentError("a node's report is too long");
   }
   const Json json = Json::parse(text, nullptr, false);
@@ -123,7 +123,7 @@ absl::StatusOr<NodeReport> ParseNodeReport(const std::string& text) {
   const auto rank = json.find("node_rank");
   if (rank != json.end() && rank->is_number_integer()) {
     const int64_t number = rank->get<int64_t>();
-    if (number >= 0 && number < kMostRanks) {
+    if (number >= 0 && number < kMaxRanks) {
       report.node_rank = static_cast<int>(number);
     }
   }
@@ -132,7 +132,7 @@ absl::StatusOr<NodeReport> ParseNodeReport(const std::string& text) {
   report.hardware = TextsOf(json, "hardware");
   const auto findings = json.find("findings");
   if (findings == json.end() || !findings->is_array() ||
-      findings->size() > kMostFindings) {
+      findings->size() > kMaxFindings) {
     return absl::InvalidArgumentError("a node's report has no findings");
   }
   for (const Json& one : *findings) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/fitness/finding.h"
-#include "agent/fitness/node_facts.h"
+#include "agent/health/finding.h"
+#include "agent/health/node_facts.h"
 
 namespace muster::launcher {
 

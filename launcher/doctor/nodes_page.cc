@@ -13,8 +13,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // A page of a thousand nodes is far below it.
-constexpr size_t kMostBytes = 64 << 20;
-constexpr size_t kMostNodes = 100'000;
+constexpr size_t kMaxBytes = 64 << 20;
+constexpr size_t kMaxNodes = 100'000;
 
 }  // namespace
 
@@ -62,7 +62,7 @@ std::string NodesJson(const NodesPage& page) {
 }
 
 absl::StatusOr<NodesPage> ParseNodesJson(const std::string& text) {
-  if (text.size() > kMostBytes) {
+  if (text.size() > kMaxBytes) {
     return absl::InvalidArgumentError("the nodes' page is too long");
   }
   const Json json = Json::parse(text, nullptr, false);
@@ -72,14 +72,14 @@ absl::StatusOr<NodesPage> ParseNodesJson(const std::string& text) {
   const auto between = json.find("between");
   const auto nodes = json.find("nodes");
   if (between == json.end() || nodes == json.end() || !nodes->is_array() ||
-      nodes->size() > kMostNodes) {
+      nodes->size() > kMaxNodes) {
     return none;
   }
   NodesPage page;
   const auto expected = json.find("expected");
   if (expected != json.end() && expected->is_number_unsigned()) {
     page.expected = static_cast<int>(
-        std::min<uint64_t>(expected->get<uint64_t>(), kMostNodes));
+        std::min<uint64_t>(expected->get<uint64_t>(), kMaxNodes));
   }
   absl::StatusOr<NodeReport> own = ParseNodeReport(between->dump());
   if (!own.ok()) return own.status();

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/fitness/finding.h"
+#include "agent/health/finding.h"
 #include "launcher/doctor/node_report.h"
 
 namespace muster::launcher {

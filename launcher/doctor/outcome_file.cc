@@ -19,7 +19,7 @@ namespace muster::launcher {
 namespace {
 
 // A page of a thousand nodes is far below it.
-constexpr size_t kMostBytes = 64 << 20;
+constexpr size_t kMaxBytes = 64 << 20;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ OutcomeFile::~OutcomeFile() {
 }
 
 std::optional<DoctorResult> OutcomeFile::Read() const {
-  const std::string text = ReadBeginning(path_, kMostBytes).value_or("");
+  const std::string text = ReadBeginning(path_, kMaxBytes).value_or("");
   const size_t line = text.find('\n');
   DoctorResult outcome;
   if (line == std::string::npos ||

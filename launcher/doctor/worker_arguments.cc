@@ -11,8 +11,8 @@ std::vector<std::string> WorkerArguments(
   // A node that a check of the run would keep out is one to be looked at.
   std::vector<std::string> arguments = {"--nproc-per-node=1",
                                         "--max-restarts=0",
-                                        "--health-check=",
-                                        "--node-checks=",
+                                        "--health-command=",
+                                        "--health-checks=",
                                         "--quiet",
                                         "--no-python",
                                         launch_path,

@@ -17,7 +17,7 @@ struct Entry {
   std::string name;
   std::string user;
   std::optional<int> slots;
-  std::optional<int> most_slots;
+  std::optional<int> max_slots;
 };
 
 // Shown in messages: short, and without what a terminal would obey.
@@ -80,10 +80,10 @@ absl::Status Wrong(const std::string& what) {
 
 absl::StatusOr<int> ReadSlots(std::string_view text) {
   const absl::StatusOr<int64_t> number =
-      ReadNumber(std::string(text), 1, kMostSlots);
+      ReadNumber(std::string(text), 1, kMaxSlots);
   if (number.ok()) return static_cast<int>(*number);
   return Wrong(absl::StrCat(
-      Quoted(text), " is not a number of slots; write 1 to ", kMostSlots));
+      Quoted(text), " is not a number of slots; write 1 to ", kMaxSlots));
 }
 
 // HOST, HOST:N, [V6]:N, with USER@ before it.
@@ -143,7 +143,7 @@ absl::Status ReadKey(const std::string& word, Entry& entry) {
   if (equals != std::string::npos && (is_slots || is_most)) {
     const absl::StatusOr<int> number = ReadSlots(value);
     if (!number.ok()) return number.status();
-    std::optional<int>& target = is_slots ? entry.slots : entry.most_slots;
+    std::optional<int>& target = is_slots ? entry.slots : entry.max_slots;
     if (target) {
       return Wrong(absl::StrCat("two numbers of slots for ", Quoted(entry.name),
                                 "; write one"));
@@ -175,7 +175,7 @@ absl::StatusOr<Entry> ReadLine(const std::vector<std::string>& words) {
 // A host in the making.
 struct Sum {
   size_t place = 0;
-  std::optional<int> most_slots;
+  std::optional<int> max_slots;
 };
 
 absl::Status Add(const Entry& entry, std::vector<Host>& hosts,
@@ -197,16 +197,15 @@ absl::Status Add(const Entry& entry, std::vector<Host>& hosts,
     }
     host.slots = host.slots.value_or(1) + entry.slots.value_or(1);
   }
-  if (entry.most_slots) sum.most_slots = entry.most_slots;
+  if (entry.max_slots) sum.max_slots = entry.max_slots;
   const int slots = hosts[sum.place].slots.value_or(1);
-  if (slots > kMostSlots) {
+  if (slots > kMaxSlots) {
     return Wrong(absl::StrCat(Quoted(entry.name), " has ", slots,
-                              " slots in all; at most ", kMostSlots));
+                              " slots in all; at most ", kMaxSlots));
   }
-  if (sum.most_slots && slots > *sum.most_slots) {
-    return Wrong(
-        absl::StrCat(Quoted(entry.name), " has ", slots,
-                     " slots in all, but max_slots=", *sum.most_slots));
+  if (sum.max_slots && slots > *sum.max_slots) {
+    return Wrong(absl::StrCat(Quoted(entry.name), " has ", slots,
+                              " slots in all, but max_slots=", *sum.max_slots));
   }
   return absl::OkStatus();
 }
@@ -229,8 +228,8 @@ bool IsHostName(std::string_view name) {
 }
 
 absl::StatusOr<std::vector<Host>> ParseHostFile(std::string_view text) {
-  if (text.size() > kMostHostFileBytes) {
-    return Wrong(absl::StrCat("is longer than ", kMostHostFileBytes >> 20,
+  if (text.size() > kMaxHostFileBytes) {
+    return Wrong(absl::StrCat("is longer than ", kMaxHostFileBytes >> 20,
                               " MiB: is this a host file?"));
   }
   // Windows' editors begin a file with it.
@@ -255,9 +254,9 @@ absl::StatusOr<std::vector<Host>> ParseHostFile(std::string_view text) {
     if (!added.ok()) {
       return Wrong(absl::StrCat("line ", line_number, ": ", added.message()));
     }
-    if (hosts.size() > kMostHosts) {
-      return Wrong(absl::StrCat("line ", line_number, ": more than ",
-                                kMostHosts, " hosts"));
+    if (hosts.size() > kMaxHosts) {
+      return Wrong(absl::StrCat("line ", line_number, ": more than ", kMaxHosts,
+                                " hosts"));
     }
   }
   if (hosts.empty()) {

@@ -25,9 +25,9 @@ struct Host {
   bool operator==(const Host&) const = default;
 };
 
-inline constexpr size_t kMostHosts = 100'000;
-inline constexpr size_t kMostHostFileBytes = 8 << 20;
-inline constexpr int kMostSlots = 4096;
+inline constexpr size_t kMaxHosts = 100'000;
+inline constexpr size_t kMaxHostFileBytes = 8 << 20;
+inline constexpr int kMaxSlots = 4096;
 
 // Reads a host file in any of the forms
 //

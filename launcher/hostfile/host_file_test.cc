@@ -95,7 +95,7 @@ TEST(HostFile, NothingThatSshWouldTakeForAnOption) {
 }
 
 TEST(HostFile, HasAnEnd) {
-  EXPECT_THAT(Read(std::string(kMostHostFileBytes + 1, '#')),
+  EXPECT_THAT(Read(std::string(kMaxHostFileBytes + 1, '#')),
               StartsWith("is longer than 8 MiB"));
 }
 

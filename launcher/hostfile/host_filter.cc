@@ -29,7 +29,7 @@ absl::StatusOr<std::vector<int>> ReadSlotList(std::string_view text) {
   while (start <= text.size()) {
     const size_t end = std::min(text.find(',', start), text.size());
     const std::string part(text.substr(start, end - start));
-    const absl::StatusOr<int64_t> slot = ReadNumber(part, 0, kMostSlots - 1);
+    const absl::StatusOr<int64_t> slot = ReadNumber(part, 0, kMaxSlots - 1);
     if (!slot.ok()) {
       return Wrong(
           absl::StrCat("'", part, "' is not a slot; write for example 0,2"));

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/binding/binding_text.h"
-#include "agent/dialects/dialect_command.h"
+#include "agent/framework_env/framework_command.h"
 #include "agent/logs/log_paths.h"
 #include "agent/preemption/requeue_command.h"
 #include "agent/workers/worker_command.h"
@@ -144,7 +144,8 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
   agent.node.slots = slots->count;
   agent.spec = options.spec;
   agent.spec.command = JobCommand(options);
-  agent.argv = agent::WithDialects(options.dialects, *std::move(command));
+  agent.argv =
+      agent::WithFrameworkProcess(options.framework_envs, *std::move(command));
   agent.local_rank_flag = options.local_rank_flag;
   agent.local_rank_at = agent.argv.size() - (options.program.size() - 1);
   agent.expands_local_rank = options.expands_local_rank;
@@ -162,14 +163,14 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
   agent.environment.store_host = options.spec.store_host;
   agent.environment.cores = facts.cores;
   agent.environment.coordinator_endpoint = endpoint;
-  agent.environment.dialects = options.dialects;
+  agent.environment.framework_envs = options.framework_envs;
   agent.environment.more = options.worker_environment;
   if (options.binding != agent::Binding::kNone) {
     absl::StatusOr<agent::BindingPlan> binding =
         PlanNodeBinding(options, facts, *slots);
     if (!binding.ok()) return binding.status();
     agent.node.binding = agent::BindingText(options.binding, *binding,
-                                            rendezvous::kMostBindingBytes);
+                                            rendezvous::kMaxBindingBytes);
     agent.remarks.push_back(agent::BindingRemark(options.binding, *binding));
     agent.environment.bindings = std::move(binding->workers);
   }
@@ -186,8 +187,8 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
   if (options.cluster != Cluster::kNone) agent.policy.never_ran_exit_code = 0;
   agent.preemption = options.preemption;
   agent.spec.preempt_grace = options.preemption.grace;
-  agent.fitness = options.fitness;
-  agent.fitness.gpus_needed = slots->gpus_needed;
+  agent.health = options.health;
+  agent.health.gpus_needed = slots->gpus_needed;
   if (const auto folder = EnvironmentValue(facts.environment, "TMPDIR")) {
     agent.socket_parent = *folder;
   }

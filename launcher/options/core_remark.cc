@@ -6,7 +6,7 @@
 namespace muster::launcher {
 namespace {
 
-constexpr int kMostWithoutGpus = 4;  // workers on a core
+constexpr int kMaxWithoutGpus = 4;  // workers on a core
 
 bool HasGpus(const WorkerSlots& slots, const MachineFacts& facts) {
   if (slots.gpus_needed > 0 || !facts.gpus.empty()) return true;
@@ -21,7 +21,7 @@ bool HasGpus(const WorkerSlots& slots, const MachineFacts& facts) {
 }  // namespace
 
 std::string CoreRemark(const WorkerSlots& slots, const MachineFacts& facts) {
-  const int most = HasGpus(slots, facts) ? 1 : kMostWithoutGpus;
+  const int most = HasGpus(slots, facts) ? 1 : kMaxWithoutGpus;
   if (slots.count <= int64_t{most} * facts.cores) return "";
   const bool is_slurm =
       NonEmptyEnvironmentValue(facts.environment, "SLURM_JOB_ID").has_value();

@@ -192,19 +192,20 @@ TEST(RemoteFlags, AHostHasSomeTimeToAnswer) {
   }
 }
 
-TEST(FitnessFlags, ChecksAreNamedOrAll) {
-  EXPECT_FALSE(Options({}).fitness.Asked());
-  EXPECT_TRUE(Options({"--health-check=true"}).fitness.Asked());
-  EXPECT_THAT(Options({"--node-checks=all"}).fitness.checks,
+TEST(HealthFlags, ChecksAreNamedOrAll) {
+  EXPECT_FALSE(Options({}).health.Asked());
+  EXPECT_TRUE(Options({"--health-command=true"}).health.Asked());
+  EXPECT_THAT(Options({"--health-checks=all"}).health.checks,
               ElementsAre("gpu", "disk", "memory", "shm"));
-  EXPECT_THAT(Options({"--node-checks=none"}).fitness.checks, IsEmpty());
-  EXPECT_THAT(Options({"--node-checks=disk,gpu"}).fitness.checks,
+  EXPECT_THAT(Options({"--health-checks=none"}).health.checks, IsEmpty());
+  EXPECT_THAT(Options({"--health-checks=disk,gpu"}).health.checks,
               ElementsAre("disk", "gpu"));
-  EXPECT_THAT(Error("--node-checks=fan"), HasSubstr("fan is no check; write"));
+  EXPECT_THAT(Error("--health-checks=fan"),
+              HasSubstr("fan is no check; write"));
   EXPECT_THAT(Error("--health-timeout=0"), HasSubstr("is no time; write"));
   EXPECT_THAT(Error("--health-interval=0"), HasSubstr("is no time; write"));
   EXPECT_EQ(
-      Options({"--probe-listen=0.0.0.0:8080"}).fitness.probe_listen->ToString(),
+      Options({"--probe-listen=0.0.0.0:8080"}).health.probe_listen->ToString(),
       "0.0.0.0:8080");
 }
 
@@ -240,10 +241,12 @@ TEST(PreemptionFlags, NoSignalHasTwoMeanings) {
               ElementsAre(SIGTERM));
 }
 
-TEST(WorkerFlags, DialectsAreKnown) {
-  EXPECT_THAT(Options({"--dialect=tf,mpi"}).dialects,
-              ElementsAre(agent::Dialect::kTensorFlow, agent::Dialect::kMpi));
-  EXPECT_THAT(Error("--dialect=pbs"), HasSubstr("'pbs' is no dialect; write"));
+TEST(WorkerFlags, FrameworkEnvsAreKnown) {
+  EXPECT_THAT(
+      Options({"--framework-env=tf,mpi"}).framework_envs,
+      ElementsAre(agent::FrameworkEnv::kTensorFlow, agent::FrameworkEnv::kMpi));
+  EXPECT_THAT(Error("--framework-env=pbs"),
+              HasSubstr("'pbs' is no framework environment; write"));
 }
 
 TEST(WorkerFlags, EveryBinding) {

@@ -12,8 +12,8 @@ const char* GroupTitle(FlagGroup group) {
       return "Workers";
     case FlagGroup::kRestarts:
       return "Restarts and changes of membership";
-    case FlagGroup::kFitness:
-      return "Nodes fit to train";
+    case FlagGroup::kHealth:
+      return "Health checks";
     case FlagGroup::kOutput:
       return "Output";
     case FlagGroup::kStopping:

@@ -16,7 +16,7 @@ enum class FlagGroup {
   kRemote,
   kWorkers,
   kRestarts,
-  kFitness,
+  kHealth,
   kOutput,
   kStopping,
   kPreemption,

@@ -150,7 +150,7 @@ constexpr Flag kFlags[] = {
      "node's cores that no other worker has), core-complex (one last-level "
      "cache's). Without GPUs workers are spread evenly. See BINDING.md."},
 
-    {"dialect", 0, kValue, "LIST", "", kRead, kWorkers, kLaunchAndAgent,
+    {"framework-env", 0, kValue, "LIST", "", kRead, kWorkers, kLaunchAndAgent,
      "tf jax mpi deepspeed accelerate",
      "Variables of other launchers that workers get in addition to torchrun's: "
      "tf (TF_CONFIG), jax (JAX_COORDINATOR_ADDRESS and the variables of "
@@ -193,19 +193,19 @@ constexpr Flag kFlags[] = {
      "least five minutes, known after five pauses. A worker's own WATCHDOG_S "
      "overrides this. A worker that never reports never hangs."},
 
-    {"health-check", 0, kValue, "COMMAND", "", kRead, kFitness, kLaunchAndAgent,
-     "",
+    {"health-command", 0, kValue, "COMMAND", "", kRead, kHealth,
+     kLaunchAndAgent, "",
      "A shell command that runs on this node before every round. An exit code "
      "other than 0 keeps the node out, with the command's last line as the "
      "reason; the command is repeated until it succeeds."},
-    {"node-checks", 0, kValue, "LIST", "", kRead, kFitness, kLaunchAndAgent,
+    {"health-checks", 0, kValue, "LIST", "", kRead, kHealth, kLaunchAndAgent,
      "all none gpu disk memory shm",
      "Built-in checks before every round: gpu, disk, memory, shm, or all."},
-    {"health-timeout", 0, kValue, "SECONDS", "60", kRead, kFitness,
+    {"health-timeout", 0, kValue, "SECONDS", "60", kRead, kHealth,
      kLaunchAndAgent, "", "Limit for one check; a slower check has failed."},
-    {"health-interval", 0, kValue, "SECONDS", "30", kRead, kFitness,
+    {"health-interval", 0, kValue, "SECONDS", "30", kRead, kHealth,
      kLaunchAndAgent, "", "Time until a failed check is repeated."},
-    {"probe-listen", 0, kValue, "HOST:PORT", "", kRead, kFitness,
+    {"probe-listen", 0, kValue, "HOST:PORT", "", kRead, kHealth,
      kLaunchAndAgent, "",
      "Serve /livez, /readyz and /startupz over HTTP here, such as "
      "0.0.0.0:8080 in a pod."},

@@ -10,8 +10,8 @@
 namespace muster::launcher {
 namespace {
 
-constexpr size_t kMostScript = 1 << 20;
-constexpr size_t kMostExecutable = 8 << 20;
+constexpr size_t kMaxScript = 1 << 20;
+constexpr size_t kMaxExecutable = 8 << 20;
 
 // Up to `most` bytes of a regular file; empty where it cannot be read.
 std::string Beginning(const std::string& path, size_t most) {
@@ -73,11 +73,11 @@ std::string MpiRemark(const std::vector<std::string>& command) {
       [](const std::string& word) { return word.ends_with(".py"); });
   std::string uses;
   if (script != command.end()) {
-    if (ImportsMpi4py(Beginning(*script, kMostScript))) {
+    if (ImportsMpi4py(Beginning(*script, kMaxScript))) {
       uses = absl::StrCat(*script, " imports mpi4py");
     }
   } else if (!command.empty() && command[0].find('/') != std::string::npos &&
-             NamesMpiLibrary(Beginning(command[0], kMostExecutable))) {
+             NamesMpiLibrary(Beginning(command[0], kMaxExecutable))) {
     uses = absl::StrCat(command[0], " is linked with MPI");
   }
   if (uses.empty()) return "";

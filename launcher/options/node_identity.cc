@@ -8,14 +8,14 @@
 namespace muster::launcher {
 namespace {
 
-constexpr int kMostNodes = 1'000'000;
+constexpr int kMaxNodes = 1'000'000;
 
 std::optional<int> NumberIn(const std::map<std::string, std::string>& from,
                             const std::string& name) {
   const auto found = from.find(name);
   if (found == from.end()) return std::nullopt;
   const absl::StatusOr<int64_t> number =
-      ReadNumber(found->second, 0, kMostNodes);
+      ReadNumber(found->second, 0, kMaxNodes);
   if (!number.ok()) return std::nullopt;
   return static_cast<int>(*number);
 }

@@ -12,8 +12,8 @@
 namespace muster::launcher {
 namespace {
 
-constexpr double kMostSeconds = 365.0 * 24 * 3600;
-constexpr int kMostNodes = 1'000'000;
+constexpr double kMaxSeconds = 365.0 * 24 * 3600;
+constexpr int kMaxNodes = 1'000'000;
 
 absl::Status Bad(const std::string& message) {
   return absl::InvalidArgumentError(message);
@@ -64,7 +64,7 @@ absl::StatusOr<Duration> ReadSeconds(const std::string& text) {
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc() || end != text.data() + text.size() ||
-      !std::isfinite(seconds) || seconds < 0 || seconds > kMostSeconds) {
+      !std::isfinite(seconds) || seconds < 0 || seconds > kMaxSeconds) {
     return Bad(
         "is not a number of seconds from 0 to one year; write for example 30");
   }
@@ -77,11 +77,11 @@ absl::StatusOr<std::pair<int, int>> ReadNodes(const std::string& text) {
   const std::string first = text.substr(0, colon);
   const std::string second =
       colon == std::string::npos ? first : text.substr(colon + 1);
-  const absl::StatusOr<int64_t> least = ReadNumber(first, 1, kMostNodes);
-  const absl::StatusOr<int64_t> most = ReadNumber(second, 1, kMostNodes);
+  const absl::StatusOr<int64_t> least = ReadNumber(first, 1, kMaxNodes);
+  const absl::StatusOr<int64_t> most = ReadNumber(second, 1, kMaxNodes);
   if (!least.ok() || !most.ok()) {
     return Bad(absl::StrCat("is neither N nor MIN:MAX with numbers from 1 to ",
-                            kMostNodes, "; write for example 2 or 2:4"));
+                            kMaxNodes, "; write for example 2 or 2:4"));
   }
   if (*least > *most) {
     return Bad(absl::StrCat("its MIN is greater than its MAX; write ", *most,

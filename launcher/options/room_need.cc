@@ -16,10 +16,10 @@ constexpr int kDescriptorsOfAWorker = 6;
 // "gpu" and "auto" are counted later; whatever then is too little is said by
 // what runs out of it.
 int AskedWorkers(const RunOptions& options) {
-  constexpr int kMostTried = 64;
+  constexpr int kMaxTried = 64;
   const absl::StatusOr<int64_t> number =
       ReadNumber(options.workers_per_node, 1, 4096);
-  return static_cast<int>(std::min<int64_t>(number.value_or(1), kMostTried));
+  return static_cast<int>(std::min<int64_t>(number.value_or(1), kMaxTried));
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/environment_value.h"
 #include "launcher/options/command_line.h"
-#include "launcher/options/fitness_flags.h"
 #include "launcher/options/flag_values.h"
+#include "launcher/options/health_flags.h"
 #include "launcher/options/option_values.h"
 #include "launcher/options/preemption_flags.h"
 #include "launcher/options/rdzv_conf.h"
@@ -167,38 +167,39 @@ absl::StatusOr<agent::Binding> ReadBinding(const std::string& text) {
       "is no binding; write node, socket, exclusive or core-complex");
 }
 
-absl::StatusOr<std::vector<agent::Dialect>> ReadDialects(
+absl::StatusOr<std::vector<agent::FrameworkEnv>> ReadFrameworkEnvs(
     const std::string& text) {
-  static const auto& known = *new std::map<std::string, agent::Dialect>{
-      {"tf", agent::Dialect::kTensorFlow},
-      {"jax", agent::Dialect::kJax},
-      {"mpi", agent::Dialect::kMpi},
-      {"deepspeed", agent::Dialect::kDeepSpeed},
-      {"accelerate", agent::Dialect::kAccelerate}};
-  std::vector<agent::Dialect> dialects;
+  static const auto& known = *new std::map<std::string, agent::FrameworkEnv>{
+      {"tf", agent::FrameworkEnv::kTensorFlow},
+      {"jax", agent::FrameworkEnv::kJax},
+      {"mpi", agent::FrameworkEnv::kMpi},
+      {"deepspeed", agent::FrameworkEnv::kDeepSpeed},
+      {"accelerate", agent::FrameworkEnv::kAccelerate}};
+  std::vector<agent::FrameworkEnv> framework_envs;
   for (const std::string& word : ReadList(text)) {
     const auto found = known.find(word);
     if (found == known.end()) {
       return absl::InvalidArgumentError(
           absl::StrCat("'", word,
-                       "' is no dialect; write one or more of "
+                       "' is no framework environment; write one or more of "
                        "tf,jax,mpi,deepspeed,accelerate"));
     }
-    dialects.push_back(found->second);
+    framework_envs.push_back(found->second);
   }
-  return dialects;
+  return framework_envs;
 }
 
 // TensorFlow's and JAX's workers tell each other their addresses in the
 // agents' store, before there is a worker that could serve one.
-void CheckDialects(bool worker_store, FlagValues& values,
-                   const RunOptions& options) {
-  for (const agent::Dialect dialect : options.dialects) {
-    if (worker_store && (dialect == agent::Dialect::kTensorFlow ||
-                         dialect == agent::Dialect::kJax)) {
-      values.Refuse("dialect", absl::InvalidArgumentError(
-                                   "tf and jax need the agent's store; leave "
-                                   "out --worker-store"));
+void CheckFrameworkEnvs(bool worker_store, FlagValues& values,
+                        const RunOptions& options) {
+  for (const agent::FrameworkEnv framework : options.framework_envs) {
+    if (worker_store && (framework == agent::FrameworkEnv::kTensorFlow ||
+                         framework == agent::FrameworkEnv::kJax)) {
+      values.Refuse(
+          "framework-env",
+          absl::InvalidArgumentError("tf and jax need the agent's store; leave "
+                                     "out --worker-store"));
     }
   }
 }
@@ -331,13 +332,13 @@ void ReadWorkers(FlagValues& values, RunOptions& options) {
               options.spec.scale_up_cool_down);
   values.Into("hang-timeout", ReadHangPolicy, options.policy.hangs);
   values.Into("numa-binding", ReadBinding, options.binding);
-  values.Into("dialect", ReadDialects, options.dialects);
-  CheckDialects(worker_store, values, options);
+  values.Into("framework-env", ReadFrameworkEnvs, options.framework_envs);
+  CheckFrameworkEnvs(worker_store, values, options);
   const auto local_rank_flag = [](const std::string& text) {
     return ReadChoice(text, {"", "local_rank", "local-rank"});
   };
   values.Into("local-rank-flag", local_rank_flag, options.local_rank_flag);
-  options.fitness = ReadFitnessOptions(values);
+  options.health = ReadHealthOptions(values);
   values.Into("stdin", agent::ParseWorkerInput, options.input);
   const agent::WorkerInput::Reader reader = options.input.reader;
   if (options.remote.start != RemoteStart::kNone &&

@@ -9,12 +9,12 @@
 
 #include "absl/status/statusor.h"
 #include "agent/binding/binding_mode.h"
-#include "agent/fitness/fitness_options.h"
+#include "agent/health/health_options.h"
 #include "agent/logs/log_plan.h"
 #include "agent/preemption/preemption_options.h"
 #include "agent/progress/hang_policy.h"
 #include "agent/store/store_path.h"
-#include "agent/workers/dialect.h"
+#include "agent/workers/framework_env.h"
 #include "agent/workers/worker_input.h"
 #include "launcher/options/defaults.h"
 #include "launcher/options/flag.h"
@@ -74,11 +74,11 @@ struct RunOptions {
   std::string role = "default";
   std::vector<std::string> program;  // and its arguments
   agent::Binding binding = agent::Binding::kNone;
-  std::vector<agent::Dialect> dialects;
+  std::vector<agent::FrameworkEnv> framework_envs;
   std::string local_rank_flag;  // its name, without dashes; empty: none
   std::map<std::string, std::string> worker_environment;  // more of it
   agent::WorkerInput input;
-  agent::FitnessOptions fitness;
+  agent::HealthOptions health;
 
   // Output.
   std::string log_dir;

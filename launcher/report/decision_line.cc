@@ -7,13 +7,13 @@ namespace muster::launcher {
 namespace {
 
 constexpr int kKindColumns = 7;
-constexpr int kMostNodeColumns = 28;
+constexpr int kMaxNodeColumns = 28;
 
 }  // namespace
 
 std::string DecisionLine(const rendezvous::Decision& decision, double unix_time,
                          TextStyle style) {
-  std::string node = Shorten(PrintableLine(decision.node_id), kMostNodeColumns);
+  std::string node = Shorten(PrintableLine(decision.node_id), kMaxNodeColumns);
   std::string line = Inked(rendezvous::UtcText(unix_time), Ink::kFaint, style) +
                      "  round " + std::to_string(decision.round) + "  " +
                      Inked(PadRight(PrintableLine(decision.kind), kKindColumns),

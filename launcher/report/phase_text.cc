@@ -30,14 +30,14 @@ const char* PhaseText(rendezvous::NodePhase phase) {
   return "unknown";
 }
 
-const char* FitnessText(rendezvous::Fitness fitness) {
-  switch (fitness) {
-    case rendezvous::Fitness::kFit:
-      return "fit";
-    case rendezvous::Fitness::kUnchecked:
+const char* HealthText(rendezvous::Health health) {
+  switch (health) {
+    case rendezvous::Health::kHealthy:
+      return "healthy";
+    case rendezvous::Health::kUnchecked:
       return "unchecked";
-    case rendezvous::Fitness::kUnfit:
-      return "unfit";
+    case rendezvous::Health::kUnhealthy:
+      return "unhealthy";
   }
   return "unknown";
 }

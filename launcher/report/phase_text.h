@@ -8,8 +8,8 @@ namespace muster::launcher {
 // Lower-case names, the same in tables and in JSON. Pure.
 const char* PhaseText(rendezvous::JobPhase phase);  // "gathering", "running", …
 const char* PhaseText(rendezvous::NodePhase phase);  // "idle", "running", …
-const char* FitnessText(
-    rendezvous::Fitness fitness);  // "fit", "unchecked", "unfit"
+const char* HealthText(
+    rendezvous::Health health);  // "healthy", "unchecked", "unhealthy"
 const char* OutcomeText(
     rendezvous::Outcome outcome);  // "succeeded", "failed", …
 

@@ -11,10 +11,10 @@
 namespace muster::launcher {
 namespace {
 
-constexpr size_t kMostRanks = 16;    // shown one by one
-constexpr size_t kMostLaggards = 8;  // of more than those
-constexpr size_t kMostLines = 8;     // again and again
-constexpr int kMostHostColumns = 24;
+constexpr size_t kMaxRanks = 16;    // shown one by one
+constexpr size_t kMaxLaggards = 8;  // of more than those
+constexpr size_t kMaxLines = 8;     // again and again
+constexpr int kMaxHostColumns = 24;
 
 std::string LossText(double loss) {
   char text[32];
@@ -37,8 +37,8 @@ std::string RateText(double rate) {
 
 std::string StepsText(const ProgressSummary& summary) {
   const std::string least = std::to_string(*summary.least_step);
-  if (*summary.least_step == *summary.most_step) return "step " + least;
-  return "steps " + least + " to " + std::to_string(*summary.most_step) +
+  if (*summary.least_step == *summary.max_step) return "step " + least;
+  return "steps " + least + " to " + std::to_string(*summary.max_step) +
          " (median " + std::to_string(*summary.median_step) + "), rank " +
          std::to_string(summary.slowest_rank) + " is the last";
 }
@@ -66,9 +66,9 @@ std::vector<std::string> Row(const RankProgress& rank,
                              const ProgressSummary& summary) {
   const rendezvous::WorkerProgress& said = rank.said;
   const int64_t behind =
-      said.step ? *summary.most_step - *said.step : int64_t{0};
+      said.step ? *summary.max_step - *said.step : int64_t{0};
   return {std::to_string(rank.rank),
-          Shorten(PrintableLine(rank.host), kMostHostColumns),
+          Shorten(PrintableLine(rank.host), kMaxHostColumns),
           said.step ? std::to_string(*said.step) : "",
           behind > 0 ? std::to_string(behind) : "",
           said.loss ? LossText(*said.loss) : "",
@@ -105,7 +105,7 @@ std::vector<std::string> Cells(const RankProgress& rank,
                                const ProgressSummary& summary) {
   const rendezvous::WorkerProgress& said = rank.said;
   const int64_t behind =
-      said.step ? *summary.most_step - *said.step : int64_t{0};
+      said.step ? *summary.max_step - *said.step : int64_t{0};
   return {said.step ? "step " + std::to_string(*said.step) : "",
           behind > 0 ? std::to_string(behind) + " behind" : "",
           said.loss ? "loss " + LossText(*said.loss) : "",
@@ -163,7 +163,7 @@ ProgressSummary Summarize(const std::vector<RankProgress>& ranks) {
   if (!steps.empty()) {
     std::sort(steps.begin(), steps.end());
     summary.median_step = steps[steps.size() / 2];
-    summary.most_step = steps.back();
+    summary.max_step = steps.back();
   }
   return summary;
 }
@@ -206,13 +206,13 @@ std::string RankLines(const rendezvous::JobStatus& job,
   const auto name = [](const RankProgress& rank) {
     return "rank " + std::to_string(rank.rank);
   };
-  if (ranks.size() <= kMostLines) {
+  if (ranks.size() <= kMaxLines) {
     for (const RankProgress& rank : ranks) add({name(rank)}, rank);
   } else {
     const auto ends = std::minmax_element(ranks.begin(), ranks.end(), IsSlower);
     const auto end = [&](const char* which, const RankProgress& rank) {
       add({std::string(which) + name(rank) + " (" +
-           Shorten(PrintableLine(rank.host), kMostHostColumns) + ")"},
+           Shorten(PrintableLine(rank.host), kMaxHostColumns) + ")"},
           rank);
     };
     end("slowest ", *ends.first);
@@ -234,10 +234,10 @@ std::string ProgressTable(const rendezvous::JobStatus& job,
   const ProgressSummary summary = Summarize(ranks);
   std::vector<const RankProgress*> shown;
   for (const RankProgress& rank : ranks) shown.push_back(&rank);
-  if (ranks.size() > kMostRanks) {
-    std::partial_sort(shown.begin(), shown.begin() + kMostLaggards, shown.end(),
+  if (ranks.size() > kMaxRanks) {
+    std::partial_sort(shown.begin(), shown.begin() + kMaxLaggards, shown.end(),
                       LagsMore);
-    shown.resize(kMostLaggards);
+    shown.resize(kMaxLaggards);
   }
   std::vector<std::vector<std::string>> rows = {{"RANK", "HOST", "STEP",
                                                  "BEHIND", "LOSS", "TOKENS/S",

@@ -30,7 +30,7 @@ struct ProgressSummary {
   int reporting = 0;  // ranks that have said something; the rest is over these
   std::optional<int64_t> least_step;  // of those that told one
   std::optional<int64_t> median_step;
-  std::optional<int64_t> most_step;
+  std::optional<int64_t> max_step;
   int slowest_rank = -1;       // the first with least_step
   std::optional<double> loss;  // mean
   double tokens_per_s = 0;     // of all together

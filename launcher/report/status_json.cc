@@ -61,10 +61,10 @@ Json ToJson(const rendezvous::NodeStatus& status,
           {"round", status.round},
           {"connected", status.connected},
           {"draining", status.draining},
-          {"fitness", FitnessText(status.fitness)},
-          {"unfit", status.fitness == rendezvous::Fitness::kUnfit
-                        ? Json(status.unfit)
-                        : Json()},
+          {"health", HealthText(status.health)},
+          {"unhealthy", status.health == rendezvous::Health::kUnhealthy
+                            ? Json(status.unhealthy)
+                            : Json()},
           {"silent_seconds", ToSeconds(status.silent_for)},
           {"progress", progress}};
 }

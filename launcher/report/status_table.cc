@@ -13,9 +13,9 @@
 namespace muster::launcher {
 namespace {
 
-constexpr int kMostNameColumns = 28;
-constexpr int kMostReasonColumns = 60;
-constexpr int kMostBindingColumns = 44;
+constexpr int kMaxNameColumns = 28;
+constexpr int kMaxReasonColumns = 60;
+constexpr int kMaxBindingColumns = 44;
 constexpr Duration kLongWait = std::chrono::seconds(60);
 constexpr char kAbsentHint[] =
     "Look at what starts the missing nodes: in Kubernetes kubectl get pods "
@@ -26,7 +26,7 @@ std::string Count(int64_t count, const std::string& thing) {
 }
 
 std::string Name(const std::string& text) {
-  return Shorten(PrintableLine(text), kMostNameColumns);
+  return Shorten(PrintableLine(text), kMaxNameColumns);
 }
 
 Ink PhaseInk(const rendezvous::JobStatus& job) {
@@ -84,12 +84,12 @@ std::string Notes(const rendezvous::JobStatus& job,
   if (!node.group_rank) {
     notes.push_back(job.world_size > 0 ? "spare" : "waiting");
   }
-  if (node.fitness == rendezvous::Fitness::kUnchecked && !node.group_rank) {
+  if (node.health == rendezvous::Health::kUnchecked && !node.group_rank) {
     notes.push_back("being checked");
   }
-  if (node.fitness == rendezvous::Fitness::kUnfit) {
-    notes.push_back("unfit: " +
-                    Shorten(PrintableLine(node.unfit), kMostReasonColumns));
+  if (node.health == rendezvous::Health::kUnhealthy) {
+    notes.push_back("unhealthy: " +
+                    Shorten(PrintableLine(node.unhealthy), kMaxReasonColumns));
   }
   if (node.draining) notes.push_back("draining");
   if (!node.connected) notes.push_back("disconnected");
@@ -133,7 +133,7 @@ std::vector<std::vector<std::string>> NodeRows(
       row.push_back(
           node.node.binding.empty()
               ? "-"
-              : Shorten(PrintableLine(node.node.binding), kMostBindingColumns));
+              : Shorten(PrintableLine(node.node.binding), kMaxBindingColumns));
     }
     row.push_back(Notes(job, node));
     rows.push_back(std::move(row));
@@ -193,7 +193,7 @@ std::string JobListTable(const std::vector<rendezvous::JobStatus>& jobs,
                     std::to_string(job.restarts_used) + "/" +
                         std::to_string(job.spec.max_restarts),
                     DurationText(job.age),
-                    Shorten(PrintableLine(job.reason), kMostReasonColumns)});
+                    Shorten(PrintableLine(job.reason), kMaxReasonColumns)});
   }
   std::string text;
   for (const std::string& line : AlignRows(rows)) {

@@ -196,23 +196,23 @@ TEST(StatusJsonTest, SaysWhatTheTableSays) {
   EXPECT_EQ(list[0]["verdict"]["cause"]["rank"], 3);
 }
 
-TEST(StatusTableTest, ShowsWhoIsUnfitAndThatTheJobIsPreempted) {
+TEST(StatusTableTest, ShowsWhoIsUnhealthyAndThatTheJobIsPreempted) {
   rendezvous::JobStatus job = Running();
-  job.nodes[2].fitness = rendezvous::Fitness::kUnfit;
-  job.nodes[2].unfit = "GPU 3 has fallen\noff the bus";
+  job.nodes[2].health = rendezvous::Health::kUnhealthy;
+  job.nodes[2].unhealthy = "GPU 3 has fallen\noff the bus";
   job.preemption = rendezvous::PreemptionNotice{
       10, "host-b", std::chrono::milliseconds(118'000)};
   const std::string table = StatusTable(job, {});
-  EXPECT_THAT(table, HasSubstr("unfit: GPU 3 has fallen"));
+  EXPECT_THAT(table, HasSubstr("unhealthy: GPU 3 has fallen"));
   EXPECT_THAT(table, HasSubstr("preempted    SIGUSR1 at host-b, 1m 58s left"));
   const auto json = nlohmann::json::parse(StatusJson(job));
-  EXPECT_EQ(json["nodes"][0]["fitness"], "fit");
-  EXPECT_TRUE(json["nodes"][0]["unfit"].is_null());
-  EXPECT_EQ(json["nodes"][2]["fitness"], "unfit");
-  EXPECT_EQ(json["nodes"][2]["unfit"], "GPU 3 has fallen\noff the bus");
+  EXPECT_EQ(json["nodes"][0]["health"], "healthy");
+  EXPECT_TRUE(json["nodes"][0]["unhealthy"].is_null());
+  EXPECT_EQ(json["nodes"][2]["health"], "unhealthy");
+  EXPECT_EQ(json["nodes"][2]["unhealthy"], "GPU 3 has fallen\noff the bus");
   EXPECT_EQ(json["preemption"]["signal"], "SIGUSR1");
   EXPECT_EQ(json["preemption"]["seconds_left"], 118);
-  job.nodes[2].fitness = rendezvous::Fitness::kUnchecked;
+  job.nodes[2].health = rendezvous::Health::kUnchecked;
   EXPECT_THAT(StatusTable(job, {}), HasSubstr("being checked"));
 }
 

@@ -18,9 +18,9 @@
 namespace muster::launcher {
 namespace {
 
-constexpr size_t kMostLine = 128 << 10;
-constexpr size_t kMostVerdict = 1 << 20;
-constexpr size_t kMostPerTurn = 1 << 20;
+constexpr size_t kMaxLine = 128 << 10;
+constexpr size_t kMaxVerdict = 1 << 20;
+constexpr size_t kMaxPerTurn = 1 << 20;
 constexpr int kFirstExtra = 3;
 
 // All that can be read now, up to a bound; closes `fd` at its end.
@@ -111,14 +111,14 @@ std::vector<UpMessage> AgentProcess::Serve(Intake intake) {
 
 void AgentProcess::Read(OwnedFd& fd, Stream& stream,
                         std::vector<UpMessage>& came) {
-  stream.waiting += ReadSome(fd, kMostPerTurn);
+  stream.waiting += ReadSome(fd, kMaxPerTurn);
   const size_t end = stream.waiting.rfind('\n');
   if (end != std::string::npos) {
     came.push_back(
         OutputCame{host_, stream.name, stream.waiting.substr(0, end + 1)});
     stream.waiting.erase(0, end + 1);
   }
-  if (stream.waiting.size() <= kMostLine) return;
+  if (stream.waiting.size() <= kMaxLine) return;
   came.push_back(OutputCame{host_, stream.name, stream.waiting + "\n"});
   stream.waiting.clear();
 }
@@ -132,8 +132,8 @@ void AgentProcess::ReadPort(std::vector<UpMessage>& came) {
 }
 
 void AgentProcess::ReadVerdict() {
-  const std::string more = ReadSome(process_.extra[1], kMostVerdict);
-  verdict_ += more.substr(0, kMostVerdict - verdict_.size());
+  const std::string more = ReadSome(process_.extra[1], kMaxVerdict);
+  verdict_ += more.substr(0, kMaxVerdict - verdict_.size());
 }
 
 }  // namespace muster::launcher

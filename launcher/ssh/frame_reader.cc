@@ -5,7 +5,7 @@
 namespace muster::launcher {
 namespace {
 
-constexpr size_t kMostBefore = 64 << 10;
+constexpr size_t kMaxBefore = 64 << 10;
 constexpr size_t kLengthBytes = 4;
 
 }  // namespace
@@ -35,8 +35,8 @@ void FrameReader::LookForGreeting() {
     buffer_.erase(0, end + 1);
     return;
   }
-  if (buffer_.size() > kMostBefore) {
-    buffer_.erase(0, buffer_.size() - kMostBefore / 2);
+  if (buffer_.size() > kMaxBefore) {
+    buffer_.erase(0, buffer_.size() - kMaxBefore / 2);
   }
 }
 
@@ -52,7 +52,7 @@ std::optional<std::string_view> FrameReader::Next() {
     size |= static_cast<size_t>(static_cast<unsigned char>(buffer_[used_ + i]))
             << (8 * i);
   }
-  if (size > kMostFrameBytes) {
+  if (size > kMaxFrameBytes) {
     error_ = "what came is no message of ours";
     return std::nullopt;
   }

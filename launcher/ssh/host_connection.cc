@@ -12,8 +12,8 @@
 namespace muster::launcher {
 namespace {
 
-constexpr size_t kMostWords = 8 << 10;
-constexpr size_t kMostPerTurn = 1 << 20;
+constexpr size_t kMaxWords = 8 << 10;
+constexpr size_t kMaxPerTurn = 1 << 20;
 
 uint32_t HostOf(const UpMessage& message) {
   return std::visit([](const auto& m) { return m.host; }, message);
@@ -129,14 +129,14 @@ void HostConnection::ReadWords() {
       return;
     }
     said_.append(buffer.data(), static_cast<size_t>(got));
-    if (said_.size() > kMostWords) said_.erase(0, said_.size() - kMostWords);
+    if (said_.size() > kMaxWords) said_.erase(0, said_.size() - kMaxWords);
   }
 }
 
 void HostConnection::ReadMessages(std::vector<UpMessage>& came) {
   std::array<char, 64 << 10> buffer;
   size_t taken = 0;
-  while (ssh_->standard_output.open() && taken < kMostPerTurn) {
+  while (ssh_->standard_output.open() && taken < kMaxPerTurn) {
     const ssize_t got =
         read(ssh_->standard_output.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;

@@ -22,7 +22,7 @@ namespace muster::launcher {
 // Raised when the messages change; both ends must have the same.
 inline constexpr uint32_t kSshProtocol = 2;
 
-inline constexpr size_t kMostFrameBytes = 64 << 20;
+inline constexpr size_t kMaxFrameBytes = 64 << 20;
 
 // An agent that gets this signal leaves its job: the connection to its host
 // broke. No program and no person sends it for another reason.

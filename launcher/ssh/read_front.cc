@@ -25,12 +25,12 @@
 namespace muster::launcher {
 namespace {
 
-constexpr size_t kMostEnvironmentBytes = 1 << 20;
+constexpr size_t kMaxEnvironmentBytes = 1 << 20;
 
 absl::StatusOr<std::vector<Host>> ReadHosts(const RemoteOptions& remote) {
   const std::string flag = absl::StrCat("--hostfile=", remote.host_file, ": ");
   const absl::StatusOr<std::string> text =
-      ReadBoundedFile(remote.host_file, kMostHostFileBytes);
+      ReadBoundedFile(remote.host_file, kMaxHostFileBytes);
   if (!text.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat(flag, text.status().message()));
@@ -63,7 +63,7 @@ absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
   std::vector<Environment> files;
   for (const std::string& path : paths) {
     const absl::StatusOr<std::string> text =
-        ReadBoundedFile(path, kMostEnvironmentBytes);
+        ReadBoundedFile(path, kMaxEnvironmentBytes);
     if (absl::IsNotFound(text.status())) continue;
     absl::StatusOr<Environment> read =
         text.ok() ? ParseEnvironmentFile(*text) : text.status();

@@ -55,8 +55,8 @@ std::vector<std::string> SshCommand(const std::string& ssh_program,
 }
 
 std::string LastWords(std::string_view said) {
-  constexpr size_t kMostLines = 3;
-  constexpr size_t kMostBytes = 400;
+  constexpr size_t kMaxLines = 3;
+  constexpr size_t kMaxBytes = 400;
   std::vector<std::string> lines;
   size_t start = 0;
   while (start < said.size()) {
@@ -68,16 +68,16 @@ std::string LastWords(std::string_view said) {
                           line.rfind("Warning: Permanently added", 0) == 0;
     if (!is_noise) lines.push_back(std::move(line));
   }
-  if (lines.size() > kMostLines) {
-    lines.erase(lines.begin(), lines.end() - kMostLines);
+  if (lines.size() > kMaxLines) {
+    lines.erase(lines.begin(), lines.end() - kMaxLines);
   }
   std::string words;
   for (const std::string& line : lines) {
     absl::StrAppend(&words, words.empty() ? "" : "; ", line);
   }
-  if (words.size() > kMostBytes) {
-    words = std::string(agent::WholeCharacters(words.substr(0, kMostBytes))) +
-            "...";
+  if (words.size() > kMaxBytes) {
+    words =
+        std::string(agent::WholeCharacters(words.substr(0, kMaxBytes))) + "...";
   }
   return words;
 }

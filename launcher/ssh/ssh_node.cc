@@ -42,7 +42,7 @@ constexpr Duration kSlack = std::chrono::seconds(10);
 // And where it was told twice to stop.
 constexpr Duration kAtOnce = std::chrono::seconds(3);
 // As much waits for the connection; then workers' output waits too.
-constexpr size_t kMostUp = 4 << 20;
+constexpr size_t kMaxUp = 4 << 20;
 
 // The third word of "client-address client-port address port".
 std::string ReachedAddress() {
@@ -98,8 +98,7 @@ class SshNode {
   }
 
   Intake ThisIntake() const {
-    return up_.size() > kMostUp && !up_closed_ ? Intake::kPaused
-                                               : Intake::kOpen;
+    return up_.size() > kMaxUp && !up_closed_ ? Intake::kPaused : Intake::kOpen;
   }
 
   void Wait() {

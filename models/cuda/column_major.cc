@@ -3,14 +3,14 @@
 namespace muster::models::cuda {
 namespace {
 
-constexpr uint64_t kMostAlignment = 256;
+constexpr uint64_t kMaxAlignment = 256;
 
 // The largest power of two that divides all of them.
 int64_t AlignmentOf(uint64_t address, int64_t stride_bytes,
                     int64_t batch_stride_bytes) {
   const uint64_t bits = address | static_cast<uint64_t>(stride_bytes) |
                         static_cast<uint64_t>(batch_stride_bytes) |
-                        kMostAlignment;
+                        kMaxAlignment;
   return static_cast<int64_t>(bits & (~bits + 1));
 }
 

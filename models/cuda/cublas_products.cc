@@ -8,7 +8,7 @@
 namespace muster::models::cuda {
 namespace {
 
-constexpr size_t kMostWays = 1024;
+constexpr size_t kMaxWays = 1024;
 
 cudaDataType_t CudaTypeOf(ElementType type) {
   return type == ElementType::kFloat32 ? CUDA_R_32F : CUDA_R_16BF;
@@ -166,7 +166,7 @@ absl::StatusOr<CublasProducts::Way*> CublasProducts::Find(
     return status;
   }
   // A program whose shapes keep changing must not fill the memory.
-  if (ways_.size() == kMostWays) ways_.clear();
+  if (ways_.size() == kMaxWays) ways_.clear();
   return ways_.emplace(plan, std::move(way)).first->second.get();
 }
 

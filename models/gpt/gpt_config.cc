@@ -7,7 +7,7 @@
 namespace muster::models {
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 24;
+constexpr int64_t kMax = int64_t{1} << 24;
 
 // Adds tensors with a common prefix of their names.
 class Tensors {
@@ -39,7 +39,7 @@ absl::Status GptConfig::Check() const {
        {std::pair("tokens in the vocabulary", vocabulary),
         std::pair("positions of context", context), std::pair("layers", layers),
         std::pair("heads", heads), std::pair("of width", width)}) {
-    if (value < 1 || value > kMost) {
+    if (value < 1 || value > kMax) {
       return absl::InvalidArgumentError(
           absl::StrCat("a transformer with ", value, " ", what));
     }

@@ -13,14 +13,14 @@
 namespace muster::models {
 namespace {
 
-constexpr int kMost = 1 << 16;
+constexpr int kMax = 1 << 16;
 
 // The first number; OpenMP allows a list by nesting level.
 int NumberIn(const char* variable) {
   const char* const text = std::getenv(variable);
   if (text == nullptr) return 0;
   return static_cast<int>(
-      std::clamp<long>(std::strtol(text, nullptr, 10), 0, kMost));
+      std::clamp<long>(std::strtol(text, nullptr, 10), 0, kMax));
 }
 
 int AllottedCores(int machine_cores) {
@@ -36,7 +36,7 @@ int Quota() {
   double period = 0;
   if (!(file >> microseconds >> period) || !(period > 0)) return 0;
   const double cores = std::ceil(microseconds / period);
-  return cores < kMost ? static_cast<int>(cores) : 0;
+  return cores < kMax ? static_cast<int>(cores) : 0;
 }
 
 std::atomic<int>& Count() {

@@ -95,10 +95,10 @@ class MatrixThreadsTest : public testing::Test {
   }
 
  private:
-  static constexpr int64_t kMost = 400'000;
-  const std::vector<T> a_ = Some(kMost, 1);
-  const std::vector<T> b_ = Some(kMost, 2);
-  const std::vector<T> c_ = Some(kMost, 3);
+  static constexpr int64_t kMax = 400'000;
+  const std::vector<T> a_ = Some(kMax, 1);
+  const std::vector<T> b_ = Some(kMax, 2);
+  const std::vector<T> c_ = Some(kMax, 3);
 };
 
 using Types = testing::Types<float, double>;

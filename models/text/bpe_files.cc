@@ -16,7 +16,7 @@
 namespace muster::models {
 namespace {
 
-constexpr size_t kMostBytes = size_t{64} << 20;
+constexpr size_t kMaxBytes = size_t{64} << 20;
 
 // The number of each token, by its spelling in the file.
 using TokenNumbers = std::unordered_map<std::string, int32_t>;
@@ -31,9 +31,9 @@ class TokenReader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool number_unsigned(number_unsigned_t value) override {
     if (depth_ != 1) return Refuse("is a number");
-    if (value >= static_cast<uint64_t>(BpeVocabulary::kMostTokens)) {
+    if (value >= static_cast<uint64_t>(BpeVocabulary::kMaxTokens)) {
       return Refuse(absl::StrCat("has the number ", value, "; below ",
-                                 BpeVocabulary::kMostTokens, " are possible"));
+                                 BpeVocabulary::kMaxTokens, " are possible"));
     }
     if (!numbers_.emplace(key_, static_cast<int32_t>(value)).second) {
       return Refuse("is there twice");
@@ -84,11 +84,11 @@ class TokenReader : public nlohmann::json_sax<nlohmann::json> {
 
 absl::Status TooLong(size_t bytes) {
   return absl::InvalidArgumentError(
-      absl::StrCat(bytes, " bytes; at most ", kMostBytes, " are read"));
+      absl::StrCat(bytes, " bytes; at most ", kMaxBytes, " are read"));
 }
 
 absl::StatusOr<TokenNumbers> ParseTokens(std::string_view json) {
-  if (json.size() > kMostBytes) return TooLong(json.size());
+  if (json.size() > kMaxBytes) return TooLong(json.size());
   TokenReader reader;
   if (!nlohmann::json::sax_parse(json.begin(), json.end(), &reader)) {
     return absl::InvalidArgumentError(reader.error());
@@ -160,7 +160,7 @@ absl::StatusOr<BpeMerge> ParseMerge(std::string_view line,
 
 absl::StatusOr<std::vector<BpeMerge>> ParseMerges(std::string_view text,
                                                   const TokenNumbers& numbers) {
-  if (text.size() > kMostBytes) return TooLong(text.size());
+  if (text.size() > kMaxBytes) return TooLong(text.size());
   std::vector<BpeMerge> merges;
   std::map<std::pair<int32_t, int32_t>, size_t> lines;
   for (size_t number = 1; !text.empty(); ++number) {

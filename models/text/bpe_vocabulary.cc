@@ -30,18 +30,18 @@ bool Exists(int32_t token, const BpeVocabulary::Parts& parts) {
 }
 
 absl::Status CheckTokens(const BpeVocabulary::Parts& parts) {
-  if (parts.tokens.size() > static_cast<size_t>(BpeVocabulary::kMostTokens)) {
+  if (parts.tokens.size() > static_cast<size_t>(BpeVocabulary::kMaxTokens)) {
     return absl::InvalidArgumentError(
         absl::StrCat("a vocabulary of ", parts.tokens.size(),
-                     " tokens; at most ", BpeVocabulary::kMostTokens));
+                     " tokens; at most ", BpeVocabulary::kMaxTokens));
   }
   for (size_t i = 0; i < parts.tokens.size(); ++i) {
     const size_t bytes = parts.tokens[i].size();
     if (bytes < 1 ||
-        bytes > static_cast<size_t>(BpeVocabulary::kMostTokenBytes)) {
+        bytes > static_cast<size_t>(BpeVocabulary::kMaxTokenBytes)) {
       return absl::InvalidArgumentError(
           absl::StrCat("token ", i, " has ", bytes, " bytes; 1 to ",
-                       BpeVocabulary::kMostTokenBytes, " are possible"));
+                       BpeVocabulary::kMaxTokenBytes, " are possible"));
     }
   }
   for (size_t byte = 0; byte < parts.bytes.size(); ++byte) {
@@ -57,9 +57,9 @@ absl::Status CheckTokens(const BpeVocabulary::Parts& parts) {
 }
 
 absl::Status CheckMerges(const BpeVocabulary::Parts& parts) {
-  if (parts.merges.size() > static_cast<size_t>(BpeVocabulary::kMostTokens)) {
+  if (parts.merges.size() > static_cast<size_t>(BpeVocabulary::kMaxTokens)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        parts.merges.size(), " merges; at most ", BpeVocabulary::kMostTokens));
+        parts.merges.size(), " merges; at most ", BpeVocabulary::kMaxTokens));
   }
   for (size_t i = 0; i < parts.merges.size(); ++i) {
     const BpeMerge& merge = parts.merges[i];

@@ -20,8 +20,8 @@ namespace muster::models {
 // longer tokens. Bytes that are not UTF-8 are encoded like others.
 class BpeVocabulary : public Vocabulary {
  public:
-  static constexpr int64_t kMostTokens = 1 << 20;
-  static constexpr int64_t kMostTokenBytes = 1 << 16;
+  static constexpr int64_t kMaxTokens = 1 << 20;
+  static constexpr int64_t kMaxTokenBytes = 1 << 16;
 
   struct Parts {
     // The text of each token.

@@ -99,7 +99,7 @@ TEST(BpeVocabularyTest, RefusesWhatIsNotSound) {
   parts = sound;
   parts.tokens[262].clear();
   EXPECT_THAT(Refusal(parts), HasSubstr("token 262 has 0 bytes"));
-  parts.tokens[262].resize(BpeVocabulary::kMostTokenBytes + 1);
+  parts.tokens[262].resize(BpeVocabulary::kMaxTokenBytes + 1);
   EXPECT_THAT(Refusal(parts), HasSubstr("token 262 has 65537 bytes"));
 }
 

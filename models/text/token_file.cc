@@ -13,7 +13,7 @@ namespace muster::models {
 namespace {
 
 // Larger than any serialized vocabulary, so that offsets cannot overflow.
-constexpr uint64_t kMostVocabularyBytes = uint64_t{1} << 40;
+constexpr uint64_t kMaxVocabularyBytes = uint64_t{1} << 40;
 
 absl::StatusOr<TokenFileHeader> ParseHeader(std::string_view bytes) {
   TokenFileHeader header;
@@ -31,7 +31,7 @@ absl::StatusOr<TokenFileHeader> ParseHeader(std::string_view bytes) {
         TokenFileHeader::kVersion, " is known: prepare it again"));
   }
   if (header.token_bytes != StoredTokenBytes(header.vocabulary_tokens) ||
-      header.vocabulary_bytes > kMostVocabularyBytes) {
+      header.vocabulary_bytes > kMaxVocabularyBytes) {
     return absl::InvalidArgumentError("its header is damaged");
   }
   return header;

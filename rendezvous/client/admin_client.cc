@@ -76,7 +76,7 @@ absl::StatusOr<std::vector<JobStatus>> AdminClient::ListJobs() {
   absl::Status status =
       impl_->Ask(&v1::Admin::Stub::ListJobs, v1::ListJobsRequest(), &response);
   if (!status.ok()) return status;
-  if (response.jobs_size() > kMostListedJobs) {
+  if (response.jobs_size() > kMaxListedJobs) {
     return absl::InvalidArgumentError("the coordinator lists too many jobs");
   }
   std::vector<JobStatus> jobs(response.jobs_size());
@@ -126,8 +126,8 @@ absl::StatusOr<AdminClient::Caller> AdminClient::WhoAmI() {
       impl_->Ask(&v1::Admin::Stub::WhoAmI, v1::WhoAmIRequest(), &response);
   const Duration took = Wall::now() - asked;
   if (!status.ok()) return status;
-  if (response.address().size() > kMostNameBytes ||
-      response.version().size() > kMostNameBytes) {
+  if (response.address().size() > kMaxNameBytes ||
+      response.version().size() > kMaxNameBytes) {
     return absl::InvalidArgumentError("the coordinator's answer is too long");
   }
   const Duration there(response.unix_time());

@@ -10,18 +10,18 @@ using std::chrono::seconds;
 
 constexpr Duration kStartUp = seconds(10);
 constexpr Duration kStartUpFirst = milliseconds(5);
-constexpr Duration kStartUpMost = milliseconds(100);
+constexpr Duration kMaxStartUp = milliseconds(100);
 constexpr Duration kFirst = milliseconds(50);
-constexpr Duration kMost = seconds(1);
+constexpr Duration kMax = seconds(1);
 constexpr Duration kGoodWhile = seconds(1);
 
 }  // namespace
 
 Duration RetryPace::AfterFailure(Instant now) {
   if (!reached_ && now - start_ < kStartUp) {
-    return Doubled(kStartUpFirst, kStartUpMost);
+    return Doubled(kStartUpFirst, kMaxStartUp);
   }
-  return Doubled(kFirst, kMost);
+  return Doubled(kFirst, kMax);
 }
 
 Duration RetryPace::AfterStream(Instant now, Duration lasted) {

@@ -132,7 +132,7 @@ int Serve(const DaemonOptions& options) {
     if (!written.ok()) return Fail(written, kBadUsage);
   }
   std::printf("rendezvousd: listening on %s, room for %d nodes%s\n",
-              (*server)->address().ToString().c_str(), (*server)->most_nodes(),
+              (*server)->address().ToString().c_str(), (*server)->max_nodes(),
               serving.token.empty() ? "" : ", job token asked for");
   if (*probes != nullptr) {
     std::printf("rendezvousd: answering probes on %s\n",

@@ -12,7 +12,7 @@ namespace muster::rendezvous {
 namespace {
 
 // The longest host name (RFC 1035), plus room for an IPv6 zone.
-constexpr size_t kMostHostBytes = 255;
+constexpr size_t kMaxHostBytes = 255;
 
 bool IsIpv6(const std::string& host) {
   in6_addr unused;
@@ -22,7 +22,7 @@ bool IsIpv6(const std::string& host) {
 
 absl::Status Malformed(const std::string& text, const char* why) {
   return absl::InvalidArgumentError(
-      absl::StrCat("endpoint \"", text.substr(0, kMostHostBytes), "\": ", why,
+      absl::StrCat("endpoint \"", text.substr(0, kMaxHostBytes), "\": ", why,
                    "; write host:port, such as node0:29400"));
 }
 
@@ -56,7 +56,7 @@ absl::StatusOr<Endpoint> ParseEndpoint(const std::string& text) {
     endpoint.host = text;  // a host name, or an IPv6 address without brackets
   }
   if (endpoint.host.empty()) return Malformed(text, "no host");
-  if (endpoint.host.size() > kMostHostBytes) {
+  if (endpoint.host.size() > kMaxHostBytes) {
     return Malformed(text, "the host is too long");
   }
   if (endpoint.host.find(':') != std::string::npos && !IsIpv6(endpoint.host)) {

@@ -5,15 +5,15 @@
 namespace muster::rendezvous {
 namespace {
 
-constexpr size_t kMostNameBytes = 512;
-constexpr int kMostSlots = 65536;
-constexpr size_t kMostTopologyLevels = 16;
+constexpr size_t kMaxNameBytes = 512;
+constexpr int kMaxSlots = 65536;
+constexpr size_t kMaxTopologyLevels = 16;
 
 std::optional<std::string> BadName(const char* what, const std::string& name) {
   if (name.empty()) return absl::StrCat("the ", what, " is empty");
-  if (name.size() > kMostNameBytes) {
+  if (name.size() > kMaxNameBytes) {
     return absl::StrCat("the ", what, " has ", name.size(), " bytes; at most ",
-                        kMostNameBytes);
+                        kMaxNameBytes);
   }
   for (char c : name) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
@@ -44,15 +44,15 @@ std::optional<std::string> Unsound(const Report& report) {
   for (const auto& name : names) {
     if (auto bad = BadName(name.what, name.name)) return bad;
   }
-  if (node.slots < 1 || node.slots > kMostSlots) {
+  if (node.slots < 1 || node.slots > kMaxSlots) {
     return absl::StrCat("a node with ", node.slots, " workers; 1 to ",
-                        kMostSlots);
+                        kMaxSlots);
   }
-  if (node.topology.size() > kMostTopologyLevels) {
+  if (node.topology.size() > kMaxTopologyLevels) {
     return absl::StrCat(node.topology.size(), " topology keys; at most ",
-                        kMostTopologyLevels);
+                        kMaxTopologyLevels);
   }
-  if (report.round < 0 || report.round > kMostRounds ||
+  if (report.round < 0 || report.round > kMaxRounds ||
       report.offered_master_port < 0 || report.offered_master_port > 65535) {
     return "a round or port out of range";
   }
@@ -61,7 +61,7 @@ std::optional<std::string> Unsound(const Report& report) {
   return std::nullopt;
 }
 
-std::optional<Objection> Unfit(const JobSpec& spec, const Report& report) {
+std::optional<Objection> Unhealthy(const JobSpec& spec, const Report& report) {
   if (auto disagreement = Disagreement(spec, report.spec)) return disagreement;
   const std::optional<int>& rank = report.node.node_rank;
   if (rank.has_value() && (*rank < 0 || *rank >= spec.max_nodes)) {

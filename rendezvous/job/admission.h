@@ -11,7 +11,7 @@ namespace muster::rendezvous {
 
 // Upper bound of the round number that a node may report: far above any real
 // job's, and low enough that later rounds do not overflow an int.
-inline constexpr int kMostRounds = 1'000'000'000;
+inline constexpr int kMaxRounds = 1'000'000'000;
 
 // Checks a report regardless of the job's state: the protocol version, the
 // length of names, the ranges of numbers and the spec. Returns a sentence for
@@ -21,7 +21,7 @@ std::optional<std::string> Unsound(const Report& report);
 // Checks whether the node of a valid report may join a job with `spec`. Returns
 // an objection if its --nnodes, --max-restarts or command differ, or if its
 // node rank is outside of the world; else nullopt.
-std::optional<Objection> Unfit(const JobSpec& spec, const Report& report);
+std::optional<Objection> Unhealthy(const JobSpec& spec, const Report& report);
 
 }  // namespace muster::rendezvous
 

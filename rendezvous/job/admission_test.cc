@@ -20,7 +20,7 @@ Report Sound() {
 
 TEST(Admission, TakesASoundReport) {
   EXPECT_EQ(Unsound(Sound()), std::nullopt);
-  EXPECT_EQ(Unfit(Sound().spec, Sound()), std::nullopt);
+  EXPECT_EQ(Unhealthy(Sound().spec, Sound()), std::nullopt);
 }
 
 TEST(Admission, NamesTheVersions) {
@@ -68,9 +68,9 @@ TEST(Admission, BoundsTheNumbers) {
 // The next round's number must not overflow, whatever number a node reports.
 TEST(Admission, BoundsTheRound) {
   Report report = Sound();
-  report.round = kMostRounds;
+  report.round = kMaxRounds;
   EXPECT_EQ(Unsound(report), std::nullopt);
-  report.round = kMostRounds + 1;
+  report.round = kMaxRounds + 1;
   EXPECT_THAT(Unsound(report), Optional(HasSubstr("out of range")));
 }
 
@@ -86,19 +86,19 @@ TEST(Admission, NodeRankMustBeOneThatTheWorldCanHave) {
   Report report = Sound();
   report.spec = spec;
   report.node.node_rank = 3;
-  EXPECT_EQ(Unfit(spec, report), std::nullopt);
+  EXPECT_EQ(Unhealthy(spec, report), std::nullopt);
   report.node.node_rank = 4;
-  EXPECT_THAT(Unfit(spec, report)->told, HasSubstr("allows 0 to 3"));
-  EXPECT_FALSE(Unfit(spec, report)->another_job);
+  EXPECT_THAT(Unhealthy(spec, report)->told, HasSubstr("allows 0 to 3"));
+  EXPECT_FALSE(Unhealthy(spec, report)->another_job);
   report.node.node_rank = -1;
-  EXPECT_THAT(Unfit(spec, report)->told, HasSubstr("node rank -1"));
+  EXPECT_THAT(Unhealthy(spec, report)->told, HasSubstr("node rank -1"));
 }
 
 TEST(Admission, OtherNnodesAreRefused) {
   JobSpec spec;
   spec.max_nodes = 4;
   Report report = Sound();
-  EXPECT_THAT(Unfit(spec, report)->told, HasSubstr("--nnodes=1:4"));
+  EXPECT_THAT(Unhealthy(spec, report)->told, HasSubstr("--nnodes=1:4"));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ void FailureLog::Clear() { *this = FailureLog(); }
 void FailureLog::Add(const Failure& failure) {
   if (!cause_.has_value() && failure.kind != FailureKind::kStoppedByUs) {
     cause_ = failure;
-  } else if (static_cast<int>(collateral_.size()) < kMostCollateral) {
+  } else if (static_cast<int>(collateral_.size()) < kMaxCollateral) {
     collateral_.push_back(failure);
     // Only the cause is shown with its details; collateral is one line each.
     collateral_.back().traceback.clear();

@@ -43,12 +43,12 @@ TEST(FailureLog, WhatWeStoppedIsNeverTheCause) {
 
 TEST(FailureLog, CollateralIsBoundedAndSaysHowMuchIsLeftOut) {
   FailureLog log;
-  for (int rank = 0; rank < kMostCollateral + 4; ++rank) {
+  for (int rank = 0; rank < kMaxCollateral + 4; ++rank) {
     log.Add(Of(FailureKind::kExitCode, rank));
   }
   Verdict verdict;
   log.Tell(verdict);
-  EXPECT_EQ(verdict.collateral.size(), static_cast<size_t>(kMostCollateral));
+  EXPECT_EQ(verdict.collateral.size(), static_cast<size_t>(kMaxCollateral));
   EXPECT_EQ(verdict.collateral_omitted, 3);
   EXPECT_EQ(verdict.collateral[0].rank, 1);
   EXPECT_TRUE(verdict.collateral[0].traceback.empty());
@@ -57,7 +57,7 @@ TEST(FailureLog, CollateralIsBoundedAndSaysHowMuchIsLeftOut) {
 
 TEST(FailureLog, ClearForgetsAll) {
   FailureLog log;
-  for (int rank = 0; rank < kMostCollateral + 4; ++rank) {
+  for (int rank = 0; rank < kMaxCollateral + 4; ++rank) {
     log.Add(Of(FailureKind::kExitCode, rank));
   }
   log.Clear();

@@ -126,9 +126,9 @@ Node* Job::Admit(StreamId stream, const Report& report) {
       TellStream(stream, DirectiveKind::kReleased, "this node was let go");
       return nullptr;
   }
-  if (auto unfit = Unfit(spec_, report)) {
-    Note("refuse", report.node.node_id, unfit->noted);
-    Refuse(stream, *unfit);
+  if (auto unhealthy = Unhealthy(spec_, report)) {
+    Note("refuse", report.node.node_id, unhealthy->noted);
+    Refuse(stream, *unhealthy);
     return nullptr;
   }
   if (holder == nullptr && report.node.node_rank.has_value()) {
@@ -176,14 +176,16 @@ void Job::TakeOver(Node& node, const Report& report) {
   node.offered_master_port = report.offered_master_port;
   node.offered_nccl_id = report.offered_nccl_id;
   node.progress = report.progress;
-  if (node.fitness != report.fitness || node.unfit != report.unfit) {
-    if (report.fitness == Fitness::kUnfit && node.unfit != report.unfit) {
-      Note("unfit", node.identity.node_id,
-           absl::StrCat(node.identity.host, " is kept out: ", report.unfit));
-    } else if (node.fitness == Fitness::kUnfit &&
-               report.fitness == Fitness::kFit) {
-      Note("fit", node.identity.node_id,
-           absl::StrCat(node.identity.host, " is fit again"));
+  if (node.health != report.health || node.unhealthy != report.unhealthy) {
+    if (report.health == Health::kUnhealthy &&
+        node.unhealthy != report.unhealthy) {
+      Note(
+          "unhealthy", node.identity.node_id,
+          absl::StrCat(node.identity.host, " is kept out: ", report.unhealthy));
+    } else if (node.health == Health::kUnhealthy &&
+               report.health == Health::kHealthy) {
+      Note("healthy", node.identity.node_id,
+           absl::StrCat(node.identity.host, " is healthy again"));
     }
     ++wording_;
   }
@@ -193,8 +195,8 @@ void Job::TakeOver(Node& node, const Report& report) {
     n.identity.address = report.node.address;
     n.phase = report.phase;
     n.round = report.round;
-    n.fitness = report.fitness;
-    n.unfit = report.unfit;
+    n.health = report.health;
+    n.unhealthy = report.unhealthy;
     // On a new stream a node may report an older revision in order to get the
     // newest directive again.
     n.seen = std::max(n.seen, seen);
@@ -205,7 +207,7 @@ void Job::TakeOver(Node& node, const Report& report) {
     node.newest_signal = notice.ordinal;
     if (phase_ != JobPhase::kRunning) continue;
     signals_.push_back({++newest_signal_, notice.signal});
-    if (signals_.size() > kMostSignalNotices) signals_.erase(signals_.begin());
+    if (signals_.size() > kMaxSignalNotices) signals_.erase(signals_.begin());
     Note("signal", node.identity.node_id,
          absl::StrCat(SignalName(notice.signal), " at ", node.identity.host,
                       " goes to every worker"));
@@ -470,8 +472,8 @@ JobStatus Job::Status(Instant now) const {
     one.connected = node.stream != 0;
     one.draining = node.going;
     one.silent_for = now - node.heard;
-    one.fitness = node.fitness;
-    one.unfit = node.unfit;
+    one.health = node.health;
+    one.unhealthy = node.unhealthy;
     if (node.part != Part::kNone && node.round == round_) {
       one.progress = node.progress;
       for (WorkerProgress& worker : one.progress) {

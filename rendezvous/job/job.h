@@ -194,8 +194,8 @@ class Job {
   void TimeOut();
   void GiveUp();
   std::string Absent() const;
-  // The unfit nodes and why they are unfit, without `who_knows`, whose own
-  // directive already tells it; null: all of them.
+  // The unhealthy nodes and why they are unhealthy, without `who_knows`, whose
+  // own directive already tells it; null: all of them.
   std::string KeptOut(const Node* who_knows) const;
   void Finish(Verdict verdict);
   Verdict NewVerdict(Outcome outcome, int exit_code, std::string reason) const;

@@ -85,10 +85,10 @@ Directive Job::DirectiveFor(const Node& node) const {
     case DirectiveKind::kWait:
       directive.reason = WaitReason(&node);
       if (node.kept_out()) {
-        directive.reason = absl::StrCat("this node is not let in: ", node.unfit,
-                                        "; it is looked at again and again (",
-                                        directive.reason, ")");
-      } else if (node.fitness == Fitness::kUnchecked) {
+        directive.reason = absl::StrCat(
+            "this node is not let in: ", node.unhealthy,
+            "; it is looked at again and again (", directive.reason, ")");
+      } else if (node.health == Health::kUnchecked) {
         directive.reason =
             absl::StrCat("this node is being checked (", directive.reason, ")");
       }

@@ -215,8 +215,8 @@ TEST(JobGathering, WhoIsThereThoughNotFitIsWaitedForAsEver) {
   job.Idle("a");
   job.Wait(seconds(19));
   job.agent("b").report.phase = NodePhase::kIdle;
-  job.agent("b").report.fitness = Fitness::kUnfit;
-  job.agent("b").report.unfit = "no GPU";
+  job.agent("b").report.health = Health::kUnhealthy;
+  job.agent("b").report.unhealthy = "no GPU";
   job.Reconnect("b");
   job.Wait(seconds(30));
   EXPECT_EQ(job.phase(), JobPhase::kGathering);

@@ -13,7 +13,7 @@ namespace {
 // The longest delay of a step after its deadline. If a step is later, the
 // coordinator itself stood still: it was stopped, swapped out, or had no CPU
 // time.
-constexpr Duration kMostLate = std::chrono::milliseconds(100);
+constexpr Duration kMaxLate = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -23,7 +23,7 @@ constexpr Duration kMostLate = std::chrono::milliseconds(100);
 // and each phase: on a machine so busy that every step is late, a node that is
 // gone is still lost.
 void Job::ForgiveSilence(std::optional<Instant> due) {
-  if (!due.has_value() || now_ <= *due + kMostLate) return;
+  if (!due.has_value() || now_ <= *due + kMaxLate) return;
   for (auto& [id, node] : nodes_.nodes()) {
     if (node.forgiven) continue;
     node.forgiven = true;

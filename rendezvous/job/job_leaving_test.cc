@@ -263,7 +263,7 @@ TEST(JobLeaving, ASparesGoingIsNotThatOfTheMemberOfItsOldRank) {
   JobFixture job(spec);
   job.StartAll({"a", "b", "c"});
   job.Fails("a", ExitedWith(0, 1));
-  job.agent("b").report.fitness = Fitness::kUnfit;
+  job.agent("b").report.health = Health::kUnhealthy;
   job.Idle("b");
   job.Idle("a");
   ASSERT_THAT(job.World(), ElementsAre("a", "c"));

@@ -169,7 +169,7 @@ TEST(JobSignals, OnlyTheLastFewAreKept) {
     job.Report("a");
   }
   ASSERT_EQ(job.told("a").signals.size(),
-            static_cast<size_t>(kMostSignalNotices));
+            static_cast<size_t>(kMaxSignalNotices));
   EXPECT_EQ(job.told("a").signals.back().ordinal, 20u);
 }
 

@@ -20,7 +20,7 @@ namespace {
 // report before it is given up.
 constexpr Duration kStopMargin = std::chrono::seconds(5);
 
-constexpr size_t kMostNamed = 8;
+constexpr size_t kMaxNamed = 8;
 
 std::string Count(int n, const char* noun) {
   return absl::StrCat(n, " ", noun, n == 1 ? "" : "s");
@@ -88,7 +88,7 @@ void Job::ConsiderGathering() {
     if (timed_out) {
       form = true;
     } else if (nodes_.being_checked() > 0) {
-      // A node under check is about to be ready or unfit: wait for it.
+      // A node under check is about to be ready or unhealthy: wait for it.
     } else if (first_gathering_) {
       form = form || now_ >= *enough_since_ + spec_.last_call;
     } else if (nodes_.broken() == 0) {
@@ -328,40 +328,41 @@ std::string Job::Absent() const {
       if (std::find(claimed.begin(), claimed.end(), number) == claimed.end()) {
         absent.push_back(absl::StrCat(what, number));
       }
-      if (absent.size() > kMostNamed) break;
+      if (absent.size() > kMaxNamed) break;
     }
   }
   if (absent.empty()) return "";
-  const bool more = absent.size() > kMostNamed;
-  if (more) absent.resize(kMostNamed);
+  const bool more = absent.size() > kMaxNamed;
+  if (more) absent.resize(kMaxNamed);
   return absl::StrCat("; absent: ", absl::StrJoin(absent, ", "),
                       more ? ", …" : "");
 }
 
-// A text that lists the unfit nodes and the reasons.
+// A text that lists the unhealthy nodes and the reasons.
 std::string Job::KeptOut(const Node* who_knows) const {
   std::string text;
   size_t named = 0;
   for (const std::string& id : nodes_.kept_out()) {
     const Node& node = nodes_.nodes().at(id);
     if (&node == who_knows) continue;
-    if (named == kMostNamed) return absl::StrCat(text, ", …");
-    absl::StrAppend(&text, named++ == 0 ? "; unfit: " : ", ",
-                    node.identity.host, " (", node.unfit, ")");
+    if (named == kMaxNamed) return absl::StrCat(text, ", …");
+    absl::StrAppend(&text, named++ == 0 ? "; unhealthy: " : ", ",
+                    node.identity.host, " (", node.unhealthy, ")");
   }
   return text;
 }
 
 void Job::TimeOut() {
-  const bool came_unfit =
+  const bool was_unhealthy =
       !nodes_.kept_out().empty() || nodes_.being_checked() > 0;
   Finish(NewVerdict(
       Outcome::kTimedOut, 1,
-      absl::StrCat(
-          "only ", nodes_.ready(), " of at least ",
-          Count(spec_.min_nodes, "node"),
-          came_unfit ? " came and were found fit within " : " came within ",
-          ToSeconds(spec_.join_timeout), " s", Absent(), KeptOut(nullptr))));
+      absl::StrCat("only ", nodes_.ready(), " of at least ",
+                   Count(spec_.min_nodes, "node"),
+                   was_unhealthy ? " came and were found healthy within "
+                                 : " came within ",
+                   ToSeconds(spec_.join_timeout), " s", Absent(),
+                   KeptOut(nullptr))));
 }
 
 void Job::GiveUp() {

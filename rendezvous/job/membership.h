@@ -66,7 +66,7 @@ class Membership {
   // The number of nodes whose checks are running and that will be ready if they
   // pass.
   int being_checked() const { return being_checked_; }
-  // The ids of the nodes that are not let in because they are unfit.
+  // The ids of the nodes that are not let in because they are unhealthy.
   const std::set<std::string>& kept_out() const { return kept_out_; }
   // The number of nodes whose stream is broken and whose grace is not over.
   int broken() const { return broken_; }

@@ -2,13 +2,15 @@
 
 namespace muster::rendezvous {
 
-bool Node::ready() const { return present() && fitness == Fitness::kFit; }
+bool Node::ready() const { return present() && health == Health::kHealthy; }
 
 bool Node::being_checked() const {
-  return present() && fitness == Fitness::kUnchecked;
+  return present() && health == Health::kUnchecked;
 }
 
-bool Node::kept_out() const { return present() && fitness == Fitness::kUnfit; }
+bool Node::kept_out() const {
+  return present() && health == Health::kUnhealthy;
+}
 
 bool Node::present() const {
   return stream != 0 && !going && part == Part::kNone &&

@@ -51,8 +51,8 @@ struct Node {
   uint64_t newest_signal = 0;
   int failures_taken = 0;  // number of `round`'s failures that were handled
   std::vector<WorkerProgress> progress;  // of `round`'s workers, for the status
-  Fitness fitness = Fitness::kFit;
-  std::string unfit;
+  Health health = Health::kHealthy;
+  std::string unhealthy;
   bool going = false;  // was drained or wants to leave
   std::string going_why;
 
@@ -89,13 +89,13 @@ struct Node {
 
   // Whether the node can be given a place in a world now.
   bool ready() const;
-  // Whether checks are running that will make the node ready or unfit.
+  // Whether checks are running that will make the node ready or unhealthy.
   bool being_checked() const;
-  // Whether only its unfitness keeps the node out.
+  // Whether only its unhealth keeps the node out.
   bool kept_out() const;
 
  private:
-  // Whether the node is ready except for its fitness.
+  // Whether the node is ready except for its health.
   bool present() const;
 };
 

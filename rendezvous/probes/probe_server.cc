@@ -30,8 +30,8 @@ using boost::system::error_code;
 
 constexpr auto kPeersTime = std::chrono::seconds(5);
 constexpr auto kWithoutDescriptors = std::chrono::milliseconds(500);
-constexpr int kMostPeers = 64;
-constexpr size_t kMostHeaderBytes = 8 << 10;
+constexpr int kMaxPeers = 64;
+constexpr size_t kMaxHeaderBytes = 8 << 10;
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
 
 // One connection, which serves one request and closes.
@@ -40,7 +40,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
   Peer(tcp::socket socket, const Probes* probes, int* peers)
       : stream_(std::move(socket)), probes_(probes), peers_(peers) {
     ++*peers_;
-    parser_.header_limit(kMostHeaderBytes);
+    parser_.header_limit(kMaxHeaderBytes);
     parser_.body_limit(0);
   }
   ~Peer() { --*peers_; }
@@ -137,7 +137,7 @@ class ProbeServer::Impl {
  private:
   void Accept() {
     acceptor_.async_accept([this](error_code error, tcp::socket socket) {
-      if (!error && peers_ < kMostPeers) {
+      if (!error && peers_ < kMaxPeers) {
         std::make_shared<Peer>(std::move(socket), &probes_, &peers_)->Read();
       }
       if (!error) return Accept();

@@ -52,11 +52,11 @@ struct Failure {
   std::vector<std::string> stack;
 };
 
-inline constexpr int kMostFailuresPerReport = 8;
-inline constexpr int kMostStderrLines = 12;
-inline constexpr int kMostStackLines = 24;
-inline constexpr int kMostLineBytes = 400;
-inline constexpr int kMostTracebackBytes = 4096;
+inline constexpr int kMaxFailuresPerReport = 8;
+inline constexpr int kMaxStderrLines = 12;
+inline constexpr int kMaxStackLines = 24;
+inline constexpr int kMaxLineBytes = 400;
+inline constexpr int kMaxTracebackBytes = 4096;
 
 }  // namespace muster::rendezvous
 

@@ -7,7 +7,7 @@ namespace {
 
 // The maximum number of nodes of one job: limits the memory that an untrusted
 // peer can make a coordinator allocate, and is far above any machine in use.
-constexpr int kMostNodes = 1'000'000;
+constexpr int kMaxNodes = 1'000'000;
 constexpr Duration kLongest = std::chrono::hours(24 * 365);
 
 absl::Status CheckSpan(const char* name, Duration value, Duration least) {
@@ -60,9 +60,9 @@ absl::Status JobSpec::Validate() const {
         absl::StrCat("the least number of nodes, ", min_nodes,
                      ", is greater than the most, ", max_nodes));
   }
-  if (max_nodes > kMostNodes) {
+  if (max_nodes > kMaxNodes) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "at most ", max_nodes, " nodes; no more than ", kMostNodes));
+        "at most ", max_nodes, " nodes; no more than ", kMaxNodes));
   }
   if (max_restarts < 0) {
     return absl::InvalidArgumentError(

@@ -24,8 +24,8 @@ struct NodeStatus {
   bool connected = true;
   bool draining = false;
   Duration silent_for = Duration::zero();  // since its last report
-  Fitness fitness = Fitness::kFit;
-  std::string unfit;  // the reason, if it is unfit
+  Health health = Health::kHealthy;
+  std::string unhealthy;  // the reason, if it is unhealthy
   // Progress of the workers that have reported in the current round.
   std::vector<WorkerProgress> progress;
 };

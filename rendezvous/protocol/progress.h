@@ -26,8 +26,8 @@ struct WorkerProgress {
 };
 
 // Limit of Report::progress; further workers are left out.
-inline constexpr int kMostProgressPerReport = 4096;
-inline constexpr size_t kMostStatusBytes = 64;
+inline constexpr int kMaxProgressPerReport = 4096;
+inline constexpr size_t kMaxStatusBytes = 64;
 
 }  // namespace muster::rendezvous
 

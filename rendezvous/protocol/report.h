@@ -19,7 +19,7 @@ namespace muster::rendezvous {
 inline constexpr int kProtocolVersion = 2;
 
 // Limit of NodeIdentity::binding.
-inline constexpr size_t kMostBindingBytes = 200;
+inline constexpr size_t kMaxBindingBytes = 200;
 
 // The agent that holds a node's place.
 struct NodeIdentity {
@@ -73,12 +73,12 @@ struct PreemptionNotice {
   Duration left = Duration::zero();
 };
 
-// The result of a node's checks (--health-check, --node-checks).
-enum class Fitness {
-  kFit,  // The checks passed, or there are none.
+// The result of a node's checks (--health-command, --health-checks).
+enum class Health {
+  kHealthy,  // The checks passed, or there are none.
   // The checks since the last round or the start have not ended yet.
   kUnchecked,
-  kUnfit,  // The checks failed; they are repeated.
+  kUnhealthy,  // The checks failed; they are repeated.
 };
 
 // The state of a node. Each report is complete, so that a lost, repeated or
@@ -103,7 +103,7 @@ struct Report {
   std::string run_tag;
   std::vector<Failure> failures;  // of `round`, in the order seen on this node
   // How the process ended that hosted the root of `round`'s NCCL id on this
-  // node: one line, cut to kMostLineBytes; empty: it has not ended.
+  // node: one line, cut to kMaxLineBytes; empty: it has not ended.
   std::string nccl_root_lost;
   // A port on this node, held free for the next round in case this node becomes
   // the master. 0: none.
@@ -119,14 +119,15 @@ struct Report {
   // Whether this agent waits, instead of being refused, if another live
   // incarnation holds its node's place.
   bool waits_for_place = false;
-  Fitness fitness = Fitness::kFit;
-  std::string unfit;  // kUnfit: the reason; one line, cut to kMostLineBytes
+  Health health = Health::kHealthy;
+  std::string
+      unhealthy;  // kUnhealthy: the reason; one line, cut to kMaxLineBytes
   // Progress of the workers of `round` that have reported any. A change of
   // progress alone causes no report.
   std::vector<WorkerProgress> progress;
 };
 
-inline constexpr int kMostSignalNotices = 8;
+inline constexpr int kMaxSignalNotices = 8;
 
 }  // namespace muster::rendezvous
 

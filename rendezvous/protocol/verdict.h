@@ -28,14 +28,14 @@ struct Verdict {
   std::string reason;               // one sentence
   std::optional<Failure> cause;     // the failure to blame, see FailureLog
   std::vector<Failure> collateral;  // the other failures, in order of receipt
-  int collateral_omitted = 0;       // number of failures beyond kMostCollateral
+  int collateral_omitted = 0;       // number of failures beyond kMaxCollateral
   int restarts_used = 0;
   int max_restarts = 0;
   int rounds = 0;
   Duration lasted = Duration::zero();  // since the first node joined
 };
 
-inline constexpr int kMostCollateral = 16;
+inline constexpr int kMaxCollateral = 16;
 
 // Exit code of `launch` after a preemption: EX_TEMPFAIL of sysexits.h, "try
 // again later", which a worker is unlikely to use.

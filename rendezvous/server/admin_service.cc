@@ -29,7 +29,7 @@ class TurnedAway : public grpc::ServerWriteReactor<v1::JobUpdate> {
 grpc::Status CheckName(const char* field, const std::string& name) {
   BoundedReader reader("request");
   std::string unused;
-  reader.Text(field, name, kMostNameBytes, TextKind::kName, &unused);
+  reader.Text(field, name, kMaxNameBytes, TextKind::kName, &unused);
   return ToGrpc(reader.status());
 }
 

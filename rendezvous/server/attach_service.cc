@@ -129,18 +129,18 @@ class TurnedAway : public AttachReactor {
 class AttachService : public v1::Coordinator::CallbackService {
  public:
   AttachService(Coordinator* coordinator, const CallerCheck* check,
-                int most_streams)
-      : coordinator_(coordinator), check_(check), most_streams_(most_streams) {}
+                int max_streams)
+      : coordinator_(coordinator), check_(check), max_streams_(max_streams) {}
 
   AttachReactor* Attach(grpc::CallbackServerContext* context) override {
     const grpc::Status allowed = check_->Check(*context);
     if (!allowed.ok()) return new TurnedAway(allowed);
-    if (++streams_ > most_streams_) {
+    if (++streams_ > max_streams_) {
       --streams_;
       return new TurnedAway(
           {grpc::StatusCode::RESOURCE_EXHAUSTED,
            absl::StrCat("this coordinator has no room for more than ",
-                        most_streams_,
+                        max_streams_,
                         " nodes; raise its limit of open files (ulimit -n)")});
     }
     return new AgentStream(coordinator_, &streams_, context);
@@ -149,7 +149,7 @@ class AttachService : public v1::Coordinator::CallbackService {
  private:
   muster::rendezvous::Coordinator* const coordinator_;
   const CallerCheck* const check_;
-  const int most_streams_;
+  const int max_streams_;
   std::atomic<int> streams_ = 0;
 };
 
@@ -157,8 +157,8 @@ class AttachService : public v1::Coordinator::CallbackService {
 
 std::unique_ptr<grpc::Service> MakeAttachService(Coordinator* coordinator,
                                                  const CallerCheck* check,
-                                                 int most_streams) {
-  return std::make_unique<AttachService>(coordinator, check, most_streams);
+                                                 int max_streams) {
+  return std::make_unique<AttachService>(coordinator, check, max_streams);
 }
 
 }  // namespace muster::rendezvous

@@ -13,12 +13,12 @@ class Service;
 namespace muster::rendezvous {
 
 // The Coordinator service of proto/coordinator.proto: translates messages, with
-// at most one write in flight per stream. Serves up to `most_streams` at a time
+// at most one write in flight per stream. Serves up to `max_streams` at a time
 // and ends further ones with RESOURCE_EXHAUSTED. `coordinator` and `check` must
 // outlive the service.
 std::unique_ptr<grpc::Service> MakeAttachService(Coordinator* coordinator,
                                                  const CallerCheck* check,
-                                                 int most_streams);
+                                                 int max_streams);
 
 }  // namespace muster::rendezvous
 

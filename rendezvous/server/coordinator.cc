@@ -24,7 +24,7 @@ namespace {
 
 // Limit of the list of jobs in the error about an unknown job, in bytes: the
 // error travels in a header of bounded size.
-constexpr size_t kMostBytesOfNames = 500;
+constexpr size_t kMaxBytesOfNames = 500;
 
 // Time without any agent after which the jobs count as abandoned. Agents whose
 // streams all broke return within their reconnect grace, which is far shorter.
@@ -120,7 +120,7 @@ class Coordinator::Impl {
     std::string names;
     size_t named = 0;
     for (const auto& [name, job] : jobs_) {
-      if (names.size() + name.size() > kMostBytesOfNames) break;
+      if (names.size() + name.size() > kMaxBytesOfNames) break;
       absl::StrAppend(&names, names.empty() ? "" : ", ", name);
       ++named;
     }
@@ -209,7 +209,7 @@ class Coordinator::Impl {
     }
     auto found = jobs_.find(report.run_id);
     if (found != jobs_.end()) return stream->job = found->second;
-    const size_t most = options_.most_jobs;
+    const size_t most = options_.max_jobs;
     if (jobs_.size() >= most && !finished_.empty()) Forget(finished_.front());
     if (jobs_.size() >= most) {
       refusal->told = absl::StrCat("this coordinator already has ", most,
@@ -245,7 +245,7 @@ class Coordinator::Impl {
     {
       std::lock_guard<std::mutex> lock(mutex_);
       finished_.push_back(job);
-      const size_t most = options_.most_finished_jobs;
+      const size_t most = options_.max_finished_jobs;
       while (finished_.size() > most) Forget(finished_.front());
     }
     deserted_.notify_all();

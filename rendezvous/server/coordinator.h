@@ -23,10 +23,10 @@ class Coordinator {
  public:
   struct Options {
     // The time for which a finished job is kept to tell late nodes its verdict;
-    // at most `most_finished_jobs` finished jobs are kept.
+    // at most `max_finished_jobs` finished jobs are kept.
     Duration keep_finished = std::chrono::minutes(10);
-    int most_finished_jobs = 1000;
-    int most_jobs = 10000;
+    int max_finished_jobs = 1000;
+    int max_jobs = 10000;
     // The only run id that is accepted, as for the coordinator inside a
     // `launch`. Empty: any run id.
     std::string only_run_id;

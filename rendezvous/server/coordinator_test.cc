@@ -262,7 +262,7 @@ TEST(CoordinatorTest, FinishedJobsAreForgottenAfterAWhile) {
 
 TEST(CoordinatorTest, FinishedJobsAreBoundedInNumber) {
   Coordinator::Options options;
-  options.most_finished_jobs = 2;
+  options.max_finished_jobs = 2;
   Coordinator coordinator(options);
   for (const char* run_id : {"a", "b", "c", "d"}) {
     Attached node(&coordinator, FirstReport(run_id, "node", 2));
@@ -276,7 +276,7 @@ TEST(CoordinatorTest, FinishedJobsAreBoundedInNumber) {
 
 TEST(CoordinatorTest, JobsAreBoundedAndFinishedOnesMakeRoom) {
   Coordinator::Options options;
-  options.most_jobs = 2;
+  options.max_jobs = 2;
   Coordinator coordinator(options);
   Attached a(&coordinator, FirstReport("a", "node-a", 2));
   Attached b(&coordinator, FirstReport("b", "node-b", 2));

@@ -81,8 +81,8 @@ constexpr int kKeptForOthers = 100;
 void Tune(grpc::ServerBuilder* builder) {
   // Two coordinators on one port would split a job's nodes between them.
   builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder->SetMaxReceiveMessageSize(kMostReportBytes);
-  builder->SetMaxSendMessageSize(kMostAnswerBytes);
+  builder->SetMaxReceiveMessageSize(kMaxReportBytes);
+  builder->SetMaxSendMessageSize(kMaxAnswerBytes);
   builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 16 << 10);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 100);
   // Connections that send nothing, or nothing valid, are soon closed.
@@ -110,11 +110,11 @@ std::shared_ptr<grpc::ServerCredentials> InsecureServer() {
 class GrpcServer::Impl {
  public:
   Impl(Coordinator* coordinator, const Options& options)
-      : most_nodes_(options.most_nodes.has_value()
-                        ? *options.most_nodes
-                        : RaiseDescriptorLimit(kKeptForOthers)),
+      : max_nodes_(options.max_nodes.has_value()
+                       ? *options.max_nodes
+                       : RaiseDescriptorLimit(kKeptForOthers)),
         check_(options.token),
-        attach_(MakeAttachService(coordinator, &check_, most_nodes_)),
+        attach_(MakeAttachService(coordinator, &check_, max_nodes_)),
         admin_(MakeAdminService(coordinator, &check_)),
         address_(options.listen) {}
 
@@ -145,10 +145,10 @@ class GrpcServer::Impl {
   }
 
   const Endpoint& address() const { return address_; }
-  int most_nodes() const { return most_nodes_; }
+  int max_nodes() const { return max_nodes_; }
 
  private:
-  const int most_nodes_;
+  const int max_nodes_;
   const CallerCheck check_;
   const std::unique_ptr<grpc::Service> attach_;
   const std::unique_ptr<grpc::Service> admin_;
@@ -174,7 +174,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
 
 const Endpoint& GrpcServer::address() const { return impl_->address(); }
 
-int GrpcServer::most_nodes() const { return impl_->most_nodes(); }
+int GrpcServer::max_nodes() const { return impl_->max_nodes(); }
 
 void GrpcServer::Shutdown(Duration grace) { impl_->Shutdown(grace); }
 

@@ -33,7 +33,7 @@ class GrpcServer {
     // RESOURCE_EXHAUSTED. nullopt: the number that the limit of open files
     // allows, which Start raises as far as it may. (A gRPC listener that runs
     // out of descriptors never accepts again.)
-    std::optional<int> most_nodes;
+    std::optional<int> max_nodes;
   };
 
   // Listens when it returns. `coordinator` must outlive the server.
@@ -53,7 +53,7 @@ class GrpcServer {
   // The address it listens on, with the actual port.
   const Endpoint& address() const;
   // The maximum number of attached agents.
-  int most_nodes() const;
+  int max_nodes() const;
 
   // Stops accepting connections, lets open streams end by themselves for
   // `grace`, then breaks them. Blocks until all are detached. Idempotent.

@@ -118,7 +118,7 @@ TEST_F(GrpcServerTest, AnOversizedMessageEndsItsOwnStreamOnly) {
   grpc::ClientContext context;
   const auto stream = stub->Attach(&context);
   v1::Report report;
-  report.set_run_id(std::string(kMostReportBytes + 1, 'x'));
+  report.set_run_id(std::string(kMaxReportBytes + 1, 'x'));
   stream->Write(report);
   EXPECT_EQ(stream->Finish().error_code(),
             grpc::StatusCode::RESOURCE_EXHAUSTED);
@@ -153,7 +153,7 @@ TEST_F(GrpcServerTest, AStreamThatNeverReportsHoldsNobodyUp) {
 TEST_F(GrpcServerTest, ANodeBeyondItsRoomIsToldSoUntilThereIsRoom) {
   GrpcServer::Options options;
   options.listen = {"127.0.0.1", 0};
-  options.most_nodes = 1;
+  options.max_nodes = 1;
   auto server = GrpcServer::Start(&coordinator_, options);
   ASSERT_TRUE(server.ok()) << server.status();
   server_ = *std::move(server);

@@ -6,13 +6,13 @@
 namespace muster::rendezvous {
 namespace {
 
-constexpr size_t kMostWatchers = 100;
+constexpr size_t kMaxWatchers = 100;
 
 }  // namespace
 
 bool JobWatchers::Add(uint64_t id, Told told) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (watchers_.size() >= kMostWatchers) return false;
+  if (watchers_.size() >= kMaxWatchers) return false;
   watchers_.emplace(id, std::make_shared<Watcher>(std::move(told)));
   return true;
 }

@@ -76,7 +76,7 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
     std::lock_guard<std::mutex> lock(mutex_);
     if (ended_) return;
     decisions_.push_back(decision);
-    if (decisions_.size() > kMostDecisionsPerUpdate) {
+    if (decisions_.size() > kMaxDecisionsPerUpdate) {
       decisions_.pop_front();
       ++dropped_;
     }

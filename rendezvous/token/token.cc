@@ -14,7 +14,7 @@
 namespace muster::rendezvous {
 namespace {
 
-constexpr size_t kMostTokenBytes = 4096;
+constexpr size_t kMaxTokenBytes = 4096;
 
 std::string CannotRead(const std::string& file, const std::string& why) {
   return absl::StrCat("cannot read the token file ", file, ": ", why);
@@ -27,9 +27,9 @@ absl::StatusOr<std::string> Checked(std::string token,
   if (token.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(where, " is empty"));
   }
-  if (token.size() > kMostTokenBytes) {
+  if (token.size() > kMaxTokenBytes) {
     return absl::InvalidArgumentError(absl::StrCat(
-        where, " is longer than ", kMostTokenBytes, " bytes: not a token"));
+        where, " is longer than ", kMaxTokenBytes, " bytes: not a token"));
   }
   for (unsigned char c : token) {
     if (c > ' ' && c < 0x7f) continue;
@@ -58,7 +58,7 @@ absl::StatusOr<std::string> ReadFile(
   // Leaves room for "\r\n" and one byte more, to notice a token that is too
   // long.
   absl::StatusOr<std::string> content =
-      ReadAtMost(fd.get(), kMostTokenBytes + 3);
+      ReadAtMost(fd.get(), kMaxTokenBytes + 3);
   if (!content.ok()) {
     return absl::PermissionDeniedError(
         CannotRead(file, std::string(content.status().message())));

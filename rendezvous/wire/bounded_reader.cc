@@ -35,10 +35,10 @@ void BoundedReader::Refuse(const char* field, const std::string& why) {
 }
 
 void BoundedReader::Text(const char* field, const std::string& value,
-                         size_t most_bytes, TextKind kind, std::string* out) {
-  if (value.size() > most_bytes) {
+                         size_t max_bytes, TextKind kind, std::string* out) {
+  if (value.size() > max_bytes) {
     Refuse(field, absl::StrCat("is ", value.size(), " bytes long; at most ",
-                               most_bytes));
+                               max_bytes));
     return;
   }
   if (kind == TextKind::kName) {

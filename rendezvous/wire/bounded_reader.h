@@ -25,7 +25,7 @@ class BoundedReader {
   // `message`: the name of the message in errors, such as "report".
   explicit BoundedReader(const char* message) : message_(message) {}
 
-  void Text(const char* field, const std::string& value, size_t most_bytes,
+  void Text(const char* field, const std::string& value, size_t max_bytes,
             TextKind kind, std::string* out);
   void Integer(const char* field, int64_t value, int64_t least, int64_t most,
                int* out);

@@ -7,26 +7,26 @@ namespace muster::rendezvous {
 
 // Limits for messages from outside, in addition to those of the plain types
 // (rendezvous/protocol/failure.h).
-inline constexpr size_t kMostNameBytes = 256;    // ids, hosts, addresses, roles
-inline constexpr size_t kMostNcclIdBytes = 256;  // 128 bytes as digits
-inline constexpr size_t kMostPathBytes = 4096;   // PATH_MAX
-inline constexpr size_t kMostRunTagBytes = 64;
-inline constexpr size_t kMostReasonBytes = 4096;
-inline constexpr int kMostTopologyKeys = 16;
-inline constexpr int kMostSlots = 65536;
-inline constexpr int kMostPort = 65535;
-inline constexpr int kMostSignal = 64;  // SIGRTMAX
-inline constexpr int kMostExitCode = 255;
+inline constexpr size_t kMaxNameBytes = 256;    // ids, hosts, addresses, roles
+inline constexpr size_t kMaxNcclIdBytes = 256;  // 128 bytes as digits
+inline constexpr size_t kMaxPathBytes = 4096;   // PATH_MAX
+inline constexpr size_t kMaxRunTagBytes = 64;
+inline constexpr size_t kMaxReasonBytes = 4096;
+inline constexpr int kMaxTopologyKeys = 16;
+inline constexpr int kMaxSlots = 65536;
+inline constexpr int kMaxPort = 65535;
+inline constexpr int kMaxSignal = 64;  // SIGRTMAX
+inline constexpr int kMaxExitCode = 255;
 // Limits of one answer to an operator.
-inline constexpr int kMostListedJobs = 100'000;
-inline constexpr int kMostListedNodes = 1'000'000;
-inline constexpr int kMostDecisionsPerUpdate = 1024;
+inline constexpr int kMaxListedJobs = 100'000;
+inline constexpr int kMaxListedNodes = 1'000'000;
+inline constexpr int kMaxDecisionsPerUpdate = 1024;
 
 // Limit of a message from an agent. The largest valid report (eight failures
 // with traceback, error file and last output) is about 120 KiB.
-inline constexpr int kMostReportBytes = 1 << 20;
+inline constexpr int kMaxReportBytes = 1 << 20;
 // Limit of an answer to an operator; a status of 10,000 nodes is about 2 MiB.
-inline constexpr int kMostAnswerBytes = 256 << 20;
+inline constexpr int kMaxAnswerBytes = 256 << 20;
 
 }  // namespace muster::rendezvous
 

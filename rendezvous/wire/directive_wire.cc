@@ -85,13 +85,13 @@ void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
                   &place->role_world_size);
   reader->Integer("restart_count", wire.restart_count(), 0, kAnyInt32,
                   &place->restart_count);
-  reader->Text("master_address", wire.master_address(), kMostNameBytes,
+  reader->Text("master_address", wire.master_address(), kMaxNameBytes,
                TextKind::kName, &place->master_address);
-  reader->Integer("master_port", wire.master_port(), 0, kMostPort,
+  reader->Integer("master_port", wire.master_port(), 0, kMaxPort,
                   &place->master_port);
-  reader->Text("nccl_id", wire.nccl_id(), kMostNcclIdBytes, TextKind::kName,
+  reader->Text("nccl_id", wire.nccl_id(), kMaxNcclIdBytes, TextKind::kName,
                &place->nccl_id);
-  reader->Text("run_tag", wire.run_tag(), kMostRunTagBytes, TextKind::kName,
+  reader->Text("run_tag", wire.run_tag(), kMaxRunTagBytes, TextKind::kName,
                &place->run_tag);
 }
 
@@ -115,7 +115,7 @@ void ToWire(const StopOrder& stop, v1::StopOrder* wire) {
 void FromWire(const v1::StopOrder& wire, BoundedReader* reader,
               StopOrder* stop) {
   reader->Integer("round", wire.round(), 0, kAnyInt32, &stop->round);
-  reader->Integer("signal", wire.signal(), 0, kMostSignal, &stop->signal);
+  reader->Integer("signal", wire.signal(), 0, kMaxSignal, &stop->signal);
   reader->Span("grace", wire.grace(), &stop->grace);
   switch (wire.cause()) {
     case v1::StopOrder::BROKEN:
@@ -149,10 +149,10 @@ void ToWire(const Directive& directive, v1::Directive* wire) {
   wire->set_epoch(directive.epoch);
   wire->set_revision(directive.revision);
   wire->set_kind(ToWire(directive.kind));
-  if (directive.reason.size() <= kMostReasonBytes) {
+  if (directive.reason.size() <= kMaxReasonBytes) {
     wire->set_reason(directive.reason);
   } else {
-    wire->set_reason(directive.reason.substr(0, kMostReasonBytes));
+    wire->set_reason(directive.reason.substr(0, kMaxReasonBytes));
   }
   if (directive.kind == DirectiveKind::kRun) {
     ToWire(directive.place, wire->mutable_place());
@@ -181,7 +181,7 @@ absl::Status FromWire(const v1::Directive& wire, Directive* directive) {
   directive->epoch = wire.epoch();
   directive->revision = wire.revision();
   FromWire(wire.kind(), &reader, &directive->kind);
-  reader.Text("reason", wire.reason(), kMostReasonBytes, TextKind::kWords,
+  reader.Text("reason", wire.reason(), kMaxReasonBytes, TextKind::kWords,
               &directive->reason);
   if (directive->kind == DirectiveKind::kRun) {
     reader.Present("place", wire.has_place());

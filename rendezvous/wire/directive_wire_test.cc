@@ -58,19 +58,19 @@ TEST(DirectiveWireTest, ComesBackAsItWent) {
 
 TEST(DirectiveWireTest, CountsTheCollateralThatItLeavesOut) {
   Directive directive = FullDirective(DirectiveKind::kFinished);
-  directive.verdict.collateral.assign(kMostCollateral + 4, FullFailure(3));
+  directive.verdict.collateral.assign(kMaxCollateral + 4, FullFailure(3));
   v1::Directive wire;
   ToWire(directive, &wire);
   Directive back;
   ASSERT_TRUE(FromWire(wire, &back).ok());
   EXPECT_EQ(back.verdict.collateral.size(),
-            static_cast<size_t>(kMostCollateral));
+            static_cast<size_t>(kMaxCollateral));
   EXPECT_EQ(back.verdict.collateral_omitted, 5 + 4);
 }
 
 TEST(DirectiveWireTest, CutsAReasonToFit) {
   Directive directive = FullDirective(DirectiveKind::kWait);
-  directive.reason.assign(kMostReasonBytes + 10, 'r');
+  directive.reason.assign(kMaxReasonBytes + 10, 'r');
   v1::Directive wire;
   ToWire(directive, &wire);
   Directive back;

@@ -63,8 +63,7 @@ void FromWire(const char* field, const WireLines& wire, int most,
   if (!reader->Count(field, wire.size(), most)) return;
   lines->resize(wire.size());
   for (int i = 0; i < wire.size(); ++i) {
-    reader->Text(field, wire[i], kMostLineBytes, TextKind::kWords,
-                 &(*lines)[i]);
+    reader->Text(field, wire[i], kMaxLineBytes, TextKind::kWords, &(*lines)[i]);
   }
 }
 
@@ -85,30 +84,30 @@ void ToWire(const Failure& failure, v1::Failure* wire) {
   wire->set_exit_code(failure.exit_code);
   wire->set_signal(failure.signal);
   wire->set_unix_time(failure.unix_time);
-  wire->set_message(Cut(failure.message, kMostLineBytes));
-  wire->set_error_file(Cut(failure.error_file, kMostPathBytes));
-  wire->set_traceback(Cut(failure.traceback, kMostTracebackBytes));
+  wire->set_message(Cut(failure.message, kMaxLineBytes));
+  wire->set_error_file(Cut(failure.error_file, kMaxPathBytes));
+  wire->set_traceback(Cut(failure.traceback, kMaxTracebackBytes));
   const size_t lines = failure.stderr_tail.size();
-  const size_t most = kMostStderrLines;
+  const size_t most = kMaxStderrLines;
   // Keep the last lines, which are the most informative.
   for (size_t i = lines - std::min(lines, most); i < lines; ++i) {
-    wire->add_stderr_tail(Cut(failure.stderr_tail[i], kMostLineBytes));
+    wire->add_stderr_tail(Cut(failure.stderr_tail[i], kMaxLineBytes));
   }
   wire->set_raised_first(failure.raised_first);
   wire->set_silent_for(failure.silent_for.count());
   // Keep the first frames, which are the innermost.
   const size_t frames = failure.stack.size();
-  for (size_t i = 0; i < std::min<size_t>(frames, kMostStackLines); ++i) {
-    wire->add_stack(Cut(failure.stack[i], kMostLineBytes));
+  for (size_t i = 0; i < std::min<size_t>(frames, kMaxStackLines); ++i) {
+    wire->add_stack(Cut(failure.stack[i], kMaxLineBytes));
   }
 }
 
 void FromWire(const v1::Failure& wire, BoundedReader* reader,
               Failure* failure) {
   FromWire(wire.kind(), reader, &failure->kind);
-  reader->Text("node_id", wire.node_id(), kMostNameBytes, TextKind::kName,
+  reader->Text("node_id", wire.node_id(), kMaxNameBytes, TextKind::kName,
                &failure->node_id);
-  reader->Text("host", wire.host(), kMostNameBytes, TextKind::kName,
+  reader->Text("host", wire.host(), kMaxNameBytes, TextKind::kName,
                &failure->host);
   reader->Integer("group_rank", wire.group_rank(), -1, kAnyInt32,
                   &failure->group_rank);
@@ -116,23 +115,23 @@ void FromWire(const v1::Failure& wire, BoundedReader* reader,
   reader->Integer("local_rank", wire.local_rank(), -1, kAnyInt32,
                   &failure->local_rank);
   reader->Integer64("pid", wire.pid(), 0, &failure->pid);
-  reader->Integer("exit_code", wire.exit_code(), 0, kMostExitCode,
+  reader->Integer("exit_code", wire.exit_code(), 0, kMaxExitCode,
                   &failure->exit_code);
-  reader->Integer("signal", wire.signal(), 0, kMostSignal, &failure->signal);
+  reader->Integer("signal", wire.signal(), 0, kMaxSignal, &failure->signal);
   failure->unix_time = std::isfinite(wire.unix_time())
                            ? std::clamp(wire.unix_time(), 0.0, kLatestUnixTime)
                            : 0.0;
-  reader->Text("message", wire.message(), kMostLineBytes, TextKind::kWords,
+  reader->Text("message", wire.message(), kMaxLineBytes, TextKind::kWords,
                &failure->message);
-  reader->Text("error_file", wire.error_file(), kMostPathBytes,
-               TextKind::kWords, &failure->error_file);
-  reader->Text("traceback", wire.traceback(), kMostTracebackBytes,
+  reader->Text("error_file", wire.error_file(), kMaxPathBytes, TextKind::kWords,
+               &failure->error_file);
+  reader->Text("traceback", wire.traceback(), kMaxTracebackBytes,
                TextKind::kWords, &failure->traceback);
-  FromWire("stderr_tail", wire.stderr_tail(), kMostStderrLines, reader,
+  FromWire("stderr_tail", wire.stderr_tail(), kMaxStderrLines, reader,
            &failure->stderr_tail);
   failure->raised_first = wire.raised_first();
   reader->Span("silent_for", wire.silent_for(), &failure->silent_for);
-  FromWire("stack", wire.stack(), kMostStackLines, reader, &failure->stack);
+  FromWire("stack", wire.stack(), kMaxStackLines, reader, &failure->stack);
 }
 
 }  // namespace muster::rendezvous

@@ -13,8 +13,8 @@ void ToWire(const PreemptionNotice& notice, v1::PreemptionNotice* wire) {
 
 void FromWire(const v1::PreemptionNotice& wire, BoundedReader* reader,
               PreemptionNotice* notice) {
-  reader->Integer("signal", wire.signal(), 1, kMostSignal, &notice->signal);
-  reader->Text("host", wire.host(), kMostNameBytes, TextKind::kName,
+  reader->Integer("signal", wire.signal(), 1, kMaxSignal, &notice->signal);
+  reader->Text("host", wire.host(), kMaxNameBytes, TextKind::kName,
                &notice->host);
   reader->Span("left", wire.left(), &notice->left);
 }
@@ -52,31 +52,31 @@ void FromWire(int wire, BoundedReader* reader, NodePhase* phase) {
   }
 }
 
-int ToWire(Fitness fitness) {
-  switch (fitness) {
-    case Fitness::kFit:
+int ToWire(Health health) {
+  switch (health) {
+    case Health::kHealthy:
       return v1::FIT;
-    case Fitness::kUnchecked:
+    case Health::kUnchecked:
       return v1::UNCHECKED;
-    case Fitness::kUnfit:
-      return v1::UNFIT;
+    case Health::kUnhealthy:
+      return v1::UNHEALTHY;
   }
-  return v1::FITNESS_UNSPECIFIED;
+  return v1::HEALTH_UNSPECIFIED;
 }
 
-void FromWire(int wire, BoundedReader* reader, Fitness* fitness) {
+void FromWire(int wire, BoundedReader* reader, Health* health) {
   switch (wire) {
     case v1::FIT:
-      *fitness = Fitness::kFit;
+      *health = Health::kHealthy;
       return;
     case v1::UNCHECKED:
-      *fitness = Fitness::kUnchecked;
+      *health = Health::kUnchecked;
       return;
-    case v1::UNFIT:
-      *fitness = Fitness::kUnfit;
+    case v1::UNHEALTHY:
+      *health = Health::kUnhealthy;
       return;
     default:
-      reader->Unknown("fitness", wire);
+      reader->Unknown("health", wire);
   }
 }
 

@@ -14,12 +14,12 @@ void ToWire(const PreemptionNotice& notice, v1::PreemptionNotice* wire);
 void FromWire(const v1::PreemptionNotice& wire, BoundedReader* reader,
               PreemptionNotice* notice);
 
-// v1::NodePhase and v1::Fitness as int, since protobuf enums cannot be
+// v1::NodePhase and v1::Health as int, since protobuf enums cannot be
 // forward-declared.
 int ToWire(NodePhase phase);
 void FromWire(int wire, BoundedReader* reader, NodePhase* phase);
-int ToWire(Fitness fitness);
-void FromWire(int wire, BoundedReader* reader, Fitness* fitness);
+int ToWire(Health health);
+void FromWire(int wire, BoundedReader* reader, Health* health);
 
 }  // namespace muster::rendezvous
 

@@ -18,7 +18,7 @@ class WorkerProgress;
 namespace muster::rendezvous {
 
 using WireProgress = google::protobuf::RepeatedPtrField<v1::WorkerProgress>;
-// Omits workers beyond kMostProgressPerReport.
+// Omits workers beyond kMaxProgressPerReport.
 void ToWire(const std::vector<WorkerProgress>& progress, WireProgress* wire);
 void FromWire(const WireProgress& wire, BoundedReader* reader,
               std::vector<WorkerProgress>* progress);

@@ -12,7 +12,7 @@
 namespace muster::rendezvous {
 
 void ToWire(const std::vector<SignalNotice>& signals, WireSignals* wire) {
-  const size_t most = kMostSignalNotices;
+  const size_t most = kMaxSignalNotices;
   for (size_t i = signals.size() - std::min(signals.size(), most);
        i < signals.size(); ++i) {
     v1::SignalNotice* notice = wire->Add();
@@ -23,12 +23,12 @@ void ToWire(const std::vector<SignalNotice>& signals, WireSignals* wire) {
 
 void FromWire(const WireSignals& wire, BoundedReader* reader,
               std::vector<SignalNotice>* signals) {
-  if (!reader->Count("signals", wire.size(), kMostSignalNotices)) return;
+  if (!reader->Count("signals", wire.size(), kMaxSignalNotices)) return;
   signals->resize(wire.size());
   for (int i = 0; i < wire.size(); ++i) {
     BoundedReader::Within within(reader, "signals", i);
     (*signals)[i].ordinal = wire[i].ordinal();
-    reader->Integer("signal", wire[i].signal(), 1, kMostSignal,
+    reader->Integer("signal", wire[i].signal(), 1, kMaxSignal,
                     &(*signals)[i].signal);
   }
 }
@@ -49,15 +49,15 @@ void ToWire(const NodeIdentity& node, v1::NodeIdentity* wire) {
 
 void FromWire(const v1::NodeIdentity& wire, BoundedReader* reader,
               NodeIdentity* node) {
-  reader->Text("node_id", wire.node_id(), kMostNameBytes, TextKind::kName,
+  reader->Text("node_id", wire.node_id(), kMaxNameBytes, TextKind::kName,
                &node->node_id);
   node->incarnation = wire.incarnation();
-  reader->Text("host", wire.host(), kMostNameBytes, TextKind::kName,
+  reader->Text("host", wire.host(), kMaxNameBytes, TextKind::kName,
                &node->host);
-  reader->Text("address", wire.address(), kMostNameBytes, TextKind::kName,
+  reader->Text("address", wire.address(), kMaxNameBytes, TextKind::kName,
                &node->address);
   reader->Integer64("pid", wire.pid(), 0, &node->pid);
-  reader->Integer("slots", wire.slots(), 0, kMostSlots, &node->slots);
+  reader->Integer("slots", wire.slots(), 0, kMaxSlots, &node->slots);
   if (wire.has_node_rank()) {
     reader->Integer("node_rank", wire.node_rank(), 0, kAnyInt32,
                     &node->node_rank.emplace());
@@ -67,16 +67,16 @@ void FromWire(const v1::NodeIdentity& wire, BoundedReader* reader,
                     &node->index.emplace());
   }
   const int keys = wire.topology_size();
-  if (reader->Count("topology", keys, kMostTopologyKeys)) {
+  if (reader->Count("topology", keys, kMaxTopologyKeys)) {
     node->topology.resize(keys);
     for (int i = 0; i < keys; ++i) {
-      reader->Text("topology", wire.topology(i), kMostNameBytes,
-                   TextKind::kName, &node->topology[i]);
+      reader->Text("topology", wire.topology(i), kMaxNameBytes, TextKind::kName,
+                   &node->topology[i]);
     }
   }
-  reader->Text("role", wire.role(), kMostNameBytes, TextKind::kName,
+  reader->Text("role", wire.role(), kMaxNameBytes, TextKind::kName,
                &node->role);
-  reader->Text("binding", wire.binding(), kMostBindingBytes, TextKind::kName,
+  reader->Text("binding", wire.binding(), kMaxBindingBytes, TextKind::kName,
                &node->binding);
 }
 
@@ -92,12 +92,12 @@ void ToWire(const Report& report, v1::Report* wire) {
   wire->set_round(report.round);
   wire->set_run_tag(report.run_tag);
   const size_t failures =
-      std::min<size_t>(report.failures.size(), kMostFailuresPerReport);
+      std::min<size_t>(report.failures.size(), kMaxFailuresPerReport);
   // Keep the first failures, since the cause may be among them.
   for (size_t i = 0; i < failures; ++i) {
     ToWire(report.failures[i], wire->add_failures());
   }
-  wire->set_nccl_root_lost(report.nccl_root_lost.substr(0, kMostLineBytes));
+  wire->set_nccl_root_lost(report.nccl_root_lost.substr(0, kMaxLineBytes));
   wire->set_offered_master_port(report.offered_master_port);
   wire->set_offered_nccl_id(report.offered_nccl_id);
   if (report.leave.has_value()) wire->set_leave(*report.leave);
@@ -110,8 +110,8 @@ void ToWire(const Report& report, v1::Report* wire) {
     ToWire(*report.preemption, wire->mutable_preemption());
   }
   wire->set_waits_for_place(report.waits_for_place);
-  wire->set_fitness(static_cast<v1::Fitness>(ToWire(report.fitness)));
-  wire->set_unfit(report.unfit.substr(0, kMostLineBytes));
+  wire->set_health(static_cast<v1::Health>(ToWire(report.health)));
+  wire->set_unhealthy(report.unhealthy.substr(0, kMaxLineBytes));
   ToWire(report.progress, wire->mutable_progress());
 }
 
@@ -119,7 +119,7 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
   report->protocol_version = wire.protocol_version();
   if (report->protocol_version != kProtocolVersion) return absl::OkStatus();
   BoundedReader reader("report");
-  reader.Text("run_id", wire.run_id(), kMostNameBytes, TextKind::kName,
+  reader.Text("run_id", wire.run_id(), kMaxNameBytes, TextKind::kName,
               &report->run_id);
   reader.Present("node", wire.has_node());
   {
@@ -136,30 +136,30 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
   }
   FromWire(wire.phase(), &reader, &report->phase);
   reader.Integer("round", wire.round(), 0, kAnyInt32, &report->round);
-  reader.Text("run_tag", wire.run_tag(), kMostRunTagBytes, TextKind::kName,
+  reader.Text("run_tag", wire.run_tag(), kMaxRunTagBytes, TextKind::kName,
               &report->run_tag);
   const int failures = wire.failures_size();
-  if (reader.Count("failures", failures, kMostFailuresPerReport)) {
+  if (reader.Count("failures", failures, kMaxFailuresPerReport)) {
     report->failures.resize(failures);
     for (int i = 0; i < failures; ++i) {
       BoundedReader::Within within(&reader, "failures", i);
       FromWire(wire.failures(i), &reader, &report->failures[i]);
     }
   }
-  reader.Text("nccl_root_lost", wire.nccl_root_lost(), kMostLineBytes,
+  reader.Text("nccl_root_lost", wire.nccl_root_lost(), kMaxLineBytes,
               TextKind::kWords, &report->nccl_root_lost);
-  reader.Integer("offered_master_port", wire.offered_master_port(), 0,
-                 kMostPort, &report->offered_master_port);
-  reader.Text("offered_nccl_id", wire.offered_nccl_id(), kMostNcclIdBytes,
+  reader.Integer("offered_master_port", wire.offered_master_port(), 0, kMaxPort,
+                 &report->offered_master_port);
+  reader.Text("offered_nccl_id", wire.offered_nccl_id(), kMaxNcclIdBytes,
               TextKind::kName, &report->offered_nccl_id);
   if (wire.has_leave()) {
-    reader.Text("leave", wire.leave(), kMostReasonBytes, TextKind::kWords,
+    reader.Text("leave", wire.leave(), kMaxReasonBytes, TextKind::kWords,
                 &report->leave.emplace());
   }
   if (wire.has_cancel()) {
     CancelWish& wish = report->cancel.emplace();
     wish.at_once = wire.cancel().at_once();
-    reader.Integer("cancel.signal", wire.cancel().signal(), 0, kMostSignal,
+    reader.Integer("cancel.signal", wire.cancel().signal(), 0, kMaxSignal,
                    &wish.signal);
   }
   FromWire(wire.signals(), &reader, &report->signals);
@@ -168,9 +168,9 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
     FromWire(wire.preemption(), &reader, &report->preemption.emplace());
   }
   report->waits_for_place = wire.waits_for_place();
-  FromWire(wire.fitness(), &reader, &report->fitness);
-  reader.Text("unfit", wire.unfit(), kMostLineBytes, TextKind::kWords,
-              &report->unfit);
+  FromWire(wire.health(), &reader, &report->health);
+  reader.Text("unhealthy", wire.unhealthy(), kMaxLineBytes, TextKind::kWords,
+              &report->unhealthy);
   FromWire(wire.progress(), &reader, &report->progress);
   return reader.status();
 }

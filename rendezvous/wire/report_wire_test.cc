@@ -45,8 +45,8 @@ TEST(ReportWireTest, ComesBackAsItWent) {
   EXPECT_EQ(back.nccl_root_lost, "it was killed");
   EXPECT_EQ(back.preemption->host, "h2");
   EXPECT_EQ(back.preemption->left, std::chrono::milliseconds(1500));
-  EXPECT_EQ(back.fitness, Fitness::kUnfit);
-  EXPECT_EQ(back.unfit, "disk full\xff");
+  EXPECT_EQ(back.health, Health::kUnhealthy);
+  EXPECT_EQ(back.unhealthy, "disk full\xff");
   EXPECT_EQ(back.spec.command, "--nproc-per-node=8 train.py --name=\xff");
 }
 
@@ -89,7 +89,7 @@ TEST(ReportWireTest, OptionalFieldsStayAbsent) {
   EXPECT_THAT(back.progress, IsEmpty());
   EXPECT_FALSE(back.cancel.has_value());
   EXPECT_FALSE(back.preemption.has_value());
-  EXPECT_EQ(back.fitness, Fitness::kFit);
+  EXPECT_EQ(back.health, Health::kHealthy);
 }
 
 TEST(ReportWireTest, AnotherVersionIsReadNoFurther) {
@@ -104,7 +104,7 @@ TEST(ReportWireTest, AnotherVersionIsReadNoFurther) {
 
 TEST(ReportWireTest, CutsAWorkersLastWordsToFit) {
   Report report = FullReport();
-  report.unfit.assign(10'000, 'u');
+  report.unhealthy.assign(10'000, 'u');
   Failure& failure = report.failures[0];
   failure.message.assign(10'000, 'm');
   failure.traceback.assign(100'000, 't');
@@ -115,33 +115,32 @@ TEST(ReportWireTest, CutsAWorkersLastWordsToFit) {
   ToWire(report, &wire);
   Report back;
   ASSERT_TRUE(FromWire(wire, &back).ok()) << FromWire(wire, &back);
-  EXPECT_EQ(back.failures.size(), static_cast<size_t>(kMostFailuresPerReport));
+  EXPECT_EQ(back.failures.size(), static_cast<size_t>(kMaxFailuresPerReport));
   EXPECT_EQ(back.failures[0].stderr_tail.size(),
-            static_cast<size_t>(kMostStderrLines));
+            static_cast<size_t>(kMaxStderrLines));
   EXPECT_EQ(back.failures[0].stderr_tail.back(), "last");
 }
 
 TEST(ReportWireTest, TheLargestLawfulReportFitsTheMessageBound) {
   Report report = FullReport();
   Failure failure = FullFailure(1);
-  failure.message.assign(kMostLineBytes, 'm');
-  failure.error_file.assign(kMostPathBytes, 'e');
-  failure.traceback.assign(kMostTracebackBytes, 't');
-  failure.stderr_tail.assign(kMostStderrLines,
-                             std::string(kMostLineBytes, 's'));
-  failure.stack.assign(kMostStackLines, std::string(kMostLineBytes, 'f'));
-  report.failures.assign(kMostFailuresPerReport, failure);
-  WorkerProgress progress = FullProgress(kMostProgressPerReport);
-  progress.status.assign(kMostStatusBytes, 's');
+  failure.message.assign(kMaxLineBytes, 'm');
+  failure.error_file.assign(kMaxPathBytes, 'e');
+  failure.traceback.assign(kMaxTracebackBytes, 't');
+  failure.stderr_tail.assign(kMaxStderrLines, std::string(kMaxLineBytes, 's'));
+  failure.stack.assign(kMaxStackLines, std::string(kMaxLineBytes, 'f'));
+  report.failures.assign(kMaxFailuresPerReport, failure);
+  WorkerProgress progress = FullProgress(kMaxProgressPerReport);
+  progress.status.assign(kMaxStatusBytes, 's');
   progress.silent_for = progress.deadline = std::chrono::hours(8000);
-  report.progress.assign(kMostProgressPerReport, progress);
+  report.progress.assign(kMaxProgressPerReport, progress);
   v1::Report wire;
   ToWire(report, &wire);
-  EXPECT_LT(wire.ByteSizeLong(), static_cast<size_t>(kMostReportBytes));
+  EXPECT_LT(wire.ByteSizeLong(), static_cast<size_t>(kMaxReportBytes));
 }
 
 TEST(ReportWireTest, RefusesWhatIsBeyondBoundsNamingTheField) {
-  const std::string long_name(kMostNameBytes + 1, 'x');
+  const std::string long_name(kMaxNameBytes + 1, 'x');
   const struct {
     const char* field;
     std::function<void(v1::Report*)> spoil;
@@ -157,7 +156,7 @@ TEST(ReportWireTest, RefusesWhatIsBeyondBoundsNamingTheField) {
        [&](v1::Report* r) { r->mutable_node()->set_address(long_name); }},
       {"node.pid", [](v1::Report* r) { r->mutable_node()->set_pid(-1); }},
       {"node.slots",
-       [](v1::Report* r) { r->mutable_node()->set_slots(kMostSlots + 1); }},
+       [](v1::Report* r) { r->mutable_node()->set_slots(kMaxSlots + 1); }},
       {"node.slots", [](v1::Report* r) { r->mutable_node()->set_slots(-1); }},
       {"node.node_rank",
        [](v1::Report* r) { r->mutable_node()->set_node_rank(-1); }},
@@ -170,8 +169,7 @@ TEST(ReportWireTest, RefusesWhatIsBeyondBoundsNamingTheField) {
        [&](v1::Report* r) { r->mutable_node()->set_role(long_name); }},
       {"node.binding",
        [&](v1::Report* r) {
-         r->mutable_node()->set_binding(
-             std::string(kMostBindingBytes + 1, '1'));
+         r->mutable_node()->set_binding(std::string(kMaxBindingBytes + 1, '1'));
        }},
       {"node.binding",
        [](v1::Report* r) { r->mutable_node()->set_binding("node: 0\n1"); }},
@@ -224,7 +222,7 @@ TEST(ReportWireTest, RefusesWhatIsBeyondBoundsNamingTheField) {
        }},
       {"progress",
        [](v1::Report* r) {
-         for (int i = 0; i <= kMostProgressPerReport; ++i) r->add_progress();
+         for (int i = 0; i <= kMaxProgressPerReport; ++i) r->add_progress();
        }},
       {"progress[1].local_rank",
        [](v1::Report* r) { r->mutable_progress(1)->set_local_rank(-1); }},
@@ -251,9 +249,10 @@ TEST(ReportWireTest, RefusesWhatIsBeyondBoundsNamingTheField) {
        [](v1::Report* r) {
          r->mutable_preemption()->set_left(std::numeric_limits<int64_t>::max());
        }},
-      {"fitness",
-       [](v1::Report* r) { r->set_fitness(static_cast<v1::Fitness>(9)); }},
-      {"unfit", [](v1::Report* r) { r->set_unfit(std::string(401, 'u')); }},
+      {"health",
+       [](v1::Report* r) { r->set_health(static_cast<v1::Health>(9)); }},
+      {"unhealthy",
+       [](v1::Report* r) { r->set_unhealthy(std::string(401, 'u')); }},
       {"signals",
        [](v1::Report* r) {
          for (int i = 0; i < 10; ++i) r->add_signals()->set_signal(10);

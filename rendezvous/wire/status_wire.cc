@@ -56,9 +56,9 @@ void ToWire(const NodeStatus& node, v1::NodeStatus* wire) {
   wire->set_draining(node.draining);
   wire->set_silent_for(node.silent_for.count());
   ToWire(node.progress, wire->mutable_progress());
-  wire->set_fitness(
-      static_cast<v1::Fitness>(muster::rendezvous::ToWire(node.fitness)));
-  wire->set_unfit(node.unfit.substr(0, kMostLineBytes));
+  wire->set_health(
+      static_cast<v1::Health>(muster::rendezvous::ToWire(node.health)));
+  wire->set_unhealthy(node.unhealthy.substr(0, kMaxLineBytes));
 }
 
 void FromWire(const v1::NodeStatus& wire, BoundedReader* reader,
@@ -76,9 +76,9 @@ void FromWire(const v1::NodeStatus& wire, BoundedReader* reader,
   reader->Integer64("silent_for", wire.silent_for(), 0, &silent_for);
   node->silent_for = Duration(silent_for);
   FromWire(wire.progress(), reader, &node->progress);
-  muster::rendezvous::FromWire(wire.fitness(), reader, &node->fitness);
-  reader->Text("unfit", wire.unfit(), kMostLineBytes, TextKind::kWords,
-               &node->unfit);
+  muster::rendezvous::FromWire(wire.health(), reader, &node->health);
+  reader->Text("unhealthy", wire.unhealthy(), kMaxLineBytes, TextKind::kWords,
+               &node->unhealthy);
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ void ToWire(const JobStatus& status, v1::JobStatus* wire) {
   wire->set_run_id(status.run_id);
   ToWire(status.spec, wire->mutable_spec());
   wire->set_phase(ToWire(status.phase));
-  wire->set_reason(status.reason.substr(0, kMostReasonBytes));
+  wire->set_reason(status.reason.substr(0, kMaxReasonBytes));
   wire->set_round(status.round);
   wire->set_world_size(status.world_size);
   wire->set_restarts_used(status.restarts_used);
@@ -106,23 +106,23 @@ void ToWire(const JobStatus& status, v1::JobStatus* wire) {
 
 absl::Status FromWire(const v1::JobStatus& wire, JobStatus* status) {
   BoundedReader reader("status");
-  reader.Text("run_id", wire.run_id(), kMostNameBytes, TextKind::kName,
+  reader.Text("run_id", wire.run_id(), kMaxNameBytes, TextKind::kName,
               &status->run_id);
   {
     BoundedReader::Within within(&reader, "spec");
     FromWire(wire.spec(), &reader, &status->spec);
   }
   FromWire(wire.phase(), &reader, &status->phase);
-  reader.Text("reason", wire.reason(), kMostReasonBytes, TextKind::kWords,
+  reader.Text("reason", wire.reason(), kMaxReasonBytes, TextKind::kWords,
               &status->reason);
   reader.Integer("round", wire.round(), 0, kAnyInt32, &status->round);
   reader.Integer("world_size", wire.world_size(), 0, kAnyInt32,
                  &status->world_size);
   reader.Integer("restarts_used", wire.restarts_used(), 0, kAnyInt32,
                  &status->restarts_used);
-  reader.Text("master_address", wire.master_address(), kMostNameBytes,
+  reader.Text("master_address", wire.master_address(), kMaxNameBytes,
               TextKind::kName, &status->master_address);
-  reader.Integer("master_port", wire.master_port(), 0, kMostPort,
+  reader.Integer("master_port", wire.master_port(), 0, kMaxPort,
                  &status->master_port);
   int64_t age = 0;
   reader.Integer64("age", wire.age(), 0, &age);
@@ -133,7 +133,7 @@ absl::Status FromWire(const v1::JobStatus& wire, JobStatus* status) {
     BoundedReader::Within within(&reader, "preemption");
     FromWire(wire.preemption(), &reader, &status->preemption.emplace());
   }
-  if (reader.Count("nodes", wire.nodes_size(), kMostListedNodes)) {
+  if (reader.Count("nodes", wire.nodes_size(), kMaxListedNodes)) {
     status->nodes.resize(wire.nodes_size());
     for (int i = 0; i < wire.nodes_size(); ++i) {
       BoundedReader::Within within(&reader, "nodes", i);
@@ -151,17 +151,17 @@ void ToWire(const Decision& decision, v1::Decision* wire) {
   wire->set_kind(decision.kind);
   wire->set_round(decision.round);
   wire->set_node_id(decision.node_id);
-  wire->set_reason(decision.reason.substr(0, kMostReasonBytes));
+  wire->set_reason(decision.reason.substr(0, kMaxReasonBytes));
 }
 
 absl::Status FromWire(const v1::Decision& wire, Decision* decision) {
   BoundedReader reader("decision");
-  reader.Text("kind", wire.kind(), kMostNameBytes, TextKind::kName,
+  reader.Text("kind", wire.kind(), kMaxNameBytes, TextKind::kName,
               &decision->kind);
   reader.Integer("round", wire.round(), 0, kAnyInt32, &decision->round);
-  reader.Text("node_id", wire.node_id(), kMostNameBytes, TextKind::kName,
+  reader.Text("node_id", wire.node_id(), kMaxNameBytes, TextKind::kName,
               &decision->node_id);
-  reader.Text("reason", wire.reason(), kMostReasonBytes, TextKind::kWords,
+  reader.Text("reason", wire.reason(), kMaxReasonBytes, TextKind::kWords,
               &decision->reason);
   return reader.status();
 }

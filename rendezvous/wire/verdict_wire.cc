@@ -53,10 +53,10 @@ void FromWire(v1::Verdict::Outcome wire, BoundedReader* reader,
 void ToWire(const Verdict& verdict, v1::Verdict* wire) {
   wire->set_outcome(ToWire(verdict.outcome));
   wire->set_exit_code(verdict.exit_code);
-  wire->set_reason(verdict.reason.substr(0, kMostReasonBytes));
+  wire->set_reason(verdict.reason.substr(0, kMaxReasonBytes));
   if (verdict.cause.has_value()) ToWire(*verdict.cause, wire->mutable_cause());
   const int known = static_cast<int>(verdict.collateral.size());
-  const int sent = std::min(known, kMostCollateral);
+  const int sent = std::min(known, kMaxCollateral);
   for (int i = 0; i < sent; ++i) {
     ToWire(verdict.collateral[i], wire->add_collateral());
   }
@@ -70,16 +70,16 @@ void ToWire(const Verdict& verdict, v1::Verdict* wire) {
 void FromWire(const v1::Verdict& wire, BoundedReader* reader,
               Verdict* verdict) {
   FromWire(wire.outcome(), reader, &verdict->outcome);
-  reader->Integer("exit_code", wire.exit_code(), 0, kMostExitCode,
+  reader->Integer("exit_code", wire.exit_code(), 0, kMaxExitCode,
                   &verdict->exit_code);
-  reader->Text("reason", wire.reason(), kMostReasonBytes, TextKind::kWords,
+  reader->Text("reason", wire.reason(), kMaxReasonBytes, TextKind::kWords,
                &verdict->reason);
   if (wire.has_cause()) {
     BoundedReader::Within within(reader, "cause");
     FromWire(wire.cause(), reader, &verdict->cause.emplace());
   }
   const int collateral = wire.collateral_size();
-  if (reader->Count("collateral", collateral, kMostCollateral)) {
+  if (reader->Count("collateral", collateral, kMaxCollateral)) {
     verdict->collateral.resize(collateral);
     for (int i = 0; i < collateral; ++i) {
       BoundedReader::Within within(reader, "collateral", i);

@@ -5,8 +5,8 @@
 namespace muster::store {
 namespace {
 
-constexpr size_t kMost = size_t{1} << 20;
-constexpr size_t kHalf = kMost / 2;
+constexpr size_t kMax = size_t{1} << 20;
+constexpr size_t kHalf = kMax / 2;
 constexpr Duration kPatience = std::chrono::seconds(5);
 constexpr Instant kBegin = Instant(std::chrono::hours(1));
 
@@ -17,7 +17,7 @@ class BufferBudgetTest : public testing::Test {
     budget_.Charge(share, bytes, bytes);
   }
 
-  BufferBudget budget_{kMost, kPatience};
+  BufferBudget budget_{kMax, kPatience};
   BufferShare a_;
   BufferShare b_;
   BufferShare c_;
@@ -38,13 +38,13 @@ TEST_F(BufferBudgetTest, CountsWhatAllHold) {
 }
 
 TEST_F(BufferBudgetTest, RequestsWaitForWhatIsUnreadOnly) {
-  budget_.Charge(a_, kMost, kHalf);
+  budget_.Charge(a_, kMax, kHalf);
   EXPECT_FALSE(budget_.RequestsWait());
   EXPECT_FALSE(budget_.IsFull());
-  budget_.Charge(a_, kMost + 1, kHalf);
+  budget_.Charge(a_, kMax + 1, kHalf);
   EXPECT_FALSE(budget_.RequestsWait());
   EXPECT_TRUE(budget_.IsFull());
-  budget_.Charge(a_, kMost, kHalf + 1);
+  budget_.Charge(a_, kMax, kHalf + 1);
   EXPECT_TRUE(budget_.RequestsWait());
   EXPECT_FALSE(budget_.IsFull());
   Send(a_, kHalf);
@@ -130,7 +130,7 @@ TEST_F(BufferBudgetTest, HalfARequestFillsBeforeAnAnswer) {
   budget_.Charge(c_, 400, 0);
   EXPECT_TRUE(budget_.FillsBefore(b_, a_));
   // A single reply that exceeds the limit.
-  budget_.Charge(a_, 2 * kMost, 2 * kMost);
+  budget_.Charge(a_, 2 * kMax, 2 * kMax);
   EXPECT_TRUE(budget_.FillsBefore(a_, b_));
 }
 

@@ -8,7 +8,7 @@
 namespace muster::store {
 namespace {
 
-constexpr size_t kMostThreads = 4;
+constexpr size_t kMaxThreads = 4;
 // Number of jobs that a thread takes at once, to reduce contention for the
 // counter.
 constexpr size_t kJobsAtOnce = 8;
@@ -25,7 +25,7 @@ SendCrew::~SendCrew() {
 
 size_t SendCrew::HelpersForThisHost() {
   const size_t processors = std::thread::hardware_concurrency();
-  return std::clamp<size_t>(processors, 1, kMostThreads) - 1;
+  return std::clamp<size_t>(processors, 1, kMaxThreads) - 1;
 }
 
 void SendCrew::SendAll(std::span<Job> jobs) {

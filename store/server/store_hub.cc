@@ -30,7 +30,7 @@ constexpr size_t kReadBytes = size_t{256} << 10;
 constexpr size_t kHighWater = size_t{1} << 20;
 // Limit of unread data that no request of the connection limits (watches, a
 // relay's channels); beyond it the connection is closed.
-constexpr size_t kMostUnread = size_t{1} << 20 | kMaxStoreReplyBytes * 2;
+constexpr size_t kMaxUnread = size_t{1} << 20 | kMaxStoreReplyBytes * 2;
 constexpr int kAcceptsPerEvent = 256;
 // Interval of attempts to accept while new connections wait, since other
 // threads may have freed descriptors; also the interval of checks whether
@@ -314,7 +314,7 @@ void StoreHub::DeliverToChannel(const StoreEffects::Effect& effect) {
 
 void StoreHub::Flush(StoreConnection& connection) {
   Charge(connection);
-  if (connection.out.size() > kMostUnread) {
+  if (connection.out.size() > kMaxUnread) {
     Refuse(connection, "what is sent to it is not read");
     return;
   }

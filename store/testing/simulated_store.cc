@@ -116,10 +116,10 @@ bool SimulatedStore::DeliverRequest(StoreClientId client) {
   return true;
 }
 
-bool SimulatedStore::DeliverToServer(size_t relay, size_t most_frames) {
+bool SimulatedStore::DeliverToServer(size_t relay, size_t max_frames) {
   std::deque<std::string>& frames = relays_[relay].to_server;
   if (frames.empty()) return false;
-  for (size_t i = 0; i < most_frames && !frames.empty(); ++i) {
+  for (size_t i = 0; i < max_frames && !frames.empty(); ++i) {
     TakeFrame(relay, TakeFront(&frames));
     SettleServer();
   }

@@ -51,9 +51,9 @@ class SimulatedStore {
   //
   // Delivers the client's next request or its disconnection.
   bool DeliverRequest(StoreClientId client);
-  // Delivers a relay's next frames, up to `most_frames`; the server reads them
+  // Delivers a relay's next frames, up to `max_frames`; the server reads them
   // together.
-  bool DeliverToServer(size_t relay, size_t most_frames);
+  bool DeliverToServer(size_t relay, size_t max_frames);
   // Delivers the server's next frame to a relay.
   bool DeliverToRelay(size_t relay);
 

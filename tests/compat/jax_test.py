@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""JAX finds its world under `launch --dialect jax`."""
+"""JAX finds its world under `launch --framework-env jax`."""
 
 import os
 import subprocess
@@ -34,11 +34,11 @@ class Jax(unittest.TestCase):
   def test_two_processes(self):
     self.check(launched.run(
         self, [launched.LAUNCH, '--standalone', '--nproc-per-node', '2',
-               '--dialect', 'jax', _WORKER], self.environment))
+               '--framework-env', 'jax', _WORKER], self.environment))
 
   def test_two_nodes_through_the_nodes_relays(self):
     command = [launched.LAUNCH, '--nnodes', '2', '--rdzv-id', 'jax',
-               '--rdzv-endpoint', '127.0.0.1:%d' % free_port.free_port(), '--dialect',
+               '--rdzv-endpoint', '127.0.0.1:%d' % free_port.free_port(), '--framework-env',
                'jax', '--local-store', _WORKER]
     nodes = [subprocess.Popen(
         command, env=self.environment, stdin=subprocess.DEVNULL, text=True,

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""TensorFlow finds its cluster under `launch --dialect tf`."""
+"""TensorFlow finds its cluster under `launch --framework-env tf`."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ class TensorFlow(unittest.TestCase):
       self.skipTest(why_not)
     output = launched.run(
         self, [launched.LAUNCH, '--standalone', '--nproc-per-node', '2',
-               '--dialect', 'tf', os.path.join(_HERE, 'tensorflow_worker.py')],
+               '--framework-env', 'tf', os.path.join(_HERE, 'tensorflow_worker.py')],
         frameworks.environment(
             PYTHON_EXEC=frameworks.python(frameworks.TENSORFLOW)))
     for rank in range(2):

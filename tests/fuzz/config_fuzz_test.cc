@@ -25,7 +25,7 @@ std::string Input(uint64_t seed) {
       "9999999999", "-1",  "train:\n  ", "distributed_type: NO\n",
       "\xff",       "\t",  ","};
   return static_cast<char>(seed % 5) +
-         DrawnEdits(seed, kPieces, {.most_edits = 4, .places = 512});
+         DrawnEdits(seed, kPieces, {.max_edits = 4, .places = 512});
 }
 
 TEST(ConfigFuzzTest, NothingUnsoundIsRead) {

@@ -29,7 +29,7 @@ std::string DrawnEdits(uint64_t seed, std::span<const std::string_view> pieces,
     return static_cast<int>(random() % static_cast<uint64_t>(bound));
   };
   std::string edits;
-  for (int left = 1 + below(bounds.most_edits); left > 0; --left) {
+  for (int left = 1 + below(bounds.max_edits); left > 0; --left) {
     const std::string_view piece = pieces[random() % pieces.size()];
     const int place = below(bounds.places);
     edits.push_back(static_cast<char>(place / 256));

@@ -16,9 +16,9 @@ std::string EditedBytes(std::string_view sound, std::string_view input);
 
 // Limits of random edits.
 struct EditBounds {
-  int most_edits = 3;  // number of edits: 1 to most_edits
-  int places = 256;    // positions: 0 to places - 1
-  int removed = 5;     // bytes removed: 0 to removed - 1
+  int max_edits = 3;  // number of edits: 1 to max_edits
+  int places = 256;   // positions: 0 to places - 1
+  int removed = 5;    // bytes removed: 0 to removed - 1
 };
 
 // Returns an input for EditedBytes whose edits insert one of `pieces` each. The

@@ -31,7 +31,7 @@ void FuzzHosts(std::string_view text) {
       MUSTER_CHECK(launcher::IsHostName(host.name) &&
                    host.Destination()[0] != '-');
       MUSTER_CHECK(!host.slots ||
-                   (*host.slots > 0 && *host.slots <= launcher::kMostSlots));
+                   (*host.slots > 0 && *host.slots <= launcher::kMaxSlots));
     }
   }
   const std::vector<launcher::Host> known = {{"a", "", 4, {}},

@@ -17,7 +17,7 @@ namespace muster {
 namespace {
 
 constexpr int kNothingToCheck = 3;
-constexpr int64_t kMostBytes = 256 << 20;
+constexpr int64_t kMaxBytes = 256 << 20;
 
 std::string CudaLibrary() {
   const char* const named = std::getenv("NCCL_CHECK_CUDA");
@@ -43,7 +43,7 @@ int Probe() {
   return 0;
 }
 
-absl::Status Perform(const std::string& step, int64_t most_bytes) {
+absl::Status Perform(const std::string& step, int64_t max_bytes) {
   auto session = Session::FromEnvironment();
   if (!session.ok()) return session.status();
   auto memory = DeviceMemory::Open(CudaLibrary());
@@ -54,7 +54,7 @@ absl::Status Perform(const std::string& step, int64_t most_bytes) {
   if (step == "split") return CheckSplit(rank);
   if (step == "mesh") return CheckMeshGroups(rank);
   if (step == "reform") return CheckReform(rank);
-  if (step == "all_reduce") return MeasureAllReduce(rank, most_bytes);
+  if (step == "all_reduce") return MeasureAllReduce(rank, max_bytes);
   return absl::InvalidArgumentError("no step is called " + step);
 }
 
@@ -62,7 +62,7 @@ int Main(int argc, char** argv) {
   const std::string step = argc > 1 ? argv[1] : "";
   if (step == "probe") return Probe();
   const absl::Status done =
-      Perform(step, argc > 2 ? std::atoll(argv[2]) : kMostBytes);
+      Perform(step, argc > 2 ? std::atoll(argv[2]) : kMaxBytes);
   if (done.ok()) return 0;
   std::fprintf(stderr, "%s: %s\n", step.c_str(), done.ToString().c_str());
   return 1;

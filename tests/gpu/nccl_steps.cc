@@ -192,12 +192,12 @@ absl::Status CheckReform(const NcclRank& rank) {
                      : broken;
 }
 
-absl::Status MeasureAllReduce(const NcclRank& rank, int64_t most_bytes) {
+absl::Status MeasureAllReduce(const NcclRank& rank, int64_t max_bytes) {
   auto world = rank.World();
   if (!world.ok()) return world.status();
   const int size = rank.session->world_size();
-  const std::shared_ptr<void> in = rank.memory->Allocate(most_bytes);
-  const std::shared_ptr<void> out = rank.memory->Allocate(most_bytes);
+  const std::shared_ptr<void> in = rank.memory->Allocate(max_bytes);
+  const std::shared_ptr<void> out = rank.memory->Allocate(max_bytes);
   const bool speaks = rank.session->rank() == 0;
   if (speaks) {
     std::printf("# all_reduce, %d ranks\n%12s %12s %8s %6s %10s %10s %10s\n",
@@ -205,7 +205,7 @@ absl::Status MeasureAllReduce(const NcclRank& rank, int64_t most_bytes) {
                 "algbw(GB/s)", "busbw(GB/s)");
   }
   uint64_t sequence = 0;
-  for (int64_t bytes = 4 << 10; bytes <= most_bytes; bytes *= 4) {
+  for (int64_t bytes = 4 << 10; bytes <= max_bytes; bytes *= 4) {
     const int rounds = bytes < 16 << 20 ? 50 : 10;
     Instant begin;
     for (int i = -5; i < rounds; ++i) {

@@ -40,9 +40,9 @@ absl::Status CheckMeshGroups(const NcclRank& rank);
 // round ends that round.
 absl::Status CheckReform(const NcclRank& rank);
 
-// Measures all_reduce of float32 from 4 KiB to `most_bytes`, and prints the
+// Measures all_reduce of float32 from 4 KiB to `max_bytes`, and prints the
 // columns of nccl-tests.
-absl::Status MeasureAllReduce(const NcclRank& rank, int64_t most_bytes);
+absl::Status MeasureAllReduce(const NcclRank& rank, int64_t max_bytes);
 
 }  // namespace muster
 

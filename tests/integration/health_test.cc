@@ -29,7 +29,7 @@ class Health : public ::testing::Test {
 
   // Flags for a check that passes once Heal has been called.
   std::vector<std::string> Checked() const {
-    return {"--health-check=echo looking; [ -e " + healthy_ +
+    return {"--health-command=echo looking; [ -e " + healthy_ +
                 " ] || { echo GPU 3 is gone; exit 1; }",
             "--health-interval=0.1"};
   }
@@ -39,17 +39,18 @@ class Health : public ::testing::Test {
   std::string healthy_;
 };
 
-TEST_F(Health, AnUnfitNodeIsKeptOutByNameAndLetInLater) {
+TEST_F(Health, AnUnhealthyNodeIsKeptOutByNameAndLetInLater) {
   LocalCluster cluster;
   std::vector<std::string> flags = {"--nnodes=2", "--node-id=left"};
   auto a = cluster.Node(flags, {"succeed-in", "1"});
   flags = Checked();
   flags.insert(flags.end(), {"--nnodes=2", "--node-id=right"});
   auto b = cluster.Node(flags, {"succeed-in", "1"});
-  ASSERT_TRUE(b->Printed("this node is not let in: --health-check: GPU 3"));
+  ASSERT_TRUE(b->Printed("this node is not let in: --health-command: GPU 3"));
   auto status = cluster.Command({"status", "--run-id=job"});
   EXPECT_EQ(status->ExitCode(), 0);
-  EXPECT_THAT(status->Output(), HasSubstr("unfit: --health-check: GPU 3"));
+  EXPECT_THAT(status->Output(),
+              HasSubstr("unhealthy: --health-command: GPU 3"));
   EXPECT_THAT(b->Output(), Not(HasSubstr("up rank=")));
   Heal();
   EXPECT_EQ(a->ExitCode(), 0);
@@ -67,7 +68,7 @@ TEST_F(Health, ItIsLetIntoARunningJobAsWell) {
   std::vector<std::string> flags = Checked();
   flags.insert(flags.end(), elastic.begin(), elastic.end());
   auto b = cluster.Node(flags, {"succeed-in", "2"});
-  ASSERT_TRUE(b->Printed("this node is unfit"));
+  ASSERT_TRUE(b->Printed("this node is unhealthy"));
   Heal();
   EXPECT_EQ(a->ExitCode(), 0);
   EXPECT_EQ(b->ExitCode(), 0);
@@ -83,14 +84,14 @@ TEST_F(Health, TheJoinTimeOutNamesItAndWhy) {
   EXPECT_EQ(a->ExitCode(), 1);
   EXPECT_THAT(a->Output(),
               AllOf(HasSubstr("only 0 of at least 1 node"),
-                    HasSubstr("unfit: "), HasSubstr("GPU 3 is gone")));
+                    HasSubstr("unhealthy: "), HasSubstr("GPU 3 is gone")));
 }
 
 // The second round begins only after the second check has passed.
 TEST_F(Health, EveryRoundIsPrecededByACheck) {
   const std::string log = folder_ + "/log";
   auto launch =
-      Standalone({"--max-restarts=1", "--health-check=echo checked >> " + log,
+      Standalone({"--max-restarts=1", "--health-command=echo checked >> " + log,
                   "--health-interval=3600"},
                  {"exit-until", "3", "2"});
   EXPECT_EQ(launch->ExitCode(), 0);
@@ -104,7 +105,8 @@ TEST_F(Health, EveryRoundIsPrecededByACheck) {
 TEST_F(Health, ACheckThatHangsIsKilledWithItsChildren) {
   LocalCluster cluster;
   auto a = cluster.Node(
-      {"--nnodes=1", "--health-check=tail -f /dev/null & echo child=$! .; wait",
+      {"--nnodes=1",
+       "--health-command=tail -f /dev/null & echo child=$! .; wait",
        "--health-timeout=3", "--health-interval=3600",
        "--rdzv-conf=is_host=0,join_timeout=3600"},
       {});

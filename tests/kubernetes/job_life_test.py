@@ -180,7 +180,7 @@ class JobLife(pod_case.PodCase):
         'sh', '-c', 'cd /; launch doctor; echo ended with $?'])
     pod.wait_for('ended with')
     self.assertIn('. (working folder) is mounted read-only', pod.log())
-    self.assertIn('Fit to train', pod.log())
+    self.assertIn('Healthy', pod.log())
     self.assertNotIn('[disk-', pod.log())
     self.succeeded = True
 

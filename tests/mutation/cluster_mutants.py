@@ -13,8 +13,8 @@ _HANG = 'agent/lifecycle/lifecycle_hang.cc'
 _WATCH = 'agent/lifecycle/hang_watch.cc'
 _PREEMPTED = 'rendezvous/job/job_preemption.cc'
 _PREEMPTION = 'agent/lifecycle/lifecycle_preemption.cc'
-_FITNESS = 'agent/lifecycle/lifecycle_fitness.cc'
-_FITNESS_WATCH = 'agent/lifecycle/fitness_watch.cc'
+_HEALTH = 'agent/lifecycle/lifecycle_health.cc'
+_HEALTH_WATCH = 'agent/lifecycle/health_watch.cc'
 
 ALL = [Mutant(*mutant) for mutant in (
     # --- the cluster takes the nodes away
@@ -133,43 +133,43 @@ ALL = [Mutant(*mutant) for mutant in (
     ('giving up a preempted job is a failure', _LIFECYCLE,
      'if (preemption_.has_value() && exit_code <= 1) {', 'if (false) {'),
     # --- nodes that are not fit
-    ('who is unfit is given a place', _NODE,
-     'return present() && fitness == Fitness::kFit;', 'return present();'),
+    ('who is unhealthy is given a place', _NODE,
+     'return present() && health == Health::kHealthy;', 'return present();'),
     ('who is unchecked is given a place', _NODE,
-     'return present() && fitness == Fitness::kFit;',
-     'return present() && fitness != Fitness::kUnfit;'),
+     'return present() && health == Health::kHealthy;',
+     'return present() && health != Health::kUnhealthy;'),
     ('who is being checked is not waited for', _PHASES,
      '} else if (nodes_.being_checked() > 0) {', '} else if (false) {'),
-    ('the unfit are not named', _MEMBERSHIP,
+    ('the unhealthy are not named', _MEMBERSHIP,
      'if (node.kept_out()) kept_out_.insert(node.identity.node_id);', ''),
-    ('who was unfit is named for ever', _MEMBERSHIP,
+    ('who was unhealthy is named for ever', _MEMBERSHIP,
      'kept_out_.erase(node.identity.node_id);', ''),
-    ('all of the unfit are named', _PHASES,
-     'if (named == kMostNamed) return', 'if (false) return'),
+    ('all of the unhealthy are named', _PHASES,
+     'if (named == kMaxNamed) return', 'if (false) return'),
     ('a round follows without a check', _LIFECYCLE,
      '''  if (phase_ == rendezvous::NodePhase::kIdle) step_.ends = ends_;
-  fitness_.RoundEnded();''',
+  health_.RoundEnded();''',
      '''  if (phase_ == rendezvous::NodePhase::kIdle) step_.ends = ends_;'''),
     ('a check runs beside the workers', _LIFECYCLE,
-     'if (fitness_.RoundBegan()) step_.actions.emplace_back(DropCheck{});',
-     'fitness_.RoundBegan();'),
-    ('a round is not left alone', _FITNESS_WATCH, '  stopped_ = true;\n', ''),
-    ('who has succeeded is checked at once', _FITNESS,
+     'if (health_.RoundBegan()) step_.actions.emplace_back(DropCheck{});',
+     'health_.RoundBegan();'),
+    ('a round is not left alone', _HEALTH_WATCH, '  stopped_ = true;\n', ''),
+    ('who has succeeded is checked at once', _HEALTH,
      'if (done || preemption_.has_value()) return;',
      'if (preemption_.has_value()) return;'),
-    ('what was found is not reported', _FITNESS,
+    ('what was found is not reported', _HEALTH,
      '  changed_ = true;\n', ''),
-    ('two checks at once', _FITNESS_WATCH,
+    ('two checks at once', _HEALTH_WATCH,
      '''if (!interval_.has_value() || stopped_ || under_way_) return std::nullopt;
   if (next_''', '''if (!interval_.has_value() || stopped_) return std::nullopt;
   if (next_'''),
-    ('the interval is not heeded', _FITNESS_WATCH,
+    ('the interval is not heeded', _HEALTH_WATCH,
      'if (next_.has_value() && now < *next_) return std::nullopt;', ''),
-    ('a dropped check is heard', _FITNESS_WATCH,
+    ('a dropped check is heard', _HEALTH_WATCH,
      'if (!under_way_ || check != check_) return false;', ''),
-    ('a fit node is not looked at again', _FITNESS_WATCH,
+    ('a fit node is not looked at again', _HEALTH_WATCH,
      '  next_ = now + *interval_;\n',
-     '  next_ = now + *interval_ * (unfit.empty() ? 1000 : 1);\n'),
-    ('what was found once stands', _FITNESS_WATCH,
-     '  fitness_ = rendezvous::Fitness::kUnchecked;\n', ''),
+     '  next_ = now + *interval_ * (unhealthy.empty() ? 1000 : 1);\n'),
+    ('what was found once stands', _HEALTH_WATCH,
+     '  health_ = rendezvous::Health::kUnchecked;\n', ''),
 )]

@@ -150,7 +150,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('who hung and is behind is not told as such', _ANALYSIS,
      'if (!nobody && blamed_.count(rank) == 0) continue;',
      'if (!nobody) continue;'),
-    ('all that hung are told', _ANALYSIS, 'if (told++ < kMostHung) {',
+    ('all that hung are told', _ANALYSIS, 'if (told++ < kMaxHung) {',
      'if (true) {'),
     ('who called less is not looked for before who hung', _ANALYSIS,
      '''if (result_.findings.empty()) FindAllShort();
@@ -166,7 +166,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('the dead are told in the order of ranks', _DEATHS,
      'return a->time < b->time;', 'return false;'),
     ('all the dead are told', _DEATHS,
-     'if (deaths.sentences.size() == kMostSentences) {', 'if (false) {'),
+     'if (deaths.sentences.size() == kMaxSentences) {', 'if (false) {'),
     ('the rest of the dead are told one by one', _DEATHS,
      '''" others ended by themselves"));
       break;''', '" others ended by themselves"));'),

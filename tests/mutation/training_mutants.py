@@ -82,7 +82,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'return use_ == ParameterUse::kMayVary || Learning();',
      'return use_ == ParameterUse::kMayVary;'),
     ('every parameter is named', _TRACKER,
-     'if (++missing <= kMostNamed) {',
+     'if (++missing <= kMaxNamed) {',
      'if (++missing > 0) {'),
     # --- buckets
     ('a bucket closes only beyond its limit', _BUCKETS,

@@ -38,11 +38,11 @@ std::string Words(const rendezvous::Report& report) {
                     rendezvous::SignalName(report.preemption->signal), " at ",
                     report.preemption->host, ")");
   }
-  if (report.fitness == rendezvous::Fitness::kUnchecked) {
+  if (report.health == rendezvous::Health::kUnchecked) {
     absl::StrAppend(&words, "; not checked yet");
   }
-  if (report.fitness == rendezvous::Fitness::kUnfit) {
-    absl::StrAppend(&words, "; unfit: ", report.unfit);
+  if (report.health == rendezvous::Health::kUnhealthy) {
+    absl::StrAppend(&words, "; unhealthy: ", report.unhealthy);
   }
   return words;
 }
@@ -108,7 +108,7 @@ void Conversation::Start(const std::string& node) {
   config.node.incarnation = last_stream_ + 1;
   config.node.slots = kWorkers;
   config.signals_to_preempt = {SIGUSR1};
-  if (checked_) config.fitness_interval = std::chrono::seconds(30);
+  if (checked_) config.health_interval = std::chrono::seconds(30);
   Agent& agent = agents_[node];
   agent.core = std::make_unique<agent::Lifecycle>(config, now_);
   agent.stream = ++last_stream_;
@@ -148,12 +148,12 @@ void Conversation::WorkersSucceed(const std::string& node) {
   for (int i = 0; i < kWorkers; ++i) WorkerExits(node, i, 0);
 }
 
-void Conversation::Unfit(const std::string& node, const std::string& why) {
+void Conversation::Unhealthy(const std::string& node, const std::string& why) {
   checked_ = true;
   if (why.empty()) {
-    unfit_.erase(node);
+    unhealthy_.erase(node);
   } else {
-    unfit_[node] = why;
+    unhealthy_[node] = why;
   }
 }
 
@@ -231,10 +231,11 @@ void Conversation::Step(const std::string& node,
       Write(absl::StrCat(node, " tells its workers that they are preempted"));
       to_agents_.emplace_back(node, agent::PreemptionAnnounced());
     } else if (const auto* check = std::get_if<agent::StartCheck>(&action)) {
-      const auto unfit = unfit_.find(node);
-      const std::string why = unfit == unfit_.end() ? "" : unfit->second;
-      Write(absl::StrCat(node, " is checked: ", why.empty() ? "fit" : why));
-      to_agents_.emplace_back(node, agent::FitnessFound{check->check, why});
+      const auto unhealthy = unhealthy_.find(node);
+      const std::string why =
+          unhealthy == unhealthy_.end() ? "" : unhealthy->second;
+      Write(absl::StrCat(node, " is checked: ", why.empty() ? "healthy" : why));
+      to_agents_.emplace_back(node, agent::HealthFound{check->check, why});
     } else if (std::holds_alternative<agent::EndAnnouncement>(action) ||
                std::holds_alternative<agent::DropCheck>(action)) {
       // These actions take no time here.

@@ -30,7 +30,7 @@ class Conversation {
   void Signal(const std::string& node, int signal);
   // Sets the result of a node's checks from now on; "": fit. Agents started
   // after the first call check their nodes.
-  void Unfit(const std::string& node, const std::string& why);
+  void Unhealthy(const std::string& node, const std::string& why);
   void Drain(const std::string& node);
   void Wait(Duration duration);
 
@@ -59,7 +59,7 @@ class Conversation {
   std::map<rendezvous::StreamId, std::string> by_stream_;
   rendezvous::StreamId last_stream_ = 0;
   bool checked_ = false;
-  std::map<std::string, std::string> unfit_;
+  std::map<std::string, std::string> unhealthy_;
   std::deque<rendezvous::JobEvent> to_job_;
   std::deque<std::pair<std::string, agent::LifecycleEvent>> to_agents_;
   std::string transcript_;

@@ -115,15 +115,15 @@ std::vector<Scenario> Scenarios() {
          talk.Say("The cluster takes the node away before b has come.");
          talk.Signal("a", SIGUSR1);
        }},
-      {"unfit_kept_out", Hurried(Nodes(2, 2)),
+      {"unhealthy_kept_out", Hurried(Nodes(2, 2)),
        [](Conversation& talk) {
-         talk.Unfit("b", "a GPU has fallen off the bus");
+         talk.Unhealthy("b", "a GPU has fallen off the bus");
          Begin(talk, {"a", "b"});
          talk.Say("Somebody resets the GPU.");
-         talk.Unfit("b", "");
+         talk.Unhealthy("b", "");
          talk.Wait(seconds(31));
          talk.Say("A worker of a fails, and b's GPU with it.");
-         talk.Unfit("b", "a GPU has fallen off the bus");
+         talk.Unhealthy("b", "a GPU has fallen off the bus");
          talk.WorkerExits("a", 0, 3);
          talk.Say("Nobody helps.");
          talk.Wait(seconds(91));

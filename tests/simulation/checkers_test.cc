@@ -285,16 +285,16 @@ TEST_F(CheckersTest, TwoVerdicts) {
 }
 
 TEST_F(CheckersTest, RoundWithANodeThatIsNotFit) {
-  for (const rendezvous::Fitness fitness :
-       {rendezvous::Fitness::kUnfit, rendezvous::Fitness::kUnchecked}) {
-    Use(NewFitnessChecker);
+  for (const rendezvous::Health health :
+       {rendezvous::Health::kUnhealthy, rendezvous::Health::kUnchecked}) {
+    Use(NewHealthChecker);
     rendezvous::Report report = ReportOf(kOne, 1);
     checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
     checker_->OnReport(kOne, 2, report);
     checker_->OnStep(Begin(1));
     EXPECT_EQ(checker_->breach(), "");
     report.sequence = 2;
-    report.fitness = fitness;
+    report.health = health;
     checker_->OnReport(kOne, 2, report);
     checker_->OnStep(Begin(1));  // it runs, and is left alone
     EXPECT_EQ(checker_->breach(), "");

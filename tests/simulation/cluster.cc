@@ -142,7 +142,7 @@ std::string Cluster::OutOfPlace(const SimNode& node,
                          agent.phase() == rendezvous::NodePhase::kSucceeded);
       return runs ? "" : id + " does not run its part";
     }
-    if (one.fitness != rendezvous::Fitness::kFit)
+    if (one.health != rendezvous::Health::kHealthy)
       return id + " is not known to be fit";
     if (node.lifecycle()->phase() == rendezvous::NodePhase::kRunning) {
       return id + " runs what it should not";
@@ -224,7 +224,7 @@ std::string Cluster::Run() {
 
   faults_.Heal();
   // What was sent before may still arrive.
-  stage_.queue.RunUntil(stage_.queue.now() + plan.most_straggle + seconds(2),
+  stage_.queue.RunUntil(stage_.queue.now() + plan.max_straggle + seconds(2),
                         [this] { return !stage_.failure.empty(); });
   const rendezvous::JobSpec& spec = plan.spec;
   // A node may have to be missed, its round stopped, and then once more for
@@ -233,7 +233,7 @@ std::string Cluster::Run() {
       3 * (spec.lease() + spec.shutdown_timeout + seconds(5)) + spec.last_call +
       spec.wait_for_replacement + 2 * spec.scale_up_cool_down +
       spec.preempt_grace +
-      (plan.checked ? 3 * (plan.most_check + plan.check_interval)
+      (plan.checked ? 3 * (plan.max_check + plan.check_interval)
                     : Duration::zero()) +
       seconds(15);
   Await("convergence", bound, [this] { return Unsettled(); });

@@ -26,9 +26,9 @@ Duration Network::Delay(int slot) {
   Random& random = stage_->random;
   if (stage_->healed) return random.Between(microseconds(100), milliseconds(1));
   const Plan& plan = stage_->plan;
-  Duration delay = random.Between(microseconds(100), plan.most_delay);
+  Duration delay = random.Between(microseconds(100), plan.max_delay);
   if (random.Chance(plan.straggle)) {
-    delay += random.Between(Duration::zero(), plan.most_straggle);
+    delay += random.Between(Duration::zero(), plan.max_straggle);
     const auto trouble = [this, slot] {
       stage_->Watch([&](Checker& c) { c.OnTrouble(slot); });
     };

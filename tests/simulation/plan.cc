@@ -68,11 +68,11 @@ Plan DrawPlan(Random& random) {
   plan.drop = Level(random, 250, 200);
   plan.duplicate = Level(random, 300, 200);
   plan.reorder = random.Chance(300);
-  plan.most_delay = random.Chance(500)
-                        ? milliseconds(2)
-                        : random.Between(milliseconds(2), milliseconds(300));
+  plan.max_delay = random.Chance(500)
+                       ? milliseconds(2)
+                       : random.Between(milliseconds(2), milliseconds(300));
   plan.straggle = Level(random, 250, 60);
-  plan.most_straggle = random.Between(seconds(1), seconds(20));
+  plan.max_straggle = random.Between(seconds(1), seconds(20));
 
   plan.break_stream = Level(random, 350, 30);
   plan.half_open = Level(random, 500, 1000);
@@ -104,8 +104,8 @@ Plan DrawPlan(Random& random) {
   plan.preempt_signal = kPreemptSignals[random.Below(3)];
   plan.slow_hook = Level(random, 300, 1000);
   plan.checked = random.Chance(250);
-  plan.unfit = plan.checked ? Level(random, 800, 600) : 0;
-  plan.most_check = random.Between(milliseconds(1), seconds(2));
+  plan.unhealthy = plan.checked ? Level(random, 800, 600) : 0;
+  plan.max_check = random.Between(milliseconds(1), seconds(2));
   plan.check_interval = random.Between(milliseconds(200), seconds(4));
   return plan;
 }
@@ -127,7 +127,7 @@ std::string Plan::Describe() const {
       break_stream, " kill ", kill, " pause ", pause, " cut ", cut, " crash ",
       worker_crash, " hang ", hang, " clog ", clog, " restart ",
       coordinator_restart, " ctrl-c ", ctrl_c, " drain ", drain, " leave ",
-      leave, " preempt ", preempt, " unfit ", unfit);
+      leave, " preempt ", preempt, " unhealthy ", unhealthy);
 }
 
 }  // namespace muster::simulation

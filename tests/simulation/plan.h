@@ -32,9 +32,9 @@ struct Plan {
   int drop = 0;
   int duplicate = 0;
   bool reorder = false;
-  Duration most_delay = std::chrono::milliseconds(1);
-  int straggle = 0;  // messages that take up to most_straggle
-  Duration most_straggle = Duration::zero();
+  Duration max_delay = std::chrono::milliseconds(1);
+  int straggle = 0;  // messages that take up to max_straggle
+  Duration max_straggle = Duration::zero();
 
   // --- faults, in a thousand, at each node, five times a second
   int break_stream = 0;
@@ -71,8 +71,8 @@ struct Plan {
 
   // --- nodes, in a thousand
   bool checked = false;
-  int unfit = 0;  // checks that a node does not pass
-  Duration most_check = Duration::zero();
+  int unhealthy = 0;  // checks that a node does not pass
+  Duration max_check = Duration::zero();
   Duration check_interval = Duration::zero();
   int slow_hook = 0;  // takes as long as it likes
 

@@ -36,7 +36,7 @@ void SimNode::StartAgent() {
   config.policy.signals_to_forward = {SIGUSR1};
   config.signals_to_preempt = {SIGUSR2};
   config.preempt_signal = plan.preempt_signal;
-  if (plan.checked) config.fitness_interval = plan.check_interval;
+  if (plan.checked) config.health_interval = plan.check_interval;
   rendezvous::NodeIdentity& node = config.node;
   node.node_id = absl::StrCat("n", slot_);
   node.incarnation = incarnation_;
@@ -97,17 +97,17 @@ void SimNode::Announce() {
                    });
 }
 
-void SimNode::CheckFitness(uint64_t check) {
+void SimNode::CheckHealth(uint64_t check) {
   ++stage_->census["checked"];
   wanted_check_ = check;
   stage_->queue.In(
-      stage_->random.Between(milliseconds(1), stage_->plan.most_check),
+      stage_->random.Between(milliseconds(1), stage_->plan.max_check),
       [this, check, of = incarnation_] {
         if (incarnation_ != of || wanted_check_ != check) return;
-        const bool unfit =
-            !stage_->healed && stage_->random.Chance(stage_->plan.unfit);
-        if (unfit) ++stage_->census["found unfit"];
-        Post(agent::FitnessFound{check, unfit ? "a GPU is gone" : ""});
+        const bool unhealthy =
+            !stage_->healed && stage_->random.Chance(stage_->plan.unhealthy);
+        if (unhealthy) ++stage_->census["found unhealthy"];
+        Post(agent::HealthFound{check, unhealthy ? "a GPU is gone" : ""});
       });
 }
 
@@ -268,7 +268,7 @@ void SimNode::Perform(const agent::LifecycleStep& step) {
       ++announcement_;
     } else if (const auto* check =
                    std::get_if<muster::agent::StartCheck>(&action)) {
-      CheckFitness(check->check);
+      CheckHealth(check->check);
     } else if (std::holds_alternative<agent::DropCheck>(action)) {
       wanted_check_ = 0;
     } else if (const auto* close = std::get_if<agent::CloseStore>(&action)) {
@@ -293,9 +293,9 @@ void SimNode::Perform(const agent::LifecycleStep& step) {
             : absl::StrCat(", ", report.failures.size(), " failures"),
         report.leave.has_value() ? ", leaves" : "",
         report.preemption.has_value() ? ", preempted" : "",
-        report.fitness == rendezvous::Fitness::kFit     ? ""
-        : report.fitness == rendezvous::Fitness::kUnfit ? ", unfit"
-                                                        : ", unchecked",
+        report.health == rendezvous::Health::kHealthy     ? ""
+        : report.health == rendezvous::Health::kUnhealthy ? ", unhealthy"
+                                                          : ", unchecked",
         report.cancel.has_value() ? ", cancels" : ""));
     network_->SendUp(talking_on_, report);
   }

@@ -56,7 +56,7 @@ class SimNode {
   void RenewNcclId();
   std::string NewNcclId();
   void Announce();
-  void CheckFitness(uint64_t check);
+  void CheckHealth(uint64_t check);
 
   Stage* const stage_;
   Network* const network_;

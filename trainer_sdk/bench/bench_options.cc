@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{64} << 30;
+constexpr int64_t kMaxBytes = int64_t{64} << 30;
 
 template <typename T>
 absl::StatusOr<T> Named(const std::string& name, int values,
@@ -91,7 +91,7 @@ struct BenchFlag {
 std::vector<BenchFlag> Flags() {
   return {
       {"-b", "--minbytes", SizeInto(&BenchOptions::least_bytes)},
-      {"-e", "--maxbytes", SizeInto(&BenchOptions::most_bytes)},
+      {"-e", "--maxbytes", SizeInto(&BenchOptions::max_bytes)},
       {"-f", "--stepfactor",
        NumberInto(&BenchOptions::step_factor, 2, 1 << 20)},
       {"-i", "--stepbytes",
@@ -139,9 +139,9 @@ absl::StatusOr<OperationKind> KindOf(std::string name) {
 }
 
 absl::Status Validate(const BenchOptions& options) {
-  if (options.least_bytes > options.most_bytes) {
+  if (options.least_bytes > options.max_bytes) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "-b ", options.least_bytes, " is more than -e ", options.most_bytes));
+        "-b ", options.least_bytes, " is more than -e ", options.max_bytes));
   }
   if (options.step_factor == 0 && options.step_bytes == 0) {
     return absl::InvalidArgumentError("-i 0 is no step");
@@ -182,7 +182,7 @@ absl::StatusOr<int64_t> ParseBenchSize(const std::string& text) {
       digits.pop_back();
     }
   }
-  const absl::StatusOr<int64_t> number = Number(digits, 0, kMostBytes >> shift);
+  const absl::StatusOr<int64_t> number = Number(digits, 0, kMaxBytes >> shift);
   if (number.ok()) return *number << shift;
   return absl::InvalidArgumentError(absl::StrCat(
       "'", text, "' is no size up to 64G, such as 4096, 4K or 128M"));
@@ -191,7 +191,7 @@ absl::StatusOr<int64_t> ParseBenchSize(const std::string& text) {
 std::vector<int64_t> BenchSizes(const BenchOptions& options) {
   if (options.kind == OperationKind::kBarrier) return {0};
   std::vector<int64_t> sizes;
-  for (int64_t size = options.least_bytes; size <= options.most_bytes;) {
+  for (int64_t size = options.least_bytes; size <= options.max_bytes;) {
     sizes.push_back(size);
     const int64_t next = options.step_factor > 0 ? size * options.step_factor
                                                  : size + options.step_bytes;

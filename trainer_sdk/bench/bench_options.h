@@ -18,7 +18,7 @@ enum class BenchMemory { kTransports, kPlain };
 struct BenchOptions {
   OperationKind kind = OperationKind::kAllReduce;  // kBatch: sendrecv
   int64_t least_bytes = 4096;                      // -b
-  int64_t most_bytes = 128 << 20;                  // -e
+  int64_t max_bytes = 128 << 20;                   // -e
   int64_t step_factor = 4;                         // -f; 0: step_bytes instead
   int64_t step_bytes = 0;                          // -i
   int iterations = 20;                             // -n

@@ -31,7 +31,7 @@ TEST(BenchOptionsTest, TakesNcclTestsLettersAndNames) {
               "--transport=tcp", "--memory", "plain"});
   EXPECT_EQ(options.kind, OperationKind::kReduceScatter);
   EXPECT_EQ(options.least_bytes, 8);
-  EXPECT_EQ(options.most_bytes, 1 << 20);
+  EXPECT_EQ(options.max_bytes, 1 << 20);
   EXPECT_EQ(options.step_factor, 2);
   EXPECT_EQ(options.iterations, 7);
   EXPECT_EQ(options.warm_up, 0);

@@ -147,7 +147,7 @@ TEST(BenchTest, WhatAnEarlierSizeLeftIsNotTakenForRight) {
 TEST(BenchTest, MemoryThatIsNotThereIsAnErrorThatSaysWhatIsNeeded) {
   auto options = ParseBenchOptions({"all_reduce", "--memory", "plain"});
   ASSERT_TRUE(options.ok()) << options.status();
-  options->least_bytes = options->most_bytes = int64_t{1} << 50;
+  options->least_bytes = options->max_bytes = int64_t{1} << 50;
   const auto statuses = RunWorld(
       2,
       [&](ProcessGroup& world) {

@@ -10,7 +10,7 @@ namespace muster {
 namespace {
 
 // The maximum number of parameters named in one message.
-constexpr int kMostNamed = 5;
+constexpr int kMaxNamed = 5;
 
 }  // namespace
 
@@ -182,12 +182,12 @@ std::string BackwardTracker::Missing() const {
   int missing = 0;
   for (size_t i = 0; i < states_.size(); ++i) {
     if (states_[i].done) continue;
-    if (++missing <= kMostNamed) {
+    if (++missing <= kMaxNamed) {
       absl::StrAppend(&text, missing > 1 ? ", '" : "'", names_[i], "'");
     }
   }
-  if (missing > kMostNamed) {
-    absl::StrAppend(&text, " and ", missing - kMostNamed, " others");
+  if (missing > kMaxNamed) {
+    absl::StrAppend(&text, " and ", missing - kMaxNamed, " others");
   }
   return text;
 }

@@ -218,7 +218,7 @@ struct FlightDeaths {
   std::set<int> excused;
 };
 
-constexpr size_t kMostSentences = 8;
+constexpr size_t kMaxSentences = 8;
 
 const char* VerbOf(HowEnded how) {
   return how == HowEnded::kNotStarted ? "could not be started" : InAWord(how);
@@ -279,9 +279,9 @@ FlightDeaths FindDeaths(const std::map<int, const FlightLog*>& logs,
                      });
   }
   for (const FlightEnd* end : causes) {
-    if (deaths.sentences.size() == kMostSentences) {
+    if (deaths.sentences.size() == kMaxSentences) {
       deaths.sentences.push_back(absl::StrCat("and ",
-                                              causes.size() - kMostSentences,
+                                              causes.size() - kMaxSentences,
                                               " others ended by themselves"));
       break;
     }
@@ -378,7 +378,7 @@ namespace {
 
 using GroupKey = FlightGroupKey;
 
-constexpr int kMostHung = 8;
+constexpr int kMaxHung = 8;
 // The shortest wait that is reported, in seconds.
 constexpr double kTold = 0.001;
 
@@ -443,7 +443,7 @@ class Analysis {
     int told = 0, further = 0;
     for (const auto& [rank, sentence] : hung_) {
       if (!nobody && blamed_.count(rank) == 0) continue;
-      if (told++ < kMostHung) {
+      if (told++ < kMaxHung) {
         Find(sentence);
       } else {
         further++;

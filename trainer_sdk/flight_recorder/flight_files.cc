@@ -214,8 +214,8 @@ absl::StatusOr<FlightLog> ParseFlightJson(const std::string& text) {
 
 namespace {
 
-constexpr size_t kMostBytes = 64 << 20;
-constexpr int kMostRanks = 1000000;
+constexpr size_t kMaxBytes = 64 << 20;
+constexpr int kMaxRanks = 1000000;
 
 absl::Status Bad(const std::string& path, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat(path, ": ", what));
@@ -249,7 +249,7 @@ absl::StatusOr<Contents> ContentsOf(const std::string& path) {
     if (got < 0) return Bad(path, std::strerror(errno));
     if (got == 0) return contents;
     bytes.append(piece, static_cast<size_t>(got));
-    if (bytes.size() > kMostBytes) return Bad(path, "too large for a dump");
+    if (bytes.size() > kMaxBytes) return Bad(path, "too large for a dump");
   }
 }
 
@@ -392,7 +392,7 @@ absl::StatusOr<FlightLog> ParseFlight(const std::string& bytes) {
   absl::StatusOr<FlightLog> log = absl::StartsWith(bytes, kRingMagic)
                                       ? ParseRing(bytes)
                                       : ParseFlightJson(bytes);
-  if (log.ok() && log->world_size > kMostRanks) {
+  if (log.ok() && log->world_size > kMaxRanks) {
     return absl::InvalidArgumentError(
         absl::StrCat("a dump of a world of ", log->world_size));
   }

@@ -54,8 +54,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr char kBeginning[] = R"({"format":"muster worker ends 1")";
-constexpr int64_t kMostRanks = 1000000;
-constexpr size_t kMostText = 400;
+constexpr int64_t kMaxRanks = 1000000;
+constexpr size_t kMaxText = 400;
 
 constexpr std::pair<const char*, HowEnded> kNames[] = {
     {"killed", HowEnded::kKilled},   {"exited", HowEnded::kExited},
@@ -83,7 +83,7 @@ int64_t Whole(const Json& object, const char* key, int64_t least,
 }
 
 std::string Text(const Json& object, const char* key) {
-  std::string text = object.at(key).get<std::string>().substr(0, kMostText);
+  std::string text = object.at(key).get<std::string>().substr(0, kMaxText);
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
   }
@@ -111,7 +111,7 @@ absl::StatusOr<FlightEnd> EndOf(const Json& json, int world_size) {
 absl::StatusOr<FlightEnds> EndsOf(const Json& json) {
   FlightEnds all;
   all.round = static_cast<int>(Whole(json, "round", 0, INT32_MAX));
-  all.world_size = static_cast<int>(Whole(json, "world_size", 1, kMostRanks));
+  all.world_size = static_cast<int>(Whole(json, "world_size", 1, kMaxRanks));
   if (all.round < 0) return Bad("no round");
   if (all.world_size < 1) return Bad("a world of no possible size");
   const Json& workers = json.at("workers");

@@ -17,7 +17,7 @@
 namespace muster {
 namespace {
 
-constexpr size_t kMostMembers = 1000000;
+constexpr size_t kMaxMembers = 1000000;
 
 // The text up to the first 0; unprintable characters become '?'.
 template <size_t n>
@@ -74,7 +74,7 @@ std::vector<int> PeersIn(const Fields& fields) {
   std::vector<int> peers;
   for (const uint64_t two : fields.peers) {
     for (const uint64_t one : {two & 0xffffffff, two >> 32}) {
-      if (one != 0 && one <= kMostMembers) {
+      if (one != 0 && one <= kMaxMembers) {
         peers.push_back(static_cast<int>(one) - 1);
       }
     }
@@ -193,7 +193,7 @@ std::vector<int> DecodeMembers(const std::string& text) {
     int first = 0, last = 0;
     if (ends.size() > 2 || !absl::SimpleAtoi(ends.front(), &first) ||
         !absl::SimpleAtoi(ends.back(), &last) || first < 0 || last < first ||
-        static_cast<size_t>(last - first) + members.size() >= kMostMembers) {
+        static_cast<size_t>(last - first) + members.size() >= kMaxMembers) {
       return {};
     }
     for (int rank = first; rank <= last; rank++) members.push_back(rank);

@@ -16,7 +16,7 @@
 namespace muster {
 namespace {
 
-constexpr int kMostToLookFor = 64;
+constexpr int kMaxToLookFor = 64;
 
 using Absent = std::optional<std::vector<int>>;
 
@@ -41,7 +41,7 @@ Absent LookFor(const Meeting& meeting, Store& store, int size) {
 
 Absent AbsentFrom(const Meeting& meeting, const GroupPlace& place,
                   Duration patience) {
-  if (place.size > kMostToLookFor && place.rank != 0) return {};
+  if (place.size > kMaxToLookFor && place.rank != 0) return {};
   return CallWithin<Absent>(patience,
                             [meeting, store = place.store, size = place.size] {
                               return LookFor(meeting, *store, size);

@@ -98,7 +98,7 @@ void SquareSum::Flush() {
     }
   }
   Carry(&words_);
-  room_ = kMost;
+  room_ = kMax;
 }
 
 SquareSum::Words SquareSum::words() {

@@ -46,10 +46,10 @@ class SquareSum {
 
   std::array<std::array<uint64_t, kExponents>, kLanes> sums_{};
   // Number of elements that may be added before a sum could overflow.
-  int64_t room_ = kMost;
+  int64_t room_ = kMax;
   Words words_{};
 
-  static constexpr int64_t kMost = 1 << 16;
+  static constexpr int64_t kMax = 1 << 16;
 };
 
 }  // namespace muster

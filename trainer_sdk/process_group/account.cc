@@ -16,7 +16,7 @@ namespace {
 
 // Limits the number of accounts read: each rank reads all of them, so the total
 // grows with the square.
-constexpr int kMostAccounts = 128;
+constexpr int kMaxAccounts = 128;
 
 std::string KeyOf(int rank) { return absl::StrCat("account/", rank); }
 
@@ -117,7 +117,7 @@ absl::Status PublishAccount(const GroupPlace& place,
 
 std::vector<std::optional<OperationSignature>> ReadAccounts(
     const GroupPlace& place, Instant deadline) {
-  const int ranks = std::min(place.size, kMostAccounts);
+  const int ranks = std::min(place.size, kMaxAccounts);
   std::vector<std::string> keys;
   keys.reserve(ranks);
   for (int rank = 0; rank < ranks; rank++) keys.push_back(KeyOf(rank));

@@ -12,7 +12,7 @@ namespace {
 
 // More elements than any memory holds. Sums of some thousand such lengths in
 // bytes do not overflow.
-constexpr int64_t kMostElements = int64_t{1} << 46;
+constexpr int64_t kMaxElements = int64_t{1} << 46;
 
 // Lengths in elements of this rank's input and output. `in_place`: offset of
 // the shorter in the longer buffer if the operation is in place; -1: in place
@@ -42,7 +42,7 @@ absl::Status CheckCounts(const Operation& operation,
   }
   int64_t sum = 0;
   for (const int64_t count : counts) {
-    if (count < 0 || count > kMostElements || sum > kMostElements) {
+    if (count < 0 || count > kMaxElements || sum > kMaxElements) {
       return Wrong(operation, "a count of ", count, " elements");
     }
     sum += count;
@@ -66,7 +66,7 @@ absl::Status CheckMessage(const Operation& operation,
       message.kind != OperationKind::kReceive) {
     return Wrong(operation, "a message that is neither sent nor received");
   }
-  if (message.count < 0 || message.count > kMostElements) {
+  if (message.count < 0 || message.count > kMaxElements) {
     return Wrong(operation, "a message of ", message.count, " elements");
   }
   if (message.count > 0 && message.data == nullptr) {
@@ -168,7 +168,7 @@ absl::Status CheckRankAndCounts(const Operation& operation, int rank,
       (operation.root < 0 || operation.root >= size)) {
     return Wrong(operation, "root ", operation.root, " in a group of ", size);
   }
-  if (operation.count < 0 || operation.count > kMostElements / size) {
+  if (operation.count < 0 || operation.count > kMaxElements / size) {
     return Wrong(operation, "a count of ", operation.count, " elements");
   }
   if (!UsesCounts(operation.kind)) {

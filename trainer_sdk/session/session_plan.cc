@@ -30,7 +30,7 @@ int DerivedPort(const std::string& job) {
 namespace {
 
 // The largest allowed world size.
-constexpr int kMostRanks = 1 << 20;
+constexpr int kMaxRanks = 1 << 20;
 
 // Reads environment variables and remembers the first error, so that a caller
 // can read a whole plan and check once. A variable that is set to the empty
@@ -142,7 +142,7 @@ bool HasAgentStore(EnvironmentReader& variables) {
 // each would take itself for that worker.
 void RefuseOuterWorld(EnvironmentReader& variables, const SessionPlan& plan) {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
-    const auto size = variables.Number(name, 1, kMostRanks);
+    const auto size = variables.Number(name, 1, kMaxRanks);
     if (size && *size > plan.world_size) {
       variables.Refuse(absl::StrCat(
           variables.Shown("WORLD_SIZE"), " and ", variables.Shown(name),
@@ -155,13 +155,13 @@ void RefuseOuterWorld(EnvironmentReader& variables, const SessionPlan& plan) {
 SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
   SessionPlan plan;
   plan.launcher = WhoseVariables(variables);
-  plan.rank = variables.Number("RANK", 0, kMostRanks - 1).value_or(0);
-  plan.world_size = variables.Required("WORLD_SIZE", 1, kMostRanks, "RANK");
-  const auto local_rank = variables.Number("LOCAL_RANK", 0, kMostRanks - 1);
+  plan.rank = variables.Number("RANK", 0, kMaxRanks - 1).value_or(0);
+  plan.world_size = variables.Required("WORLD_SIZE", 1, kMaxRanks, "RANK");
+  const auto local_rank = variables.Number("LOCAL_RANK", 0, kMaxRanks - 1);
   plan.local_rank = local_rank.value_or(0);
-  plan.local_world_size = variables.Number("LOCAL_WORLD_SIZE", 1, kMostRanks);
-  plan.group_rank = variables.Number("GROUP_RANK", 0, kMostRanks - 1);
-  plan.group_world_size = variables.Number("GROUP_WORLD_SIZE", 1, kMostRanks);
+  plan.local_world_size = variables.Number("LOCAL_WORLD_SIZE", 1, kMaxRanks);
+  plan.group_rank = variables.Number("GROUP_RANK", 0, kMaxRanks - 1);
+  plan.group_world_size = variables.Number("GROUP_WORLD_SIZE", 1, kMaxRanks);
   if (!local_rank && !plan.local_world_size && !plan.group_rank &&
       !plan.group_world_size) {
     // For job operators that start one process per node.
@@ -230,13 +230,13 @@ SessionPlan PlanOfOpenMpi(EnvironmentReader& variables) {
   SessionPlan plan;
   plan.launcher = Launcher::kOpenMpi;
   plan.rank =
-      variables.Number("OMPI_COMM_WORLD_RANK", 0, kMostRanks - 1).value_or(0);
-  plan.world_size = variables.Required("OMPI_COMM_WORLD_SIZE", 1, kMostRanks,
+      variables.Number("OMPI_COMM_WORLD_RANK", 0, kMaxRanks - 1).value_or(0);
+  plan.world_size = variables.Required("OMPI_COMM_WORLD_SIZE", 1, kMaxRanks,
                                        "OMPI_COMM_WORLD_RANK");
   plan.local_rank = variables.Required("OMPI_COMM_WORLD_LOCAL_RANK", 0,
-                                       kMostRanks - 1, "OMPI_COMM_WORLD_RANK");
-  plan.local_world_size = variables.Required(
-      "OMPI_COMM_WORLD_LOCAL_SIZE", 1, kMostRanks, "OMPI_COMM_WORLD_RANK");
+                                       kMaxRanks - 1, "OMPI_COMM_WORLD_RANK");
+  plan.local_world_size = variables.Required("OMPI_COMM_WORLD_LOCAL_SIZE", 1,
+                                             kMaxRanks, "OMPI_COMM_WORLD_RANK");
   const std::string job = variables.Text(
       variables.FirstSet({"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}));
   return WithMaster(variables, plan, job.empty() ? "" : "mpi-" + job);
@@ -245,12 +245,12 @@ SessionPlan PlanOfOpenMpi(EnvironmentReader& variables) {
 SessionPlan PlanOfPmi(EnvironmentReader& variables) {
   SessionPlan plan;
   plan.launcher = Launcher::kPmi;
-  plan.rank = variables.Number("PMI_RANK", 0, kMostRanks - 1).value_or(0);
-  plan.world_size = variables.Required("PMI_SIZE", 1, kMostRanks, "PMI_RANK");
+  plan.rank = variables.Number("PMI_RANK", 0, kMaxRanks - 1).value_or(0);
+  plan.world_size = variables.Required("PMI_SIZE", 1, kMaxRanks, "PMI_RANK");
   // The names used by MPICH and Intel MPI.
   plan.local_rank =
-      variables.Required("MPI_LOCALRANKID", 0, kMostRanks - 1, "PMI_RANK");
-  plan.local_world_size = variables.Number("MPI_LOCALNRANKS", 1, kMostRanks);
+      variables.Required("MPI_LOCALRANKID", 0, kMaxRanks - 1, "PMI_RANK");
+  plan.local_world_size = variables.Number("MPI_LOCALNRANKS", 1, kMaxRanks);
   return WithMaster(variables, plan, "");
 }
 
@@ -276,17 +276,17 @@ bool IsSlurmTask(const EnvironmentReader& variables) {
 SessionPlan PlanOfSlurm(EnvironmentReader& variables) {
   SessionPlan plan;
   plan.launcher = Launcher::kSlurm;
-  plan.rank = variables.Number("SLURM_PROCID", 0, kMostRanks - 1).value_or(0);
+  plan.rank = variables.Number("SLURM_PROCID", 0, kMaxRanks - 1).value_or(0);
   plan.world_size = variables.Required(
       variables.FirstSet({"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}), 1,
-      kMostRanks, "SLURM_PROCID");
+      kMaxRanks, "SLURM_PROCID");
   plan.local_rank =
-      variables.Required("SLURM_LOCALID", 0, kMostRanks - 1, "SLURM_PROCID");
+      variables.Required("SLURM_LOCALID", 0, kMaxRanks - 1, "SLURM_PROCID");
   plan.group_rank =
-      variables.Required("SLURM_NODEID", 0, kMostRanks - 1, "SLURM_PROCID");
+      variables.Required("SLURM_NODEID", 0, kMaxRanks - 1, "SLURM_PROCID");
   plan.group_world_size = variables.Required(
       variables.FirstSet({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}), 1,
-      kMostRanks, "SLURM_PROCID");
+      kMaxRanks, "SLURM_PROCID");
   plan.local_world_size =
       TasksOnNode(variables.Text(variables.FirstSet(
                       {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"})),
@@ -366,7 +366,7 @@ void Judge(EnvironmentReader& variables, const SessionPlan& plan) {
   }
   // Set for other processes, for example by a batch script that exports it
   // before srun.
-  const auto stated = variables.Number("WORLD_SIZE", 1, kMostRanks);
+  const auto stated = variables.Number("WORLD_SIZE", 1, kMaxRanks);
   if (stated && *stated > 1 && plan.launcher == Launcher::kAlone) {
     variables.Refuse(variables.Shown("WORLD_SIZE") +
                      ", but RANK is not set; set both or neither");

@@ -144,8 +144,8 @@ void Peers::Meet() {
     crowded_ = crowded_ || !MaySpin(cores, rank);
   }
   const bool alone = MaySpin(cores, rank_);
-  most_spins_ = alone ? kSpins : 0;
-  spins_ = most_spins_;
+  max_spins_ = alone ? kSpins : 0;
+  spins_ = max_spins_;
   yields_ = alone ? kYields : kYieldsWhenCrowded;
 }
 
@@ -164,7 +164,7 @@ std::string Peers::Who(int rank) const {
 bool Peers::Spin(const Wish& wish) {
   for (int i = 0; i < spins_; ++i) {
     if (wish.Granted()) {
-      spins_ = most_spins_;
+      spins_ = max_spins_;
       return true;
     }
     if (broken()) return false;
@@ -173,7 +173,7 @@ bool Peers::Spin(const Wish& wish) {
   for (int i = 0; i < yields_; ++i) {
     if (wish.Granted()) {
       if (i == 1)
-        spins_ = std::min(most_spins_, std::max(spins_ / 2, kFewestSpins));
+        spins_ = std::min(max_spins_, std::max(spins_ / 2, kFewestSpins));
       return true;
     }
     if (broken()) return false;

@@ -152,7 +152,7 @@ class Peers {
   std::vector<OwnedFd> lives_;
   std::vector<OwnedFd> connections_;
   bool crowded_ = true;
-  int most_spins_ = 0;
+  int max_spins_ = 0;
   int spins_ = 0;  // adapted by Spin
   int yields_ = 0;
 };

@@ -21,7 +21,7 @@
 namespace muster {
 namespace {
 
-constexpr int64_t kMost = 1'000'003;
+constexpr int64_t kMax = 1'000'003;
 
 struct Numbers {
   DType dtype;
@@ -32,27 +32,27 @@ enum class Where { kHeap, kPrivate };
 // Values of different magnitudes, so that another order gives another result.
 std::string Input(DType dtype, int rank) {
   std::mt19937 random(rank + 1);
-  std::vector<float> floats(kMost);
+  std::vector<float> floats(kMax);
   for (float& value : floats) {
     const uint32_t bits = random();
     value = (static_cast<float>(bits >> 8) / (1 << 23) - 1) *
             static_cast<float>(1 << (bits & 15));
   }
-  std::string bytes(kMost * SizeOf(dtype), '\0');
+  std::string bytes(kMax * SizeOf(dtype), '\0');
   if (dtype == DType::kFloat32) {
     std::memcpy(bytes.data(), floats.data(), bytes.size());
   } else {
-    Narrow(floats.data(), dtype, bytes.data(), kMost);
+    Narrow(floats.data(), dtype, bytes.data(), kMax);
   }
   return bytes;
 }
 
 std::string Reduced(const Numbers& numbers,
                     const std::vector<const void*>& sources) {
-  std::string result(kMost * SizeOf(numbers.dtype), '\0');
+  std::string result(kMax * SizeOf(numbers.dtype), '\0');
   void* const to = result.data();
   Reduce(numbers.dtype, numbers.op, sources.data(),
-         static_cast<int>(sources.size()), &to, 1, kMost);
+         static_cast<int>(sources.size()), &to, 1, kMax);
   return result;
 }
 
@@ -87,12 +87,12 @@ TEST_P(Order, IsThatOfRanksBitForBit) {
     std::vector<char*> buffers;
     for (int i = 0; i < 2; ++i) {
       if (where == Where::kHeap) {
-        auto memory = transport.Allocate(kMost * element, context);
+        auto memory = transport.Allocate(kMax * element, context);
         if (!memory.ok()) return memory.status();
         heap.push_back(*std::move(memory));
         buffers.push_back(static_cast<char*>(heap.back()->data()));
       } else {
-        own.emplace_back(kMost * element, '\0');
+        own.emplace_back(kMax * element, '\0');
         buffers.push_back(own.back().data());
       }
     }

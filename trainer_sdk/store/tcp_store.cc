@@ -73,9 +73,9 @@ absl::StatusOr<std::optional<store::StoreChannel>> WaitLines::Take(
     Instant patience) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (!given_back_.wait_until(lock, ToSteady(patience),
-                              [this] { return taken_ < most_; })) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("all ", most_, " connections for waiting are in use"));
+                              [this] { return taken_ < max_channels_; })) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "all ", max_channels_, " connections for waiting are in use"));
   }
   ++taken_;
   std::optional<store::StoreChannel> line;
@@ -147,9 +147,9 @@ std::vector<std::string_view> Views(const std::vector<std::string>& keys) {
   return std::vector<std::string_view>(keys.begin(), keys.end());
 }
 
-absl::Status TooLarge(const char* what, size_t size, size_t most) {
-  return absl::ResourceExhaustedError(
-      absl::StrCat(what, " of ", size, " bytes is beyond the store's ", most));
+absl::Status TooLarge(const char* what, size_t size, size_t max_bytes) {
+  return absl::ResourceExhaustedError(absl::StrCat(
+      what, " of ", size, " bytes is beyond the store's ", max_bytes));
 }
 
 // Checked here, because the server would close the connection without an error.

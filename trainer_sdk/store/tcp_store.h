@@ -23,11 +23,12 @@
 namespace muster {
 
 // The connections on which a client's threads wait for keys, one thread per
-// connection. They are opened on demand, at most `most` of them. Thread-safe.
+// connection. They are opened on demand, at most `max_channels` of them.
+// Thread-safe.
 class WaitLines {
  public:
-  WaitLines(std::string host, int port, size_t most)
-      : host_(std::move(host)), port_(port), most_(most) {}
+  WaitLines(std::string host, int port, size_t max_channels)
+      : host_(std::move(host)), port_(port), max_channels_(max_channels) {}
 
   // Sends the WAIT in `request` and blocks until its reply.
   //   DeadlineExceeded   some keys do not exist; with a message, the store did
@@ -46,7 +47,7 @@ class WaitLines {
 
   const std::string host_;
   const int port_;
-  const size_t most_;
+  const size_t max_channels_;
   std::mutex mutex_;
   std::condition_variable given_back_;
   std::vector<store::StoreChannel> free_;

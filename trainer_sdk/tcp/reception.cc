@@ -128,7 +128,7 @@ class Reception {
         deadline_(deadline),
         next_(next),
         sockets_(sockets),
-        most_callers_(own.size + kStrangers) {}
+        max_callers_(own.size + kStrangers) {}
 
   absl::Status Run() {
     for (uint32_t left = own_.size - 1 - own_.rank; left > 0;) {
@@ -153,7 +153,7 @@ class Reception {
     ArrivingHello arriving;
   };
 
-  bool full() const { return callers_.size() >= most_callers_; }
+  bool full() const { return callers_.size() >= max_callers_; }
 
   // Once the next rank has connected, its listener may close, which then means
   // nothing.
@@ -230,7 +230,7 @@ class Reception {
   const Instant deadline_;
   ListenerWatch& next_;
   std::vector<OwnedFd>& sockets_;
-  const size_t most_callers_;
+  const size_t max_callers_;
   std::list<Caller> callers_;  // callers that have not identified themselves
 };
 

@@ -25,12 +25,12 @@ bool IsOfPass(SpanKind kind) {
 }  // namespace
 
 TimelineRecorder::TimelineRecorder(int64_t steps)
-    : most_steps_(static_cast<size_t>(std::max<int64_t>(1, steps))) {}
+    : max_steps_(static_cast<size_t>(std::max<int64_t>(1, steps))) {}
 
 void TimelineRecorder::BeginStep(int64_t step) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Step next;
-  if (steps_.size() == most_steps_) {
+  if (steps_.size() == max_steps_) {
     // Reuses its memory.
     next = std::move(steps_.front());
     next.spans.clear();
@@ -47,7 +47,7 @@ void TimelineRecorder::Add(SpanKind kind, int64_t number, Instant begin,
   const std::lock_guard<std::mutex> lock(mutex_);
   if (steps_.empty()) return;
   Step& step = steps_.back();
-  if (IsOfPass(kind) && ++step.passes > kMostPasses) {
+  if (IsOfPass(kind) && ++step.passes > kMaxPasses) {
     ++step.left_out;
     return;
   }

@@ -19,12 +19,12 @@ namespace muster {
 // buckets. A training that does not record passes a null recorder (see
 // RecordedSpan), which costs one comparison per span.
 //
-// At most kMostPasses passes and parts are kept per step, the first ones;
+// At most kMaxPasses passes and parts are kept per step, the first ones;
 // buckets and waits are not limited. Thread-safe. Spans belong to the step that
 // began last.
 class TimelineRecorder : public ReducerObserver {
  public:
-  static constexpr int64_t kMostPasses = 2000;
+  static constexpr int64_t kMaxPasses = 2000;
 
   // `steps`: the number of steps to keep, at least 1.
   explicit TimelineRecorder(int64_t steps);
@@ -45,7 +45,7 @@ class TimelineRecorder : public ReducerObserver {
     int64_t left_out = 0;
   };
 
-  const size_t most_steps_;
+  const size_t max_steps_;
   mutable std::mutex mutex_;
   std::deque<Step> steps_;
 };

@@ -43,14 +43,14 @@ TEST(TimelineRecorderTest, ManyMicroBatchesLeaveBucketsTheirPlace) {
   TimelineRecorder recorder(1);
   for (int64_t step = 0; step < 2; ++step) {
     recorder.BeginStep(step);
-    for (int64_t i = 0; i < TimelineRecorder::kMostPasses + 5; ++i) {
+    for (int64_t i = 0; i < TimelineRecorder::kMaxPasses + 5; ++i) {
       recorder.Add(SpanKind::kBackward, i, At(i), At(i + 1));
     }
     recorder.OnReduced({});
     recorder.Add(SpanKind::kStep, 0, At(0), At(9999));
     const std::vector<TimelineSpan> spans = recorder.spans();
     ASSERT_EQ(spans.size(),
-              static_cast<size_t>(TimelineRecorder::kMostPasses + 2));
+              static_cast<size_t>(TimelineRecorder::kMaxPasses + 2));
     EXPECT_EQ(spans[spans.size() - 2].kind, SpanKind::kReduce);
     EXPECT_EQ(spans.back().number, 5);
   }

@@ -9,7 +9,7 @@ namespace {
 
 using Environment = std::map<std::string, std::string>;
 
-constexpr int kMostPods = 1'000'000;
+constexpr int kMaxPods = 1'000'000;
 
 bool IsDigits(const std::string& text) {
   return !text.empty() &&
@@ -35,7 +35,7 @@ std::string WithoutIndex(const std::string& name, const std::string& index) {
 absl::StatusOr<std::optional<PodPlace>> IndexedJobPlace(
     const Environment& environment, const FlagDefault& index) {
   const absl::StatusOr<int64_t> number =
-      ReadNumber(index.text, 0, kMostPods - 1);
+      ReadNumber(index.text, 0, kMaxPods - 1);
   if (!number.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(
         index.origin, "=", index.text, ": ", number.status().message(),

@@ -8,18 +8,18 @@
 namespace muster::launcher {
 namespace {
 
-constexpr size_t kMostHosts = 65536;
-constexpr size_t kMostBytes = 1 << 20;
+constexpr size_t kMaxHosts = 65536;
+constexpr size_t kMaxBytes = 1 << 20;
 // Bounds what the names of all hosts take.
 constexpr size_t kLongestName = 255;
-constexpr size_t kMostDigits = 15;
+constexpr size_t kMaxDigits = 15;
 
 absl::Status Wrong(const std::string& what) {
   return absl::InvalidArgumentError(what);
 }
 
 bool IsNumber(const std::string& text) {
-  return !text.empty() && text.size() <= kMostDigits &&
+  return !text.empty() && text.size() <= kMaxDigits &&
          std::all_of(text.begin(), text.end(),
                      [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -57,8 +57,8 @@ absl::StatusOr<std::vector<std::string>> ExpandRanges(const std::string& text) {
     const uint64_t first = std::stoull(low);
     const uint64_t last = std::stoull(high);
     if (last < first) return Wrong(absl::StrCat("'", range, "' runs down"));
-    if (last - first >= kMostHosts - numbers.size()) {
-      return Wrong(absl::StrCat("more than ", kMostHosts, " hosts"));
+    if (last - first >= kMaxHosts - numbers.size()) {
+      return Wrong(absl::StrCat("more than ", kMaxHosts, " hosts"));
     }
     for (uint64_t number = first; number <= last; ++number) {
       numbers.push_back(Padded(number, low.size()));
@@ -70,8 +70,8 @@ absl::StatusOr<std::vector<std::string>> ExpandRanges(const std::string& text) {
 // Each of `heads` followed by each of `tails`, as long as that is bounded.
 absl::Status Multiply(const std::vector<std::string>& tails, size_t already,
                       std::vector<std::string>& heads) {
-  if (heads.size() * tails.size() > kMostHosts - already) {
-    return Wrong(absl::StrCat("more than ", kMostHosts, " hosts"));
+  if (heads.size() * tails.size() > kMaxHosts - already) {
+    return Wrong(absl::StrCat("more than ", kMaxHosts, " hosts"));
   }
   std::vector<std::string> all;
   all.reserve(heads.size() * tails.size());
@@ -127,7 +127,7 @@ absl::Status ExpandEntry(const std::string& entry,
 
 absl::StatusOr<std::vector<std::string>> ExpandHostList(
     const std::string& text) {
-  if (text.size() > kMostBytes) return Wrong("too long");
+  if (text.size() > kMaxBytes) return Wrong("too long");
   std::vector<std::string> hosts;
   std::string entry;
   bool in_brackets = false;

@@ -16,7 +16,7 @@ namespace {
 // SIGTERM (behind SIGCONT) when a job is preempted, ends its time or is
 // cancelled.
 constexpr char kNotices[] = "SIGUSR1,SIGTERM";
-constexpr int64_t kMostGpus = 4096;
+constexpr int64_t kMaxGpus = 4096;
 
 // "2", "a100:2", "gpu:a100:2" or several, "volta:2,kepler:1", as of
 // --gpus-per-node; nullopt: none of these.
@@ -26,11 +26,11 @@ std::optional<int64_t> SumOfGpus(const std::string& text) {
     const size_t colon = part.rfind(':');
     const absl::StatusOr<int64_t> number =
         ReadNumber(colon == std::string::npos ? part : part.substr(colon + 1),
-                   0, kMostGpus);
+                   0, kMaxGpus);
     if (!number.ok()) return std::nullopt;
     sum += *number;
   }
-  return sum <= kMostGpus ? std::optional(sum) : std::nullopt;
+  return sum <= kMaxGpus ? std::optional(sum) : std::nullopt;
 }
 
 // One worker for each of this node's GPUs. The variable that speaks of this
@@ -42,7 +42,7 @@ absl::Status AddWorkers(const SlurmEnvironment& environment,
     const std::optional<int64_t> gpus = SumOfGpus(text);
     if (!gpus) {
       return absl::InvalidArgumentError(absl::StrCat(
-          variable, "=", text, ": no number of GPUs from 0 to ", kMostGpus,
+          variable, "=", text, ": no number of GPUs from 0 to ", kMaxGpus,
           ", such as 4 or a100:4; --nproc-per-node says how many workers"));
     }
     if (*gpus > 0) {

@@ -11,7 +11,7 @@
 namespace muster::launcher {
 namespace {
 
-constexpr int64_t kMostTasks = 10'000'000;
+constexpr int64_t kMaxTasks = 10'000'000;
 constexpr int64_t kLargestId = 4'294'967'295;
 // Slurm's numbers of steps that are none of srun's: a batch script, salloc's
 // shell on a node, and others (slurm.h, SLURM_MAX_NORMAL_STEP_ID).
@@ -20,7 +20,7 @@ constexpr int64_t kLargestStep = 0xfffffff0;
 constexpr uint64_t kFirstPort = 12000;
 constexpr uint64_t kStepsApart = 16;
 constexpr uint64_t kPorts = 1298 * kStepsApart;
-constexpr int kMostComponents = 128;
+constexpr int kMaxComponents = 128;
 
 absl::Status Wrong(const std::string& name, const std::string& text,
                    const std::string& what) {
@@ -54,7 +54,7 @@ absl::StatusOr<int> LargestPerNode(const std::string& name,
   int64_t largest = 0;
   for (const std::string& part : ReadList(text)) {
     const absl::StatusOr<int64_t> number =
-        ReadNumber(part.substr(0, part.find('(')), 0, kMostTasks);
+        ReadNumber(part.substr(0, part.find('(')), 0, kMaxTasks);
     if (!number.ok()) {
       return Wrong(name, text, std::string(number.status().message()));
     }
@@ -73,7 +73,7 @@ struct FirstHost {
 absl::StatusOr<FirstHost> FindFirst(const SlurmEnvironment& environment,
                                     const std::vector<std::string>& hosts) {
   const std::set<std::string> known(hosts.begin(), hosts.end());
-  for (int component = 0; component < kMostComponents; ++component) {
+  for (int component = 0; component < kMaxComponents; ++component) {
     const std::string name =
         absl::StrCat("SLURM_JOB_NODELIST_HET_GROUP_", component);
     if (SlurmValue(environment, name).empty()) break;
@@ -99,9 +99,9 @@ SlurmContext Context(const SlurmEnvironment& environment, int64_t step) {
 
 // Fills in what only a step has.
 absl::Status ReadTasks(const SlurmEnvironment& environment, SlurmPlace& place) {
-  const auto tasks = Number(environment, "SLURM_STEP_NUM_TASKS", kMostTasks);
-  const auto task = Number(environment, "SLURM_PROCID", kMostTasks);
-  const auto local = Number(environment, "SLURM_LOCALID", kMostTasks);
+  const auto tasks = Number(environment, "SLURM_STEP_NUM_TASKS", kMaxTasks);
+  const auto task = Number(environment, "SLURM_PROCID", kMaxTasks);
+  const auto local = Number(environment, "SLURM_LOCALID", kMaxTasks);
   for (const auto* number : {&tasks, &task, &local}) {
     if (!number->ok()) return number->status();
   }

@@ -8,7 +8,7 @@
 namespace muster::launcher {
 namespace {
 
-constexpr size_t kMostLevels = 16;
+constexpr size_t kMaxLevels = 16;
 constexpr size_t kLongest = 4096;
 
 // Pieces between dots; those within brackets, as in "s[0.1]", do not count.
@@ -36,7 +36,7 @@ std::string TopologyLabels(const std::string& address,
   // A node's own name may have dots: what is in front of it is counted.
   const auto node = std::find(kinds.begin(), kinds.end(), "node");
   const auto levels = static_cast<size_t>(node - kinds.begin());
-  if (node == kinds.end() || levels > kMostLevels || levels >= names.size()) {
+  if (node == kinds.end() || levels > kMaxLevels || levels >= names.size()) {
     return "";
   }
   std::string labels;

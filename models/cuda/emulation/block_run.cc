@@ -100,7 +100,7 @@ void BlockRun::RunGrid(Extent blocks, Extent threads,
                        const std::function<void()>& body) {
   MUSTER_CHECK(current == nullptr) << "a kernel launches a kernel";
   const unsigned count = threads.x * threads.y;
-  MUSTER_CHECK(count > 0 && count <= kMostThreads)
+  MUSTER_CHECK(count > 0 && count <= kMaxThreads)
       << "a block of " << count << " threads";
   MUSTER_CHECK(blocks.x > 0 && blocks.y > 0) << "a grid without blocks";
   MUSTER_CHECK(blocks.y <= 65535) << "a grid of " << blocks.y << " in y";

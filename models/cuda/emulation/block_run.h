@@ -47,7 +47,7 @@ class BlockRun {
  public:
   static constexpr unsigned kWarpSize = 32;
   // The limit of GPUs.
-  static constexpr unsigned kMostThreads = 1024;
+  static constexpr unsigned kMaxThreads = 1024;
 
   // `body`: the code of each thread.
   static void RunGrid(Extent blocks, Extent threads,

@@ -13,9 +13,9 @@ namespace muster::models::cuda {
 // products by OpenBLAS in float32. New memory is filled with NaNs.
 class EmulatedDevice : public Device {
  public:
-  // Allocations beyond a total of `most_bytes` fail.
-  explicit EmulatedDevice(int64_t most_bytes = int64_t{1} << 40)
-      : left_(most_bytes) {}
+  // Allocations beyond a total of `max_bytes` fail.
+  explicit EmulatedDevice(int64_t max_bytes = int64_t{1} << 40)
+      : left_(max_bytes) {}
 
   absl::StatusOr<std::shared_ptr<void>> Allocate(int64_t bytes) override;
   CudaStream stream() const override { return nullptr; }

@@ -23,7 +23,7 @@ __global__ void Forward(int64_t rows, int64_t time, float factor, T* scores) {
   for (int64_t j = lane; j < seen; j += kWarp) {
     most = fmaxf(most, factor * ToFloat(x[j]));
   }
-  most = WarpMost(most);
+  most = WarpMax(most);
   float sum = 0;
   for (int64_t j = lane; j < seen; j += kWarp) {
     sum += expf(factor * ToFloat(x[j]) - most);

@@ -46,7 +46,7 @@ __device__ Partition RowPartition(const T* row, int64_t classes,
     for (int i = 0; i < kAtOnce; ++i) sum += expf(x[i] - new_most);
     most = new_most;
   }
-  const float largest = BlockMost(most, line);
+  const float largest = BlockMax(most, line);
   // The sum of a thread without a column is 0.
   return {largest, BlockSum(sum * expf(most - largest), line)};
 }

@@ -19,7 +19,7 @@ __device__ T WarpSum(T value) {
   return value;
 }
 
-__device__ inline float WarpMost(float value) {
+__device__ inline float WarpMax(float value) {
   for (int step = kWarp / 2; step > 0; step /= 2) {
     value = fmaxf(value, __shfl_xor_sync(kAllLanes, value, step));
   }
@@ -40,8 +40,8 @@ __device__ T BlockSum(T value, SharedArray<T, warps>& line) {
 }
 
 template <int warps>
-__device__ float BlockMost(float value, SharedArray<float, warps>& line) {
-  value = WarpMost(value);
+__device__ float BlockMax(float value, SharedArray<float, warps>& line) {
+  value = WarpMax(value);
   __syncthreads();
   if (threadIdx.x % kWarp == 0) line[threadIdx.x / kWarp] = value;
   __syncthreads();

@@ -8,7 +8,7 @@ namespace muster::models::cuda {
 namespace {
 
 constexpr int kThreads = 128;
-constexpr int64_t kMostBlocks = 512;
+constexpr int64_t kMaxBlocks = 512;
 // A block with fewer elements per thread is not worth its sums.
 constexpr int64_t kLeastElements = 16;
 
@@ -72,7 +72,7 @@ __global__ void AddEach(const T* values, int64_t count, Word* words) {
 void AddSquares(const void* values, DType type, int64_t count, int64_t* words,
                 CudaStream stream) {
   const Grid grid{.blocks = std::min(
-                      kMostBlocks, DividedUp(count, kThreads * kLeastElements)),
+                      kMaxBlocks, DividedUp(count, kThreads * kLeastElements)),
                   .threads = kThreads};
   WithElements(const_cast<void*>(values), type, [&](auto* elements) {
     using T = std::remove_pointer_t<decltype(elements)>;

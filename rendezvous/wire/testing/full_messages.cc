@@ -127,8 +127,8 @@ Report FullReport() {
   report.cancel = CancelWish{2, true};
   report.signals = {{1, 10}, {2, 12}};
   report.preemption = PreemptionNotice{10, "h2", milliseconds(1500)};
-  report.fitness = Fitness::kUnfit;
-  report.unfit = "disk full\xff";
+  report.health = Health::kUnhealthy;
+  report.unhealthy = "disk full\xff";
   report.progress = {FullProgress(1), FullProgress(2)};
   return report;
 }
@@ -181,8 +181,8 @@ JobStatus FullStatus() {
   node.draining = true;
   node.silent_for = milliseconds(7);
   node.progress = {FullProgress(1)};
-  node.fitness = Fitness::kUnfit;
-  node.unfit = "no GPU";
+  node.health = Health::kUnhealthy;
+  node.unhealthy = "no GPU";
   status.preemption = PreemptionNotice{10, "h2", milliseconds(1300)};
   status.nodes = {node};
   status.verdict = FullDirective(DirectiveKind::kFinished).verdict;

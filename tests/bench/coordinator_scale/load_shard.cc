@@ -24,7 +24,7 @@ namespace {
 constexpr std::chrono::seconds kPatience(300);
 // Maximum number of pending connections. Thousands at once would overflow the
 // listener's queue, and TCP retries only after a second.
-constexpr int kMostConnecting = 200;
+constexpr int kMaxConnecting = 200;
 
 int64_t Now() {
   timespec now = {};
@@ -179,7 +179,7 @@ int RunLoadShard(const LoadShard& shard) {
   std::vector<std::unique_ptr<SimulatedAgent>> agents;
   const int64_t first_channel = Now();
   for (int i = 0; i < shard.count; ++i) {
-    tally.AwaitJoined(i - kMostConnecting);
+    tally.AwaitJoined(i - kMaxConnecting);
     agents.push_back(std::make_unique<SimulatedAgent>(
         address, FirstReport(shard, shard.first + i), &tally));
   }

@@ -5,7 +5,7 @@ namespace muster::simulation {
 std::vector<std::unique_ptr<Checker>> AllCheckers(const Plan& plan) {
   std::vector<std::unique_ptr<Checker>> all;
   for (auto make : {NewAttributionChecker, NewBudgetChecker, NewDeadlineChecker,
-                    NewDetectionChecker, NewFitnessChecker, NewHangChecker,
+                    NewDetectionChecker, NewHealthChecker, NewHangChecker,
                     NewIncarnationChecker, NewOwnerChecker,
                     NewPreemptionChecker, NewRoundChecker, NewStickyChecker,
                     NewVerdictChecker, NewWorldChecker}) {

@@ -27,7 +27,7 @@ std::unique_ptr<Checker> NewHangChecker(const Plan& plan);
 // part again.
 std::unique_ptr<Checker> NewIncarnationChecker(const Plan& plan);
 // No round begins with a node that is not known to be fit.
-std::unique_ptr<Checker> NewFitnessChecker(const Plan& plan);
+std::unique_ptr<Checker> NewHealthChecker(const Plan& plan);
 // After the notice of a preemption no round begins, on no node that knows of
 // it; the job ends within what it is given, and not as a success. A node that
 // knows of it leaves in time even without a coordinator.

@@ -43,9 +43,9 @@ class WorkStream {
 // streams give wrong results or reports of ThreadSanitizer.
 class StreamDevice final : public Device {
  public:
-  // Allocations beyond a total of `most_bytes` fail.
-  explicit StreamDevice(int64_t most_bytes = int64_t{1} << 40)
-      : left_(most_bytes) {}
+  // Allocations beyond a total of `max_bytes` fail.
+  explicit StreamDevice(int64_t max_bytes = int64_t{1} << 40)
+      : left_(max_bytes) {}
 
   absl::StatusOr<std::shared_ptr<void>> Allocate(int64_t bytes) override;
   void* handle(Stream stream) const override;

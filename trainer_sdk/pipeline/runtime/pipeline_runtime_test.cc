@@ -65,7 +65,7 @@ struct Pipeline {
 // The largest number of buffers that a rank may need: for inputs that were
 // requested and not used; for data of its own and the next stages, which it may
 // have sent; and for the input and output of a pass.
-int MostBuffers(const PipelineSchedule& lowered, int rank) {
+int MaxBuffers(const PipelineSchedule& lowered, int rank) {
   const PipelineShape& shape = lowered.shape;
   int asked = 0;
   int most_asked = 0;
@@ -142,7 +142,7 @@ void ExpectPerformed(const PipelineSchedule& schedule, TransportChoice choice,
           factors.resize(steps);
           EXPECT_THAT(factors, Each(8.0 / shape.micro_batches));
         }
-        EXPECT_LE(runtime.stream_buffers(), MostBuffers(lowered, group.rank()));
+        EXPECT_LE(runtime.stream_buffers(), MaxBuffers(lowered, group.rank()));
         return absl::OkStatus();
       },
       Over(choice));
@@ -202,7 +202,7 @@ TEST(PipelineRuntimeTest, BuffersAreForWhatIsUnderWayAndNotForAll) {
   const auto schedule = *MakeSchedule(ScheduleKind::k1F1B, {3, 1, 60});
   const auto lowered = *AddCommunication(schedule);
   for (int rank = 0; rank < 3; ++rank) {
-    EXPECT_LE(MostBuffers(lowered, rank), 10);
+    EXPECT_LE(MaxBuffers(lowered, rank), 10);
   }
   ExpectPerformed(schedule, TransportChoice::kSharedMemory);
 }

@@ -15,10 +15,10 @@ namespace muster {
 // same shape.
 struct StreamShape {
   DType dtype = DType::kFloat32;
-  // Sizes from the slowest dimension to the fastest; at most kMostDimensions.
+  // Sizes from the slowest dimension to the fastest; at most kMaxDimensions.
   std::vector<int64_t> sizes;
 
-  static constexpr int kMostDimensions = 8;
+  static constexpr int kMaxDimensions = 8;
 
   int64_t count() const {
     int64_t count = 1;

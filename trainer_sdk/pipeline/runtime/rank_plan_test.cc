@@ -100,7 +100,7 @@ TEST(RankPlanTest, ARankHasTheScheduleMostHeldAndNotOneAMicroBatch) {
     const auto timeline = Simulate(computations, {});
     for (int rank = 0; rank < schedule.shape.ranks; ++rank) {
       EXPECT_THAT(Training(schedule, rank).places,
-                  ElementsAre(timeline->most_held[rank]));
+                  ElementsAre(timeline->max_held[rank]));
     }
   }
 }

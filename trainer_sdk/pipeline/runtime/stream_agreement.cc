@@ -10,28 +10,28 @@ namespace muster {
 namespace {
 
 // Bounds the sizes, so that their products cannot overflow.
-constexpr int64_t kMostElements = int64_t{1} << 40;
+constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 void Append(const StreamShape& shape, std::vector<int64_t>* numbers) {
   const size_t begin = numbers->size();
   numbers->push_back(static_cast<int64_t>(shape.dtype));
   numbers->push_back(static_cast<int64_t>(shape.sizes.size()));
   numbers->insert(numbers->end(), shape.sizes.begin(), shape.sizes.end());
-  numbers->resize(begin + 2 + StreamShape::kMostDimensions);
+  numbers->resize(begin + 2 + StreamShape::kMaxDimensions);
 }
 
 absl::StatusOr<StreamShape> ShapeFrom(const int64_t* numbers) {
   if (numbers[0] < 0 || numbers[0] >= kDTypes || numbers[1] < 0 ||
-      numbers[1] > StreamShape::kMostDimensions) {
+      numbers[1] > StreamShape::kMaxDimensions) {
     return absl::FailedPreconditionError(
         absl::StrCat("a stream of type ", numbers[0], " with ", numbers[1],
-                     " dimensions; at most ", StreamShape::kMostDimensions));
+                     " dimensions; at most ", StreamShape::kMaxDimensions));
   }
   StreamShape shape{.dtype = static_cast<DType>(numbers[0]),
                     .sizes = {numbers + 2, numbers + 2 + numbers[1]}};
   int64_t count = 1;
   for (const int64_t size : shape.sizes) {
-    if (size < 1 || size > kMostElements / count) {
+    if (size < 1 || size > kMaxElements / count) {
       return absl::FailedPreconditionError(
           absl::StrCat("a stream of ", ToString(shape)));
     }

@@ -32,7 +32,7 @@ absl::Status CheckSameSchedule(const std::vector<int64_t>& numbers);
 
 // The shapes of one stage's input and output, as kStreamsNumbers numbers.
 // Invalid shapes are encoded too, so that all ranks detect them.
-inline constexpr int kStreamsNumbers = 2 * (2 + StreamShape::kMostDimensions);
+inline constexpr int kStreamsNumbers = 2 * (2 + StreamShape::kMaxDimensions);
 std::vector<int64_t> EncodeStreams(const StageStreams& streams);
 
 // The input shapes by stage. `numbers`: the streams of all ranks' stages, rank

@@ -37,10 +37,9 @@ bool IsSend(ActionKind kind) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PipelineChannels>> PipelineChannels::Create(
-    ProcessGroup& group, const PipelineShape& shape, int64_t most_bytes) {
+    ProcessGroup& group, const PipelineShape& shape, int64_t max_bytes) {
   std::unique_ptr<PipelineChannels> channels(new PipelineChannels());
-  channels->most_bytes_ =
-      (most_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  channels->max_bytes_ = (max_bytes + kAlignment - 1) / kAlignment * kAlignment;
   channels->world_ranks_ = group.global_ranks();
   for (const ActionKind send :
        {ActionKind::kSendForward, ActionKind::kSendBackward}) {
@@ -78,7 +77,7 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
 }
 
 absl::Status PipelineChannels::ReservePlaces(Channel& channel) const {
-  auto memory = channel.group->Allocate(kPlaces * most_bytes_);
+  auto memory = channel.group->Allocate(kPlaces * max_bytes_);
   // The channel works without places: messages can be sent from any memory.
   if (absl::IsResourceExhausted(memory.status())) return absl::OkStatus();
   if (!memory.ok()) return memory.status();
@@ -91,7 +90,7 @@ std::vector<std::byte*> PipelineChannels::Places(ActionKind kind) const {
   std::vector<std::byte*> places;
   for (int64_t i = 0; channel.memory != nullptr && i < kPlaces; ++i) {
     places.push_back(static_cast<std::byte*>(channel.memory->data()) +
-                     i * most_bytes_);
+                     i * max_bytes_);
   }
   return places;
 }

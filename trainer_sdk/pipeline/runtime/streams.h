@@ -28,10 +28,10 @@ namespace muster {
 class PipelineChannels {
  public:
   // Collective over `group`, which has the pipeline's ranks in order and may be
-  // destroyed before the channels. `most_bytes`: size of the longest message,
+  // destroyed before the channels. `max_bytes`: size of the longest message,
   // the same on all ranks.
   static absl::StatusOr<std::unique_ptr<PipelineChannels>> Create(
-      ProcessGroup& group, const PipelineShape& shape, int64_t most_bytes);
+      ProcessGroup& group, const PipelineShape& shape, int64_t max_bytes);
 
   // Buffers for whole messages in memory that the channel of actions of this
   // kind reaches faster than other memory. Empty if there is no such channel or
@@ -68,7 +68,7 @@ class PipelineChannels {
   // neighbour.
   std::array<Channel, 4> by_kind_;
   // Size of a place in bytes.
-  int64_t most_bytes_ = 0;
+  int64_t max_bytes_ = 0;
 };
 
 // The largest size in bytes among the inputs of all stages except the first.

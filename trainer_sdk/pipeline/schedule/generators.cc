@@ -20,8 +20,8 @@ constexpr std::array<std::pair<ScheduleKind, std::string_view>, 4> kKinds = {{
 }};
 
 // Bounds for the time and memory that a schedule may need.
-constexpr int kMost = 100'000;
-constexpr int64_t kMostActions = 4'000'000;
+constexpr int kMax = 100'000;
+constexpr int64_t kMaxActions = 4'000'000;
 
 // The order of one rank's passes. Forward passes go through the rank's stages
 // in turn: a group of micro-batches through the first, the same group through
@@ -130,16 +130,16 @@ absl::Status Check(ScheduleKind kind, const PipelineShape& shape) {
        {std::pair("ranks", shape.ranks),
         std::pair("stages a rank", shape.stages_per_rank),
         std::pair("micro-batches", shape.micro_batches)}) {
-    if (number < 1 || number > kMost) {
+    if (number < 1 || number > kMax) {
       return absl::InvalidArgumentError(
           absl::StrCat("a pipeline with ", number, " ", what));
     }
   }
   if (int64_t{3} * shape.micro_batches * shape.ranks * shape.stages_per_rank >
-      kMostActions) {
+      kMaxActions) {
     return absl::InvalidArgumentError(absl::StrCat(
         "a pipeline of ", shape.stages(), " stages and ", shape.micro_batches,
-        " micro-batches has more than ", kMostActions, " actions"));
+        " micro-batches has more than ", kMaxActions, " actions"));
   }
   if (shape.stages_per_rank == 1) return absl::OkStatus();
   if (kind == ScheduleKind::kGPipe || kind == ScheduleKind::k1F1B) {

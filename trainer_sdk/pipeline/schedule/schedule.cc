@@ -14,14 +14,14 @@ namespace {
 constexpr std::array<std::string_view, 8> kNames = {
     "F", "B", "I", "W", "SEND_F", "RECV_F", "SEND_B", "RECV_B"};
 
-constexpr size_t kMostDigits = 6;
+constexpr size_t kMaxDigits = 6;
 
 // Removes a number from the front of `text`.
 std::optional<int> TakeNumber(std::string_view& text) {
   size_t digits = 0;
   int number = 0;
   while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') {
-    if (digits == kMostDigits) return std::nullopt;
+    if (digits == kMaxDigits) return std::nullopt;
     number = number * 10 + (text[digits++] - '0');
   }
   if (digits == 0 || (digits > 1 && text[0] == '0')) return std::nullopt;

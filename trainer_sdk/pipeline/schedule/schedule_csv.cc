@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-constexpr size_t kMostBytes = size_t{64} << 20;
+constexpr size_t kMaxBytes = size_t{64} << 20;
 
 std::string_view Stripped(std::string_view cell) {
   const size_t begin = cell.find_first_not_of(" \t\r");
@@ -80,10 +80,10 @@ std::string WriteScheduleCsv(const PipelineSchedule& schedule) {
 }
 
 absl::StatusOr<PipelineSchedule> ReadScheduleCsv(std::string_view text) {
-  if (text.size() > kMostBytes) {
+  if (text.size() > kMaxBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("a schedule of ", text.size(), " bytes; at most ",
-                     kMostBytes, " are read"));
+                     kMaxBytes, " are read"));
   }
   PipelineSchedule schedule;
   bool communicates = false;

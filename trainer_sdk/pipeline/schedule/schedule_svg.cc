@@ -19,9 +19,9 @@ constexpr double kTop = 64;
 constexpr double kRight = 16;
 constexpr double kLegend = 40;
 constexpr double kBoxWidth = 26;
-constexpr double kMostWidth = 4000;
+constexpr double kMaxWidth = 4000;
 constexpr double kLeastTextWidth = 11;
-constexpr int kMostBoxes = 20'000;
+constexpr int kMaxBoxes = 20'000;
 
 struct Look {
   ActionKind kind;
@@ -141,7 +141,7 @@ double Scale(const PipelineTimeline& timeline) {
   const double makespan =
       std::max<double>(1, static_cast<double>(timeline.makespan));
   return std::min(kBoxWidth / static_cast<double>(shortest),
-                  kMostWidth / makespan);
+                  kMaxWidth / makespan);
 }
 
 std::string Summary(const PipelineTimeline& timeline) {
@@ -150,7 +150,7 @@ std::string Summary(const PipelineTimeline& timeline) {
       shape.ranks, " ranks, ", shape.stages(), " stages, ", shape.micro_batches,
       " micro-batches: bubble ", Number(100 * timeline.BubbleOverIdeal()),
       " % of the ideal time; a rank holds at most ",
-      *std::max_element(timeline.most_held.begin(), timeline.most_held.end()),
+      *std::max_element(timeline.max_held.begin(), timeline.max_held.end()),
       " activations");
   return text;
 }
@@ -187,15 +187,15 @@ std::string DrawSchedule(const PipelineTimeline& timeline,
                     "\" fill=\"#e4e4e7\"/>\n");
     all += timeline.ranks[rank].size();
     for (const TimedAction& timed : timeline.ranks[rank]) {
-      if (boxes == kMostBoxes) break;
+      if (boxes == kMaxBoxes) break;
       ++boxes;
       out += Box(timeline, timed, rank, scale);
     }
   }
   out += Legend(timeline, kTop + rows * kRowHeight + 8);
-  if (all > kMostBoxes) {
+  if (all > kMaxBoxes) {
     out += Text(kLeft + 420, kTop + rows * kRowHeight + 20, "",
-                absl::StrCat("the first ", kMostBoxes, " of ", all, " passes"));
+                absl::StrCat("the first ", kMaxBoxes, " of ", all, " passes"));
   }
   out += "</svg>\n";
   return out;

@@ -15,7 +15,7 @@ namespace muster {
 namespace {
 
 // Bounds the costs, so that sums over a schedule cannot overflow.
-constexpr int64_t kMostCost = int64_t{1} << 40;
+constexpr int64_t kMaxCost = int64_t{1} << 40;
 
 absl::Status CheckCosts(const PipelineCosts& costs,
                         const PipelineShape& shape) {
@@ -33,7 +33,7 @@ absl::Status CheckCosts(const PipelineCosts& costs,
     most = std::max(
         {most, cost.forward, cost.input_backward, cost.weight_backward});
   }
-  if (least < 0 || most > kMostCost) {
+  if (least < 0 || most > kMaxCost) {
     return absl::InvalidArgumentError(
         absl::StrCat("costs between ", least, " and ", most));
   }
@@ -104,7 +104,7 @@ int64_t ReadyAt(const Action& action, int rank, const PipelineShape& shape,
   return ready;
 }
 
-int MostHeld(const std::vector<TimedAction>& actions) {
+int MaxHeld(const std::vector<TimedAction>& actions) {
   int held = 0;
   int most = 0;
   for (const TimedAction& timed : actions) {
@@ -132,7 +132,7 @@ PipelineTimeline TimelineOf(const PipelineShape& shape,
                             .ranks = std::move(ranks),
                             .makespan = 0,
                             .busy = {},
-                            .most_held = {}};
+                            .max_held = {}};
   for (const std::vector<TimedAction>& actions : timeline.ranks) {
     int64_t busy = 0;
     for (const TimedAction& timed : actions) {
@@ -140,7 +140,7 @@ PipelineTimeline TimelineOf(const PipelineShape& shape,
       timeline.makespan = std::max(timeline.makespan, timed.end);
     }
     timeline.busy.push_back(busy);
-    timeline.most_held.push_back(MostHeld(actions));
+    timeline.max_held.push_back(MaxHeld(actions));
   }
   return timeline;
 }

@@ -43,7 +43,7 @@ struct PipelineTimeline {
   // By rank: the largest number of micro-batches, counted for each stage, whose
   // activations are held at one time, from the start of the forward to the end
   // of the backward including the weights' part.
-  std::vector<int> most_held;
+  std::vector<int> max_held;
 
   // The pipeline bubble over the ideal time: idle time divided by the computing
   // time of the busiest rank. (p-1)/m for 1F1B with equal stages.
@@ -51,7 +51,7 @@ struct PipelineTimeline {
 };
 
 // Makes a timeline of `ranks` by computing makespan (from 0), busy and
-// most_held.
+// max_held.
 PipelineTimeline TimelineOf(const PipelineShape& shape,
                             std::vector<std::vector<TimedAction>> ranks);
 

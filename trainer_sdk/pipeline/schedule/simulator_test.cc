@@ -63,8 +63,8 @@ TEST_P(Bubble, ActivationsHeldBy1F1BAreThoseOfTheRanksBehind) {
   const PipelineTimeline one = Timeline(ScheduleKind::k1F1B, {p, 1, m}, costs);
   const PipelineTimeline all = Timeline(ScheduleKind::kGPipe, {p, 1, m}, costs);
   for (int rank = 0; rank < p; ++rank) {
-    EXPECT_EQ(one.most_held[rank], std::min(p - rank, m)) << rank;
-    EXPECT_EQ(all.most_held[rank], m) << rank;
+    EXPECT_EQ(one.max_held[rank], std::min(p - rank, m)) << rank;
+    EXPECT_EQ(all.max_held[rank], m) << rank;
   }
 }
 

@@ -116,7 +116,7 @@ absl::StatusOr<bool> FailingStore::Check(const std::vector<std::string>& keys) {
 // long.
 constexpr Duration kFar = std::chrono::minutes(2);
 // Larger groups form, and fail, in the same way.
-constexpr int kMostRanks = 4;
+constexpr int kMaxRanks = 4;
 
 GroupPlace PlaceOf(std::shared_ptr<Store> store, int rank, int size) {
   GroupPlace place;
@@ -156,7 +156,7 @@ absl::Status ExpectTold(const std::string& what, int victim,
 }  // namespace
 
 absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size) {
-  if (size == 1 || size > kMostRanks) return absl::OkStatus();
+  if (size == 1 || size > kMaxRanks) return absl::OkStatus();
   // Makes each of a rank's store calls fail, one per iteration.
   for (int victim : {0, size - 1}) {
     for (int call = 0;; call++) {
@@ -185,7 +185,7 @@ absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size) {
 
 absl::Status CheckInterruptedFormation(const ConformanceSubject& subject,
                                        int size) {
-  if (size == 1 || size > kMostRanks) return absl::OkStatus();
+  if (size == 1 || size > kMaxRanks) return absl::OkStatus();
   // The last rank does not come, and one of the waiting ranks gives up.
   for (int victim = 0; victim < size - 1; victim++) {
     const auto store = std::make_shared<InProcessStore>();

@@ -1,0 +1,24 @@
+#ifndef MUSTER_AGENT_FRAMEWORK_ENV_FRAMEWORK_COMMAND_H_
+#define MUSTER_AGENT_FRAMEWORK_ENV_FRAMEWORK_COMMAND_H_
+
+#include <string>
+#include <vector>
+
+#include "agent/workers/framework_env.h"
+
+namespace muster::agent {
+
+inline constexpr char kFrameworkArgument[] = "--framework-process";
+inline constexpr char kTensorFlowWord[] = "tf";
+inline constexpr char kJaxWord[] = "jax";
+
+// The worker's command that begins as a framework process (framework_process.h)
+// of this program; `command` itself where none of `framework_envs` needs it.
+// Pure.
+std::vector<std::string> WithFrameworkProcess(
+    const std::vector<FrameworkEnv>& framework_envs,
+    std::vector<std::string> command);
+
+}  // namespace muster::agent
+
+#endif  // MUSTER_AGENT_FRAMEWORK_ENV_FRAMEWORK_COMMAND_H_

@@ -1,0 +1,147 @@
+#include "agent/framework_env/framework_process.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "agent/framework_env/framework_command.h"
+#include "agent/framework_env/peer_exchange.h"
+#include "agent/framework_env/peer_variables.h"
+#include "agent/framework_env/published_address.h"
+#include "agent/guardian/exec_program.h"
+#include "agent/ports/port_reservation.h"
+#include "base/file_size_signal.h"
+#include "base/monotonic_clock.h"
+
+extern char** environ;
+
+namespace muster::agent {
+namespace {
+
+// As long as the workers of the slowest node may need to start.
+constexpr Duration kPatience = std::chrono::seconds(300);
+
+std::string Variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+absl::StatusOr<int> Number(const char* name, int least, int most) {
+  int number = 0;
+  if (!absl::SimpleAtoi(Variable(name), &number) || number < least ||
+      number > most) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, "=", Variable(name), " in the worker's environment ",
+                     "is no number from ", least, " to ", most));
+  }
+  return number;
+}
+
+absl::StatusOr<PeerMeeting> Meeting() {
+  constexpr int kMaxRanks = 1 << 24;
+  const absl::StatusOr<int> size = Number("WORLD_SIZE", 1, kMaxRanks);
+  if (!size.ok()) return size.status();
+  const absl::StatusOr<int> rank = Number("RANK", 0, *size - 1);
+  if (!rank.ok()) return rank.status();
+  const absl::StatusOr<int> port = Number("MASTER_PORT", 1, 65535);
+  if (!port.ok()) return port.status();
+  return PeerMeeting{.host = Variable("MASTER_ADDR"),
+                     .port = *port,
+                     .rank = *rank,
+                     .world_size = *size,
+                     .deadline = MonotonicNow() + kPatience};
+}
+
+// The worker's own among the devices that it sees: it may see no other.
+int LocalDevice(int local_rank) {
+  const std::string visible = Variable("CUDA_VISIBLE_DEVICES");
+  if (visible.empty()) return local_rank;
+  const auto others = std::count(visible.begin(), visible.end(), ',');
+  return local_rank <= others ? local_rank : 0;
+}
+
+// A port of this node, under which the other workers find this one. It stays
+// this process's for good, the program's own listening included.
+absl::StatusOr<std::string> ReserveAddress() {
+  absl::StatusOr<PortReservation> reserved = PortReservation::Take();
+  if (!reserved.ok()) return reserved.status();
+  const std::string address =
+      PublishedAddress(Variable("MUSTER_NODE_ADDRESS"), reserved->port());
+  reserved->KeepForProgram();
+  return address;
+}
+
+absl::Status SetVariables(const std::string& framework,
+                          const PeerMeeting& meeting) {
+  const absl::StatusOr<int> local_rank =
+      Number("LOCAL_RANK", 0, meeting.world_size - 1);
+  if (!local_rank.ok()) return local_rank.status();
+  const absl::StatusOr<std::string> own = ReserveAddress();
+  if (!own.ok()) return own.status();
+  const bool is_jax = framework == kJaxWord;
+  absl::StatusOr<std::vector<std::string>> told = ExchangeAddresses(
+      meeting, framework, *own, is_jax ? 1 : meeting.world_size);
+  if (!told.ok()) return told.status();
+  PeerWorld world{.addresses = *std::move(told),
+                  .rank = meeting.rank,
+                  .local_device = LocalDevice(*local_rank),
+                  .local_rank = *local_rank};
+  for (std::string& address : world.addresses) {
+    address = AddressFromHere(address, Variable("MUSTER_NODE_ADDRESS"),
+                              Variable("MUSTER_COORDINATOR"));
+  }
+  const PeerVariables variables = is_jax
+                                      ? JaxVariables(world, meeting.world_size)
+                                      : TensorFlowVariables(world);
+  for (const auto& [name, value] : variables) {
+    setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
+  }
+  return absl::OkStatus();
+}
+
+int Fail(const std::string& framework_envs, const absl::Status& why) {
+  std::fprintf(stderr, "launch: --framework-env %s: %s\n",
+               framework_envs.c_str(), std::string(why.message()).c_str());
+  return 1;
+}
+
+}  // namespace
+
+bool IsFrameworkProcess(int argc, char** argv) {
+  return argc >= 4 && std::strcmp(argv[1], kFrameworkArgument) == 0;
+}
+
+int RunFrameworkProcess(char** argv) {
+  const std::string framework_envs = argv[2];
+  const absl::StatusOr<PeerMeeting> meeting = Meeting();
+  if (!meeting.ok()) return Fail(framework_envs, meeting.status());
+  for (const char* const framework : {kTensorFlowWord, kJaxWord}) {
+    if (framework_envs.find(framework) == std::string::npos) continue;
+    const absl::Status set = SetVariables(framework, *meeting);
+    if (!set.ok()) return Fail(framework_envs, set);
+  }
+  std::vector<std::string> command;
+  for (char** argument = argv + 3; *argument != nullptr; ++argument) {
+    command.emplace_back(*argument);
+  }
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    environment.emplace_back(*entry);
+  }
+  RestoreFileSizeSignal();
+  const StartFailure failure = ExecProgram(command, environment);
+  std::fprintf(stderr, "launch: %s: %s: %s\n", command[0].c_str(),
+               failure.path.c_str(), std::strerror(failure.error));
+  return failure.error == ENOENT ? 127 : 126;
+}
+
+}  // namespace muster::agent

@@ -1,0 +1,33 @@
+#include "agent/framework_env/peer_variables.h"
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster::agent {
+
+PeerVariables TensorFlowVariables(const PeerWorld& world) {
+  nlohmann::ordered_json config;
+  config["cluster"]["worker"] = world.addresses;
+  config["task"]["type"] = "worker";
+  config["task"]["index"] = world.rank;
+  return {{"TF_CONFIG", config.dump()}};
+}
+
+PeerVariables JaxVariables(const PeerWorld& world, int world_size) {
+  const std::string rank = std::to_string(world.rank);
+  const std::string size = std::to_string(world_size);
+  return {{"JAX_COORDINATOR_ADDRESS", world.addresses.front()},
+          {"JAX_NUM_PROCESSES", size},
+          {"JAX_PROCESS_ID", rank},
+          {"JAX_LOCAL_DEVICE_IDS", std::to_string(world.local_device)},
+          // JAX only looks whether this one is there: it has the address
+          // already.
+          {"OMPI_MCA_orte_hnp_uri",
+           absl::StrCat("0.0;tcp://", world.addresses.front())},
+          {"OMPI_COMM_WORLD_SIZE", size},
+          {"OMPI_COMM_WORLD_RANK", rank},
+          {"OMPI_COMM_WORLD_LOCAL_RANK", std::to_string(world.local_rank)}};
+}
+
+}  // namespace muster::agent

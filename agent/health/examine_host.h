@@ -1,0 +1,27 @@
+#ifndef MUSTER_AGENT_HEALTH_EXAMINE_HOST_H_
+#define MUSTER_AGENT_HEALTH_EXAMINE_HOST_H_
+
+#include <optional>
+#include <vector>
+
+#include "agent/health/finding.h"
+#include "agent/health/node_facts.h"
+
+namespace muster::agent {
+
+// What is to be said of a node's network, of the coordinator it was told of,
+// of its cores, memory and limits, and of its disks. Pure.
+std::vector<Finding> ExamineNetwork(const NetworkFacts& network);
+std::vector<Finding> ExamineCoordinator(const CoordinatorFacts& coordinator,
+                                        const std::string& own_version);
+std::vector<Finding> ExamineMachine(const HostFacts& host,
+                                    const NetworkFacts& network);
+std::vector<Finding> ExamineDisks(const std::vector<FolderFacts>& folders);
+
+// Parts of ExamineMachine.
+std::vector<Finding> ExamineSharedMemory(const std::optional<FolderFacts>& shm);
+std::vector<Finding> ExamineMemory(const HostFacts& host);
+
+}  // namespace muster::agent
+
+#endif  // MUSTER_AGENT_HEALTH_EXAMINE_HOST_H_

@@ -1,0 +1,166 @@
+#include "agent/health/read_host.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/timex.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "agent/health/small_file.h"
+#include "base/bounded_file.h"
+
+namespace muster::agent {
+namespace {
+
+// A limit of version 1 of control groups that is none.
+constexpr int64_t kNoLimit = int64_t{1} << 60;
+
+int64_t SoftLimit(int resource) {
+  rlimit limit = {};
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return -1;
+  }
+  return static_cast<int64_t>(limit.rlim_cur);
+}
+
+int64_t HardLimit(int resource) {
+  rlimit limit = {};
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_max == RLIM_INFINITY) {
+    return -1;
+  }
+  return static_cast<int64_t>(limit.rlim_max);
+}
+
+// "MemTotal:       16314924 kB" in bytes; 0 where there is no such line.
+int64_t MemoryLine(const std::string& text, const std::string& name) {
+  const size_t at = text.find("\n" + name + ":");
+  if (at == std::string::npos) return 0;
+  return LeadingNumber(text.substr(at + name.size() + 2)).value_or(0) << 10;
+}
+
+void ReadMemory(const std::string& root, HostFacts& facts) {
+  const std::string text =
+      "\n" +
+      ReadBeginning(root + "/proc/meminfo", kMaxKernelFileBytes).value_or("");
+  facts.memory = MemoryLine(text, "MemTotal");
+  facts.memory_available = MemoryLine(text, "MemAvailable");
+  facts.swap_used =
+      MemoryLine(text, "SwapTotal") - MemoryLine(text, "SwapFree");
+}
+
+// The own group's folder, of version 2 ("0::/a/b") or 1 ("5:memory:/a/b").
+// Inside a container the path is often not there: the root is its own then.
+std::string GroupFolder(const std::string& root, const std::string& kind) {
+  const std::string text =
+      ReadBeginning(root + "/proc/self/cgroup", kMaxKernelFileBytes)
+          .value_or("");
+  const std::string base =
+      root + "/sys/fs/cgroup" + (kind.empty() ? "" : "/" + kind);
+  for (const auto part : absl::StrSplit(text, '\n')) {
+    const std::vector<std::string> fields =
+        absl::StrSplit(part, absl::MaxSplits(':', 2));
+    if (fields.size() != 3) continue;
+    const bool matches = kind.empty() ? fields[1].empty() && fields[0] == "0"
+                                      : absl::StrContains("," + fields[1] + ",",
+                                                          "," + kind + ",");
+    if (!matches) continue;
+    const std::string folder = base + fields[2];
+    if (access(folder.c_str(), R_OK) == 0) return folder;
+  }
+  return base;
+}
+
+// Version 2's limits hold for every group up to the root.
+std::vector<std::string> GroupsUpwards(std::string folder,
+                                       const std::string& base) {
+  std::vector<std::string> folders;
+  while (folder.size() >= base.size() && folders.size() < 32) {
+    folders.push_back(folder);
+    const size_t slash = folder.rfind('/');
+    if (slash == std::string::npos) break;
+    folder.resize(slash);
+  }
+  return folders;
+}
+
+void ReadGroupsOfVersion2(const std::string& root, HostFacts& facts) {
+  for (const std::string& folder :
+       GroupsUpwards(GroupFolder(root, ""), root + "/sys/fs/cgroup")) {
+    const auto limit = ReadCount(folder + "/memory.max");
+    if (limit && (facts.memory_limit == 0 || *limit < facts.memory_limit)) {
+      facts.memory_limit = *limit;
+      facts.memory_in_use = ReadCount(folder + "/memory.current").value_or(0);
+    }
+    const std::vector<std::string> cpu =
+        absl::StrSplit(ReadWord(folder + "/cpu.max"), ' ');
+    if (cpu.size() != 2) continue;
+    const auto quota = LeadingNumber(cpu[0]);
+    const auto period = LeadingNumber(cpu[1]);
+    if (!quota || !period || *quota <= 0 || *period <= 0) continue;
+    const double cores =
+        static_cast<double>(*quota) / static_cast<double>(*period);
+    if (facts.quota_cores == 0 || cores < facts.quota_cores) {
+      facts.quota_cores = cores;
+    }
+  }
+}
+
+void ReadGroupsOfVersion1(const std::string& root, HostFacts& facts) {
+  const std::string memory = GroupFolder(root, "memory");
+  const auto limit = ReadCount(memory + "/memory.limit_in_bytes");
+  if (limit && *limit < kNoLimit) {
+    facts.memory_limit = *limit;
+    facts.memory_in_use =
+        ReadCount(memory + "/memory.usage_in_bytes").value_or(0);
+  }
+  const std::string cpu = GroupFolder(root, "cpu");
+  const auto quota = ReadCount(cpu + "/cpu.cfs_quota_us");
+  const auto period = ReadCount(cpu + "/cpu.cfs_period_us");
+  if (quota && period && *quota > 0 && *period > 0) {
+    facts.quota_cores =
+        static_cast<double>(*quota) / static_cast<double>(*period);
+  }
+}
+
+int OwnCores() {
+  // A machine of more cores than that needs a larger set, and has enough.
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return 0;
+  return CPU_COUNT(&set);
+}
+
+std::optional<bool> ClockSynchronised() {
+  timex state = {};  // modes 0: only asks
+  const int answer = adjtimex(&state);
+  if (answer < 0) return std::nullopt;
+  return answer != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
+}
+
+}  // namespace
+
+HostFacts ReadHost(const std::string& root) {
+  HostFacts facts;
+  utsname name = {};
+  if (uname(&name) == 0) facts.kernel = name.release;
+  facts.cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  facts.own_cores = OwnCores();
+  ReadMemory(root, facts);
+  if (access((root + "/sys/fs/cgroup/cgroup.controllers").c_str(), R_OK) == 0) {
+    ReadGroupsOfVersion2(root, facts);
+  } else {
+    ReadGroupsOfVersion1(root, facts);
+  }
+  facts.open_files = SoftLimit(RLIMIT_NOFILE);
+  facts.max_open_files = HardLimit(RLIMIT_NOFILE);
+  facts.processes = SoftLimit(RLIMIT_NPROC);
+  facts.locked_memory = SoftLimit(RLIMIT_MEMLOCK);
+  facts.governor =
+      ReadWord(root + "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  facts.clock_synchronised = ClockSynchronised();
+  return facts;
+}
+
+}  // namespace muster::agent

@@ -1,0 +1,29 @@
+#ifndef MUSTER_AGENT_HEALTH_READ_LIBRARIES_H_
+#define MUSTER_AGENT_HEALTH_READ_LIBRARIES_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agent/health/node_facts.h"
+
+namespace muster::agent {
+
+struct LibraryPlaces {
+  std::string root = "/";
+  // Loaded if they are there, the first found counts.
+  std::vector<std::string> cuda_runtimes = {
+      "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
+  std::string nccl = "libnccl.so.2";
+};
+
+// The versions of driver, CUDA runtime, NCCL and PyTorch. Loads the two
+// libraries, and reads a few small files of the Python that PATH, VIRTUAL_ENV
+// or CONDA_PREFIX of `environment` lead to; runs nothing.
+LibraryFacts ReadLibraries(
+    const LibraryPlaces& places,
+    const std::map<std::string, std::string>& environment);
+
+}  // namespace muster::agent
+
+#endif  // MUSTER_AGENT_HEALTH_READ_LIBRARIES_H_

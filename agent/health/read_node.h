@@ -1,0 +1,42 @@
+#ifndef MUSTER_AGENT_HEALTH_READ_NODE_H_
+#define MUSTER_AGENT_HEALTH_READ_NODE_H_
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/health/node_facts.h"
+#include "agent/health/read_libraries.h"
+#include "base/time.h"
+
+namespace muster::agent {
+
+// The paths, libraries and ports that ReadNode examines. Tests give those of an
+// imitated machine.
+struct NodePlaces {
+  std::string root = "/";
+  std::string nvml_library = "libnvidia-ml.so.1";
+  LibraryPlaces libraries;
+  std::map<std::string, std::string> environment;
+  // Purpose and path.
+  std::vector<std::pair<std::string, std::string>> folders;
+  std::vector<int> ports = {29400, 29500};
+  // Time limits: for the driver to list its GPUs (it needs seconds without
+  // persistence mode), and for each other part that may hang.
+  Duration gpu_patience = std::chrono::seconds(30);
+  Duration patience = std::chrono::seconds(5);
+};
+
+// Reads the facts about this node, without its coordinator. Returns even if the
+// driver or a file system hangs: it waits for such a part only until its time
+// limit.
+NodeFacts ReadNode(const NodePlaces& places);
+
+// Reads the facts about the GPUs only. The state is kHung if the driver has not
+// answered by `deadline`.
+GpuFacts ReadGpusBy(Instant deadline, const std::string& nvml_library);
+
+}  // namespace muster::agent
+
+#endif  // MUSTER_AGENT_HEALTH_READ_NODE_H_

@@ -1,0 +1,47 @@
+#ifndef MUSTER_AGENT_HEALTH_WITHIN_H_
+#define MUSTER_AGENT_HEALTH_WITHIN_H_
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "agent/health/stuck_calls.h"
+#include "base/monotonic_clock.h"
+
+namespace muster::agent {
+
+// What `work` returns; nullopt if it does not by `deadline`. It is then left to
+// end by itself in a thread of its own, since neither a driver nor a lost file
+// system can be told to stop: it must own all that it uses. Once too many are
+// stuck nothing new is begun, and the answer is nullopt at once.
+template <typename T>
+std::optional<T> Within(Instant deadline, std::function<T()> work) {
+  struct Pending {
+    std::mutex mutex;
+    std::condition_variable done;
+    std::optional<T> answer;
+  };
+  if (!StuckCalls::Begin()) return std::nullopt;
+  auto pending = std::make_shared<Pending>();
+  std::thread([pending, work = std::move(work)] {
+    T answer = work();
+    {
+      std::lock_guard<std::mutex> lock(pending->mutex);
+      pending->answer = std::move(answer);
+      pending->done.notify_one();
+    }
+    StuckCalls::End();
+  }).detach();
+  std::unique_lock<std::mutex> lock(pending->mutex);
+  pending->done.wait_until(lock, ToSteady(deadline),
+                           [&] { return pending->answer.has_value(); });
+  return std::move(pending->answer);
+}
+
+}  // namespace muster::agent
+
+#endif  // MUSTER_AGENT_HEALTH_WITHIN_H_

@@ -1,0 +1,47 @@
+#include "agent/health/within.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <vector>
+
+namespace muster::agent {
+namespace {
+
+TEST(Within, WhatIsReadyInTime) {
+  const auto answer =
+      Within<int>(MonotonicNow() + std::chrono::seconds(60), [] { return 42; });
+  EXPECT_EQ(answer, 42);
+}
+
+// Whatever hangs is not waited for, and does not pile up.
+TEST(Within, WhatHangsIsLeftAloneAndBounded) {
+  auto never = std::make_shared<std::promise<void>>();
+  auto begun = std::make_shared<std::atomic<int>>(0);
+  auto ended = std::make_shared<std::atomic<int>>(0);
+  const std::shared_future<void> released = never->get_future().share();
+  const auto hang = [released, begun, ended] {
+    ++*begun;
+    released.wait();
+    ++*ended;
+    return 1;
+  };
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(Within<int>(MonotonicNow(), hang), std::nullopt);
+  }
+  never->set_value();
+  // Once they have come back, new ones may begin.
+  std::optional<int> answer;
+  const Instant deadline = MonotonicNow() + std::chrono::seconds(60);
+  while (!answer && MonotonicNow() < deadline) {
+    answer = Within<int>(deadline, [] { return 2; });
+  }
+  EXPECT_EQ(answer, 2);
+  EXPECT_LE(*begun, 32);
+}
+
+}  // namespace
+}  // namespace muster::agent

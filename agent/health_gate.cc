@@ -1,0 +1,57 @@
+#include "agent/health_gate.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/commands/shell_command.h"
+#include "agent/failures/bounded_text.h"
+#include "rendezvous/protocol/failure.h"
+
+namespace muster::agent {
+namespace {
+
+// For killing a command whose time is over. One that cannot be killed, since it
+// hangs in a driver, is itself the reason.
+constexpr Duration kMargin = std::chrono::seconds(2);
+
+// The built-in checks first: they are quick, and what they find missing the
+// command may need.
+absl::Status Look(const HealthGate::Options& options, int cancel_fd) {
+  if (options.built_in) {
+    absl::Status found = options.built_in();
+    if (!found.ok()) return found;
+  }
+  if (options.command.empty()) return absl::OkStatus();
+  const absl::Status run = RunShellCommand({.command = options.command,
+                                            .environment = options.environment,
+                                            .timeout = options.timeout,
+                                            .cancel_fd = cancel_fd});
+  if (run.ok()) return run;
+  return {run.code(),
+          absl::StrCat("--health-command: ", std::string(run.message()))};
+}
+
+}  // namespace
+
+HealthGate::HealthGate(Options options) : options_(std::move(options)) {}
+
+void HealthGate::Check(std::function<void(std::string unhealthy)> found) {
+  const int parts =
+      (options_.built_in ? 1 : 0) + (options_.command.empty() ? 0 : 1);
+  task_.Start(
+      [options = options_](int cancel_fd) { return Look(options, cancel_fd); },
+      options_.timeout * parts + kMargin,
+      [found = std::move(found)](const absl::Status& outcome) {
+        if (outcome.ok()) {
+          found("");
+          return;
+        }
+        const std::string why = BoundedLine(std::string(outcome.message()),
+                                            rendezvous::kMaxLineBytes);
+        found(why.empty() ? "it did not say why" : why);
+      });
+}
+
+void HealthGate::Drop() { task_.Cancel(); }
+
+}  // namespace muster::agent

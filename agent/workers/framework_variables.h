@@ -1,0 +1,37 @@
+#ifndef MUSTER_AGENT_WORKERS_FRAMEWORK_VARIABLES_H_
+#define MUSTER_AGENT_WORKERS_FRAMEWORK_VARIABLES_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/workers/framework_env.h"
+
+namespace muster::agent {
+
+// One worker's place in the world, as other launchers tell it.
+struct WorkerPlace {
+  int rank = 0;
+  int world_size = 1;
+  int local_rank = 0;  // among the workers of its node
+  int local_world_size = 1;
+  int node = 0;  // the node's group rank
+  int nodes = 1;
+};
+
+// The variables of those of `framework_envs` that can be told from the worker's
+// place alone:
+//   mpi         OMPI_COMM_WORLD_* and OMPI_UNIVERSE_SIZE as Open MPI's mpirun
+//               sets them, PMI_RANK, PMI_SIZE and MPI_LOCAL* as MPICH's hydra
+//               does. Nothing by which an MPI library would look for the
+//               launcher itself: MPI_Init makes a world of one.
+//   deepspeed   CROSS_RANK, CROSS_SIZE, LOCAL_SIZE
+//   accelerate  ACCELERATE_*: what `accelerate launch` says where nobody chose
+// TensorFlow's and JAX's need the other workers' addresses: see
+// agent/framework_env. Pure.
+std::vector<std::pair<std::string, std::string>> FrameworkVariables(
+    const std::vector<FrameworkEnv>& framework_envs, const WorkerPlace& place);
+
+}  // namespace muster::agent
+
+#endif  // MUSTER_AGENT_WORKERS_FRAMEWORK_VARIABLES_H_

@@ -1,0 +1,48 @@
+#include "launcher/frontend/frontend.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster::launcher {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(WhoIsCalledTest, ByTheProgramsName) {
+  const struct {
+    const char* program;
+    Frontend frontend;
+    const char* name;
+  } kCases[] = {{"launch", Frontend::kLaunch, "launch"},
+                {"/usr/bin/torchrun", Frontend::kTorchrun, "torchrun"},
+                {"./deepspeed", Frontend::kDeepSpeed, "deepspeed"},
+                {"ds", Frontend::kDeepSpeed, "ds"},
+                {"/opt/torchrun/launch", Frontend::kLaunch, "launch"},
+                {"", Frontend::kLaunch, "launch"}};
+  for (const auto& c : kCases) {
+    const CalledAs called = WhoIsCalled(c.program, {"a", "b"});
+    EXPECT_EQ(called.frontend, c.frontend) << c.program;
+    EXPECT_THAT(called.args, ElementsAre("a", "b"));
+    EXPECT_EQ(called.name, c.name);
+  }
+}
+
+TEST(WhoIsCalledTest, ByTheModuleThatPythonWouldRun) {
+  CalledAs called =
+      WhoIsCalled("launch", {"-m", "torch.distributed.run", "-m", "x"});
+  EXPECT_EQ(called.frontend, Frontend::kTorchrun);
+  EXPECT_THAT(called.args, ElementsAre("-m", "x"));
+  called = WhoIsCalled("launch", {"-m", "torch.distributed.launch", "x"});
+  EXPECT_EQ(called.frontend, Frontend::kTorchLaunch);
+  EXPECT_EQ(called.name, "launch -m torch.distributed.launch");
+  EXPECT_THAT(called.args, ElementsAre("x"));
+  called = WhoIsCalled("launch", {"-m", "my.module", "x"});
+  EXPECT_EQ(called.frontend, Frontend::kLaunch);
+  EXPECT_THAT(called.args, ElementsAre("-m", "my.module", "x"));
+  called = WhoIsCalled("torchrun", {"-m", "torch.distributed.run"});
+  EXPECT_THAT(called.args, ElementsAre("-m", "torch.distributed.run"))
+      << "its program is that module";
+}
+
+}  // namespace
+}  // namespace muster::launcher

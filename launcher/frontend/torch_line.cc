@@ -1,0 +1,86 @@
+#include "launcher/frontend/torch_line.h"
+
+#include <algorithm>
+
+#include "launcher/options/command_line.h"
+
+namespace muster::launcher {
+namespace {
+
+constexpr char kUseEnv[] = "use-env";
+
+bool Holds(const CommandLine& line, const std::string& name) {
+  const auto found = line.values.find(name);
+  return found != line.values.end() && found->second.back() != "0";
+}
+
+// torchrun's workers inherit its stdin. Agents on other hosts have none.
+void LetAllRead(const CommandLine& line, OwnLine& own) {
+  for (const char* flag : {"hostfile", "slurm"}) {
+    if (line.values.count(flag) > 0) return;
+  }
+  own.args.emplace_back("--stdin=all");
+}
+
+// torchrun asks no cluster: what its line leaves out is its own default, in a
+// batch script and in a step, too. Our own flags on the line ask for more.
+void LeaveClusterOut(const CommandLine& line, OwnLine& own) {
+  for (const char* flag : {"cluster", "slurm", "config"}) {
+    if (line.values.count(flag) > 0) return;
+  }
+  own.args.emplace_back("--cluster=none");
+}
+
+}  // namespace
+
+absl::StatusOr<OwnLine> OwnLineOfTorchrun(
+    const std::vector<Flag>& flags, const std::vector<std::string>& args) {
+  // So that an error names what was written.
+  const absl::StatusOr<CommandLine> line = ParseCommandLine(flags, args);
+  if (!line.ok()) return line.status();
+  OwnLine own;
+  own.args.emplace_back("--python");
+  LetAllRead(*line, own);
+  LeaveClusterOut(*line, own);
+  own.args.insert(own.args.end(), args.begin(), args.end());
+  return own;
+}
+
+absl::StatusOr<OwnLine> OwnLineOfTorchLaunch(
+    const std::vector<Flag>& flags, const std::vector<std::string>& args) {
+  std::vector<Flag> all = flags;
+  all.push_back({.name = kUseEnv,
+                 .letter = 0,
+                 .kind = FlagKind::kSwitch,
+                 .placeholder = "",
+                 .fallback = "0",
+                 .pet = PetVariable::kNone,
+                 .group = FlagGroup::kWorkers,
+                 .user = FlagUser::kLaunchOnly,
+                 .completions = "",
+                 .help = ""});
+  const absl::StatusOr<CommandLine> line = ParseCommandLine(all, args);
+  if (!line.ok()) return line.status();
+  if (Holds(*line, "no-python") && !Holds(*line, kUseEnv)) {
+    return absl::InvalidArgumentError(
+        "--no-python: torch.distributed.launch wants --use-env with it");
+  }
+  OwnLine own;
+  own.args.emplace_back("--python");
+  LetAllRead(*line, own);
+  LeaveClusterOut(*line, own);
+  if (!Holds(*line, kUseEnv)) {
+    own.args.emplace_back("--local-rank-flag=local-rank");
+  }
+  const auto program =
+      args.end() - static_cast<std::ptrdiff_t>(line->rest.size());
+  std::copy_if(args.begin(), program, std::back_inserter(own.args),
+               [](const std::string& arg) {
+                 return arg.rfind("--use-env", 0) != 0 &&
+                        arg.rfind("--use_env", 0) != 0;
+               });
+  own.args.insert(own.args.end(), program, args.end());
+  return own;
+}
+
+}  // namespace muster::launcher

@@ -1,0 +1,53 @@
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checkers.h"
+
+namespace muster::simulation {
+namespace {
+
+// By what each agent has reported last: what it has found out since, nobody can
+// know.
+class HealthChecker : public Checker {
+ public:
+  explicit HealthChecker(const Plan& plan) : Checker(plan, "health") {}
+
+  void OnCoordinatorStarted(uint64_t) override { round_ = 0; }
+  void OnReport(AgentName from, rendezvous::StreamId,
+                const rendezvous::Report& report) override {
+    Said& said = said_[from.incarnation];
+    if (report.sequence <= said.sequence) return;
+    said = {report.sequence, report.health};
+  }
+  void OnStep(const CoordinatorStepped& step) override {
+    const bool began = step.status.round != round_;
+    round_ = step.status.round;
+    if (!began) return;
+    for (const rendezvous::NodeStatus& node : step.status.nodes) {
+      if (!node.group_rank.has_value()) continue;
+      const auto found = said_.find(node.node.incarnation);
+      if (found != said_.end() &&
+          found->second.health == rendezvous::Health::kHealthy) {
+        continue;
+      }
+      Fail(absl::StrCat("round ", round_, " begins with ", node.node.node_id,
+                        ", which is not known to be fit"));
+    }
+  }
+
+ private:
+  struct Said {
+    uint64_t sequence = 0;
+    rendezvous::Health health = rendezvous::Health::kHealthy;
+  };
+  std::map<uint64_t, Said> said_;  // by incarnation
+  int round_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> NewHealthChecker(const Plan& plan) {
+  return std::make_unique<HealthChecker>(plan);
+}
+
+}  // namespace muster::simulation
