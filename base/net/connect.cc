@@ -2,10 +2,8 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -13,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "base/net/resolve.h"
+#include "base/poll.h"
 
 namespace muster {
 namespace {
@@ -44,21 +43,6 @@ int Reach(int fd, const SocketAddress& address, Instant deadline) {
 }
 
 }  // namespace
-
-bool PollUntil(int fd, short events, Instant deadline) {
-  pollfd poll = {.fd = fd, .events = events, .revents = 0};
-  while (true) {
-    const Duration left = std::max(deadline - MonotonicNow(), Duration::zero());
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-    const timespec wait = {.tv_sec = seconds.count(),
-                           .tv_nsec = (left - seconds).count()};
-    // Errors of ppoll itself are ignored: using the descriptor will reveal
-    // them.
-    const int ready = ppoll(&poll, 1, &wait, nullptr);
-    if (ready > 0) return true;
-    if (left == Duration::zero()) return false;
-  }
-}
 
 Instant ShareOf(Instant deadline, Instant now, size_t turns) {
   return deadline <= now ? deadline

@@ -10,11 +10,6 @@
 
 namespace muster {
 
-// Blocks until `fd` has one of poll()'s `events`, an error or a hang-up.
-// Returns false if `deadline` (on the clock of MonotonicNow) passes first.
-// Interruptions by signals do not end the wait.
-bool PollUntil(int fd, short events, Instant deadline);
-
 // Divides the time from `now` to `deadline` equally among `turns` attempts and
 // returns the deadline of the first one. Time that it does not use is left to
 // the other attempts. Pure.

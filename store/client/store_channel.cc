@@ -1,6 +1,5 @@
 #include "store/client/store_channel.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/net/connect.h"
+#include "base/poll.h"
 #include "store/wire/request.h"
 
 namespace muster::store {

@@ -1,6 +1,5 @@
 #include "store/relay/upstream_connection.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -11,6 +10,7 @@
 #include "base/little_endian.h"
 #include "base/monotonic_clock.h"
 #include "base/net/connect.h"
+#include "base/poll.h"
 #include "store/wire/command.h"
 #include "store/wire/relay_frames.h"
 #include "store/wire/request.h"
@@ -73,7 +73,7 @@ absl::StatusOr<OwnedFd> ConnectUpstream(
       if (absl::IsFailedPrecondition(last)) return last;
     }
     if (MonotonicNow() + kRetryPause >= deadline) return last;
-    PollUntil(-1, 0, MonotonicNow() + kRetryPause);
+    PauseUntil(MonotonicNow() + kRetryPause);
   }
 }
 

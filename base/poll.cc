@@ -1,0 +1,44 @@
+#include "base/poll.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+
+#include "base/check.h"
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+timespec TimeLeft(Instant deadline) {
+  const Instant now = MonotonicNow();
+  const Duration left = deadline > now ? deadline - now : Duration::zero();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
+  return {.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
+}
+
+}  // namespace
+
+int PollUntil(std::span<pollfd> fds, Instant deadline) {
+  while (true) {
+    // Nanoseconds, which need no rounding to milliseconds.
+    const timespec left = TimeLeft(deadline);
+    const int ready = ppoll(fds.data(), fds.size(),
+                            deadline == kNoDeadline ? nullptr : &left, nullptr);
+    if (ready > 0) return ready;
+    if (ready == 0 && MonotonicNow() >= deadline) return 0;
+    // Other errors are errors of the caller.
+    MUSTER_CHECK(ready == 0 || errno == EINTR || errno == ENOMEM)
+        << "poll: " << std::strerror(errno);
+  }
+}
+
+bool PollUntil(int fd, short events, Instant deadline) {
+  pollfd one = {.fd = fd, .events = events, .revents = 0};
+  return PollUntil(std::span(&one, 1), deadline) > 0;
+}
+
+void PauseUntil(Instant deadline) { PollUntil({}, deadline); }
+
+}  // namespace muster

@@ -1,0 +1,36 @@
+#ifndef MUSTER_BASE_POLL_H_
+#define MUSTER_BASE_POLL_H_
+
+#include <poll.h>
+
+#include <span>
+
+#include "base/time.h"
+
+namespace muster {
+
+// Waits for descriptors, with a deadline on the clock of MonotonicNow. Any
+// thread. A signal does not end a wait, and no wait ends before its deadline
+// without an event.
+
+// The deadline of a wait that only a descriptor ends.
+inline constexpr Instant kNoDeadline = Instant::max();
+
+// The deadline of a call that looks once, without waiting. Every deadline in
+// the past has this effect.
+inline constexpr Instant kAtOnce = Instant::min();
+
+// Waits until one of `fds` has one of its `events`, an error or a hang-up.
+// Sets every `revents`. Returns the number of descriptors that have one; 0 at
+// `deadline`. Negative descriptors are ignored.
+int PollUntil(std::span<pollfd> fds, Instant deadline);
+
+// The same for one descriptor. Returns false at `deadline`.
+bool PollUntil(int fd, short events, Instant deadline);
+
+// Waits for `deadline`.
+void PauseUntil(Instant deadline);
+
+}  // namespace muster
+
+#endif  // MUSTER_BASE_POLL_H_

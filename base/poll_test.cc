@@ -1,0 +1,129 @@
+#include "base/poll.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <functional>
+#include <thread>
+
+#include "base/monotonic_clock.h"
+#include "base/owned_fd.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+
+struct Pipe {
+  Pipe() {
+    int ends[2];
+    EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    read = OwnedFd(ends[0]);
+    write = OwnedFd(ends[1]);
+  }
+
+  OwnedFd read;
+  OwnedFd write;
+};
+
+TEST(PollTest, ReadyDescriptorReturnsAtOnce) {
+  const Pipe pipe;
+  EXPECT_TRUE(PollUntil(pipe.write.get(), POLLOUT, kNoDeadline));
+  EXPECT_FALSE(PollUntil(pipe.read.get(), POLLIN, kAtOnce));
+  ASSERT_EQ(write(pipe.write.get(), "x", 1), 1);
+  EXPECT_TRUE(PollUntil(pipe.read.get(), POLLIN, kNoDeadline));
+}
+
+TEST(PollTest, PastDeadlineLooksOnceWithoutWaiting) {
+  const Pipe pipe;
+  const Instant past = MonotonicNow() - minutes(1);
+  EXPECT_FALSE(PollUntil(pipe.read.get(), POLLIN, past));
+  ASSERT_EQ(write(pipe.write.get(), "x", 1), 1);
+  EXPECT_TRUE(PollUntil(pipe.read.get(), POLLIN, past));
+  EXPECT_TRUE(PollUntil(pipe.read.get(), POLLIN, kAtOnce));
+}
+
+TEST(PollTest, HangUpIsAnEvent) {
+  Pipe pipe;
+  pipe.write.Close();
+  pollfd fds[] = {{pipe.read.get(), POLLIN, 0}};
+  EXPECT_EQ(PollUntil(fds, kNoDeadline), 1);
+  EXPECT_EQ(fds[0].revents, POLLHUP);
+}
+
+TEST(PollTest, SetsEveryRevents) {
+  const Pipe pipe;
+  pollfd fds[] = {{pipe.read.get(), POLLIN, POLLIN},
+                  {pipe.write.get(), POLLOUT, 0},
+                  {-1, POLLIN, POLLIN}};
+  EXPECT_EQ(PollUntil(fds, kNoDeadline), 1);
+  EXPECT_EQ(fds[0].revents, 0);
+  EXPECT_EQ(fds[1].revents, POLLOUT);
+  EXPECT_EQ(fds[2].revents, 0);
+}
+
+// A time left that is rounded down to milliseconds would end each wait early.
+TEST(PollTest, NoWaitEndsBeforeItsDeadline) {
+  const Pipe pipe;
+  for (int i = 0; i < 20; ++i) {
+    const Instant deadline = MonotonicNow() + microseconds(100 + 190 * i);
+    EXPECT_FALSE(PollUntil(pipe.read.get(), POLLIN, deadline));
+    EXPECT_GE(MonotonicNow(), deadline);
+    const Instant again = MonotonicNow() + microseconds(100 + 190 * i);
+    PauseUntil(again);
+    EXPECT_GE(MonotonicNow(), again);
+  }
+}
+
+std::atomic<int> caught = 0;
+
+// Interrupts the thread that makes it with three signals, then calls `done`.
+class Interrupter {
+ public:
+  explicit Interrupter(std::function<void()> done) {
+    caught = 0;
+    struct sigaction action = {};
+    action.sa_handler = [](int) { ++caught; };
+    sigaction(SIGUSR1, &action, &before_);
+    thread_ = std::thread([waiting = pthread_self(), done] {
+      for (int sent = 0; sent < 3; ++sent) {
+        pthread_kill(waiting, SIGUSR1);
+        while (caught <= sent) PauseUntil(MonotonicNow() + milliseconds(1));
+      }
+      done();
+    });
+  }
+  ~Interrupter() {
+    thread_.join();
+    sigaction(SIGUSR1, &before_, nullptr);
+  }
+
+ private:
+  struct sigaction before_ = {};
+  std::thread thread_;
+};
+
+TEST(PollTest, SignalDoesNotEndTheWait) {
+  const OwnedFd wake(eventfd(0, EFD_CLOEXEC));
+  const Interrupter signals([&] { eventfd_write(wake.get(), 1); });
+  EXPECT_TRUE(
+      PollUntil(wake.get(), POLLIN, MonotonicNow() + std::chrono::hours(1)));
+  EXPECT_EQ(caught, 3);
+}
+
+TEST(PollTest, SignalDoesNotMoveTheDeadline) {
+  const Instant deadline = MonotonicNow() + milliseconds(20);
+  const Interrupter signals([] {});
+  EXPECT_FALSE(PollUntil(-1, 0, deadline));
+  EXPECT_GE(MonotonicNow(), deadline);
+}
+
+}  // namespace
+}  // namespace muster

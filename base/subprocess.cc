@@ -1,0 +1,217 @@
+#include "base/subprocess.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/exec_pointers.h"
+#include "base/monotonic_clock.h"
+#include "base/poll.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMaxDescriptors = 16;
+// The interval of AwaitSubprocess where the kernel has no pidfd.
+constexpr Duration kLookEvery = std::chrono::milliseconds(1);
+
+// A step of the child that failed, as the child reports it.
+enum class Step : int { kDescriptors, kWorkingDirectory, kExec };
+struct Failure {
+  Step step;
+  int error;
+};
+
+// What the child needs, prepared by the parent: the child does not allocate.
+struct Child {
+  const SubprocessPlan& plan;
+  std::vector<char*> argv = ExecPointers(plan.argv);
+  std::vector<char*> environment = ExecPointers(plan.environment);
+  pid_t parent = getpid();
+  int null_fd;
+  int failure_fd;  // above all descriptors of the plan
+};
+
+[[noreturn]] void Fail(const Child& child, Step step) {
+  const Failure failure = {step, errno};
+  (void)!write(child.failure_fd, &failure, sizeof failure);
+  _exit(127);
+}
+
+bool PlaceDescriptors(const Child& child) {
+  const std::vector<int>& wanted = child.plan.descriptors;
+  // Copied above all targets first: a source may be the target of another one.
+  // dup2 of the copy also clears close-on-exec.
+  std::array<int, kMaxDescriptors> copies;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] == SubprocessPlan::kInherit) continue;
+    const int source =
+        wanted[i] == SubprocessPlan::kNull ? child.null_fd : wanted[i];
+    copies[i] = fcntl(source, F_DUPFD_CLOEXEC, static_cast<int>(wanted.size()));
+    if (copies[i] < 0) return false;
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] == SubprocessPlan::kInherit) continue;
+    if (dup2(copies[i], static_cast<int>(i)) < 0) return false;
+  }
+  return true;
+}
+
+// Async-signal-safe functions only: other threads may hold any lock.
+[[noreturn]] void Become(const Child& child) {
+  const SubprocessPlan& plan = child.plan;
+  if (plan.group == SubprocessPlan::Group::kOwnGroup) setpgid(0, 0);
+  if (plan.group == SubprocessPlan::Group::kOwnSession) setsid();
+  if (plan.death_signal != 0) {
+    prctl(PR_SET_PDEATHSIG, plan.death_signal);
+    // The parent may have died before prctl: no signal would come.
+    if (getppid() != child.parent) _exit(127);
+  }
+  if (!PlaceDescriptors(child)) Fail(child, Step::kDescriptors);
+  if (!plan.working_directory.empty() &&
+      chdir(plan.working_directory.c_str()) != 0) {
+    Fail(child, Step::kWorkingDirectory);
+  }
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction action = {};
+    const bool is_ignored = (plan.ignored_signals >> (signal - 1) & 1) != 0;
+    action.sa_handler = is_ignored ? SIG_IGN : SIG_DFL;
+    // Fails for SIGKILL, SIGSTOP and the C library's own signals.
+    sigaction(signal, &action, nullptr);
+  }
+  sigprocmask(SIG_SETMASK, &plan.blocked_signals, nullptr);
+  execvpe(child.argv[0], child.argv.data(), child.environment.data());
+  Fail(child, Step::kExec);
+}
+
+// vfork, and not posix_spawn, which cannot set the parent-death signal. Unlike
+// fork, it copies no memory, and runs no handlers of libraries (gRPC's stop its
+// threads). The child shares this process's memory until exec, so that no
+// handler of a signal may run in it.
+pid_t StartChild(const Child& child) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = vfork();
+  if (pid == 0) Become(child);
+  const int error = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return pid;
+}
+
+absl::Status Refusal(const std::string& what, int error) {
+  const std::string text = absl::StrCat(what, ": ", std::strerror(error));
+  if (error == ENOENT) return absl::NotFoundError(text);
+  if (error == EACCES) return absl::PermissionDeniedError(text);
+  return absl::InternalError(text);
+}
+
+std::string_view NameOf(std::string_view variable) {
+  return variable.substr(0, variable.find('='));
+}
+
+// Whether `pid` is no child that still runs.
+bool HasEnded(pid_t pid) {
+  siginfo_t info = {};
+  return waitid(P_PID, static_cast<id_t>(pid), &info,
+                WEXITED | WNOWAIT | WNOHANG) != 0 ||
+         info.si_pid != 0;
+}
+
+}  // namespace
+
+absl::StatusOr<pid_t> StartSubprocess(const SubprocessPlan& plan) {
+  MUSTER_CHECK(plan.descriptors.size() <= kMaxDescriptors);
+  const std::string& program = plan.argv[0];
+  OwnedFd null;
+  if (std::count(plan.descriptors.begin(), plan.descriptors.end(),
+                 SubprocessPlan::kNull) > 0) {
+    null = OwnedFd(open("/dev/null", O_RDWR | O_CLOEXEC));
+    if (!null.open()) return Refusal("/dev/null", errno);
+  }
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return Refusal(program, errno);
+  const OwnedFd failures(ends[0]);
+  OwnedFd told(ends[1]);
+  OwnedFd high(fcntl(told.get(), F_DUPFD_CLOEXEC, kMaxDescriptors));
+  told.Close();
+  if (!high.open()) return Refusal(program, errno);
+  const pid_t pid = StartChild(
+      {.plan = plan, .null_fd = null.get(), .failure_fd = high.get()});
+  if (pid < 0) return Refusal(program, errno);
+  high.Close();
+  Failure failure;
+  ssize_t got;
+  do {
+    got = read(failures.get(), &failure, sizeof failure);
+  } while (got < 0 && errno == EINTR);
+  if (got != sizeof failure) return pid;  // closed by exec
+  ReapSubprocess(pid);
+  return Refusal(failure.step == Step::kWorkingDirectory
+                     ? plan.working_directory
+                     : program,
+                 failure.error);
+}
+
+std::vector<std::string> EnvironmentWith(std::vector<std::string> changes) {
+  const size_t count = changes.size();
+  for (char** own = environ; *own != nullptr; ++own) {
+    const bool is_changed =
+        std::any_of(changes.begin(), changes.begin() + count,
+                    [own](const std::string& change) {
+                      return NameOf(change) == NameOf(*own);
+                    });
+    if (!is_changed) changes.emplace_back(*own);
+  }
+  return changes;
+}
+
+OwnedFd OpenPidFd(pid_t pid) {
+#ifdef SYS_pidfd_open
+  return OwnedFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+#else
+  return OwnedFd();
+#endif
+}
+
+bool AwaitSubprocess(pid_t pid, Instant deadline, int cancel_fd) {
+  const OwnedFd end = OpenPidFd(pid);
+  while (!HasEnded(pid)) {
+    pollfd fds[] = {{end.get(), POLLIN, 0}, {cancel_fd, POLLIN, 0}};
+    PollUntil(fds, end.open()
+                       ? deadline
+                       : std::min(deadline, MonotonicNow() + kLookEvery));
+    if (fds[1].revents != 0) return false;
+    if (fds[0].revents == 0 && MonotonicNow() >= deadline) return false;
+  }
+  return true;
+}
+
+std::optional<int> ReapSubprocess(pid_t pid) {
+  int status = 0;
+  pid_t reaped;
+  do {
+    reaped = waitpid(pid, &status, 0);
+  } while (reaped < 0 && errno == EINTR);
+  if (reaped != pid) return std::nullopt;
+  return status;
+}
+
+int ExitCodeOf(int wait_status) {
+  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status)
+                                  : WEXITSTATUS(wait_status);
+}
+
+}  // namespace muster

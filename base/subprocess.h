@@ -1,0 +1,75 @@
+#ifndef MUSTER_BASE_SUBPROCESS_H_
+#define MUSTER_BASE_SUBPROCESS_H_
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/owned_fd.h"
+#include "base/time.h"
+
+namespace muster {
+
+// A program to be started as a child of this process.
+struct SubprocessPlan {
+  // A descriptor of the child that stays what it is in this process.
+  static constexpr int kInherit = -1;
+  // A descriptor of the child that is /dev/null.
+  static constexpr int kNull = -2;
+
+  enum class Group {
+    kInherit,     // this process's group: a terminal's signals reach the child
+    kOwnGroup,    // a process group of its own
+    kOwnSession,  // a session of its own, without a controlling terminal
+  };
+
+  std::vector<std::string> argv;         // argv[0]: a path, or found in PATH
+  std::vector<std::string> environment;  // NAME=VALUE, the whole environment
+  std::string working_directory;         // empty: that of this process
+  // descriptors[n]: the descriptor of this process that becomes the child's
+  // descriptor n; or kInherit or kNull. Other descriptors follow their
+  // close-on-exec flags. At most 16.
+  std::vector<int> descriptors;
+  Group group = Group::kInherit;
+  sigset_t blocked_signals = {};
+  // Bit n - 1: the child ignores signal n. All other signals have their default
+  // action.
+  uint64_t ignored_signals = 0;
+  // Sent to the child when the thread that starts it ends; 0: none.
+  int death_signal = 0;
+};
+
+// Starts the program and returns its pid; the caller reaps it. Any thread.
+//   NotFound, PermissionDenied, Internal  the message names the program or the
+//                                         folder and has the system's error
+absl::StatusOr<pid_t> StartSubprocess(const SubprocessPlan& plan);
+
+// Returns the environment of this process, changed by `changes` (NAME=VALUE).
+// A name that is in both has the value of `changes` only.
+std::vector<std::string> EnvironmentWith(std::vector<std::string> changes);
+
+// Returns a descriptor, closed on exec, that is readable once process `pid` has
+// ended. Not open: there is no such process (ESRCH), or the kernel is older
+// than 5.3.
+OwnedFd OpenPidFd(pid_t pid);
+
+// Waits, without reaping, until the child `pid` has ended, or another part of
+// this process has reaped it. Returns false at `deadline`, or as soon as
+// `cancel_fd` is readable (-1: none).
+bool AwaitSubprocess(pid_t pid, Instant deadline, int cancel_fd = -1);
+
+// Waits for the end of the child `pid` and reaps it. Returns its wait status;
+// nullopt if another part of this process has reaped it.
+std::optional<int> ReapSubprocess(pid_t pid);
+
+// The exit code of a wait status: 128 + n after signal n, as shells have it.
+int ExitCodeOf(int wait_status);
+
+}  // namespace muster
+
+#endif  // MUSTER_BASE_SUBPROCESS_H_
