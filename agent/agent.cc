@@ -1,12 +1,10 @@
 #include "agent/agent.h"
 
-#include <poll.h>
 #include <signal.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
-#include <cstring>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -28,10 +26,10 @@
 #include "agent/terminal/terminal_bridge.h"
 #include "agent/timers/worker_timers.h"
 #include "agent/workers/worker_input.h"
-#include "base/check.h"
 #include "base/environment_value.h"
 #include "base/loopback.h"
 #include "base/monotonic_clock.h"
+#include "base/poll.h"
 
 namespace muster::agent {
 namespace {
@@ -178,10 +176,7 @@ class Agent::Impl {
                     {.fd = progress_.fd(), .events = POLLIN, .revents = 0},
                     {.fd = timers_.fd(), .events = POLLIN, .revents = 0}};
     ShowState();
-    timespec timeout;
-    const int ready =
-        ppoll(fds, std::size(fds), TimeLeft(&timeout), /*sigmask=*/nullptr);
-    MUSTER_CHECK(ready >= 0 || errno == EINTR) << std::strerror(errno);
+    const int ready = PollUntil(fds, NextDeadline());
     // Before any other step looks at the time: after this process was stopped
     // for a while, workers that have reported must not seem silent.
     HearWorkers();
@@ -190,7 +185,7 @@ class Agent::Impl {
     if (auto lost = nccl_ids_.LookAtRoot()) {
       Step(NcclRootLost{*std::move(lost)});
     }
-    if (ready <= 0) {
+    if (ready == 0) {
       Step(ClockTicked());
       return;
     }
@@ -244,24 +239,15 @@ class Agent::Impl {
                           .turned = MonotonicNow()});
   }
 
-  // Null (for ever) where nothing is due.
-  const timespec* TimeLeft(timespec* left) {
-    std::optional<Instant> next = lifecycle_.NextDeadline();
-    const std::optional<Instant> id = nccl_ids_.NextDeadline();
-    if (id.has_value() && (!next.has_value() || *id < *next)) next = id;
-    const std::optional<Instant> take = progress_.NextTake();
-    if (take.has_value() && (!next.has_value() || *take < *next)) next = take;
-    const std::optional<Instant> look = timers_.NextLook(MonotonicNow());
-    if (look.has_value() && (!next.has_value() || *look < *next)) next = look;
-    if (observer_.view != nullptr) {
-      const Instant turn = MonotonicNow() + kLongestTurn;
-      next = std::min(next.value_or(turn), turn);
+  Instant NextDeadline() {
+    Instant next = lifecycle_.NextDeadline().value_or(kNoDeadline);
+    for (const std::optional<Instant> other :
+         {nccl_ids_.NextDeadline(), progress_.NextTake(),
+          timers_.NextLook(MonotonicNow())}) {
+      next = std::min(next, other.value_or(kNoDeadline));
     }
-    if (!next.has_value()) return nullptr;
-    const auto ns = std::max(*next - MonotonicNow(), Duration::zero()).count();
-    left->tv_sec = ns / 1'000'000'000;
-    left->tv_nsec = ns % 1'000'000'000;
-    return left;
+    if (observer_.view == nullptr) return next;
+    return std::min(next, MonotonicNow() + kLongestTurn);
   }
 
   void HearWorkers() {

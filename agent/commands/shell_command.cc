@@ -1,7 +1,6 @@
 #include "agent/commands/shell_command.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include "agent/failures/bounded_text.h"
 #include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
+#include "base/poll.h"
 #include "rendezvous/protocol/failure.h"
 #include "rendezvous/protocol/signal_names.h"
 
@@ -56,11 +56,6 @@ std::string EndInWords(int wait_status) {
   return "it failed";
 }
 
-bool Readable(int fd) {
-  pollfd poll_fd = {.fd = fd, .events = POLLIN, .revents = 0};
-  return fd >= 0 && poll(&poll_fd, 1, /*timeout=*/0) > 0;
-}
-
 }  // namespace
 
 absl::Status RunShellCommand(const ShellCommand& command) {
@@ -95,7 +90,9 @@ absl::Status RunShellCommand(const ShellCommand& command) {
     case ToolOutcome::End::kCutOff:
       break;
   }
-  if (Readable(command.cancel_fd)) return absl::CancelledError("cancelled");
+  if (PollUntil(command.cancel_fd, POLLIN, kAtOnce)) {
+    return absl::CancelledError("cancelled");
+  }
   return absl::DeadlineExceededError(absl::StrCat(
       "it did not end within ", ToSeconds(command.timeout), " s",
       said.empty() ? "" : absl::StrCat("; the last it said was: ", said)));

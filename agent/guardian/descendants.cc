@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/owned_fd.h"
+#include "base/subprocess.h"
 
 namespace muster::agent {
 namespace {
@@ -139,8 +140,7 @@ std::vector<ProcessEntry> KillDescendants(
 void SignalProcess(const ProcessEntry& process, int signal) {
   if (process.pid <= 1) return;
 #ifdef SYS_pidfd_open
-  const OwnedFd handle(
-      static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
+  const OwnedFd handle = OpenPidFd(process.pid);
   if (!handle.open() && errno == ESRCH) return;
   // The handle is bound to whoever has the pid now; the start time says whether
   // that is still the process that the walk saw.

@@ -1,6 +1,5 @@
 #include "agent/guardian/guardian.h"
 
-#include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +16,9 @@
 #include "agent/guardian/orphan_sweep.h"
 #include "agent/guardian/start_command.h"
 #include "agent/guardian/wake_set.h"
+#include "base/monotonic_clock.h"
+#include "base/poll.h"
+#include "base/subprocess.h"
 
 namespace muster::agent {
 namespace {
@@ -237,7 +239,7 @@ Guardian::Impl::~Impl() {
   if (state_ == State::kServing) line_.BidFarewell();
   if (state_ == State::kServing || state_ == State::kBroken) Lose();
   while (sweep_ && !sweep_->Pass(Spared())) {
-    poll(nullptr, 0, static_cast<int>(sweep_->wait().count()));
+    PauseUntil(MonotonicNow() + sweep_->wait());
   }
 }
 

@@ -3,7 +3,6 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +13,7 @@
 
 #include "agent/guardian/guardian_loop.h"
 #include "agent/guardian/orphan_sweep.h"
+#include "base/subprocess.h"
 
 namespace muster::agent {
 namespace {
@@ -46,14 +46,6 @@ pid_t ForkDeaf() {
 }
 
 }  // namespace
-
-OwnedFd OpenPidFd(pid_t pid) {
-#ifdef SYS_pidfd_open
-  return OwnedFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-#else
-  return OwnedFd();
-#endif
-}
 
 absl::StatusOr<ForkedGuardian> ForkGuardian() {
   // An inherited "ignore" would make the kernel reap unasked.

@@ -11,9 +11,6 @@
 
 namespace muster::agent {
 
-// A pidfd; closed where there is no such process, or on kernels before 5.3.
-OwnedFd OpenPidFd(pid_t pid);
-
 struct ForkedGuardian {
   pid_t pid = 0;
   OwnedFd socket;  // this process's end

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "agent/guardian/guardian.h"
-#include "agent/guardian/guardian_fork.h"
 #include "agent/guardian/output_pipe.h"
 #include "base/owned_fd.h"
+#include "base/subprocess.h"
 
 namespace muster::agent {
 

@@ -2,20 +2,23 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <chrono>
+
+#include "base/monotonic_clock.h"
+#include "base/poll.h"
 
 namespace muster::agent {
 namespace {
 
-constexpr int kDeadlineMilliseconds = 30000;
+constexpr std::chrono::seconds kPatience(30);
 
 }  // namespace
 
 bool BecomesReadable(int fd) {
-  pollfd one = {fd, POLLIN, 0};
-  return poll(&one, 1, kDeadlineMilliseconds) == 1;
+  return PollUntil(fd, POLLIN, MonotonicNow() + kPatience);
 }
 
 OutputPipe::OutputPipe(const std::string& path) {

@@ -1,6 +1,5 @@
 #include "agent/logs/console_writer.h"
 
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -21,6 +20,7 @@
 
 #include "agent/logs/console_fd.h"
 #include "base/monotonic_clock.h"
+#include "base/poll.h"
 
 namespace muster::agent {
 namespace {
@@ -28,7 +28,7 @@ namespace {
 // As much as a pipe holds by default: lines are joined into few writes.
 constexpr size_t kBatchBytes = 64 << 10;
 constexpr std::chrono::seconds kMaxEndingTime(1);
-constexpr int kRetryMilliseconds = 20;
+constexpr std::chrono::milliseconds kRetryAfter(20);
 // How often a wait asks whether it was interrupted.
 constexpr std::chrono::milliseconds kAskEvery(50);
 
@@ -132,7 +132,7 @@ struct ConsoleWriter::State {
 WriteEnd ConsoleWriter::State::WriteUnlessWoken(std::string_view text) {
   while (!text.empty()) {
     pollfd fds[2] = {{fd, POLLOUT, 0}, {wake, POLLIN, 0}};
-    if (poll(fds, 2, -1) < 0) continue;
+    PollUntil(fds, kNoDeadline);
     if (fds[1].revents != 0) return WriteEnd::kStopped;
     if (fds[0].revents == 0) continue;
     const ssize_t count = write(fd, text.data(), text.size());
@@ -142,7 +142,7 @@ WriteEnd ConsoleWriter::State::WriteUnlessWoken(std::string_view text) {
       written += count;
     } else if (errno == EAGAIN) {
       // Some terminals say that they are writable while they are stopped.
-      poll(&fds[1], 1, kRetryMilliseconds);
+      PollUntil(wake, POLLIN, MonotonicNow() + kRetryAfter);
     } else if (errno != EINTR) {
       write_error = errno;
       return ReaderLeft(fd, write_error) ? WriteEnd::kLeft : WriteEnd::kFailed;

@@ -1,39 +1,36 @@
 #include "agent/nccl_id/nccl_id_child.h"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "agent/guardian/living_guardians.h"
 #include "agent/nccl_id/nccl_id_process.h"
+#include "base/monotonic_clock.h"
+#include "base/subprocess.h"
+#include "base/time.h"
 #include "rendezvous/protocol/signal_names.h"
-
-extern char** environ;
 
 namespace muster::agent {
 namespace {
 
-// In steps of a millisecond, for one that was killed or has closed its files.
-constexpr int kMaxWaits = 2000;
+// For a process that was killed or has closed its files.
+constexpr Duration kReapPatience = std::chrono::seconds(2);
 
 // Waits until it is reaped: its wait status. Nothing: another part of this
 // process has reaped it, or it does not end.
 std::optional<int> Reap(pid_t pid) {
-  int status = 0;
-  for (int i = 0; i < kMaxWaits; ++i) {
-    const pid_t reaped = waitpid(pid, &status, WNOHANG);
-    if (reaped == pid) return status;
-    if (reaped < 0) return std::nullopt;
-    poll(nullptr, 0, 1);
+  if (AwaitSubprocess(pid, MonotonicNow() + kReapPatience)) {
+    return ReapSubprocess(pid);
   }
   kill(pid, SIGKILL);  // not reaped, so the number is still its
   return std::nullopt;
@@ -48,67 +45,40 @@ std::string InWords(std::optional<int> status) {
   return absl::StrCat("ended with exit code ", WEXITSTATUS(*status));
 }
 
-absl::Status Failed(const char* call, int error) {
+absl::Status Failed(absl::string_view why) {
   return absl::InternalError(absl::StrCat(
-      "the process that makes an NCCL id cannot be started: ", call, ": ",
-      std::strerror(error)));
+      "the process that makes an NCCL id cannot be started: ", why));
 }
 
-// A session of its own, so that a Ctrl-C at the terminal does not end it before
-// the workers; signals as at a program's start.
-class SpawnSettings {
- public:
-  SpawnSettings(int in, int out) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawn_file_actions_adddup2(&actions_, in, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, out, STDOUT_FILENO);
-    posix_spawnattr_init(&attributes_);
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSID |
-                                               POSIX_SPAWN_SETSIGMASK |
-                                               POSIX_SPAWN_SETSIGDEF);
-  }
-  ~SpawnSettings() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
-};
+absl::Status NoPipe() {
+  return Failed(absl::StrCat("pipe: ", std::strerror(errno)));
+}
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<NcclIdChild>> NcclIdChild::Start(
     const std::string& program) {
   int life[2];
-  if (pipe2(life, O_CLOEXEC) != 0) return Failed("pipe", errno);
+  if (pipe2(life, O_CLOEXEC) != 0) return NoPipe();
   OwnedFd life_read(life[0]);
   OwnedFd life_write(life[1]);
   int answer[2];
-  if (pipe2(answer, O_CLOEXEC) != 0) return Failed("pipe", errno);
+  if (pipe2(answer, O_CLOEXEC) != 0) return NoPipe();
   OwnedFd answer_read(answer[0]);
   OwnedFd answer_write(answer[1]);
   fcntl(answer_read.get(), F_SETFL, O_NONBLOCK);
 
-  const SpawnSettings settings(life_read.get(), answer_write.get());
-  std::string name = program;
-  std::string argument = kNcclIdArgument;
-  char* const argv[] = {name.data(), argument.data(), nullptr};
-  pid_t pid = 0;
-  const int error = posix_spawn(&pid, program.c_str(), &settings.actions_,
-                                &settings.attributes_, argv, environ);
-  if (error != 0) return Failed("posix_spawn", error);
-  LivingGuardians::OfThisProcess().Add(pid);
+  SubprocessPlan plan;
+  plan.argv = {program, kNcclIdArgument};
+  plan.environment = EnvironmentWith({});
+  plan.descriptors = {life_read.get(), answer_write.get()};
+  // A Ctrl-C at the terminal must not end it before the workers.
+  plan.group = SubprocessPlan::Group::kOwnSession;
+  const absl::StatusOr<pid_t> pid = StartSubprocess(plan);
+  if (!pid.ok()) return Failed(pid.status().message());
+  LivingGuardians::OfThisProcess().Add(*pid);
   return std::unique_ptr<NcclIdChild>(
-      new NcclIdChild(pid, std::move(life_write), std::move(answer_read)));
+      new NcclIdChild(*pid, std::move(life_write), std::move(answer_read)));
 }
 
 NcclIdChild::NcclIdChild(pid_t pid, OwnedFd life, OwnedFd answer)

@@ -1,13 +1,12 @@
 #include "agent/preemption/requeue_job.h"
 
-#include <poll.h>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "agent/commands/tool_run.h"
 #include "agent/failures/bounded_text.h"
 #include "agent/preemption/requeue_command.h"
 #include "base/monotonic_clock.h"
+#include "base/poll.h"
 #include "rendezvous/protocol/failure.h"
 
 namespace muster::agent {
@@ -19,7 +18,7 @@ constexpr Duration kPatience = std::chrono::seconds(30);
 // Slurm signals every process of a step, and so may end a question to it.
 constexpr int kTries = 3;
 
-constexpr int kPauseMs = 100;
+constexpr Duration kPause = std::chrono::milliseconds(100);
 
 ToolOutcome Ask(const std::vector<std::string>& argv, Instant deadline) {
   for (int tries = 1;; ++tries) {
@@ -40,7 +39,7 @@ ToolOutcome AskForState(const std::vector<std::string>& argv) {
     if (!HidesState(outcome.output) || MonotonicNow() >= deadline) {
       return outcome;
     }
-    poll(nullptr, 0, kPauseMs);
+    PauseUntil(MonotonicNow() + kPause);
   }
 }
 

@@ -1,24 +1,26 @@
 #include "agent/terminal/terminal_bridge.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
 
 #include "agent/terminal/pty_pair.h"
+#include "base/monotonic_clock.h"
+#include "base/poll.h"
 
 namespace muster::agent {
 namespace {
 
 // How often a process in the background looks whether it has come to the
 // foreground: a shell does not signal one that runs already.
-constexpr int kBackgroundMilliseconds = 300;
+constexpr std::chrono::milliseconds kBackgroundInterval(300);
 
 // tcgetpgrp fails for a terminal that is not this process's controlling one.
 bool Controls(int fd) { return isatty(fd) == 1 && tcgetpgrp(fd) >= 0; }
@@ -159,8 +161,7 @@ bool TerminalBridge::TakeForeground() {
   if (!forwarding_ || !HasModes(STDIN_FILENO, modes_->forwarding)) {
     const std::optional<TerminalModes> now = ReadTerminalModes(STDIN_FILENO);
     forwarding_ = SetModes(STDIN_FILENO, modes_->forwarding);
-    pollfd unread = {STDIN_FILENO, POLLIN, 0};
-    const bool typed = forwarding_ && poll(&unread, 1, 0) == 1;
+    const bool typed = forwarding_ && PollUntil(STDIN_FILENO, POLLIN, kAtOnce);
     typed_in_.reset();
     if (typed && now) typed_in_ = now->before;
   }
@@ -188,7 +189,7 @@ void TerminalBridge::Run(int master) {
     pollfd fds[3] = {{wake_.get(), POLLIN, 0},
                      {typed.empty() && reads ? STDIN_FILENO : -1, POLLIN, 0},
                      {typed.empty() ? -1 : master, POLLOUT, 0}};
-    poll(fds, 3, reads ? -1 : kBackgroundMilliseconds);
+    PollUntil(fds, reads ? kNoDeadline : MonotonicNow() + kBackgroundInterval);
     uint64_t wakes = 0;
     if (fds[0].revents != 0) (void)!read(wake_.get(), &wakes, sizeof wakes);
     if (fds[1].revents != 0) {
