@@ -159,6 +159,16 @@ class RulesFire(unittest.TestCase):
     self.assertEqual(complaints, ['agent/a.h:4: Door is called by tests alone',
                                   'agent/a.h:8: Free is called by tests alone'])
 
+  def test_a_variable_that_no_document_names(self):
+    sources = [
+        source_tree.source('agent/a.cc', 'getenv("MUSTER_A");'),
+        source_tree.source('agent/b.cc', 'getenv("MUSTER_B");'),
+        source_tree.source('agent/b_test.cc', 'getenv("MUSTER_C");')]
+    self.assertEqual(
+        list(rules.documented_variables(
+            sources, {'agent/b_test.cc'}, 'Set `MUSTER_B` or MUSTER_AB.')),
+        ['agent/a.cc: MUSTER_A is in no document'])
+
   def test_what_a_testonly_rule_lists_is_test_support(self):
     texts = {'agent/BUILD': 'cc_library(\n    name = "a",\n'
                             '    testonly = True,\n    hdrs = ["a.h"],\n)\n'
@@ -217,6 +227,13 @@ class Project(unittest.TestCase):
     self.assert_none(list(
         rules.only_for_tests(self.sources, rules.test_support(texts),
                              rules.public_headers(texts))))
+
+  def test_documented_variables(self):
+    texts = {source.path: source.text for source in self.sources}
+    self.assert_none(list(rules.documented_variables(
+        self.sources, rules.test_support(texts),
+        ''.join(text for path, text in texts.items()
+                if path.endswith('.md')))))
 
   def test_clang_format(self):
     result = clang_format(

@@ -362,6 +362,25 @@ def only_for_tests(sources, tests, public):
         yield '%s:%d: %s is called by tests alone' % (path, number, name)
 
 
+def documented_variables(sources, tests, pages):
+  """Environment variables that the product reads and no document names.
+
+  Args:
+    sources: all files.
+    tests: the paths that only tests build.
+    pages: the text of all documents.
+
+  Yields:
+    complaints.
+  """
+  for source in sources:
+    if source.path in tests or not source.path.endswith(_CODE):
+      continue
+    for name in re.findall(r'"(MUSTER_[A-Z_]+)"', source.text):
+      if not re.search(r'\b%s\b' % name, pages):
+        yield '%s: %s is in no document' % (source.path, name)
+
+
 def test_support(texts):
   """The paths that rules with testonly = True list.
 

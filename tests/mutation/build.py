@@ -91,9 +91,6 @@ def programs(root):
       found += sorted(glob.glob(os.path.join(root, pattern)))
     return [os.path.relpath(path, root) for path in found]
 
-  def is_test(path):
-    return path.endswith(('_test.cc', '_fixture.cc'))
-
   found = [
       Program(suite.name, sources(suite.units + suite.linked),
               _GTEST + suite.libraries + abseil(root),
@@ -103,6 +100,10 @@ def programs(root):
   return found + [
       Program('simulation', [path for path in simulated if not is_test(path)],
               abseil(root), ['--until-failure', '1', '600'])]
+
+
+def is_test(path):
+  return path.endswith(('_test.cc', '_fixture.cc'))
 
 
 def object_name(path):

@@ -1,39 +1,144 @@
-"""A guard of a pure core, and what it is replaced by."""
+"""A change of one statement of a pure core, and how the statement is found."""
 
 import collections
 import re
 
-_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\w+|[^\w\s]')
+import syntax
+
+# What becomes of the statement.
+DROP = 'DROP'  # it is not there
+TRUE = 'TRUE'  # its condition, or the value it returns or assigns, is true
+FALSE = 'FALSE'
+
+# The part of a condition (between && and ||) that has all of `words` is gone.
+Without = collections.namedtuple('Without', 'words')
+# The tokens `old`, which the statement has once, are `new`.
+Swap = collections.namedtuple('Swap', 'old new')
 
 
-class Mutant(collections.namedtuple('Mutant', 'name file old new')):
-  """One change of one guard.
+def without(words):
+  return Without(words)
 
-  `old` must occur exactly once in `file`, so that nobody changes a guard
-  without looking at its mutant. It is found by its tokens: line breaks,
-  indentation and other spaces do not matter.
+
+def swap(old, new):
+  return Swap(old, new)
+
+
+class Mutant(collections.namedtuple('Mutant', 'name folder function at change')):
+  """One change of one statement.
+
+  function: as the source spells it, with its class: 'Job::Admit'; '' for a
+      declaration outside of functions. It may stand in any file of `folder`.
+  at: the statement's keyword (see syntax.Statement) and words that it has:
+      'if sequence holder'. One statement of the function must match. A third
+      or fourth equal one is told by its number among them: 'return #2'.
   """
 
   __slots__ = ()
 
-  def places(self, text):
-    """Where `old` is in `text`, as matches."""
-    return list(re.finditer(self._pattern(), text))
+  def find(self, sources):
+    """The (path, statement) pairs that match; `sources` maps paths to texts."""
+    kind, *wanted = self.at.split()
+    number = [int(word[1:]) for word in wanted if word[0] == '#']
+    wanted = {word for word in wanted if word[0] != '#'}
+    found = []
+    for path in sorted(sources):
+      if path.rsplit('/', 1)[0] != self.folder:
+        continue
+      found += [(path, each) for each in sources[path].statements
+                if each.function == self.function and each.kind == kind and
+                wanted <= sources[path].words_of(each)]
+    if number:
+      found = found[number[0] - 1:number[0]]
+    return found
 
-  def apply(self, text):
-    """`text` with the change."""
-    place, = self.places(text)
-    return text[:place.start()] + self.new + text[place.end():]
+  def apply(self, text, statement):
+    """`text` with the change; ValueError if the statement does not allow it."""
+    begin, end, new = self._edit(text, statement)
+    return text[:begin] + new + text[end:]
 
-  def _pattern(self):
-    pattern, last = '', ''
-    for token in _TOKEN.findall(self.old):
-      # Between two words there is a space; elsewhere there may be one.
-      glued = re.match(r'\w', token) and re.search(r'\w$', last)
-      pattern += (r'\s+' if glued else r'\s*' if pattern else '')
-      pattern += re.escape(token)
-      last = token
-    # A word is not the end or the beginning of another one.
-    if re.match(r'\w', self.old.strip()):
-      pattern = r'(?<!\w)' + pattern
-    return pattern + (r'(?!\w)' if re.search(r'\w$', last) else '')
+  def _edit(self, text, statement):
+    if self.change == DROP:
+      return (*statement.whole, '' if statement.kind == 'declare' else '{}')
+    if isinstance(self.change, Swap):
+      return (*_place_of(self.change.old, text, statement.head),
+              self.change.new)
+    if statement.value is None:
+      raise ValueError('the statement has no condition and no value')
+    begin, end = statement.value
+    if isinstance(self.change, Without):
+      return (*_term_with(set(self.change.words.split()), text, begin, end), '')
+    constant = {TRUE: 'true', FALSE: 'false'}[self.change]
+    if statement.kind == 'if' and _declares(text[begin:end]):
+      return end, end, '; ' + constant
+    return begin, end, constant
+
+
+class Source:
+  """A source's statements, and the words of each."""
+
+  def __init__(self, text):
+    self.text = text
+    self.statements = syntax.statements(text)
+    self._words = {}
+
+  def words_of(self, statement):
+    if statement.head not in self._words:
+      self._words[statement.head] = syntax.words(
+          self.text[slice(*statement.head)])
+    return self._words[statement.head]
+
+
+def _declares(condition):
+  return re.search(r'[^<>!=]=[^=]', condition) is not None
+
+
+def _place_of(old, text, span):
+  """Where the tokens of `old` are, once, in `span` of `text`."""
+  wanted = [token.text for token in syntax.tokens(old)]
+  found = syntax.tokens(text[slice(*span)])
+  places = [i for i in range(len(found) - len(wanted) + 1)
+            if [t.text for t in found[i:i + len(wanted)]] == wanted]
+  if len(places) != 1 or not wanted:
+    raise ValueError('the statement has %r %d times, not once' %
+                     (old, len(places)))
+  first = places[0]
+  return (span[0] + found[first].start,
+          span[0] + found[first + len(wanted) - 1].end)
+
+
+def _term_with(words, text, begin, end):
+  """The smallest term with all `words`, and the operator that joins it."""
+  found = syntax.tokens(text[begin:end])
+  best = None
+  for first, last in _terms(found):
+    term = found[first:last]
+    if words <= {token.text for token in term} and (
+        best is None or last - first < best[1] - best[0]):
+      best = (first, last)
+  if best is None:
+    raise ValueError('no term has %s' % ' '.join(sorted(words)))
+  first, last = best
+  if first > 0 and found[first - 1].text in ('&&', '||'):
+    first -= 1
+    return begin + found[first].start, begin + found[last - 1].end
+  if last < len(found):
+    return begin + found[first].start, begin + found[last].end
+  raise ValueError('the term is the whole condition')
+
+
+def _terms(found):
+  """Ranges of tokens between && and ||, at every depth of brackets."""
+  opened = [[0]]  # where the term of each depth begins, and where others did
+  for i, token in enumerate(found + [None]):
+    if token is None or token.text in (')', ']', '}'):
+      begins = opened.pop()
+      if len(begins) > 1:
+        yield begins[-1], i
+      if not opened:
+        return
+    elif token.text in ('(', '[', '{'):
+      opened.append([i + 1])
+    elif token.text in ('&&', '||'):
+      yield opened[-1][-1], i
+      opened[-1].append(i + 1)

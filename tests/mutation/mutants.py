@@ -1,7 +1,9 @@
-"""The guards of the pure cores, each with what it is replaced by.
+"""All mutants: one change each of a guard of the pure cores.
 
-Every one of these changes must make a unit test or the simulation fail; a
-guard that can go unnoticed is either not tested or not needed.
+Every one must make a unit test or the simulation fail: a guard whose change
+goes unnoticed is not tested, or not needed. A mutant names its statement by
+folder, function, keyword and words (mutant.py), not by a quotation, so the
+statement may be edited and moved between the files of its folder.
 """
 
 import cluster_mutants

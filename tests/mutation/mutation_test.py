@@ -14,6 +14,7 @@ _HERE = os.path.dirname(os.path.realpath(__file__))
 sys.dont_write_bytecode = True
 sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
 
+import build
 import mutants
 import slaughter
 import xml_main
@@ -29,17 +30,21 @@ def todays(all_mutants):
           if zlib.crc32(mutant.name.encode()) % _DAYS == _DAY]
 
 
-# Killers by mutant name, once all have been tried.
+# The changes of today's mutants, and who noticed each, by the mutant's name.
+_CHANGES = {}
 _KILLERS = {}
 
 
 def setUpModule():  # pylint: disable=invalid-name
-  chosen = todays(mutants.ALL)
-  with slaughter.House(os.cpu_count(), chosen) as house:
+  changes, _ = slaughter.changes(
+      todays(mutants.ALL),
+      slaughter.read_sources(build.programs(slaughter.ROOT)))
+  _CHANGES.update({change.mutant.name: change for change in changes})
+  with slaughter.House(os.cpu_count(), changes) as house:
     print('part %d of %d: %d of %d mutants' % (
-        _DAY + 1, _DAYS, len(chosen), len(mutants.ALL)), flush=True)
-    for mutant, killers in house.kill(chosen, everybody=False):
-      _KILLERS[mutant.name] = killers
+        _DAY + 1, _DAYS, len(changes), len(mutants.ALL)), flush=True)
+    for change, killers in house.kill(changes, everybody=False):
+      _KILLERS[change.mutant.name] = killers
 
 
 class Mutation(unittest.TestCase):
@@ -49,10 +54,10 @@ class Mutation(unittest.TestCase):
 def _add_one_case_per_mutant():
   for mutant in todays(mutants.ALL):
     def case(self, mutant=mutant):
-      self.assertTrue(
-          _KILLERS.get(mutant.name),
-          '%s: it survives that %s, i.e. instead of\n%s\nin it:\n%s' % (
-              mutant.file, mutant.name, mutant.old, mutant.new))
+      self.assertIn(mutant.name, _CHANGES,
+                    'its statement is not found: see tests/mutation/run')
+      self.assertTrue(_KILLERS[mutant.name], 'no test noticed that %s:\n%s' % (
+          mutant.name, slaughter.difference(_CHANGES[mutant.name])))
     setattr(Mutation, 'test_' + mutant.name.replace(' ', '_'), case)
 
 

@@ -1,12 +1,15 @@
 """Applies mutants one at a time and finds out who notices."""
 
+import collections
 import concurrent.futures
+import difflib
 import os
 import shutil
 import subprocess
 import tempfile
 
 import build
+import mutant as mutant_lib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
@@ -15,28 +18,61 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 _PATIENCE_SECONDS = 60
 
 
-def _read(root, path):
-  with open(os.path.join(root, path), encoding='utf-8') as file:
-    return file.read()
+# A mutant in a source: the file, its text before and its text with the change.
+Change = collections.namedtuple('Change', 'mutant file old new')
 
 
-def mismatches(mutant):
-  """Why `mutant` cannot be applied, if so."""
-  times = len(mutant.places(_read(ROOT, mutant.file)))
-  if times != 1:
-    yield '%s: %s: its text occurs %d times, not once:\n%s' % (
-        mutant.file, mutant.name, times, mutant.old)
+def read_sources(programs):
+  """The sources of `programs` by path, as mutant.Source; tests left out."""
+  found = {}
+  for program in programs:
+    for path in program.sources:
+      if path not in found and not build.is_test(path):
+        with open(os.path.join(ROOT, path), encoding='utf-8') as file:
+          found[path] = mutant_lib.Source(file.read())
+  return found
+
+
+def changes(chosen, sources):
+  """The Change of each chosen mutant, and why others have none, as lines."""
+  found, complaints = [], []
+  for mutant in chosen:
+    places = mutant.find(sources)
+    if len(places) != 1:
+      complaints.append('%s: %s: %d statements match %r in %s%s' % (
+          mutant.folder, mutant.name, len(places), mutant.at,
+          mutant.function or 'no function',
+          ''.join('\n  %s: %s' % (path, sources[path].text[slice(*each.head)])
+                  for path, each in places)))
+      continue
+    (path, statement), = places
+    old = sources[path].text
+    try:
+      new = mutant.apply(old, statement)
+    except ValueError as error:
+      complaints.append('%s: %s: %s:\n  %s' % (
+          path, mutant.name, error, old[slice(*statement.head)]))
+      continue
+    found.append(Change(mutant, path, old, new))
+  return found, complaints
+
+
+def difference(change):
+  """What the change does to its file, as a unified diff without context."""
+  return ''.join(difflib.unified_diff(
+      change.old.splitlines(True), change.new.splitlines(True), change.file,
+      change.mutant.name, n=0))
 
 
 def programs_of(chosen):
-  """The programs that have a source of a chosen mutant; no other is built."""
-  files = {mutant.file for mutant in chosen}
+  """The programs that have a source of a Change; no other is built."""
+  files = {change.file for change in chosen}
   return [program for program in build.programs(ROOT)
           if files & set(program.sources)]
 
 
 class House:
-  """A copy of the sources, built once; then each mutant on its own."""
+  """A copy of the sources, built once; then each Change on its own."""
 
   def __init__(self, jobs, chosen):
     self._jobs = jobs
@@ -65,25 +101,26 @@ class House:
     self._folder.cleanup()
 
   def kill(self, chosen, everybody):
-    """Yields each mutant with the names of those that noticed it, in order."""
+    """Yields each Change with the names of the programs that noticed it."""
     with concurrent.futures.ThreadPoolExecutor(self._jobs) as pool:
       yield from zip(chosen, pool.map(
-          lambda mutant: self._killers(mutant, everybody), chosen))
+          lambda change: self._killers(change, everybody), chosen))
 
-  def _killers(self, mutant, everybody):
+  def _killers(self, change, everybody):
     with tempfile.TemporaryDirectory(dir=self._folder.name) as folder:
-      path = os.path.join(folder, mutant.file)
+      path = os.path.join(folder, change.file)
       os.makedirs(os.path.dirname(path))
       with open(path, 'w', encoding='utf-8') as file:
-        file.write(mutant.apply(_read(self._sources, mutant.file)))
+        file.write(change.new)
       errors = build.compile_file(
           self._sources, path,
-          os.path.join(folder, build.object_name(mutant.file)), self._prelude)
+          os.path.join(folder, build.object_name(change.file)), self._prelude)
       if errors:
-        raise RuntimeError('%s does not compile:\n%s' % (mutant.name, errors))
+        raise RuntimeError('%s does not compile:\n%s' % (
+            change.mutant.name, errors))
       killers = []
       for program in self._programs:
-        if mutant.file not in program.sources:
+        if change.file not in program.sources:
           continue
         target = os.path.join(folder, program.name)
         build.link(program, [folder, self._objects], target)
