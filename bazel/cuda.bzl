@@ -6,7 +6,7 @@ it, and tests that need it are reported as skipped.
 
 load("@cuda_toolkit//:defs.bzl", "CUDA_FOUND", "CUDA_ROOT")
 
-# Hopper's own code, and PTX that later GPUs compile for themselves.
+# Machine code for Hopper, and PTX, which the driver compiles for later GPUs.
 _ARCHITECTURES = ["-gencode=arch=compute_90,code=[sm_90,compute_90]"]
 
 # For targets that need the toolkit only because they use a cuda_library.

@@ -21,7 +21,7 @@ def cuda_kernels(name, srcs, hdrs, deps, emulation, visibility = None):
         name = name + "_cuda",
         srcs = srcs,
         hdrs = hdrs,
-        # Libraries that use the kernels depend on their headers alone, so the
+        # Libraries that use the kernels depend on the kernels' headers only, so the
         # linker may meet this one first.
         alwayslink = True,
         deps = deps,
@@ -42,7 +42,8 @@ def cuda_kernels(name, srcs, hdrs, deps, emulation, visibility = None):
         name = name + "_emulated",
         testonly = True,
         srcs = as_cpp + hdrs,
-        # Millions of steps of single threads: worth it in every build.
+        # The emulation runs millions of GPU threads one after the other, which is
+        # too slow without optimisation.
         copts = ["-O2", "-Wall", "-Wextra", "-Werror"],
         textual_hdrs = srcs,
         alwayslink = True,

@@ -95,7 +95,7 @@ def collect(events):
           path = urllib.parse.unquote(urllib.parse.urlparse(output['uri']).path)
           xml_paths[event_id['testResult']['label']].append(path)
   cases = []
-  # Built but never run: a tag filter left it out.
+  # These tests were built but not run, because a tag filter excludes them.
   for label in sorted((tests - built) | set(status)):
     if label in unhealthy:
       cases.append(Case(label, 'skipped', 'this machine lacks what it is for '

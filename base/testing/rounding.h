@@ -12,10 +12,10 @@
 
 namespace muster {
 
-// How far apart rounding alone brings two right results, as tests/compat's
-// rounding.py derives it: growth times condition, or where one result is a sum
-// of known terms, growth times the sum of their magnitudes. A test that uses a
-// bound plants a defect, and finds it outside.
+// Bounds for the difference of two correct floating-point results, derived as
+// in tests/compat/rounding.py: RoundingGrowth times Condition. For a sum of
+// known terms the sum of their magnitudes is the condition. A test that uses a
+// bound also checks that a planted defect exceeds it.
 
 // Each rounding's relative error is at most this.
 template <typename T>
@@ -36,9 +36,9 @@ double RoundingGrowth(double operations) {
   return RoundingGrowth(operations, kUnitRoundoff<T>);
 }
 
-// The least distance that no rounding explains, for two results of `operations`
-// roundings in a row each, both of T. `condition`: of Condition below, or the
-// sum of the terms' magnitudes.
+// The bound for the difference of two results of type T, each computed with
+// `operations` roundings in sequence. `condition` is the result of Condition,
+// or the sum of the terms' magnitudes.
 template <typename T>
 double RoundingBound(double operations, double condition) {
   return 2 * RoundingGrowth<T>(operations) * condition;
@@ -55,8 +55,9 @@ double Distance(const std::vector<A>& a, const std::vector<B>& b) {
   return most;
 }
 
-// Changes tensors relatively by a small size, of random sign (Parker, Monte
-// Carlo Arithmetic, 1997). The default changes nothing.
+// Multiplies each element of a tensor by 1 + size or 1 - size, at random
+// (Parker, Monte Carlo Arithmetic, 1997). A default-constructed one changes
+// nothing.
 class Disturbance {
  public:
   static constexpr double kSize = 0x1p-20;
@@ -76,13 +77,13 @@ class Disturbance {
   std::mt19937_64 engine_;
 };
 
-// What `compute` makes of tensors that it passes through the disturbance,
-// inputs and results alike.
+// A computation that passes its inputs and its intermediate results through the
+// disturbance, and returns its output tensors.
 using Disturbed =
     std::function<std::vector<std::vector<double>>(Disturbance disturb)>;
 
-// By list: by how much the outputs change at most for each unit of relative
-// disturbance of the tensors.
+// Per output tensor: the largest change of an element, divided by the relative
+// size of the disturbance (the condition number).
 inline std::vector<double> Condition(const Disturbed& compute) {
   const std::vector<std::vector<double>> exact = compute(Disturbance());
   std::vector<double> conditions(exact.size());
@@ -96,9 +97,9 @@ inline std::vector<double> Condition(const Disturbed& compute) {
   return conditions;
 }
 
-// The lists of numbers that a reference computes, and how far rounding may take
-// the lists of other computations from them. The reference may itself compute
-// in float32.
+// The output tensors of a reference computation with their condition numbers.
+// Compares the outputs of another implementation with them. The reference may
+// itself compute in float32.
 class RoundingReference {
  public:
   explicit RoundingReference(const Disturbed& compute)
@@ -107,8 +108,8 @@ class RoundingReference {
   const std::vector<std::vector<double>>& lists() const { return lists_; }
   const std::vector<double>& conditions() const { return conditions_; }
 
-  // The index of the first list of `got` that is further from the reference's
-  // than `growth` times its condition; -1: none.
+  // The index of the first tensor of `got` that differs from the reference by
+  // more than `growth` times its condition; -1: none.
   template <typename Element>
   int ListBeyond(double growth,
                  const std::vector<std::vector<Element>>& got) const {
@@ -121,8 +122,8 @@ class RoundingReference {
     return -1;
   }
 
-  // The index of the first list of `got` that `operations` roundings of T in a
-  // row, in `got` and in the reference, do not explain; -1: none.
+  // The index of the first tensor of `got` that differs from the reference by
+  // more than `operations` roundings of T in each of the two explain; -1: none.
   template <typename T, typename Element>
   int WrongList(double operations,
                 const std::vector<std::vector<Element>>& got) const {

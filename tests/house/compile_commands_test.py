@@ -17,7 +17,8 @@ import source_tree
 import xml_main
 
 _TOOL = os.path.join(source_tree.root(), 'tools', 'compile_commands')
-# Any folder with several targets; a small one, since Bazel starts anew.
+# A small folder with several targets, because the test starts a new Bazel
+# server.
 _FOLDER = 'base'
 _LIMIT_S = 200
 

@@ -13,8 +13,8 @@ import documents
 import source_tree
 import xml_main
 
-# Pages whose every path and target must exist. The others name files of users
-# and of other projects as well.
+# Pages in which every path and every target must exist. Other pages also name
+# files of users and of other projects.
 _NAMING = ('README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'docs/README.md',
            'docs/ARCHITECTURE.md')
 

@@ -32,15 +32,16 @@ PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
                 'trainer_sdk/safetensors/safetensors_header',
                 'trainer_sdk/zero/shard_partition')
 
-# Each has the namespace muster::FOLDER. What programs link, base and
-# trainer_sdk, is muster itself, and so are tests of several parts.
+# Folders whose namespace is muster::FOLDER. base and trainer_sdk, which trainers
+# link, are muster itself, and so are tests of several parts.
 NAMESPACES = ('rendezvous', 'store', 'nccl', 'agent', 'launcher', 'models')
 
-# Linked into other people's programs, where a second gRPC or Protocol Buffers
-# clashes with theirs.
+# Folders that are linked into trainers, where a second copy of gRPC or Protocol
+# Buffers conflicts with the trainer's.
 SMALL_FOLDERS = ('base/', 'nccl/', 'store/', 'trainer_sdk/')
 
-# What would make the same input give another output, or wait, or do I/O.
+# Calls that make a function's result depend on more than its arguments, or that
+# wait, or that do I/O.
 _PURE_BANS = (
     (r'::now\(', 'reads a clock'),
     (r'\b(clock_gettime|gettimeofday|time)\(', 'reads a clock'),
@@ -83,7 +84,7 @@ BOOL_ALLOWED = {
     'rendezvous/wire/bounded_reader.h': 'the bool is what the message holds',
 }
 
-# Headers whose functions others call, and who.
+# Headers whose functions are called from outside of the project, and by whom.
 CALLED_BY_OTHERS = {
     'models/kernels/aligned_floats.h': 'std::vector calls its allocator',
 }
@@ -94,7 +95,7 @@ MUTEX_ALLOWED = {
 }
 
 _BOOL_PARAMETER = re.compile(r'[(,]\s*(?:const\s+)?bool\s*(?:\w+\s*)?[,)=]')
-# An unwanted name is spelt in two halves, or this file would break its rule.
+# Forbidden names are written in two halves, so this file obeys its own rules.
 _SCOPE = re.compile(
     r'namespace\s+(?P<namespace>[\w:]+)\s*{|'
     r'\b(?:enum\s+class|enum|class|struct|union)\s+(?:\[\[\w+\]\]\s*)?'
@@ -187,7 +188,7 @@ def own_namespace(source):
   if part not in NAMESPACES or not source.path.endswith(_CODE + ('.inc',)):
     return
   for match in _NAMESPACE.finditer(source.code):
-    # Messages of protocol buffers are declared in advance.
+    # Forward declarations of protobuf messages are in the namespace v1.
     if match.group(1) not in (part, 'v1'):
       yield '%s:%d: the namespace must be muster::%s' % (
           source.path, _line(source.code, match.start()), part)
@@ -317,7 +318,7 @@ def _defined_types(code):
     namespace, kind = match.group('namespace'), match.group('type')
     if kind and all(scope is not None for scope in scopes):
       yield '::'.join(scopes + [kind])
-    # What a type or a function holds has no name of its own.
+    # Types inside of a type or a function cannot collide.
     scopes.append(namespace if namespace else None)
 
 
@@ -341,7 +342,8 @@ def only_for_tests(sources, tests, public):
     if source.path.endswith('.h'):
       headers.append((source.path, code))
     for line in code.split('\n'):
-      # A line that begins at the margin defines what it names first.
+      # A line without indentation defines the first function that it names, and
+        # does not call it.
       defined = re.match(r'\w.*?(\w+)\(', line)
       for word in re.findall(r'\b[A-Za-z_]\w+\b', line):
         calls[word] += not (defined and word == defined.group(1))

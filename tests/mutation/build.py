@@ -11,15 +11,15 @@ import re
 import shutil
 import subprocess
 
-# No optimisation: compiling is most of the time.
+# No optimisation, because most of the time is compilation.
 _FLAGS = ['-std=c++20', '-O0', '-w', '-I.']
-# Links twice as fast; some systems do not have it.
+# gold links twice as fast as bfd, where it is installed.
 _LINKER = ['-fuse-ld=gold'] if shutil.which('ld.gold') else []
 _GTEST = ['-l:libgmock_main.a', '-l:libgmock.a', '-l:libgtest.a']
 
-# Units that are tested together: their sources with their tests; what else is
-# linked; libraries. Small programs link and run quickly, and a mutant is tried
-# on those alone that its file is part of.
+# A test program: the units that it tests (sources and their tests), other
+# sources, libraries. Small programs link and run fast; a mutant runs only the
+# programs that contain its file.
 _Suite = collections.namedtuple('_Suite', 'name units linked libraries')
 
 _PROTOCOL = ('rendezvous/protocol/job_spec.cc',
@@ -33,7 +33,7 @@ _SUITES = (
     _Suite('tests of binding',
            ('agent/binding/binding_*.cc', 'agent/binding/cpu_list*.cc',
             'agent/binding/near_nic*.cc', 'agent/binding/worker_seats.cc'),
-           # What they describe machines with.
+           # The descriptions of machines that these tests use.
            ('agent/binding/layouts.cc', 'agent/binding/read_layout.cc',
             'agent/binding/no_udev.cc'),
            ['-l:libhwloc.a']),
