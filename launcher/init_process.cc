@@ -8,13 +8,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/subprocess.h"
+
 namespace muster::launcher {
 namespace {
-
-int ExitCodeOf(int wait_status) {
-  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status)
-                                : 128 + WTERMSIG(wait_status);
-}
 
 // Reaps every child that has ended; true once `child` is among them.
 bool ReapUntil(pid_t child, int& wait_status) {
@@ -35,6 +32,7 @@ int RunUnderInit(const std::function<int()>& program) {
   sigset_t all, before;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, &before);
+  // Not StartSubprocess: the child is this program, as `program` goes on.
   const pid_t child = fork();
   if (child < 0) {
     std::fprintf(stderr, "muster: fork: %s\n", std::strerror(errno));

@@ -1,19 +1,19 @@
 #include "launcher/doctor/apart.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
+#include "base/poll.h"
 
 namespace muster::launcher {
 namespace {
@@ -50,6 +50,7 @@ absl::StatusOr<int> RunApart(Duration patience,
   const OwnedFd answer(ends[0]);
   OwnedFd answering(ends[1]);
   std::fflush(nullptr);
+  // Not StartSubprocess: the child runs `work`, no other program.
   const pid_t child = fork();
   if (child < 0) {
     return absl::ResourceExhaustedError(
@@ -57,17 +58,7 @@ absl::StatusOr<int> RunApart(Duration patience,
   }
   if (child == 0) Work(answering, work);
   answering.Close();
-  pollfd waiting = {answer.get(), POLLIN, 0};
-  const auto end = std::chrono::steady_clock::now() + patience;
-  int ready = -1;
-  while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        end - std::chrono::steady_clock::now());
-    ready = poll(&waiting, 1,
-                 left.count() > 0 ? static_cast<int>(left.count()) : 0);
-    if (ready >= 0 || errno != EINTR) break;
-  }
-  if (ready <= 0) {
+  if (!PollUntil(answer.get(), POLLIN, MonotonicNow() + patience)) {
     kill(child, SIGKILL);
     return absl::DeadlineExceededError(
         absl::StrCat("it did not end within ", ToSeconds(patience),

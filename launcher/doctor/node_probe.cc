@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "base/net/socket_address.h"
+#include "base/poll.h"
 
 namespace muster::launcher {
 namespace {
@@ -26,7 +26,7 @@ constexpr size_t kGreetingBytes = 8;
 constexpr size_t kAnswerBytes = kGreetingBytes + 8;
 using Answer = std::array<unsigned char, kAnswerBytes>;
 
-constexpr int kWithoutDescriptors = 500;  // milliseconds
+constexpr std::chrono::milliseconds kWithoutDescriptors(500);
 
 int64_t UnixNow() {
   return std::chrono::nanoseconds(
@@ -50,12 +50,6 @@ int64_t TimeIn(const Answer& answer) {
     time = time << 8 | answer[i];
   }
   return static_cast<int64_t>(time);
-}
-
-int MillisecondsLeft(Instant deadline) {
-  const auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(deadline - MonotonicNow());
-  return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 600'000));
 }
 
 // One connection under way.
@@ -143,16 +137,14 @@ std::vector<Probe> ProbeAll(const std::vector<rendezvous::Endpoint>& targets,
       who.push_back(&attempt);
     }
     if (waiting.empty()) break;
-    const int left = MillisecondsLeft(deadline);
-    const int ready = poll(waiting.data(), waiting.size(), left);
-    if (ready == 0 || (ready < 0 && errno != EINTR)) {
+    if (PollUntil(waiting, deadline) == 0) {
       for (Attempt* attempt : who) {
         attempt->Fail(attempt->connected ? "connected, but no answer came"
                                          : "no answer");
       }
       break;
     }
-    for (size_t i = 0; ready > 0 && i < waiting.size(); ++i) {
+    for (size_t i = 0; i < waiting.size(); ++i) {
       if (waiting[i].revents != 0) GoOn(*who[i]);
     }
   }
@@ -210,15 +202,14 @@ void ProbeListener::Serve() {
   while (true) {
     pollfd waiting[2] = {{listening_.get(), POLLIN, 0},
                          {stopped_.get(), POLLIN, 0}};
-    if (poll(waiting, 2, -1) < 0 && errno != EINTR) return;
+    PollUntil(waiting, kNoDeadline);
     if (waiting[1].revents != 0) return;
     const OwnedFd peer(
         accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!peer.open()) {
       // Out of descriptors, most likely: at once it would be so again.
-      pollfd stopped = {stopped_.get(), POLLIN, 0};
       if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
-        poll(&stopped, 1, kWithoutDescriptors);
+        PollUntil(stopped_.get(), POLLIN, MonotonicNow() + kWithoutDescriptors);
       }
       continue;
     }

@@ -1,23 +1,22 @@
 #include "launcher/slurm/slurm_command.h"
 
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
+#include <cstdint>
 #include <ctime>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/exec_pointers.h"
 #include "base/file_size_signal.h"
 #include "base/ignored_signals.h"
 #include "base/monotonic_clock.h"
 #include "base/own_program.h"
+#include "base/subprocess.h"
 #include "launcher/options/flag_table.h"
 #include "launcher/slurm/job_result.h"
 #include "launcher/slurm/slurm_step.h"
@@ -50,29 +49,24 @@ sigset_t Caught(const RunOptions& options) {
   return signals;
 }
 
-// In a process group of its own, so that Ctrl-C at the terminal does not reach
-// it: srun would kill the tasks.
-pid_t Start(const std::string& name, const SrunCommand& command,
-            const sigset_t& before) {
-  const std::vector<char*> argv = ExecPointers(command.argv);
-  const std::vector<char*> environment = ExecPointers(command.environment);
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child != 0) return child;
-  setpgid(0, 0);
+absl::StatusOr<pid_t> Start(SrunCommand command, const sigset_t& blocked) {
+  SubprocessPlan plan;
+  plan.argv = std::move(command.argv);
+  plan.environment = std::move(command.environment);
+  // Ctrl-C at the terminal must not reach srun, which would kill the tasks.
+  plan.group = SubprocessPlan::Group::kOwnGroup;
+  plan.blocked_signals = blocked;
+  plan.ignored_signals = IgnoredSignals();
+  if (FileSizeSignalWasIgnored()) {
+    plan.ignored_signals |= uint64_t{1} << (SIGXFSZ - 1);
+  }
   // Whatever ends this process, srun ends its tasks.
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) _exit(1);
-  sigprocmask(SIG_SETMASK, &before, nullptr);
-  RestoreFileSizeSignal();
-  execvpe("srun", argv.data(), environment.data());
-  const int error = errno;
-  const std::string line =
-      absl::StrCat(name, ": srun: ", std::strerror(error),
-                   "; is Slurm's client installed here?\n");
-  [[maybe_unused]] const ssize_t written =
-      write(STDERR_FILENO, line.data(), line.size());
-  _exit(error == ENOENT ? 127 : 126);
+  plan.death_signal = SIGTERM;
+  absl::StatusOr<pid_t> pid = StartSubprocess(plan);
+  if (pid.ok()) return pid;
+  return absl::Status(pid.status().code(),
+                      absl::StrCat(pid.status().message(),
+                                   "; is Slurm's client installed here?"));
 }
 
 // The next signal, or SIGCHLD where none comes until then.
@@ -144,15 +138,12 @@ int SlurmCommand(const std::string& name, const std::vector<std::string>& args,
   const sigset_t caught = Caught(options);
   sigset_t before;
   sigprocmask(SIG_BLOCK, &caught, &before);
-  const pid_t srun = Start(name, *command, before);
-  if (srun < 0) {
-    return voice.Refuse(
-        absl::UnavailableError(absl::StrCat("srun: ", std::strerror(errno))));
-  }
+  const absl::StatusOr<pid_t> srun = Start(*std::move(command), before);
+  if (!srun.ok()) return voice.Refuse(srun.status());
   const int status =
-      Attend(srun, caught, environment.at("SLURM_JOB_ID"), step_name, voice);
+      Attend(*srun, caught, environment.at("SLURM_JOB_ID"), step_name, voice);
   if (const auto told = result.Read()) return *told;
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return ExitCodeOf(status);
 }
 
 }  // namespace muster::launcher

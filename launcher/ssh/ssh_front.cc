@@ -17,11 +17,11 @@
 #include "agent/logs/console.h"
 #include "agent/signal_catcher.h"
 #include "base/monotonic_clock.h"
+#include "base/poll.h"
 #include "launcher/report/text_style.h"
 #include "launcher/report/verdict_text.h"
 #include "launcher/ssh/fan_out.h"
 #include "launcher/ssh/host_console.h"
-#include "launcher/ssh/poll_wait.h"
 #include "launcher/ssh/read_front.h"
 #include "launcher/ssh/remote_job.h"
 #include "launcher/ssh/remote_plan.h"
@@ -111,11 +111,10 @@ class SshFront {
           {.fd = console_.room_fd(), .events = POLLIN, .revents = 0});
     }
     fan_out_.AppendPolls(ThisIntake(), polls);
-    std::optional<Instant> next = fan_out_.NextDeadline();
     const std::optional<Instant> due =
         paused_since_ ? console_.NextDeadline() : job_.NextDeadline();
-    if (due && (!next || *due < *next)) next = due;
-    WaitForAny(polls, next);
+    PollUntil(polls, std::min(fan_out_.NextDeadline().value_or(kNoDeadline),
+                              due.value_or(kNoDeadline)));
   }
 
   void Take(const UpMessage& message) {

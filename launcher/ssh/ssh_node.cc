@@ -1,7 +1,6 @@
 #include "launcher/ssh/ssh_node.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,13 +19,13 @@
 #include "absl/strings/str_cat.h"
 #include "agent/signal_catcher.h"
 #include "base/monotonic_clock.h"
+#include "base/poll.h"
 #include "launcher/options/machine_facts.h"
 #include "launcher/options/read_machine.h"
 #include "launcher/ssh/agent_process.h"
 #include "launcher/ssh/fan_out.h"
 #include "launcher/ssh/frame_reader.h"
 #include "launcher/ssh/messages.h"
-#include "launcher/ssh/poll_wait.h"
 #include "launcher/ssh/ssh_command.h"
 
 namespace muster::launcher {
@@ -111,17 +110,14 @@ class SshNode {
       polls.push_back({.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0});
     }
     const Intake intake = ThisIntake();
-    std::optional<Instant> next = deadline_;
-    const auto also = [&](std::optional<Instant> other) {
-      if (other && (!next || *other < *next)) next = other;
-    };
+    Instant next = deadline_.value_or(kNoDeadline);
     if (agent_ != nullptr) agent_->AppendPolls(intake, polls);
     if (fan_out_ != nullptr) {
       fan_out_->AppendPolls(intake, polls);
-      also(fan_out_->NextDeadline());
+      next = std::min(next, fan_out_->NextDeadline().value_or(kNoDeadline));
     }
-    if (!leaving_) also(heard_ + kLongestSilence);
-    WaitForAny(polls, next);
+    if (!leaving_) next = std::min(next, heard_ + kLongestSilence);
+    PollUntil(polls, next);
   }
 
   void ReadDown() {
