@@ -4,7 +4,7 @@
 #include <compare>
 #include <cstdint>
 
-#include "models/cuda/product.h"
+#include "models/cuda/device.h"
 
 namespace muster::models::cuda {
 

@@ -47,8 +47,8 @@ struct CublasProducts::Way {
 };
 
 CublasProducts::CublasProducts(std::shared_ptr<const CublasLt> lt,
-                               void* workspace)
-    : lt_(std::move(lt)), workspace_(workspace) {}
+                               std::shared_ptr<void> workspace)
+    : lt_(std::move(lt)), workspace_(std::move(workspace)) {}
 
 CublasProducts::~CublasProducts() {
   ways_.clear();
@@ -56,9 +56,9 @@ CublasProducts::~CublasProducts() {
 }
 
 absl::StatusOr<std::unique_ptr<CublasProducts>> CublasProducts::Create(
-    std::shared_ptr<const CublasLt> lt, void* workspace) {
+    std::shared_ptr<const CublasLt> lt, std::shared_ptr<void> workspace) {
   std::unique_ptr<CublasProducts> made(
-      new CublasProducts(std::move(lt), workspace));
+      new CublasProducts(std::move(lt), std::move(workspace)));
   absl::Status status =
       made->lt_->StatusOf("cublasLtCreate", made->lt_->Create(&made->handle_));
   if (!status.ok()) return status;
@@ -192,7 +192,7 @@ absl::Status CublasProducts::Multiply(const Product& product,
       lt_->Matmul(handle_, (*way)->operation, &factor, product.b.data,
                   (*way)->a, product.a.data, (*way)->b, &keep, addend,
                   (*way)->result, result, (*way)->result, &(*way)->algorithm,
-                  workspace_, kWorkspaceBytes, stream));
+                  workspace_.get(), kWorkspaceBytes, stream));
 }
 
 }  // namespace muster::models::cuda

@@ -11,35 +11,34 @@
 #include "absl/status/statusor.h"
 #include "models/cuda/column_major.h"
 #include "models/cuda/cublas_lt.h"
-#include "models/cuda/kernels/cuda_stream.h"
-#include "models/cuda/product.h"
+#include "models/cuda/device.h"
 
 namespace muster::models::cuda {
 
 // Matrix products by cuBLASLt, on the device that is current at construction.
 // The algorithm is looked up once per shape: a model has a few dozen shapes,
 // and at most 1024 are remembered. Not thread-safe.
-class CublasProducts {
+class CublasProducts final : public Products {
  public:
   // NVIDIA's recommendation for Hopper.
   static constexpr size_t kWorkspaceBytes = size_t{32} << 20;
 
-  // `workspace`: device memory that must outlive it.
   static absl::StatusOr<std::unique_ptr<CublasProducts>> Create(
-      std::shared_ptr<const CublasLt> lt, void* workspace);
-  ~CublasProducts();
+      std::shared_ptr<const CublasLt> lt, std::shared_ptr<void> workspace);
+  ~CublasProducts() override;
   CublasProducts(const CublasProducts&) = delete;
   CublasProducts& operator=(const CublasProducts&) = delete;
 
   // Enqueues the product on the stream. Unimplemented: cuBLASLt has no
   // algorithm for it. Unavailable: gives cuBLASLt's message.
-  absl::Status Multiply(const Product& product, CudaStream stream);
+  absl::Status Multiply(const Product& product, CudaStream stream) override;
 
  private:
   // The library's description of a shape, with the chosen algorithm.
   struct Way;
 
-  CublasProducts(std::shared_ptr<const CublasLt> lt, void* workspace);
+  CublasProducts(std::shared_ptr<const CublasLt> lt,
+                 std::shared_ptr<void> workspace);
   absl::StatusOr<Way*> Find(const Product& product);
   absl::Status Prepare(const ColumnMajorPlan& plan, const void* bias, Way* way);
   absl::Status MakeLayout(const ColumnMajorMatrix& matrix, int64_t batch,
@@ -47,7 +46,7 @@ class CublasProducts {
   absl::Status Choose(const ColumnMajorPlan& plan, Way* way);
 
   const std::shared_ptr<const CublasLt> lt_;
-  void* const workspace_;
+  const std::shared_ptr<void> workspace_;
   cublasLtHandle_t handle_ = nullptr;
   std::map<ColumnMajorPlan, std::unique_ptr<Way>> ways_;
 };

@@ -8,7 +8,7 @@
 
 #include "base/testing/rounding.h"
 #include "gtest/gtest.h"
-#include "models/cuda/emulation/emulated_device.h"
+#include "models/cuda/testing/emulated_device.h"
 
 // Compares with the emulated device's products, over a fake of cuBLASLt on the
 // host (fake_cublas_lt.cc).
@@ -32,7 +32,8 @@ class CublasProductsTest : public testing::Test {
   CublasProductsTest() {
     auto lt = CublasLt::Load({"libthere-is-none.so", kFake});
     EXPECT_TRUE(lt.ok()) << lt.status();
-    auto products = CublasProducts::Create(*std::move(lt), workspace_);
+    auto products =
+        CublasProducts::Create(*std::move(lt), std::make_shared<char>());
     EXPECT_TRUE(products.ok()) << products.status();
     products_ = *std::move(products);
   }
@@ -59,7 +60,6 @@ class CublasProductsTest : public testing::Test {
     EXPECT_GT(Distance(planted, *results), bound) << "planted";
   }
 
-  char workspace_[1] = {};
   std::unique_ptr<CublasProducts> products_;
 };
 

@@ -2,52 +2,132 @@
 #define MUSTER_MODELS_CUDA_DEVICE_H_
 
 #include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "base/time.h"
-#include "models/cuda/kernels/cuda_stream.h"
-#include "models/cuda/product.h"
-#include "trainer_sdk/device/device.h"
+#include "absl/status/statusor.h"
+#include "trainer_sdk/cuda/cuda_device.h"
+#include "trainer_sdk/cuda/cuda_types.h"
 
 namespace muster::models::cuda {
 
-// A GPU as the models use it: what trainer_sdk needs of a device, on our
-// kernels, and matrix products. Methods without a Stream, and the kernels, use
-// stream().
-class Device : public ::muster::Device {
+using ::muster::Bfloat16;
+
+enum class ElementType { kFloat32, kBfloat16 };
+
+template <typename T>
+constexpr ElementType kElementType =
+    std::is_same_v<T, float> ? ElementType::kFloat32 : ElementType::kBfloat16;
+
+constexpr int64_t SizeOf(ElementType type) {
+  return type == ElementType::kFloat32 ? 4 : 2;
+}
+
+// A row-major matrix in device memory, or one for each product of a batch.
+// Strides are in elements.
+struct Matrix {
+  ElementType type = ElementType::kFloat32;
+  const void* data = nullptr;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  // From one row to the next.
+  int64_t stride = 0;
+  // From one product's matrix to the next's.
+  int64_t batch_stride = 0;
+
+  template <typename T>
+  static Matrix Dense(const T* data, int64_t rows, int64_t columns) {
+    return {kElementType<T>, data, rows, columns, columns, 0};
+  }
+};
+
+enum class MatrixForm { kPlain, kTransposed };
+
+// result = factor a b + addend + bias, where a and b are taken as they are or
+// transposed, for each of `batch` products. Sums are in float32 and rounded
+// once to the result's type.
+struct Product {
+  MatrixForm a_form = MatrixForm::kPlain;
+  Matrix a;
+  MatrixForm b_form = MatrixForm::kPlain;
+  // Its type must be that of `a`.
+  Matrix b;
+  // The output.
+  Matrix result;
+  float factor = 1;
+  // Laid out as the result, and may be the same memory; null: none.
+  const void* addend = nullptr;
+  // One element per column, of the result's type; null: none.
+  const void* bias = nullptr;
+  int64_t batch = 1;
+};
+
+// What multiplies matrices on a device.
+class Products {
  public:
-  // The streams kCompute and kCommunication.
-  virtual CudaStream stream() const = 0;
-  virtual CudaStream side_stream() const = 0;
-  void* handle(Stream which) const final { return Of(which); }
+  virtual ~Products() = default;
+  // Enqueues the product on the stream.
+  virtual absl::Status Multiply(const Product& product, CudaStream stream) = 0;
+};
 
-  void Convert(Stream stream, const TensorData& from, const TensorData& to,
-               DType precision) final;
-  void AddSquares(const TensorData& values, int64_t* words) final;
-  // Has AdamWRule and SgdRule.
-  absl::Status Update(const UpdateRule& rule, const OptimizerStep& step,
-                      const WeightUpdate& update) final;
+// A GPU as the models use it: the SDK's device, and matrix products. Methods
+// without a Stream, and the kernels, use stream().
+class Device : public CudaDevice {
+ public:
+  // Call Prepare and SetProducts next.
+  explicit Device(const CudaPlugin& plugin) : CudaDevice(plugin) {}
+  void SetProducts(std::unique_ptr<Products> products) {
+    products_ = std::move(products);
+  }
 
-  using ::muster::Device::Copy;
-  using ::muster::Device::Zero;
+  using CudaDevice::Copy;
+  using CudaDevice::Zero;
   void Copy(void* to, const void* from, int64_t bytes) {
     Copy(Stream::kCompute, to, from, bytes);
   }
   void Zero(void* at, int64_t bytes) { Zero(Stream::kCompute, at, bytes); }
-  virtual void Multiply(const Product& product) = 0;
-
-  // Records the time at which the current work of that stream is done. Returns
-  // the index of the mark, from 0. For timelines.
-  virtual int Mark(Stream stream) = 0;
-  // Blocks until all marks are reached, and returns the time of each after the
-  // first mark. Then the next mark has index 0 again.
-  virtual std::vector<Duration> ReadMarks() = 0;
-
- protected:
-  CudaStream Of(Stream which) const {
-    return which == Stream::kCompute ? stream() : side_stream();
+  virtual void Multiply(const Product& product) {
+    Note(products_->Multiply(product, stream()));
   }
+
+ private:
+  std::unique_ptr<Products> products_;
+};
+
+// Arrays in device memory, freed with this object. Movable; the device must
+// outlive it.
+class DeviceArrays {
+ public:
+  explicit DeviceArrays(Device& device) : device_(&device) {}
+
+  // An uninitialised array. Null if this or an earlier allocation failed.
+  template <typename T>
+  T* Add(int64_t count) {
+    return static_cast<T*>(AddBytes(count * static_cast<int64_t>(sizeof(T))));
+  }
+
+  // OK if all allocations succeeded. Check it before the arrays are used.
+  const absl::Status& status() const { return status_; }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  void* AddBytes(int64_t bytes) {
+    if (!status_.ok()) return nullptr;
+    absl::StatusOr<std::shared_ptr<void>> memory = device_->Allocate(bytes);
+    status_ = memory.status();
+    if (!memory.ok()) return nullptr;
+    bytes_ += bytes;
+    arrays_.push_back(*std::move(memory));
+    return arrays_.back().get();
+  }
+
+  Device* device_;
+  absl::Status status_;
+  int64_t bytes_ = 0;
+  std::vector<std::shared_ptr<void>> arrays_;
 };
 
 }  // namespace muster::models::cuda

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "models/cuda/device_arrays.h"
+#include "models/cuda/device.h"
 #include "trainer_sdk/reduce/reduce.h"
 
 namespace muster::models::cuda {

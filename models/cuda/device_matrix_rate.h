@@ -5,7 +5,6 @@
 
 #include "absl/status/statusor.h"
 #include "models/cuda/device.h"
-#include "models/cuda/product.h"
 
 namespace muster::models::cuda {
 

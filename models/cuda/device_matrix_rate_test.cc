@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "models/cuda/emulation/emulated_device.h"
+#include "models/cuda/testing/emulated_device.h"
 
 namespace muster::models::cuda {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "models/cuda/emulation/emulated_device.h"
+#include "models/cuda/testing/emulated_device.h"
 #include "models/gpt_cuda/cuda_gpt_stage.h"
 #include "models/gpt_cuda/cuda_step_timeline.h"
 #include "models/gpt_cuda/testing/read_gradients.h"

@@ -6,7 +6,6 @@
 
 #include "absl/status/status.h"
 #include "models/cuda/device.h"
-#include "models/cuda/device_arrays.h"
 #include "models/gpt_cuda/cuda_gpt_weights.h"
 #include "models/kernels/attention_shape.h"
 

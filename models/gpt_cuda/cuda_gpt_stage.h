@@ -8,7 +8,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "models/cuda/device.h"
-#include "models/cuda/device_arrays.h"
 #include "models/gpt_cuda/cuda_gpt_block.h"
 #include "models/gpt_cuda/cuda_gpt_weights.h"
 

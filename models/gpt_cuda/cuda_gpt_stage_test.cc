@@ -9,7 +9,7 @@
 #include "base/testing/rounding.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "models/cuda/emulation/emulated_device.h"
+#include "models/cuda/testing/emulated_device.h"
 #include "models/gpt/gpt_stage.h"
 #include "models/gpt_cuda/testing/read_gradients.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"

@@ -11,7 +11,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "models/cuda/device.h"
-#include "models/cuda/device_arrays.h"
 #include "models/gpt/gpt_config.h"
 #include "models/gpt/gpt_weights.h"
 #include "trainer_sdk/tensor/tensor.h"

@@ -9,7 +9,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "models/cuda/device.h"
-#include "models/cuda/device_arrays.h"
 #include "models/gpt_cuda/cuda_gpt_stage.h"
 #include "models/gpt_cuda/cuda_gpt_weights.h"
 #include "models/gpt_cuda/cuda_step_timeline.h"

@@ -15,7 +15,7 @@
 #include "base/testing/rounding.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "models/cuda/emulation/emulated_device.h"
+#include "models/cuda/testing/emulated_device.h"
 #include "models/trainer/gpt_checkpoint.h"
 #include "models/trainer/host_gpt_trainer.h"
 #include "models/trainer/testing/checkpointed_steps.h"

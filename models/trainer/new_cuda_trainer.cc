@@ -3,8 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "models/cuda/choose_device.h"
-#include "models/cuda/cuda_device.h"
+#include "models/cuda/open_device.h"
 #include "models/trainer/cuda_gpt_trainer.h"
 #include "trainer_sdk/transports/new_transport.h"
 
@@ -12,11 +11,10 @@ namespace muster::models {
 namespace {
 
 absl::StatusOr<std::unique_ptr<cuda::Device>> OpenDevice(Session& session) {
-  const absl::StatusOr<int> ordinal =
-      cuda::ChooseDevice(cuda::CudaDevice::Count(), session.local_rank(),
-                         session.local_world_size());
+  const absl::StatusOr<int> ordinal = ChooseCudaDevice(
+      cuda::CountDevices(), session.local_rank(), session.local_world_size());
   if (!ordinal.ok()) return ordinal.status();
-  auto device = cuda::CudaDevice::Open(*ordinal);
+  auto device = cuda::OpenDevice(*ordinal);
   if (!device.ok()) {
     return absl::Status(
         device.status().code(),

@@ -8,8 +8,8 @@ namespace muster {
 
 using models::cuda::Bfloat16;
 
-absl::StatusOr<Gpt124m> MakeGpt124m(models::cuda::CudaDevice& device,
-                                    int64_t batch, unsigned seed) {
+absl::StatusOr<Gpt124m> MakeGpt124m(models::cuda::Device& device, int64_t batch,
+                                    unsigned seed) {
   const models::GptConfig config;
   Gpt124m gpt;
   {

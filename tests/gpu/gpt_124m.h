@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "models/cuda/cuda_device.h"
+#include "models/cuda/device.h"
 #include "models/gpt_cuda/cuda_gpt_stage.h"
 #include "models/gpt_cuda/cuda_gpt_weights.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
@@ -24,8 +24,8 @@ struct Gpt124m {
 };
 
 // ResourceExhausted: the GPU does not have enough memory.
-absl::StatusOr<Gpt124m> MakeGpt124m(models::cuda::CudaDevice& device,
-                                    int64_t batch, unsigned seed);
+absl::StatusOr<Gpt124m> MakeGpt124m(models::cuda::Device& device, int64_t batch,
+                                    unsigned seed);
 
 }  // namespace muster
 

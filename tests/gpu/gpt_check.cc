@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "models/cuda/cuda_device.h"
+#include "models/cuda/open_device.h"
 #include "tests/gpu/gpt_passes.h"
 
 namespace muster {
@@ -22,7 +22,7 @@ constexpr int kWrongUse = 2;
 
 int Main(int argc, char** argv) {
   const std::string step = argc > 1 ? argv[1] : "";
-  if (const auto device = models::cuda::CudaDevice::Open(0); !device.ok()) {
+  if (const auto device = models::cuda::OpenDevice(0); !device.ok()) {
     std::printf("SKIPPED: %s\n",
                 std::string(device.status().message()).c_str());
     return kNothingToCheck;
@@ -36,7 +36,7 @@ int Main(int argc, char** argv) {
   } else if (step == "overlap" && argc == 5) {
     status = ShowGptOverlap(std::atoll(argv[2]), std::atoi(argv[3]), argv[4]);
   } else if (step == "probe") {
-    std::printf("GPUS=%d\n", models::cuda::CudaDevice::Count());
+    std::printf("GPUS=%d\n", models::cuda::CountDevices());
   } else {
     std::fprintf(stderr,
                  "gpt_check: probe, gradients, speed BATCH STEPS PEAK_TFLOPS "

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "models/cuda/cuda_device.h"
+#include "models/cuda/open_device.h"
 #include "models/gpt/gpt_stage.h"
 #include "models/gpt_cuda/cuda_gpt_stage.h"
 #include "models/gpt_cuda/testing/read_gradients.h"
@@ -16,7 +16,6 @@ namespace muster {
 namespace {
 
 using models::cuda::Bfloat16;
-using models::cuda::CudaDevice;
 using models::cuda::CudaGptStage;
 using models::cuda::CudaGptWeights;
 
@@ -77,7 +76,7 @@ template <typename T>
 absl::StatusOr<GptPass> OnTheGpu(
     const GptCase& which, const models::GptWeights& from,
     typename CudaGptStage<T>::Checkpointing checkpointing) {
-  auto device = CudaDevice::Open(0);
+  auto device = models::cuda::OpenDevice(0);
   if (!device.ok()) return device.status();
   auto weights = CudaGptWeights<T>::Create(**device, from);
   if (!weights.ok()) return weights.status();

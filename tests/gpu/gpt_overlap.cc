@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "models/cuda/cuda_device.h"
+#include "models/cuda/open_device.h"
 #include "models/gpt/gpt_parts.h"
 #include "models/gpt_cuda/cuda_gpt_stage.h"
 #include "models/gpt_cuda/cuda_step_timeline.h"
@@ -24,7 +24,6 @@ namespace muster {
 namespace {
 
 using models::cuda::Bfloat16;
-using models::cuda::CudaDevice;
 using models::cuda::CudaGptMicroBatch;
 using models::cuda::CudaGptStage;
 using models::cuda::CudaGptWeights;
@@ -130,7 +129,7 @@ absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file) {
   const models::GptConfig config;
   auto session = Session::FromEnvironment();
   if (!session.ok()) return session.status();
-  auto device = CudaDevice::Open(0);
+  auto device = models::cuda::OpenDevice(0);
   if (!device.ok()) return device.status();
   auto group = NewProcessGroup({.rank = (*session)->rank(),
                                 .size = (*session)->world_size(),

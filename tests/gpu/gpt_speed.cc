@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/monotonic_clock.h"
-#include "models/cuda/cuda_device.h"
+#include "models/cuda/open_device.h"
 #include "models/gpt_cuda/cuda_gpt_stage.h"
 #include "tests/gpu/gpt_124m.h"
 #include "tests/gpu/gpt_passes.h"
@@ -16,12 +16,11 @@
 namespace muster {
 
 using models::cuda::Bfloat16;
-using models::cuda::CudaDevice;
 
 absl::Status MeasureGptSteps(int64_t batch, int steps, double peak_tflops) {
   constexpr int kWarmUp = 5;
   const models::GptConfig config;
-  auto device = CudaDevice::Open(0);
+  auto device = models::cuda::OpenDevice(0);
   if (!device.ok()) return device.status();
   auto gpt = MakeGpt124m(**device, batch, 1);
   if (!gpt.ok()) return gpt.status();

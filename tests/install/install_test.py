@@ -19,9 +19,13 @@ import xml_main
 _ROOT = os.path.join(_HERE, os.pardir, os.pardir)
 _INSTALL = os.path.join(_ROOT, 'tools', 'install')
 _WORKER = os.path.join(_HERE, 'outside_worker.cc')
+_GPU_WORKER = os.path.join(_HERE, os.pardir, os.pardir, 'examples', 'gpu',
+                           'line_on_gpus.cc')
 _DOCUMENTED = os.path.join(_HERE, 'documented.cc')
 # Here the programs and libraries lie as they do in bazel-bin.
 _BUILT = os.getcwd()
+# Is there where a CUDA toolkit is.
+_CUDA = _BUILT + '/trainer_sdk/cuda/libmuster_cuda.so'
 _LIMIT_S = 200
 _NOBODY = 65534
 _WARNINGS = ['-std=c++20', '-Wall', '-Wextra', '-Werror',
@@ -79,6 +83,13 @@ class Install(unittest.TestCase):
       self.assertEqual(self.files[name] & 0o7777, 0o644)
     self.assertTrue(os.path.exists(self.prefix + '/lib/libmuster_trainer_sdk.so'))
 
+  def test_has_the_plugin_for_gpus_where_there_is_a_toolkit(self):
+    has = 'lib/libmuster_cuda.so' in self.files
+    self.assertEqual(has, os.path.exists(_CUDA))
+    self.assertIn('libmuster_cuda.so (for OpenCudaDevice' if has else
+                  'no libmuster_cuda.so: no CUDA toolkit was found',
+                  self.done.stdout)
+
   def test_has_the_licences_of_what_it_contains_and_no_others(self):
     there = {os.path.basename(name) for name in self.files
              if name.startswith('share/doc/muster/')}
@@ -106,6 +117,7 @@ class Install(unittest.TestCase):
   def test_has_what_the_documentation_includes(self):
     included = []
     for path in ('docs/SDK.md', 'examples/progress/train.cc',
+                 'examples/gpu/line_on_gpus.cc',
                  'examples/tutorial/tutorial.cc'):
       with open(os.path.join(_ROOT, path), encoding='utf-8') as file:
         text = file.read()
@@ -234,7 +246,14 @@ class Libraries(unittest.TestCase):
       loaded = run('ldd', file).stdout
       with self.subTest(file):
         self.assertIn('libc.so', loaded)
-        self.assertNotRegex(loaded, r'(?i)gloo|blas|utf8proc|cublas')
+        self.assertNotRegex(loaded, r'(?i)gloo|blas|utf8proc|cuda')
+
+  @unittest.skipUnless(os.path.exists(_CUDA), 'no CUDA toolkit')
+  def test_cudas_plugin_shows_one_function_and_contains_the_runtime(self):
+    shown = run('nm', '--dynamic', '--defined-only', _CUDA).stdout
+    self.assertEqual(re.findall(r'(?m) [TW] (\S+)$', shown),
+                     ['MusterCudaPlugin'])
+    self.assertNotRegex(run('ldd', _CUDA).stdout, 'libcuda|absl|not found')
 
   def test_gloos_plugin_shows_one_function(self):
     shown = run('nm', '--dynamic', '--defined-only', _BUILT +
@@ -360,11 +379,34 @@ class OutsideProgram(unittest.TestCase):
         LD_LIBRARY_PATH=self.prefix + '/lib'))
     self.assertRegex(done.stdout, r'y = (2\.9|3).* x \+ (1\.9|2)')
 
+  def test_opening_a_gpu_says_what_is_missing(self):
+    self.compile([_GPU_WORKER, '-o', 'gpu'], self.flags('--libs'))
+    plugin = self.prefix + '/lib/libmuster_cuda.so'
+    path = {'LD_LIBRARY_PATH': self.prefix + '/lib'}
+    if os.path.exists(plugin):
+      # Here on a machine without a GPU, or without enough of them.
+      done = run(self.folder + '/gpu', env=environment(**path))
+      if done.returncode:
+        self.assertRegex(done.stdout, 'UNAVAILABLE: (no NVIDIA driver|cuda)')
+      os.rename(plugin, plugin + '.moved')
+    try:
+      done = run(self.folder + '/gpu', env=environment(**path))
+      self.assertEqual(done.returncode, 1, done.stdout)
+      self.assertIn('needs libmuster_cuda.so, which is neither in %s/lib nor '
+                    'in' % self.prefix, done.stdout)
+      self.assertIn('if it finds the CUDA toolkit', done.stdout)
+    finally:
+      if os.path.exists(plugin + '.moved'):
+        os.rename(plugin + '.moved', plugin)
+
   def test_what_the_documentation_shows_compiles(self):
     with open(_DOCUMENTED, encoding='utf-8') as file:
       compiled = file.read()
     with open(os.path.join(_ROOT, 'docs', 'SDK.md'), encoding='utf-8') as file:
       text = file.read()
+    with open(_GPU_WORKER, encoding='utf-8') as file:
+      gpu_worker = file.read()
+    found_gpu_worker = False
     blocks = re.findall(r'(?ms)^```c\+\+\n(.*?)^```$',
                         text[text.index('\n## Session\n'):])
     self.assertGreater(len(blocks), 12)
@@ -372,11 +414,16 @@ class OutsideProgram(unittest.TestCase):
       # Of a test in this tree, which is not installed.
       if block.startswith('INSTANTIATE_TEST_SUITE_P'):
         continue
+      # Compiled by a test of its own.
+      if block == gpu_worker:
+        found_gpu_worker = True
+        continue
       includes = re.findall(r'(?m)^#include .*\n', block)
       for include in includes:
         self.assertIn(include, compiled)
       body = re.sub(r'(?m)\A(#include .*\n)+\n', '', block)
       self.assertIn(textwrap.indent(body, '  '), compiled)
+    self.assertTrue(found_gpu_worker, 'docs/SDK.md differs from its program')
     self.compile(['-fsyntax-only', _DOCUMENTED])
 
   def test_every_header_stands_alone(self):

@@ -27,8 +27,12 @@ _PROGRAMS = {
     'libmuster_trainer_sdk.so':
         'trainer_sdk/library/libmuster_trainer_sdk.so.*',
     'libmuster_gloo.so': 'trainer_sdk/gloo/libmuster_gloo.so',
+    'libmuster_cuda.so': 'trainer_sdk/cuda/libmuster_cuda.so',
     'gpt': 'models/trainer/gpt',
 }
+
+# Built where there is a CUDA toolkit.
+_OPTIONAL = ('libmuster_cuda.so',)
 # Where g++ looks for archives on Debian.
 _ARCHIVES = ('/usr/lib/x86_64-linux-gnu/', '/usr/lib/gcc/x86_64-linux-gnu/*/')
 # Parts of the C library, and what ldd shows that is no file.
@@ -40,6 +44,11 @@ _LIMIT_S = 200
 def said(*command):
   return subprocess.run(command, stdout=subprocess.PIPE, check=False, text=True,
                         stderr=subprocess.DEVNULL, timeout=_LIMIT_S).stdout
+
+
+def built():
+  return [name for name in _PROGRAMS
+          if name not in _OPTIONAL or glob.glob(os.path.join(_BUILT, _PROGRAMS[name]))]
 
 
 def program_path(name):
@@ -113,7 +122,7 @@ class Contained(unittest.TestCase):
                for row in self.rows}
     seen = collections.Counter(
         name for names in defined.values() for name in names)
-    for program in _PROGRAMS:
+    for program in built():
       there = functions(program_path(program))
       symbols = said('nm', '--defined-only', program_path(program))
       found = []
@@ -171,7 +180,7 @@ class Loaded(unittest.TestCase):
 
   def test_equals_what_ldd_says(self):
     rows = notice.rows('Loaded')
-    for program in _PROGRAMS:
+    for program in built():
       objects = {os.path.basename(line.split()[0]) for line in
                  said('ldd', program_path(program)).splitlines()} - _NO_LIBRARY
       patterns = [found for row in rows if program in row.programs

@@ -69,11 +69,9 @@ struct GlooPlugin {
   void (*interrupt)(void* buffer);
 };
 
-// Loads libmuster_gloo.so once in the process: from the folder of the program
-// (or of the shared library) that contains this code, from `lib` beside that
-// folder, from the program's Bazel runfiles, or where the dynamic linker finds
-// it. NotFound: the plugin or libgloo is missing; says what to do.
-// FailedPrecondition: the plugin is of another version.
+// Loads libmuster_gloo.so once in the process, from the places of
+// LoadPluginFile (base/plugin.h). NotFound: the plugin or libgloo is missing;
+// says what to do. FailedPrecondition: the plugin is of another version.
 absl::StatusOr<const GlooPlugin*> LoadGlooPlugin();
 
 }  // namespace muster

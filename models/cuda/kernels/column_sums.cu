@@ -1,6 +1,5 @@
 #include "models/cuda/kernels/column_sums.h"
-#include "models/cuda/kernels/column_tile.h"
-#include "models/cuda/kernels/element.h"
+#include "models/cuda/kernels/thread_sums.h"
 
 namespace muster::models::cuda {
 namespace {

@@ -1,6 +1,6 @@
 #include "models/cuda/kernels/column_sums.h"
 
-#include "models/cuda/kernels/kernel_case.h"
+#include "trainer_sdk/cuda/testing/kernel_case.h"
 
 namespace muster::models::cuda {
 namespace {

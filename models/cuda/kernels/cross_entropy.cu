@@ -1,6 +1,5 @@
 #include "models/cuda/kernels/cross_entropy.h"
-#include "models/cuda/kernels/element.h"
-#include "models/cuda/kernels/group_sums.h"
+#include "models/cuda/kernels/thread_sums.h"
 
 namespace muster::models::cuda {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "models/cuda/kernels/cuda_stream.h"
+#include "trainer_sdk/cuda/cuda_types.h"
 
 namespace muster::models::cuda {
 

@@ -1,7 +1,7 @@
 #include "models/cuda/kernels/cross_entropy.h"
 
-#include "models/cuda/kernels/kernel_case.h"
 #include "models/kernels/cross_entropy.h"
+#include "trainer_sdk/cuda/testing/kernel_case.h"
 
 namespace muster::models::cuda {
 namespace {

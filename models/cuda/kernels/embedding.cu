@@ -1,5 +1,5 @@
-#include "models/cuda/kernels/element.h"
 #include "models/cuda/kernels/embedding.h"
+#include "models/cuda/kernels/thread_sums.h"
 
 namespace muster::models::cuda {
 namespace {

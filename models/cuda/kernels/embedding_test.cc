@@ -1,8 +1,8 @@
 #include "models/cuda/kernels/embedding.h"
 
-#include "models/cuda/kernels/kernel_case.h"
 #include "models/cuda/kernels/token_rows.h"
 #include "models/kernels/embedding.h"
+#include "trainer_sdk/cuda/testing/kernel_case.h"
 
 namespace muster::models::cuda {
 namespace {

@@ -1,0 +1,67 @@
+#include "base/plugin.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "base/own_program.h"
+
+namespace muster {
+namespace {
+
+// The file that contains this code: the program or the SDK's shared library.
+std::string OwnFile() {
+  Dl_info info{};
+  link_map* map = nullptr;
+  if (dladdr1(reinterpret_cast<const void*>(&LoadPluginFile), &info,
+              reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) != 0 &&
+      map != nullptr && map->l_name[0] != '\0') {
+    return map->l_name;
+  }
+  return OwnProgram();  // the linker knows the program by an empty name
+}
+
+}  // namespace
+
+absl::StatusOr<DynamicLibrary> LoadPluginFile(const PluginName& plugin) {
+  const std::string own = OwnFile();
+  const std::string folder = own.substr(0, own.rfind('/'));
+  std::string path = plugin.file;
+  for (const std::string& place :
+       {absl::StrCat(folder, "/", plugin.file),
+        absl::StrCat(folder, "/../lib/", plugin.file),
+        absl::StrCat(OwnProgram(), ".runfiles/muster/", plugin.folder, "/",
+                     plugin.file)}) {
+    if (access(place.c_str(), F_OK) == 0) {
+      path = place;
+      break;
+    }
+  }
+  absl::StatusOr<DynamicLibrary> file = DynamicLibrary::Load(path);
+  if (!file.ok() && path != plugin.file) {
+    return absl::NotFoundError(absl::StrCat(plugin.user, ": ",
+                                            file.status().message(), "; ",
+                                            plugin.if_not_loaded));
+  }
+  if (!file.ok()) {
+    return absl::NotFoundError(absl::StrCat(
+        plugin.user, " needs ", plugin.file, ", which is neither in ", folder,
+        " nor in ", folder,
+        "/../lib nor where the dynamic linker looks (LD_LIBRARY_PATH): ",
+        file.status().message(), "; ", plugin.if_missing));
+  }
+  return file;
+}
+
+absl::Status OtherPluginVersion(const PluginName& plugin,
+                                const DynamicLibrary& file) {
+  return absl::FailedPreconditionError(
+      absl::StrCat(plugin.user, ": ", file.name(),
+                   " belongs to another version of Muster; install the one of "
+                   "this version"));
+}
+
+}  // namespace muster

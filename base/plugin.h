@@ -1,0 +1,47 @@
+#ifndef MUSTER_BASE_PLUGIN_H_
+#define MUSTER_BASE_PLUGIN_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/dynamic_library.h"
+
+namespace muster {
+
+// A shared library of Muster that a program loads only when it is needed. The
+// texts appear in error messages.
+struct PluginName {
+  const char* file;           // "libmuster_gloo.so"
+  const char* folder;         // its folder in the source tree
+  const char* user;           // the feature that needs the plugin
+  const char* if_not_loaded;  // what to do if the file is there but unusable
+  const char* if_missing;     // how the file is installed
+};
+
+// Loads the plugin's file from the folder of the program (or of the shared
+// library) that contains this code, from `lib` beside that folder, from the
+// program's Bazel runfiles, or where the dynamic linker finds it. NotFound: the
+// plugin or a library that it needs is missing; says what to do.
+absl::StatusOr<DynamicLibrary> LoadPluginFile(const PluginName& plugin);
+
+// FailedPrecondition: `file` belongs to another version of Muster.
+absl::Status OtherPluginVersion(const PluginName& plugin,
+                                const DynamicLibrary& file);
+
+// Loads the plugin and calls its function `entry`, which returns the plugin's
+// table of functions. FailedPrecondition: the table's version is not
+// Table::kVersion.
+template <typename Table>
+absl::StatusOr<const Table*> LoadPlugin(const PluginName& plugin,
+                                        const char* entry) {
+  const absl::StatusOr<DynamicLibrary> file = LoadPluginFile(plugin);
+  if (!file.ok()) return file.status();
+  const Table* (*function)() = nullptr;
+  if (!file->Find(entry, &function) || function()->version != Table::kVersion) {
+    return OtherPluginVersion(plugin, *file);
+  }
+  return function();
+}
+
+}  // namespace muster
+
+#endif  // MUSTER_BASE_PLUGIN_H_

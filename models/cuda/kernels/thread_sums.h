@@ -1,0 +1,110 @@
+#ifndef MUSTER_MODELS_CUDA_KERNELS_THREAD_SUMS_H_
+#define MUSTER_MODELS_CUDA_KERNELS_THREAD_SUMS_H_
+
+#include "trainer_sdk/cuda/element.h"
+#include "trainer_sdk/cuda/execution.h"
+
+// For kernel sources only: sums and maxima over the threads of a warp, of a
+// block, or of a block's columns. The order of additions is fixed.
+
+namespace muster::models::cuda {
+
+using namespace ::muster::cuda;
+
+// Sums and maxima over a warp or a block: all threads get the result.
+
+constexpr int kWarp = 32;
+constexpr unsigned kAllLanes = 0xffffffff;
+
+template <typename T>
+__device__ T WarpSum(T value) {
+  for (int step = kWarp / 2; step > 0; step /= 2) {
+    value += __shfl_xor_sync(kAllLanes, value, step);
+  }
+  return value;
+}
+
+__device__ inline float WarpMax(float value) {
+  for (int step = kWarp / 2; step > 0; step /= 2) {
+    value = fmaxf(value, __shfl_xor_sync(kAllLanes, value, step));
+  }
+  return value;
+}
+
+// For all threads of a block with `warps` warps in x and size 1 in y. `line`
+// may be reused at once.
+template <typename T, int warps>
+__device__ T BlockSum(T value, SharedArray<T, warps>& line) {
+  value = WarpSum(value);
+  __syncthreads();
+  if (threadIdx.x % kWarp == 0) line[threadIdx.x / kWarp] = value;
+  __syncthreads();
+  T sum = 0;
+  for (int i = 0; i < warps; ++i) sum += line[i];
+  return sum;
+}
+
+template <int warps>
+__device__ float BlockMax(float value, SharedArray<float, warps>& line) {
+  value = WarpMax(value);
+  __syncthreads();
+  if (threadIdx.x % kWarp == 0) line[threadIdx.x / kWarp] = value;
+  __syncthreads();
+  float most = line[0];
+  for (int i = 1; i < warps; ++i) most = fmaxf(most, line[i]);
+  return most;
+}
+
+// Sums over the rows of a matrix: a block has the columns of one tile and one
+// part of the rows.
+
+constexpr int kTileColumns = 32;
+constexpr int kTileRows = 8;
+constexpr int64_t kRowsOfPart = 128;
+
+using ColumnTile = SharedArray<float, kTileColumns * kTileRows>;
+
+inline Grid TileGrid(int64_t rows, int64_t columns) {
+  return {.blocks = DividedUp(columns, kTileColumns),
+          .blocks_y = DividedUp(rows, kRowsOfPart),
+          .threads = kTileColumns,
+          .threads_y = kTileRows};
+}
+
+__device__ inline int64_t OwnColumn() {
+  return static_cast<int64_t>(blockIdx.x) * kTileColumns + threadIdx.x;
+}
+
+// This thread handles FirstRow() and every kTileRows-th row before EndRow().
+__device__ inline int64_t FirstRow() {
+  return blockIdx.y * kRowsOfPart + threadIdx.y;
+}
+
+__device__ inline int64_t EndRow(int64_t rows) {
+  const int64_t end = (blockIdx.y + 1) * kRowsOfPart;
+  return end < rows ? end : rows;
+}
+
+// Adds the values of a column's threads in a fixed order; all of them get the
+// sum. All threads of the block must call it. `tile` may be reused at once.
+__device__ inline float TileSum(float own, ColumnTile& tile) {
+  const int x = static_cast<int>(threadIdx.x);
+  __syncthreads();
+  tile[static_cast<int>(threadIdx.y) * kTileColumns + x] = own;
+  __syncthreads();
+  float sum = 0;
+  for (int y = 0; y < kTileRows; ++y) sum += tile[y * kTileColumns + x];
+  return sum;
+}
+
+// Sets partial[part, column] to the sum over the threads of that column.
+__device__ inline void PutTileSums(float own, ColumnTile& tile, int64_t columns,
+                                   float* partial) {
+  const float sum = TileSum(own, tile);
+  if (threadIdx.y != 0 || OwnColumn() >= columns) return;
+  partial[blockIdx.y * columns + OwnColumn()] = sum;
+}
+
+}  // namespace muster::models::cuda
+
+#endif  // MUSTER_MODELS_CUDA_KERNELS_THREAD_SUMS_H_

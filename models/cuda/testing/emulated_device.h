@@ -1,0 +1,25 @@
+#ifndef MUSTER_MODELS_CUDA_TESTING_EMULATED_DEVICE_H_
+#define MUSTER_MODELS_CUDA_TESTING_EMULATED_DEVICE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "models/cuda/device.h"
+
+namespace muster::models::cuda {
+
+// The SDK's emulated GPU, with products by OpenBLAS in float32.
+class EmulatedDevice : public Device {
+ public:
+  // Allocations beyond a total of `max_bytes` fail.
+  explicit EmulatedDevice(int64_t max_bytes = int64_t{1} << 40);
+
+  absl::StatusOr<std::shared_ptr<void>> Allocate(int64_t bytes) override;
+
+ private:
+  int64_t left_;
+};
+
+}  // namespace muster::models::cuda
+
+#endif  // MUSTER_MODELS_CUDA_TESTING_EMULATED_DEVICE_H_

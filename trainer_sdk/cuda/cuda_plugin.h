@@ -1,0 +1,83 @@
+#ifndef MUSTER_TRAINER_SDK_CUDA_CUDA_PLUGIN_H_
+#define MUSTER_TRAINER_SDK_CUDA_CUDA_PLUGIN_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "trainer_sdk/cuda/cuda_types.h"
+#include "trainer_sdk/cuda/kernels.h"
+
+namespace muster {
+
+// The functions of libmuster_cuda.so, the only file of the SDK that contains
+// CUDA's runtime. Only C types and plain structs cross this boundary, because
+// the plugin and the program may have different copies of Abseil and of the C++
+// library.
+//
+// A function that returns int32_t returns a cudaError_t; 0 is success. The
+// functions act on the calling thread's current GPU.
+struct CudaPlugin {
+  static constexpr int32_t kVersion = 1;
+  // The values of cudaError_t that CudaDevice treats apart.
+  static constexpr int32_t kOutOfMemory = 2;
+  static constexpr int32_t kInsufficientDriver = 35;
+
+  enum class CopyKind : int32_t { kToDevice, kToHost, kOnDevice };
+  enum class EventKind : int32_t { kWithTime, kWithoutTime };
+
+  int32_t version;  // kVersion
+
+  // CUDA's description of an error; never null.
+  const char* (*error_text)(int32_t error);
+  // The last error of this thread, such as that of a kernel's launch. Resets
+  // it.
+  int32_t (*last_error)();
+
+  int32_t (*count_devices)(int* count);
+  // Makes GPU `ordinal` the current one of this thread. Sets `*reads_in_place`
+  // to 1 if the GPU reads host memory through the host's page tables, as Grace
+  // Hopper does, else to 0.
+  int32_t (*use_device)(int ordinal, int* reads_in_place);
+
+  int32_t (*allocate)(void** memory, int64_t bytes);
+  void (*free)(void* memory);
+  int32_t (*copy)(void* to, const void* from, int64_t bytes, CopyKind kind,
+                  CudaStream stream);
+  int32_t (*zero)(void* at, int64_t bytes, CudaStream stream);
+
+  // A stream that does not synchronise with the default stream.
+  int32_t (*new_stream)(CudaStream* stream);
+  // Waits for the stream's work first.
+  void (*delete_stream)(CudaStream stream);
+  int32_t (*wait_for_stream)(CudaStream stream);
+
+  // Events without times cost less.
+  int32_t (*new_event)(CudaEvent* event, EventKind kind);
+  void (*delete_event)(CudaEvent event);
+  int32_t (*record)(CudaEvent event, CudaStream stream);
+  // Later work on the stream waits for the event.
+  int32_t (*stream_waits)(CudaStream stream, CudaEvent event);
+  // Blocks until both events are reached.
+  int32_t (*milliseconds)(float* milliseconds, CudaEvent from, CudaEvent to);
+
+  // The functions of kernels.h.
+  decltype(&cuda::Convert) convert;
+  decltype(&cuda::AddSquares) add_squares;
+  void (*adamw_update)(const AdamWOptions* options, const OptimizerStep* step,
+                       const cuda::UpdateArrays* arrays, CudaStream stream);
+  void (*sgd_update)(const SgdOptions* options, const OptimizerStep* step,
+                     const cuda::UpdateArrays* arrays, CudaStream stream);
+};
+
+// The functions as they are linked into the plugin, and into programs with CUDA
+// kernels of their own.
+const CudaPlugin& LinkedCudaPlugin();
+
+// Loads libmuster_cuda.so once in the process, from the places of
+// LoadPluginFile (base/plugin.h). NotFound: there is no plugin; says what to
+// do. FailedPrecondition: the plugin is of another version.
+absl::StatusOr<const CudaPlugin*> LoadCudaPlugin();
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_CUDA_CUDA_PLUGIN_H_

@@ -1,0 +1,14 @@
+#ifndef MUSTER_TRAINER_SDK_CUDA_EMULATION_EMULATED_CUDA_H_
+#define MUSTER_TRAINER_SDK_CUDA_EMULATION_EMULATED_CUDA_H_
+
+#include "trainer_sdk/cuda/cuda_plugin.h"
+
+namespace muster {
+
+// A GPU for CudaDevice in tests: host memory, synchronous execution, and the
+// kernels in the emulation. New memory is filled with NaNs.
+const CudaPlugin& EmulatedCuda();
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_CUDA_EMULATION_EMULATED_CUDA_H_

@@ -1,0 +1,27 @@
+#include "trainer_sdk/cuda/emulation/shared_array.h"
+
+namespace muster::emulation {
+namespace {
+
+// A list of all arrays, which live until their thread ends.
+thread_local SharedMemory* first = nullptr;
+
+}  // namespace
+
+SharedMemory::SharedMemory(void* data, size_t bytes)
+    : data_(data), bytes_(bytes), next_(first) {
+  // So that the first block finds the same contents as later ones.
+  std::memset(data_, 0xff, bytes_);
+  first = this;
+}
+
+// Objects of a thread are destroyed in reverse order of construction.
+SharedMemory::~SharedMemory() { first = next_; }
+
+void SharedMemory::Spoil() {
+  for (const SharedMemory* at = first; at != nullptr; at = at->next_) {
+    std::memset(at->data_, 0xff, at->bytes_);
+  }
+}
+
+}  // namespace muster::emulation

@@ -1,0 +1,51 @@
+#ifndef MUSTER_TRAINER_SDK_CUDA_EMULATION_SHARED_ARRAY_H_
+#define MUSTER_TRAINER_SDK_CUDA_EMULATION_SHARED_ARRAY_H_
+
+#include <cstddef>
+#include <cstring>
+
+#include "base/check.h"
+
+namespace muster {
+namespace emulation {
+
+// The shared memory of the kernels that the calling thread runs.
+class SharedMemory {
+ public:
+  // Sets all bytes, which gives NaNs, so that a kernel cannot use what an
+  // earlier block has written.
+  static void Spoil();
+
+ protected:
+  SharedMemory(void* data, size_t bytes);
+  ~SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+ private:
+  void* const data_;
+  const size_t bytes_;
+  SharedMemory* const next_;
+};
+
+}  // namespace emulation
+
+// See trainer_sdk/cuda/execution.h. This version checks every index.
+template <typename T, int size>
+class SharedArray : private emulation::SharedMemory {
+ public:
+  SharedArray() : SharedMemory(values_, sizeof(values_)) {}
+
+  T& operator[](int i) {
+    MUSTER_CHECK(i >= 0 && i < size)
+        << "element " << i << " of " << size << " in shared memory";
+    return values_[i];
+  }
+
+ private:
+  T values_[size];
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_CUDA_EMULATION_SHARED_ARRAY_H_
