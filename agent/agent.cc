@@ -147,7 +147,8 @@ class Agent::Impl {
     });
     while (!leave_.has_value()) WaitAndStep();
     terminal_.Release();
-    // The other nodes do not wait for this one's console.
+    // The link is closed first, so that other nodes do not wait for this node's
+    // console.
     link_->Close();
     logs_.Finish(PatienceAtEnd(observer_.patience, end_));
     return {.exit_code = leave_->exit_code,
@@ -177,8 +178,8 @@ class Agent::Impl {
                     {.fd = timers_.fd(), .events = POLLIN, .revents = 0}};
     ShowState();
     const int ready = PollUntil(fds, NextDeadline());
-    // Before any other step looks at the time: after this process was stopped
-    // for a while, workers that have reported must not seem silent.
+    // Before any other step reads the time: after a suspension of this process,
+    // workers that have reported must not seem silent.
     HearWorkers();
     timers_.Look();
     Tell(nccl_ids_.Look(MonotonicNow()));
@@ -189,8 +190,8 @@ class Agent::Impl {
       Step(ClockTicked());
       return;
     }
-    // A cluster may signal the workers as well. Their end is to be understood
-    // by the signal, so that comes first.
+    // A cluster may signal the workers too. The signal explains their ends, and
+    // is therefore handled first.
     for (int signal : signals_.TakeAll()) {
       if (TakeTerminalSignal(signal)) continue;
       if (EndsJob(signal, options_.signals_to_handle,
@@ -210,11 +211,12 @@ class Agent::Impl {
     }
   }
 
-  // A terminal's job control. Whether it was that.
+  // Handles a signal of the terminal's job control. Returns false for other
+  // signals.
   bool TakeTerminalSignal(int signal) {
     if (!IsTerminalSignal(options_, signal)) return false;
     if (signal == SIGTSTP) {
-      // Not SIGTSTP: a session without a shell takes no notice of it.
+      // SIGSTOP, because a session without a shell ignores SIGTSTP.
       guardian_->SignalAll(SIGSTOP, Guardian::Reach::kProcessGroups);
       terminal_.Stop();
       guardian_->SignalAll(SIGCONT, Guardian::Reach::kProcessGroups);
@@ -270,8 +272,8 @@ class Agent::Impl {
 
   void Step(const LifecycleEvent& event) {
     LifecycleStep step = lifecycle_.Step(MonotonicNow(), event);
-    // A cluster may signal the workers as well, which then look for the file:
-    // it is written before a console or a connection takes time.
+    // A cluster may signal the workers too, and these then read the preemption
+    // file: it is written before the console or the connection takes time.
     for (const auto& action : step.actions) {
       const auto* const announce = std::get_if<AnnouncePreemption>(&action);
       if (announce != nullptr) Do(*announce);
@@ -282,7 +284,7 @@ class Agent::Impl {
     for (const std::string& line : step.losses) {
       if (observer_.on_loss) observer_.on_loss(line);
     }
-    // Before anybody can hear of it, and look.
+    // The ends are on disk before a report lets another node read them.
     if (!step.ends.empty()) Keep(step.ends);
     if (step.report.has_value()) link_->Send(*step.report);
     if (step.reconnect) link_->Reconnect();
@@ -307,8 +309,8 @@ class Agent::Impl {
     }
     std::string node_address = options_.node.address;
     {
-      // A master that shares the coordinator's host is known to its own agent
-      // by a loopback address; the others reach it where they reach the
+      // The agent of a master on the coordinator's host may know only a
+      // loopback address; other nodes reach the master where they reach the
       // coordinator.
       std::lock_guard<std::mutex> lock(peer_mutex_);
       if (IsLoopback(place.master_address) && !peer_address_.empty() &&
@@ -317,7 +319,7 @@ class Agent::Impl {
       }
       if (node_address.empty()) node_address = own_address_;
     }
-    // Said once for all nodes.
+    // Only one node prints it.
     const std::string unread =
         UnreadInputRemark(options_.input, place.round, place.world_size);
     if (!unread.empty() && place.group_rank == 0 && observer_.on_notice) {
@@ -326,7 +328,7 @@ class Agent::Impl {
     const absl::Status opened =
         progress_.Open(MonotonicNow(), place.round, options_.node.slots);
     announcer_.file().PutInto(progress_.folder());
-    // Should this process be killed.
+    // The guardian removes the folder if this process is killed.
     if (opened.ok()) guardian_->RemoveAfterwards(progress_.folder());
     if (!opened.ok() && observer_.on_notice) {
       observer_.on_notice(std::string(opened.message()));
@@ -409,8 +411,8 @@ class Agent::Impl {
 
   void Do(const CloseStore& action) { store_.Close(action.reason); }
 
-  // Without one this node reports port 0; if it is to be the master, its
-  // workers say why there is no store.
+  // Reserves a port and offers it. After a failure this node reports port 0; if
+  // it becomes the master, its workers' error says why there is no store.
   void OfferPort() {
     const absl::StatusOr<int> port = store_.Prepare();
     if (port.ok()) Step(PortHeld{*port});
@@ -444,14 +446,15 @@ class Agent::Impl {
   std::optional<Leave> leave_;
   JobEnd end_ = JobEnd::kByItself;
 
-  // These end before what they use.
+  // Declared last: these end before the objects that they use.
   PreemptionAnnouncer announcer_;
   HealthGate gate_;
   StackTaker stacks_;
 
   std::mutex peer_mutex_;
   std::string peer_address_;  // guarded by peer_mutex_
-  std::string own_address_;   // this too; the first link's, as Lifecycle's
+  // guarded by peer_mutex_; address of the first connection
+  std::string own_address_;
 };
 
 Agent::Agent(AgentOptions options, Guardian* guardian,

@@ -17,29 +17,30 @@
 
 namespace muster::agent {
 
-// How long the console is waited for at the end: less where a signal ended the
-// job, since a cluster kills what is left soon after it. That signal counts
-// before those that `patience` counts.
+// The reason for the end of a job. After a signal the console gets less time at
+// the end, because a cluster kills the remaining processes soon. This signal
+// counts as one of those that `patience` counts.
 enum class JobEnd { kByItself, kBySignal };
 ConsoleWriter::Patience PatienceAtEnd(ConsoleWriter::Patience patience,
                                       JobEnd end);
 
-// How an agent's life ended.
+// The result of an agent's run.
 struct AgentResult {
-  // What the process shall exit with.
+  // The exit code for this process.
   int exit_code = 0;
-  // The job has succeeded, and no worker ever ran here; `reason` says so.
+  // Whether the job has succeeded without a worker on this node; `reason` says
+  // why.
   bool never_ran = false;
-  // The job's verdict, where the coordinator gave one.
+  // The job's verdict, if the coordinator gave one.
   std::optional<rendezvous::Verdict> verdict;
   // Without a verdict: one sentence that says why this node stopped (refused,
   // released, the coordinator did not answer within its deadline).
   std::string reason;
-  // Of all nodes this one acts for the job (Directive::acts_for_job).
+  // Whether this node acts for the whole job (Directive::acts_for_job).
   bool acts_for_job = false;
-  // Where the run's log files are; empty: there are none.
+  // The folder of the run's log files; empty: none.
   std::string log_folder;
-  // Whether a signal that stops or preempts the job came to this node.
+  // Whether this node received a signal that stops or preempts the job.
   JobEnd end = JobEnd::kByItself;
 };
 
@@ -47,23 +48,24 @@ struct AgentResult {
 // directives, the guardian's events, signals and time.
 //
 // Run blocks until the job has ended for this node and every worker is gone.
-// It blocks the signals that it handles in the calling thread and takes them
-// through a signalfd, so create threads after constructing it.
+// The constructor blocks the handled signals in the calling thread, and Run
+// reads them from a signalfd: create other threads after the construction.
 class Agent {
  public:
-  // Told in the middle of the run, from the thread of Run and the store's.
+  // Receives messages during the run, in the thread of Run and the store's
+  // threads.
   struct Observer {
-    // One line for a person: joined, waiting for…, round n began, worker died.
+    // One line for the user: joined, waiting for…, round n began, worker died.
     std::function<void(const std::string&)> on_notice;
-    // One line for a person who wants to hear only what went wrong, as well.
+    // One line for the user, also for one who wants to see only failures.
     std::function<void(const std::string&)> on_loss;
-    // Shows what the agent is, for probes; null: nobody looks.
+    // Receives the agent's state, for probes; may be null.
     AgentView* view = nullptr;
-    // Where workers' output goes; null: this process's stdout and stderr. How
-    // long it is waited for at the end.
+    // The destination of workers' output; null: this process's stdout and
+    // stderr. `patience` limits the wait for it at the end.
     std::shared_ptr<Console> console;
-    // The missing bytes of the log files, complete once the agent has ended;
-    // null: they are not asked for.
+    // Counts the bytes that are missing in the log files; complete after the
+    // agent's destruction. May be null.
     std::shared_ptr<LogAccount> log_account;
     ConsoleWriter::Patience patience = {.without_progress =
                                             std::chrono::seconds(1)};

@@ -20,40 +20,42 @@
 
 namespace muster::agent {
 
-// Everything an agent needs to know, from `launch`'s or `agent`'s options.
+// The configuration of an agent, from the options of `launch` or `agent`.
 struct AgentOptions {
   std::string run_id;
   rendezvous::NodeIdentity
-      node;  // address may be empty: the link's own is taken
+      node;  // an empty address is replaced by the link's own
   rendezvous::JobSpec spec;
   EnvironmentPlan environment;
   LogPlan logs;
   std::vector<std::string> argv;  // the worker's command
-  // --NAME=LOCAL_RANK is inserted into argv at this place; NAME empty: nothing.
+  // --NAME=LOCAL_RANK is inserted into argv at this position; empty NAME:
+  // nothing.
   std::string local_rank_flag;
   size_t local_rank_at = 0;
-  // Whether "${local_rank}" behind that place is the worker's local rank.
+  // Whether "${local_rank}" after this position is replaced by the local rank.
   bool expands_local_rank = false;
-  // Which workers read this process's stdin.
+  // The workers that read this process's stdin.
   WorkerInput input;
   AgentPolicy policy;
-  // Signals that stop the job. Those to forward, those on which to leave and
-  // those of a preemption precede them, in ascending order.
+  // Signals that stop the job. Signals to forward, to leave on, and of a
+  // preemption take precedence, in ascending order.
   std::vector<int> signals_to_handle;
   PreemptionOptions preemption;
   HealthOptions health;
-  // What `health.checks` come to; called from any thread, may take long.
+  // Runs `health.checks`; called from any thread, may take long.
   std::function<absl::Status()> node_checks;
-  // The port of every round's store where this node serves it; 0: a free one.
+  // The port of every round's store if this node serves it; 0: any free one.
   int store_port = 0;
-  std::string store_port_flag = "--store-port";  // who fixed it, for messages
-  // Where the folder of the workers' progress sockets is made.
+  // the flag that set it, for messages
+  std::string store_port_flag = "--store-port";
+  // The parent of the folder with the workers' progress sockets.
   std::string socket_parent = "/tmp";
   std::string coordinator_endpoint;  // for messages
-  std::string absent_hint;           // Defaults::absent_hint
+  std::string absent_hint;           // see Defaults::absent_hint
   StorePath store_path = StorePath::kDirect;
-  std::vector<std::string> remarks;  // one line each, said at the beginning
-  // What makes NCCL ids (see agent/nccl_id); empty: nobody.
+  std::vector<std::string> remarks;  // lines to print at the beginning
+  // The program that makes NCCL ids (see agent/nccl_id); empty: none.
   std::string nccl_id_program;
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A coordinator that is a script: answers each report by a function of it.
+// A coordinator that answers each report by a given function.
 class ScriptedLink : public rendezvous::CoordinatorLink {
  public:
   using Answer = std::function<std::optional<rendezvous::Directive>(
@@ -62,7 +62,7 @@ rendezvous::Directive Finished(int exit_code) {
   return directive;
 }
 
-// This process's children that make NCCL ids.
+// The children of this process that make NCCL ids.
 std::vector<pid_t> NcclIdProcesses() {
   std::vector<pid_t> found;
   std::ifstream children("/proc/self/task/" + std::to_string(getpid()) +
@@ -134,7 +134,7 @@ TEST_F(AgentTest, OffersAPortBeforeItIsNeeded) {
   EXPECT_GT(offered, 0);
 }
 
-// Each round of two has an id of its own, in every worker's environment.
+// Each of two rounds has its own id in every worker's environment.
 TEST_F(AgentTest, WorkersGetTheNcclIdThatRankZerosAgentMade) {
   setenv("FAKE_NVML_GPUS", "1", 1);
   options_.nccl_id_program = "agent/nccl_id/staged_nccl_id_process";
@@ -154,7 +154,7 @@ TEST_F(AgentTest, WorkersGetTheNcclIdThatRankZerosAgentMade) {
           return std::nullopt;
         }
         if (static_cast<int>(offered.size()) > report.round) {
-          return std::nullopt;  // repeated
+          return std::nullopt;  // A repeated report needs no answer.
         }
         offered.push_back(report.offered_nccl_id);
         rendezvous::Directive directive = ToldToRun(report.round + 1);
@@ -181,14 +181,15 @@ TEST_F(AgentTest, AnNcclIdWhoseProcessDiesDuringTheRoundIsReported) {
                [&](const rendezvous::Report& report)
                    -> std::optional<rendezvous::Directive> {
                  if (report.round == 0) {
-                   // The first report waits for an id, and not for long.
+                   // The first report waits for an id, but not for long.
                    if (report.offered_nccl_id.empty()) return std::nullopt;
                    rendezvous::Directive directive = ToldToRun(1);
                    directive.place.nccl_id = report.offered_nccl_id;
                    return directive;
                  }
                  if (report.nccl_root_lost.empty()) {
-                   // Of all, those that have made an id for round 2 included.
+                   // Kills all id processes, including one that makes an id for
+                   // round 2.
                    for (const pid_t pid : NcclIdProcesses()) kill(pid, SIGKILL);
                    return std::nullopt;
                  }
@@ -202,7 +203,7 @@ TEST_F(AgentTest, AnNcclIdWhoseProcessDiesDuringTheRoundIsReported) {
   EXPECT_THAT(notices_, HasSubstr(lost + "; who has not met"));
 }
 
-// The coordinator may have handed it out a moment before it was lost.
+// The coordinator may have assigned the id just before it was lost.
 TEST_F(AgentTest, AnNcclIdWhoseProcessDiedBeforeTheRoundIsReported) {
   options_.node.slots = 1;
   std::string lost;
@@ -251,7 +252,7 @@ TEST_F(AgentTest, TellsWhoFailedWithItsLastWords) {
   EXPECT_EQ(failures[0].exit_code, 3);
   EXPECT_EQ(failures[0].rank, 1);
   EXPECT_THAT(failures[0].stderr_tail, ::testing::ElementsAre("last words"));
-  // The other one was alive and well until we stopped it.
+  // The other worker ran normally until it was stopped.
   EXPECT_EQ(failures[1].kind, rendezvous::FailureKind::kStoppedByUs);
   EXPECT_THAT(notices_, HasSubstr("rank 1"));
 }
@@ -290,8 +291,8 @@ TEST_F(AgentTest, ForwardsSignalsOnceEach) {
                    directive.signals = {{.ordinal = 1, .signal = SIGKILL}};
                    return directive;
                  }
-                 // Killed, as the forwarded signal says: a failure by that
-                 // signal.
+                 // The worker dies by the forwarded signal, which counts as its
+                 // failure.
                  if (!report.failures.empty() &&
                      report.phase == rendezvous::NodePhase::kIdle) {
                    return Finished(report.failures[0].signal);
@@ -334,7 +335,7 @@ TEST_F(AgentTest, LeavesHowItsWorkersEndedBesideTheirRecords) {
         }
         return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
       });
-  // The first is there before anybody hears of it.
+  // The file names the failed worker before the failure is reported.
   const size_t killed = text.find("\"rank\":1,");
   const size_t stopped = text.find("\"rank\":0,");
   ASSERT_NE(killed, std::string::npos) << text;

@@ -7,7 +7,7 @@
 namespace muster::agent {
 namespace {
 
-// A loop that is late by less is busy, or the machine is.
+// A shorter delay means a busy loop or machine.
 constexpr Duration kPatience = std::chrono::seconds(30);
 
 }  // namespace

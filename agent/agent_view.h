@@ -10,28 +10,28 @@
 
 namespace muster::agent {
 
-// What an agent is, as far as those who look at it from outside need it.
+// The state of an agent as its probes need it.
 struct AgentState {
   rendezvous::NodePhase phase = rendezvous::NodePhase::kIdle;
-  int round = 0;           // 0: it has run none yet
+  int round = 0;           // 0: none yet
   bool connected = false;  // to the coordinator, now
-  bool reached = false;    // the coordinator has answered once
+  bool reached = false;    // whether the coordinator has answered at least once
   rendezvous::Health health = rendezvous::Health::kHealthy;
-  std::string unhealthy;  // why, if it is
+  std::string unhealthy;  // the reason, if unhealthy
   bool leaving = false;
-  Instant turned;  // when its loop last turned
+  Instant turned;  // time of the last turn of the agent's loop
 };
 
-// An agent's loop turns at least this often, whatever happens.
+// The longest time between two turns of an agent's loop.
 inline constexpr Duration kLongestTurn = std::chrono::seconds(5);
 
-// The probes' questions; an error says in one line why not.
+// The answers of the probes; an error has one line with the reason.
 //
-// Ready: it runs its part of a world, or waits for one, healthy and connected.
+// Ready: runs its part of a round, or waits for one, healthy and connected.
 absl::Status IsReady(const AgentState& state);
-// Live: its loop has turned lately.
+// Live: the loop has turned recently.
 absl::Status IsLive(const AgentState& state, Instant now);
-// Started: it has reached the coordinator once.
+// Started: the agent has reached the coordinator once.
 absl::Status IsStarted(const AgentState& state);
 
 // The newest state of an agent, for other threads. Thread-safe.

@@ -37,8 +37,8 @@ TEST(AgentState, IsReadyWhileItWaitsFitAndConnected) {
   EXPECT_EQ(Why(IsReady(state)), "unhealthy: disk full");
 }
 
-// Its workers run whether or not the coordinator is there, and what is
-// unhealthy is only looked at between rounds.
+// A running agent needs no coordinator, and an unhealthy result has no effect
+// until the round ends.
 TEST(AgentState, IsReadyWhileItHasAWorld) {
   AgentState state;
   state.phase = rendezvous::NodePhase::kRunning;

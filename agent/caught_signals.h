@@ -7,12 +7,12 @@
 
 namespace muster::agent {
 
-// Every signal that an agent takes through its signalfd: those that its options
-// name, and where it runs on a terminal those of its job control.
+// All signals that an agent reads from its signalfd: those of its options, and
+// on a terminal those of job control.
 std::vector<int> SignalsCaughtBy(const AgentOptions& options);
 
-// Whether `signal` is one of job control. A signal that the options name is
-// none: it does what they say.
+// Whether `signal` belongs to a terminal's job control. A signal that the
+// options name does not.
 bool IsTerminalSignal(const AgentOptions& options, int signal);
 
 }  // namespace muster::agent

@@ -10,12 +10,12 @@
 namespace muster::agent {
 namespace {
 
-// For killing a command whose time is over. One that cannot be killed, since it
-// hangs in a driver, is itself the reason.
+// The extra time to kill a command after its deadline. A command that cannot be
+// killed, because it hangs in a driver, counts as unhealthy.
 constexpr Duration kMargin = std::chrono::seconds(2);
 
-// The built-in checks first: they are quick, and what they find missing the
-// command may need.
+// The built-in checks come first: they are quick, and the command may need what
+// they check.
 absl::Status Look(const HealthGate::Options& options, int cancel_fd) {
   if (options.built_in) {
     absl::Status found = options.built_in();

@@ -11,25 +11,26 @@
 
 namespace muster::agent {
 
-// Looks whether this node is healthy enough for a round, by a person's command
-// and by built-in checks, beside the agent's loop. When that is done, and what
-// follows from it, the lifecycle decides. Not thread-safe.
+// Checks in threads of its own whether this node is healthy enough for a round,
+// by the user's command and the built-in checks. The lifecycle decides when to
+// check, and uses the result. Not thread-safe.
 class HealthGate {
  public:
   struct Options {
-    std::string command;                     // for `sh -c`; empty: none
+    std::string command;                     // run by `sh -c`; empty: none
     std::vector<std::string> environment;    // "NAME=value", for the command
     std::function<absl::Status()> built_in;  // empty: none
-    Duration timeout = std::chrono::seconds(60);  // of each of the two
+    // for the command and for the built-in checks
+    Duration timeout = std::chrono::seconds(60);
   };
   explicit HealthGate(Options options);
 
-  // `found` is told, from another thread, why the node is not fit (one line),
-  // or "" if it is; not after Drop or another Check. Whatever a check does, it
-  // is told within little more than its timeout.
+  // Starts a check in place of an earlier one. `found` gets the result from
+  // another thread, within little more than the timeout: one line that says why
+  // the node is unhealthy, or "". It is not called after Drop or another Check.
   void Check(std::function<void(std::string unhealthy)> found);
 
-  // Ends what is under way.
+  // Cancels a running check.
   void Drop();
 
  private:

@@ -24,7 +24,7 @@ void Inbox::Post(LifecycleEvent event) {
     events_.push_back(std::move(event));
   }
   const uint64_t one = 1;
-  // Cannot fail short of 2^64 unread posts.
+  // Fails only with 2^64 unread events.
   [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof(one));
 }
 

@@ -9,7 +9,7 @@
 
 namespace muster::agent {
 
-// Carries events from a link's threads to the agent's loop. Thread-safe.
+// A queue of events from a link's threads to the agent's loop. Thread-safe.
 class Inbox {
  public:
   Inbox();
@@ -19,12 +19,12 @@ class Inbox {
 
   void Post(LifecycleEvent event);
 
-  // Readable while there is something to take.
+  // Readable while the queue is not empty.
   int fd() const { return fd_; }
   std::vector<LifecycleEvent> TakeAll();
 
  private:
-  const int fd_;  // eventfd
+  const int fd_;  // an eventfd
   std::mutex mutex_;
   std::vector<LifecycleEvent> events_;
 };

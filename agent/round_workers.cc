@@ -27,7 +27,7 @@ extern char** environ;
 namespace muster::agent {
 namespace {
 
-// A console that is slow for less than this hangs no worker.
+// A shorter stall of the console does not explain a hang.
 constexpr Duration kBriefHold = std::chrono::seconds(1);
 constexpr char kFlightRecorderFolder[] = "MUSTER_FLIGHT_RECORDER_DIR";
 
@@ -62,7 +62,7 @@ RoundWorkers::RoundWorkers(const AgentOptions* options, Guardian* guardian,
 
 void RoundWorkers::Begin(const rendezvous::Place& place) {
   place_ = place;
-  // An earlier job's of this name.
+  // Records of an earlier job of this name.
   const std::string records = RecordsFolder();
   if (!records.empty()) {
     RemoveOldRecords(records, place_, options_->node.slots);
@@ -99,8 +99,7 @@ std::optional<rendezvous::Failure> RoundWorkers::StartOne(int local_rank) {
                    .alone = options_->node.slots == 1});
   if (!pipes.ok()) return NotStartable(local_rank, pipes.status().message());
   const std::string error_file = ErrorFileOf(local_rank);
-  // One left over from an earlier job of this name would be taken for this
-  // worker's.
+  // A file of an earlier job of this name would be taken for this worker's.
   if (!error_file.empty()) unlink(error_file.c_str());
   WorkerSpec spec;
   spec.local_rank = local_rank;
@@ -146,9 +145,9 @@ void RoundWorkers::GiveInput(int rank, LogRelay::Pipes& pipes,
     terminal_->Forward(
         OwnedFd(fcntl(pipes.stdout_terminal.get(), F_DUPFD_CLOEXEC, 3)));
   } else if (reads && stdin_is != Stdin::kBackground) {
-    // A job in the background does not get the terminal: its keys belong to the
-    // shell. A worker has no controlling terminal, so the kernel would not stop
-    // it from reading them.
+    // A job in the background does not get the terminal, whose keys belong to
+    // the shell. A worker has no controlling terminal, so the kernel would not
+    // stop it from reading them.
     spec.stdin_fd = STDIN_FILENO;
   }
   terminal_->FollowSize(std::move(pipes.stdout_terminal),
@@ -157,7 +156,7 @@ void RoundWorkers::GiveInput(int rank, LogRelay::Pipes& pipes,
 
 std::vector<std::string> RoundWorkers::CommandOf(int local_rank) const {
   std::vector<std::string> command = options_->argv;
-  // In the program's own arguments.
+  // Only in the program's own arguments.
   for (size_t i = options_->local_rank_at;
        options_->expands_local_rank && i < command.size(); ++i) {
     command[i] = absl::StrReplaceAll(
@@ -242,14 +241,14 @@ rendezvous::Failure RoundWorkers::NewFailure(int local_rank) const {
   return failure;
 }
 
-// Each round has folders of its own, whatever broke the one before: a restart
-// count alone would mix rounds that a change of members has parted.
+// Each round has its own folder. The restart count is not enough, because a
+// change of members also begins a new round.
 int RoundWorkers::Attempt() const { return place_.round - 1; }
 
 absl::Status RoundWorkers::Keep(
     const std::vector<rendezvous::Failure>& ends) const {
   const std::string records = RecordsFolder();
-  // Nobody has kept any, where the folder is not there.
+  // Without the folder no worker keeps records.
   if (records.empty() || access(records.c_str(), F_OK) != 0) {
     return absl::OkStatus();
   }
@@ -257,8 +256,8 @@ absl::Status RoundWorkers::Keep(
                          WorkerEndsJson(place_, ends));
 }
 
-// Where the SDK leaves each rank's last operations, whatever ends the process:
-// all of a round side by side, for `launch inspect`.
+// The folder where the SDK keeps each rank's last operations, however the
+// process ends; all ranks of a round, for `launch inspect`.
 std::string RoundWorkers::RecordsFolder() const {
   const auto inherited = EnvironmentValue(inherited_, kFlightRecorderFolder);
   if (inherited) return *inherited;

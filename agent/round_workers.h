@@ -18,38 +18,38 @@
 namespace muster::agent {
 
 // This node's workers of the current round: starts them with their logs and
-// environment, and tells each end in the lifecycle's terms. Not thread-safe.
+// environment, and converts their ends into lifecycle events. Not thread-safe.
 class RoundWorkers {
  public:
-  // All outlive this.
+  // All arguments outlive this object.
   RoundWorkers(const AgentOptions* options, Guardian* guardian, LogRelay* logs,
                const ProgressSockets* progress, TerminalBridge* terminal);
 
-  // Asks the guardian for every worker of `place`. What failed before the
-  // guardian could be asked (log folder, descriptors) comes back at once; the
-  // rest comes through the guardian.
-  // `common`: what they all find alike; the rest of it is put in here.
+  // Requests the start of every worker of `place`. Failures before the request
+  // (log folder, descriptors) are returned; later ones come from the guardian.
+  // `common`: paths that all workers share; Start adds each worker's own.
   std::vector<WorkerDown> Start(const rendezvous::Place& place,
                                 const WorkerPaths& common);
 
-  // The round of `place` begins, and none of its workers is started.
+  // Begins the round of `place` without starting a worker.
   void Refuse(const rendezvous::Place& place);
 
-  // `expired_timer`: the timer for which the worker got a signal; empty: none.
+  // `expired_timer`: the timer because of which the worker got a signal; empty:
+  // none.
   WorkerDown Ended(const WorkerEnded& event,
                    const std::string& expired_timer) const;
   WorkerDown NotStarted(const WorkerNotStarted& event) const;
 
-  // Leaves how this round's workers ended beside their flight recorders, where
-  // these are kept. Unavailable: why that failed.
+  // Writes how this round's workers ended to the folder of the flight records,
+  // if there is one. Unavailable: the reason of a failure.
   absl::Status Keep(const std::vector<rendezvous::Failure>& ends) const;
 
-  // Where a worker's files are; empty if there are none.
+  // The folder of a worker's files; empty: none.
   std::string FolderOf(int local_rank) const;
-  // Where this round's flight recorders are kept; empty if they are not.
+  // The folder of this round's flight records; empty: none are kept.
   std::string RecordsFolder() const;
-  // What a worker that still runs has to say for itself, with its stack. From
-  // any thread.
+  // The stack and the last stderr lines of a worker that still runs. Any
+  // thread.
   StackTaken Hanging(int round, int local_rank,
                      std::vector<std::string> stack) const;
 
@@ -58,7 +58,7 @@ class RoundWorkers {
   rendezvous::Failure NewFailure(int local_rank) const;
   rendezvous::Failure NotStartable(int local_rank, absl::string_view why) const;
   std::optional<rendezvous::Failure> StartOne(int local_rank);
-  // What the worker reads from; tells the terminal of its pseudo-terminals.
+  // Sets the worker's stdin, and passes its pseudo-terminals to the terminal.
   void GiveInput(int rank, LogRelay::Pipes& pipes, WorkerSpec& spec);
   std::vector<std::string> CommandOf(int local_rank) const;
   int Attempt() const;

@@ -7,18 +7,18 @@
 
 namespace muster::agent {
 
-// Takes signals as readable events instead of interruptions. While it lives,
-// they are blocked in the constructing thread and in those it creates. A signal
+// Turns signals into readable events. While this object exists, the signals are
+// blocked in the thread that constructed it and in its new threads. A signal
 // that this process ignores stays ignored (base/ignored_signals.h).
 class SignalCatcher {
  public:
   explicit SignalCatcher(const std::vector<int>& signals);
-  ~SignalCatcher();  // Restores the thread's mask.
+  ~SignalCatcher();  // Restores the thread's signal mask.
   SignalCatcher(const SignalCatcher&) = delete;
   SignalCatcher& operator=(const SignalCatcher&) = delete;
 
   int fd() const { return fd_; }
-  // Those that came since, oldest first; does not block.
+  // The signals that arrived since the last call, oldest first; does not block.
   std::vector<int> TakeAll();
 
  private:

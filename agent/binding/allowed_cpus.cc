@@ -9,7 +9,7 @@ namespace muster::agent {
 
 std::vector<int> AllowedCpus() {
   std::vector<int> allowed;
-  // A machine of more than CPU_SETSIZE CPUs needs a larger set.
+  // A machine with more than CPU_SETSIZE CPUs needs a larger set.
   for (int size = CPU_SETSIZE; size <= 1 << 16; size *= 2) {
     const size_t bytes = CPU_ALLOC_SIZE(static_cast<size_t>(size));
     cpu_set_t* set = CPU_ALLOC(static_cast<size_t>(size));

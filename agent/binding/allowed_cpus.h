@@ -5,8 +5,8 @@
 
 namespace muster::agent {
 
-// The logical CPUs that this process may run on, by its affinity and its
-// cgroup, ascending. Empty: the kernel does not tell.
+// The logical CPUs that this process may use, by its affinity and cgroup,
+// ascending. Empty: unknown.
 std::vector<int> AllowedCpus();
 
 }  // namespace muster::agent

@@ -3,16 +3,16 @@
 
 namespace muster::agent {
 
-// To which cores and memory workers are bound (torchrun's --numa-binding).
+// The cores and memory to which a worker is bound (torchrun's --numa-binding).
 enum class Binding {
   kNone,
-  kNode,         // every core of the NUMA node near the worker
-  kSocket,       // every core of that node's socket
-  kExclusive,    // a share of the node's cores that no other worker has
+  kNode,         // all cores of the NUMA node near the worker
+  kSocket,       // all cores of that node's socket
+  kExclusive,    // a share of the node's cores, not shared with other workers
   kCoreComplex,  // the cores of one last-level cache of the node
 };
 
-// As it is written after --numa-binding=; "none" for kNone.
+// The value of --numa-binding for this mode; "none" for kNone.
 const char* BindingName(Binding mode);
 
 }  // namespace muster::agent

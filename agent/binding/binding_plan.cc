@@ -37,7 +37,7 @@ Cpus AtNode(const Cpus& cpus, int node) {
   return found;
 }
 
-// The socket that a node is in: that of its first CPU.
+// The socket of a node's first CPU.
 std::optional<int> SocketOf(const Cpus& cpus, int node) {
   for (const LogicalCpu& cpu : cpus) {
     if (cpu.numa_node == node) return cpu.socket;
@@ -55,8 +55,8 @@ Cpus AtSocketOf(const Cpus& cpus, int node) {
   return found;
 }
 
-// Share `turn` of `sharers` of the cores of `cpus`; empty if there are fewer
-// cores than sharers.
+// Share number `turn` of `sharers` equal shares of the cores of `cpus`; empty
+// if there are fewer cores than sharers.
 Cpus ShareOfCores(const Cpus& cpus, size_t turn, size_t sharers) {
   std::map<int, Cpus> cores;
   for (const LogicalCpu& cpu : cpus) cores[cpu.core].push_back(cpu);
@@ -76,7 +76,7 @@ Cpus ShareOfCores(const Cpus& cpus, size_t turn, size_t sharers) {
   return share;
 }
 
-// Complex `turn`, round and round; the largest first.
+// The core complex of turn `turn`, in cyclic order, the largest first.
 Cpus ComplexOf(const Cpus& cpus, size_t turn) {
   std::map<int, Cpus> complexes;
   for (const LogicalCpu& cpu : cpus) complexes[cpu.complex].push_back(cpu);
@@ -109,7 +109,7 @@ absl::Status TooFewCores(const Seat& seat, size_t cores, size_t sharers) {
       "start fewer workers"));
 }
 
-// How many seats of the same node come before each, and how many there are.
+// The position of a seat among those at the same node, and their number.
 struct Turn {
   size_t turn = 0;
   size_t sharers = 0;

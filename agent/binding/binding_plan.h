@@ -14,20 +14,20 @@ namespace muster::agent {
 struct BindingRequest {
   Binding mode = Binding::kNode;  // not kNone
   int workers = 1;
-  // The logical CPUs that this process may run on, ascending.
+  // The logical CPUs that this process may use, ascending.
   std::vector<int> allowed;
-  // PCI addresses of the visible GPUs in CUDA's order, empty where not known.
-  // Worker i uses GPU i; with fewer GPUs than workers nobody knows who uses
-  // which, and they do not matter.
+  // PCI addresses of the visible GPUs in CUDA's order, empty if unknown. Worker
+  // i uses GPU i. If there are fewer GPUs than workers, it is unknown which
+  // worker uses which GPU, and the GPUs are ignored.
   std::vector<std::string> gpus;
 };
 
-// What one worker is bound to.
+// The cores and memory of one worker.
 struct WorkerBinding {
-  std::vector<int> cpus;  // logical, ascending, not empty
-  int threads = 1;        // cores of these for each worker that has them
-  // Where its memory is taken from as long as there is some. nullopt: wherever
-  // it runs, since the machine has one node or the worker several.
+  std::vector<int> cpus;  // logical CPUs, ascending, not empty
+  int threads = 1;        // these cores divided by the workers that share them
+  // The preferred NUMA node. nullopt: no preference, because the machine has
+  // one node or the worker's CPUs belong to several.
   std::optional<int> memory_node;
   std::string near_nic;  // see near_nic.h
   std::string reason;
@@ -35,17 +35,17 @@ struct WorkerBinding {
 
 struct BindingPlan {
   std::vector<WorkerBinding> workers;
-  std::string how;  // half a sentence on all of them
+  std::string how;  // half a sentence that explains the plan
 };
 
-// Which cores each worker gets. As PyTorch's torch/numa/binding.py, on the same
-// machine with the same GPUs the same cores: hyper-threads of a core are never
-// parted; `exclusive` divides a node's cores by the GPUs at it, used or not,
-// the first ones getting one more; `core-complex` goes round the node's
-// last-level caches, those with the most usable CPUs first.
+// Chooses the cores of each worker. Equals PyTorch's torch/numa/binding.py on
+// the same machine with the same GPUs: all hyper-threads of a core go to the
+// same worker; `exclusive` divides a node's cores by the GPUs at it, used or
+// not, and the first GPUs get the remaining cores; `core-complex` assigns the
+// node's last-level caches in turn, those with the most usable CPUs first.
 //
-// InvalidArgument, one line: no core can be used where a worker's GPU is, or
-// there are fewer than `exclusive` needs. Pure.
+// InvalidArgument, one line: a worker's GPU has no usable cores, or `exclusive`
+// has too few of them. Pure.
 absl::StatusOr<BindingPlan> PlanBinding(const BindingRequest& request,
                                         const MachineLayout& layout);
 

@@ -15,12 +15,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Two sockets of one NUMA node with four cores of two hyper-threads, numbered
-// as Intel's machines number them: CPUs 0-3 and 8-11 are on socket 0.
+// Two sockets with one NUMA node and four cores of two hyper-threads each,
+// numbered as on Intel's machines: CPUs 0-3 and 8-11 are on socket 0.
 constexpr char kTwoSockets[] =
     "pack:2 [numa] l3:1 core:4 pu:2(indexes=0,8,1,9,2,10,3,11,4,12,5,13,6,14,7,"
     "15)";
-// One socket, four NUMA nodes (NPS4) with two core complexes of two cores.
+// One socket, four NUMA nodes (NPS4) with two core complexes of two cores each.
 constexpr char kComplexes[] = "pack:1 group:4 [numa] l3:2 core:2 pu:1";
 
 std::vector<std::string> CpusOf(const absl::StatusOr<BindingPlan>& plan) {
@@ -78,7 +78,7 @@ TEST(BindingPlan, GpusOfNobodyHaveTheirShareToo) {
 }
 
 TEST(BindingPlan, SocketTakesAllItsNodes) {
-  // Sub-NUMA clustering: two nodes a socket.
+  // Sub-NUMA clustering: two nodes in each socket.
   MachineLayout layout = Synthetic("pack:2 group:2 [numa] l3:1 core:2 pu:1");
   const auto gpus = AddGpus({3, 0}, &layout);
   const auto plan = PlanBinding(Ask(Binding::kSocket, 2, layout, gpus), layout);
@@ -204,12 +204,12 @@ TEST(BindingPlan, FewerGpusThanWorkersDoNotMatter) {
 TEST(BindingPlan, GpusThatNobodyTellsTheNodeOfAreSpreadEvenly) {
   MachineLayout layout = Synthetic("pack:2 [numa] core:2 pu:1");
   auto gpus = AddGpus({-1, -1, -1}, &layout);
-  gpus.push_back("");  // not on the bus that this process sees
+  gpus.push_back("");  // the GPU's bus address is unknown
   const auto plan = PlanBinding(Ask(Binding::kNode, 4, layout, gpus), layout);
   EXPECT_THAT(CpusOf(plan), ElementsAre("0-1", "0-1", "2-3", "2-3"));
   EXPECT_THAT(plan->how, HasSubstr("does not tell them, spread evenly"));
   EXPECT_THAT(plan->workers[3].reason, HasSubstr("GPU 3 is at is not known"));
-  // Those of one socket are spread over its nodes.
+  // Workers of one socket are distributed over its nodes.
   MachineLayout clustered = Synthetic("pack:2 group:2 [numa] core:1 pu:1");
   const auto near = AddGpus({-1, -1}, &clustered);
   for (PciDevice& device : clustered.devices) device.numa_nodes = {2, 3};

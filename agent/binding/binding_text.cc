@@ -9,7 +9,7 @@ namespace {
 constexpr size_t kMaxRemarkBytes = 400;
 constexpr char kCut[] = " | ...";
 
-// Names are the system's, and one that cannot be shown must not spoil the rest.
+// Replaces the characters of a device name that would break the line's format.
 std::string Shown(std::string name) {
   for (char& c : name) {
     if (static_cast<unsigned char>(c) <= ' ' || c == 0x7f) c = '?';
@@ -17,8 +17,8 @@ std::string Shown(std::string name) {
   return name.empty() ? "-" : name;
 }
 
-// "@mlx5_0", for workers with different ones "@mlx5_0,mlx5_1,-"; empty where
-// none is near any of them.
+// "@mlx5_0", or for workers with different cards "@mlx5_0,mlx5_1,-"; empty if
+// no worker has a near card.
 std::string NearNics(const std::vector<WorkerBinding>& workers, size_t begin,
                      size_t end) {
   std::string all;

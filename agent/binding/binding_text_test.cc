@@ -58,7 +58,7 @@ TEST(BindingText, ACardIsShownWithItsWorkers) {
   EXPECT_EQ(text({{0}, {1}}, {"e\nt\x7f", "a b"}), "node: 0@e?t? | 1@a?b");
 }
 
-// 112 cores with two threads each, eight GPUs with a card beside each.
+// 112 cores with two threads each, eight GPUs with a network card each.
 TEST(BindingText, AMachineOfEightGpusFitsInto200Bytes) {
   std::vector<std::vector<int>> cpus;
   std::vector<std::string> nics;

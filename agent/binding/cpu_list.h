@@ -6,8 +6,7 @@
 
 namespace muster::agent {
 
-// Ascending numbers as the kernel writes them in Cpus_allowed_list: "0-3,8".
-// Pure.
+// Formats ascending numbers like the kernel's Cpus_allowed_list: "0-3,8". Pure.
 std::string CpuList(const std::vector<int>& numbers);
 
 }  // namespace muster::agent

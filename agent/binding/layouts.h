@@ -8,16 +8,17 @@
 
 namespace muster::agent {
 
-// What hwloc makes of its synthetic description, such as "pack:2 node:1
-// core:8 pu:2". CPUs are numbered through, hyper-threads next to each other,
-// unless "(indexes=…)" says otherwise. Aborts the test if hwloc refuses.
+// The layout of a machine that hwloc generates from a description such as
+// "pack:2 node:1 core:8 pu:2". Hyper-threads of a core have consecutive CPU
+// numbers, unless "(indexes=…)" says otherwise. Aborts the test if hwloc
+// refuses the description.
 MachineLayout Synthetic(const std::string& description);
 
 // The numbers of all CPUs of `layout`.
 std::vector<int> AllCpus(const MachineLayout& layout);
 
-// Puts a GPU at each of `nodes` into `layout`, the i-th at "0000:i0:00.0"; -1:
-// the firmware does not tell. Returns their addresses.
+// Adds one GPU for each of `nodes` to `layout`, the i-th at "0000:i0:00.0"; -1:
+// at an unknown node. Returns the addresses.
 std::vector<std::string> AddGpus(const std::vector<int>& nodes,
                                  MachineLayout* layout);
 

@@ -6,12 +6,12 @@
 
 namespace muster::agent {
 
-// One logical CPU (a hyper-thread, where cores have several), online or not.
-// Numbers of CPUs, sockets and nodes are the operating system's.
+// One logical CPU (a hyper-thread, if cores have several), online or not. CPUs,
+// sockets and nodes have the operating system's numbers.
 struct LogicalCpu {
   int number = 0;
-  // The least logical CPU on the same core, and the least that shares its
-  // last-level cache, whether this process may use it or not.
+  // The lowest logical CPU on the same core, and the lowest with the same
+  // last-level cache, whether this process may use them or not.
   int core = 0;
   int complex = 0;
   int socket = 0;
@@ -21,28 +21,28 @@ struct LogicalCpu {
 // A PCI function.
 struct PciDevice {
   std::string address;  // "0000:3b:00.0"
-  // The bridges above it, the host's first: what two devices have in common is
-  // how near each other they are.
+  // The bridges above the device, the host bridge first. The more of them two
+  // devices share, the nearer they are.
   std::vector<std::string> bridges;
-  // The NUMA nodes with CPUs that are near it. Several or none: the firmware
+  // The NUMA nodes with CPUs near the device. Several or none: the firmware
   // does not say which.
   std::vector<int> numa_nodes;
 };
 
 enum class NicKind { kEthernet, kInfiniBand };
 
-// A network card as programs name it: an InfiniBand or RoCE device ("mlx5_0")
-// or a network interface ("eth0"). One card may be both.
+// A network card under the name that programs use: an InfiniBand or RoCE device
+// ("mlx5_0") or a network interface ("eth0"). One card may have both.
 struct Nic {
   std::string name;
   NicKind kind = NicKind::kEthernet;
   PciDevice at;
 };
 
-// What binding needs to know of a machine.
+// The CPUs and devices of a machine, as needed for binding.
 struct MachineLayout {
   std::vector<LogicalCpu> cpus;    // ascending by number
-  std::vector<PciDevice> devices;  // those that may be GPUs
+  std::vector<PciDevice> devices;  // devices that may be GPUs
   std::vector<Nic> nics;
 };
 

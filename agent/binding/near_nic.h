@@ -8,10 +8,10 @@
 
 namespace muster::agent {
 
-// The one of `nics` that shares the most bridges with `device`, and at least
-// the host's; InfiniBand devices before network interfaces, since they carry
-// the same card's traffic faster. Empty where two are equally near, or none is:
-// a guess would be worse than what the communication library finds itself.
+// The NIC in `nics` that shares the most bridges with `device`, at least the
+// host bridge. InfiniBand devices precede network interfaces, because they
+// carry the same card's traffic faster. Empty if there is none, or two are
+// equally near: the communication library then chooses better than a guess.
 // Pure.
 std::string NearNic(const PciDevice& device, const std::vector<Nic>& nics);
 

@@ -1,7 +1,6 @@
-// What the static hwloc asks of libudev, of which there is only a shared
-// object: names of disks, which nobody needs here. Without it a binary that
-// links hwloc needs no more libraries than one that does not. hwloc takes a
-// null context for "no udev".
+// Replaces libudev, which exists only as a shared object, for the static hwloc:
+// hwloc uses it only for the names of disks. A null context means "no udev" to
+// hwloc. Programs that link hwloc therefore need no further libraries.
 
 extern "C" {
 
@@ -20,5 +19,4 @@ const char* udev_device_get_property_value(udev_device* /*device*/,
                                            const char* /*key*/) {
   return nullptr;
 }
-
-}  // extern "C"
+}

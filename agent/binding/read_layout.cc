@@ -21,7 +21,7 @@
 namespace muster::agent {
 namespace {
 
-// Sets a variable for as long as it lives.
+// Sets an environment variable for the lifetime of this object.
 class VariableMeanwhile {
  public:
   VariableMeanwhile(const char* name, const char* value) : name_(name) {
@@ -56,7 +56,7 @@ absl::Status Refused(const char* step) {
                    "): ", std::strerror(errno)));
 }
 
-// Set, and not empty; null: neither.
+// The variable's value; null if it is not set or empty.
 const char* Given(const char* variable) {
   const char* value = std::getenv(variable);
   return value == nullptr || *value == 0 ? nullptr : value;
@@ -67,9 +67,9 @@ absl::Status NotTaken(const char* variable, const std::string& why) {
       absl::StrCat(variable, "=", std::getenv(variable), ": ", why));
 }
 
-// The other machine that the environment names, if it does. Left to itself
-// hwloc says nothing where it cannot take it, and shows this one. Of several
-// variables it takes the first of these.
+// Applies the environment variable that names another machine, if there is one.
+// By itself hwloc silently falls back to this machine if the other one cannot
+// be read. Of several variables hwloc uses the first of these.
 absl::Status TakeOtherMachine(hwloc_topology* topology) {
   if (const char* root = Given("HWLOC_FSROOT")) {
     const OwnedFd folder(open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -99,8 +99,8 @@ absl::StatusOr<Topology> Load() {
   hwloc_topology* made = nullptr;
   if (hwloc_topology_init(&made) != 0) return Refused("init");
   Topology topology(made);
-  // Which CPUs are allowed is asked of the scheduler; and nothing may be bound
-  // to learn more of each core.
+  // Allowed CPUs come from the scheduler (AllowedCpus); and hwloc must not bind
+  // this thread to inspect single cores.
   hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
                                      HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING);
   hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
@@ -123,7 +123,7 @@ LogicalCpu Describe(hwloc_obj_t pu) {
     if (at->type == HWLOC_OBJ_CORE) cpu.core = first;
     if (at->type == HWLOC_OBJ_PACKAGE) cpu.socket = Number(at);
     if (hwloc_obj_type_is_dcache(at->type)) {
-      cpu.complex = first;  // the last one met is the outermost
+      cpu.complex = first;  // the last one found is the outermost
       has_cache = true;
     }
   }
@@ -137,9 +137,9 @@ std::vector<LogicalCpu> ReadCpus(hwloc_topology* topology) {
   while ((pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu))) {
     cpus[Number(pu)] = Describe(pu);
   }
-  // Memory without CPUs of its own (of a GPU, or slower) is said to be local to
-  // those of other nodes, and has the higher numbers: from the last, so that
-  // the CPUs' own node stays.
+  // Memory without its own CPUs (of a GPU, or a slower kind) is reported as
+  // local to other nodes' CPUs, and has higher node numbers. The backward loop
+  // makes the CPUs' own node win.
   std::vector<hwloc_obj_t> nodes;
   hwloc_obj_t node = nullptr;
   while (

@@ -6,12 +6,12 @@
 
 namespace muster::agent {
 
-// This machine as hwloc sees it, or what HWLOC_XMLFILE, HWLOC_SYNTHETIC or
-// HWLOC_FSROOT names in its stead. Takes some milliseconds. For a process that
-// has no other thread yet: hwloc is kept from loading plugins, which would open
-// displays and OpenCL drivers, by a variable that is set meanwhile.
-// InvalidArgument, one line: what such a variable names cannot be read.
-// Unavailable: hwloc's refusal.
+// Reads this machine's layout with hwloc, or the layout that HWLOC_XMLFILE,
+// HWLOC_SYNTHETIC or HWLOC_FSROOT names. Takes some milliseconds. For a process
+// without other threads: it sets an environment variable during the call, so
+// that hwloc loads no plug-ins, which would open displays and OpenCL drivers.
+// InvalidArgument, one line: the file or text that a variable names is invalid.
+// Unavailable: hwloc failed.
 absl::StatusOr<MachineLayout> ReadLayout();
 
 }  // namespace muster::agent

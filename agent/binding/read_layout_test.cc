@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using ::testing::StartsWith;
 
-// A machine that hwloc has described in XML.
+// The layout of a machine described by one of hwloc's XML files.
 MachineLayout FromXml(const std::string& name) {
   const std::string path = "agent/binding/machines/" + name + ".xml";
   setenv("HWLOC_XMLFILE", path.c_str(), 1);
@@ -28,7 +28,7 @@ MachineLayout FromXml(const std::string& name) {
   return layout.ok() ? *layout : MachineLayout();
 }
 
-// "number: core complex socket node" of each CPU.
+// One line "number: core complex socket node" for each CPU.
 std::vector<std::string> Lines(const MachineLayout& layout) {
   std::vector<std::string> lines;
   for (const LogicalCpu& cpu : layout.cpus) {
@@ -54,7 +54,7 @@ TEST(ReadLayout, SocketsNodesCachesAndThreads) {
 }
 
 TEST(ReadLayout, MemoryWithoutCpusTakesNoneAway) {
-  // Such as that of a GPU, or a slower kind: each socket's second node.
+  // The second node of each socket is memory of a GPU, or a slower kind.
   const MachineLayout layout = Synthetic("pack:2 [numa] [numa] core:1 pu:1");
   EXPECT_THAT(Lines(layout), ElementsAre("0: 0 0 0 0", "1: 1 1 1 2"));
 }
@@ -87,7 +87,7 @@ TEST(ReadLayout, AMachineThatSaysNothingOfNumaHasOneNode) {
   EXPECT_THAT(layout.devices[0].numa_nodes, ElementsAre(0));
 }
 
-// What becomes of a variable that names another machine.
+// The error of ReadLayout with an invalid value of this variable.
 std::string Refusal(const char* variable, const std::string& value) {
   setenv(variable, value.c_str(), 1);
   const absl::StatusOr<MachineLayout> layout = ReadLayout();

@@ -22,12 +22,13 @@ std::string NodesText(const std::vector<int>& nodes) {
                       CpuList(nodes));
 }
 
-// Place `i` of `count` in a row of `size`: each gets its part, in order.
+// The index in a row of `size` for item `i` of `count`: items are distributed
+// evenly, in order.
 size_t Spread(size_t i, size_t count, size_t size) { return i * size / count; }
 
 Seats SpreadWorkers(const std::vector<LogicalCpu>& allowed, size_t workers,
                     const std::string& why) {
-  // By node, each core once.
+  // pairs of node and core, each core once
   std::vector<std::pair<int, int>> cores;
   for (const LogicalCpu& cpu : allowed) {
     cores.emplace_back(cpu.numa_node, cpu.core);
@@ -57,7 +58,7 @@ const PciDevice* Find(const MachineLayout& layout, const std::string& address) {
   return found == layout.devices.end() ? nullptr : &*found;
 }
 
-// The nodes with CPUs that a device may be at; `usable` if it is not known.
+// The nodes with CPUs at which a device may be; `usable` if unknown.
 std::vector<int> MaybeAt(const PciDevice* device, const std::vector<int>& nodes,
                          const std::vector<int>& usable) {
   if (nodes.size() == 1) return nodes;
@@ -70,7 +71,7 @@ std::vector<int> MaybeAt(const PciDevice* device, const std::vector<int>& nodes,
     }
   }
   if (near.size() == 1) return near;
-  // Of several, those with cores that may be used.
+  // If there are several, only those with usable cores.
   std::vector<int> open;
   for (const int node : near.empty() ? usable : near) {
     if (std::count(usable.begin(), usable.end(), node) > 0) {
@@ -86,7 +87,8 @@ Seats SeatByGpu(const MachineLayout& layout,
   const std::vector<int> nodes = NodesOf(layout.cpus);
   const std::vector<int> usable = NodesOf(allowed);
   std::vector<std::vector<int>> at;
-  std::map<std::vector<int>, size_t> unsure;  // how many may be at these
+  // number of devices that may be at each set of nodes
+  std::map<std::vector<int>, size_t> unsure;
   Seats result;
   for (const std::string& address : gpus) {
     result.seats.push_back({.gpu = Find(layout, address)});

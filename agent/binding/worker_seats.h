@@ -8,29 +8,28 @@
 
 namespace muster::agent {
 
-// Where something that wants cores is.
+// The location of a GPU or worker that needs cores.
 struct Seat {
   int numa_node = 0;
-  const PciDevice* gpu = nullptr;  // null: none, or not found
+  const PciDevice* gpu = nullptr;  // null: no GPU, or not found
   std::string reason;              // "GPU 0 (0000:3b:00.0) is at NUMA node 0"
 };
 
-// The seats of a node and how they came about.
+// The seats of a node, and the rule by which they were chosen.
 struct Seats {
-  // Worker i has seat i. There may be more than workers: GPUs that nobody of
-  // this job uses have their share of a node's cores all the same, as
-  // torchrun does it.
+  // Worker i has seat i. There may be more seats than workers: as in torchrun,
+  // GPUs that this job does not use also get a share of a node's cores.
   std::vector<Seat> seats;
   std::string how;  // "by the GPUs' NUMA nodes"
 };
 
-// A seat for each GPU of `gpus` (PCI addresses, in CUDA's order; empty where
-// not known), if there is one for each of `workers`. Else a seat for each
-// worker, spread over the NUMA nodes in proportion to the cores of `allowed`,
-// which is what `layout` has of the CPUs that this process may use; not empty.
+// One seat for each GPU of `gpus` (PCI addresses in CUDA's order; empty if
+// unknown), if there are as many GPUs as `workers`. Otherwise one seat for each
+// worker, distributed over the NUMA nodes in proportion to their cores in
+// `allowed` (the CPUs of `layout` that this process may use; not empty).
 //
-// GPUs of which the firmware does not tell the node are spread evenly over
-// those that they may be at. Pointers are into `layout`. Pure.
+// GPUs at an unknown node are distributed evenly over the possible nodes.
+// Pointers refer to `layout`. Pure.
 Seats SeatWorkers(const MachineLayout& layout,
                   const std::vector<LogicalCpu>& allowed,
                   const std::vector<std::string>& gpus, int workers);

@@ -17,20 +17,19 @@
 namespace muster::agent {
 namespace {
 
-// Only the last line is wanted.
+// Only the last line is needed.
 constexpr size_t kKeptBytes = 4096;
 
-// Its standard input is a pipe whose other end is this process's alone: when
-// that is closed, the background job ends the process group, itself included.
-// The command takes the place of this shell and finds nothing at its own
-// standard input.
+// The shell's stdin is a pipe that only this process holds open. When the pipe
+// is closed, the background job kills the process group, itself included. The
+// command replaces this shell and reads /dev/null.
 constexpr char kWatchedShell[] =
     "exec 3<&0 </dev/null; "
     "{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & "
     "exec 3<&-; exec /bin/sh -c \"$0\"";
 
-// A shell starts its commands with nothing blocked, but what it ignores they
-// ignore. Until it does, these are blocked.
+// A shell prefix that makes the command ignore these signals. They are blocked
+// until the shell has run it.
 std::string Ignoring(const std::vector<int>& signals) {
   if (signals.empty()) return "";
   return absl::StrCat("trap '' ", absl::StrJoin(signals, " "), "; ");

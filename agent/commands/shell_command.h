@@ -9,24 +9,25 @@
 
 namespace muster::agent {
 
-// A command that a person has given, for `sh -c`.
+// A command of the user, for `sh -c`.
 struct ShellCommand {
   std::string command;
-  std::vector<std::string> environment;  // "NAME=value", on top of our own
+  // "NAME=value", in addition to this process's own
+  std::vector<std::string> environment;
   Duration timeout = std::chrono::seconds(60);
-  int cancel_fd = -1;                // ends it once it is readable
-  std::vector<int> ignored_signals;  // by it and by what it starts
+  int cancel_fd = -1;                // cancels the command once it is readable
+  std::vector<int> ignored_signals;  // ignored by the command and its children
 };
 
-// Runs it in a process group of its own that is killed when its time is over,
-// when it is cancelled, when it has ended, and when this process dies, however
-// that dies. From any thread. The error's message is one line for a person, the
-// last that the command has said or how it ended:
+// Runs the command in a process group of its own, which is killed at the
+// deadline, on cancellation, after the command's end, and if this process dies
+// for any reason. Any thread. The error message is one line for the user: the
+// command's last line, or how it ended.
 //
-//   FailedPrecondition  another exit code than 0, or killed by a signal
-//   DeadlineExceeded    its time was over
-//   Cancelled           `cancel_fd` has become readable
-//   Unavailable         no shell could be started
+//   FailedPrecondition  an exit code other than 0, or killed by a signal
+//   DeadlineExceeded    the deadline passed
+//   Cancelled           `cancel_fd` became readable
+//   Unavailable         the shell could not be started
 absl::Status RunShellCommand(const ShellCommand& command);
 
 }  // namespace muster::agent

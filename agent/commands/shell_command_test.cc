@@ -68,7 +68,7 @@ TEST(ShellCommand, CanBeCancelled) {
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
 }
 
-// Killed, this process closes its end of the pipe.
+// Killing this process closes its end of the pipe.
 TEST(ShellCommand, DiesWithThisProcess) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -77,7 +77,7 @@ TEST(ShellCommand, DiesWithThisProcess) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    // The command holds the pipe for as long as it lives.
+    // The command holds the pipe open while it lives.
     [[maybe_unused]] const absl::Status status =
         Shell("echo up >&" + std::to_string(write_end.get()) +
               "; tail -f /dev/null & exec tail -f /dev/null");
@@ -88,7 +88,7 @@ TEST(ShellCommand, DiesWithThisProcess) {
   ASSERT_EQ(read(read_end.get(), bytes, sizeof(bytes)), 3);  // "up\n"
   ASSERT_EQ(kill(child, SIGKILL), 0);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
-  // The end of file comes when the last of them is gone.
+  // End of file comes when the last holder is dead.
   EXPECT_EQ(read(read_end.get(), bytes, sizeof(bytes)), 0);
 }
 

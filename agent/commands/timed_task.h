@@ -10,33 +10,34 @@
 
 namespace muster::agent {
 
-// Something that takes time beside an agent's loop, and may take for ever: a
-// call into a driver or a file system that has died cannot be ended. Such a one
-// is left behind in its thread, and its time is over all the same.
+// A task that runs beside an agent's loop and may never return, for instance a
+// call into a hanging driver or file system, which cannot be cancelled. Such a
+// task is abandoned in its thread at the deadline.
 //
 // Not thread-safe.
 class TimedTask {
  public:
-  // `cancel_fd` becomes readable when nobody waits for it any more. It may
-  // outlive the TimedTask, and must hold what it uses.
+  // `cancel_fd` becomes readable when the result is no longer needed. The task
+  // may outlive the TimedTask and must own what it uses.
   using Task = std::function<absl::Status(int cancel_fd)>;
-  // What the task returned, or DeadlineExceeded. From a thread of this.
+  // Receives the task's result, or DeadlineExceeded, in a thread of this
+  // object.
   using Done = std::function<void(const absl::Status& outcome)>;
 
   TimedTask() = default;
-  // As Cancel.
+  // Calls Cancel.
   ~TimedTask();
   TimedTask(const TimedTask&) = delete;
   TimedTask& operator=(const TimedTask&) = delete;
 
-  // Cancels what is under way.
+  // Cancels a running task and starts a new one.
   void Start(Task task, Duration timeout, Done done);
 
-  // What was there to be cancelled.
+  // Whether a task was running when it was cancelled.
   enum class Was { kOver, kUnderWay };
 
-  // `done` is not called any more once this has returned; if something was
-  // under way, it has not been and will not be. Must not be called from it.
+  // Cancels a running task. `done` is not called after this returns; with
+  // kUnderWay it was never called. Must not be called from `done`.
   Was Cancel();
 
  private:

@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-// What it got, once it has it.
+// Waits for the result of a task.
 class Outcome {
  public:
   TimedTask::Done Done() {

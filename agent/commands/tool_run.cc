@@ -31,7 +31,7 @@ SubprocessPlan PlanOf(const ToolRequest& request, int output) {
   return plan;
 }
 
-// True if the tool closed its output by itself.
+// Returns true if the tool closed its output by itself.
 bool ReadAll(const ToolRequest& request, int from, std::string& output) {
   for (;;) {
     pollfd fds[] = {{from, POLLIN, 0}, {request.cancel_fd, POLLIN, 0}};
@@ -68,13 +68,13 @@ ToolOutcome RunTool(const ToolRequest& request) {
   input.Close();
   if (!pid.ok()) return outcome;
   const bool whole = ReadAll(request, output.get(), outcome.output);
-  // Not reaped yet, so the number is still its own. One that closed its output
-  // has ended, or has nothing more to say.
+  // The process is not reaped yet, so the pid is still its own. A tool that
+  // closed its output has ended, or will print nothing more.
   if (!whole) kill(-*pid, SIGKILL);
-  // For a tool that closes its output and stays.
+  // Waits for a tool that closed its output but still runs.
   if (whole) AwaitSubprocess(*pid, request.deadline, request.cancel_fd);
   kill(-*pid, SIGKILL);
-  // No status: swept away with the workers' orphans, see Guardian.
+  // No status: reaped together with the workers' orphans, see Guardian.
   const std::optional<int> status = ReapSubprocess(*pid);
   const bool succeeded = status.has_value() && ExitCodeOf(*status) == 0;
   outcome.wait_status = status.value_or(0);

@@ -66,12 +66,13 @@ TEST_F(ToolRunTest, ItsChildrenGoWithIt) {
   const ToolOutcome outcome = Shell(
       "tail -f /dev/null & echo $!; exec tail -f /dev/null", seconds(60), 1);
   EXPECT_EQ(outcome.end, End::kCutOff);
-  // Its number came in one piece, of which one byte was kept; ask for all.
+  // The read end got the number in one piece; only one byte was kept. Runs
+  // again to get all.
   const ToolOutcome whole =
       Shell("tail -f /dev/null >/dev/null 2>&1 & echo $!", seconds(60));
   const pid_t child = std::atoi(whole.output.c_str());
   ASSERT_GT(child, 0);
-  // Killed by now; whoever takes in orphans reaps it.
+  // The child was killed; the parent of orphans reaps it.
   while (kill(child, 0) == 0) {
     ASSERT_EQ(whole.end, End::kSucceeded);
     const ToolOutcome state =
@@ -124,7 +125,7 @@ TEST_F(ToolRunTest, ItsSignalsAreAsFromAShell) {
   sigemptyset(&term);
   sigaddset(&term, SIGTERM);
   sigprocmask(SIG_BLOCK, &term, &before);
-  // Blocked or ignored, this would go on.
+  // If SIGTERM were blocked or ignored, the shell would continue.
   const ToolOutcome outcome = Shell("kill -TERM $$; echo survived");
   sigprocmask(SIG_SETMASK, &before, nullptr);
   EXPECT_EQ(outcome.end, End::kFailed);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kMore = "...";
 
-// Cutting first keeps the work small, however long the text is.
+// Cut before cleaning, so that the work is small for a long text.
 std::string Clean(std::string_view line) {
   std::string clean = ValidUtf8(WithoutControls(line, Colours::kDrop));
   clean.erase(clean.find_last_not_of(" \t\r") + 1);
@@ -59,11 +59,11 @@ std::string BoundedTail(std::string_view text, size_t max_bytes) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) {
     text.remove_suffix(1);
   }
-  std::vector<std::string> lines;  // last first
+  std::vector<std::string> lines;  // the last line first
   size_t bytes = 0;
   bool more = false;
   while (!text.empty()) {
-    const size_t begin = text.rfind('\n') + 1;  // 0 where there is none
+    const size_t begin = text.rfind('\n') + 1;  // 0 if there is no newline
     std::string line =
         CutTo(Clean(text.substr(begin, 4 * max_bytes)),
               std::max(max_bytes / 4, std::min<size_t>(max_bytes, 400)));

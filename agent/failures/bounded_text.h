@@ -8,23 +8,21 @@
 
 namespace muster::agent {
 
-// Texts from workers, made fit for a report: valid UTF-8 without control
-// characters and escape sequences, at most `max_bytes` long and cut between
-// characters. Pure.
-
-// The first line that is not blank; "..." at its end where it was cut.
+// The first non-blank line, made safe for a report: valid UTF-8 without control
+// characters and escape sequences, at most `max_bytes`, cut between characters,
+// with "..." after a cut. Pure, as all functions below.
 std::string BoundedLine(std::string_view text, size_t max_bytes);
 
-// One line with its indentation, by which tracebacks are read; blank lines are
-// empty.
+// One line with its indentation, which tracebacks need, made safe as above; a
+// blank line becomes empty.
 std::string BoundedIndentedLine(std::string_view line, size_t max_bytes);
 
-// The last `max_lines` of `lines`, each as above.
+// The last `max_lines` of `lines`, each made safe as above.
 std::vector<std::string> BoundedLastLines(const std::vector<std::string>& lines,
                                           size_t max_lines, size_t max_bytes);
 
-// Whole lines from the end of `text`, since a traceback's last lines say most;
-// a first line "..." where some were left out.
+// Complete lines from the end of `text`, because the last lines of a traceback
+// say most; the first line is "..." if some were omitted.
 std::string BoundedTail(std::string_view text, size_t max_bytes);
 
 }  // namespace muster::agent

@@ -14,7 +14,7 @@
 namespace muster::agent {
 namespace {
 
-// What usually sends a signal that nobody of the job sent.
+// The usual cause of a signal that the job did not send.
 const char* HintFor(int signal) {
   switch (signal) {
     case SIGKILL:
@@ -44,8 +44,9 @@ std::string DescribeSignal(int wait_status, const std::string& expired_timer) {
   return text;
 }
 
-// "ValueError: x", "torch.cuda.OutOfMemoryError: y", "KeyboardInterrupt": a
-// dotted name that ends as exceptions' names do, alone or before a colon.
+// Whether the line begins with a dotted name that ends like an exception's,
+// alone or before a colon: "ValueError: x", "torch.cuda.OutOfMemoryError: y",
+// "KeyboardInterrupt".
 bool LooksLikeAnException(std::string_view line) {
   const std::string_view name = line.substr(0, line.find(':'));
   if (name.empty() || name.size() > 100) return false;
@@ -73,17 +74,17 @@ std::string DescribeExitCode(int exit_code,
   if (last != stderr_tail.rend() && LooksLikeAnException(*last)) {
     text += ": " + *last;
   } else if (exit_code > 128 && exit_code <= 128 + SIGRTMAX) {
-    // A shell between us and the program that was killed.
+    // A shell reports the signal of a killed program in this way.
     text += " (128 + " + rendezvous::SignalName(exit_code - 128) + ")";
   }
   return text;
 }
 
-// What a message of a well-known program asks for, in our words; empty:
-// nothing.
+// Advice for a known error message of another program;
+// empty: unknown message.
 const char* RemedyFor(std::string_view message) {
-  // jax.distributed.initialize() without arguments, in no environment that it
-  // knows.
+  // From jax.distributed.initialize() without arguments, in an environment
+  // unknown to JAX.
   if (message.find("coordinator_address should be defined") !=
       std::string_view::npos) {
     return "; give launch --framework-env jax, which tells JAX where its "

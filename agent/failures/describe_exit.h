@@ -12,26 +12,27 @@
 
 namespace muster::agent {
 
-// What a worker left behind.
+// The outputs of a worker that explain its end.
 struct WorkerRemains {
   std::vector<std::string> stderr_tail;  // oldest first
-  std::string error_file_path;           // empty: it was given none
-  std::string expired_timer;  // the scope of the timer that had it signalled
-  // ReadErrorFile's answer; NotFound where there is none.
+  std::string error_file_path;           // empty: the worker had none
+  // scope of the timer whose expiry caused the signal
+  std::string expired_timer;
+  // the result of ReadErrorFile; NotFound: no file
   absl::StatusOr<ErrorFile> error_file = absl::NotFoundError("");
 };
 
-// The failure of a worker that ended, nothing where it ended with exit code 0.
-// `place` has its node, ranks and time. The message is the error file's; else
-// "killed by SIGSEGV (11)", with a hint where there is a usual cause; else
-// "exit code 3", with the last line of stderr where that names an exception.
-// All texts are cut to failure.h's bounds, between characters. Pure.
+// The failure of a worker that ended; nullopt after exit code 0. `place` has
+// its node, ranks and time. The message is the error file's; else "killed by
+// SIGSEGV (11)", with a hint at a usual cause; else "exit code 3", with the
+// last line of stderr if this line names an exception. All texts are cut to the
+// limits in failure.h, between characters. Pure.
 std::optional<rendezvous::Failure> DescribeEnd(rendezvous::Failure place,
                                                const WorkerEnded& event,
                                                const WorkerRemains& remains);
 
-// The failure of a worker that never ran: exit code 127 where something is
-// missing, else 126, as shells have it. Pure.
+// The failure of a worker that could not be started: exit code 127 if a file is
+// missing, else 126, as in shells. Pure.
 rendezvous::Failure DescribeNotStarted(rendezvous::Failure place,
                                        const WorkerNotStarted& event);
 

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// @record nests four deep.
+// @record nests four levels.
 constexpr int kMaxDepth = 16;
 
 const Json* Member(const Json& object, const char* name) {
@@ -46,7 +46,8 @@ double Time(const Json* value) {
   return std::isfinite(time) && time > 0 ? time : 0;
 }
 
-// `told`, or `written` if the file was written within that second or the next.
+// `written` if the file was written within the second `told` or the next, else
+// `told`.
 double ExactTime(double told, double written) {
   const bool fits = told > 0 && std::floor(told) == told && written >= told &&
                     written < told + 2;
@@ -61,8 +62,8 @@ absl::Status Wrong(absl::StatusCode code, const std::string& path,
 }  // namespace
 
 absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json) {
-  // The parser keeps its own stack, and the tree that it builds is cut at a
-  // depth: brackets by the thousand cost nothing.
+  // The parser is not recursive, and the tree is cut at a depth, so that deeply
+  // nested input is harmless.
   const auto shallow = [](int depth, Json::parse_event_t, Json&) {
     return depth <= kMaxDepth;
   };
@@ -84,7 +85,7 @@ absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json) {
       file.unix_time = Time(Member(*extra, "timestamp"));
     }
   } else {
-    // Written by older versions, and by the handler of a died child.
+    // Written by older versions, and for a child that died by a signal.
     file.message = Text(message);
     file.unix_time = Time(Member(root, "timestamp"));
   }

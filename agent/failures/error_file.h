@@ -9,25 +9,26 @@
 
 namespace muster::agent {
 
-// What torchrun's @record decorator wrote of a worker's exception into
-// $TORCHELASTIC_ERROR_FILE (torch/distributed/elastic/multiprocessing/errors,
-// error_handler.py). Its texts are the worker's: unbounded, of any characters.
+// The content of $TORCHELASTIC_ERROR_FILE, which torchrun's @record decorator
+// writes if a worker raises an exception
+// (torch/distributed/elastic/multiprocessing/errors, error_handler.py). The
+// texts come from the worker: any length, any characters.
 struct ErrorFile {
   std::string message;  // "ValueError: no such layer"
   std::string traceback;
-  double unix_time = 0;  // 0: not told
+  double unix_time = 0;  // seconds since 1970; 0: unknown
 };
 
 inline constexpr size_t kMaxErrorFileBytes = 1 << 20;
 
-// Reads the JSON. InvalidArgument: no JSON, or nothing in it that says what
-// went wrong. Pure.
+// Parses the JSON. InvalidArgument: no JSON, or no error message in it. Pure.
 absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json);
 
-// Reads the file. NotFound: the worker wrote none. InvalidArgument: as above,
-// or no regular file. ResourceExhausted: longer than kMaxErrorFileBytes.
-// Every message names the path. Never blocks on a pipe or a device. @record
-// tells whole seconds; the file's own time, where it fits, is more exact.
+// Reads the file. NotFound: the worker wrote none. InvalidArgument: as for
+// ParseErrorFile, or no regular file. ResourceExhausted: longer than
+// kMaxErrorFileBytes. Every message names the path. Never blocks on a pipe or a
+// device. @record writes whole seconds; the file's modification time refines
+// them if both agree.
 absl::StatusOr<ErrorFile> ReadErrorFile(const std::string& path);
 
 }  // namespace muster::agent

@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// As @record of PyTorch 2 writes it.
+// The format of @record in PyTorch 2.
 constexpr char kRecorded[] =
     R"({"message": {"message": "ValueError: no layer", "extraInfo":
     {"py_callstack": "Traceback (most recent call last):\n  File \"t.py\"\n",
@@ -112,7 +112,8 @@ TEST_F(ErrorFileOnDisk, IsRead) {
   EXPECT_EQ(ReadErrorFile(path_)->message, "ValueError: no layer");
 }
 
-// @record tells whole seconds, in which several workers may fail.
+// @record writes whole seconds, and several workers may fail in the same
+// second.
 TEST_F(ErrorFileOnDisk, ItsOwnTimeRefinesAWholeSecond) {
   const auto at = [&](const char* told, double written) {
     std::ofstream(path_) << R"({"message": {"message": "m", "extraInfo": )"

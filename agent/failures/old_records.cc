@@ -14,7 +14,7 @@
 namespace muster::agent {
 namespace {
 
-// The 12 of "rank_12.ring".
+// The 12 in "rank_12.ring".
 std::optional<int> NumberBetween(absl::string_view name,
                                  absl::string_view prefix,
                                  absl::string_view ending) {

@@ -7,13 +7,13 @@
 
 namespace muster::agent {
 
-// Before a round starts: removes what an earlier job or round left in `folder`
-// and `launch inspect` would take for this one's: the flight recorders (.ring
-// and .json) of this node's `workers` ranks, what this node left itself
-// (worker_ends.h), and both of ranks and nodes beyond `place`'s world. Other
-// nodes' are theirs to remove: they may share the folder, and be further.
+// Removes, before a round starts, old records from `folder` that `launch
+// inspect` would take for this round's: the flight records (.ring and .json) of
+// this node's `workers` ranks, this node's file of worker ends (worker_ends.h),
+// and both for ranks and nodes beyond `place`'s world. Other nodes remove their
+// own files, because they may share the folder and have begun already.
 //
-// What cannot be removed stays.
+// Files that cannot be removed stay.
 void RemoveOldRecords(const std::string& folder, const rendezvous::Place& place,
                       int workers);
 

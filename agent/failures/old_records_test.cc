@@ -20,7 +20,7 @@ class OldRecords : public ::testing::Test {
   OldRecords() {
     std::string pattern = ::testing::TempDir() + "/recordsXXXXXX";
     folder_ = mkdtemp(pattern.data());
-    // The second node of three, with ranks 2 and 3 of 6.
+    // The second of three nodes, with ranks 2 and 3 of 6.
     place_.group_rank = 1;
     place_.group_world_size = 3;
     place_.first_rank = 2;
@@ -66,7 +66,7 @@ TEST_F(OldRecords, WithoutAFolderThereAreNone) {
   EXPECT_FALSE(std::filesystem::exists(folder_));
 }
 
-// A folder of that name is not looked into.
+// A folder of that name is left alone.
 TEST_F(OldRecords, OnlyFilesAreRemoved) {
   std::filesystem::create_directory(folder_ + "/rank_2.ring");
   Write({"rank_3.json"});

@@ -65,7 +65,7 @@ std::string WorkerEndsJson(const rendezvous::Place& place,
                                {"time", end.unix_time},
                                {"message", end.message}});
   }
-  // Names may hold bytes that are not UTF-8.
+  // Names may contain bytes that are not UTF-8.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -10,22 +10,20 @@
 
 namespace muster::agent {
 
-// How the workers of one node ended in a round that broke, for `launch inspect`
-// to read beside their flight recorders: a process that was killed cannot tell
-// that itself, nor one that was stopped that it was well.
+// The ends of one node's workers in a round that broke, for `launch inspect` to
+// read with their flight records. A killed process cannot record its own end.
 
-// <folder>/workers.<group rank>.json
+// The path of the file: <folder>/workers.<group rank>.json
 std::string WorkerEndsPath(const std::string& folder,
                            const rendezvous::Place& place);
 
-// The file's text: of each end its rank, host, process, how ("killed",
-// "exited", "hung", "not started", "stopped"), exit code or signal, time and
-// message. Pure.
+// The file's text: for each worker its rank, host, process, how it ended
+// ("killed", "exited", "hung", "not started", "stopped"), exit code or signal,
+// time and message. Pure.
 std::string WorkerEndsJson(const rendezvous::Place& place,
                            const std::vector<rendezvous::Failure>& ends);
 
-// Writes `text` to `path`, whole or not at all. Unavailable, with path and
-// errno text.
+// Writes `text` to `path` atomically. Unavailable, with path and errno text.
 absl::Status WriteWorkerEnds(const std::string& path, const std::string& text);
 
 }  // namespace muster::agent

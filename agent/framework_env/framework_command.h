@@ -12,8 +12,8 @@ inline constexpr char kFrameworkArgument[] = "--framework-process";
 inline constexpr char kTensorFlowWord[] = "tf";
 inline constexpr char kJaxWord[] = "jax";
 
-// The worker's command that begins as a framework process (framework_process.h)
-// of this program; `command` itself where none of `framework_envs` needs it.
+// The worker's command, started as a framework process (framework_process.h) of
+// this program; `command` unchanged if none of `framework_envs` needs one.
 // Pure.
 std::vector<std::string> WithFrameworkProcess(
     const std::vector<FrameworkEnv>& framework_envs,

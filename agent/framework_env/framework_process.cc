@@ -27,7 +27,7 @@ extern char** environ;
 namespace muster::agent {
 namespace {
 
-// As long as the workers of the slowest node may need to start.
+// The longest time that the workers of the slowest node may need to start.
 constexpr Duration kPatience = std::chrono::seconds(300);
 
 std::string Variable(const char* name) {
@@ -61,7 +61,7 @@ absl::StatusOr<PeerMeeting> Meeting() {
                      .deadline = MonotonicNow() + kPatience};
 }
 
-// The worker's own among the devices that it sees: it may see no other.
+// The index of the worker's device among those it sees, which may be only one.
 int LocalDevice(int local_rank) {
   const std::string visible = Variable("CUDA_VISIBLE_DEVICES");
   if (visible.empty()) return local_rank;
@@ -69,8 +69,8 @@ int LocalDevice(int local_rank) {
   return local_rank <= others ? local_rank : 0;
 }
 
-// A port of this node, under which the other workers find this one. It stays
-// this process's for good, the program's own listening included.
+// Reserves a port of this node as this worker's address. The process keeps the
+// port reserved after exec, while the program listens on it.
 absl::StatusOr<std::string> ReserveAddress() {
   absl::StatusOr<PortReservation> reserved = PortReservation::Take();
   if (!reserved.ok()) return reserved.status();

@@ -3,17 +3,16 @@
 
 namespace muster::agent {
 
-// What a worker's process does first where its program's framework (TensorFlow,
-// JAX) tells every worker others' addresses: it reserves a port, meets the
-// other workers in the round's store, sets the variables and becomes the
-// program. So nothing of it passes the coordinator, and a port is free on the
-// node whose program will listen there.
-
-// Whether main was called for this; before anything else.
+// Whether the arguments of main ask for a framework process. Call it before
+// main does anything else. A framework process prepares a worker whose
+// framework (TensorFlow, JAX) needs other workers' addresses: it reserves a
+// port, exchanges addresses in the round's store, sets the framework's
+// variables and executes the program. The addresses do not pass the
+// coordinator, and the port is free on the node where the program will listen.
 bool IsFrameworkProcess(int argc, char** argv);
 
-// Becomes the program. Returns only what the process shall exit with where that
-// fails, having said why on stderr: 127 and 126 as a shell.
+// Runs the framework process. Returns an exit code only on failure, after a
+// message on stderr: 127 or 126, as in shells.
 int RunFrameworkProcess(char** argv);
 
 }  // namespace muster::agent

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Workers of TensorFlow's and JAX's environments know each other's addresses before
-# their program begins. $1: launch, $2: agent.
+# Tests that workers with TensorFlow's and JAX's environment know each other's
+# addresses before their program begins. $1: launch, $2: agent.
 set -u
 launch=$PWD/$1 agent=$PWD/$2
 export TMPDIR=$TEST_TMPDIR
@@ -14,7 +14,7 @@ complain() {
   failed=1
 }
 
-# What a worker found, by rank; then it listens where the others look for it.
+# Writes the worker's variables to a file by rank, and listens on its address.
 cat >worker.py <<'END'
 import json, os, socket, sys
 rank = int(os.environ['RANK'])
@@ -42,7 +42,7 @@ for rank in 1 2; do
 done
 grep -qF "['a b']" rank0.txt || complain "arguments: $(cat rank0.txt)"
 
-# One that cannot be executed says so, as a shell would.
+# A program that cannot be executed gives a shell's message and exit code.
 printf 'no program' >broken
 chmod +x broken
 timeout 100 "$launch" --standalone --framework-env jax ./broken >out 2>&1 </dev/null
@@ -52,7 +52,7 @@ timeout 100 "$launch" --standalone --framework-env tf --worker-store true \
   >out 2>&1 </dev/null
 [[ $? == 2 ]] || complain "--worker-store: $(cat out)"
 
-# The hidden mode of either program, without a round around it.
+# The hidden mode of both programs, without a round.
 for program in "$launch" "$agent"; do
   env -u RANK "$program" --framework-process jax true >out 2>&1 </dev/null
   [[ $? == 1 ]] || complain "no round: $(cat out)"

@@ -14,11 +14,11 @@
 namespace muster::agent {
 namespace {
 
-// Beyond the deadline, for the question who was absent.
+// The time after the deadline to find out which ranks are absent.
 constexpr Duration kLastWords = std::chrono::seconds(5);
 constexpr size_t kLongestAddress = 300;
 
-// Not under the "/" that PyTorch's clients put in front of their keys.
+// The key differs from those of PyTorch's clients, which begin with "/".
 std::string KeyOf(const std::string& topic, int rank) {
   return absl::StrCat("muster/", topic, "/", rank);
 }
@@ -51,7 +51,8 @@ absl::StatusOr<std::vector<std::string>> ReadAll(
   return std::move(reply->strings);
 }
 
-// Who has told nothing, over a connection of its own: the other one waits.
+// An error that names the ranks that have published nothing. Uses a new
+// connection, because the old one is blocked in a wait.
 absl::Status NameAbsent(const PeerMeeting& meeting, Instant started,
                         const std::vector<std::string>& keys) {
   const Instant until = MonotonicNow() + kLastWords;

@@ -9,22 +9,21 @@
 
 namespace muster::agent {
 
-// Where the workers of a round meet, and who asks.
+// The round's store, where workers meet, and the rank of this worker.
 struct PeerMeeting {
-  std::string host;  // the round's store
+  std::string host;  // address of the round's store
   int port = 0;
   int rank = 0;
   int world_size = 1;
   Instant deadline;
 };
 
-// Tells every rank of the round `own` (at most 300 bytes) under `topic`, and
-// waits for what
-// the `wanted` first ranks tell: in the order of the ranks. Two round trips,
-// whatever the world's size.
+// Publishes this rank's `own` text (at most 300 bytes) under `topic`, and waits
+// for the texts of the first `wanted` ranks; returns them in the order of the
+// ranks. Two round trips, for any world size.
 //
-// DeadlineExceeded: names the ranks that have told nothing.
-// Unavailable, FailedPrecondition: the store cannot be reached, or is none.
+// DeadlineExceeded: names the ranks that have published nothing. Unavailable,
+// FailedPrecondition: the store cannot be reached, or is no store.
 absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
     const PeerMeeting& meeting, const std::string& topic,
     const std::string& own, int wanted);

@@ -21,8 +21,7 @@ PeerVariables JaxVariables(const PeerWorld& world, int world_size) {
           {"JAX_NUM_PROCESSES", size},
           {"JAX_PROCESS_ID", rank},
           {"JAX_LOCAL_DEVICE_IDS", std::to_string(world.local_device)},
-          // JAX only looks whether this one is there: it has the address
-          // already.
+          // JAX only tests whether this variable exists.
           {"OMPI_MCA_orte_hnp_uri",
            absl::StrCat("0.0;tcp://", world.addresses.front())},
           {"OMPI_COMM_WORLD_SIZE", size},

@@ -7,26 +7,26 @@
 
 namespace muster::agent {
 
-// A world of workers that know each other's addresses.
+// A world of workers with known addresses, from the view of one of them.
 struct PeerWorld {
   std::vector<std::string> addresses;  // HOST:PORT of every rank, in order
   int rank = 0;
-  // The device that is this process's own: its place among those it sees.
+  // The index of this process's own device among the visible ones.
   int local_device = 0;
   int local_rank = 0;
 };
 
 using PeerVariables = std::vector<std::pair<std::string, std::string>>;
 
-// TF_CONFIG of a MultiWorkerMirroredStrategy: one task of type "worker" a rank,
-// of which the first is the chief. Pure.
+// TF_CONFIG of a MultiWorkerMirroredStrategy: one task of type "worker" for
+// each rank; the first is the chief. Pure.
 PeerVariables TensorFlowVariables(const PeerWorld& world);
 
 // JAX_COORDINATOR_ADDRESS and JAX_LOCAL_DEVICE_IDS, which
 // jax.distributed.initialize() reads; JAX_NUM_PROCESSES and JAX_PROCESS_ID,
-// which scripts hand to it; and the four variables of Open MPI by which JAX
-// itself finds the number of processes and the process's own where a script
-// hands nothing over. `world.addresses` need hold no more than rank 0's. Pure.
+// which scripts pass to it; and four variables of Open MPI from which JAX
+// detects the number of processes and its own rank if the script passes
+// nothing. Only rank 0's address in `world.addresses` is used. Pure.
 PeerVariables JaxVariables(const PeerWorld& world, int world_size);
 
 }  // namespace muster::agent

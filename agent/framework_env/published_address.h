@@ -5,12 +5,13 @@
 
 namespace muster::agent {
 
-// "host:port", an IPv6 address in brackets; empty where `host` is.
+// "host:port", an IPv6 address in brackets; empty if `host` is empty.
 std::string PublishedAddress(const std::string& host, int port);
 
-// `published` as the node with the address `own` dials it. A node on the
-// coordinator's host may know itself by a loopback address only; others find it
-// where they find the coordinator, at "HOST:PORT" of `coordinator`. Pure.
+// Converts the address that another node published into one that works on this
+// node, whose address is `own`. The node on the coordinator's host may publish
+// a loopback address; other nodes replace its host by the one in `coordinator`
+// ("HOST:PORT"). Pure.
 std::string AddressFromHere(const std::string& published,
                             const std::string& own,
                             const std::string& coordinator);

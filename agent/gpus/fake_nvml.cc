@@ -1,8 +1,9 @@
-// A stand-in for NVIDIA's management library, for tests: the environment says
-// what it tells. FAKE_NVML_GPUS: how many; FAKE_NVML_MIG: how many instances
-// the first has; FAKE_NVML_INIT: what nvmlInit returns; FAKE_NVML_SET: what is
-// wrong with them, as "1.ecc=3,0.width=8,fallen=1": KEY=VALUE for every GPU, or
-// INDEX.KEY=VALUE for one. FAKE_NVML_HANG=1: nvmlInit never comes back.
+// A stand-in for NVIDIA's management library, for tests, configured by
+// environment variables. FAKE_NVML_GPUS: the number of GPUs; FAKE_NVML_MIG: the
+// number of MIG instances of the first GPU; FAKE_NVML_INIT: the result of
+// nvmlInit; FAKE_NVML_SET: faults, as "1.ecc=3,0.width=8,fallen=1": KEY=VALUE
+// for every GPU, or INDEX.KEY=VALUE for one. FAKE_NVML_HANG=1: nvmlInit never
+// returns.
 
 #include <unistd.h>
 
@@ -19,7 +20,7 @@ int Setting(const char* name) {
   return text == nullptr ? 0 : std::atoi(text);
 }
 
-// A device is a number: 1 + index, or 101 + index of an instance.
+// A device handle is a number: 1 + index, or 101 + index of an instance.
 void* DeviceOf(int number) {
   return reinterpret_cast<void*>(static_cast<intptr_t>(number));
 }
@@ -27,7 +28,7 @@ int NumberOf(void* device) {
   return static_cast<int>(reinterpret_cast<intptr_t>(device));
 }
 
-// What FAKE_NVML_SET says of `key` of the GPU; the last word counts.
+// The value of `key` for the GPU in FAKE_NVML_SET; the last one counts.
 unsigned long long Said(void* device, const char* key,
                         unsigned long long fallback) {
   const char* text = std::getenv("FAKE_NVML_SET");
@@ -120,7 +121,7 @@ int nvmlDeviceGetMaxMigDeviceCount(void* /*device*/, unsigned* count) {
   return 0;
 }
 
-// Every second number is a hole.
+// Every second instance number is unused.
 int nvmlDeviceGetMigDeviceHandleByIndex(void* /*device*/, unsigned index,
                                         void** instance) {
   const int most = Setting("FAKE_NVML_MIG");
@@ -139,7 +140,7 @@ int nvmlSystemGetCudaDriverVersion_v2(int* version) {
   return Tell(nullptr, "cuda", 12040, version);
 }
 
-// Two models, told apart by "model".
+// Two models, selected by "model".
 int nvmlDeviceGetName(void* device, char* name, unsigned size) {
   std::snprintf(name, size, "NVIDIA %s",
                 Said(device, "model", 0) == 0 ? "H100" : "A100");
@@ -215,7 +216,8 @@ int nvmlDeviceGetMaxPcieLinkGeneration(void* device, unsigned* generation) {
   return Tell(device, "max_generation", 5, generation);
 }
 
-// "links" of them; "link_down" is the number, from 1, of one that is down.
+// "links" is the number of links; "link_down" the number, from 1, of a link
+// that is down.
 int nvmlDeviceGetNvLinkState(void* device, unsigned link, unsigned* active) {
   if (link >= Said(device, "links", 0)) {
     return link == 0 ? kNotSupported : kInvalidArgument;
@@ -231,5 +233,4 @@ int nvmlDeviceGetP2PStatus(void* a, void* /*b*/, int /*index*/, int* status) {
 int nvmlDeviceGetTopologyCommonAncestor(void* a, void* /*b*/, int* level) {
   return Tell(a, "distance", 40, level);
 }
-
-}  // extern "C"
+}

@@ -8,18 +8,17 @@
 
 namespace muster::agent {
 
-// What NVIDIA's management library tells of a node's GPUs. What a GPU or its
-// driver does not know is nullopt.
-
+// A process that uses a GPU. In all structs of this file a field that the GPU
+// or its driver does not know is nullopt.
 struct GpuProcess {
-  int64_t pid = 0;    // in this process's namespace, or of a host we cannot see
-  int64_t bytes = 0;  // 0: not known
+  int64_t pid = 0;    // a pid of this namespace, or of an invisible host
+  int64_t bytes = 0;  // 0: unknown
 };
 
 struct RemappedRows {
   int64_t correctable = 0;
   int64_t uncorrectable = 0;
-  bool pending = false;  // takes effect with the next reset
+  bool pending = false;  // takes effect at the next reset
   bool failed = false;   // no spare row was left
 };
 
@@ -34,13 +33,14 @@ struct GpuDevice {
   int index = 0;
   std::string uuid;
   std::string name;
-  std::string pci_address;  // "0000:3b:00.0"; empty: not known
-  // Why it does not answer: "GPU is lost". The rest is then not known.
+  std::string pci_address;  // "0000:3b:00.0"; empty: unknown
+  // Why the GPU does not answer: "GPU is lost". The other fields are unknown
+  // then.
   std::string error;
   std::optional<int64_t> memory_total;  // bytes
   std::optional<int64_t> memory_used;   // bytes
   std::vector<GpuProcess> processes;
-  // Since the driver was loaded.
+  // errors since the driver was loaded
   std::optional<int64_t> uncorrectable_errors;
   std::optional<bool> retirement_pending;
   std::optional<RemappedRows> remapped_rows;
@@ -52,11 +52,11 @@ struct GpuDevice {
   int mig_instances = 0;
   std::optional<int> compute_mode;  // one of ComputeMode
   std::optional<PcieLink> pcie;
-  std::vector<int> links_up;    // NVLinks, by number
-  std::vector<int> links_down;  // that are there and carry nothing
+  std::vector<int> links_up;    // numbers of the NVLinks that are up
+  std::vector<int> links_down;  // numbers of the existing NVLinks that are down
 };
 
-// Why clocks are what they are: nvmlClocksEventReasons.
+// Reasons for reduced clocks: bits of nvmlClocksEventReasons.
 struct ClockLimit {
   static constexpr uint64_t kIdle = 0x1;
   static constexpr uint64_t kPowerCap = 0x4;
@@ -66,21 +66,21 @@ struct ClockLimit {
   static constexpr uint64_t kPowerBrake = 0x80;
 };
 
-// nvmlComputeMode_t.
+// Values of nvmlComputeMode_t.
 struct ComputeMode {
   static constexpr int kDefault = 0;
   static constexpr int kProhibited = 2;
   static constexpr int kExclusiveProcess = 3;
 };
 
-// Two GPUs and what is between them, a < b.
+// Two GPUs with a < b, and the connection between them.
 struct GpuPair {
   int a = 0;
   int b = 0;
-  // Whether one may read the other's memory; nvmlGpuP2PStatus_t, 0 is yes.
+  // Whether one may read the other's memory: nvmlGpuP2PStatus_t; 0 is yes.
   std::optional<int> peer_status;
-  // nvmlGpuTopologyLevel_t: 0 one board, 10 one switch, 20 several switches,
-  // 30 one host bridge, 40 one NUMA node, 50 several.
+  // nvmlGpuTopologyLevel_t: 0 one board, 10 one switch, 20 several switches, 30
+  // one host bridge, 40 one NUMA node, 50 several.
   std::optional<int> distance;
 };
 
@@ -88,16 +88,17 @@ struct GpuFacts {
   enum class State {
     kNoDriver,  // no library, or no driver loaded: a node without GPUs
     kRead,
-    kFailed,  // `error` says why
+    kFailed,  // `error` has the reason
     kHung,    // no answer in time
   };
   State state = State::kNoDriver;
   std::string error;
-  int error_code = 0;              // nvmlReturn_t, where NVML itself failed
-  std::string driver_version;      // "550.54.15"
-  std::optional<int> driver_cuda;  // 12040: the newest CUDA that it runs
+  int error_code = 0;          // nvmlReturn_t, if NVML failed
+  std::string driver_version;  // "550.54.15"
+  // the newest CUDA that it supports; 12040 is 12.4
+  std::optional<int> driver_cuda;
   std::vector<GpuDevice> devices;
-  std::vector<GpuPair> pairs;  // every two devices, of at most 16
+  std::vector<GpuPair> pairs;  // all pairs among at most 16 GPUs
 };
 
 }  // namespace muster::agent

@@ -25,7 +25,8 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-// The one of `ids` that `word` names or begins; -1 for none or several.
+// The index of the only id that equals `word` or begins with it; -1 if there is
+// none, or several.
 int FindId(std::string_view word, const std::vector<std::string>& ids) {
   int found = -1;
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -37,8 +38,8 @@ int FindId(std::string_view word, const std::vector<std::string>& ids) {
   return found;
 }
 
-// The device of `word` as a number of its kind; -1 for none. `ids` empty: by
-// index below `count`.
+// The index of the device that `word` names among devices of its kind; -1:
+// none. `ids` null: `word` is an index below `count`.
 int FindDevice(std::string_view word, const std::vector<std::string>* ids,
                size_t count) {
   if (ids != nullptr) return FindId(word, *ids);
@@ -85,7 +86,7 @@ std::vector<std::string> VisibleGpus(
     if (device < 0) break;
     if (std::count(devices.begin(), devices.end(), device) > 0) return {};
     devices.push_back(device);
-    // "1gpu" is 1 to CUDA; shown and passed on as 1.
+    // CUDA reads "1gpu" as 1, and so it is passed on as 1.
     visible.push_back(by_id ? std::string(word) : std::to_string(device));
   }
   return visible;
@@ -93,7 +94,7 @@ std::vector<std::string> VisibleGpus(
 
 std::vector<std::string> PciAddresses(const std::vector<std::string>& visible,
                                       const std::vector<Gpu>& gpus) {
-  std::vector<std::string> ids;  // of all kinds
+  std::vector<std::string> ids;  // ids of all kinds
   std::vector<size_t> gpu_of_id;
   for (size_t i = 0; i < gpus.size(); ++i) {
     ids.push_back(gpus[i].uuid);

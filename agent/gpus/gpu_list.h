@@ -7,29 +7,30 @@
 
 namespace muster::agent {
 
-// One of the machine's GPUs; its place in the list is its index.
+// One of the machine's GPUs; its position in the list is its index.
 struct Gpu {
   std::string uuid;  // "GPU-5fdf…"
-  // Its MIG instances' ids ("MIG-7a3c…"); with any, they are what can be used.
+  // The ids of its MIG instances ("MIG-7a3c…"). A GPU with instances can be
+  // used only through them.
   std::vector<std::string> mig_instances;
-  std::string pci_address = "";  // "0000:3b:00.0"; empty: not known
+  std::string pci_address = "";  // "0000:3b:00.0"; empty: unknown
 };
 
 // The devices that CUDA_VISIBLE_DEVICES leaves visible on a machine with
-// `gpus`, each in that variable's notation: as it is written there; where it is
-// not set (nullopt), indices, or MIG ids for a GPU that is divided.
+// `gpus`, in that variable's notation: as written there; if it is not set
+// (nullopt), indices, or MIG ids for a GPU with MIG instances.
 //
-// CUDA's own rules: an empty value hides all; what is none of the machine's
-// devices (-1, a number too high, an unknown id, any other word) hides itself
-// and all that follow; a device named twice hides all; of a number only its
-// leading digits count; a list that begins with a GPU- or MIG- id holds ids of
-// that kind, which may be shortened as long as they are unique. Pure.
+// CUDA's rules apply: an empty value hides all devices; an unknown device (-1,
+// an index or id that does not exist, any other word) hides itself and all that
+// follow; a device named twice hides all; only the leading digits of a number
+// count; a list that begins with a GPU- or MIG- id contains ids of that kind,
+// which may be shortened as long as they are unique. Pure.
 std::vector<std::string> VisibleGpus(
     const std::optional<std::string>& cuda_visible_devices,
     const std::vector<Gpu>& gpus);
 
-// Where each of `visible`, in that variable's notation, is on the PCI bus;
-// empty where that is not known. Pure.
+// The PCI address of each device in `visible`, which is in that variable's
+// notation; empty if unknown. Pure.
 std::vector<std::string> PciAddresses(const std::vector<std::string>& visible,
                                       const std::vector<Gpu>& gpus);
 

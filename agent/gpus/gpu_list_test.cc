@@ -47,7 +47,7 @@ TEST(VisibleGpus, WhatIsNoDeviceCutsTheList) {
 TEST(VisibleGpus, ADeviceNamedTwiceHidesAll) {
   EXPECT_THAT(VisibleGpus("0,1,0", kFour), IsEmpty());
   EXPECT_THAT(VisibleGpus("GPU-aa1,GPU-aa", kFour), IsEmpty());
-  // Beyond the cut nothing is read.
+  // Devices after an invalid one are ignored.
   EXPECT_THAT(VisibleGpus("0,-1,0", kFour), ElementsAre("0"));
 }
 

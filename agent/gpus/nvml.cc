@@ -11,7 +11,7 @@ using Result = NvmlLibrary::Result;
 constexpr Result kSuccess = NvmlLibrary::kSuccess;
 constexpr unsigned kMigEnabled = 1;
 
-// GPUs without MIG, and drivers that do not know it, have none.
+// The MIG instances of a GPU; none for GPUs or drivers without MIG.
 std::vector<std::string> MigInstances(const NvmlLibrary& nvml, Device device) {
   unsigned mode = 0;
   unsigned pending = 0;
@@ -24,7 +24,7 @@ std::vector<std::string> MigInstances(const NvmlLibrary& nvml, Device device) {
   std::vector<std::string> ids;
   for (unsigned i = 0; i < most && i < NvmlLibrary::kMaxInstances; ++i) {
     Device instance = nullptr;
-    // Not found: the numbers have holes.
+    // Not found: instance numbers have gaps.
     if (nvml.Call("nvmlDeviceGetMigDeviceHandleByIndex", device, i,
                   &instance) != kSuccess) {
       continue;
@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<Gpu>> ReadFrom(const NvmlLibrary& nvml) {
   for (unsigned i = 0; i < count && i < NvmlLibrary::kMaxGpus; ++i) {
     Device device = nullptr;
     result = nvml.Call("nvmlDeviceGetHandleByIndex_v2", i, &device);
-    // A GPU that fell off the bus: it has its index still.
+    // A GPU that fell off the bus keeps its index.
     if (result != kSuccess) {
       return Failed(nvml,
                     "nvmlDeviceGetHandleByIndex for GPU " + std::to_string(i),
@@ -85,7 +85,7 @@ absl::StatusOr<std::vector<Gpu>> ReadGpus(const std::string& library) {
 absl::StatusOr<VisibleGpuList> ReadVisibleGpus(
     const std::optional<std::string>& cuda_visible_devices,
     const std::string& library) {
-  // Loading the driver's library takes tens of milliseconds.
+  // Avoids loading the driver's library, which takes tens of milliseconds.
   if (cuda_visible_devices &&
       (cuda_visible_devices->empty() || *cuda_visible_devices == "-1")) {
     return VisibleGpuList();

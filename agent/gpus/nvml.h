@@ -10,21 +10,21 @@
 
 namespace muster::agent {
 
-// The machine's GPUs and their MIG instances as NVIDIA's management library
-// tells them, loaded for the duration of the call. None where there is no
-// library or no driver: not an error. Internal, with the library's own words:
-// it is there and fails, for instance because the driver was updated under it.
-// In the library's order (by PCI bus), which is CUDA's for equal GPUs.
+// Reads the machine's GPUs and their MIG instances from NVIDIA's management
+// library, which is loaded for the duration of the call. Empty if there is no
+// library or no driver. Internal, with the library's own message: the library
+// failed, for instance because the driver was updated while loaded. The order
+// is the library's (by PCI bus), which equals CUDA's for GPUs of one model.
 absl::StatusOr<std::vector<Gpu>> ReadGpus(
     const std::string& library = "libnvidia-ml.so.1");
 
 struct VisibleGpuList {
-  std::vector<std::string> names;          // in CUDA_VISIBLE_DEVICES' notation
-  std::vector<std::string> pci_addresses;  // of each; empty: not known
+  std::vector<std::string> names;  // in the notation of CUDA_VISIBLE_DEVICES
+  std::vector<std::string> pci_addresses;  // of each device; empty: unknown
 };
 
-// The GPUs that CUDA_VISIBLE_DEVICES (nullopt: not set) leaves visible here.
-// Loads the library only where it can matter.
+// The GPUs that CUDA_VISIBLE_DEVICES (nullopt: not set) leaves visible on this
+// node. Loads the library only if it can have an effect.
 absl::StatusOr<VisibleGpuList> ReadVisibleGpus(
     const std::optional<std::string>& cuda_visible_devices,
     const std::string& library = "libnvidia-ml.so.1");

@@ -5,7 +5,7 @@
 namespace muster::agent {
 namespace {
 
-// nvml.h's nvmlPciInfo_t.
+// The structure nvmlPciInfo_t of nvml.h.
 struct PciInfo {
   char short_address[16];
   unsigned domain, bus, device, device_id, subsystem_id;
@@ -41,7 +41,7 @@ std::string NvmlLibrary::PciAddressOf(Device device) const {
   PciInfo info = {};
   if (Call("nvmlDeviceGetPciInfo_v3", device, &info) != kSuccess) return "";
   info.address[sizeof(info.address) - 1] = '\0';
-  std::string address = info.address;  // "00000000:3B:00.0"
+  std::string address = info.address;  // the format is "00000000:3B:00.0"
   if (address.size() > 12) address.erase(0, address.size() - 12);
   std::transform(address.begin(), address.end(), address.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

@@ -7,8 +7,8 @@
 
 namespace muster::agent {
 
-// NVIDIA's management library, loaded at run time. The names and numbers are
-// those of NVIDIA's nvml.h, whose binary interface is stable.
+// NVIDIA's management library, loaded at run time. Names and numbers are those
+// of NVIDIA's nvml.h, whose binary interface is stable.
 class NvmlLibrary {
  public:
   using Device = struct NvmlDevice*;
@@ -19,11 +19,11 @@ class NvmlLibrary {
   static constexpr Result kDriverNotLoaded = 9;
   static constexpr Result kNoDriverFiles = 12;  // NVML_ERROR_LIBRARY_NOT_FOUND
   static constexpr Result kVersionMismatch = 18;
-  // Of Call, where an old driver has no such function.
+  // Result of Call if an old driver has no such function.
   static constexpr Result kMissing = -1;
 
   static constexpr unsigned kTextBytes = 96;
-  // Beyond what any machine has; counts come from outside.
+  // An upper bound for counts, which come from the library.
   static constexpr unsigned kMaxGpus = 1024;
   static constexpr unsigned kMaxInstances = 64;
 
@@ -34,7 +34,8 @@ class NvmlLibrary {
 
   bool loaded() const { return handle_ != nullptr; }
 
-  // Calls the library's function `name`. kMissing: the library has none.
+  // Calls the library's function `name`. kMissing: the library has no such
+  // function.
   template <typename... Arguments>
   Result Call(const char* name, Arguments... arguments) const {
     using Function = Result (*)(Arguments...);
@@ -45,11 +46,10 @@ class NvmlLibrary {
   // NVML's own text for a result.
   std::string Explain(Result result) const;
 
-  // The UUID of a device. `*result` is NVML's result; on an error the id is "".
+  // The UUID of a device; "" on an error. `*result` gets NVML's result.
   std::string IdOf(Device device, Result* result) const;
 
-  // A device's PCI address as in /sys, such as "0000:3b:00.0"; empty: not
-  // known.
+  // A device's PCI address as in /sys, such as "0000:3b:00.0"; empty: unknown.
   std::string PciAddressOf(Device device) const;
 
  private:

@@ -13,12 +13,12 @@ using Device = NvmlLibrary::Device;
 using Result = NvmlLibrary::Result;
 constexpr Result kSuccess = NvmlLibrary::kSuccess;
 
-// Beyond these, pairs are not worth their square.
+// More GPUs would have too many pairs.
 constexpr size_t kMaxPaired = 16;
 constexpr unsigned kMaxLinks = 36;  // NVML_NVLINK_MAX_LINKS
 constexpr unsigned kMaxProcesses = 128;
 
-// nvml.h's structures.
+// Structures of nvml.h.
 struct Memory {
   unsigned long long total, free, used;
 };
@@ -130,7 +130,7 @@ void AskLinks(const NvmlLibrary& nvml, Device device, GpuDevice& gpu) {
     unsigned active = 0;
     const Result result =
         nvml.Call("nvmlDeviceGetNvLinkState", device, link, &active);
-    // The first number beyond the last link is an invalid argument.
+    // The number after the last link is an invalid argument.
     if (result != kSuccess) break;
     (active != 0 ? gpu.links_up : gpu.links_down)
         .push_back(static_cast<int>(link));

@@ -7,8 +7,8 @@
 
 namespace muster::agent {
 
-// Asks NVIDIA's library for everything that it tells of health, which takes
-// tens of milliseconds; with a driver that hangs, for ever.
+// Reads all health data of NVIDIA's library. Takes tens of milliseconds; never
+// returns if the driver hangs.
 GpuFacts ReadGpuFacts(const std::string& library = "libnvidia-ml.so.1");
 
 }  // namespace muster::agent

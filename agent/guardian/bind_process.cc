@@ -11,7 +11,7 @@
 namespace muster::agent {
 
 int BindToCpus(const std::vector<int>& cpus) {
-  // The set is as large as the greatest of the ascending numbers needs.
+  // The set has room for the last, and greatest, CPU number.
   const size_t count = static_cast<size_t>(cpus.back()) + 1;
   const size_t bytes = CPU_ALLOC_SIZE(count);
   cpu_set_t* set = CPU_ALLOC(count);
@@ -25,13 +25,13 @@ int BindToCpus(const std::vector<int>& cpus) {
 
 void PreferMemoryOf(int numa_node) {
 #ifdef SYS_set_mempolicy
-  // From the kernel's mempolicy.h; there is no wrapper in the C library.
+  // MPOL_PREFERRED of the kernel's mempolicy.h; the C library has no wrapper.
   constexpr int kPreferred = 1;
   constexpr size_t kBits = sizeof(unsigned long) * CHAR_BIT;
   const size_t node = static_cast<size_t>(numa_node);
   std::vector<unsigned long> mask(node / kBits + 1);
   mask[node / kBits] = 1ul << (node % kBits);
-  // The kernel takes one bit less than it is told of.
+  // The kernel reads one bit less than this argument says.
   syscall(SYS_set_mempolicy, kPreferred, mask.data(), mask.size() * kBits + 1);
 #endif
 }

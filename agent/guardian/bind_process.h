@@ -5,16 +5,15 @@
 
 namespace muster::agent {
 
-// Binds this process, of one thread, and what it becomes and starts to the
-// logical CPUs `cpus`. Returns 0, or errno: EINVAL where it may use none of
-// them (offline, or outside of its cgroup).
+// Binds this single-threaded process and its future children to the logical
+// CPUs `cpus`. Returns 0, or errno: EINVAL if the process may use none of them
+// (offline, or outside of its cgroup).
 int BindToCpus(const std::vector<int>& cpus);
 
-// From now on this process and what it becomes and starts take memory from that
-// NUMA node as long as it has some, wherever they run. Where the kernel refuses
-// (a container's seccomp profile does) nothing is lost: memory is then taken
-// from the node of the CPU that first touches it, which is the same as long as
-// nobody loosens the binding.
+// Makes this process and its future children take memory from that NUMA node as
+// long as it has some. The kernel may refuse (a container's seccomp profile
+// does); memory then comes from the node of the CPU that first touches it,
+// which is the same node as long as the CPU binding holds.
 void PreferMemoryOf(int numa_node);
 
 }  // namespace muster::agent

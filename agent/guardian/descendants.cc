@@ -59,7 +59,7 @@ std::optional<ProcessEntry> ParseProcessStat(std::string_view line) {
   }
   ProcessEntry process;
   if (!ReadNumber(line.substr(0, open), &process.pid)) return std::nullopt;
-  // Fields by their number in proc(5); the state is the third.
+  // Fields are numbered as in proc(5), from 1; the state is field 3.
   int field = 3;
   std::string_view rest = line.substr(close + 2);
   while (field <= 22) {
@@ -86,7 +86,8 @@ std::vector<ProcessEntry> DescendantsAmong(
               return a.parent != b.parent ? a.parent < b.parent : a.pid < b.pid;
             });
   std::vector<ProcessEntry> found;
-  std::set<pid_t> seen = {root};  // a walk is no snapshot: it may show a circle
+  // Because pids can be reused during the walk, the parents may form a cycle.
+  std::set<pid_t> seen = {root};
   pid_t parent = root;
   for (size_t next = 0;; ++next) {
     auto child = std::lower_bound(
@@ -106,8 +107,9 @@ std::vector<ProcessEntry> Descendants(pid_t root) {
 
 std::vector<ProcessEntry> KillDescendants(
     const std::vector<ProcessEntry>& spared) {
-  // Orphans come to this process, so no child means no descendant, and the
-  // walk, which costs milliseconds on a busy machine, is not worth its while.
+  // Without a child there is no descendant, because orphans become children of
+  // this process. The check saves a walk, which takes milliseconds on a busy
+  // machine.
   siginfo_t child = {};
   if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) != 0 &&
       errno == ECHILD) {
@@ -126,10 +128,9 @@ std::vector<ProcessEntry> KillDescendants(
     if (process.state != 'Z') SignalProcess(process, SIGKILL);
     groups.insert(process.group);
   }
-  // A process that forks and ends, and so on, is always gone before a walk is
-  // done. Its group is not: a signal to a group misses no child. Descendants
-  // share groups among themselves only, this process's own apart, since every
-  // worker leads one.
+  // A chain of processes that fork and exit may escape every walk. A signal to
+  // their process group reaches all of them. Only this process's own group must
+  // be spared: every worker leads a group of its own.
   groups.erase(getpgrp());
   for (const pid_t group : groups) {
     if (group > 1) kill(-group, SIGKILL);
@@ -142,8 +143,8 @@ void SignalProcess(const ProcessEntry& process, int signal) {
 #ifdef SYS_pidfd_open
   const OwnedFd handle = OpenPidFd(process.pid);
   if (!handle.open() && errno == ESRCH) return;
-  // The handle is bound to whoever has the pid now; the start time says whether
-  // that is still the process that the walk saw.
+  // The pidfd refers to the current process with this pid; the start time shows
+  // whether it is the one that the walk found.
   const auto now = ReadProcess(process.pid);
   if (!now || now->start_time != process.start_time) return;
   if (handle.open()) {

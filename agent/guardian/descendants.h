@@ -10,8 +10,8 @@
 
 namespace muster::agent {
 
-// A process as /proc/<pid>/stat shows it. The start time tells it from a later
-// process with the same pid.
+// A process as /proc/<pid>/stat shows it. The start time distinguishes the
+// process from a later one with the same pid.
 struct ProcessEntry {
   pid_t pid = 0;
   pid_t parent = 0;
@@ -22,30 +22,31 @@ struct ProcessEntry {
   bool operator==(const ProcessEntry&) const = default;
 };
 
-// Reads one line of /proc/<pid>/stat, whose second field, the command, may hold
-// blanks and parentheses. Nothing if it is not one. Pure.
+// Parses one line of /proc/<pid>/stat, whose second field, the command, may
+// contain blanks and parentheses. nullopt: invalid. Pure.
 std::optional<ProcessEntry> ParseProcessStat(std::string_view line);
 
-// That process as it is now; nothing if there is none.
+// Reads the current state of a process; nullopt if the process does not exist.
 std::optional<ProcessEntry> ReadProcess(pid_t pid);
 
-// Those of `processes` whose line of parents leads to `root`, parents before
-// children, without `root`. Pure.
+// The descendants of `root` among `processes`, parents before children, without
+// `root`. Pure.
 std::vector<ProcessEntry> DescendantsAmong(
     const std::vector<ProcessEntry>& processes, pid_t root);
 
-// The descendants of `root` at this moment, by one walk through /proc. A
-// process that forks meanwhile may be missed: repeat until none is left.
+// The descendants of `root`, found by one walk through /proc. A process that
+// forks during the walk may be missed: repeat until none is left.
 std::vector<ProcessEntry> Descendants(pid_t root);
 
-// Sends SIGKILL to every descendant of this process other than `spared` and
-// their descendants. Gives all that it found, ended ones (state 'Z') included;
-// the caller reaps. Does not wait: call again after a SIGCHLD or a moment.
+// Sends SIGKILL to every descendant of this process, except those in `spared`
+// and their descendants. Returns all descendants that it found, zombies (state
+// 'Z') included; the caller reaps them. Does not wait: call again after a
+// SIGCHLD or a short time.
 std::vector<ProcessEntry> KillDescendants(
     const std::vector<ProcessEntry>& spared);
 
-// Sends `signal` to that very process: if the pid belongs to another by now,
-// nothing happens (on kernels without pidfd, before 5.3, nearly so).
+// Sends `signal` to the process, and not to another process that got the same
+// pid later (before Linux 5.3, without pidfd, a small race remains).
 void SignalProcess(const ProcessEntry& process, int signal);
 
 }  // namespace muster::agent

@@ -29,7 +29,7 @@ TEST(ParseProcessStat, ReadsItsFieldsWhateverTheCommandIs) {
 
 TEST(ParseProcessStat, RefusesWhatIsNoSuchLine) {
   const std::string whole = Stat("x");
-  // Up to where the start time is whole, and a digit of it may be missing.
+  // Cuts the line anywhere before the end of the start time.
   for (size_t size = 0; size < whole.find("987654"); ++size) {
     EXPECT_FALSE(ParseProcessStat(whole.substr(0, size)).has_value()) << size;
   }

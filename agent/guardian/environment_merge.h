@@ -8,15 +8,16 @@
 
 namespace muster::agent {
 
-// An environment in execve's form ("NAME=value"): `inherited` in its order
-// without the names in `unset` and those that `set` replaces, then `set` in its
-// order; of a name that `set` has twice, the last. Pure.
+// Builds an environment in execve's form ("NAME=value"): first `inherited` in
+// its order, without the names in `unset` and `set`, then `set` in its order.
+// If a name is in `set` twice, the last one is used. Pure.
 std::vector<std::string> MergeEnvironment(
     const std::vector<std::string>& inherited,
     const std::vector<std::pair<std::string, std::string>>& set,
     const std::vector<std::string>& unset);
 
-// The value of `name`, or nullptr. The pointer lives as long as `environment`.
+// The value of `name`, or nullptr. The pointer is valid as long as
+// `environment`.
 const char* FindInEnvironment(const std::vector<std::string>& environment,
                               std::string_view name);
 

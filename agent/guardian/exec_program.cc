@@ -15,7 +15,8 @@
 namespace muster::agent {
 namespace {
 
-// The paths to try, in order. An empty entry of PATH is the working directory.
+// The paths to try, in order. An empty entry of PATH means the working
+// directory.
 std::vector<std::string> Candidates(const std::string& program,
                                     const char* path) {
   if (program.find('/') != std::string::npos) return {program};
@@ -32,10 +33,10 @@ std::vector<std::string> Candidates(const std::string& program,
   }
 }
 
-// The interpreter that the script's #! line names; empty if it has none.
+// The interpreter that the script's #! line names; empty if there is none.
 std::string InterpreterOf(const std::string& path) {
   const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  char bytes[256];  // as much as the kernel reads
+  char bytes[256];  // the kernel reads as many
   const ssize_t got = file.open() ? read(file.get(), bytes, sizeof bytes) : -1;
   std::string_view line(bytes, got > 0 ? static_cast<size_t>(got) : 0);
   if (line.substr(0, 2) != "#!") return "";
@@ -46,7 +47,7 @@ std::string InterpreterOf(const std::string& path) {
   return std::string(line.substr(0, line.find_first_of(" \t")));
 }
 
-// Says more precisely why `path` could not be executed.
+// Finds the exact reason why `path` could not be executed.
 StartFailure Explain(const std::string& path, int error) {
   struct stat file = {};
   const bool exists = stat(path.c_str(), &file) == 0;
@@ -57,7 +58,7 @@ StartFailure Explain(const std::string& path, int error) {
   const bool executable = access(path.c_str(), X_OK) == 0;
   const std::string interpreter = executable ? InterpreterOf(path) : "";
   if (!interpreter.empty()) return {"interpreter", interpreter, error};
-  // The kernel says ENOENT of a file that is there.
+  // For an existing program the kernel reports ENOENT if the loader is missing.
   if (error == ENOENT) return {"loader", path, error};
   return {"exec", path, error};
 }
@@ -80,8 +81,8 @@ StartFailure ExecProgram(const std::vector<std::string>& argv,
     const bool absent = (why.step == "exec" && error == ENOENT) ||
                         error == ENOTDIR || why.error == EISDIR;
     if (here || (!absent && error != EACCES)) return why;
-    // Another directory may have one that can be executed; if none has, the
-    // one that was found and is forbidden is worth more than "not found".
+    // A later directory may have an executable file of this name. If none has,
+    // the error of the forbidden file says more than "not found".
     if (error == EACCES && !absent && failure.error == ENOENT) failure = why;
   }
   return failure;

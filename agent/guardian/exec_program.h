@@ -6,21 +6,22 @@
 
 namespace muster::agent {
 
-// Which step of a process's start failed, on what, with which errno.
+// The step of a process's start that failed, the path concerned, and errno.
 struct StartFailure {
   // "fork", "pipe", "stdin", "stdout", "stderr", "terminal", "chdir", "bind"
-  // (`path` is a list of CPUs), "exec"; "interpreter": the script is there and
-  // the program that its #! line names is not; "loader": the program is there
-  // and the dynamic loader that it names is not.
+  // (`path` is a list of CPUs), "exec"; "interpreter": the script exists but
+  // the program of its #! line does not; "loader": the program exists but its
+  // dynamic loader does not.
   std::string step;
   std::string path;
   int error = 0;
 };
 
-// Replaces this process. argv[0] without a slash is looked up in the PATH of
-// `environment` as execvp(3) does, but a file that is no program (ENOEXEC) is
-// never handed to a shell, and a directory is told as EISDIR. Returns only if
-// that failed. Not async-signal-safe: for a child of a single-threaded process.
+// Replaces this process by the program. argv[0] without a slash is searched in
+// the PATH of `environment` as by execvp(3), but a file with an unknown format
+// (ENOEXEC) is not passed to a shell, and a directory fails with EISDIR.
+// Returns only on failure. Not async-signal-safe: for a child of a
+// single-threaded process.
 StartFailure ExecProgram(const std::vector<std::string>& argv,
                          const std::vector<std::string>& environment);
 

@@ -16,9 +16,9 @@ namespace {
 
 constexpr size_t kHeaderBytes = 4;
 constexpr size_t kChunkBytes = 64 << 10;
-constexpr size_t kMaxDescriptors = 3;  // of one frame: stdin, stdout, stderr
-// That wait to be taken: more come later, so that the process's limit of open
-// files is not met.
+constexpr size_t kMaxDescriptors = 3;  // per frame: stdin, stdout, stderr
+// The maximum number of descriptors that wait to be taken; reading pauses above
+// it, so that the limit of open files is not reached.
 constexpr size_t kMaxHeldDescriptors = 32;
 
 uint32_t ReadLength(const char* bytes) {
@@ -82,7 +82,7 @@ bool FrameChannel::Flush() {
     out_descriptors_.clear();
     out_sent_ += static_cast<size_t>(sent);
   }
-  // A large environment's memory is given back, not kept for the next.
+  // Frees the memory of a large message; clear() would keep it.
   std::string().swap(out_);
   out_sent_ = 0;
   return true;
@@ -138,7 +138,8 @@ absl::StatusOr<std::optional<std::string>> FrameChannel::TakeFrame() {
   std::string payload = in_.substr(in_taken_ + kHeaderBytes, length);
   in_taken_ += kHeaderBytes + length;
   if (in_taken_ == in_.size()) {
-    std::string().swap(in_);  // gives the memory back; assigning keeps it
+    // Frees the memory of a large message; an assignment would keep it.
+    std::string().swap(in_);
     in_taken_ = 0;
   }
   return payload;

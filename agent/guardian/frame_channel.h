@@ -12,7 +12,7 @@
 namespace muster::agent {
 
 // One end of a Unix stream socket that carries frames (u32 length, payload)
-// and, beside a frame, descriptors. Never blocks. Not thread-safe.
+// and, with a frame, file descriptors. Never blocks. Not thread-safe.
 class FrameChannel {
  public:
   // `socket` is non-blocking. A frame longer than `max_bytes` is refused at
@@ -21,27 +21,28 @@ class FrameChannel {
 
   int fd() const { return socket_.get(); }
 
-  // Queues a frame; Flush sends it. `descriptors` stay the caller's, who keeps
-  // them open until everything is flushed, and queues nothing else before. The
-  // payload must fit in `max_bytes`.
+  // Queues a frame; Flush sends it. The caller keeps `descriptors` open, and
+  // queues no other frame, until all is flushed. The payload has at most
+  // `max_bytes`.
   void Queue(const std::string& payload, std::vector<int> descriptors = {});
 
-  // Sends what the socket takes. False: the peer is gone.
+  // Sends as much as the socket accepts. Returns false if the peer is gone.
   bool Flush();
   size_t unsent() const { return out_.size() - out_sent_; }
 
-  // Reads what has come, at most a little more than one longest frame, and at
-  // most as much as brings some tens of descriptors. False:
-  // the peer is gone, or descriptors were lost (this process's limit), after
-  // which their order cannot be trusted. Frames that came before stay.
+  // Reads what has arrived: at most a little more than one frame of maximum
+  // length, and at most some tens of descriptors. Returns false if the peer is
+  // gone, or if descriptors were lost because of this process's limit, so that
+  // the order of the others is unreliable. Frames that arrived before can still
+  // be taken.
   bool Fill();
 
-  // The next whole frame's payload, if one has come. InvalidArgument: a length
-  // beyond `max_bytes`; the channel is of no use then.
+  // The payload of the next complete frame; nullopt if none has arrived.
+  // InvalidArgument: a length beyond `max_bytes`; the channel is unusable then.
   absl::StatusOr<std::optional<std::string>> TakeFrame();
 
-  // The next descriptor that came. A frame's descriptors have come once the
-  // frame has. Closed one where none has come.
+  // The next descriptor that has arrived; a closed one if none has. All
+  // descriptors of a frame have arrived when the frame is complete.
   OwnedFd TakeDescriptor();
 
  private:
@@ -49,7 +50,7 @@ class FrameChannel {
   const size_t max_bytes_;
   std::string out_;
   size_t out_sent_ = 0;
-  std::vector<int> out_descriptors_;  // go with the first byte of `out_`
+  std::vector<int> out_descriptors_;  // sent with the first byte of `out_`
   std::string in_;
   size_t in_taken_ = 0;
   std::deque<OwnedFd> in_descriptors_;

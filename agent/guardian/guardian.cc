@@ -57,15 +57,15 @@ class Guardian::Impl {
  private:
   enum class State {
     kServing,
-    kBroken,    // a command could not be sent; Next notices the death
-    kSweeping,  // dead; orphans may be left
+    kBroken,    // a command could not be sent; Next will notice the death
+    kSweeping,  // the guardian is dead; orphans may be left
     kLost,
   };
 
   absl::Status Send(const std::string& command, std::vector<int> descriptors);
   void Append(Notice notice);
   void ReapStrangers();
-  void Lose();
+  void OnGuardianLost();
   void Sweep();
   std::vector<ProcessEntry> Spared() const;
 
@@ -79,12 +79,12 @@ class Guardian::Impl {
   uint64_t starts_sent_ = 0;
   std::vector<GuardianEvent> events_;
   std::string loss_;
-  std::optional<OrphanSweep> sweep_;  // while sweeping
+  std::optional<OrphanSweep> sweep_;  // set while state_ is kSweeping
 };
 
 absl::Status Guardian::Impl::Watch() {
   absl::Status status = wake_.Open();
-  // The socket's end of file alone tells of a death where there is no pidfd.
+  // Without a pidfd only the socket's end of file shows the guardian's death.
   for (const int fd : {line_.fd(), pidfd_.get(), strangers_.get()}) {
     if (status.ok()) status = wake_.Watch(fd);
   }
@@ -98,7 +98,7 @@ absl::Status Guardian::Impl::Send(const std::string& command,
         "the guardian, which starts workers, is gone");
   }
   if (!line_.Send(command, std::move(descriptors))) {
-    // A command that was sent in part cannot be taken back.
+    // A partly sent command cannot be withdrawn.
     state_ = State::kBroken;
     kill(pid_, SIGKILL);
     return absl::UnavailableError("the guardian (pid " + std::to_string(pid_) +
@@ -161,13 +161,13 @@ void Guardian::Impl::Append(Notice notice) {
                                      ended->wait_status, ended->signalled});
   } else if (auto& gone = std::get<AllGoneNotice>(notice);
              gone.starts_taken == starts_sent_) {
-    // Otherwise another start is under way, and another AllGone will come.
+    // Otherwise another start is in progress, and another AllGone follows.
     events_.emplace_back(AllGone{std::move(gone.left_behind)});
   }
 }
 
-// The guardian is dead, or of no use.
-void Guardian::Impl::Lose() {
+// Called when the guardian is dead or unusable.
+void Guardian::Impl::OnGuardianLost() {
   kill(pid_, SIGKILL);
   int status = 0;
   pid_t reaped;
@@ -187,8 +187,8 @@ void Guardian::Impl::Lose() {
   sweep_.emplace();
 }
 
-// Children of this process that are none of the guardian's: those that were
-// there before it, and other guardians.
+// The children of this process that are not workers: children that existed
+// before the guardian, and other guardians.
 std::vector<ProcessEntry> Guardian::Impl::Spared() const {
   std::vector<ProcessEntry> spared = LivingGuardians::OfThisProcess().List();
   spared.insert(spared.end(), older_children_.begin(), older_children_.end());
@@ -208,7 +208,8 @@ void Guardian::Impl::Sweep() {
   events_.emplace_back(GuardianLost{loss_});
 }
 
-// Orphans of a pod that are none of ours come to PID 1 and would stay zombies.
+// Orphans of other programs in a container become children of PID 1 and must be
+// reaped, or they stay zombies.
 void Guardian::Impl::ReapStrangers() {
   signalfd_siginfo signal;
   while (read(strangers_.get(), &signal, sizeof signal) > 0) {
@@ -217,7 +218,8 @@ void Guardian::Impl::ReapStrangers() {
     siginfo_t ended = {};
     const int options = WEXITED | WNOHANG | WNOWAIT;
     if (waitid(P_ALL, 0, &ended, options) != 0 || ended.si_pid == 0) return;
-    if (ended.si_pid == pid_) return;  // Lose asks how it ended
+    if (ended.si_pid == pid_)
+      return;  // OnGuardianLost reads how the guardian ended
     waitpid(ended.si_pid, nullptr, WNOHANG);
   }
 }
@@ -228,7 +230,7 @@ std::vector<GuardianEvent> Guardian::Impl::Next() {
     std::vector<Notice> notices;
     const bool alive = line_.Receive(&notices);
     for (Notice& notice : notices) Append(std::move(notice));
-    if (!alive || state_ == State::kBroken) Lose();
+    if (!alive || state_ == State::kBroken) OnGuardianLost();
   }
   if (state_ == State::kSweeping) Sweep();
   if (strangers_.open()) ReapStrangers();
@@ -236,8 +238,8 @@ std::vector<GuardianEvent> Guardian::Impl::Next() {
 }
 
 Guardian::Impl::~Impl() {
-  if (state_ == State::kServing) line_.BidFarewell();
-  if (state_ == State::kServing || state_ == State::kBroken) Lose();
+  if (state_ == State::kServing) line_.Close();
+  if (state_ == State::kServing || state_ == State::kBroken) OnGuardianLost();
   while (sweep_ && !sweep_->Pass(Spared())) {
     PauseUntil(MonotonicNow() + sweep_->wait());
   }

@@ -16,14 +16,14 @@
 
 namespace muster::agent {
 
-// What the guardian tells. Workers are named by local rank, which is taken
-// again only after the earlier one's exit was told.
+// Events of the guardian. A worker is identified by its local rank, which is
+// reused only after the exit of the earlier worker was reported.
 struct WorkerStarted {
   int local_rank = 0;
   pid_t pid = 0;
 };
-// The worker never ran: which step failed ("exec", "chdir", "fork", …) on
-// which path with which errno.
+// A worker could not be started: the step that failed ("exec", "chdir", "fork",
+// …), the path and errno.
 struct WorkerNotStarted {
   int local_rank = 0;
   std::string step;
@@ -33,16 +33,17 @@ struct WorkerNotStarted {
 struct WorkerEnded {
   int local_rank = 0;
   pid_t pid = 0;
-  int wait_status = 0;     // as waitpid(2) gives it
-  bool signalled = false;  // SignalAll or SignalOne reached it before its end
+  int wait_status = 0;  // as returned by waitpid(2)
+  // whether SignalAll or SignalOne reached the worker before its end
+  bool signalled = false;
 };
-// No worker and no descendant of one is left, after at least one Start, whether
-// it succeeded or not, and none is under way.
+// No worker and no descendant of a worker is left, and no start is in progress.
+// Reported after at least one Start, successful or not.
 struct AllGone {
   std::vector<LeftBehind> left_behind;
 };
-// The guardian itself died; by the time of this event every worker and
-// descendant has been killed and reaped by this process.
+// The guardian itself has died. Before this event this process has killed and
+// reaped every worker and descendant.
 struct GuardianLost {
   std::string reason;
 };
@@ -50,58 +51,59 @@ struct GuardianLost {
 using GuardianEvent = std::variant<WorkerStarted, WorkerNotStarted, WorkerEnded,
                                    AllGone, GuardianLost>;
 
-// The guardian is a single-threaded child of the agent, forked before any
-// thread or gRPC exists. It is the workers' parent and a sub-reaper; the agent
-// is a sub-reaper as well. Each holds one end of a socket to the other: when
-// either dies, however it dies, the other kills what is left, grandchildren in
-// sessions of their own included. (Killed in one instant, both leave workers
-// that die by their parent-death signal, but not those workers' descendants.)
+// The workers' parent process: a single-threaded child of the agent, forked
+// before any thread or gRPC exists. Guardian and agent are both sub-reapers,
+// and each holds one end of a socket to the other. If one of them dies for any
+// reason, the other kills all remaining processes, including grandchildren in
+// sessions of their own. (If both are killed at the same time, the workers die
+// by their parent-death signal, but not the workers' descendants.)
 //
 // After the guardian's death every child of this process counts as a worker's
-// orphan, but those that were there before Fork and other guardians. Where this
-// process is PID 1 it also reaps every orphan that comes to it.
+// orphan, except children that existed before Fork and other guardians. If this
+// process is PID 1, it also reaps every orphan of the container.
 //
 // Not thread-safe.
 class Guardian {
  public:
-  // Forks the guardian. Call first thing in main, while the process has one
-  // thread. Internal: fork, socketpair or prctl failed.
+  // Forks the guardian. Must be called at the beginning of main, while the
+  // process has one thread. Internal: fork, socketpair or prctl failed.
   static absl::StatusOr<std::unique_ptr<Guardian>> Fork();
 
-  // Ends the guardian and every worker at once (SIGKILL), and reaps them. Takes
-  // as long as they take to die, fifteen seconds at most.
+  // Kills (SIGKILL) and reaps the guardian and every worker. Waits for their
+  // ends for at most fifteen seconds.
   ~Guardian();
 
   Guardian(const Guardian&) = delete;
   Guardian& operator=(const Guardian&) = delete;
 
-  // Asks for a worker; WorkerStarted or WorkerNotStarted follows. Each worker
-  // leads a session and process group of its own and dies with its guardian.
-  // InvalidArgument: what no process can be given (see start_command.h).
-  // Unavailable: the guardian is gone; GuardianLost comes.
+  // Requests the start of a worker; WorkerStarted or WorkerNotStarted follows.
+  // Each worker leads its own session and process group and dies with its
+  // guardian. InvalidArgument: an argument or variable that execve(2) cannot
+  // pass (see start_command.h). Unavailable: the guardian is gone; GuardianLost
+  // follows.
   absl::Status Start(const WorkerSpec& spec);
 
   // Sends `signal` to the process groups of all workers; with kEverything also
-  // to descendants that left them. SIGCONT follows a signal that asks a process
-  // to end (INT, TERM, HUP, QUIT): a stopped process would not take it. Nothing
-  // happens where nothing is left.
+  // to descendants that left these groups. SIGCONT follows a terminating signal
+  // (INT, TERM, HUP, QUIT), because a stopped process would not handle the
+  // signal. No effect if no process is left.
   enum class Reach { kProcessGroups, kEverything };
   void SignalAll(int signal, Reach reach);
-  // The same for the process group of one worker.
+  // Sends `signal`, and SIGCONT as above, to the process group of one worker.
   void SignalOne(int local_rank, int signal);
 
-  // Has the guardian remove `folder`, and the sockets in it, once this process
-  // is gone, however it ends; takes the place of an earlier one.
+  // Makes the guardian remove `folder`, and the sockets in it, after the end of
+  // this process, however it ends. Replaces the folder of an earlier call.
   void RemoveAfterwards(const std::string& folder);
 
-  // Has the guardian give `terminal` its modes back once this process is gone,
-  // if it still has those that this process had set; takes the place of an
-  // earlier one. Null: there is nothing to give back any more.
+  // Makes the guardian restore the modes of `terminal` after the end of this
+  // process, if the terminal still has the modes that this process had set.
+  // Replaces the terminal of an earlier call. Null: nothing is restored.
   void RestoreAfterwards(int terminal, const TerminalModes* modes);
 
-  // Readable (poll) when Next has events. Level-triggered.
+  // A descriptor for poll(): readable, level-triggered, when Next has events.
   int fd() const;
-  // Every event that has come; does not block.
+  // All events that have arrived; does not block.
   std::vector<GuardianEvent> Next();
 
   pid_t pid() const;

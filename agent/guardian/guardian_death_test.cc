@@ -1,4 +1,4 @@
-// What is left when a worker, the agent or the guardian dies: nothing.
+// Tests that no process is left when a worker, the agent or the guardian dies.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,8 @@ const Acts kDaemonOfADeadWorker = {"fork-and-exit", "setsid", "fork-and-exit",
                                    "say-pid", "pause"};
 const Acts kHopper = {"fork-and-exit", "setsid", "say-pid", "hop"};
 
-// Starts one worker for each, and waits until all are where they shall be.
+// Starts one worker for each element of `workers`, and waits until all have
+// reached their last step.
 void StartAll(Guardian* guardian, const std::vector<Acts>& workers,
               OutputPipe* out) {
   for (size_t i = 0; i < workers.size(); ++i) {
@@ -40,8 +41,8 @@ void StartAll(Guardian* guardian, const std::vector<Acts>& workers,
 const std::vector<Acts> kAllKinds = {kPlain, kSession, kDaemon,
                                      kDaemonOfADeadWorker, kHopper};
 
-// Forks a process that has a guardian and workers of all kinds, and then does
-// `last`. Gives its pid and, through `guardian`, the guardian's.
+// Forks a process that has a guardian and workers of all kinds and then calls
+// `last`. Returns its pid and, in `guardian`, a pidfd of its guardian.
 pid_t StandInAgent(OutputPipe* out, OwnedFd* guardian,
                    const std::function<void(Guardian*)>& last) {
   const pid_t agent = fork();
@@ -134,7 +135,7 @@ TEST(GuardianDeath, NothingOutlivesAGuardianThatIsKilled) {
   EXPECT_THAT(events.Await<GuardianLost>().reason,
               HasSubstr("was killed by signal 9"));
   EXPECT_TRUE(out.EveryHolderGone());
-  // All have been reaped too; what is none of the guardian's lives on.
+  // All workers have been reaped; children from before the guardian are alive.
   EXPECT_EQ(kill(older_child, 0), 0);
   EXPECT_EQ(waitpid(older_child, nullptr, WNOHANG), 0);
   EXPECT_EQ(waitpid(another->pid(), nullptr, WNOHANG), 0);
@@ -142,7 +143,7 @@ TEST(GuardianDeath, NothingOutlivesAGuardianThatIsKilled) {
   kill(older_child, SIGKILL);
   waitpid(older_child, nullptr, 0);
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
-  // The loss is told once, and nothing can be started.
+  // The loss is reported once, and no worker can be started.
   EXPECT_TRUE(guardian->Next().empty());
   EXPECT_EQ(guardian->Start(Staged(0, kPlain, OutputPipe())).code(),
             absl::StatusCode::kUnavailable);
@@ -226,8 +227,8 @@ TEST(GuardianDeath, AllGoneWaitsForTheLastDescendant) {
   StartAll(guardian.get(), {kDaemonOfADeadWorker}, &out);
   EventReader events(guardian.get());
   events.Await<WorkerEnded>();
-  // Commands are answered in order: had AllGone been told, it would come
-  // before the next worker's start.
+  // Commands are answered in order: an AllGone would come before the next
+  // worker's start.
   ASSERT_TRUE(guardian->Start(Staged(1, {"exit", "0"}, out)).ok());
   EXPECT_TRUE(std::holds_alternative<WorkerStarted>(events.Next()));
   EXPECT_TRUE(std::holds_alternative<WorkerEnded>(events.Next()));

@@ -31,9 +31,9 @@ OwnedFd ChildSignals() {
   return OwnedFd(signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-// fork with all signals blocked in the child: a Ctrl-C right now must not end
-// it before it is deaf to it.
-pid_t ForkDeaf() {
+// Forks with all signals blocked in the child, so that a Ctrl-C at this moment
+// does not end the child before its set-up.
+pid_t ForkWithBlockedSignals() {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -48,7 +48,7 @@ pid_t ForkDeaf() {
 }  // namespace
 
 absl::StatusOr<ForkedGuardian> ForkGuardian() {
-  // An inherited "ignore" would make the kernel reap unasked.
+  // If SIGCHLD were ignored (inherited), the kernel would reap children itself.
   struct sigaction by_default = {};
   by_default.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &by_default, nullptr);
@@ -68,10 +68,10 @@ absl::StatusOr<ForkedGuardian> ForkGuardian() {
   OwnedFd theirs(ends[1]);
   OwnedFd agent = OpenPidFd(getpid());
   forked.older_children = ChildrenOfThisProcess();
-  forked.pid = ForkDeaf();
+  forked.pid = ForkWithBlockedSignals();
   if (forked.pid < 0) return Failed("fork");
   if (forked.pid == 0) {
-    // The agent alone holds its end, or end of file would never come.
+    // Only the agent may hold this end; otherwise its end of file never comes.
     forked.socket.Close();
     RunGuardian(std::move(theirs), std::move(agent));
   }

@@ -14,15 +14,16 @@ namespace muster::agent {
 struct ForkedGuardian {
   pid_t pid = 0;
   OwnedFd socket;  // this process's end
-  // Where this process is PID 1: a signalfd for SIGCHLD, since the orphans of
-  // strangers come to it. Closed otherwise.
+  // If this process is PID 1: a signalfd for SIGCHLD, because orphans of other
+  // programs become children of PID 1. Otherwise closed.
   OwnedFd strangers;
-  // Children that this process had before, and their start times.
+  // The children that this process had before the fork, with their start times.
   std::vector<ProcessEntry> older_children;
 };
 
-// Makes this process a sub-reaper and forks the guardian, which goes on in
-// RunGuardian. For a process with one thread. Internal: what failed.
+// Makes this process a sub-reaper and forks the guardian, which continues in
+// RunGuardian. For a process with one thread. Internal: names the step that
+// failed.
 absl::StatusOr<ForkedGuardian> ForkGuardian();
 
 }  // namespace muster::agent

@@ -12,20 +12,21 @@
 
 namespace muster::agent {
 
-// The path of the worker that does what its arguments say.
+// The path of the test worker (staged_worker.cc), which performs the steps that
+// its arguments name.
 std::string StagedWorker();
 
-// A spec of the staged worker, its stdout going to `out`.
+// A WorkerSpec of the test worker with `out` as its stdout.
 WorkerSpec Staged(int local_rank, std::vector<std::string> acts,
                   const OutputPipe& out);
 
-// The guardian's next event; waits for it. GuardianLost with "no event came"
-// and a test failure if the deadline passes.
+// Waits for the guardian's next event. At the deadline it records a test
+// failure and returns GuardianLost with "no event came".
 class EventReader {
  public:
   explicit EventReader(Guardian* guardian) : guardian_(guardian) {}
   GuardianEvent Next();
-  // Events up to and with the first of that kind.
+  // All events up to and including the first one of type Kind.
   template <typename Kind>
   Kind Await(std::vector<GuardianEvent>* before = nullptr) {
     while (true) {
@@ -41,7 +42,7 @@ class EventReader {
   std::vector<GuardianEvent> events_;
 };
 
-// Whether the process has ended (a zombie has) before the deadline.
+// Whether the process has ended (a zombie has ended) before the deadline.
 bool Ends(const OwnedFd& pidfd);
 
 }  // namespace muster::agent

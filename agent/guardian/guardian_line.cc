@@ -10,11 +10,11 @@
 namespace muster::agent {
 namespace {
 
-// The guardian takes a command within microseconds. Beyond this it hangs or was
-// stopped, and is of no use.
+// The guardian reads a command within microseconds. After this time it hangs or
+// was stopped, and is unusable.
 constexpr std::chrono::seconds kCommandDeadline(10);
-// After this long the guardian's own last sweep is left to the agent.
-constexpr std::chrono::seconds kFarewellDeadline(5);
+// After this time the agent kills the remaining processes itself.
+constexpr std::chrono::seconds kCloseDeadline(5);
 
 }  // namespace
 
@@ -26,7 +26,8 @@ bool GuardianLine::Send(const std::string& command,
     if (channel_.unsent() == 0) return true;
     pollfd fds[] = {{channel_.fd(), POLLIN | POLLOUT, 0}};
     if (PollUntil(fds, end) == 0) return false;
-    // Two ends that each wait for the other to read would wait for ever.
+    // A notice is read meanwhile: if both ends only wrote, both could wait for
+    // ever.
     if ((fds[0].revents & POLLIN) != 0) {
       has_unread_ = true;
       if (!channel_.Fill()) return false;
@@ -48,9 +49,9 @@ bool GuardianLine::Receive(std::vector<Notice>* notices) {
   }
 }
 
-void GuardianLine::BidFarewell() {
+void GuardianLine::Close() {
   shutdown(channel_.fd(), SHUT_WR);
-  const Instant end = MonotonicNow() + kFarewellDeadline;
+  const Instant end = MonotonicNow() + kCloseDeadline;
   std::vector<Notice> unread;
   do {
     if (!PollUntil(channel_.fd(), POLLIN, end)) return;

@@ -33,9 +33,9 @@ class GuardianLine {
   // gone or a notice is malformed.
   bool Receive(std::vector<Notice>* notices);
 
-  // Ends the connection, and waits at most five seconds until the guardian ends
-  // its side, which it does once it has killed all workers.
-  void BidFarewell();
+  // Closes the sending side, and waits at most five seconds until the guardian
+  // closes its side, which it does after it has killed all workers.
+  void Close();
 
  private:
   FrameChannel channel_;

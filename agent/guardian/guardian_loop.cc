@@ -32,24 +32,24 @@
 namespace muster::agent {
 namespace {
 
-// How long a sweep waits for a SIGCHLD before it looks again: a process may
-// have forked during the walk, or be a child of one that lives on.
+// The interval of repeated walks if no SIGCHLD comes: a process may have forked
+// during the walk.
 constexpr int kSweepMilliseconds = 20;
 constexpr int kLongestSweepMilliseconds = 1000;
-// Commands wait while the agent does not take so many notices.
+// Commands are not read while so many bytes of notices are unsent.
 constexpr size_t kMaxUnsentBytes = 1 << 20;
-// And while so many workers are on their way to their program: each of them
-// keeps a descriptor open here.
+// Commands are not read either while so many workers have not executed their
+// program; each of them holds one descriptor here.
 constexpr int kMaxStarting = 32;
 
-// A process in the kernel's hands (a device, a dead file server) may take long
-// to die: look ever less often.
+// The next, longer interval between attempts: a process in an uninterruptible
+// system call (a device, a dead file server) may die late.
 int Longer(int milliseconds) {
   return std::min(2 * milliseconds, kLongestSweepMilliseconds);
 }
 
-// A signal that asks a process to end. One that is stopped (SIGSTOP, Ctrl-Z)
-// takes it only once SIGCONT lets it run.
+// Whether the signal asks a process to end. A stopped process (SIGSTOP, Ctrl-Z)
+// handles such a signal only after SIGCONT.
 bool Ends(int signal) {
   return signal == SIGTERM || signal == SIGINT || signal == SIGHUP ||
          signal == SIGQUIT;
@@ -63,13 +63,13 @@ std::vector<std::string> OwnEnvironment() {
   return environment;
 }
 
-// The file of /proc; empty if it cannot be read.
+// The content of /proc/<pid>/<file>; empty if the file cannot be read.
 std::string ReadProc(pid_t pid, const char* file) {
   std::ifstream in("/proc/" + std::to_string(pid) + "/" + file);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The worker's rank in the environment that the process began with; -1: none.
+// RANK in the process's initial environment; -1: none.
 int RankOf(pid_t pid) {
   const std::string environment = '\0' + ReadProc(pid, "environ");
   constexpr std::string_view kName("\0RANK=", 6);
@@ -107,22 +107,22 @@ class GuardianLoop {
         agent_(std::move(agent)),
         child_ended_(std::move(child_ended)) {}
 
-  // Until the agent is gone.
-  void Serve() {
+  // Serves commands until the agent is gone.
+  void ServeUntilAgentIsGone() {
     while (Turn()) {
     }
   }
 
-  // Until no descendant is left.
+  // Kills and reaps until no descendant is left.
   void Sweep();
 
-  // What the agent has asked to be removed after its end.
-  void TidyUp() { RemoveSocketFolder(folder_); }
+  // Removes the folder that the agent has asked to remove after its end.
+  void RemoveFolder() { RemoveSocketFolder(folder_); }
 
  private:
   struct Worker {
     pid_t pid = 0;
-    OwnedFd outcome;  // open until it is known whether the program runs
+    OwnedFd outcome;  // open until the program has been executed or has failed
     std::optional<StartFailure> failure;
     bool signalled = false;
   };
@@ -139,32 +139,34 @@ class GuardianLoop {
   void RestoreTerminal();
   void Settle(int local_rank, Worker* worker);
   void Reap();
-  // An orphan gets a signal that ends it, or has ended.
+  // Called before an orphan gets a terminating signal, or if it ended already.
   void Remember(const ProcessEntry& orphan, int signal);
   void NoteOrphan(pid_t pid, int wait_status);
-  void Tell(const Notice& notice) { channel_.Queue(Encode(notice)); }
+  void SendNotice(const Notice& notice) { channel_.Queue(Encode(notice)); }
 
   FrameChannel channel_;
   const OwnedFd agent_;
   const OwnedFd child_ended_;
-  std::map<int, Worker> workers_;  // by local rank; until reaped
-  // Groups whose leader has been reaped; a descendant may still be in one.
+  std::map<int, Worker> workers_;  // indexed by local rank, until reaped
+  // Groups whose leader has been reaped; a descendant may still be in them.
   std::set<pid_t> leaderless_groups_;
-  // Orphans that got a signal, and those of them that it has ended, since the
-  // last AllGone.
+  // Orphans that got a signal since the last AllGone, and those that ended
+  // because of it.
   struct Signalled {
     LeftBehind who;
-    bool caught = false;  // it has a handler of the signal
+    bool caught = false;  // whether the orphan handles the signal
   };
   std::map<pid_t, Signalled> signalled_;
   std::vector<LeftBehind> left_behind_;
-  std::string folder_;  // of sockets, to be removed at the end
-  OwnedFd terminal_;    // to be given its modes back; open: there is one
+  std::string folder_;  // removed after the agent's end; may be empty
+  OwnedFd terminal_;    // restored after the agent's end; closed: none
   TerminalModes terminal_modes_;
-  int starting_ = 0;  // workers whose outcome is open
+  int starting_ = 0;  // workers with an open outcome
   uint64_t starts_taken_ = 0;
-  bool occupied_ = false;  // something was started since the last AllGone
-  bool sweeping_ = false;  // whatever appears is killed, until AllGone
+  // whether a worker was started since the last AllGone
+  bool occupied_ = false;
+  // whether new descendants are killed at once, until AllGone
+  bool sweeping_ = false;
   int sweep_milliseconds_ = kSweepMilliseconds;
 };
 
@@ -174,7 +176,7 @@ bool GuardianLoop::Turn() {
   if (channel_.unsent() > 0) line.events |= POLLOUT;
   std::vector<pollfd> fds = {
       line, {child_ended_.get(), POLLIN, 0}, {agent_.get(), POLLIN, 0}};
-  std::vector<int> starting;  // local ranks, for fds[3], fds[4], …
+  std::vector<int> starting;  // local ranks of fds[3], fds[4], …
   for (const auto& [local_rank, worker] : workers_) {
     if (!worker.outcome.open()) continue;
     fds.push_back({worker.outcome.get(), POLLIN, 0});
@@ -191,12 +193,12 @@ bool GuardianLoop::Turn() {
   signalfd_siginfo info;
   while (read(child_ended_.get(), &info, sizeof info) > 0) {
   }
-  // Before Reap, which may find that nothing is left.
+  // Before Reap, which may report that nothing is left.
   if (sweeping_) KillDescendants({});
   Reap();
   if (fds[2].revents != 0) return false;
   if ((fds[0].revents & ~POLLOUT) != 0 && !channel_.Fill()) return false;
-  // Even if none came now: some may have been left while not listening.
+  // Also if no command came now: some may be unread from before a pause.
   return TakeCommands() && channel_.Flush();
 }
 
@@ -221,7 +223,7 @@ void GuardianLoop::Handle(StartCommand start) {
   sweeping_ = false;
   const int local_rank = start.local_rank;
   if (workers_.count(local_rank) != 0) {
-    Tell(NotStartedNotice{local_rank, "local rank in use", "", EBUSY});
+    SendNotice(NotStartedNotice{local_rank, "local rank in use", "", EBUSY});
     return;
   }
   SpawnRequest request;
@@ -244,13 +246,14 @@ void GuardianLoop::Handle(StartCommand start) {
     return;
   }
   auto& failure = std::get<StartFailure>(outcome);
-  Tell(NotStartedNotice{local_rank, failure.step, failure.path, failure.error});
+  SendNotice(
+      NotStartedNotice{local_rank, failure.step, failure.path, failure.error});
   Reap();
 }
 
 void GuardianLoop::Handle(const SignalCommand& command) {
-  Reap();  // Those that have ended already did so by themselves.
-  if (!occupied_) return;  // AllGone has been told: there is nobody
+  Reap();  // Processes that have already ended count as ended by themselves.
+  if (!occupied_) return;  // AllGone was reported: no process is left
   for (auto& [local_rank, worker] : workers_) {
     if (command.local_rank.value_or(local_rank) != local_rank) continue;
     worker.signalled = true;
@@ -258,8 +261,8 @@ void GuardianLoop::Handle(const SignalCommand& command) {
     if (Ends(command.signal)) kill(-worker.pid, SIGCONT);
   }
   if (command.local_rank) return;
-  // Never by number to a group without a leader: once it is empty the number
-  // may be another's.
+  // Groups without a leader are signalled process by process: once such a group
+  // is empty, its number may belong to another group.
   if (command.everything || !leaderless_groups_.empty()) {
     for (const ProcessEntry& process : Descendants(getpid())) {
       const bool told = std::any_of(
@@ -289,7 +292,8 @@ void GuardianLoop::Handle(const TerminalCommand& command) {
   }
 }
 
-// Not if a shell has set modes of its own: it may show its prompt by now.
+// Restores the terminal's modes unless another program, such as the shell, has
+// changed them since.
 void GuardianLoop::RestoreTerminal() {
   if (terminal_.open() &&
       HasModes(terminal_.get(), terminal_modes_.forwarding)) {
@@ -298,15 +302,15 @@ void GuardianLoop::RestoreTerminal() {
   terminal_.Close();
 }
 
-// Learns once whether the worker's program came to run. That it did is told at
-// once; that it did not, when the child has been reaped and its local rank can
-// be taken again.
+// Reads once whether the worker's program was executed, and reports a success
+// at once. A failure is reported when the child has been reaped and its local
+// rank is free again.
 void GuardianLoop::Settle(int local_rank, Worker* worker) {
   if (!worker->outcome.open()) return;
   worker->failure = ReadStartFailure(worker->outcome);
   worker->outcome.Close();
   --starting_;
-  if (!worker->failure) Tell(StartedNotice{local_rank, worker->pid});
+  if (!worker->failure) SendNotice(StartedNotice{local_rank, worker->pid});
 }
 
 void GuardianLoop::Reap() {
@@ -316,7 +320,7 @@ void GuardianLoop::Reap() {
     const auto ended =
         std::find_if(workers_.begin(), workers_.end(),
                      [pid](const auto& one) { return one.second.pid == pid; });
-    if (ended == workers_.end()) {  // an orphan of a worker's
+    if (ended == workers_.end()) {  // an orphan of a worker
       NoteOrphan(pid, status);
       continue;
     }
@@ -324,17 +328,18 @@ void GuardianLoop::Reap() {
     Worker& worker = ended->second;
     Settle(local_rank, &worker);
     if (worker.failure) {
-      Tell(NotStartedNotice{local_rank, worker.failure->step,
-                            worker.failure->path, worker.failure->error});
+      SendNotice(NotStartedNotice{local_rank, worker.failure->step,
+                                  worker.failure->path, worker.failure->error});
     } else {
-      Tell(EndedNotice{local_rank, pid, status, worker.signalled});
+      SendNotice(EndedNotice{local_rank, pid, status, worker.signalled});
     }
     leaderless_groups_.insert(pid);
     workers_.erase(ended);
   }
   if (pid == 0 || !occupied_) return;
-  // ECHILD. Orphans come to this process, so no child means no descendant.
-  Tell(AllGoneNotice{starts_taken_, std::move(left_behind_)});
+  // ECHILD: no child is left, and therefore no descendant, because orphans
+  // become children of this process.
+  SendNotice(AllGoneNotice{starts_taken_, std::move(left_behind_)});
   left_behind_.clear();
   signalled_.clear();
   leaderless_groups_.clear();
@@ -349,8 +354,8 @@ void GuardianLoop::Remember(const ProcessEntry& orphan, int signal) {
                             Catches(orphan.pid, signal)};
 }
 
-// One that ended by itself meanwhile, such as Python's resource tracker, which
-// ignores the signal, was not stopped.
+// Records a leftover process that Muster stopped; not one that ended by itself
+// meanwhile, such as Python's resource tracker, which ignores the signal.
 void GuardianLoop::NoteOrphan(pid_t pid, int wait_status) {
   const auto found = signalled_.find(pid);
   if (found == signalled_.end()) return;
@@ -386,11 +391,11 @@ void RunGuardian(OwnedFd socket, OwnedFd agent) {
   if (child_ended.open()) {
     GuardianLoop loop(std::move(socket), std::move(agent),
                       std::move(child_ended));
-    loop.Serve();
+    loop.ServeUntilAgentIsGone();
     loop.Sweep();
-    loop.TidyUp();
+    loop.RemoveFolder();
   }
-  // Not exit: what the agent registered to run at its own end is not ours.
+  // Not exit: the agent's atexit handlers must not run here.
   _exit(0);
 }
 

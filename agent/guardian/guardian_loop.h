@@ -5,14 +5,14 @@
 
 namespace muster::agent {
 
-// The guardian's whole life, in the child that Guardian::Fork made: starts,
-// signals and reaps workers as the agent's commands on `socket` say, until the
-// agent is gone; then kills every descendant, removes what the agent would have
-// removed, and ends the process.
+// The main function of the guardian, called in the child that Guardian::Fork
+// made. Starts, signals and reaps workers as the commands on `socket` say,
+// until the agent is gone; then kills every descendant, removes what the agent
+// would have removed, and exits.
 //
-// `agent` is a pidfd of the agent, or closed where the kernel has none: the
-// socket's end of file alone tells then. Takes over the process: its session,
-// descriptors, signal dispositions and mask, stdio and name.
+// `agent` is a pidfd of the agent; it is closed on kernels without pidfd, and
+// then only the socket's end of file shows the agent's death. Takes over the
+// process: session, descriptors, signal dispositions and mask, stdio and name.
 [[noreturn]] void RunGuardian(OwnedFd socket, OwnedFd agent);
 
 }  // namespace muster::agent

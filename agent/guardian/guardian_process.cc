@@ -19,7 +19,7 @@
 namespace muster::agent {
 namespace {
 
-// For kernels without close_range (before 5.9).
+// Closes descriptors one by one, for kernels without close_range (before 5.9).
 void CloseListed(const std::vector<int>& kept) {
   DIR* const listing = opendir("/proc/self/fd");
   if (listing == nullptr) return;
@@ -50,9 +50,9 @@ void CloseAllBut(std::vector<int> kept) {
   CloseListed(kept);
 }
 
-// The agent's stdio would otherwise stay open as long as the guardian lives:
-// `launch | cat` must end with launch.
-void LetGoOfStdio() {
+// Replaces stdio by /dev/null. Otherwise the agent's stdio would stay open as
+// long as the guardian lives, and `launch | cat` would not end with launch.
+void ReplaceStdio() {
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null < 0) return;
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) dup2(null, fd);
@@ -61,10 +61,10 @@ void LetGoOfStdio() {
 
 constexpr char kName[] = "muster-guardian";
 
-// Both names that tools know a process by: the short one, and in place of the
-// agent's command line one of its own, so that `pkill -9 -f` for launch or the
-// script leaves the guardian alive, which then kills what is left.
-void TakeName() {
+// Sets the process's short name and replaces the command line that it inherits
+// from the agent. `pkill -9 -f` for launch or the script then spares the
+// guardian, which kills the remaining processes.
+void SetProcessName() {
   prctl(PR_SET_NAME, kName);
   const OwnedFd file(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
   std::string shown;
@@ -73,8 +73,8 @@ void TakeName() {
   while (file.open() && (got = read(file.get(), piece, sizeof piece)) > 0) {
     shown.append(piece, static_cast<size_t>(got));
   }
-  // The arguments lie in one piece, from argv[0] on; checked, since a program
-  // may have set this pointer to something else.
+  // The arguments are contiguous in memory from argv[0] on. This is checked,
+  // because a program may have changed the pointer.
   char* const arguments = program_invocation_name;
   if (shown.size() < sizeof kName ||
       shown.compare(0, std::strlen(arguments) + 1, arguments,
@@ -88,15 +88,15 @@ void TakeName() {
 }  // namespace
 
 OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept) {
-  // A session of its own: a terminal's Ctrl-C, and a SIGKILL to the agent's
-  // process group, do not reach it.
+  // A new session: a terminal's Ctrl-C, or a SIGKILL to the agent's process
+  // group, does not reach the guardian.
   setsid();
-  TakeName();
+  SetProcessName();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // All signals stay blocked, so that SIGTERM to a whole cgroup (systemd,
-  // Slurm) does not end it, nor a stop signal leave it asleep while the agent
-  // dies.
-  // An inherited "ignore" of SIGCHLD would have the kernel reap unasked.
+  // All signals stay blocked: SIGTERM to a whole cgroup (systemd, Slurm) must
+  // not end the guardian, and a stop signal must not suspend it while the agent
+  // dies. If SIGCHLD were ignored (inherited), the kernel would reap the
+  // workers itself.
   struct sigaction by_default = {};
   by_default.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &by_default, nullptr);
@@ -105,9 +105,9 @@ OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept) {
   for (const int fd : kept) {
     if (fd >= 0) kept_ones.push_back(fd);
   }
-  LetGoOfStdio();
+  ReplaceStdio();
   CloseAllBut(std::move(kept_ones));
-  // Without these the allocator keeps what one large environment took.
+  // Makes the allocator return the memory of a large environment to the system.
   mallopt(M_MMAP_THRESHOLD, 64 << 10);
   mallopt(M_TRIM_THRESHOLD, 64 << 10);
 

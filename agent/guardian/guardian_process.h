@@ -8,10 +8,9 @@
 namespace muster::agent {
 
 // Turns a freshly forked child, in which all signals are blocked, into the
-// guardian's process: a session and a name of its own, a sub-reaper, deaf to
-// every signal that can be blocked, with /dev/null as stdio and no descriptor
-// besides those and `kept`. Returns a signalfd that tells of children's ends;
-// closed if there is none to be had.
+// guardian's process: its own session and name, a sub-reaper, all signals still
+// blocked, /dev/null as stdio, and no other descriptors than `kept`. Returns a
+// signalfd for SIGCHLD; closed if none can be made.
 OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept);
 
 }  // namespace muster::agent

@@ -1,4 +1,5 @@
-// What the guardian is as a process: small, quiet, and fit for a pod.
+// Tests of the guardian's process: memory, descriptors, signals, and its
+// behaviour under PID 1.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -19,7 +20,8 @@
 namespace muster::agent {
 namespace {
 
-// Waits until the guardian has taken a command, and so has become itself.
+// Waits until the guardian has handled a command, and therefore has finished
+// its set-up.
 void Settle(Guardian* guardian) {
   const OutputPipe out;
   EventReader events(guardian);
@@ -52,7 +54,7 @@ TEST(GuardianProcess, HoldsNothingOfTheAgentsOpen) {
   for (const auto& entry :
        std::filesystem::directory_iterator(Proc(*guardian) + "/fd")) {
     const std::string target = std::filesystem::read_symlink(entry).string();
-    // "socket:[1234]", "anon_inode:[pidfd]" (its name depends on the kernel).
+    // The name depends on the kernel: "socket:[1234]", "anon_inode:[pidfd]".
     held.insert(target.substr(0, target.find(':')));
   }
   EXPECT_EQ(held,
@@ -89,9 +91,9 @@ TEST(GuardianProcess, TakesLittleMemoryEvenAfterALargeEnvironment) {
 // The main function of the first process (pid 1) of a container. The kernel
 // makes pid 1 the parent of every orphan, which pid 1 must reap. Returns an
 // exit code.
-int LiveAsTheFirstProcess() {
+int RunAsPid1() {
   if (getpid() != 1) return 10;
-  // The walk needs the /proc of this namespace.
+  // Descendants are found in the /proc of this PID namespace.
   mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
   if (mount("proc", "/proc", "proc", 0, nullptr) != 0) return 11;
   auto guardian = *Guardian::Fork();
@@ -106,13 +108,13 @@ int LiveAsTheFirstProcess() {
   }
   pid_t orphan = 0;
   if (read(ends[0], &orphan, sizeof orphan) != sizeof orphan) return 13;
-  // Only reaping makes both pids vanish.
+  // Both pids vanish only when they are reaped.
   while (kill(stranger, 0) == 0 || kill(orphan, 0) == 0) {
     pollfd fd = {guardian->fd(), POLLIN, 0};
     if (poll(&fd, 1, 30000) != 1) return 14;
     if (!guardian->Next().empty()) return 15;
   }
-  // The guardian still reports the ends of its own workers.
+  // The guardian still reports the ends of its workers.
   const OutputPipe out;
   EventReader events(guardian.get());
   if (!guardian->Start(Staged(0, {"exit", "5"}, out)).ok()) return 16;
@@ -127,7 +129,7 @@ TEST(GuardianProcess, ReapsStrangersAsTheFirstProcessOfAPod) {
   if (outer == 0) {
     if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0) _exit(77);
     const pid_t first = fork();
-    if (first == 0) _exit(LiveAsTheFirstProcess());
+    if (first == 0) _exit(RunAsPid1());
     int status = 0;
     waitpid(first, &status, 0);
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 99);

@@ -20,9 +20,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Whether this system refuses memory policies to everybody: a kernel without
-// NUMA, a container's seccomp profile.
-bool MayNotPrefer() { return syscall(SYS_set_mempolicy, 0, nullptr, 0) != 0; }
+// Whether this system refuses memory policies: a kernel without NUMA, a
+// container's seccomp profile.
+bool RefusesMemoryPolicies() {
+  return syscall(SYS_set_mempolicy, 0, nullptr, 0) != 0;
+}
 
 class GuardianTest : public ::testing::Test {
  protected:
@@ -37,8 +39,8 @@ class GuardianTest : public ::testing::Test {
         guardian_->Start(Staged(local_rank, std::move(acts), out_)).ok());
   }
 
-  // What one worker that does `acts` says, and that it exits with 0.
-  std::string Said(std::vector<std::string> acts) {
+  // The output of a worker that performs `acts` and must exit with 0.
+  std::string OutputOf(std::vector<std::string> acts) {
     Start(0, std::move(acts));
     std::string line = out_.Line();
     EXPECT_EQ(events_.Await<WorkerEnded>().wait_status, 0);
@@ -55,7 +57,7 @@ class GuardianTest : public ::testing::Test {
     return failure;
   }
 
-  // A file of this test's own with that content and mode.
+  // Creates a file with that content and mode in this test's folder.
   std::string File(const std::string& name, const std::string& content,
                    mode_t mode) {
     std::string path = ::testing::TempDir() + "/guardian_test_" +
@@ -111,7 +113,7 @@ TEST_F(GuardianTest, BindsAWorkerToTheCpusItIsGiven) {
   EXPECT_EQ(out_.Line(), std::to_string(last));
   events_.Await<AllGone>();
   // The guardian's own CPU affinity is unchanged: the next worker is not bound.
-  const std::string bound = Said({"say-cpus"});
+  const std::string bound = OutputOf({"say-cpus"});
   EXPECT_EQ(bound == std::to_string(last), CPU_COUNT(&own) == 1) << bound;
 }
 
@@ -136,9 +138,9 @@ TEST_F(GuardianTest, PrefersAMemoryNodeWhereTheKernelLetsIt) {
   spec.memory_node = 0;
   ASSERT_TRUE(guardian_->Start(spec).ok());
   const std::string policy = out_.Line();
-  EXPECT_TRUE(policy == "1 of 1" || MayNotPrefer()) << policy;
+  EXPECT_TRUE(policy == "1 of 1" || RefusesMemoryPolicies()) << policy;
   events_.Await<AllGone>();
-  // A node that there is not costs nothing but the preference.
+  // A NUMA node that does not exist is ignored.
   spec.memory_node = 1023;
   ASSERT_TRUE(guardian_->Start(spec).ok());
   EXPECT_NE(out_.Line(), "1 of 1");
@@ -230,29 +232,29 @@ TEST_F(GuardianTest, RefusesWhatNoProcessCanBeGiven) {
   spec.environment = {{"A", std::string(9 << 20, 'x')}};
   EXPECT_THAT(std::string(guardian_->Start(spec).message()),
               HasSubstr("bytes, more than 8388608"));
-  // None of these has hurt.
-  EXPECT_EQ(Said({"say-stdin"}), "null");
+  // The guardian still starts workers.
+  EXPECT_EQ(OutputOf({"say-stdin"}), "null");
 }
 
 TEST_F(GuardianTest, WorkersGetNothingButTheirThreeDescriptors) {
-  const OutputPipe another;  // open in the agent
-  EXPECT_EQ(Said({"say-descriptors"}), "0 1 2 ");
+  const OutputPipe another;  // open in the agent when the worker starts
+  EXPECT_EQ(OutputOf({"say-descriptors"}), "0 1 2 ");
 }
 
 TEST_F(GuardianTest, WorkersReadNothingFromStdin) {
-  EXPECT_EQ(Said({"say-stdin"}), "null");
+  EXPECT_EQ(OutputOf({"say-stdin"}), "null");
 }
 
 TEST_F(GuardianTest, WorkersHaveNoSignalBlockedOrIgnored) {
-  // What this process ignores or blocks now, as nohup would have it, the
-  // guardian inherits.
+  // The guardian inherits ignored and blocked signals of this process, for
+  // instance from nohup.
   std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   guardian_ = *Guardian::Fork();
   std::signal(SIGHUP, SIG_DFL);
   std::signal(SIGPIPE, SIG_DFL);
   events_ = EventReader(guardian_.get());
-  EXPECT_EQ(Said({"say-signals"}), "end");
+  EXPECT_EQ(OutputOf({"say-signals"}), "end");
 }
 
 TEST_F(GuardianTest, WorkersStartInTheirDirectory) {
@@ -280,7 +282,8 @@ TEST_F(GuardianTest, TheEnvironmentIsTheAgentsWithTheDifferences) {
 TEST_F(GuardianTest, CarriesArgumentsAndEnvironmentOfNearlyAMegabyteEach) {
   rlimit stack = {};
   getrlimit(RLIMIT_STACK, &stack);
-  // A quarter of it is what the kernel lets them have together.
+  // The kernel limits arguments and environment to a quarter of the stack
+  // limit.
   if (stack.rlim_cur < 8 << 20) GTEST_SKIP() << "needs ulimit -s 8192";
   std::vector<std::string> acts = {"say-sizes", "ignore-rest"};
   for (int i = 0; i < 9; ++i) acts.emplace_back(100000, 'a');
@@ -305,7 +308,7 @@ TEST_F(GuardianTest, AWorkerLeadsASession) {
   EXPECT_EQ(session, std::to_string(events_.Await<WorkerStarted>().pid));
 }
 
-// Both commands reach the guardian at once: the worker has hardly been forked.
+// Both commands reach the guardian together, just after the worker's fork.
 TEST_F(GuardianTest, ASignalRightAfterTheStartIsNotLost) {
   for (int i = 0; i < 50; ++i) {
     Start(0, {"pause"});
@@ -319,7 +322,7 @@ TEST_F(GuardianTest, WhetherAWorkerWasSignalledBeforeItsEndIsTold) {
   Start(0, {"say-pid", "pause"});
   const int pid = std::stoi(out_.Line());
   const OwnedFd process = OpenPidFd(pid);
-  // Its end and the signal to it reach the guardian together.
+  // The worker's end and the signal to it reach the guardian together.
   ASSERT_EQ(kill(guardian_->pid(), SIGSTOP), 0);
   ASSERT_EQ(kill(pid, SIGKILL), 0);
   EXPECT_TRUE(!process.open() || Ends(process));
@@ -421,12 +424,12 @@ TEST_F(GuardianTest, SaysAllGoneOnceForManyThatEndWhileOthersStart) {
   for (int i = 0; i < 32; ++i) Start(i, {"exit", "0"});
   std::vector<GuardianEvent> before;
   events_.Await<AllGone>(&before);
-  EXPECT_EQ(before.size(), 64u);  // a start and an end each
+  EXPECT_EQ(before.size(), 64u);  // a start and an end of each worker
 }
 
 TEST_F(GuardianTest, AnAllGoneFromBeforeTheLatestStartIsNotTold) {
   Start(0, {"say-pid", "exit", "0"});
-  // Gone, or a zombie that the guardian reaps before it takes a command.
+  // The worker has ended; the guardian reaps it before it handles a command.
   const OwnedFd worker = OpenPidFd(std::stoi(out_.Line()));
   ASSERT_TRUE(!worker.open() || Ends(worker));
   Start(1, {"say-pid", "pause"});
@@ -467,14 +470,14 @@ TEST_F(GuardianTest, IsDeafToTheSignalsThatEndAnAgent) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) {
     kill(guardian_->pid(), signal);
   }
-  EXPECT_EQ(Said({"say-stdin"}), "null");
+  EXPECT_EQ(OutputOf({"say-stdin"}), "null");
 }
 
 TEST_F(GuardianTest, SignalsWithNobodyThereDoNothing) {
   guardian_->SignalAll(SIGTERM, Guardian::Reach::kProcessGroups);
   guardian_->SignalAll(SIGKILL, Guardian::Reach::kEverything);
-  // Not even to the worker that is started next.
-  EXPECT_EQ(Said({"say-stdin"}), "null");
+  // The signal does not reach the next worker either.
+  EXPECT_EQ(OutputOf({"say-stdin"}), "null");
 }
 
 }  // namespace

@@ -5,10 +5,10 @@
 
 namespace muster::agent {
 
-// A process that a worker had started, that outlived the worker, and that
-// Muster stopped.
+// A process started by a worker that outlived the worker and was stopped by
+// Muster.
 struct LeftBehind {
-  int rank = -1;     // RANK in its environment; -1: not known
+  int rank = -1;     // RANK in its environment; -1: unknown
   std::string name;  // the kernel's short name, at most 15 bytes
 
   bool operator==(const LeftBehind&) const = default;

@@ -3,7 +3,8 @@
 namespace muster::agent {
 
 LivingGuardians& LivingGuardians::OfThisProcess() {
-  // Never destroyed: a guardian may be ended by another static's destructor.
+  // Never destroyed, because another static object's destructor may end a
+  // guardian.
   static auto* const living = new LivingGuardians;
   return *living;
 }

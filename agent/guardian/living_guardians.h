@@ -8,10 +8,10 @@
 
 namespace muster::agent {
 
-// The guardians that are children of this process (usually one), and its other
-// children that are not workers (NCCL id processes). When a guardian has died,
-// this process kills the workers that the guardian left, but must not kill the
-// processes in this list. Thread-safe.
+// The children of this process that are not workers: the guardians (usually
+// one) and the NCCL id processes. When a guardian has died, this process kills
+// the workers that the guardian left, but must not kill the processes in this
+// list. Thread-safe.
 class LivingGuardians {
  public:
   static LivingGuardians& OfThisProcess();

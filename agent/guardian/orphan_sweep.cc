@@ -9,8 +9,8 @@
 namespace muster::agent {
 
 std::vector<ProcessEntry> ChildrenOfThisProcess() {
-  // One small file instead of a walk through all of /proc, which costs
-  // milliseconds at every start. Absent from some kernels' configuration.
+  // Reading this file is much faster than a walk through /proc, which takes
+  // milliseconds. Some kernels are built without it.
   std::ifstream listing("/proc/thread-self/children");
   if (listing) {
     pid_t pid = 0;
@@ -34,8 +34,8 @@ bool OrphanSweep::Pass(const std::vector<ProcessEntry>& spared) {
     }
     left_ += (left_.empty() ? "" : ", ") + std::to_string(process.pid);
   }
-  // Empty only if the walk found none: one that was reaped just now may have
-  // left children, and the next walk shows them as ours.
+  // Returns only if the walk found none: a process that was reaped just now may
+  // have left children, which the next walk finds.
   if (found.empty()) return true;
   if (std::chrono::steady_clock::now() >= end_) return true;
   wait_ = std::min(2 * wait_, std::chrono::milliseconds(50));

@@ -9,28 +9,28 @@
 
 namespace muster::agent {
 
-// The children that this process has now. For a process with one thread.
+// The current children of this process. For a process with one thread.
 std::vector<ProcessEntry> ChildrenOfThisProcess();
 
-// What the agent does once its guardian is dead: it is a sub-reaper, so that
-// workers and their descendants have become its own, and it kills and reaps
-// them. It cannot tell theirs from other children of its own: the caller names
-// those to spare.
+// The agent's clean-up after the guardian's death. The agent is a sub-reaper,
+// so the workers and their descendants have become its children, and it kills
+// and reaps them. It cannot distinguish them from other children: the caller
+// names those to spare.
 class OrphanSweep {
  public:
-  // Until when it is tried: a process that hangs in the kernel dies late or
-  // never.
+  // The limit of the clean-up: a process in an uninterruptible system call may
+  // never die.
   static constexpr std::chrono::seconds kDeadline{10};
 
   OrphanSweep() : end_(std::chrono::steady_clock::now() + kDeadline) {}
 
-  // Kills and reaps what there is besides `spared` and theirs; does not wait.
-  // True once nothing is left or the deadline has passed: look again after
-  // wait() otherwise.
+  // Kills and reaps all children except `spared` and their descendants; does
+  // not wait. Returns true once no process is left or the deadline has passed;
+  // otherwise call again after wait().
   bool Pass(const std::vector<ProcessEntry>& spared);
   std::chrono::milliseconds wait() const { return wait_; }
 
-  // Empty if nothing was left; else what would not die, for people.
+  // Names the processes that did not die, for a message; empty if none.
   const std::string& left() const { return left_; }
 
  private:

@@ -7,24 +7,23 @@
 
 namespace muster::agent {
 
-// Waits until `fd` can be read; false after half a minute, which only a broken
-// program needs, or a machine that stands still.
+// Waits until `fd` is readable. Returns false after half a minute.
 bool BecomesReadable(int fd);
 
-// A pipe that a worker and all its descendants hold as stdout: what they say,
-// and, by its end of file, that none of them lives any more.
+// A pipe that a worker and all its descendants hold as stdout. The pipe carries
+// their output, and its end of file shows that none of them is alive.
 class OutputPipe {
  public:
   OutputPipe();
-  // The same with a name in the file system, for those whose stdout is not the
-  // test's to choose.
+  // A named pipe at `path`, for processes whose stdout the test cannot choose.
   explicit OutputPipe(const std::string& path);
 
   int write_end() const { return write_.get(); }
   void CloseWriteEnd() { write_.Close(); }
-  // The next line without its end; empty with a test failure if none comes.
+  // The next line without its newline; empty, with a test failure, if none
+  // comes.
   std::string Line();
-  // Whether every holder of the write end has gone, before the deadline.
+  // Whether every holder of the write end has ended before the deadline.
   bool EveryHolderGone();
 
  private:

@@ -5,12 +5,12 @@
 
 namespace muster::agent {
 
-// The one file that may lie there as well (see agent/preemption).
+// The only regular file allowed in the folder (see agent/preemption).
 inline constexpr char kFileAmongSockets[] = "preemption.json";
 
-// Removes `folder`, the sockets and pipes in it, and kFileAmongSockets. Where
-// it is not this user's own, is a link, or holds something else, that stays,
-// and the folder with it. Says nothing.
+// Removes `folder`, the sockets and pipes in it, and kFileAmongSockets. Does
+// nothing if `folder` is a link or belongs to another user; anything else in
+// the folder is kept, and the folder with it. Errors are ignored.
 void RemoveSocketFolder(const std::string& folder);
 
 }  // namespace muster::agent

@@ -41,7 +41,7 @@ TEST_F(SocketFolder, GoesWithItsSockets) {
   MakeSocket("1.1");
   RemoveSocketFolder(folder_);
   EXPECT_FALSE(Exists());
-  RemoveSocketFolder(folder_);  // once more: there is nothing
+  RemoveSocketFolder(folder_);  // The second call finds no folder.
 }
 
 TEST_F(SocketFolder, GoesWithTheNoticeOfAPreemption) {

@@ -19,11 +19,11 @@
 namespace muster::agent {
 namespace {
 
-// A child makes its session within microseconds, and on a machine without a
-// free processor within milliseconds.
+// How long to wait for the child's setsid in one turn. It takes microseconds,
+// on a busy machine milliseconds.
 constexpr int kSessionTurnMilliseconds = 1;
 constexpr int kMaxSessionTurns = 1000;
-// One write of at most PIPE_BUF bytes is one read at the other end.
+// A write of at most PIPE_BUF bytes arrives in one read.
 constexpr size_t kMaxPathBytes = PIPE_BUF - 64;
 
 std::string EncodeFailure(const StartFailure& failure) {
@@ -34,14 +34,15 @@ std::string EncodeFailure(const StartFailure& failure) {
   return out.Take();
 }
 
-// A worker ignores the signals of `ignored` and no other: the guardian's own
-// dispositions (SIGPIPE) would survive exec.
+// Ignores the signals in `ignored` and resets all others to their defaults,
+// because exec keeps ignored signals (the guardian ignores SIGPIPE).
 void ResetSignals(uint64_t ignored) {
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction action = {};
     const bool is_ignored = (ignored >> (signal - 1) & 1) != 0;
     action.sa_handler = is_ignored ? SIG_IGN : SIG_DFL;
-    // Fails for SIGKILL, SIGSTOP and libc's own, which is as it should be.
+    // The call fails for SIGKILL, SIGSTOP and the signals of libc; this is
+    // harmless.
     sigaction(signal, &action, nullptr);
   }
   sigset_t none;
@@ -51,17 +52,18 @@ void ResetSignals(uint64_t ignored) {
 
 StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
                            pid_t agent) {
-  // A session, and with it a process group. A session each, because the
-  // kernel's autogroup scheduler deals out processors by session. First of all:
-  // the parent signals the group, see SignalGroup.
+  // Each worker gets its own session, because the kernel's autogroup scheduler
+  // distributes processors by session. setsid also makes a process group. It
+  // comes first because the parent waits for the group to signal it
+  // (SignalGroup).
   setsid();
 #ifdef PR_SET_PTRACER
-  // Where only ancestors may trace (Yama), the agent's debugger, which is none,
-  // may look where this worker hangs. Survives exec.
+  // Allows the agent's debugger to attach to this worker where Yama restricts
+  // tracing to ancestors. The permission survives exec.
   prctl(PR_SET_PTRACER, agent);
 #endif
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The parent may have died before the line above: nobody would signal then.
+  // If the parent died before the prctl above, no parent-death signal comes.
   if (getppid() != parent) raise(SIGKILL);
   if (request.stdin_fd >= 0 && dup2(request.stdin_fd, STDIN_FILENO) < 0) {
     return {"stdin", "", errno};
@@ -76,8 +78,8 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
     return {"stderr", "", errno};
   }
 #ifdef SYS_close_range
-  // Everything is opened close-on-exec; this holds even where one was not. A
-  // kernel without it (before 5.11) refuses, and nothing is lost.
+  // All descriptors are close-on-exec; this call covers those that libraries
+  // opened without the flag. Kernels before 5.11 refuse it, which is harmless.
   constexpr unsigned kCloseOnExec = 1 << 2;
   syscall(SYS_close_range, 3, ~0u, kCloseOnExec);
 #endif
@@ -109,7 +111,7 @@ std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request) {
   if (child == 0) {
     const std::string failure =
         EncodeFailure(BecomeProgram(request, parent, agent));
-    // Nobody to tell if this fails: the parent is gone.
+    // A failure is ignored: the parent is gone then.
     [[maybe_unused]] const ssize_t told =
         write(report.get(), failure.data(), failure.size());
     _exit(127);
@@ -118,8 +120,8 @@ std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request) {
 }
 
 void SignalGroup(pid_t child, const OwnedFd& outcome, int signal) {
-  // A parent cannot make its child's session, and with setpgid the child could
-  // not either. The outcome ends the wait for a child that died before.
+  // Only the child itself can call setsid, and setpgid by the parent would make
+  // the child's setsid fail. The loop ends early if the child has died.
   for (int turn = 0; outcome.open() && turn < kMaxSessionTurns; ++turn) {
     if (getsid(child) == child) break;
     pollfd settled = {outcome.get(), POLLIN, 0};

@@ -1,5 +1,5 @@
-// A worker that does what its arguments say, one after the other. For tests.
-// "say-into FIFO" makes it and all that it forks holders of that pipe.
+// A test worker that performs the steps that its arguments name, in order.
+// "say-into FIFO" makes the worker and its future children hold that pipe open.
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -25,16 +25,17 @@ namespace {
   while (true) pause();
 }
 
-// The parent does `as_parent`; the child goes on with what follows.
+// Forks: the parent calls `as_parent`, and the child returns and performs the
+// remaining steps.
 void ForkAnd(const std::function<void()>& as_parent) {
   std::cout.flush();
   if (fork() != 0) as_parent();
 }
 
-// For a while never the same process for long; then pauses. Bounded, and ended
-// where no process can be had: should a test fail to kill it, the machine must
-// live on.
-[[noreturn]] void Hop() {
+// Forks and exits again and again for a while, so that no single process lives
+// long; then pauses. The number of forks is limited, and a failed fork ends the
+// chain, so that a failing test does not harm the machine.
+[[noreturn]] void ForkRepeatedly() {
   for (int hops = 0; hops < 2000; ++hops) {
     if (fork() != 0) _exit(0);
   }
@@ -63,7 +64,7 @@ void SayDescriptors() {
   std::cout << std::endl;
 }
 
-// The signals blocked or ignored, by number.
+// Prints the numbers of the blocked or ignored signals.
 void SaySignals() {
   sigset_t mask;
   sigprocmask(SIG_BLOCK, nullptr, &mask);
@@ -90,7 +91,7 @@ void SaySizes(int argc, char** argv) {
   std::cout << arguments << " " << variables << std::endl;
 }
 
-// The CPUs that it may run on, as the kernel writes them.
+// Prints the CPUs that this process may run on, as the kernel writes them.
 void SayCpus() {
   const std::string name = "Cpus_allowed_list:\t";
   std::ifstream status("/proc/self/status");
@@ -101,7 +102,7 @@ void SayCpus() {
   }
 }
 
-// The NUMA policy of its memory, by the kernel's number, and the first nodes.
+// Prints the number of the memory's NUMA policy and the first nodes.
 void SayMemory() {
   int policy = -1;
   unsigned long nodes[1024 / 8 / sizeof(unsigned long)] = {};
@@ -131,7 +132,7 @@ int main(int argc, char** argv) {
       {"setsid", [] { setsid(); }},
       {"fork-and-pause", [] { ForkAnd(PauseForEver); }},
       {"fork-and-exit", [] { ForkAnd([] { _exit(0); }); }},
-      {"hop", Hop},
+      {"hop", ForkRepeatedly},
       {"say-pid", [] { std::cout << getpid() << std::endl; }},
       {"say-group", [] { std::cout << getpgrp() << std::endl; }},
       {"say-session", [] { std::cout << getsid(0) << std::endl; }},

@@ -8,9 +8,9 @@
 
 namespace muster::agent {
 
-// The StartCommand for `spec`, encoded. InvalidArgument, in words, for what no
-// process can be given: no argv, a NUL character, a variable's name that is
-// empty or holds '=', or more than fits in one message. Pure.
+// Encodes the StartCommand of `spec`. InvalidArgument: no argv, a NUL
+// character, a variable's name that is empty or contains '=', or more bytes
+// than fit in one message. Pure.
 absl::StatusOr<std::string> EncodeStart(const WorkerSpec& spec);
 
 }  // namespace muster::agent

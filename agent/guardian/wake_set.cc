@@ -44,7 +44,7 @@ void WakeSet::Forget(int fd) {
 }
 
 void WakeSet::RingAfter(std::chrono::nanoseconds wait) {
-  // Zero would mean "never" to the kernel.
+  // Zero would disable the kernel's timer.
   const int64_t count = std::max<int64_t>(wait.count(), 1);
   itimerspec when = {};
   when.it_value.tv_sec = count / kNanosecondsPerSecond;

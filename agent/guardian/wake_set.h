@@ -8,22 +8,23 @@
 
 namespace muster::agent {
 
-// Several descriptors and an alarm behind one descriptor that can be polled.
+// Several descriptors and one timer behind one descriptor for poll().
 class WakeSet {
  public:
-  // Internal: no descriptor is left.
+  // Internal: no free descriptor.
   absl::Status Open();
 
-  // Readable while one that is watched is, or from when the alarm is due.
+  // Readable while a watched descriptor is readable, or once the timer has
+  // expired.
   int fd() const { return epoll_.get(); }
 
-  // Descriptors that are closed (-1) are passed over.
+  // Ignores a closed descriptor (-1).
   absl::Status Watch(int fd);
   void Forget(int fd);
 
-  // Sets the one alarm, in place of an earlier one.
+  // Sets the timer, in place of an earlier setting.
   void RingAfter(std::chrono::nanoseconds wait);
-  // Makes a due alarm silent.
+  // Clears an expired timer.
   void Silence();
 
  private:

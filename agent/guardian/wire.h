@@ -16,20 +16,22 @@
 
 namespace muster::agent {
 
-// What agent and guardian say to each other: one message is the payload of one
+// The messages between agent and guardian: one message is the payload of one
 // frame (see frame_channel.h). Both ends are the same binary, so there is no
 // version. Integers are little-endian. Pure.
 
-// Beyond what any machine has: the numbers of CPUs and NUMA nodes.
+// Upper bounds of valid CPU and NUMA node numbers, higher than on any existing
+// machine.
 inline constexpr int kMaxCpus = 1 << 16;
 inline constexpr int kMaxMemoryNodes = 1 << 10;
 
-// The most bytes of one message. The kernel takes 2 MiB of arguments and
-// environment with default limits; the rest is room for limits set higher.
+// The maximum number of bytes in a message. With default limits the kernel
+// accepts 2 MiB of arguments and environment; the rest allows for higher
+// limits.
 inline constexpr size_t kMaxMessageBytes = 8 << 20;
 
-// Agent to guardian. The descriptors travel beside the frame, in this order,
-// one for each flag that is set.
+// Command of the agent: start a worker. Its descriptors are sent with the
+// frame, in the order of the flags, one for each flag that is set.
 struct StartCommand {
   int local_rank = 0;
   std::vector<std::string> argv;
@@ -37,34 +39,34 @@ struct StartCommand {
   std::vector<std::string> unset;
   std::string working_directory;
   std::vector<int> cpus;           // ascending; empty: not bound
-  std::optional<int> memory_node;  // preferred
+  std::optional<int> memory_node;  // preferred node
   uint64_t ignored_signals = 0;    // bit n - 1 is signal n
   bool has_stdin = false;
   bool has_stdout = false;
   bool has_stderr = false;
-  bool controls_terminal = false;  // with has_stdin
+  bool controls_terminal = false;  // requires has_stdin
 };
 struct SignalCommand {
   int signal = 0;
-  bool everything = false;        // descendants outside the groups as well
+  bool everything = false;  // also descendants outside of the workers' groups
   std::optional<int> local_rank;  // only this worker's group
 };
-// A folder of sockets to be removed once the agent is gone; takes the place of
-// one named before.
+// Command: remove this folder of sockets after the agent's end. Replaces an
+// earlier folder.
 struct RemoveCommand {
   std::string folder;
 };
-// A terminal to be given its modes back once the agent is gone, if it still has
-// those that the agent had set; takes the place of an earlier one. With `modes`
-// (see terminal_modes.h) a descriptor of it travels beside the frame; without,
-// there is none any more.
+// Command: restore a terminal's modes after the agent's end, if the terminal
+// still has the modes that the agent had set. Replaces an earlier command. With
+// `modes` (see terminal_modes.h) the terminal's descriptor is sent with the
+// frame; without them nothing is restored.
 struct TerminalCommand {
   std::string modes;
 };
 using Command =
     std::variant<StartCommand, SignalCommand, RemoveCommand, TerminalCommand>;
 
-// Guardian to agent.
+// Notice of the guardian: a worker was started.
 struct StartedNotice {
   int local_rank = 0;
   pid_t pid = 0;
@@ -79,13 +81,14 @@ struct EndedNotice {
   int local_rank = 0;
   pid_t pid = 0;
   int wait_status = 0;
-  bool signalled = false;  // by a SignalCommand, before it ended
+  // whether a SignalCommand reached the worker before its end
+  bool signalled = false;
 };
 struct AllGoneNotice {
-  // How many StartCommands the guardian had taken when nothing was left. An
-  // agent that has sent more knows that this notice is out of date.
+  // The number of StartCommands that the guardian had received when no process
+  // was left. An agent that has sent more ignores this outdated notice.
   uint64_t starts_taken = 0;
-  // Since the AllGone before; at most kMaxLeftBehind.
+  // the processes stopped since the last AllGoneNotice, at most kMaxLeftBehind
   std::vector<LeftBehind> left_behind;
 };
 inline constexpr size_t kMaxLeftBehind = 64;
@@ -95,7 +98,7 @@ using Notice =
 std::string Encode(const Command& command);
 std::string Encode(const Notice& notice);
 
-// InvalidArgument: unknown kind, cut short, bytes left over, or an impossible
+// InvalidArgument: an unknown kind, missing or extra bytes, or an impossible
 // value.
 absl::StatusOr<Command> DecodeCommand(std::string_view payload);
 absl::StatusOr<Notice> DecodeNotice(std::string_view payload);

@@ -8,8 +8,8 @@
 
 namespace muster::agent {
 
-// Appends fields to a message. Integers are little-endian; a string or a list
-// is its u32 length and then its parts.
+// Appends fields to a message. Integers are little-endian; a string or list is
+// its u32 length followed by its elements.
 class FieldWriter {
  public:
   explicit FieldWriter(uint8_t kind) { U8(kind); }
@@ -27,8 +27,8 @@ class FieldWriter {
   std::string bytes_;
 };
 
-// Reads fields back. After the first field that is not there, every read gives
-// zero or empty and `complete` is false: check once, at the end.
+// Reads the fields of a message. After a missing field every read returns zero
+// or an empty value and `complete` is false: check it once, at the end.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view bytes) : rest_(bytes) {}
@@ -39,11 +39,12 @@ class FieldReader {
   int32_t I32() { return static_cast<int32_t>(U32()); }
   std::string String();
   std::vector<std::string> Strings();
-  // The length of a list whose elements take at least `least_bytes` each, so
-  // that a forged length cannot ask for more memory than the message has.
+  // Reads the length of a list whose elements take at least `least_bytes` each.
+  // The bound keeps a forged length from allocating more memory than the
+  // message has.
   uint32_t Count(size_t least_bytes);
 
-  // Everything was there and nothing is left over.
+  // Whether no field was missing and no byte is left.
   bool complete() const { return !failed_ && rest_.empty(); }
 
  private:

@@ -26,7 +26,7 @@ void CheckGpus(const HealthScope& scope, Instant deadline,
   Add(ExamineVersions(facts), findings);
   Add(ExamineVisibleGpus(scope.visible_gpus, facts.gpus), findings);
   const GpuFacts visible = OnlyVisible(scope.visible_gpus, facts.gpus);
-  // Where none of those that are named is there, that has been told.
+  // If no named GPU exists, ExamineVisibleGpus has reported it.
   if (visible.devices.empty() && !facts.gpus.devices.empty()) return;
   Add(ExamineGpus(visible, facts.surroundings), findings);
   const int named = NamedGpus(scope.visible_gpus);
@@ -43,7 +43,7 @@ void CheckDisks(const HealthScope& scope, Instant deadline,
   Add(ExamineDisks(folders), findings);
 }
 
-// The worst first reason of those that `check` stands for.
+// An error that names the first finding of the worst severity for `check`.
 absl::Status Judge(const std::string& check,
                    const std::vector<Finding>& findings) {
   std::vector<const Finding*> wrong;

@@ -11,28 +11,30 @@
 namespace muster::agent {
 
 struct HealthScope {
-  // Where this node's job writes: logs, temporary files, checkpoints. Those
-  // that are not there yet are judged by the nearest folder above them.
+  // The folders that this node's job writes: logs, temporary files,
+  // checkpoints. For a folder that does not exist yet the nearest existing
+  // parent is checked.
   std::vector<std::string> folders;
-  // CUDA_VISIBLE_DEVICES of the workers-to-be; nullopt: not set.
+  // CUDA_VISIBLE_DEVICES of the future workers; nullopt: not set.
   std::optional<std::string> visible_gpus;
-  // How many GPUs the workers-to-be share out among themselves; 0: not known.
-  // Those that visible_gpus names are needed in any case.
+  // The number of GPUs that the workers need together; 0: unknown. The GPUs
+  // named by visible_gpus must exist in any case.
   int gpus_needed = 0;
-  // Within which the answer comes, whatever a driver or a file system does.
+  // The time limit of the whole check, even if a driver or a file system hangs.
   Duration timeout = std::chrono::seconds(60);
-  // The machine, and NVIDIA's library; other ones in tests.
+  // The machine's root folder and NVIDIA's library; replaced in tests.
   std::string root = "/";
   std::string nvml_library = "libnvidia-ml.so.1";
 };
 
-// The built-in checks of --health-checks ("gpu", "disk", "memory", "shm") on
-// this node: the errors among the findings of `launch doctor` that concern
-// them. Reads only; takes milliseconds, with GPUs tens of them. Thread-safe.
+// Runs the built-in checks of --health-checks ("gpu", "disk", "memory", "shm")
+// on this node: a node is unhealthy if `launch doctor` reports an error that
+// belongs to one of them. Reads only; takes milliseconds, with GPUs tens of
+// milliseconds. Thread-safe.
 //
-// FailedPrecondition: the node is not fit; one line with the first reason and
-// how many more there are. A driver or file system that does not answer within
-// the timeout is such a reason. InvalidArgument: no such check.
+// FailedPrecondition: the node is unhealthy; one line with the first reason and
+// the number of further ones. A driver or file system that does not answer
+// before the timeout is a reason. InvalidArgument: unknown check.
 absl::Status CheckHealth(const std::vector<std::string>& checks,
                          const HealthScope& scope);
 

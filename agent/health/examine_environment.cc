@@ -48,7 +48,7 @@ void ExamineLoopback(const NodeFacts& facts, const std::string& setting,
                      const std::vector<std::string>& chosen,
                      std::vector<Finding>& findings) {
   const auto usable = Usable(facts.network);
-  // A node that has nothing else has no choice.
+  // A node without other interfaces has no choice.
   if (AllLoopback(facts.network, chosen) &&
       !AllLoopback(facts.network, usable)) {
     findings.push_back(

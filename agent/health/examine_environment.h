@@ -10,19 +10,20 @@
 
 namespace muster::agent {
 
-// What is to be said of the variables that steer CUDA, NCCL and Gloo, given
-// what is on this node. Pure.
+// Findings about the environment variables of CUDA, NCCL and Gloo. Pure.
 std::vector<Finding> ExamineEnvironment(const NodeFacts& facts);
 
-// CUDA_VISIBLE_DEVICES (nullopt: not set) against the GPUs that there are.
+// Findings about CUDA_VISIBLE_DEVICES (nullopt: not set), compared with the
+// existing GPUs.
 std::vector<Finding> ExamineVisibleGpus(
     const std::optional<std::string>& visible, const GpuFacts& gpus);
 
-// How many devices CUDA_VISIBLE_DEVICES names; 0: it is not set or hides all.
+// The number of devices that CUDA_VISIBLE_DEVICES names; 0: it is not set, or
+// hides all.
 int NamedGpus(const std::optional<std::string>& visible);
 
-// `gpus` less those that CUDA_VISIBLE_DEVICES hides; all where it names none
-// of them, or MIG instances.
+// `gpus` without those that CUDA_VISIBLE_DEVICES hides; all of them if it names
+// none, or MIG instances.
 GpuFacts OnlyVisible(const std::optional<std::string>& visible, GpuFacts gpus);
 
 }  // namespace muster::agent

@@ -12,10 +12,10 @@
 namespace muster::agent {
 namespace {
 
-// Memory in use beyond this is somebody's; a driver keeps some for itself.
+// More memory in use than this belongs to a process; less is the driver's own.
 constexpr int64_t kDriversOwn = int64_t{2} << 30;
 
-// The GPUs of which `holds` is true.
+// The GPUs for which `holds` is true.
 std::vector<int> Those(const GpuFacts& gpus,
                        const std::function<bool(const GpuDevice&)>& holds) {
   std::vector<int> indices;
@@ -25,7 +25,7 @@ std::vector<int> Those(const GpuFacts& gpus,
   return indices;
 }
 
-// One finding for all of those GPUs.
+// Adds one finding for all GPUs in `which`.
 void Report(const char* id, const std::vector<int>& which,
             const std::string& what, std::vector<Finding>& findings) {
   if (which.empty()) return;
@@ -162,7 +162,7 @@ void ExamineModes(const GpuFacts& gpus, std::vector<Finding>& findings) {
       "persistence mode is off", findings);
 }
 
-// NVIDIA's catalogue: those that a program causes.
+// Xids that NVIDIA's catalogue lists as caused by programs.
 const std::set<int>& ApplicationXids() {
   static const auto& xids = *new std::set<int>{13, 31, 43, 45, 68};
   return xids;
@@ -174,7 +174,7 @@ void ExamineXids(const GpuFacts& gpus, const GpuSurroundings& surroundings,
     findings.push_back(
         Found("gpu-log-unread", "the kernel's log cannot be read"));
   }
-  // By GPU, how often each.
+  // for each GPU, the number of occurrences of each Xid
   std::map<std::string, std::map<int, int>> by_gpu;
   for (const XidEvent& event : surroundings.xids) {
     if (event.ago > std::chrono::hours(24)) continue;
@@ -223,7 +223,7 @@ std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
       return {Found("gpu-driver-hung",
                     "NVIDIA's management library does not answer")};
     case GpuFacts::State::kFailed:
-      // Told among the versions.
+      // Reported by ExamineVersions.
       if (gpus.error_code == kVersionMismatch) return {};
       return {Found(
           "gpu-driver-failed",
@@ -253,7 +253,7 @@ std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
 }
 
 std::vector<Finding> ExamineGpuCount(int needed, const GpuFacts& gpus) {
-  // A driver that fails, or shows none at all, is told of as that.
+  // A failing or missing driver has its own finding.
   const bool absent = gpus.state == GpuFacts::State::kNoDriver;
   const bool counted =
       gpus.state == GpuFacts::State::kRead && !gpus.devices.empty();

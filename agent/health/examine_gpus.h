@@ -8,12 +8,12 @@
 
 namespace muster::agent {
 
-// What is to be said of a node's GPUs, of what connects them, and of the
-// versions of what drives them. Pure.
+// Findings about a node's GPUs, their links, and the versions of driver and
+// libraries. Pure.
 std::vector<Finding> ExamineVersions(const NodeFacts& facts);
 std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
                                  const GpuSurroundings& surroundings);
-// Of too few GPUs for a job that needs `needed` (0: not known).
+// Reports if the job needs more GPUs (`needed`; 0: unknown) than there are.
 std::vector<Finding> ExamineGpuCount(int needed, const GpuFacts& gpus);
 std::vector<Finding> ExamineLinks(const GpuFacts& gpus,
                                   const GpuSurroundings& surroundings);

@@ -9,8 +9,8 @@
 
 namespace muster::agent {
 
-// What is to be said of a node's network, of the coordinator it was told of,
-// of its cores, memory and limits, and of its disks. Pure.
+// Findings about a node's network, coordinator, cores, memory, limits and
+// disks. Pure.
 std::vector<Finding> ExamineNetwork(const NetworkFacts& network);
 std::vector<Finding> ExamineCoordinator(const CoordinatorFacts& coordinator,
                                         const std::string& own_version);

@@ -7,7 +7,7 @@
 namespace muster::agent {
 namespace {
 
-// nvmlGpuP2PStatus_t in words.
+// The text of an nvmlGpuP2PStatus_t.
 std::string PeerStatusText(int status) {
   switch (status) {
     case 1:
@@ -102,7 +102,7 @@ std::vector<Finding> ExamineLinks(const GpuFacts& gpus,
       }
     }
   }
-  // With one GPU there is still a network card beside it.
+  // This matters with one GPU as well: the other device may be a network card.
   if (!redirected.empty()) {
     findings.push_back(
         Found("pcie-acs", absl::StrCat(GpusText(redirected),

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kMiB = int64_t{1} << 20;
 constexpr int64_t kGiB = int64_t{1} << 30;
 
-// What a coordinator keeps for itself of its descriptors.
+// Descriptors that a coordinator needs besides one for each node.
 constexpr int64_t kKeptByCoordinator = 64;
 
 std::string LimitText(int64_t limit) {
@@ -97,7 +97,7 @@ std::vector<Finding> ExamineSharedMemory(
 
 std::vector<Finding> ExamineMemory(const HostFacts& host) {
   std::vector<Finding> findings;
-  // A hundredth of a small machine is less than one process needs.
+  // On a small machine, one percent of the memory is less than a process needs.
   const int64_t least = std::max(256 * kMiB, host.memory / 100);
   if (host.memory > 0 && host.memory_available < least) {
     findings.push_back(Found(

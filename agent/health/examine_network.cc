@@ -14,7 +14,7 @@ std::string FirstLabel(const std::string& name) {
   return name.substr(0, name.find('.'));
 }
 
-// "node1, 10.0.0.1 (eth0), 10.1.0.1 (ib0)".
+// Lists addresses: "node1, 10.0.0.1 (eth0), 10.1.0.1 (ib0)".
 std::string Summary(const NetworkFacts& network) {
   std::vector<std::string> parts = {network.host_name};
   for (const Interface& interface : network.interfaces) {
@@ -150,7 +150,8 @@ std::vector<Finding> ExamineCoordinator(const CoordinatorFacts& coordinator,
         absl::StrCat("this node speaks from ", coordinator.local_address,
                      ", the coordinator sees ", coordinator.seen_address)));
   }
-  // One on this machine sees a loopback address, whatever peers dial.
+  // A coordinator on this machine sees a loopback address, whatever address the
+  // peers use.
   const std::string& advertised = coordinator.advertised_address;
   if (!coordinator.seen_address.empty() && !advertised.empty() &&
       advertised != coordinator.seen_address &&
@@ -168,7 +169,7 @@ std::vector<Finding> ExamineCoordinator(const CoordinatorFacts& coordinator,
               absl::StrCat("the coordinator is ", coordinator.version,
                            ", this is ", own_version)));
   }
-  // Beyond what the way there and back can account for.
+  // More than the network's delay can explain.
   if (coordinator.clock_ahead &&
       std::chrono::abs(*coordinator.clock_ahead) >
           std::chrono::seconds(2) + coordinator.round_trip) {

@@ -8,7 +8,7 @@
 
 namespace muster::agent {
 
-// Everything there is to say of a node, group by group. Pure.
+// All findings about a node, ordered by group. Pure.
 std::vector<Finding> ExamineNode(const NodeFacts& facts);
 
 }  // namespace muster::agent

@@ -53,7 +53,7 @@ GpuDevice HealthyGpu(int index) {
   return gpu;
 }
 
-// A node with nothing to complain of.
+// The facts of a healthy node.
 NodeFacts Healthy() {
   NodeFacts facts;
   facts.version = "1.2.3";
@@ -130,7 +130,7 @@ TEST(ExamineNode, AHealthyNodeHasNoTrouble) {
               HasSubstr("a coordinator here takes 1048512 nodes"));
 }
 
-// What goes wrong, the one finding it makes, and a word of it.
+// A change to a healthy node, and the id and a word of the only finding.
 struct Case {
   const char* id;
   const char* word;
@@ -471,9 +471,9 @@ TEST(OnlyVisible, KeepsWhatIsNamedAndAllWhereNothingCanBeTold) {
 TEST(ExamineGpus, WhatIsOldOrIdleIsNotReported) {
   NodeFacts facts = Healthy();
   facts.surroundings.xids = {{"0000:33:00", 79, std::chrono::hours(25)}};
-  facts.gpus.devices[0].pcie->generation = 1;  // asleep
+  facts.gpus.devices[0].pcie->generation = 1;  // the link is in its idle state
   facts.gpus.devices[1].clock_limits =
-      ClockLimit::kPowerCap;  // at work, within its power
+      ClockLimit::kPowerCap;  // reduced within its power limit
   EXPECT_THAT(Troubles(ExamineNode(facts)), IsEmpty());
 }
 

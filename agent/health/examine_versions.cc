@@ -45,8 +45,9 @@ std::string Summary(const NodeFacts& facts) {
   return Listed(parts, parts.size());
 }
 
-// `whose` asks for CUDA `wanted`, the driver knows CUDA `known`; `too_old` is
-// the kind of finding where they are whole versions apart.
+// Compares the CUDA version that `whose` needs (`wanted`) with the one that the
+// driver supports (`known`). `too_old` is the kind of finding if major versions
+// differ.
 void Compare(const std::string& whose, int wanted, int known,
              const char* too_old, std::vector<Finding>& findings) {
   if (wanted <= known) return;

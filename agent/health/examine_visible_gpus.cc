@@ -19,8 +19,8 @@ std::vector<std::string> Words(const std::string& visible) {
   return words;
 }
 
-// The index of the GPU that `word` names: a number, or an id or the beginning
-// of one; -1: none.
+// The index of the GPU that `word` names (an index, a UUID or a prefix of one);
+// -1: none.
 int IndexOf(const std::string& word, const GpuFacts& gpus) {
   if (absl::StartsWith(word, "GPU-")) {
     for (const GpuDevice& gpu : gpus.devices) {
@@ -59,7 +59,7 @@ std::vector<Finding> ExamineVisibleGpus(
                   absl::StrCat("CUDA_VISIBLE_DEVICES=", *visible, " hides all ",
                                gpus.devices.size(), " GPUs"))};
   }
-  // Instances are checked where they are used; only NVML knows their ids.
+  // MIG instances are not checked here; only NVML knows their ids.
   if (NamesInstances(words)) return {};
   std::vector<int> seen;
   std::vector<std::string> missing, twice;

@@ -6,18 +6,18 @@
 
 namespace muster::agent {
 
-// From the best to the worst, so that they compare.
+// Ordered from the best to the worst.
 enum class Severity {
-  kOk,       // looked at, and as it should be
-  kNote,     // worth knowing
-  kWarning,  // costs speed, or fails now and then
-  kError,    // training fails, or gives wrong results
+  kOk,       // examined, no problem
+  kNote,     // information only
+  kWarning,  // reduces speed, or fails occasionally
+  kError,    // training fails, or its results are wrong
 };
 
 // "ok", "note", "warning", "error".
 const char* SeverityText(Severity severity);
 
-// The parts of a page of findings, in its order.
+// The groups of findings, in the order of a page.
 enum class FindingGroup {
   kVersions,
   kGpus,
@@ -31,23 +31,24 @@ enum class FindingGroup {
 };
 inline constexpr int kFindingGroups = 9;
 
-// The title of a group, as pages show it.
+// The title of a group on a page.
 const char* GroupTitle(FindingGroup group);
 
-// What there is to say of a kind of finding; docs/DOCTOR.md is made of these.
+// A kind of finding; docs/DOCTOR.md lists all kinds.
 struct FindingKind {
-  const char* id;       // "gpu-lost"; never changes its meaning
+  const char* id;       // "gpu-lost"; its meaning never changes
   Severity severity;    //
   FindingGroup group;   //
   const char* meaning;  // one or two sentences
-  const char* remedy;   // what to do; empty where there is nothing to
-  const char* check;    // the check of --health-checks it belongs to; or empty
+  const char* remedy;   // what the user should do; may be empty
+  // the check of --health-checks to which it belongs; may be empty
+  const char* check;
 };
 
-// Every kind, group by group.
+// All kinds, ordered by group.
 const std::vector<FindingKind>& FindingKinds();
 
-// One thing found on a node.
+// One fact found on a node that needs attention or was checked.
 struct Finding {
   Severity severity = Severity::kOk;
   std::string id;
@@ -55,13 +56,13 @@ struct Finding {
   std::string remedy;
 };
 
-// A finding of the kind `id`, which must be one of FindingKinds.
+// Makes a finding of the kind `id`, which must be one of FindingKinds.
 Finding Found(const std::string& id, std::string what);
 
-// The kind of a finding; null for an id that is none (of another version).
+// The kind of a finding; null for an unknown id (of another version).
 const FindingKind* KindOf(const std::string& id);
 
-// The worst among `findings`; kOk if there are none.
+// The worst severity among `findings`; kOk if there are none.
 Severity WorstOf(const std::vector<Finding>& findings);
 
 }  // namespace muster::agent

@@ -10,15 +10,15 @@
 
 namespace muster::agent {
 
-// What a node must pass before it takes part in a round.
+// The health checks that a node must pass before each round.
 struct HealthOptions {
-  std::string command;              // for `sh -c`; empty: none
-  std::vector<std::string> checks;  // built-in ones: gpu, disk, memory, shm
+  std::string command;              // run by `sh -c`; empty: none
+  std::vector<std::string> checks;  // built-in checks: gpu, disk, memory, shm
   Duration timeout = std::chrono::seconds(60);
   Duration interval = std::chrono::seconds(30);
   std::optional<rendezvous::Endpoint>
-      probe_listen;     // where probes are answered
-  int gpus_needed = 0;  // by this node's workers, by its plan; 0: not known
+      probe_listen;     // address of the HTTP probes
+  int gpus_needed = 0;  // GPUs that this node's workers need; 0: unknown
 
   bool Asked() const { return !command.empty() || !checks.empty(); }
 };

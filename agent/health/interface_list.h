@@ -6,10 +6,10 @@
 
 namespace muster::agent {
 
-// NCCL's way to name network interfaces and devices (NCCL_SOCKET_IFNAME,
-// NCCL_IB_HCA): names separated by commas, each a prefix; "=" in front: exact
-// names; "^" in front (of "=", too): all but these; ":N" behind a device: its
-// port. Pure.
+// A list of network interfaces or devices in NCCL's syntax (NCCL_SOCKET_IFNAME,
+// NCCL_IB_HCA): names separated by commas, each a prefix. A leading "=" means
+// exact names, a leading "^" (before "=") all others, a trailing ":N" a
+// device's port. Pure.
 struct InterfaceList {
   bool all_but = false;
   bool exact = false;
@@ -17,7 +17,7 @@ struct InterfaceList {
 };
 InterfaceList ParseInterfaceList(const std::string& text);
 
-// Those of `present` that the list leaves; all, if it names none.
+// The names in `present` that the list selects; all if the list is empty.
 std::vector<std::string> Chosen(const InterfaceList& list,
                                 const std::vector<std::string>& present);
 

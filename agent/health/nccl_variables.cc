@@ -9,8 +9,8 @@
 namespace muster::agent {
 namespace {
 
-// What NCCL reads (2.28's, and older names that scripts still set), and what
-// images and build systems set beside it; less the prefix NCCL_.
+// Variables without their prefix NCCL_: those that NCCL 2.28 reads, older names
+// that scripts still set, and names set by images and build systems.
 constexpr const char* kKnown[] = {
     "ALGO",
     "ALLOC_P2P_NET_LL_BUFFERS",
@@ -231,7 +231,7 @@ constexpr const char* kKnown[] = {
     "WORK_FIFO_DEPTH",
 };
 
-// Of plug-ins and of programs that are named after NCCL.
+// Prefixes of variables of plug-ins and of programs named after NCCL.
 constexpr const char* kForeign[] = {"NCCL_FASTRAK_", "NCCL_GPUDIRECTTCPX_",
                                     "NCCL_IBEXT_",   "NCCL_SHARP_",
                                     "NCCL_TESTS_",   "NCCL_TUNER_"};

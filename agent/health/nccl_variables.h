@@ -5,8 +5,9 @@
 
 namespace muster::agent {
 
-// The variable of NCCL that a person who wrote `name` most likely meant; empty
-// where NCCL or a plug-in of it reads `name`, or nothing is close. Pure.
+// The NCCL variable that the user probably meant by `name`. Empty if `name` is
+// a variable of NCCL or one of its plug-ins, or if no variable has a similar
+// name. Pure.
 std::string MeantNcclVariable(const std::string& name);
 
 }  // namespace muster::agent

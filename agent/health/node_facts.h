@@ -12,31 +12,32 @@
 
 namespace muster::agent {
 
-// What readers find on a node, before anybody judges it. nullopt and empty: not
-// there, or not to be read by this user.
+// Facts about a node, as read, without a judgement. nullopt or empty: does not
+// exist, or this user may not read it.
 
 // The software below a training script.
 struct LibraryFacts {
-  std::string kernel_driver;        // NVIDIA's kernel module: "550.54.15"
-  std::optional<int> runtime_cuda;  // the toolkit's libcudart: 12040 is 12.4
-  std::string toolkit_nccl;         // "2.21.5", of libnccl.so.2
-  std::string torch_version;        // PyTorch beside the Python in PATH
-  std::string torch_cuda;           // what it is built for: "12.4"; or empty
-  std::string torch_nccl;           // the nvidia-nccl package beside it
+  std::string kernel_driver;  // version of NVIDIA's kernel module: "550.54.15"
+  // version of the toolkit's libcudart: 12040 is 12.4
+  std::optional<int> runtime_cuda;
+  std::string toolkit_nccl;   // "2.21.5", of libnccl.so.2
+  std::string torch_version;  // version of PyTorch for the Python in PATH
+  std::string torch_cuda;     // the CUDA that it is built for: "12.4"; or empty
+  std::string torch_nccl;     // version of the nvidia-nccl package beside it
 };
 
-// A line of the kernel's log in which the driver reports a GPU's error.
+// A line of the kernel log in which the driver reports a GPU's error (Xid).
 struct XidEvent {
   std::string pci_address;  // "0000:3b:00"
   int xid = 0;
   Duration ago;
 };
 
-// What lies between a GPU and its root port.
+// The PCI bridges between a GPU and its root port.
 struct PciPath {
-  std::string pci_address;  // of the GPU
-  // Bridges above it whose access control sends traffic between two devices
-  // through the root complex.
+  std::string pci_address;  // the GPU's address
+  // Bridges whose access control services (ACS) redirect peer-to-peer traffic
+  // to the root complex.
   std::vector<std::string> redirecting;
 };
 
@@ -44,7 +45,7 @@ struct GpuSurroundings {
   std::vector<XidEvent> xids;  // the newest last; at most 64
   std::optional<bool> kernel_log_read;
   std::vector<PciPath> paths;
-  int visible_devices = 0;  // /dev/nvidia0, …
+  int visible_devices = 0;  // number of device files /dev/nvidia0, …
 };
 
 struct Interface {
@@ -63,15 +64,16 @@ struct FabricPort {
 
 struct PortUse {
   int port = 0;
-  std::string error;  // why it cannot be listened at; empty: it is free
+  std::string error;  // why the port cannot be listened on; empty: it is free
 };
 
 struct NetworkFacts {
   std::string host_name;
-  // What the own name resolves to; `forward_error` says why it does not.
+  // The addresses that this host's name resolves to; `forward_error` says why
+  // it does not resolve.
   std::vector<std::string> forward;
   std::string forward_error;
-  // By own outward address, the name that it resolves to; empty: to none.
+  // The name that each of this host's addresses resolves to; empty: none.
   std::map<std::string, std::string> reverse;
   std::string outward_address;
   std::vector<Interface> interfaces;
@@ -81,76 +83,80 @@ struct NetworkFacts {
   int ephemeral_last = 0;
 };
 
-// The purpose of the one folder that `launch` makes where it is not there.
+// The purpose of the log folder, which `launch` creates if it does not exist.
 inline constexpr char kLogsPurpose[] = "logs";
-// The purpose of the one folder that need not take files.
+// The purpose of the working folder, which need not be writable.
 inline constexpr char kWorkingPurpose[] = "working folder";
 
 struct FolderFacts {
   std::string purpose;  // "logs", "temporary files"
-  std::string path;     // as asked for
-  // Where that is not there: the nearest folder above it, whose facts these
-  // are; else empty.
+  std::string path;     // as given by the user
+  // The nearest existing parent, if the folder does not exist; the facts are
+  // this parent's. Otherwise empty.
   std::string above;
-  std::string error;  // no such folder, no answer, …
+  std::string error;  // such as "no such folder" or "no answer"
   bool writable = false;
-  bool read_only = false;  // the file system is, or its mount
-  // The mount alone is: somebody asked for it, as of a container's root. (After
-  // errors the kernel makes the file system itself read-only.)
+  bool read_only = false;  // the file system or its mount is read-only
+  // Only the mount is read-only, by configuration, such as a container's root.
+  // (After errors the kernel makes the file system itself read-only.)
   bool mounted_read_only = false;
   int64_t total = 0;  // bytes
-  int64_t free = 0;   // bytes that this user may take
-  int64_t files = 0;  // 0: the file system does not count them
+  int64_t free = 0;   // bytes that this user may use
+  int64_t files = 0;  // free inodes; 0: the file system does not count them
   int64_t files_free = 0;
 };
 
 struct HostFacts {
   std::string kernel;      // "6.1.0-18-amd64"
-  int cores = 0;           // online
-  int own_cores = 0;       // that this process may run on
-  double quota_cores = 0;  // of its control group; 0: no limit
+  int cores = 0;           // online cores
+  int own_cores = 0;       // cores that this process may use
+  double quota_cores = 0;  // limit of its control group; 0: no limit
   int64_t memory = 0;      // bytes
   int64_t memory_available = 0;
-  int64_t memory_limit = 0;   // of its control group; 0: no limit
-  int64_t memory_in_use = 0;  // in it; 0: not known
+  int64_t memory_limit = 0;   // limit of its control group; 0: no limit
+  int64_t memory_in_use = 0;  // memory in use in the group; 0: unknown
   int64_t swap_used = 0;
   std::optional<FolderFacts> shm;
-  int64_t open_files = 0;  // limits; -1: none
+  int64_t open_files = 0;  // limits; -1: no limit
   int64_t max_open_files = 0;
   int64_t processes = 0;
   int64_t locked_memory = 0;
-  std::string governor;  // "performance"; of the first core
+  std::string governor;  // "performance"; governor of the first core
   std::optional<bool> clock_synchronised;
 };
 
-// What becomes of a call at the coordinator.
+// The result of a connection to the coordinator.
 struct CoordinatorFacts {
   std::string endpoint;
-  std::string error;  // why there is no answer
+  std::string error;  // why the coordinator did not answer
   std::vector<std::string> addresses;
-  std::string local_address;  // from which this node speaks to it
-  std::string seen_address;   // whom it sees; empty: it is too old to tell
-  // Where peers of a job dial this node; empty: it is in none.
+  std::string local_address;  // this node's end of the connection
+  // this node's address as the coordinator sees it; empty: an old coordinator
+  std::string seen_address;
+  // The address at which peers of a job connect to this node; empty: in no job.
   std::string advertised_address;
-  bool wants_token = false;  // it answers those alone who show the job's token
-  // Why the token that was given opens nothing: it cannot be read, or is wrong.
+  bool wants_token = false;  // whether the coordinator requires the job's token
+  // Why the coordinator refuses the given token: it cannot be read, or is
+  // wrong.
   std::string token_error;
   std::string version;
-  std::optional<Duration> clock_ahead;  // its wall clock before ours
+  // the coordinator's wall clock minus this node's
+  std::optional<Duration> clock_ahead;
   Duration round_trip = Duration::zero();
 };
 
 struct NodeFacts {
-  std::string version;  // ours
+  std::string version;  // version of this program
   std::map<std::string, std::string> environment;
   GpuFacts gpus;
-  int gpus_needed = 0;  // by a job's workers; 0: not known
+  int gpus_needed = 0;  // GPUs that a job's workers need; 0: unknown
   GpuSurroundings surroundings;
   LibraryFacts libraries;
   NetworkFacts network;
   HostFacts host;
   std::vector<FolderFacts> folders;
-  std::optional<CoordinatorFacts> coordinator;  // where one was named
+  // set if a coordinator was named
+  std::optional<CoordinatorFacts> coordinator;
 };
 
 }  // namespace muster::agent

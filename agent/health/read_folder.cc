@@ -19,7 +19,7 @@
 namespace muster::agent {
 namespace {
 
-// The path itself or the nearest folder above it that is there.
+// The path itself, or its nearest existing parent.
 std::string NearestThere(std::string path) {
   while (path.size() > 1 && access(path.c_str(), F_OK) != 0 &&
          (errno == ENOENT || errno == ENOTDIR)) {
@@ -30,8 +30,8 @@ std::string NearestThere(std::string path) {
   return path;
 }
 
-// Whether the file system of `path` could be written to if the mount let it:
-// /proc tells the options of both.
+// Whether the file system of `path` is writable apart from the mount's own
+// options: /proc shows both.
 bool IsWritableFileSystem(const std::string& path) {
   struct statx status = {};
   if (statx(AT_FDCWD, path.c_str(), 0, STATX_MNT_ID, &status) != 0 ||
@@ -77,7 +77,7 @@ FolderFacts Look(const std::string& path) {
 bool IsWritableByMountInfo(const std::string& line) {
   const size_t dash = line.find(" - ");
   if (dash == std::string::npos) return false;
-  // After the dash: type, source, the file system's options.
+  // Fields after the dash: type, source, the file system's options.
   const std::vector<std::string> fields =
       absl::StrSplit(line.substr(dash + 3), ' ');
   if (fields.size() < 3) return false;

@@ -15,7 +15,7 @@
 namespace muster::agent {
 namespace {
 
-// A limit of version 1 of control groups that is none.
+// Higher limits of control groups version 1 mean "no limit".
 constexpr int64_t kNoLimit = int64_t{1} << 60;
 
 int64_t SoftLimit(int resource) {
@@ -34,7 +34,8 @@ int64_t HardLimit(int resource) {
   return static_cast<int64_t>(limit.rlim_max);
 }
 
-// "MemTotal:       16314924 kB" in bytes; 0 where there is no such line.
+// The bytes in a line such as "MemTotal:       16314924 kB"; 0 if there is no
+// such line.
 int64_t MemoryLine(const std::string& text, const std::string& name) {
   const size_t at = text.find("\n" + name + ":");
   if (at == std::string::npos) return 0;
@@ -51,8 +52,9 @@ void ReadMemory(const std::string& root, HostFacts& facts) {
       MemoryLine(text, "SwapTotal") - MemoryLine(text, "SwapFree");
 }
 
-// The own group's folder, of version 2 ("0::/a/b") or 1 ("5:memory:/a/b").
-// Inside a container the path is often not there: the root is its own then.
+// The folder of this process's control group, version 2 ("0::/a/b") or 1
+// ("5:memory:/a/b"). In a container the path often does not exist; the root is
+// the group's folder then.
 std::string GroupFolder(const std::string& root, const std::string& kind) {
   const std::string text =
       ReadBeginning(root + "/proc/self/cgroup", kMaxKernelFileBytes)
@@ -73,7 +75,7 @@ std::string GroupFolder(const std::string& root, const std::string& kind) {
   return base;
 }
 
-// Version 2's limits hold for every group up to the root.
+// The group's folder and its parents, whose limits of version 2 apply as well.
 std::vector<std::string> GroupsUpwards(std::string folder,
                                        const std::string& base) {
   std::vector<std::string> folders;
@@ -126,14 +128,15 @@ void ReadGroupsOfVersion1(const std::string& root, HostFacts& facts) {
 }
 
 int OwnCores() {
-  // A machine of more cores than that needs a larger set, and has enough.
+  // On a machine with more than CPU_SETSIZE cores the call fails, and all cores
+  // count.
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) != 0) return 0;
   return CPU_COUNT(&set);
 }
 
 std::optional<bool> ClockSynchronised() {
-  timex state = {};  // modes 0: only asks
+  timex state = {};  // modes 0: reads the state
   const int answer = adjtimex(&state);
   if (answer < 0) return std::nullopt;
   return answer != TIME_ERROR && (state.status & STA_UNSYNC) == 0;

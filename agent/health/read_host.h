@@ -8,18 +8,18 @@
 
 namespace muster::agent {
 
-// Cores, memory, limits and clock, from /proc and /sys below `root` and from
-// the kernel. Never waits.
+// Reads cores, memory, limits and clock from /proc and /sys below `root` and
+// from the kernel. Does not block.
 HostFacts ReadHost(const std::string& root);
 
-// The space of a file system, and whether it can be written; of a folder that
-// is not there, of the nearest one above it. A file system that does not answer
-// by `deadline` is told as such.
+// Reads the space of a file system and whether it can be written; if the folder
+// does not exist, of the nearest existing parent. A file system that does not
+// answer by `deadline` is reported as an error.
 FolderFacts ReadFolder(const std::string& purpose, const std::string& path,
                        Instant deadline);
 
-// Whether a line of /proc/PID/mountinfo is about a file system that can be
-// written to, however it is mounted there.
+// Whether the file system of a line of /proc/PID/mountinfo is writable,
+// whatever the options of this mount.
 bool IsWritableByMountInfo(const std::string& line);
 
 }  // namespace muster::agent

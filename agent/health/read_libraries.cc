@@ -16,7 +16,8 @@ namespace {
 
 constexpr size_t kMaxFolders = 16;
 
-// "550.54.15": digits and dots, a dot at least, beginning with a digit.
+// Whether `word` looks like "550.54.15": digits and at least one dot, a digit
+// first.
 bool IsVersion(const std::string& word) {
   if (word.empty() || word.size() > 32 || !absl::ascii_isdigit(word[0])) {
     return false;
@@ -25,7 +26,8 @@ bool IsVersion(const std::string& word) {
          word.find_first_not_of("0123456789.") == std::string::npos;
 }
 
-// Of "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue …".
+// The version in "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15
+// Tue …".
 std::string KernelDriver(const std::string& root) {
   const std::string text =
       ReadBeginning(root + "/proc/driver/nvidia/version", kMaxKernelFileBytes)
@@ -37,7 +39,7 @@ std::string KernelDriver(const std::string& root) {
   return "";
 }
 
-// What `function` of `library` tells; 0 where there is none.
+// Calls the version function of `library`; 0 if there is none.
 int AskVersion(const std::string& library, const char* function) {
   void* const handle = dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (handle == nullptr) return 0;
@@ -45,20 +47,21 @@ int AskVersion(const std::string& library, const char* function) {
   const auto ask = reinterpret_cast<Function>(dlsym(handle, function));
   int version = 0;
   if (ask == nullptr || ask(&version) != 0) version = 0;
-  // Kept: both start what does not survive being unloaded.
+  // The library stays loaded: it starts what does not survive unloading.
   return version;
 }
 
 std::string NcclText(int version) {
   if (version <= 0) return "";
-  // 2.9 and later have four digits behind the first two.
+  // From 2.9 on, minor and patch have two digits each.
   const int unit = version < 10000 ? 1000 : 10000;
   return absl::StrCat(version / unit, ".", version % unit / 100, ".",
                       version % 100);
 }
 
-// The folder that holds bin/python3 of PATH, links followed: a virtual
-// environment's python3 is a link, but its packages are beside the link.
+// The folders that may be Python prefixes. A virtual environment's python3 is a
+// link whose target is elsewhere, but its packages are beside the link: the
+// prefixes of both are included.
 std::vector<std::string> Prefixes(
     const std::string& root,
     const std::map<std::string, std::string>& environment) {
@@ -82,7 +85,7 @@ std::vector<std::string> Prefixes(
   return prefixes;
 }
 
-// Where a prefix has its packages.
+// The folders with the packages of a prefix.
 std::vector<std::string> PackageFolders(const std::string& prefix) {
   std::vector<std::string> folders;
   for (const std::string& name : ListFolder(prefix + "/lib")) {
@@ -111,7 +114,7 @@ std::string Assigned(const std::string& text, const std::string& name) {
   return "";
 }
 
-// Of "nvidia_nccl_cu12-2.21.5.dist-info".
+// The version in a name such as "nvidia_nccl_cu12-2.21.5.dist-info".
 std::string NcclPackage(const std::string& folder) {
   for (const std::string& name : ListFolder(folder)) {
     if (!absl::StartsWith(name, "nvidia_nccl_cu") ||

@@ -11,15 +11,15 @@ namespace muster::agent {
 
 struct LibraryPlaces {
   std::string root = "/";
-  // Loaded if they are there, the first found counts.
+  // The first library that can be loaded is used.
   std::vector<std::string> cuda_runtimes = {
       "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
   std::string nccl = "libnccl.so.2";
 };
 
-// The versions of driver, CUDA runtime, NCCL and PyTorch. Loads the two
-// libraries, and reads a few small files of the Python that PATH, VIRTUAL_ENV
-// or CONDA_PREFIX of `environment` lead to; runs nothing.
+// Reads the versions of driver, CUDA runtime, NCCL and PyTorch. Loads the two
+// libraries, and reads a few small files of the Python found by PATH,
+// VIRTUAL_ENV or CONDA_PREFIX of `environment`; runs no program.
 LibraryFacts ReadLibraries(
     const LibraryPlaces& places,
     const std::map<std::string, std::string>& environment);

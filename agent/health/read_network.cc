@@ -67,7 +67,7 @@ std::vector<FabricPort> ReadFabric(const std::string& root) {
       FabricPort port;
       port.device = device;
       port.port = static_cast<int>(LeadingNumber(number).value_or(0));
-      // "4: ACTIVE".
+      // The file contains, for instance, "4: ACTIVE".
       const std::string state =
           ReadWord(absl::StrCat(folder, "/", number, "/state"));
       port.state = state.substr(std::min(state.size(), state.find(' ') + 1));
@@ -78,7 +78,7 @@ std::vector<FabricPort> ReadFabric(const std::string& root) {
   return ports;
 }
 
-// As a server of ours does it; "" where it could.
+// Listens on the port as our servers do; returns the error, or "".
 std::string ListenOnce(int port) {
   const OwnedFd fd(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const OwnedFd fallback(
@@ -125,7 +125,7 @@ void ReadNames(NetworkFacts& facts, Instant deadline) {
   for (const Interface& interface : facts.interfaces) {
     if (!interface.up || interface.loopback) continue;
     for (const std::string& text : interface.addresses) {
-      // Addresses of one link alone are in nobody's name service.
+      // Link-local addresses have no names.
       if (facts.reverse.size() >= kMaxReversed || text.rfind("fe80", 0) == 0) {
         continue;
       }

@@ -9,8 +9,8 @@
 
 namespace muster::agent {
 
-// Names, interfaces, fabric and ports. `ports` are tried: each is listened at
-// for a moment. Names are looked up until `deadline`.
+// Reads names, interfaces, fabric and ports. Each of `ports` is listened on for
+// a moment. Names are resolved until `deadline`.
 NetworkFacts ReadNetwork(const std::string& root, const std::vector<int>& ports,
                          Instant deadline);
 

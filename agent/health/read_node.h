@@ -19,7 +19,7 @@ struct NodePlaces {
   std::string nvml_library = "libnvidia-ml.so.1";
   LibraryPlaces libraries;
   std::map<std::string, std::string> environment;
-  // Purpose and path.
+  // Pairs of purpose and path.
   std::vector<std::pair<std::string, std::string>> folders;
   std::vector<int> ports = {29400, 29500};
   // Time limits: for the driver to list its GPUs (it needs seconds without
@@ -33,7 +33,7 @@ struct NodePlaces {
 // limit.
 NodeFacts ReadNode(const NodePlaces& places);
 
-// Reads the facts about the GPUs only. The state is kHung if the driver has not
+// Reads only the facts about the GPUs. The state is kHung if the driver has not
 // answered by `deadline`.
 GpuFacts ReadGpusBy(Instant deadline, const std::string& nvml_library);
 

@@ -23,19 +23,20 @@ namespace muster::agent {
 namespace {
 
 constexpr size_t kMaxXids = 64;
-// The kernel's ring is a few MiB at most.
+// The kernel log has a few MiB at most.
 constexpr size_t kMaxLog = 16 << 20;
 constexpr int kMaxRecords = 200'000;
 
 Duration SinceStart() {
   timespec now = {};
-  // The kernel's log goes by the clock that stands still while it sleeps.
+  // Kernel log times use a clock that stops while the machine sleeps.
   clock_gettime(CLOCK_MONOTONIC, &now);
   return std::chrono::seconds(now.tv_sec) +
          std::chrono::nanoseconds(now.tv_nsec);
 }
 
-// Each read of /dev/kmsg gives one record; of a planted file, whatever fits.
+// Reads the log. Each read of /dev/kmsg returns one record; a test's file has
+// no such limit.
 std::optional<std::string> ReadKernelLog(const std::string& path) {
   const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.open()) return std::nullopt;
@@ -43,10 +44,10 @@ std::optional<std::string> ReadKernelLog(const std::string& path) {
   std::string record(16 << 10, '\0');
   for (int i = 0; i < kMaxRecords && log.size() < kMaxLog; ++i) {
     const ssize_t n = read(fd.get(), record.data(), record.size());
-    // A record was overwritten while we read: the next one is there.
+    // A record was overwritten during the read: continue with the next one.
     if (n < 0 && (errno == EPIPE || errno == EINTR)) continue;
     if (n <= 0) break;
-    // Of all that other drivers say nothing is kept.
+    // Records of other drivers are dropped at once.
     const std::string text = record.substr(0, static_cast<size_t>(n));
     if (absl::StrContains(text, "Xid")) absl::StrAppend(&log, text);
   }
@@ -92,8 +93,8 @@ PciPath PathTo(const std::string& root, const std::string& address) {
 std::vector<XidEvent> ParseXids(const std::string& log, Duration now) {
   std::vector<XidEvent> events;
   for (const auto part : absl::StrSplit(log, '\n')) {
-    // "4,1234,5678901,-;NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, …": the
-    // third number is microseconds since the start.
+    // A record: "4,1234,5678901,-;NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, …";
+    // the third number is the time in microseconds since the start.
     const std::string line(part);
     const size_t message = line.find(';');
     constexpr char kMark[] = "NVRM: Xid (PCI:";
@@ -123,11 +124,11 @@ std::vector<XidEvent> ParseXids(const std::string& log, Duration now) {
 
 bool RedirectsPeers(const std::string& configuration) {
   constexpr uint32_t kAccessControl = 0x000d;
-  // Request redirect, completion redirect, upstream forwarding is what every
-  // bridge has: the first two send peers' traffic up.
+  // The ACS bits "request redirect" and "completion redirect" send peers'
+  // traffic to the root complex. (Every bridge sets "upstream forwarding".)
   constexpr uint32_t kRedirects = 0x4 | 0x8;
-  // The chain of extended capabilities; bounded, since a broken device may
-  // point back.
+  // Follows the chain of extended capabilities; limited, because a broken
+  // device may contain a cycle.
   size_t at = 0x100;
   for (int i = 0; i < 64 && at >= 0x100 && at + 8 <= configuration.size();
        ++i) {

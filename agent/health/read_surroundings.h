@@ -8,18 +8,17 @@
 
 namespace muster::agent {
 
-// What the kernel knows of the GPUs at `pci_addresses` ("0000:3b:00.0") beside
-// their own library: errors in its log, bridges above them, device files.
-// Never waits.
+// Reads the kernel's facts about the GPUs at `pci_addresses` ("0000:3b:00.0"):
+// errors in its log, bridges, device files. Does not block.
 GpuSurroundings ReadSurroundings(const std::string& root,
                                  const std::vector<std::string>& pci_addresses);
 
-// The errors of GPUs in text of /dev/kmsg, `now` after the machine's start.
-// Pure.
+// Parses GPU errors from text of /dev/kmsg, read at `now` after the start of
+// the machine. Pure.
 std::vector<XidEvent> ParseXids(const std::string& log, Duration now);
 
-// Whether a bridge with this configuration space sends what one device below
-// it writes to another up through the root complex. Pure.
+// Whether a bridge with this PCI configuration space redirects traffic between
+// two devices below it to the root complex. Pure.
 bool RedirectsPeers(const std::string& configuration);
 
 }  // namespace muster::agent

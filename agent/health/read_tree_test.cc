@@ -1,4 +1,4 @@
-// Readers on planted trees.
+// Tests of the readers on an imitated /proc and /sys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -39,8 +39,8 @@ class ReadTreeTest : public ::testing::Test {
   const std::string root_;
 };
 
-// A bridge's configuration space with an access control capability behind
-// another one.
+// A bridge's configuration space with an ACS capability after another
+// capability.
 std::string Bridge(unsigned char control) {
   std::string bytes(512, '\0');
   // At 0x100: capability 0x0001, next at 0x148.
@@ -80,13 +80,13 @@ TEST_F(ReadTreeTest, TheNewestOfManyErrorsAreKept) {
 
 TEST_F(ReadTreeTest, BridgesThatRedirect) {
   EXPECT_FALSE(RedirectsPeers(Bridge(0x00)));
-  EXPECT_FALSE(RedirectsPeers(Bridge(0x10)));  // upstream forwarding alone
+  EXPECT_FALSE(RedirectsPeers(Bridge(0x10)));  // only upstream forwarding
   EXPECT_TRUE(RedirectsPeers(Bridge(0x1c)));
   EXPECT_TRUE(RedirectsPeers(Bridge(0x04)));
-  // Without rights one reads 64 bytes only.
+  // Unprivileged users can read only the first 64 bytes.
   EXPECT_FALSE(RedirectsPeers(Bridge(0x1c).substr(0, 64)));
   EXPECT_FALSE(RedirectsPeers(""));
-  // A chain that leads back to itself ends.
+  // A chain with a cycle ends.
   std::string circle(512, '\0');
   circle.replace(0x100, 4, std::string("\x01\x00\x01\x10", 4));
   EXPECT_FALSE(RedirectsPeers(circle));
@@ -145,7 +145,7 @@ TEST_F(ReadTreeTest, VersionsOfDriverAndPyTorch) {
   EXPECT_EQ(facts.torch_nccl, "2.21.5");
   EXPECT_EQ(facts.runtime_cuda, std::nullopt);
   EXPECT_EQ(facts.toolkit_nccl, "");
-  // Without python3 in PATH there is the system's, which has none.
+  // Without python3 in PATH the system's Python is used, which has no PyTorch.
   facts = ReadLibraries(places, {});
   EXPECT_EQ(facts.torch_version, "");
   facts = ReadLibraries(places, {{"VIRTUAL_ENV", "/env"}});
@@ -257,7 +257,7 @@ TEST_F(ReadTreeTest, SmallFilesAreBounded) {
   EXPECT_EQ(ReadWord(root_ + "/long").size(), 4096u);
   EXPECT_EQ(ReadWord(root_ + "/none"), "");
   ASSERT_EQ(mkfifo((root_ + "/pipe").c_str(), 0600), 0);
-  EXPECT_EQ(ReadWord(root_ + "/pipe"), "");  // nobody writes
+  EXPECT_EQ(ReadWord(root_ + "/pipe"), "");  // a pipe without a writer
   Plant("/number", "  42 kB");
   EXPECT_EQ(ReadCount(root_ + "/number"), 42);
   Plant("/number", "99999999999999999999");

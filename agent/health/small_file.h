@@ -9,22 +9,22 @@
 
 namespace muster::agent {
 
-// As much of a file of /proc or /sys as is read: more than all of it.
+// The maximum number of bytes read of a file of /proc or /sys.
 inline constexpr size_t kMaxKernelFileBytes = 64 << 10;
 
-// A short file without blanks and line ends around it; empty where there is
-// none. Devices and pipes do not make it wait.
+// The content of a short file without surrounding blanks and line ends; empty
+// if the file does not exist. Does not block on devices and pipes.
 std::string ReadWord(const std::string& path);
 
-// A whole decimal number at the beginning of a file; nullopt where there is
-// none ("max", an error).
+// A whole decimal number at the beginning of a file; nullopt if there is none
+// ("max", an error).
 std::optional<int64_t> ReadCount(const std::string& path);
 
-// The names in a folder, sorted, without . and ..; at most `most` of them.
+// The sorted names in a folder, without . and ..; at most `most` of them.
 std::vector<std::string> ListFolder(const std::string& path,
                                     size_t most = 4096);
 
-// A number at the beginning of `text`, blanks before it skipped.
+// A number at the beginning of `text`, after blanks.
 std::optional<int64_t> LeadingNumber(const std::string& text);
 
 }  // namespace muster::agent

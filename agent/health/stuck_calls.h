@@ -3,11 +3,11 @@
 
 namespace muster::agent {
 
-// How many calls that may never return are under way in this process, so that
-// a check that is repeated does not pile up threads. Thread-safe.
+// Counts the calls in this process that may never return, so that repeated
+// checks do not accumulate threads. Thread-safe.
 class StuckCalls {
  public:
-  // False: so many are stuck that no other shall begin.
+  // Returns false if so many calls are stuck that no other may begin.
   static bool Begin();
   static void End();
 };

@@ -14,10 +14,10 @@
 
 namespace muster::agent {
 
-// What `work` returns; nullopt if it does not by `deadline`. It is then left to
-// end by itself in a thread of its own, since neither a driver nor a lost file
-// system can be told to stop: it must own all that it uses. Once too many are
-// stuck nothing new is begun, and the answer is nullopt at once.
+// The result of `work`; nullopt if it does not return by `deadline`. Then it
+// continues in a thread of its own, because a call into a hanging driver or
+// file system cannot be cancelled: `work` must own all that it uses. If too
+// many such threads exist, the result is nullopt at once.
 template <typename T>
 std::optional<T> Within(Instant deadline, std::function<T()> work) {
   struct Pending {

@@ -17,7 +17,7 @@ TEST(Within, WhatIsReadyInTime) {
   EXPECT_EQ(answer, 42);
 }
 
-// Whatever hangs is not waited for, and does not pile up.
+// Hanging calls are abandoned, and their number is limited.
 TEST(Within, WhatHangsIsLeftAloneAndBounded) {
   auto never = std::make_shared<std::promise<void>>();
   auto begun = std::make_shared<std::atomic<int>>(0);
@@ -33,7 +33,7 @@ TEST(Within, WhatHangsIsLeftAloneAndBounded) {
     EXPECT_EQ(Within<int>(MonotonicNow(), hang), std::nullopt);
   }
   never->set_value();
-  // Once they have come back, new ones may begin.
+  // After the stuck calls have returned, new calls may begin.
   std::optional<int> answer;
   const Instant deadline = MonotonicNow() + std::chrono::seconds(60);
   while (!answer && MonotonicNow() < deadline) {

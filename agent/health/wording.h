@@ -7,21 +7,19 @@
 
 namespace muster::agent {
 
-// How findings say numbers and lists. Pure.
-
-// "80.0 GiB", "512 MiB", "64 KiB".
+// Formats bytes: "80.0 GiB", "512 MiB", "64 KiB". Pure, as all functions below.
 std::string SizeText(int64_t bytes);
 
-// 12040 as "12.4".
+// Formats a CUDA version: 12040 as "12.4".
 std::string CudaText(int version);
 
-// "12.4" as 12040; 0 where it is none.
+// Parses a CUDA version: "12.4" as 12040; 0 if invalid.
 int CudaNumber(const std::string& text);
 
-// "a, b, c and 5 more"; at most `most` are written out.
+// Formats a list: "a, b, c and 5 more"; at most `most` words are shown.
 std::string Listed(const std::vector<std::string>& words, size_t most = 6);
 
-// "GPU 3", "GPUs 0, 2-5".
+// Formats GPU indices: "GPU 3", "GPUs 0, 2-5".
 std::string GpusText(const std::vector<int>& indices);
 
 }  // namespace muster::agent

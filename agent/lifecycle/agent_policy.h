@@ -10,35 +10,34 @@
 
 namespace muster::agent {
 
-// Whether the output of a job's nodes flows together, as that of a Slurm step
-// does: then a message about the whole job is to be printed once.
+// The node's part in printing messages about the whole job. If the outputs of
+// all nodes flow together, as in a Slurm step, only one node prints them.
 enum class Telling {
-  kAlone,  // this node is the only one there
-  kFirst,  // it says what nobody else may be there to say
-  kOther,
+  kAlone,  // the output of this node is not mixed with that of others
+  kFirst,  // also prints what no directive assigns to a node
+  kOther,  // prints only what concerns this node
 };
 
-// How an agent behaves towards its coordinator, signals and silent workers.
-// The command line fills it in, and the agent's state machine reads it: what is
-// between passes it on as a whole.
+// The agent's behaviour towards its coordinator, signals and silent workers.
+// The command line fills the struct in, and the agent's state machine reads it.
 struct AgentPolicy {
-  // How long the first connection may take, and how long the coordinator may
-  // be absent later, with workers running.
+  // The longest wait for the first connection, and the longest absence of the
+  // coordinator afterwards, while workers run.
   Duration connect_timeout = std::chrono::seconds(60);
   Duration coordinator_timeout = std::chrono::seconds(60);
-  // Signals that go to every worker of the job.
+  // Signals that are forwarded to all workers of the job.
   std::vector<int> signals_to_forward;
-  // Signals on which this node alone leaves, such as a pod's eviction.
+  // Signals that remove only this node from the job, such as a pod's eviction.
   std::vector<int> signals_to_leave;
-  // Which silence of a worker is a hang.
+  // When a silent worker counts as hung.
   HangPolicy hangs;
-  // Who of the nodes says what they all hear of.
+  // Whether this node prints messages about the whole job.
   Telling telling = Telling::kAlone;
-  // A coordinator of another job is asked again, for as long as an absent one
-  // is waited for, instead of being believed.
-  bool asks_again = false;
-  bool waits_for_place = false;  // Report::waits_for_place
-  // The exit code after the success of a job that had no use for this node.
+  // Whether the agent retries after it reached the coordinator of another job,
+  // until connect_timeout. Otherwise it exits at once.
+  bool retries_wrong_coordinator = false;
+  bool waits_for_place = false;  // see Report::waits_for_place
+  // The exit code if the job succeeded and this node never got a place in it.
   int never_ran_exit_code = rendezvous::kNeverRanExitCode;
 };
 

@@ -5,10 +5,11 @@
 
 namespace muster::agent {
 
-// Whether a signal at a `launch` or agent ends the job, or this node's part of
-// it. The lists are those of --signals-to-handle, --signals-to-forward and
-// --signals-to-preempt; a later one wins where a signal is in several. SIGINT,
-// SIGTERM, SIGHUP and SIGQUIT end it unless they are forwarded.
+// Whether a signal to `launch` or an agent ends the job, or this node's part of
+// it. The arguments are the lists of --signals-to-handle, --signals-to-forward
+// and --signals-to-preempt; if a signal is in several lists, the last of them
+// wins. SIGINT, SIGTERM, SIGHUP and SIGQUIT end the job unless they are
+// forwarded.
 bool EndsJob(int signal, const std::vector<int>& handled,
              const std::vector<int>& forwarded,
              const std::vector<int>& preempting);

@@ -7,10 +7,11 @@
 namespace muster::agent {
 namespace {
 
-// A message is one line: a longer folder is left out of it.
+// Longest folder name that a one-line message includes.
 constexpr size_t kMaxFolderBytes = 160;
 
-// How much a state says against a worker; 0: nothing.
+// The strength of this state as evidence that the worker causes the hang; 0:
+// none.
 int Weight(WorkerState state) {
   switch (state) {
     case WorkerState::kStopped:

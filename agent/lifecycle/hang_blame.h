@@ -10,14 +10,15 @@
 
 namespace muster::agent {
 
-// Which of a node's silent workers hangs, and what speaks for it. Workers that
-// wait for one another fall silent within milliseconds, in an order that says
-// nothing: each had told the same step before one of them stood still.
+// The silent worker of a node that is blamed for a hang, and the evidence. The
+// order of the last reports alone is no evidence: workers that wait for one
+// another fall silent within milliseconds.
 struct HangBlame {
   HangWatch::Silence silence;
   WorkerState state = WorkerState::kOther;
-  // Ends a sentence about the worker, after a semicolon: what the kernel says
-  // of it, or that it is one of several and need not be the one. May be empty.
+  // Completes the sentence about the worker, after a semicolon: the state of
+  // its process, or that several workers are silent and the cause may be
+  // another one. May be empty.
   std::string remark;
 };
 
@@ -26,18 +27,20 @@ struct SilentWorker {
   WorkerState state = WorkerState::kOther;
 };
 
-// Two that fell silent within this part of a deadline did so together.
+// Workers fell silent together if the times of their last reports differ by at
+// most the deadline divided by this number.
 inline constexpr int kTogetherDivisor = 10;
 
-// `overdue`: of the workers whose deadline has passed, the one that fell silent
-// first. `silent`: all that have a deadline, among them that one. `records`:
-// the folder that `launch inspect` reads; may be empty.
+// Chooses the worker to blame. `overdue`: the worker that fell silent first
+// among those whose deadline has passed. `silent`: all workers that have a
+// deadline, `overdue` included. `records`: the folder for `launch inspect`; may
+// be empty.
 //
-// Blamed is the one that is stopped, however long it has been silent: its peers
-// wait for it. Else, of those that fell silent together with `overdue` and are
-// as good as overdue, one whose thread waits uninterruptibly, then one whose
-// thread has ended. Else `overdue`. Of equal ones, the first to fall silent.
-// Pure.
+// The order of choice: 1. a worker that a signal has stopped, however short its
+// silence, because its peers wait for it; 2. among the workers that fell silent
+// together with `overdue` and are nearly overdue, one in an uninterruptible
+// wait, then one whose main thread has ended; 3. `overdue`. Within a class the
+// one that fell silent first. Pure.
 HangBlame BlameHang(Instant now, const HangWatch::Silence& overdue,
                     const std::vector<SilentWorker>& silent,
                     const std::string& records);

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 constexpr Instant kNow{hours(1)};
 
-// Its deadline is 5 s.
+// A silent worker whose deadline is 5 s.
 SilentWorker Silent(int local_rank, Duration silent_for,
                     WorkerState state = WorkerState::kOther) {
   return {.silence = {.local_rank = local_rank,
@@ -26,7 +26,7 @@ SilentWorker Silent(int local_rank, Duration silent_for,
           .state = state};
 }
 
-// The first of `silent` is overdue.
+// Calls BlameHang with the first of `silent` as the overdue worker.
 HangBlame Blame(const std::vector<SilentWorker>& silent,
                 const std::string& records = "/logs/job/attempt_0") {
   return BlameHang(kNow, silent[0].silence, silent, records);
@@ -88,7 +88,8 @@ TEST(HangBlame, StoppedGoesBeforeUninterruptibleAndThatBeforeEnded) {
   EXPECT_EQ(ended.remark, "; its first thread has ended");
 }
 
-// It writes a checkpoint, say, and has told so by its deadline or by a report.
+// A worker that writes a checkpoint may be in an uninterruptible wait before
+// its deadline.
 TEST(HangBlame, AnUninterruptibleWaitThatIsNotOverdueIsNoHang) {
   SilentWorker patient =
       Silent(1, milliseconds(4999), WorkerState::kUninterruptible);
@@ -112,7 +113,7 @@ TEST(HangBlame, WhereNothingTellsThemApartItSaysSo) {
       "/logs/job/attempt_0` shows who waited for whom");
 }
 
-// One that fell silent before has a longer deadline.
+// The earlier worker has a longer deadline and is not overdue.
 TEST(HangBlame, OneThatFellSilentALittleEarlierIsCounted) {
   SilentWorker patient = Silent(1, milliseconds(5400));
   patient.silence.deadline = seconds(6);

@@ -7,7 +7,8 @@
 namespace muster::agent {
 namespace {
 
-// Only what was told: not the part that makes a message.
+// Copies the fields that `message` has, and leaves the others of `said`
+// unchanged.
 void Remember(const ProgressMessage& message, ProgressMessage& said) {
   if (message.step) said.step = message.step;
   if (message.loss) said.loss = message.loss;
@@ -22,8 +23,8 @@ void HangWatch::Begin(int workers) {
   workers_.assign(static_cast<size_t>(workers), Worker());
 }
 
-void HangWatch::Hear(Instant now, int local_rank,
-                     const ProgressMessage& message) {
+void HangWatch::RecordProgress(Instant now, int local_rank,
+                               const ProgressMessage& message) {
   MUSTER_CHECK(local_rank >= 0 &&
                static_cast<size_t>(local_rank) < workers_.size())
       << "local rank " << local_rank << " of " << workers_.size();
@@ -43,7 +44,7 @@ void HangWatch::End(int local_rank) {
   }
 }
 
-void HangWatch::StoodStill(Duration lost) {
+void HangWatch::SuspendedFor(Duration lost) {
   for (Worker& worker : workers_) {
     if (worker.heard.has_value()) *worker.heard += lost;
   }

@@ -11,15 +11,16 @@
 
 namespace muster::agent {
 
-// What the workers of one round have said of themselves, and which of them has
-// been silent for too long. Pure; not thread-safe.
+// The progress that the workers of one round have reported, and which of them
+// has been silent for too long. Pure; not thread-safe.
 //
-// A worker's deadline is, in this order: none where the policy is off; its own
-// WATCHDOG_S; the policy's; or learned from the pauses between its reports in
-// this round: ten times the longest, but at least five minutes (a checkpoint or
-// an evaluation may come for the first time) and at most an hour more than the
-// longest. It is learned after five pauses. Until then, and until the first
-// report, a worker may be silent for ever.
+// A worker's deadline is the first of these that applies: none if hang
+// detection is off; the worker's own WATCHDOG_S; the policy's value; a value
+// learned from the pauses between its reports in this round. The learned value
+// is ten times the longest pause, but at least five minutes (a first checkpoint
+// or evaluation may come) and at most an hour more than the longest pause.
+// Learning needs five pauses. Until then, and until its first report, a worker
+// has no deadline.
 class HangWatch {
  public:
   static constexpr int kLeastPauses = 5;
@@ -28,22 +29,23 @@ class HangWatch {
 
   explicit HangWatch(HangPolicy policy) : policy_(policy) {}
 
-  // Starts a new round, in which no worker has reported yet.
+  // Starts a new round; all workers count as not having reported.
   void Begin(int workers);
-  void Hear(Instant now, int local_rank, const ProgressMessage& message);
-  // The worker has ended and is no longer watched.
+  void RecordProgress(Instant now, int local_rank,
+                      const ProgressMessage& message);
+  // Stops watching a worker that has ended.
   void End(int local_rank);
-  // This process was stopped or suspended for the time `lost`, and the workers
-  // with it. That time does not count as silence of a worker.
-  void StoodStill(Duration lost);
+  // Tells that this process and the workers were suspended for the time `lost`.
+  // This time does not count as silence.
+  void SuspendedFor(Duration lost);
 
   struct Silence {
     int local_rank = 0;
     Instant since;
     Duration deadline = Duration::zero();
-    std::optional<int64_t> step;  // the last that it told
+    std::optional<int64_t> step;  // of the last report
   };
-  // Of the workers whose deadline has passed, the one that fell silent first.
+  // The worker that fell silent first among those whose deadline has passed.
   std::optional<Silence> Overdue(Instant now) const;
   // The silence of every worker that has a deadline, passed or not, ordered by
   // local rank.
@@ -56,7 +58,7 @@ class HangWatch {
  private:
   struct Worker {
     bool watched = true;
-    std::optional<Instant> heard;  // none: not in this round
+    std::optional<Instant> heard;  // time of the last report in this round
     int pauses = 0;
     Duration longest_pause = Duration::zero();
     ProgressMessage said;
@@ -68,7 +70,7 @@ class HangWatch {
   std::optional<Instant> DueOf(const Worker& worker) const;
 
   const HangPolicy policy_;
-  std::vector<Worker> workers_;  // by local rank
+  std::vector<Worker> workers_;  // indexed by local rank
 };
 
 }  // namespace muster::agent

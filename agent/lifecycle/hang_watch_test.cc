@@ -23,12 +23,12 @@ class HangWatchTest : public ::testing::Test {
   }
   void Hear(int local_rank, ProgressMessage message = {}) {
     message.alive = true;
-    watch_->Hear(now_, local_rank, message);
+    watch_->RecordProgress(now_, local_rank, message);
   }
   void Watchdog(int local_rank, Duration deadline) {
     Hear(local_rank, {.watchdog = deadline});
   }
-  // Reports `times` times with this pause between.
+  // Reports `times` times, each time after `pause`.
   void Beat(int local_rank, int times, Duration pause) {
     for (int i = 0; i < times; ++i) {
       if (i > 0) now_ += pause;
@@ -77,7 +77,7 @@ TEST_F(HangWatchTest, AStandstillIsNoSilence) {
   Use(kThirty);
   Hear(0);
   now_ += seconds(10) + hours(1);
-  watch_->StoodStill(hours(1));
+  watch_->SuspendedFor(hours(1));
   EXPECT_EQ(Left(), seconds(20));
   EXPECT_EQ(Culprit(), -1);
 }
@@ -86,7 +86,7 @@ TEST_F(HangWatchTest, NothingIsLearnedFromAStandstill) {
   Use(kAuto);
   Beat(0, HangWatch::kLeastPauses, seconds(60));
   now_ += seconds(60) + hours(1);
-  watch_->StoodStill(hours(1));
+  watch_->SuspendedFor(hours(1));
   Hear(0);
   EXPECT_EQ(Left(), seconds(600));
 }
@@ -177,11 +177,12 @@ TEST_F(HangWatchTest, WhoFellSilentFirstIsTheOne) {
   Hear(0);
   now_ += seconds(29);
   EXPECT_EQ(Culprit(), -1);
-  now_ += minutes(1);  // the agent was stopped: all are overdue
+  // The agent was suspended for a minute: all workers are overdue.
+  now_ += minutes(1);
   EXPECT_EQ(Culprit(), 1);
 }
 
-// Who may be silent for long is not to blame for being so.
+// Worker 0 has the longer silence, and a longer deadline that has not passed.
 TEST_F(HangWatchTest, OnlyThoseBeyondTheirDeadlineCount) {
   Use(kThirty);
   Watchdog(0, hours(1));
@@ -221,7 +222,7 @@ TEST_F(HangWatchTest, WhatWasSaidIsKept) {
 
 TEST_F(HangWatchTest, AnEmptyMessageIsNoReport) {
   Use(kThirty);
-  watch_->Hear(now_, 0, ProgressMessage());
+  watch_->RecordProgress(now_, 0, ProgressMessage());
   EXPECT_FALSE(Left().has_value());
 }
 

@@ -10,29 +10,33 @@
 
 namespace muster::agent {
 
-// When a node is checked, and what it is taken for: unchecked from the end of a
-// round until the first check after it has ended; checked again, at intervals,
-// for as long as it waits, so that what is unhealthy can come in and what has
-// become unhealthy while it waited stays out. A running round is left alone.
-// Pure.
+// Decides when a node's health is checked. The first check starts after the end
+// of a round; the health is unknown until it ends. A waiting node is checked
+// again at intervals, so that a repaired node is admitted and one that has
+// become unhealthy is not. No check runs during a round. Pure.
 class HealthWatch {
  public:
-  // `interval`: from the end of a check to the next one; nothing: there are no
-  // checks, and the node is healthy.
+  // `interval`: from the end of a check to the next check. nullopt: no checks
+  // are made, and the node counts as healthy.
   explicit HealthWatch(std::optional<Duration> interval);
 
-  // Whether a check is under way that must be dropped.
+  // Stops the checks until the round ends. Returns true if a running check must
+  // be cancelled.
   bool RoundBegan();
   void RoundEnded();
 
-  // A check's number, if one is due.
+  // The number of the check to start now; nullopt: none is due.
   std::optional<uint64_t> Due(Instant now);
-  // Whether that changes what the node is. Those of old numbers do not.
+  // Takes the result of check number `check`; an empty `unhealthy` means
+  // healthy. Returns true if the node's health has changed. Results of old
+  // checks are ignored.
   bool Found(Instant now, uint64_t check, const std::string& unhealthy);
-  // No check will be needed any more: as RoundBegan.
+  // Stops the checks for good. Returns true if a running check must be
+  // cancelled.
   bool Stop();
 
-  // When Due must be asked at the latest; nothing: not by time.
+  // The time at which Due must be called at the latest; nullopt: no check is
+  // planned.
   std::optional<Instant> NextCheck() const;
 
   rendezvous::Health health() const { return health_; }
@@ -42,10 +46,10 @@ class HealthWatch {
   const std::optional<Duration> interval_;
   rendezvous::Health health_;
   std::string unhealthy_;
-  bool stopped_ = false;  // a round runs
-  uint64_t check_ = 0;    // the newest
+  bool stopped_ = false;  // while a round runs
+  uint64_t check_ = 0;    // number of the newest check
   bool under_way_ = false;
-  std::optional<Instant> next_;  // nothing: at once
+  std::optional<Instant> next_;  // nullopt: at once
 };
 
 }  // namespace muster::agent

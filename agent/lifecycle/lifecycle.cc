@@ -11,16 +11,16 @@
 namespace muster::agent {
 namespace {
 
-// After SIGKILL, how often it is repeated while something is still left (a
-// process in an uninterruptible call, a fork in between).
+// Interval of repeated SIGKILLs while a process is left (in an uninterruptible
+// call, or forked during the last attempt).
 constexpr Duration kKillAgain = std::chrono::seconds(1);
 
-// Nodes that are started together come in any order: that the coordinator does
-// not listen yet is said only if it lasts.
+// How long a refused connection at the start is not reported: the agents of a
+// job start in any order, and the coordinator may not listen yet.
 constexpr Duration kQuietStart = std::chrono::seconds(2);
 
-// An agent may learn so late of a worker's end. A failure without an error file
-// is at most this much older than its report.
+// The longest delay between a worker's end and the agent's report of it. A
+// failure without an error file is at most this much older than its report.
 constexpr Duration kLateEnd = std::chrono::seconds(1);
 
 std::string Ranks(const rendezvous::Place& place, int slots) {
@@ -78,8 +78,8 @@ void Lifecycle::On(const DirectiveCame& event) {
                         "; install the same Muster on every node"));
     return;
   }
-  if (AsksAgain(directive)) {
-    AskAgain(directive.reason);
+  if (RetriesWrongCoordinator(directive)) {
+    Retry(directive.reason);
     return;
   }
   const bool was_due = unanswered_since_.has_value();
@@ -87,7 +87,7 @@ void Lifecycle::On(const DirectiveCame& event) {
   ever_answered_ = true;
   if (directive_.has_value() && directive_->epoch == directive.epoch &&
       directive.revision < directive_->revision) {
-    return;  // overtaken by a newer one
+    return;  // a newer directive has come before
   }
   const bool newer = !directive_.has_value() ||
                      directive_->epoch != directive.epoch ||
@@ -96,18 +96,18 @@ void Lifecycle::On(const DirectiveCame& event) {
       !newer && directive.kind == rendezvous::DirectiveKind::kStop &&
       directive.reason != directive_->reason;
   directive_ = directive;
-  if (is_another_cause && round_ == directive.stop.round && IsSaidHere()) {
+  if (is_another_cause && round_ == directive.stop.round && PrintsForJob()) {
     Notice(absl::StrCat("round ", round_, " broke because ", directive.reason,
                         "; what was named before followed from it"));
   }
-  // A stop that finds nothing to stop must be confirmed all the same; every
-  // other directive shows in what the node does next.
+  // A stop order for a round without workers needs a confirmation. Every other
+  // directive has an effect that the next report shows.
   if ((newer || was_due) &&
       directive.kind == rendezvous::DirectiveKind::kStop) {
     changed_ = true;
   }
   if (directive.preemption.has_value()) Preempt(*directive.preemption);
-  if (directive.kind == rendezvous::DirectiveKind::kWait && IsSaidHere()) {
+  if (directive.kind == rendezvous::DirectiveKind::kWait && PrintsForJob()) {
     Notice(absl::StrCat("waiting: ", directive.reason));
   }
 }
@@ -126,10 +126,10 @@ void Lifecycle::On(const WorkerDown& event) {
   if (static_cast<size_t>(event.local_rank) < pids_.size()) {
     pids_[event.local_rank] = 0;
   }
-  if (EndedHanging(event)) {
-    // It has been told, and why.
-  } else if (!event.failure.has_value() || EndedByPreemption(*event.failure)) {
-    // As it should be.
+  if (IsEndOfHungWorker(event)) {
+    // The hang was already reported as this worker's failure.
+  } else if (!event.failure.has_value() || IsEndByPreemption(*event.failure)) {
+    // The worker succeeded.
   } else {
     rendezvous::Failure failure = *event.failure;
     const bool stopping = phase_ == rendezvous::NodePhase::kStopping;
@@ -140,11 +140,11 @@ void Lifecycle::On(const WorkerDown& event) {
     if (by_us) failure.kind = rendezvous::FailureKind::kStoppedByUs;
     failure.raised_first = stopping && event.recorded_ago.has_value() &&
                            now_ - *event.recorded_ago < broke_at_;
-    NoteEnd(failure);
+    RecordFailure(failure);
     if (failures_.size() < rendezvous::kMaxFailuresPerReport) {
       failures_.push_back(failure);
     }
-    // Those that we stopped are told with the round's end, not one by one.
+    // Ends caused by our own signals are reported with the end of the round.
     if (!by_us) {
       changed_ = true;
       step_.ends = ends_;
@@ -161,8 +161,9 @@ void Lifecycle::On(const WorkerDown& event) {
     }
   }
   if (pending_ == 0 && any_left_) {
-    // What the workers have left behind may have ignored the first signal (a
-    // shell's background jobs ignore SIGINT). It has the rest of the grace.
+    // Descendants of the workers may have ignored the first signal (background
+    // jobs of a shell ignore SIGINT). SIGTERM gives them the rest of the grace
+    // period.
     step_.actions.emplace_back(
         SignalWorkers{.signal = SIGTERM, .everything = true});
     if (!kill_at_.has_value()) {
@@ -175,21 +176,23 @@ void Lifecycle::On(const WorkerDown& event) {
 void Lifecycle::On(const WorkersGone& event) {
   if (phase_ == rendezvous::NodePhase::kRunning && pending_ == 0 &&
       failures_.empty()) {
-    TellLeftBehind(event.left_behind);
+    NoticeLeftBehind(event.left_behind);
   }
   any_left_ = false;
-  // The sweep's. What still runs for a preemption has a time of its own.
+  // kill_at_ belongs to the removal of leftover processes; a running
+  // AnnouncePreemption has a deadline of its own.
   if (phase_ == rendezvous::NodePhase::kRunning && pending_ == 0)
     kill_at_.reset();
   Settle();
 }
 
-// Nothing may be left before every worker was started (the first died too
-// early), or although none ever ran (none could be started): in both cases it
-// is the last worker's failure that ends the round.
+// WorkersGone can come before every worker was started (the first one died
+// early), or although none ever ran (none could be started). In both cases the
+// failure of the last worker ends the round.
 void Lifecycle::Settle() {
   if (pending_ > 0 || any_left_ || !HasWorkers()) return;
-  if (announcing_until_.has_value()) return;  // it is part of the round's end
+  // A round ends only after the announcement.
+  if (announcing_until_.has_value()) return;
   phase_ = phase_ == rendezvous::NodePhase::kRunning && failures_.empty()
                ? rendezvous::NodePhase::kSucceeded
                : rendezvous::NodePhase::kIdle;
@@ -210,19 +213,19 @@ void Lifecycle::On(const GuardianDied& event) {
 }
 
 void Lifecycle::Reconcile() {
-  MindTheCoordinator();
-  MindThePreemption();
+  CheckCoordinatorAbsence();
+  StopAtPreemptionLimit();
   if (leave_.has_value()) {
-    if (phase_ == rendezvous::NodePhase::kRunning && !GraceGoesOn()) {
+    if (phase_ == rendezvous::NodePhase::kRunning && !WorkersKeepGrace()) {
       Stop(SIGTERM, config_.spec.shutdown_timeout);
     }
   } else if (directive_.has_value()) {
     FollowDirective();
   }
-  MindTheSilence();
-  MindTheGrace();
-  MindTheAnnouncement();
-  MindTheHealth();
+  CheckForSilence();
+  KillWhenGraceIsOver();
+  EndAnnouncementWhenDue();
+  UpdateHealthChecks();
   if (leave_.has_value() && !HasWorkers() && !announcing_until_.has_value()) {
     step_.leave = leave_;
   }
@@ -235,9 +238,10 @@ void Lifecycle::FollowDirective() {
       if (round_ >= directive.place.round) {
         ForwardSignals();
       } else if (preemption_.has_value()) {
-        // The coordinator does not know of it yet. Nothing begins any more.
+        // The coordinator does not know of the preemption yet. No new round
+        // begins.
       } else if (HasWorkers()) {
-        // The stop in between was lost.
+        // The order to stop the previous round was lost.
         if (phase_ == rendezvous::NodePhase::kRunning) {
           ReleaseWaiters("this node's round is over");
           Stop(SIGTERM, config_.spec.shutdown_timeout);
@@ -257,12 +261,12 @@ void Lifecycle::FollowDirective() {
         ReleaseWaiters(directive.reason);
       }
       if (HasWorkers() && round_ <= directive.stop.round) {
-        if (phase_ == rendezvous::NodePhase::kRunning && IsSaidHere()) {
+        if (phase_ == rendezvous::NodePhase::kRunning && PrintsForJob()) {
           Notice(absl::StrCat("round ", round_, " is broken (",
                               directive.reason, "); stopping the workers"));
         }
         if (directive.stop.cause == rendezvous::StopCause::kBroken)
-          LookForStopped();
+          ExamineStopped();
         Stop(directive.stop.signal, directive.stop.grace);
       }
       return;
@@ -282,7 +286,7 @@ void Lifecycle::FollowDirective() {
       leave_ = Leave{.exit_code = 1, .reason = directive.reason};
       break;
   }
-  if (HasWorkers() && !GraceGoesOn()) {
+  if (HasWorkers() && !WorkersKeepGrace()) {
     Stop(directive.stop.signal, directive.stop.grace);
   }
 }
@@ -315,7 +319,7 @@ void Lifecycle::Start(const rendezvous::Place& place) {
   watch_.Begin(config_.node.slots);
   pids_.assign(static_cast<size_t>(config_.node.slots), 0);
   suspicion_.reset();
-  accused_.reset();
+  hung_.reset();
   any_left_ = false;
   kill_at_.reset();
   killed_ = false;
@@ -327,7 +331,7 @@ void Lifecycle::Start(const rendezvous::Place& place) {
     step_.actions.emplace_back(RenewNcclId{});
   }
   step_.actions.emplace_back(StartWorkers{place});
-  if (!IsSaidHere()) return;
+  if (!PrintsForJob()) return;
   Notice(absl::StrCat("round ", place.round, ": ",
                       config_.policy.telling == Telling::kAlone
                           ? OwnPart(place, config_.node.slots)
@@ -347,7 +351,7 @@ void Lifecycle::Stop(int signal, Duration grace) {
   if (phase_ != rendezvous::NodePhase::kStopping) {
     phase_ = rendezvous::NodePhase::kStopping;
     changed_ = true;
-    kill_at_.reset();  // the sweep's
+    kill_at_.reset();  // kill_at_ belonged to the removal of leftover processes
     killed_ = false;
     broke_at_ = now_;
     broke_here_ = false;
@@ -360,7 +364,7 @@ void Lifecycle::Stop(int signal, Duration grace) {
   if (!kill_at_.has_value() || kill_at < *kill_at_) kill_at_ = kill_at;
 }
 
-void Lifecycle::MindTheGrace() {
+void Lifecycle::KillWhenGraceIsOver() {
   if (!kill_at_.has_value() || now_ < *kill_at_) return;
   step_.actions.emplace_back(
       SignalWorkers{.signal = SIGKILL, .everything = true});
@@ -369,14 +373,14 @@ void Lifecycle::MindTheGrace() {
   if (announcing_until_.has_value()) announcing_until_ = now_;
 }
 
-std::optional<Instant> Lifecycle::AbsenceIsSaidAt() const {
+std::optional<Instant> Lifecycle::AbsenceNoticeAt() const {
   if (!absent_from_start_ || ever_answered_ || connected_) return std::nullopt;
   return began_ + kQuietStart;
 }
 
-void Lifecycle::MindTheCoordinator() {
+void Lifecycle::CheckCoordinatorAbsence() {
   if (leave_.has_value()) return;
-  const std::optional<Instant> said_at = AbsenceIsSaidAt();
+  const std::optional<Instant> said_at = AbsenceNoticeAt();
   if (said_at.has_value() && now_ >= *said_at) {
     absent_from_start_ = false;
     Notice(absl::StrCat("no coordinator at ", config_.endpoint, " yet (",
@@ -389,7 +393,7 @@ void Lifecycle::MindTheCoordinator() {
                           directive_.has_value() &&
                           directive_->kind == rendezvous::DirectiveKind::kStop;
     if (!stopping) {
-      // One that leaves has the exit status of a node that was let go.
+      // A node that leaves exits with the code of a node that was released.
       GiveUp(cancel_.has_value() ? 128 + cancel_->signal : 0,
              "stopped by a signal; the coordinator did not answer");
       return;
@@ -406,11 +410,11 @@ void Lifecycle::MindTheCoordinator() {
 
 void Lifecycle::GiveUp(int exit_code, std::string reason) {
   if (leave_.has_value()) return;
-  // The coordinator is told as well, if it hears: this node must not be given
-  // a place in the next round.
+  // The report tells the coordinator, if it is reachable, that this node must
+  // get no place in the next round.
   if (!leaving_.has_value()) leaving_ = reason;
   changed_ = true;
-  // Whatever came of it, this is why it ended.
+  // The preemption is the reason of this end, whatever the exit code.
   if (preemption_.has_value() && exit_code <= 1) {
     exit_code = rendezvous::kPreemptedExitCode;
   }
@@ -427,7 +431,7 @@ void Lifecycle::NoticeForJob(std::string line) {
   if (config_.policy.telling != Telling::kOther) Notice(std::move(line));
 }
 
-bool Lifecycle::IsSaidHere() const {
+bool Lifecycle::PrintsForJob() const {
   return config_.policy.telling == Telling::kAlone || directive_->said_here;
 }
 
@@ -438,8 +442,8 @@ void Lifecycle::SendReport() {
   report.run_id = config_.run_id;
   report.node = config_.node;
   report.sequence = ++sequence_;
-  // While an answer is due, one is asked for: whatever has not been seen is
-  // sent again, and again, until it arrives.
+  // While an answer is missing, each report asks for one, so that a lost
+  // directive is sent again.
   if (directive_.has_value() && !unanswered_since_.has_value()) {
     report.seen_epoch = directive_->epoch;
     report.seen_revision = directive_->revision;
@@ -452,7 +456,7 @@ void Lifecycle::SendReport() {
   report.nccl_root_lost = nccl_root_lost_;
   for (rendezvous::Failure& failure : report.failures) {
     if (failure.kind == rendezvous::FailureKind::kHung) {
-      failure.silent_for = now_ - accused_since_;
+      failure.silent_for = now_ - hung_since_;
     }
   }
   report.progress = watch_.Progress(now_);
@@ -482,11 +486,11 @@ std::optional<Instant> Lifecycle::NextDeadline() const {
   consider(kill_at_);
   consider(announcing_until_);
   consider(PreemptionLimit());
-  if (GraceGoesOn()) consider(preemption_->deadline);
+  if (WorkersKeepGrace()) consider(preemption_->deadline);
   consider(health_.NextCheck());
   consider(HangDeadline());
   if (!leave_.has_value()) {
-    consider(AbsenceIsSaidAt());
+    consider(AbsenceNoticeAt());
     consider(cancel_deadline_);
     if (unanswered_since_.has_value()) {
       consider(*unanswered_since_ + (ever_answered_

@@ -16,34 +16,35 @@
 
 namespace muster::agent {
 
-// An agent's decisions, as a pure state machine: what the coordinator says it
-// should be against what its workers are.
+// An agent's decisions, as a pure state machine: compares the coordinator's
+// directive with the state of the workers and returns the actions to perform.
 //
 //   phase      leaves when                                        to
 //   idle       told to run a round that it has not run            running
 //   running    every worker exited with 0 and nothing is left     succeeded
 //              a worker failed or hung, told to stop or to run    stopping
 //              another round, the coordinator is absent for too long
-//   stopping   nothing is left (SIGKILL after the grace)          idle
+//   stopping   nothing is left (SIGKILL after the grace period)   idle
 //   succeeded  as idle
 //
-// It leaves once it has been told that the job is over (or has given up) and
-// nothing is left. Not thread-safe; performs nothing.
+// The agent leaves when the job is over, or the agent has given up, and no
+// process of a worker is left. Not thread-safe; performs nothing.
 class Lifecycle {
  public:
   struct Config {
     std::string run_id;
-    rendezvous::NodeIdentity node;  // address may be empty: LinkUp brings it
+    rendezvous::NodeIdentity node;  // an empty address is filled in by LinkUp
     rendezvous::JobSpec spec;
-    std::string endpoint;  // the coordinator's, for messages
+    std::string endpoint;  // the coordinator's endpoint, for messages
     AgentPolicy policy;
-    // How long the first report waits for the first NCCL id; zero: not.
+    // How long the first report waits for the first NCCL id; zero: no wait.
     Duration nccl_id_patience = Duration::zero();
-    // Signals by which the cluster announces that it takes the nodes away, and
-    // what workers get then; 0: nothing.
+    // Signals by which the cluster announces a preemption, and the signal that
+    // workers then get; 0: none.
     std::vector<int> signals_to_preempt;
     int preempt_signal = 15;
-    // How often a node that waits is checked; nothing: it is always fit.
+    // How often the health of a waiting node is checked; nullopt: never, and
+    // the node counts as healthy.
     std::optional<Duration> health_interval;
   };
 
@@ -52,13 +53,13 @@ class Lifecycle {
   // `now` must not run backwards.
   LifecycleStep Step(Instant now, const LifecycleEvent& event);
 
-  // When Step must be called with ClockTicked at the latest.
+  // The time at which Step must be called with ClockTicked at the latest.
   std::optional<Instant> NextDeadline() const;
 
   rendezvous::NodePhase phase() const { return phase_; }
   int round() const { return round_; }
   bool connected() const { return connected_; }
-  // Whether the coordinator has answered once.
+  // Whether the coordinator has answered at least once.
   bool reached() const { return ever_answered_; }
   bool leaving() const { return leave_.has_value() || leaving_.has_value(); }
   const HealthWatch& health() const { return health_; }
@@ -84,73 +85,76 @@ class Lifecycle {
   void On(const HealthFound& event);
   void On(const ClockTicked&) {}
 
-  // Makes what is into what should be.
+  // Changes the workers' state towards the one that the directive asks for.
   void Reconcile();
   void FollowDirective();
-  // Whether the node asks a coordinator of another job again instead of
-  // leaving at once.
-  bool AsksAgain(const rendezvous::Directive& directive) const;
-  void AskAgain(const std::string& why);
+  // Whether the agent retries, instead of leaving, because the endpoint belongs
+  // to the coordinator of another job.
+  bool RetriesWrongCoordinator(const rendezvous::Directive& directive) const;
+  void Retry(const std::string& why);
   Leave LeaveWith(const rendezvous::Directive& finished) const;
   void ForwardSignals();
-  void MindTheCoordinator();
-  // When a person is told that there has been no coordinator from the start.
-  std::optional<Instant> AbsenceIsSaidAt() const;
-  void MindTheGrace();
+  void CheckCoordinatorAbsence();
+  // The time at which a notice says that the coordinator could never be
+  // reached.
+  std::optional<Instant> AbsenceNoticeAt() const;
+  void KillWhenGraceIsOver();
   void Start(const rendezvous::Place& place);
-  // Signals the workers, and sets SIGKILL's time; a later call can only bring
-  // it forward.
+  // Sends `signal` to the workers and plans SIGKILL after `grace`. A later call
+  // can only make SIGKILL earlier.
   void Stop(int signal, Duration grace);
-  // --- a worker that is silent for too long (lifecycle_hang.cc)
-  // `due`: when this step should have come at the latest.
+  // --- workers that are silent for too long (lifecycle_hang.cc)
+  // `due`: the deadline at which this step should have run.
   void ForgiveSilence(Instant due);
-  void Hear(const WorkerSaid& said);
-  void MindTheSilence();
+  void RecordProgress(const WorkerSaid& said);
+  void CheckForSilence();
   void Suspect(const HangWatch::Silence& silence);
-  void LookAtSilent();
-  void LookForStopped();
+  void RequestWorkerStates();
+  void ExamineStopped();
   std::vector<SilentWorker> SilentWorkers(const WorkersSeen& event) const;
   rendezvous::Failure SuspectedOf(const HangWatch::Silence& silence) const;
-  // Says who is suspected, and has its stack taken.
-  void LookAtSuspect();
-  // Makes the suspicion a failure, and stops the others for it.
-  void Accuse();
-  // Whether this end is that of the worker that hung: it has been told then.
-  bool EndedHanging(const WorkerDown& event);
+  // Announces the suspected worker and requests its stack.
+  void RequestStacks();
+  // Records the suspected worker's failure and stops the other workers.
+  void ReportHang();
+  // Whether this is the end of the worker that was reported as hung; the hang
+  // was already reported as its failure.
+  bool IsEndOfHungWorker(const WorkerDown& event);
   std::optional<Instant> HangDeadline() const;
-  // --- the cluster takes the nodes away (lifecycle_preemption.cc)
+  // --- the cluster announces a preemption (lifecycle_preemption.cc)
   bool AnnouncesPreemption(int signal) const;
   void CatchPreemption(int signal);
   void Preempt(const rendezvous::PreemptionNotice& notice);
-  // Whether this end is what the preemption has led to.
-  bool EndedByPreemption(const rendezvous::Failure& failure) const;
-  void MindTheAnnouncement();
-  // When this node ends without the coordinator, after a notice.
+  // Whether the preemption explains this end of a worker.
+  bool IsEndByPreemption(const rendezvous::Failure& failure) const;
+  void EndAnnouncementWhenDue();
+  // The time at which this node ends without an order of the coordinator, after
+  // a preemption notice.
   std::optional<Instant> PreemptionLimit() const;
-  void MindThePreemption();
-  // Whether somebody wants the job to end now. SIGTERM, after the notice, only
-  // ends the grace: it is how clusters go on.
+  void StopAtPreemptionLimit();
+  // Whether a user has cancelled the job. After a preemption notice SIGTERM
+  // does not count as a cancel: clusters send it after their notice.
   bool Cancelled() const;
-  // Whether workers may go on although the job is over: a coordinator that was
-  // started anew has heard of the notice, but not of what they were given.
-  bool GraceGoesOn() const;
+  // Whether workers may use their grace period although the job is over. A
+  // restarted coordinator knows the notice, but not the grace period.
+  bool WorkersKeepGrace() const;
   std::optional<rendezvous::PreemptionNotice> PreemptionNow() const;
-  // --- whether the node may take part (lifecycle_health.cc)
-  void MindTheHealth();
-  // Once a round, whether or not workers of ours are left: others' may wait.
+  // --- the health of the node (lifecycle_health.cc)
+  void UpdateHealthChecks();
+  // Closes the round's store, once per round. Clients on other nodes may wait
+  // in it even if no worker of this node is left.
   void ReleaseWaiters(const std::string& why);
-  void TellLeftBehind(const std::vector<LeftBehind>& processes);
-  // An end that was none as it should be.
-  void NoteEnd(rendezvous::Failure failure);
-  // Ends the round here once nothing of it is left.
+  void NoticeLeftBehind(const std::vector<LeftBehind>& processes);
+  // Records the failure of a worker.
+  void RecordFailure(rendezvous::Failure failure);
+  // Ends the round on this node once no process of it is left.
   void Settle();
   void GiveUp(int exit_code, std::string reason);
   void Notice(std::string line);
-  // What holds for the whole job: of the nodes whose outputs flow together one
-  // says it. A directive names that one; what all of them catch or hear, their
-  // first one tells.
+  // Prints a message about the whole job, but only on the node that
+  // AgentPolicy::telling or the directive selects.
   void NoticeForJob(std::string line);
-  bool IsSaidHere() const;
+  bool PrintsForJob() const;
   void SendReport();
   bool HasWorkers() const {
     return phase_ == rendezvous::NodePhase::kRunning ||
@@ -162,56 +166,61 @@ class Lifecycle {
   LifecycleStep step_;
 
   rendezvous::NodePhase phase_ = rendezvous::NodePhase::kIdle;
+  // The round that this node runs or ran last, and the state of this round.
   int round_ = 0;
-  std::string run_tag_;                        // of round_
-  int first_rank_ = 0;                         // of round_
-  std::vector<rendezvous::Failure> failures_;  // of round_
-  std::vector<rendezvous::Failure> ends_;      // all of them, of round_
-  std::string nccl_root_lost_;                 // of round_
-  int pending_ = 0;        // workers that have not ended, nor failed to start
-  bool any_left_ = false;  // a worker, or what descends from one
+  std::string run_tag_;
+  int first_rank_ = 0;
+  std::vector<rendezvous::Failure> failures_;  // those that are reported
+  std::vector<rendezvous::Failure> ends_;      // every abnormal end, unbounded
+  std::string nccl_root_lost_;                 // empty: the root lives
+  int pending_ = 0;        // workers that are running or being started
+  bool any_left_ = false;  // whether a worker or a descendant of one is alive
   std::optional<Instant> kill_at_;
-  // While stopping: the time of the reason to stop, as far as this node knows,
-  // and whether a worker of this node is the reason.
+  // Valid while stopping: when the failure happened, as far as this node knows,
+  // and whether it happened on this node.
   Instant broke_at_;
   bool broke_here_ = false;
-  bool killed_ = false;        // kill_at_ is for SIGKILL's repetition
-  bool store_closed_ = false;  // of round_
-  uint64_t forwarded_ = 0;     // the newest job-wide signal that workers got
+  bool killed_ = false;  // SIGKILL was sent; kill_at_ is the time to repeat it
+  bool store_closed_ = false;  // whether round_'s store is closed
+  // number of the newest job-wide signal that the workers got
+  uint64_t forwarded_ = 0;
 
-  // Hangs. First a worker is suspected, or another one that the kernel keeps
-  // from running, and its stack taken; it is accused when that has come, unless
-  // it reports or ends by itself meanwhile.
+  // Handling of a hang: a worker that is overdue, or the worker that blocks it,
+  // becomes suspected, and its stack is requested. When the stack has come the
+  // worker is reported as hung, unless it reports progress or ends before.
   struct Suspicion {
-    HangWatch::Silence overdue;  // whose deadline has passed
-    bool looked = false;         // WorkersSeen has come
+    HangWatch::Silence overdue;  // the worker whose deadline has passed
+    bool looked = false;         // whether WorkersSeen has come
     rendezvous::Failure failure;
-    Instant since;    // when it fell silent
-    Instant give_up;  // then it is accused without its stack
+    Instant since;    // when the worker fell silent
+    Instant give_up;  // no longer waits for the stack after this time
   };
   HangWatch watch_;
-  std::vector<int64_t> pids_;  // of round_'s workers that run; 0: ended
+  // of the workers of round_, by local rank; 0: ended
+  std::vector<int64_t> pids_;
   std::optional<Suspicion> suspicion_;
-  std::optional<int> accused_;  // its local rank, in round_
-  Instant accused_since_;
+  // local rank of the worker reported as hung in round_
+  std::optional<int> hung_;
+  Instant hung_since_;
 
   std::optional<rendezvous::Directive> directive_;
   const Instant began_;
-  // Since when no directive has come, while one is due: from the start, or
-  // from when the link broke.
+  // Since when an expected directive is missing: the start of the agent, or the
+  // loss of the connection.
   std::optional<Instant> unanswered_since_;
   bool connected_ = false;
   bool ever_answered_ = false;
-  bool absent_from_start_ = false;  // and this has not been said
+  bool absent_from_start_ = false;  // and no notice has said so yet
   std::string link_error_;
 
   struct Preemption {
-    rendezvous::PreemptionNotice notice;  // without what is left
+    // its remaining time is not kept up to date
+    rendezvous::PreemptionNotice notice;
     Instant deadline;
-    Instant caught;  // here or elsewhere
+    Instant caught;  // time of the signal, on this node or another one
   };
   std::optional<Preemption> preemption_;
-  // Until when what tells of it may run, while it does.
+  // The deadline of a running AnnouncePreemption; nullopt: none runs.
   std::optional<Instant> announcing_until_;
   HealthWatch health_;
 
@@ -223,9 +232,9 @@ class Lifecycle {
   int held_port_ = 0;
   NcclIdOffer nccl_id_;
 
-  std::optional<Leave> leave_;  // once nothing is left
+  std::optional<Leave> leave_;  // set once no process is left
   uint64_t sequence_ = 0;
-  bool changed_ = false;  // since the last report
+  bool changed_ = false;  // the state has changed since the last report
   Instant next_report_;
   std::string last_notice_;
 };

@@ -1,4 +1,5 @@
-// How an agent's life ends: told so, signalled, or left alone.
+// Tests of the end of an agent: by the verdict, by a signal, or without a
+// coordinator.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

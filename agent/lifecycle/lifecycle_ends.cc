@@ -1,5 +1,5 @@
-// Rounds that end here before they have begun, the records of ends, and what
-// workers leave behind.
+// Rounds that cannot begin, the records of workers' ends, and leftover
+// processes.
 
 #include <map>
 #include <string>
@@ -23,17 +23,17 @@ void Lifecycle::On(const RoundRefused& event) {
   Settle();
 }
 
-void Lifecycle::NoteEnd(rendezvous::Failure failure) {
+void Lifecycle::RecordFailure(rendezvous::Failure failure) {
   failure.traceback.clear();
   failure.stderr_tail.clear();
   failure.stack.clear();
   ends_.push_back(std::move(failure));
 }
 
-// torchrun would leave these processes running, so that a person may miss what
-// they were to do.
-void Lifecycle::TellLeftBehind(const std::vector<LeftBehind>& processes) {
-  std::map<int, std::vector<std::string>> names;  // by rank
+// Names the leftover processes that were stopped. torchrun leaves them running,
+// so that a user may expect their work to go on.
+void Lifecycle::NoticeLeftBehind(const std::vector<LeftBehind>& processes) {
+  std::map<int, std::vector<std::string>> names;  // names by rank
   for (const LeftBehind& process : processes) {
     names[process.rank].push_back(process.name);
   }

@@ -1,5 +1,5 @@
-// Why a worker has ended: by itself, by us, or after an exception that it had
-// recorded before.
+// Tests of the recorded cause of a worker's end: the worker itself, a signal of
+// ours, or an exception that it had recorded before.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,8 +40,8 @@ TEST(LifecycleEnds, AnExceptionAfterTheFirstFailuresDidNotComeFirst) {
   EXPECT_FALSE(agent.reports.back().failures[1].raised_first);
 }
 
-// The agent may have learnt of a killed worker's end only after its peer had
-// raised an exception because of it.
+// The agent may learn of a killed worker's end only after a peer has raised an
+// exception because of it.
 TEST(LifecycleEnds, AFailureWithoutARecordMayBeASecondOld) {
   for (const int ago : {3000, 3001}) {
     LifecycleFixture agent;
@@ -82,7 +82,7 @@ TEST(LifecycleEnds, OneThatFailedByItselfBeforeOurSignalIsNotOurDoing) {
             rendezvous::FailureKind::kExitCode);
 }
 
-// A cluster or a terminal may have signalled the workers beside us.
+// The cluster or the terminal may have sent the workers the same signal.
 TEST(LifecycleEnds, WhileTheJobIsStoppedNoEndIsAFailure) {
   LifecycleFixture agent;
   agent.Run(1);

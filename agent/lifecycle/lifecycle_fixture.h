@@ -10,23 +10,24 @@
 
 namespace muster::agent {
 
-// A Lifecycle of a node with two workers, and what it has asked for so far.
+// A Lifecycle of a node with two workers, and a record of the actions that it
+// has requested.
 class LifecycleFixture {
  public:
-  // Grace 10 s, keep-alive 1 s, coordinator's absence: 20 s at first, 30 s
-  // later.
+  // Grace period 10 s, keep-alive 1 s, longest absence of the coordinator 20 s
+  // at the start and 30 s later.
   static Lifecycle::Config QuickConfig();
 
   explicit LifecycleFixture(Lifecycle::Config config = QuickConfig());
 
   LifecycleStep Step(const LifecycleEvent& event);
-  // A step at each deadline, as a driver does.
+  // Advances the time and calls Step at each deadline, as a driver does.
   void Wait(Duration duration);
-  // Lets time pass while the driver stands still. Must be followed by whatever
-  // it does first then.
-  void StandStill(Duration duration) { now_ += duration; }
+  // Advances the time without calling Step, as if the driver were suspended.
+  // The next call is the first thing that the driver does afterwards.
+  void PassTimeSuspended(Duration duration) { now_ += duration; }
 
-  // --- the coordinator
+  // --- events from the coordinator
   void Connect();
   void Disconnect(absl::Status why = absl::UnavailableError("reset"));
   // Sends a directive with the next revision.
@@ -38,20 +39,20 @@ class LifecycleFixture {
   void TellWait();
   void TellFinished(int exit_code);
 
-  // --- the workers
+  // --- events from the workers
   void Up(int local_rank);
-  void Down(int local_rank);  // exited with 0
+  void Down(int local_rank);  // The worker exits with 0.
   void Fails(int local_rank,
              rendezvous::FailureKind kind = rendezvous::FailureKind::kExitCode);
-  // Like Fails; it recorded an exception that long ago.
+  // Like Fails; the worker had recorded an exception `ago` before.
   void FailsAfterRecording(int local_rank, Duration ago);
-  // Like Fails; no signal had been sent to it.
+  // Like Fails; no signal had been sent to the worker.
   void FailsByItself(int local_rank);
   void Says(int local_rank, const ProgressMessage& message = {});
   // The immediate answer to a LookAtWorkers request; nullopt: no answer.
   std::optional<WorkersSeen> seen = WorkersSeen{};
   void Gone() { Step(WorkersGone()); }
-  // Connect, TellRun, both Up.
+  // Calls Connect and TellRun and starts both workers.
   void Run(int round);
 
   Instant now() const { return now_; }
@@ -59,19 +60,21 @@ class LifecycleFixture {
   rendezvous::NodePhase phase() const { return lifecycle_.phase(); }
   const LifecycleStep& last_step() const { return last_step_; }
 
-  // --- what was asked for since the last Forget
+  // --- requests since the last call of Forget
   void Forget();
-  std::vector<int> signals;     // to the workers, in order
-  std::vector<int> everything;  // those of them that go to every descendant
+  std::vector<int> signals;  // signals to the workers, in order
+  // those of `signals` that go to every descendant
+  std::vector<int> everything;
   std::vector<std::pair<int, int>> to_one;  // local rank and signal
   std::vector<rendezvous::Place> starts;
-  std::vector<std::string> closed_stores;  // the reasons
-  int renewals = 0;                        // of the NCCL id
+  std::vector<std::string> closed_stores;  // one reason for each closed store
+  int renewals = 0;                        // number of RenewNcclId requests
   std::vector<LookAtWorkers> looks;
   std::vector<TakeStacks> stacks_asked;
   std::vector<rendezvous::PreemptionNotice> announced;
-  std::vector<std::string> announcements_ended;  // why
-  std::vector<uint64_t> checks;                  // their numbers
+  // one reason for each EndAnnouncement
+  std::vector<std::string> announcements_ended;
+  std::vector<uint64_t> checks;  // the numbers of the requested checks
   int checks_dropped = 0;
   std::vector<rendezvous::Report> reports;
   std::vector<std::vector<rendezvous::Failure>> ends;
@@ -87,7 +90,7 @@ class LifecycleFixture {
   uint64_t revision_ = 0;
 };
 
-// A directive of this kind, with the default epoch, to be given to Tell.
+// A directive of this kind with the default epoch, as an argument of Tell.
 rendezvous::Directive DirectiveOf(rendezvous::DirectiveKind kind);
 
 }  // namespace muster::agent

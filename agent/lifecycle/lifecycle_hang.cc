@@ -1,5 +1,5 @@
-// A worker that has reported and then is silent for too long: suspected, looked
-// at, accused.
+// Workers that have reported and then are silent for too long: suspected,
+// examined, reported as hung.
 
 #include <algorithm>
 #include <chrono>
@@ -15,14 +15,14 @@
 namespace muster::agent {
 namespace {
 
-// How late a step may come after the deadline that it was asked for. Later, it
-// was the agent that stood still.
+// A step that comes later than this after its deadline shows that the agent
+// itself was suspended.
 constexpr Duration kMaxLate = std::chrono::milliseconds(100);
 
-// Longer than whoever looks at stacks takes (stack_taker.h).
+// How long the stacks are waited for; longer than StackTaker's own limit.
 constexpr Duration kStackTimeout = std::chrono::seconds(15);
 
-// "31.2": tenths of a second are enough for a person.
+// Rounds to tenths of a second, for messages: "31.2".
 double Tenths(Duration duration) {
   using TenthsOfSeconds = std::chrono::duration<int64_t, std::deci>;
   return static_cast<double>(
@@ -40,24 +40,25 @@ std::string Describe(const HangWatch::Silence& silence, Instant now) {
 
 }  // namespace
 
-// A whole job is suspended (Slurm's gang scheduling, a machine that moves) and
-// goes on: what workers did not say meanwhile, or said and was not read, is no
-// hang. No more than the time that was lost is forgiven, so this needs no end.
+// A whole job may be suspended and resumed (Slurm's gang scheduling, a live
+// migration of the machine). Reports missing because of it are no hang. At most
+// the lost time is added to the deadlines, and therefore the number of
+// repetitions needs no limit.
 void Lifecycle::ForgiveSilence(Instant due) {
   if (now_ <= due + kMaxLate) return;
-  watch_.StoodStill(now_ - due);
+  watch_.SuspendedFor(now_ - due);
   if (suspicion_.has_value()) suspicion_->give_up += now_ - due;
 }
 
 void Lifecycle::On(const WorkersReported& event) {
   if (!HasWorkers()) return;
-  for (const WorkerSaid& said : event.said) Hear(said);
+  for (const WorkerSaid& said : event.said) RecordProgress(said);
 }
 
-void Lifecycle::Hear(const WorkerSaid& said) {
+void Lifecycle::RecordProgress(const WorkerSaid& said) {
   if (!said.message.alive) return;
-  watch_.Hear(now_, said.local_rank, said.message);
-  // While we stop it anyway, a last word changes nothing.
+  watch_.RecordProgress(now_, said.local_rank, said.message);
+  // A report of a worker that is being stopped anyway changes nothing.
   if (phase_ != rendezvous::NodePhase::kRunning || !suspicion_.has_value() ||
       suspicion_->failure.local_rank != said.local_rank) {
     return;
@@ -68,13 +69,13 @@ void Lifecycle::Hear(const WorkerSaid& said) {
   suspicion_.reset();
 }
 
-void Lifecycle::MindTheSilence() {
+void Lifecycle::CheckForSilence() {
   if (phase_ != rendezvous::NodePhase::kRunning) return;
   if (suspicion_.has_value()) {
-    if (now_ >= suspicion_->give_up) Accuse();
+    if (now_ >= suspicion_->give_up) ReportHang();
     return;
   }
-  // A last checkpoint takes longer than a step, and has a deadline anyway.
+  // A last checkpoint takes longer than a step, and its time is limited anyway.
   if (preemption_.has_value()) return;
   const std::optional<HangWatch::Silence> silence = watch_.Overdue(now_);
   if (silence.has_value()) Suspect(*silence);
@@ -85,11 +86,11 @@ void Lifecycle::Suspect(const HangWatch::Silence& silence) {
                       .failure = SuspectedOf(silence),
                       .since = silence.since,
                       .give_up = now_ + kStackTimeout};
-  LookAtSilent();
+  RequestWorkerStates();
   suspicion_ = std::move(suspicion);
 }
 
-void Lifecycle::LookAtSilent() {
+void Lifecycle::RequestWorkerStates() {
   LookAtWorkers look{.round = round_};
   for (const HangWatch::Silence& one : watch_.Silent()) {
     if (pids_[one.local_rank] == 0) continue;
@@ -112,11 +113,11 @@ rendezvous::Failure Lifecycle::SuspectedOf(
   return failure;
 }
 
-// A hang elsewhere may have broken the round a moment before one here was due.
-// Once all are stopped, nobody could tell which of the two waited for the
-// other.
-void Lifecycle::LookForStopped() {
-  if (phase_ == rendezvous::NodePhase::kRunning) LookAtSilent();
+// A hang on another node may have broken the round just before a worker here
+// was due. Once all workers are stopped, the worker that blocked the others can
+// no longer be found.
+void Lifecycle::ExamineStopped() {
+  if (phase_ == rendezvous::NodePhase::kRunning) RequestWorkerStates();
 }
 
 void Lifecycle::On(const WorkersSeen& event) {
@@ -141,7 +142,7 @@ void Lifecycle::On(const WorkersSeen& event) {
   failure = SuspectedOf(blame.silence);
   absl::StrAppend(&failure.message, blame.remark);
   if (blame.state == WorkerState::kStopped) failure.signal = SIGSTOP;
-  LookAtSuspect();
+  RequestStacks();
 }
 
 std::vector<SilentWorker> Lifecycle::SilentWorkers(
@@ -158,7 +159,7 @@ std::vector<SilentWorker> Lifecycle::SilentWorkers(
   return silent;
 }
 
-void Lifecycle::LookAtSuspect() {
+void Lifecycle::RequestStacks() {
   const rendezvous::Failure& failure = suspicion_->failure;
   Notice(absl::StrCat("rank ", failure.rank, " (local rank ",
                       failure.local_rank, ", pid ", failure.pid, ") ",
@@ -182,17 +183,17 @@ void Lifecycle::On(const StackTaken& event) {
   suspicion_->failure.stack = event.stack;
   suspicion_->failure.stderr_tail = event.stderr_tail;
   suspicion_->failure.unix_time = event.unix_time;
-  Accuse();
+  ReportHang();
 }
 
-void Lifecycle::Accuse() {
+void Lifecycle::ReportHang() {
   const rendezvous::Failure failure = std::move(suspicion_->failure);
-  accused_ = failure.local_rank;
-  accused_since_ = suspicion_->since;
+  hung_ = failure.local_rank;
+  hung_since_ = suspicion_->since;
   suspicion_.reset();
   if (failures_.size() < rendezvous::kMaxFailuresPerReport)
     failures_.push_back(failure);
-  NoteEnd(failure);
+  RecordFailure(failure);
   step_.ends = ends_;
   changed_ = true;
   if (phase_ == rendezvous::NodePhase::kRunning) {
@@ -200,33 +201,33 @@ void Lifecycle::Accuse() {
     Stop(SIGTERM, config_.spec.shutdown_timeout);
     broke_here_ = true;
   }
-  // Whoever stopped the worker may stop it again, and then it would hold up all
-  // others for the whole grace.
+  // A process that was stopped once may be stopped again, and would delay the
+  // end of all others for the whole grace period.
   if (failure.signal == SIGSTOP) {
     step_.actions.emplace_back(
         SignalWorkers{.signal = SIGKILL, .local_rank = failure.local_rank});
   }
 }
 
-bool Lifecycle::EndedHanging(const WorkerDown& event) {
-  if (accused_ == event.local_rank) return true;
+bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
+  if (hung_ == event.local_rank) return true;
   if (!suspicion_.has_value()) return false;
   const bool died =
-      event.failure.has_value() && !EndedByPreemption(*event.failure);
+      event.failure.has_value() && !IsEndByPreemption(*event.failure);
   if (suspicion_->failure.local_rank != event.local_rank) {
-    // A signal that ends a peer while stacks are taken comes of the look or of
-    // the hang. The order in which the kernel reports several ends says
-    // nothing: the hang came before all of them.
+    // A signal that ends a peer while stacks are taken is caused by gdb or by
+    // the hang. The hang came before all these ends, whatever the order in
+    // which the kernel reports them.
     if (died && event.failure->kind == rendezvous::FailureKind::kSignal &&
         phase_ == rendezvous::NodePhase::kRunning && suspicion_->looked) {
-      Accuse();
+      ReportHang();
     }
     return false;
   }
   if (phase_ == rendezvous::NodePhase::kRunning &&
       !(died && suspicion_->looked)) {
-    // It gave up before it was looked at, and its own words say more; or it
-    // ended as it should.
+    // The worker failed before its stack was requested, and its own error says
+    // more; or it succeeded.
     suspicion_.reset();
     return false;
   }
@@ -236,7 +237,7 @@ bool Lifecycle::EndedHanging(const WorkerDown& event) {
     hang.unix_time = event.failure->unix_time;
   }
   if (died && phase_ == rendezvous::NodePhase::kRunning) {
-    // Whatever ended it, the look at its stack included, came after the hang.
+    // The hang came first, whatever ended the worker, gdb included.
     hang.error_file = event.failure->error_file;
     hang.traceback = event.failure->traceback;
     const std::string then = absl::StrCat("; then, while its stack was taken: ",
@@ -245,7 +246,7 @@ bool Lifecycle::EndedHanging(const WorkerDown& event) {
       hang.message += then;
     }
   }
-  Accuse();
+  ReportHang();
   return true;
 }
 

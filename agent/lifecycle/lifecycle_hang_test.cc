@@ -1,4 +1,4 @@
-// A worker that falls silent: suspected, looked at, accused.
+// Tests of silent workers: suspected, examined, reported as hung.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ Lifecycle::Config ThirtySeconds() {
   return config;
 }
 
-// Both workers have told step 1200; rank 3 (local rank 1) first, at `now`.
+// Both workers have reported step 1200; rank 3 (local rank 1) first, at `now`.
 class LifecycleHang : public ::testing::Test {
  protected:
   LifecycleHang() : agent_(ThirtySeconds()) {
@@ -57,22 +57,22 @@ TEST_F(LifecycleHang, SilenceWithinTheDeadlineIsNoHang) {
   EXPECT_THAT(agent_.stacks_asked, IsEmpty());
 }
 
-// A suspended job goes on, and its workers with it.
+// A suspended job is resumed, and its workers with it.
 TEST_F(LifecycleHang, AStandstillOfTheNodeIsNoHang) {
   const Duration to_next = *agent_.lifecycle().NextDeadline() - agent_.now();
-  agent_.StandStill(to_next + minutes(10));
+  agent_.PassTimeSuspended(to_next + minutes(10));
   agent_.Step(ClockTicked());
   const Duration left = seconds(30) - milliseconds(10) - to_next;
   agent_.Wait(left - milliseconds(1));
   EXPECT_THAT(agent_.stacks_asked, IsEmpty());
-  // What is left of the deadline is as long as it was.
+  // The remaining time to the deadline is the same as before the suspension.
   agent_.Wait(milliseconds(1));
   EXPECT_EQ(agent_.stacks_asked.size(), 1u);
 }
 
 TEST_F(LifecycleHang, AStandstillBeforeItsStackIsTakenAccusesNobody) {
   FallSilent();
-  agent_.StandStill(minutes(1));
+  agent_.PassTimeSuspended(minutes(1));
   agent_.Step(ClockTicked());
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   agent_.Says(0);
@@ -81,10 +81,10 @@ TEST_F(LifecycleHang, AStandstillBeforeItsStackIsTakenAccusesNobody) {
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
 }
 
-// Such as of a machine with too much to do.
+// A busy machine delays a step a little.
 TEST_F(LifecycleHang, AStepThatIsALittleLateForgivesNothing) {
   const Duration to_next = *agent_.lifecycle().NextDeadline() - agent_.now();
-  agent_.StandStill(to_next + milliseconds(100));
+  agent_.PassTimeSuspended(to_next + milliseconds(100));
   agent_.Step(ClockTicked());
   agent_.Wait(seconds(30) - milliseconds(110) - to_next);
   EXPECT_EQ(agent_.stacks_asked.size(), 1u);
@@ -118,7 +118,7 @@ TEST_F(LifecycleHang, OneThatIsStoppedIsSuspectedInPlaceOfTheFirst) {
   EXPECT_EQ(agent_.looks[0].workers[1].local_rank, 1);
   EXPECT_EQ(agent_.stacks_asked[0].workers[0].local_rank, 0);
   EXPECT_EQ(agent_.stacks_asked[0].workers[1].local_rank, 1);
-  // Another's word does not clear it, and another's stack does not accuse it.
+  // Neither a report nor a stack of another worker changes the suspicion.
   agent_.Says(1);
   agent_.Step(Taken(/*local_rank=*/1));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
@@ -133,12 +133,12 @@ TEST_F(LifecycleHang, OneThatIsStoppedIsSuspectedInPlaceOfTheFirst) {
   EXPECT_EQ(failure.message,
             "hung: silent for 29.9 s (its deadline is 30 s), last step 1200; "
             "it is stopped by a signal, such as SIGSTOP");
-  // Its peers have the grace; it has none.
+  // The peers get the grace period; the hung worker gets SIGKILL.
   EXPECT_THAT(agent_.signals, ElementsAre(SIGTERM));
   EXPECT_THAT(agent_.to_one, ElementsAre(Pair(0, SIGKILL)));
 }
 
-// Of two nodes, the other's hang came a moment before.
+// The other node's hang came a moment before and broke the round.
 TEST_F(LifecycleHang, AStoppedOneIsToldThoughTheRoundIsBroken) {
   for (const int before : {10, 16000}) {
     LifecycleFixture agent(ThirtySeconds());
@@ -151,7 +151,8 @@ TEST_F(LifecycleHang, AStoppedOneIsToldThoughTheRoundIsBroken) {
     agent.TellStop(1);
     EXPECT_EQ(agent.looks.size(), 1u);
     EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
-    // One that has been silent for less than half its deadline is none.
+    // A worker that has been silent for less than half its deadline is not
+    // suspected.
     ASSERT_EQ(agent.stacks_asked.size(), before == 10 ? 1u : 0u);
     agent.Step(Taken(/*local_rank=*/0));
     const std::vector<rendezvous::Failure>& failures =
@@ -256,7 +257,7 @@ TEST_F(LifecycleHang, AStackThatDoesNotComeIsNotWaitedFor) {
   ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
   EXPECT_EQ(agent_.reports.back().failures[0].kind,
             rendezvous::FailureKind::kHung);
-  // It comes late.
+  // The stack comes too late.
   agent_.Step(Taken());
   EXPECT_EQ(agent_.reports.back().failures.size(), 1u);
 }
@@ -271,12 +272,12 @@ TEST_F(LifecycleHang, AWorkerThatReportsAgainDidNotHang) {
   agent_.Wait(seconds(29));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
-  // Nor is it forgiven for ever.
+  // The lost time is added only once.
   agent_.Wait(seconds(1));
   EXPECT_EQ(agent_.stacks_asked.size(), 2u);
 }
 
-// After the agent was stopped for a minute: both have reported meanwhile.
+// The agent was suspended for a minute; both workers have reported meanwhile.
 TEST_F(LifecycleHang, WhatComesTogetherIsHeardBeforeAnybodyIsMissed) {
   Lifecycle lifecycle(ThirtySeconds(), agent_.now());
   lifecycle.Step(agent_.now(), LinkUp{"10.0.0.1"});
@@ -292,7 +293,7 @@ TEST_F(LifecycleHang, WhatComesTogetherIsHeardBeforeAnybodyIsMissed) {
 TEST_F(LifecycleHang, AnothersReportDoesNotClearIt) {
   FallSilent();
   agent_.Says(0);
-  // Nor is it looked at a second time.
+  // The stack is not requested a second time.
   EXPECT_EQ(agent_.stacks_asked.size(), 1u);
   agent_.Step(Taken());
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
@@ -305,7 +306,7 @@ TEST_F(LifecycleHang, OnlyItsOwnStackAccusesIt) {
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
 }
 
-// Whatever comes of looking at a worker is no other cause than its hang.
+// A worker that dies while its stack is taken is still reported as hung.
 TEST_F(LifecycleHang, AWorkerThatDiesWhileItIsLookedAtStillHung) {
   FallSilent();
   agent_.Wait(seconds(2));
@@ -329,13 +330,13 @@ TEST_F(LifecycleHang, AWorkerThatDiesWhileItIsLookedAtStillHung) {
   EXPECT_THAT(hang.stderr_tail, ElementsAre("OSError: [Errno 514]"));
   EXPECT_EQ(hang.traceback, "Traceback");
   EXPECT_EQ(hang.error_file, "/error.json");
-  // Its stack comes too late.
+  // The stack comes too late.
   agent_.Step(Taken());
   agent_.Wait(seconds(1));
   EXPECT_EQ(agent_.reports.back().failures.size(), 1u);
 }
 
-// The kernel reports the ends of several workers in an order of its own.
+// The kernel reports the ends of several workers in any order.
 TEST_F(LifecycleHang, APeerThatIsKilledWhileStacksAreTakenIsNotTheCause) {
   FallSilent();
   rendezvous::Failure killed;
@@ -356,7 +357,7 @@ TEST_F(LifecycleHang, APeerThatIsKilledWhileStacksAreTakenIsNotTheCause) {
   ASSERT_EQ(failures.size(), 2u);
   EXPECT_EQ(failures[0].kind, rendezvous::FailureKind::kHung);
   EXPECT_EQ(failures[0].rank, 3);
-  // The peer was not stopped by us.
+  // The peer was killed by a signal that was not ours.
   EXPECT_EQ(failures[1].kind, rendezvous::FailureKind::kSignal);
   EXPECT_EQ(failures[1].rank, 2);
 }
@@ -399,7 +400,8 @@ TEST_F(LifecycleHang, AWorkerThatSucceedsMeanwhileIsFine) {
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
 }
 
-// The coordinator weighs who fell silent first: it must hear of this one, too.
+// The coordinator compares which worker fell silent first: this hang must be
+// reported as well.
 TEST_F(LifecycleHang, AStopInBetweenDoesNotForgetIt) {
   FallSilent();
   agent_.TellStop(1);
@@ -444,7 +446,7 @@ TEST_F(LifecycleHang, TheNextRoundBeginsWithoutSuspicion) {
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
   EXPECT_THAT(agent_.reports.back().progress, IsEmpty());
-  // And one that fails there is a failure like any other.
+  // A failure in the new round is a failure like any other.
   agent_.Fails(1);
   ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
   EXPECT_EQ(agent_.reports.back().failures[0].kind,
@@ -472,7 +474,7 @@ TEST(LifecycleProgress, RidesAlongWithTheKeepAlive) {
   agent.Forget();
   agent.Says(1, {.step = 5, .loss = 2.0});
   agent.Says(1, {.step = 6});
-  // News of it alone makes no report.
+  // Progress alone triggers no report.
   EXPECT_THAT(agent.reports, IsEmpty());
   agent.Wait(seconds(1));
   ASSERT_EQ(agent.reports.size(), 1u);

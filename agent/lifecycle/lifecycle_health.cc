@@ -1,17 +1,17 @@
-// Whether this node may take part in the next round.
+// Health checks of this node, between rounds.
 
 #include "absl/strings/str_cat.h"
 #include "agent/lifecycle/lifecycle.h"
 
 namespace muster::agent {
 
-void Lifecycle::MindTheHealth() {
+void Lifecycle::UpdateHealthChecks() {
   if (leave_.has_value()) {
     if (health_.Stop()) step_.actions.emplace_back(DropCheck{});
     return;
   }
-  // Until its round is known to be over for all, a node that has succeeded will
-  // most likely have no other.
+  // A node that has succeeded needs no check until the coordinator says that
+  // the round has ended on all nodes: most likely no other round follows.
   const bool done = phase_ == rendezvous::NodePhase::kSucceeded &&
                     directive_.has_value() &&
                     directive_->kind == rendezvous::DirectiveKind::kRun;

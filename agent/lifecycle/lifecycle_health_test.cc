@@ -1,4 +1,4 @@
-// A node is looked at before every round.
+// Tests of the health checks before each round.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

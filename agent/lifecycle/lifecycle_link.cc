@@ -1,4 +1,5 @@
-// The link to the coordinator: up, down, or to another job's coordinator.
+// The link to the coordinator: connected, lost, or connected to the coordinator
+// of another job.
 
 #include <string>
 
@@ -32,16 +33,16 @@ void Lifecycle::On(const LinkDown& event) {
   if (!unanswered_since_.has_value()) unanswered_since_ = now_;
 }
 
-// Where a cluster starts the agents, the coordinator of the job before may
-// still be found at the endpoint: a pod that ends is in the name service until
-// it has ended.
-bool Lifecycle::AsksAgain(const rendezvous::Directive& directive) const {
-  return config_.policy.asks_again &&
+// A cluster's name service may still resolve the endpoint to the coordinator of
+// the previous job: a terminating pod keeps its name until it has ended.
+bool Lifecycle::RetriesWrongCoordinator(
+    const rendezvous::Directive& directive) const {
+  return config_.policy.retries_wrong_coordinator &&
          directive.kind == rendezvous::DirectiveKind::kRefused &&
          directive.another_job && !HasWorkers() && !leave_.has_value();
 }
 
-void Lifecycle::AskAgain(const std::string& why) {
+void Lifecycle::Retry(const std::string& why) {
   const Duration patience = ever_answered_ ? config_.policy.coordinator_timeout
                                            : config_.policy.connect_timeout;
   link_error_ = why;

@@ -1,4 +1,4 @@
-// The coordinator's side: reports, stale directives, its absence.
+// Tests of the link: reports, stale directives, an absent coordinator.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -153,7 +153,7 @@ TEST(LifecycleAbsence, OfACoordinatorThatNeverCame) {
   EXPECT_THAT(agent.notices,
               ElementsAre("no coordinator at head:29400 yet (connection "
                           "refused); trying for 20 s"));
-  // A word for each reason, and none for each attempt.
+  // Each reason is printed once, however many attempts fail.
   agent.Disconnect(absl::UnavailableError("connection refused"));
   EXPECT_EQ(agent.notices.size(), 1u);
   agent.Wait(milliseconds(17'999));
@@ -166,8 +166,8 @@ TEST(LifecycleAbsence, OfACoordinatorThatNeverCame) {
             "refused");
 }
 
-// The nodes of a job start at once, and the first one's coordinator a moment
-// after the others' agents.
+// The nodes of a job start together, and the coordinator may listen a moment
+// after the other agents connect.
 TEST(LifecycleAbsence, OfACoordinatorThatIsAMomentLateIsNotSaid) {
   LifecycleFixture agent;
   agent.Disconnect(absl::UnavailableError("connection refused"));
@@ -221,7 +221,7 @@ TEST(LifecycleAbsence, ForTooLongStopsTheWorkers) {
   EXPECT_THAT(agent.leave->reason, HasSubstr("for 30 s"));
 }
 
-// The link is back, but the answer is not: the absence goes on.
+// The link is back, but no directive has come: the absence continues.
 TEST(LifecycleAbsence, EndsWithADirectiveNotWithAConnection) {
   LifecycleFixture agent;
   agent.Run(1);
@@ -258,10 +258,10 @@ rendezvous::Directive RefusedAsAnotherJobs(const std::string& why) {
   return directive;
 }
 
-// A pod that ends is found by its name until it has ended.
+// The name of a terminating pod resolves until the pod has ended.
 TEST(LifecycleWrongCoordinator, IsAskedAgainWhereAClusterStartsTheNodes) {
   Lifecycle::Config config = LifecycleFixture::QuickConfig();
-  config.policy.asks_again = true;
+  config.policy.retries_wrong_coordinator = true;
   LifecycleFixture agent(config);
   agent.Connect();
   agent.Wait(seconds(8));
@@ -279,7 +279,7 @@ TEST(LifecycleWrongCoordinator, IsAskedAgainWhereAClusterStartsTheNodes) {
 
 TEST(LifecycleWrongCoordinator, IsAskedForAsLongAsAnAbsentOne) {
   Lifecycle::Config config = LifecycleFixture::QuickConfig();
-  config.policy.asks_again = true;
+  config.policy.retries_wrong_coordinator = true;
   LifecycleFixture agent(config);
   for (int second = 0; second < 19; ++second) {
     agent.Connect();
@@ -304,7 +304,7 @@ TEST(LifecycleWrongCoordinator, IsBelievedElsewhere) {
 
 TEST(LifecycleWrongCoordinator, AnotherRefusalIsFinal) {
   Lifecycle::Config config = LifecycleFixture::QuickConfig();
-  config.policy.asks_again = true;
+  config.policy.retries_wrong_coordinator = true;
   LifecycleFixture agent(config);
   agent.Connect();
   agent.Tell(DirectiveOf(rendezvous::DirectiveKind::kRefused));

@@ -1,4 +1,5 @@
-// The NCCL id that a node offers: before round 1, and a fresh one each round.
+// Tests of the NCCL id that a node offers: one before round 1, and a new one
+// for each round.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ void Start(LifecycleFixture& agent, int round, const std::string& nccl_id) {
   agent.Tell(directive);
 }
 
-// Breaks the round that runs, so that the node is idle again.
+// Breaks the running round and makes the node idle again.
 void Break(LifecycleFixture& agent, int round) {
   agent.TellStop(round);
   agent.Fails(0);
@@ -154,7 +155,7 @@ TEST(LifecycleNcclId, WhatTheCoordinatorDoesNotTrustIsMadeAnew) {
   LifecycleFixture agent;
   agent.Step(NcclIdHeld{"id1"});
   agent.Connect();
-  Start(agent, 3, "");  // as group rank 0
+  Start(agent, 3, "");  // this node has group rank 0
   EXPECT_EQ(agent.renewals, 1);
   agent.Step(NcclIdHeld{"id2"});
   Break(agent, 3);

@@ -1,4 +1,5 @@
-// What this node holds for the next world, should it be the first of it.
+// The port and the NCCL id that this node offers for the next round, in case it
+// gets group rank 0.
 
 #include "absl/strings/str_cat.h"
 #include "agent/lifecycle/lifecycle.h"
@@ -23,9 +24,9 @@ void Lifecycle::On(const NcclIdMissing& event) {
   if (!event.why.empty()) Notice(event.why);
 }
 
-// No reason to break the round: once the ranks have met through it the root is
-// done, and many programs never ask for it. Whoever still waits for it has a
-// deadline; what broke the round then can be told from this.
+// The round is not broken by a lost NCCL root: the root is not needed after the
+// ranks have connected, and many programs never use the id. A rank that still
+// needs the root times out; the note explains its failure.
 void Lifecycle::On(const NcclRootLost& event) {
   if (!HasWorkers()) return;
   nccl_root_lost_ = event.what;

@@ -1,5 +1,5 @@
-// The cluster takes the job's nodes away, and has said so: workers are told,
-// and may end by themselves.
+// Preemption: the cluster announces that it takes the nodes away; workers are
+// told and may end by themselves.
 
 #include <algorithm>
 #include <csignal>
@@ -11,16 +11,16 @@
 namespace muster::agent {
 namespace {
 
-// A cluster's one order may reach this process several times: from its step's
-// daemon, and from the program that started it, which hands its signals on.
+// One preemption may reach this process as several signals, for instance from
+// Slurm's step daemon and from srun. Signals within this time count as one.
 constexpr Duration kOneOrder = std::chrono::seconds(2);
 
-// How much later than the end of the grace the coordinator's order to stop may
-// come.
+// The longest delay of the coordinator's order to stop after the grace period
+// has ended.
 constexpr Duration kOrderPatience = std::chrono::seconds(5);
 
-// How much longer than the shutdown time-out the other nodes may take to stop
-// before the coordinator takes them for lost and tells the verdict.
+// The time after the shutdown time-out at which the coordinator declares silent
+// nodes lost and sends the verdict.
 constexpr Duration kStopMargin = std::chrono::seconds(5);
 
 }  // namespace
@@ -67,7 +67,8 @@ void Lifecycle::Preempt(const rendezvous::PreemptionNotice& notice) {
                             notice.host,
                             ": the job is being preempted; its workers have ",
                             ToSeconds(deadline - now_), " s"));
-  // The file first: who gets the signal may look for it.
+  // The preemption file is written before the workers are signalled: a signal
+  // handler may read the file.
   if (!Cancelled()) {
     announcing_until_ = deadline + config_.spec.shutdown_timeout;
     step_.actions.emplace_back(AnnouncePreemption{notice});
@@ -78,11 +79,11 @@ void Lifecycle::Preempt(const rendezvous::PreemptionNotice& notice) {
   }
 }
 
-// A worker that does not handle the signal it was sent is gone by preemption,
-// and has not failed; so is one that the cluster's own signal has reached (some
-// signal every process of a job). A shell says it with its exit code. One that
-// ends with the job's own code for it has understood.
-bool Lifecycle::EndedByPreemption(const rendezvous::Failure& failure) const {
+// Preemption explains the end of a worker that does not handle the preemption
+// signal, that the cluster's own signal has reached (some clusters signal every
+// process of a job), or that exits with the job's preempted exit code. A shell
+// reports a signal as exit code 128 + signal.
+bool Lifecycle::IsEndByPreemption(const rendezvous::Failure& failure) const {
   if (!preemption_.has_value() || phase_ != rendezvous::NodePhase::kRunning)
     return false;
   if (failure.kind == rendezvous::FailureKind::kExitCode &&
@@ -104,17 +105,17 @@ bool Lifecycle::EndedByPreemption(const rendezvous::Failure& failure) const {
   return false;
 }
 
-bool Lifecycle::GraceGoesOn() const {
+bool Lifecycle::WorkersKeepGrace() const {
   return preemption_.has_value() && phase_ == rendezvous::NodePhase::kRunning &&
          now_ < preemption_->deadline && !cancel_.has_value() &&
          leave_.has_value() && leave_->verdict.has_value() &&
          leave_->verdict->outcome == rendezvous::Outcome::kPreempted;
 }
 
-// The coordinator stops the workers when the grace is over, and tells the
-// verdict when all have stopped. The cluster may have taken the coordinator
-// first: a node that waited for it as long as at other times would be killed
-// by the cluster in the middle, and its end taken for a failure.
+// The coordinator stops the workers when the grace period is over, and sends
+// the verdict when all have stopped. If the cluster has already removed the
+// coordinator, this node must not wait the usual time for it: the cluster would
+// kill the node, which would count as a failure.
 std::optional<Instant> Lifecycle::PreemptionLimit() const {
   if (!preemption_.has_value() || leave_.has_value()) return std::nullopt;
   const Instant ordered = preemption_->deadline + kOrderPatience;
@@ -124,7 +125,7 @@ std::optional<Instant> Lifecycle::PreemptionLimit() const {
   return ordered + config_.spec.shutdown_timeout + kStopMargin;
 }
 
-void Lifecycle::MindThePreemption() {
+void Lifecycle::StopAtPreemptionLimit() {
   const std::optional<Instant> limit = PreemptionLimit();
   if (!limit.has_value() || now_ < *limit) return;
   GiveUp(rendezvous::kPreemptedExitCode,
@@ -140,7 +141,7 @@ void Lifecycle::On(const PreemptionAnnounced&) {
   Settle();
 }
 
-void Lifecycle::MindTheAnnouncement() {
+void Lifecycle::EndAnnouncementWhenDue() {
   if (!announcing_until_.has_value()) return;
   if (now_ < *announcing_until_ && !Cancelled()) return;
   step_.actions.emplace_back(EndAnnouncement{

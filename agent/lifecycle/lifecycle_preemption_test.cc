@@ -82,7 +82,7 @@ TEST(LifecyclePreemptionTold, OnceWhereNodesShareTheirOutput) {
   EXPECT_THAT(told(Telling::kOther), IsEmpty());
 }
 
-// Who gets the signal may look for the file.
+// A signal handler may read the file.
 TEST_F(LifecyclePreemption, TheFileComesBeforeTheSignal) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
@@ -146,7 +146,8 @@ TEST_F(LifecyclePreemption, NorHasWhatTheClustersOwnSignalKills) {
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
 }
 
-// It is what a launcher says itself: to be tried again.
+// A nested launcher exits with the preempted code and means that the job shall
+// be retried.
 TEST_F(LifecyclePreemption, NorHasWhatEndsWithTheJobsOwnCode) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
@@ -182,8 +183,8 @@ TEST_F(LifecyclePreemption, BeforeTheNoticeTheSameEndIsAFailure) {
   EXPECT_THAT(agent_.reports.back().failures, SizeIs(1));
 }
 
-// What a person's command does belongs to the round: the job must not end, and
-// the cluster kill it, while it runs.
+// The round must not end, and the cluster kill the node, while the user's
+// command runs.
 TEST_F(LifecyclePreemption, TheRoundIsOverWhenTheCommandIsAsWell) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
@@ -201,7 +202,8 @@ TEST_F(LifecyclePreemption, TheCommandHasADeadline) {
   agent_.Down(0);
   agent_.Down(1);
   agent_.Gone();
-  agent_.Wait(milliseconds(69'999));  // the grace, and the shutdown's
+  // 60 s of grace and 10 s shutdown time-out, less 1 ms
+  agent_.Wait(milliseconds(69'999));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   agent_.Wait(milliseconds(1));
   EXPECT_THAT(agent_.announcements_ended, ElementsAre("its time is over"));
@@ -232,7 +234,7 @@ TEST_F(LifecyclePreemption, NothingBeginsAfterTheNotice) {
   agent_.Connect();
   agent_.TellWait();
   agent_.Step(SignalCaught{SIGUSR1});
-  agent_.TellRun(1);  // sent before the coordinator knew
+  agent_.TellRun(1);  // sent before the coordinator knew of the preemption
   EXPECT_THAT(agent_.starts, IsEmpty());
 }
 
@@ -245,7 +247,7 @@ TEST_F(LifecyclePreemption, ASecondSignalEndsTheGrace) {
   EXPECT_FALSE(agent_.last_step().report->cancel.has_value());
 }
 
-// Slurm's step daemon and srun may both pass one order on.
+// Slurm's step daemon and srun may both forward one preemption signal.
 TEST_F(LifecyclePreemption, TheSameOrderMayComeTwice) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGTERM});
@@ -317,7 +319,7 @@ TEST_F(LifecyclePreemption, AJobThatIsBeingCancelledRunsNoCommand) {
   EXPECT_THAT(agent_.announced, IsEmpty());
 }
 
-// It is how clusters go on.
+// Clusters send SIGTERM after their notice.
 TEST_F(LifecyclePreemption, SigtermLeavesTheCommandItsTime) {
   Lifecycle::Config config = PreemptedConfig();
   config.signals_to_preempt = {SIGUSR1};
@@ -343,7 +345,7 @@ TEST_F(LifecyclePreemption, WorkersHaveTheirGraceWithoutACoordinator) {
   agent_.Step(SignalCaught{SIGUSR1});
   EXPECT_THAT(agent_.signals, ElementsAre(SIGTERM));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
-  agent_.Wait(seconds(30));  // the coordinator's absence is not for ever
+  agent_.Wait(seconds(30));  // the longest absence of the coordinator
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
   Announced();
   agent_.Down(0);
@@ -352,7 +354,7 @@ TEST_F(LifecyclePreemption, WorkersHaveTheirGraceWithoutACoordinator) {
   EXPECT_EQ(agent_.leave->exit_code, rendezvous::kPreemptedExitCode);
 }
 
-// The cluster may take the coordinator first, and kills what is left.
+// The cluster may remove the coordinator first, and kills what is left.
 TEST(LifecyclePreemptionAlone, WorkersAreStoppedWhenTheGraceIsOver) {
   for (const bool connected : {false, true}) {
     Lifecycle::Config config = PreemptedConfig();
@@ -386,7 +388,8 @@ TEST(LifecyclePreemptionAlone, AStoppedNodeLeavesWithoutTheVerdict) {
   agent.Down(1);
   agent.Gone();
   agent.Disconnect();
-  // The grace, the others' shutdown time-out and the coordinator's margins.
+  // The grace period, the other nodes' shutdown time-out and the coordinator's
+  // margins.
   agent.Wait(seconds(60 + 10 + 10) - milliseconds(1));
   EXPECT_FALSE(agent.leave.has_value());
   agent.Wait(milliseconds(1));
@@ -394,7 +397,7 @@ TEST(LifecyclePreemptionAlone, AStoppedNodeLeavesWithoutTheVerdict) {
   EXPECT_EQ(agent.leave->exit_code, rendezvous::kPreemptedExitCode);
 }
 
-// A coordinator that was started anew knows of no round that could go on.
+// A restarted coordinator knows of no round that could go on.
 TEST_F(LifecyclePreemption, TheVerdictDoesNotTakeTheGraceAway) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});

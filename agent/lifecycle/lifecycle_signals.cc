@@ -1,4 +1,4 @@
-// What this node is told by signals, and what of it goes to the workers.
+// Signals that this node receives, and those that it forwards to the workers.
 
 #include <algorithm>
 #include <csignal>
@@ -10,8 +10,8 @@
 namespace muster::agent {
 namespace {
 
-// How long a Ctrl-C waits for the coordinator to stop the job everywhere
-// before this node stops its own part.
+// How long a Ctrl-C waits for the coordinator to stop the whole job before this
+// node stops its own workers.
 constexpr Duration kCancelTimeout = std::chrono::seconds(5);
 
 bool Holds(const std::vector<int>& signals, int signal) {
@@ -74,7 +74,7 @@ void Lifecycle::ForwardSignals() {
     if (notice.ordinal <= forwarded_) continue;
     forwarded_ = notice.ordinal;
     step_.actions.emplace_back(SignalWorkers{.signal = notice.signal});
-    if (!IsSaidHere()) continue;
+    if (!PrintsForJob()) continue;
     Notice(absl::StrCat(rendezvous::SignalName(notice.signal),
                         " goes to every worker"));
   }

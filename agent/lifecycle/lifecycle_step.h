@@ -17,9 +17,9 @@
 
 namespace muster::agent {
 
-// What can happen to an agent.
+// The events of an agent. The connection to the coordinator is up.
 struct LinkUp {
-  std::string own_address;  // what reaches the coordinator; may be empty
+  std::string own_address;  // the local address of the connection; may be empty
 };
 struct LinkDown {
   absl::Status why;
@@ -31,25 +31,27 @@ struct WorkerUp {
   int local_rank = 0;
   int64_t pid = 0;
 };
-// A worker ended, or could not be started (kStartFailed). No failure: it
-// exited with 0.
+// A worker ended, or could not be started (kStartFailed). No failure: the
+// worker exited with 0.
 struct WorkerDown {
   int local_rank = 0;
   std::optional<rendezvous::Failure> failure;
-  // No signal had been sent to it.
+  // Whether the worker ended before any signal was sent to it.
   bool by_itself = false;
-  // The age of the exception in its error file, if it wrote one.
+  // The age of the exception in the worker's error file, if there is one.
   std::optional<Duration> recorded_ago;
 };
-// None of the round's workers is started: the node cannot serve the round.
+// No worker of the round can be started: the node cannot serve the round.
 struct RoundRefused {
   std::string why;  // names the host
 };
-// Nothing that descends from a worker is left.
+// No worker and no descendant of a worker is left.
 struct WorkersGone {
-  std::vector<LeftBehind> left_behind;  // stopped, of all workers
+  // descendants that outlived their workers and were stopped
+  std::vector<LeftBehind> left_behind;
 };
-// Workers can no longer be started here; those that ran have been killed.
+// The guardian is dead: no worker can be started any more, and the running ones
+// were killed.
 struct GuardianDied {
   std::string reason;
 };
@@ -60,26 +62,27 @@ struct SignalCaught {
 struct PortHeld {
   int port = 0;
 };
-// The driver holds this NCCL id, and its root, for the next world.
+// The driver holds this NCCL id for the next round; the process of its root
+// runs.
 struct NcclIdHeld {
   std::string id;
 };
-// It has none, or none any more; why, for a person, unless empty.
+// No NCCL id is available. `why` is a sentence for the user; may be empty.
 struct NcclIdMissing {
   std::string why;
 };
-// The id that the current round uses has lost its root, which was here: who and
-// how, for a person.
+// The process that was the root of the current round's NCCL id has died on this
+// node. `what` is a sentence for the user.
 struct NcclRootLost {
   std::string what;
 };
-// Workers of the current round have said something. All that is known at this
-// moment comes in one event: told one by one, those that come last would seem
-// silent after this process was stopped for a while.
+// Progress reports of workers of the current round. All reports that can be
+// read at this moment come in one event: after a suspension of this process,
+// with one event each, the last workers would seem silent.
 struct WorkersReported {
   std::vector<WorkerSaid> said;
 };
-// What LookAtWorkers was for.
+// The answer to LookAtWorkers.
 struct WorkersSeen {
   struct Worker {
     int local_rank = 0;
@@ -89,7 +92,7 @@ struct WorkersSeen {
   std::vector<Worker> workers;
   std::string records;  // the folder for `launch inspect`; empty: none
 };
-// What TakeStacks was for: where the worker named first hangs, and its words.
+// The answer to TakeStacks: the first worker's stack and the end of its stderr.
 struct StackTaken {
   int round = 0;
   int local_rank = 0;
@@ -97,9 +100,9 @@ struct StackTaken {
   std::vector<std::string> stderr_tail;
   double unix_time = 0;
 };
-// What AnnouncePreemption was for has ended.
+// The work of AnnouncePreemption has ended.
 struct PreemptionAnnounced {};
-// What StartCheck with this number was for has ended; empty: the node is
+// The result of StartCheck with this number; an empty `unhealthy`: the node is
 // healthy.
 struct HealthFound {
   uint64_t check = 0;
@@ -114,19 +117,19 @@ using LifecycleEvent =
                  WorkersReported, WorkersSeen, StackTaken, PreemptionAnnounced,
                  HealthFound, ClockTicked>;
 
-// What the driver shall do.
+// The actions of the driver. Start a round's workers.
 struct StartWorkers {
   rendezvous::Place place;
 };
 struct SignalWorkers {
   int signal = 0;
-  // Also descendants that left their worker's process group.
+  // Also signal descendants that left their worker's process group.
   bool everything = false;
-  // Only the process group of the worker with this local rank.
+  // Signal only the process group of the worker with this local rank.
   std::optional<int> local_rank;
 };
-// Does the kernel let these workers run? They may be to blame for a silence.
-// WorkersSeen follows at once.
+// Read the state of these workers' processes: a stopped process explains a
+// silence. The driver answers at once with WorkersSeen.
 struct LookAtWorkers {
   struct Worker {
     int local_rank = 0;
@@ -135,8 +138,9 @@ struct LookAtWorkers {
   int round = 0;
   std::vector<Worker> workers;
 };
-// Looks at where these workers are, before any is killed: the first hangs, the
-// others may wait for it. StackTaken follows for the first.
+// Read the stacks of these workers before any of them is killed. The first one
+// is suspected to hang; the others may wait for it. StackTaken follows for the
+// first.
 struct TakeStacks {
   struct Worker {
     int local_rank = 0;
@@ -146,55 +150,59 @@ struct TakeStacks {
   std::vector<Worker> workers;  // at most kMaxStacks
 };
 inline constexpr size_t kMaxStacks = 8;
-// The round is broken: whoever waits in its store waits in vain.
+// Close the round's store: the round is broken, and its waiting clients must
+// fail.
 struct CloseStore {
   std::string reason;
 };
-// The NCCL id that is held may have been used: another is needed.
+// Replace the NCCL id that this node holds: the id may have been used.
 struct RenewNcclId {};
-// The cluster takes the nodes away: workers find it in a file, and a person's
-// command is run. PreemptionAnnounced follows once that has ended.
+// Announce a preemption to the workers by the preemption file, and run the
+// user's command (--on-preempt). PreemptionAnnounced follows when both are
+// done.
 struct AnnouncePreemption {
   rendezvous::PreemptionNotice notice;
 };
-// Whoever still runs for AnnouncePreemption shall end.
+// Stop the user's command of AnnouncePreemption.
 struct EndAnnouncement {
   std::string why;
 };
-// Is this node healthy? HealthFound with this number follows. Takes
-// the place of an earlier look.
+// Start a health check of this node, in place of an earlier one. HealthFound
+// with the same number follows.
 struct StartCheck {
   uint64_t check = 0;
 };
-// Nobody waits for that any more, and it must not get in the workers' way.
+// Cancel the health check: its result is no longer needed, and it must not
+// compete with the workers.
 struct DropCheck {};
-// The agent is done: every worker is gone.
+// End the agent: every worker has ended.
 struct Leave {
   int exit_code = 0;
   // The job has succeeded, and this agent never ran a worker for it.
   bool never_ran = false;
-  // Of all nodes this one acts for the job (Directive::acts_for_job).
+  // Whether this node acts for the whole job (Directive::acts_for_job).
   bool acts_for_job = false;
   std::optional<rendezvous::Verdict> verdict;
   std::string reason;
 };
 
 struct LifecycleStep {
-  // In order.
+  // In the order in which they must be performed.
   std::vector<std::variant<StartWorkers, SignalWorkers, CloseStore, RenewNcclId,
                            LookAtWorkers, TakeStacks, AnnouncePreemption,
                            EndAnnouncement, StartCheck, DropCheck>>
       actions;
-  std::optional<rendezvous::Report> report;  // to be sent
-  // The link is connected to the wrong coordinator: it shall hang up, and
-  // connect again after a while.
+  std::optional<rendezvous::Report> report;  // to be sent to the coordinator
+  // The endpoint belongs to the wrong coordinator: disconnect, and connect
+  // again after a delay.
   bool reconnect = false;
-  // How the workers of a round that breaks have ended so far, in that order,
-  // without their last words: to be kept beside their flight recorders. Empty:
-  // nothing new.
+  // All ends of workers of a breaking round so far, in order, without the last
+  // lines of output. Written beside the flight records. Empty: no change.
   std::vector<rendezvous::Failure> ends;
-  std::vector<std::string> notices;  // lines for a person
-  std::vector<std::string> losses;   // as `notices`, with --quiet as well
+  // lines for the user, not printed with --quiet
+  std::vector<std::string> notices;
+  // lines for the user, printed with --quiet as well
+  std::vector<std::string> losses;
   std::optional<Leave> leave;
 };
 

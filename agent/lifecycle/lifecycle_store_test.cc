@@ -1,4 +1,5 @@
-// When those who wait in a round's store are released.
+// Tests of the moment at which clients that wait in a round's store are
+// released.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +43,7 @@ TEST(LifecycleStore, OthersAreReleasedWhenOurOwnWorkersAreDone) {
   EXPECT_THAT(agent.closed_stores, ElementsAre("rank 0 on b: exit code 3"));
 }
 
-// All are there: they may agree on a last checkpoint through the store.
+// All nodes are there: their workers may need the store for a last checkpoint.
 TEST(LifecycleStore, AnOrderlyStopKeepsTheStore) {
   LifecycleFixture agent;
   agent.Run(1);

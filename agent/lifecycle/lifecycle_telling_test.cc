@@ -1,4 +1,4 @@
-// Which nodes say what they all are told, where their outputs flow together.
+// Tests of the choice of the node that prints messages about the whole job.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,8 @@ using ::testing::StartsWith;
 
 struct Node {
   Telling telling = Telling::kOther;
-  bool said_here = false;  // of every directive
+  // the directive says that this node speaks for the job
+  bool said_here = false;
 };
 
 class LifecycleTelling : public ::testing::Test {
@@ -43,7 +44,7 @@ class LifecycleTelling : public ::testing::Test {
     return directive;
   }
 
-  // What a node says of a wait, a round and the round's break.
+  // The notices of a node during a wait, a round and the round's break.
   static std::vector<std::string> SaidBy(const Node& node) {
     LifecycleFixture agent = AgentOf(node);
     rendezvous::Directive wait = DirectiveOf(rendezvous::DirectiveKind::kWait);

@@ -1,4 +1,5 @@
-// Workers: started, succeeded, failed, stopped, swept.
+// Tests of workers: started, succeeded, failed, stopped, and their leftovers
+// removed.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -54,7 +55,7 @@ TEST(LifecycleWorkers, SucceedWhenAllHaveAndNothingIsLeft) {
   EXPECT_THAT(agent.signals, IsEmpty());
   agent.Down(1);
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
-  // What they left behind is told to go.
+  // The leftover processes get SIGTERM.
   EXPECT_THAT(agent.everything, ElementsAre(SIGTERM));
   agent.Gone();
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kSucceeded);
@@ -115,7 +116,7 @@ TEST(LifecycleWorkers, AFailureStopsTheOthersAndIsReported) {
             rendezvous::FailureKind::kExitCode);
   EXPECT_THAT(agent.notices, ElementsAre("rank 3 (local rank 1) failed: "
                                          "exit code 3"));
-  // The other's end is our own doing, and no news.
+  // The other worker's end is caused by our signal and makes no notice.
   agent.Fails(0, rendezvous::FailureKind::kSignal);
   EXPECT_EQ(agent.reports.size(), 1u);
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
@@ -255,7 +256,7 @@ TEST(LifecycleStop, KillsAgainEachSecondWhileSomethingIsLeft) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.TellStop(1, seconds(0));
-  // No grace: no signal before SIGKILL.
+  // A zero grace period: no signal before SIGKILL.
   EXPECT_THAT(agent.signals, ElementsAre(SIGKILL));
   agent.Fails(0, rendezvous::FailureKind::kSignal);
   agent.TellStop(1, seconds(0));
@@ -263,7 +264,7 @@ TEST(LifecycleStop, KillsAgainEachSecondWhileSomethingIsLeft) {
   agent.Wait(milliseconds(2999));
   EXPECT_THAT(agent.signals, ElementsAre(SIGKILL, SIGKILL, SIGKILL));
   agent.Fails(1, rendezvous::FailureKind::kSignal);
-  // What they have left behind is asked, and killed with the next SIGKILL.
+  // The leftover processes get SIGTERM, and the next SIGKILL.
   EXPECT_EQ(agent.signals.back(), SIGTERM);
   agent.Gone();
   agent.Wait(seconds(5));
@@ -271,7 +272,7 @@ TEST(LifecycleStop, KillsAgainEachSecondWhileSomethingIsLeft) {
 }
 
 TEST(LifecycleStop, WhatIgnoresTheFirstSignalIsAskedOnceTheWorkersAreGone) {
-  // A shell's background jobs ignore SIGINT, say.
+  // Background jobs of a shell ignore SIGINT.
   LifecycleFixture agent;
   agent.Run(1);
   agent.TellStop(1, seconds(8));
@@ -332,7 +333,8 @@ TEST(LifecycleStop, DuringTheSweepOfASuccessStartsItsOwnGrace) {
   agent.Run(1);
   agent.Down(0);
   agent.Down(1);
-  agent.Wait(milliseconds(10'500));  // the sweep has killed once
+  // SIGKILL was sent once to the leftover processes
+  agent.Wait(milliseconds(10'500));
   agent.TellStop(1, seconds(2));
   agent.Forget();
   agent.Wait(seconds(2));
@@ -353,7 +355,7 @@ TEST(LifecycleRounds, TheNextOneStartsOnlyWhenNothingIsLeftOfThis) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.Forget();
-  agent.TellRun(2);  // the stop in between was lost
+  agent.TellRun(2);  // the order to stop round 1 was lost
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
   agent.Fails(0);
@@ -429,7 +431,8 @@ TEST(LifecycleSignals, CaughtHereAreReported) {
   ASSERT_EQ(agent.reports[0].signals.size(), 1u);
   EXPECT_EQ(agent.reports[0].signals[0].ordinal, 1u);
   EXPECT_EQ(agent.reports[0].signals[0].signal, SIGUSR1);
-  EXPECT_THAT(agent.signals, IsEmpty());  // they come by the coordinator
+  // job-wide signals are forwarded only when the coordinator sends them
+  EXPECT_THAT(agent.signals, IsEmpty());
   for (int i = 0; i < 20; ++i) agent.Step(SignalCaught{SIGUSR2});
   ASSERT_EQ(agent.reports.back().signals.size(),
             static_cast<size_t>(rendezvous::kMaxSignalNotices));

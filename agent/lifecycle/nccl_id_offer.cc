@@ -29,7 +29,8 @@ NcclIdOffer::Renewal NcclIdOffer::Spend(const rendezvous::Place& place) {
   if (id_.empty()) return Renewal::kNotNeeded;
   if (place.nccl_id == id_) {
     id_.clear();
-    return Renewal::kNotNeeded;  // every round's beginning makes the next one
+    // The beginning of each round makes the next id.
+    return Renewal::kNotNeeded;
   }
   if (place.group_rank != 0) return Renewal::kNotNeeded;
   id_.clear();
@@ -37,8 +38,8 @@ NcclIdOffer::Renewal NcclIdOffer::Spend(const rendezvous::Place& place) {
 }
 
 NcclIdOffer::Renewal NcclIdOffer::Distrust(int round) {
-  // The order to stop stands until the next round; an id that was made since
-  // is sound.
+  // The order to stop is repeated until the next round; an id made since the
+  // first one is good.
   if (round == distrusted_round_) return Renewal::kNotNeeded;
   distrusted_round_ = round;
   if (id_.empty()) return Renewal::kNotNeeded;

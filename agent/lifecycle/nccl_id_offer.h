@@ -9,30 +9,32 @@
 
 namespace muster::agent {
 
-// The NCCL id that this node offers for the next world, should it be the first
-// of it: fresh for each round, since an id's root serves one world once. Pure.
+// The NCCL id that this node offers for the next round, in case this node gets
+// group rank 0. Each round needs a new id, because an id's root serves one
+// world only. Pure.
 class NcclIdOffer {
  public:
   // `patience`: how long the first report waits for an id, so that round 1 has
-  // one; zero where none is being made.
+  // one; zero if no id is being made.
   NcclIdOffer(Duration patience, Instant now);
 
   void Take(std::string id);
-  // There is none, and none will come soon.
+  // No id is available, and none will come soon.
   void GiveUp();
 
-  // Until when the first report is held back; nothing once it may go.
+  // The time until which the first report is held back; nullopt once the report
+  // may be sent.
   std::optional<Instant> AwaitedUntil(Instant now) const;
 
-  // Whether there was an id that is of no use any more, so that another must be
-  // made.
+  // Whether a used or lost id must be replaced by a new one.
   enum class Renewal { kNotNeeded, kNeeded };
-  // A round begins here. What it uses, if it was this node's, is offered no
-  // more; nor is what the coordinator could have used and did not, because a
-  // world that this node never began may have had it.
+  // Called when a round begins on this node. An id of this node that the round
+  // uses is no longer offered. The same holds for an id that the coordinator
+  // could have used: another round that never began on this node may have used
+  // it.
   Renewal Spend(const rendezvous::Place& place);
-  // Round `round` was broken, and this node never began it: others may have
-  // used its id.
+  // Called when round `round` was broken before it began on this node: other
+  // nodes may have used this node's id.
   Renewal Distrust(int round);
 
   // Empty: none.

@@ -3,12 +3,13 @@
 
 namespace muster::agent {
 
-// What the kernel says of the first thread of a worker's process.
+// The state of the first thread of a worker's process, as the kernel reports
+// it.
 enum class WorkerState {
-  kOther,            // it runs or sleeps, as those do that wait for a peer
-  kStopped,          // by a signal, until SIGCONT; not by a debugger
+  kOther,            // running or sleeping, for instance waiting for a peer
+  kStopped,          // stopped by a signal until SIGCONT; not by a debugger
   kUninterruptible,  // in a wait that no signal ends: a disk, a driver
-  kEnded,            // the process, or that thread alone
+  kEnded,            // the process, or only its first thread, has ended
 };
 
 }  // namespace muster::agent

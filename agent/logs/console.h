@@ -12,8 +12,9 @@
 
 namespace muster::agent {
 
-// The exit status of a job that succeeded, where stdout or stderr could not be
-// written (a full disk, not a reader that left): sysexits' EX_IOERR.
+// The exit status of a successful job if stdout or stderr could not be written,
+// for instance to a full disk: EX_IOERR of sysexits.h. A reader that closed its
+// end does not count.
 inline constexpr int kOutputLostExitCode = 74;
 
 // The descriptors of the console.
@@ -22,17 +23,17 @@ struct ConsoleFds {
   int err = 2;
 };
 
-// This process's stdout and stderr, for workers' output and for lines of our
-// own. Where both are one terminal, pipe or file, one writer keeps the lines
-// whole. A write error of one stream is told on the other at once.
+// This process's stdout and stderr, for workers' output and Muster's own lines.
+// If both are the same terminal, pipe or file, one writer keeps lines whole. A
+// write error of one stream is reported on the other one at once.
 //
 // Thread-safe.
 class Console {
  public:
-  // `name` begins the lines of our own, such as "launch".
+  // `name`, such as "launch", is the prefix of Muster's own lines.
   explicit Console(ConsoleFds fds = {}, ConsoleWriter::Limits limits = {},
                    std::string name = "launch");
-  // Waits at most a second for lines that are still queued.
+  // Waits at most a second for queued lines.
   ~Console();
 
   Console(const Console&) = delete;
@@ -47,35 +48,35 @@ class Console {
   bool HasRoom();
   // Whether less than half of the limit is queued.
   bool HasSpareRoom() const;
-  // Bytes that have been written.
+  // The number of bytes written.
   int64_t written() const;
   void GiveUp();
 
-  // A line of our own on stderr, or on stdout where stderr fails.
+  // Prints one of Muster's own lines on stderr, or on stdout if stderr fails.
   void Tell(const std::string& line);
 
-  // Waits until each stream has room, or has been written. Whether that is so.
-  // The streams are waited for together: `patience` runs for both at once.
+  // Waits until each stream has room or everything is written; returns whether
+  // this was reached. Waits for both streams together: `patience` covers both.
   bool WaitForRoom(const ConsoleWriter::Patience& patience);
   bool Wait(const ConsoleWriter::Patience& patience);
-  // The same for the end: a stream that takes nothing for that long is given
-  // up.
+  // Like WaitForRoom, at the end of a job: a stream that accepts nothing for
+  // the time of `patience` is given up.
   void MakeRoom(const ConsoleWriter::Patience& patience);
   void Finish(const ConsoleWriter::Patience& patience);
-  // Waits at most `timeout`; whether everything has been written.
+  // Waits at most `timeout`; returns whether everything has been written.
   bool Flush(Duration timeout);
 
-  // One sentence for each stream that is missing output, such as "stdout: …".
-  // `where`: the folder that holds all of the output; empty: none does.
+  // One sentence for each stream that lacks output, such as "stdout: …".
+  // `where`: the folder that has all of the output; empty: none.
   std::vector<std::string> Losses(const std::string& where) const;
-  // Whether a write failed, of any text.
+  // Whether a write failed.
   bool Failed() const;
-  // Whether output was given up or lost, for any reason.
+  // Whether output was discarded or lost, for any reason.
   bool IsIncomplete() const;
 
  private:
   std::vector<ConsoleWriter*> Streams() const;
-  // Streams, whose stalled time counts from here on.
+  // The streams to wait for. Begins the measurement of their stalled time.
   std::vector<ConsoleWriter*> StreamsToWaitFor() const;
 
   const ConsoleFds fds_;

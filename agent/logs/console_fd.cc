@@ -10,14 +10,15 @@ namespace muster::agent {
 int OpenConsoleCopy(int fd) {
   struct stat status;
   if (fstat(fd, &status) != 0) return -1;
-  // A regular file never blocks for long, and opened anew it would have an
-  // offset of its own and overwrite what others have written.
+  // A regular file does not block for long. Opened again it would have an
+  // offset of its own and overwrite other programs' output.
   if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)) {
     std::string path = "/proc/self/fd/" + std::to_string(fd);
     int copy = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (copy >= 0) return copy;
   }
-  // Kept away from 0 to 2, which may be closed here and taken for others.
+  // Descriptors 0 to 2 are avoided: they may be closed here, and would be taken
+  // for stdin, stdout or stderr.
   return fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 

@@ -3,15 +3,15 @@
 
 namespace muster::agent {
 
-// A descriptor of its own on what `fd` is open on; -1 where `fd` is closed.
+// A new descriptor for the open file of `fd`; -1 if `fd` is closed.
 //
-// Pipes and terminals are opened anew, non-blocking: O_NONBLOCK belongs to the
-// open file description, so setting it on `fd` itself would also change it for
-// the shell and every other program that has it. What cannot be opened anew
-// (sockets, a terminal of another user) is duplicated and may block.
+// Pipes and terminals are opened again, non-blocking. O_NONBLOCK belongs to the
+// open file description: on `fd` itself it would also affect the shell and
+// every other program that shares it. Files that cannot be opened again
+// (sockets, a terminal of another user) are duplicated and may block.
 int OpenConsoleCopy(int fd);
 
-// Whether both are open on the same file, pipe or terminal.
+// Whether both descriptors refer to the same file, pipe or terminal.
 bool IsSameConsole(int fd, int other);
 
 }  // namespace muster::agent

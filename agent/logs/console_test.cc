@@ -54,7 +54,7 @@ TEST_F(ConsoleTest, BothStreamsAreWaitedForAtTheSameTime) {
   // More than the pipes hold.
   console.out()->WriteOutput(std::string(1 << 20, 'x') + "\n");
   console.err()->WriteOutput(std::string(1 << 20, 'x') + "\n");
-  // The pipes are full before the wait.
+  // Waits until the pipes are full.
   for (int i = 0; i < 30000 && console.written() < 2 * (64 << 10); ++i) {
     console.Flush(std::chrono::milliseconds(1));
   }
@@ -69,7 +69,7 @@ TEST_F(ConsoleTest, BothStreamsAreWaitedForAtTheSameTime) {
        }});
   EXPECT_TRUE(given_up());
   EXPECT_GT(console.err()->loss().unread, 0);
-  // Once for stderr: its time has passed with stdout's.
+  // Once for stderr: both waits share one time limit, which stdout used up.
   EXPECT_EQ(asked - asked_for_out, 1);
   for (const int fd : others) close(fd);
 }

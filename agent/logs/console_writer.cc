@@ -25,11 +25,11 @@
 namespace muster::agent {
 namespace {
 
-// As much as a pipe holds by default: lines are joined into few writes.
+// The default capacity of a pipe: lines are joined into few writes.
 constexpr size_t kBatchBytes = 64 << 10;
 constexpr std::chrono::seconds kMaxEndingTime(1);
 constexpr std::chrono::milliseconds kRetryAfter(20);
-// How often a wait asks whether it was interrupted.
+// How often a wait checks for signals.
 constexpr std::chrono::milliseconds kAskEvery(50);
 
 bool IsCharacterDevice(int fd) {
@@ -71,12 +71,13 @@ struct ConsoleWriter::State {
     Source source = Source::kWorkers;
   };
 
-  // In the writer's thread.
+  // The main function of the writer's thread.
   void Run();
   WriteEnd WriteUnlessWoken(std::string_view text);
   std::string LeadOf(const Text& batch) const;
   Text NextBatch();
-  // Takes account of a batch's end; what is to be called without the lock.
+  // Updates the state after a batch. Returns the callback to call without the
+  // lock.
   std::function<void()> After(WriteEnd end, const std::string& lead,
                               const Text& batch);
 
@@ -98,37 +99,37 @@ struct ConsoleWriter::State {
   const int fd;
   const int wake;  // readable once the writer is being destroyed
   const Limits limits;
-  std::atomic<int64_t> written = 0;  // bytes that the console took
-  // When the console took bytes last.
+  std::atomic<int64_t> written = 0;  // bytes that the console accepted
+  // When the console last accepted bytes.
   std::atomic<Instant> taken_at = Instant();
-  int write_error = 0;  // the writer's thread's
+  int write_error = 0;  // used by the writer's thread only
 
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;  // guards the fields below
   std::condition_variable changed;
   std::function<void()> on_room;
   std::function<void(int)> on_error;
   std::thread thread;
   OpenLine line;
   std::deque<Text> queue;
-  size_t queued_bytes = 0;  // with the batch that is being written
-  int64_t dropped = 0;      // bytes beyond the limit, since the last note
-  int64_t failed = 0;       // bytes of failed writes, since the last note
+  size_t queued_bytes = 0;  // includes the batch that is being written
+  int64_t dropped = 0;      // bytes beyond the limit since the last note
+  int64_t failed = 0;       // bytes of failed writes since the last note
   Loss loss;
   bool writing = false;
   Source writing_source = Source::kWorkers;
-  int64_t batch_end = 0;          // `written` once the batch is written
-  bool at_line_start = true;      // after what was written, or is being written
-  bool was_at_line_start = true;  // before what is being written
+  int64_t batch_end = 0;          // value of `written` after the current batch
+  bool at_line_start = true;      // after the current batch
+  bool was_at_line_start = true;  // before the current batch
   bool room_wanted = false;
   bool given_up = false;
-  // When the first wait began for text that is not all written.
+  // When the first wait began for text that is not fully written.
   std::optional<Instant> waited_since;
   bool stopping = false;
-  bool left;  // nobody will read any more
+  bool left;  // the reader is gone
   bool ended = false;
 };
 
-// Writes all of `text` unless `wake` becomes readable while it waits.
+// Writes all of `text`, or returns early if `wake` becomes readable.
 WriteEnd ConsoleWriter::State::WriteUnlessWoken(std::string_view text) {
   while (!text.empty()) {
     pollfd fds[2] = {{fd, POLLOUT, 0}, {wake, POLLIN, 0}};
@@ -141,7 +142,7 @@ WriteEnd ConsoleWriter::State::WriteUnlessWoken(std::string_view text) {
       taken_at = MonotonicNow();
       written += count;
     } else if (errno == EAGAIN) {
-      // Some terminals say that they are writable while they are stopped.
+      // Some stopped terminals report that they are writable.
       PollUntil(wake, POLLIN, MonotonicNow() + kRetryAfter);
     } else if (errno != EINTR) {
       write_error = errno;
@@ -208,7 +209,7 @@ std::function<void()> ConsoleWriter::State::After(WriteEnd end,
 }
 
 void ConsoleWriter::State::Run() {
-  // Signals are the main thread's. A SIGPIPE that is blocked stays with this
+  // The main thread handles signals. A blocked SIGPIPE stays pending in this
   // thread and is never delivered.
   sigset_t all;
   sigfillset(&all);
@@ -252,7 +253,7 @@ void ConsoleWriter::State::Run() {
   changed.notify_all();
 }
 
-// Whether text of `bytes` bytes is queued; counts what is not.
+// Whether text of `bytes` bytes is queued; counts rejected text.
 bool ConsoleWriter::State::Takes(size_t bytes, Source source) {
   if (left || bytes == 0) return false;
   const auto count = static_cast<int64_t>(bytes);
@@ -262,8 +263,8 @@ bool ConsoleWriter::State::Takes(size_t bytes, Source source) {
   }
   const bool drops = limits.when_full == WhenFull::kDrop;
   size_t most = drops ? limits.room_bytes : limits.limit_bytes;
-  // Once text has been dropped, the queue must have come down to half before
-  // more is let in: one long gap with one note is easier to read than many.
+  // After a drop the queue must fall to half before more text is accepted: one
+  // long gap with one note is easier to read than many.
   if (dropped > 0) most /= 2;
   if (queued_bytes + bytes <= most || queue.empty()) return true;
   dropped += count;
@@ -310,7 +311,7 @@ ConsoleWriter::ConsoleWriter(int fd, Limits limits)
 
 ConsoleWriter::~ConsoleWriter() {
   std::unique_lock<std::mutex> lock(state_->mutex);
-  // Their owners may be gone before a thread that is left behind.
+  // An abandoned thread must not call into destroyed owners.
   state_->on_room = nullptr;
   state_->on_error = nullptr;
   if (!state_->thread.joinable()) return;
@@ -422,7 +423,7 @@ void ConsoleWriter::GiveUp() {
       state_->loss.unread += static_cast<int64_t>(text.bytes.size());
     }
     state_->queue.swap(own);
-    // The discarded text may have held the end of a line.
+    // The discarded text may have contained the end of a line.
     state_->line.BeforeLines();
     if (!state_->at_line_start && state_->queue.empty()) {
       state_->line.LeaveOpen();

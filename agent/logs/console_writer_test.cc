@@ -54,7 +54,7 @@ class Pipe {
     EXPECT_GE(writer.written(), kPipeBytes);
   }
 
-  // Reads until what was read ends in `end`.
+  // Reads until the text ends in `end`.
   std::string ReadUntil(const std::string& end) {
     std::string text;
     pollfd readable = {ends_[0], POLLIN, 0};
@@ -107,15 +107,15 @@ TEST(ConsoleWriterTest, AFullQueueHasRoomAgainOnceHalfOfItIsRead) {
   }
   EXPECT_FALSE(writer.HasRoom());
   EXPECT_FALSE(writer.Flush(std::chrono::milliseconds(1)));
-  // It wakes up, and nothing is missing.
+  // The writer continues, and no text is missing.
   EXPECT_EQ(pipe.ReadUntil(NumberedLine(kLines - 1) + "\n"), expected);
   EXPECT_EQ(room.get_future().wait_for(kLong), std::future_status::ready);
   EXPECT_TRUE(writer.HasRoom());
   EXPECT_EQ(writer.loss().unread, 0);
 }
 
-// How many bytes the notes in `text` say were dropped, and how many others are
-// there.
+// The number of bytes that the notes in `text` report as dropped, and the
+// number of other bytes.
 std::pair<size_t, size_t> DroppedAndShown(const std::string& text) {
   std::pair<size_t, size_t> bytes;
   std::istringstream lines(text);
@@ -198,7 +198,7 @@ TEST(ConsoleWriterTest, AStalledConsoleIsNotWaitedForTwice) {
   const Duration patience = std::chrono::milliseconds(500);
   ASSERT_EQ(writer.Wait({.without_progress = patience}),
             ConsoleWriter::WaitEnd::kStalled);
-  // A wait that asks for its bound a second time has begun to wait.
+  // The second call of the bound shows that the wait has begun.
   int asked = 0;
   EXPECT_EQ(writer.Wait({.without_progress = patience,
                          .end_signals = [&] { return ++asked, 0; }}),
@@ -220,7 +220,7 @@ TEST(ConsoleWriterTest, GivenUpItCountsOutputAndKeepsLinesOfOurOwn) {
   writer.Write("verdict\n");
   const std::string text = pipe.ReadUntil("verdict\n");
   EXPECT_TRUE(text.ends_with("x\nverdict\n"));
-  // A pipe's worth was taken before.
+  // The pipe's capacity was accepted before.
   EXPECT_GT(unread, (1 << 20) - (128 << 10));
   EXPECT_TRUE(writer.Flush(kLong));
   const auto queued = static_cast<int64_t>(std::string("\n[1] half").size() +
@@ -294,7 +294,7 @@ TEST(ConsoleWriterTest, EndsThoughNobodyReads) {
 }
 
 TEST(ConsoleWriterTest, EndsThoughAWriteCannotBeInterrupted) {
-  // A socket cannot be opened anew: its writes block.
+  // A socket cannot be opened again: writes to it block.
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
   auto begin = std::chrono::steady_clock::now();
@@ -305,7 +305,7 @@ TEST(ConsoleWriterTest, EndsThoughAWriteCannotBeInterrupted) {
     EXPECT_EQ(read(ends[1], &begun, 1), 1);
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, kLong);
-  close(ends[1]);  // Lets the thread that was left behind end.
+  close(ends[1]);  // Ends the abandoned thread.
   close(ends[0]);
 }
 

@@ -34,7 +34,8 @@ bool IsFormat(uint32_t character) {
                      });
 }
 
-// Takes the first character off `text`, which is valid UTF-8 and not empty.
+// Removes and returns the first character of `text`, which is valid UTF-8 and
+// not empty.
 uint32_t TakeCharacter(std::string_view& text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;

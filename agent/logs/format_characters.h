@@ -6,14 +6,14 @@
 
 namespace muster::agent {
 
-// `text` with every Unicode character that is invisible or changes the order
-// of others (bidirectional overrides, zero-width characters, line separators,
-// tags) written as its number: "<U+202E>". `text` is valid UTF-8.
+// Replaces every Unicode character in `text` that is invisible or changes the
+// order of other characters (bidirectional overrides, zero-width characters,
+// line separators, tags) by its number, such as "<U+202E>". `text` is valid
+// UTF-8.
 std::string WithVisibleFormats(std::string_view text);
 
-// One or more lines of text from outside as a terminal may show them: without
-// controls and colours, as valid UTF-8, with visible format characters. Line
-// ends stay.
+// Makes external text safe to print on a terminal: valid UTF-8 without control
+// characters and colours, with visible format characters. Line ends are kept.
 std::string ForTerminal(std::string_view text);
 
 }  // namespace muster::agent

@@ -5,9 +5,9 @@
 
 namespace muster::agent {
 
-// Leads <directory>/latest to the run's folder. A link is replaced at once; a
-// file or folder of that name is left alone, and a file system without links
-// has none.
+// Makes the symbolic link <directory>/latest point to the run's folder, and
+// replaces an older link atomically. A file or folder of this name is not
+// touched. Errors are ignored, for instance on a file system without links.
 void PointLatestAt(const std::string& run_folder, const std::string& directory);
 
 }  // namespace muster::agent

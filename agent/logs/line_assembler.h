@@ -9,16 +9,16 @@
 
 namespace muster::agent {
 
-// What ended a line.
+// The character or event that ended a line.
 enum class LineEnd {
-  kNewline,      // "\n" or "\r\n".
-  kOverwritten,  // "\r": a progress bar drew over it.
-  kCut,          // It grew beyond the limit; the rest follows as a new line.
-  kStreamEnd,    // The stream ended without a newline.
+  kNewline,      // "\n" or "\r\n"
+  kOverwritten,  // "\r": a progress bar will draw over the line
+  kCut,          // the length limit; the rest follows as a new line
+  kStreamEnd,    // the end of the stream, without a newline
 };
 
 struct Line {
-  std::string text;  // without its end
+  std::string text;  // without the line's end
   LineEnd end = LineEnd::kNewline;
 
   bool operator==(const Line&) const = default;
@@ -26,22 +26,22 @@ struct Line {
 
 inline constexpr size_t kMaxConsoleLineBytes = 64 << 10;
 
-// Makes whole lines of a stream of bytes that comes in any pieces. Pure; holds
-// at most `max_bytes` between calls.
+// Splits a stream of bytes, received in pieces of any size, into lines. Pure;
+// buffers at most `max_bytes` between calls.
 class LineAssembler {
  public:
   explicit LineAssembler(size_t max_bytes = kMaxConsoleLineBytes)
       : max_bytes_(max_bytes) {}
 
-  // The lines that `bytes` completed, in order. States of a progress bar that
-  // were blank are left out (a bar that clears itself draws spaces).
+  // The lines that `bytes` completes, in order. Blank states of a progress bar
+  // are omitted (a bar that clears itself draws spaces).
   std::vector<Line> Append(std::string_view bytes);
 
-  // The line that has begun and not ended: what a terminal would show of it.
-  // Without a last character or escape sequence that is not whole.
+  // The unfinished line as a terminal would show it, without an incomplete
+  // character or escape sequence at its end.
   std::string_view Partial() const;
 
-  // What is left at the end of the stream, if anything is.
+  // The unfinished line at the end of the stream, if there is one.
   std::optional<Line> Finish();
 
  private:
@@ -50,8 +50,8 @@ class LineAssembler {
 
   size_t max_bytes_;
   std::string partial_;
-  // The last byte was "\r". Only the next byte tells a line's end ("\r\n")
-  // from a progress bar.
+  // The last byte was "\r". Only the next byte distinguishes a line's end
+  // ("\r\n") from a progress bar.
   bool after_return_ = false;
 };
 

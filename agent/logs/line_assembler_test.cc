@@ -14,7 +14,7 @@ Line Over(const std::string& text) { return {text, LineEnd::kOverwritten}; }
 Line Cut(const std::string& text) { return {text, LineEnd::kCut}; }
 Line Last(const std::string& text) { return {text, LineEnd::kStreamEnd}; }
 
-// Every line of `bytes`, given to the assembler in pieces of `piece` bytes.
+// All lines of `bytes`, appended in pieces of `piece` bytes.
 std::vector<Line> Lines(const std::string& bytes, size_t piece,
                         size_t most = kMaxConsoleLineBytes) {
   LineAssembler assembler(most);

@@ -23,7 +23,7 @@ std::optional<std::string> ValueOf(std::string_view name,
   return std::nullopt;
 }
 
-// The name in "$NAME" or "${NAME}", which `text` begins with; empty: none.
+// The name in "$NAME" or "${NAME}" at the beginning of `text`; empty: none.
 std::string_view NameAt(std::string_view text) {
   const bool braced = text.substr(1, 1) == "{";
   const size_t start = braced ? 2 : 1;

@@ -5,7 +5,7 @@
 
 namespace muster::agent {
 
-// Who a line is of.
+// The worker that wrote a line.
 struct LineOwner {
   std::string role;
   std::string host;
@@ -13,11 +13,11 @@ struct LineOwner {
   int local_rank = 0;
 };
 
-// What a worker's lines begin with on the console: "[host:rank] ", or
-// `line_template`, where that is not empty, as torchrun reads it (Python's
-// string.Template.safe_substitute): $NAME and ${NAME} of role_name, local_rank,
-// rank and hostname are replaced, "$$" is "$", and anything else stays. Control
-// characters but colours are left out. Pure.
+// The prefix of a worker's lines on the console: "[host:rank] ", or
+// `line_template` if not empty. In the template $NAME and ${NAME} of role_name,
+// local_rank, rank and hostname are replaced, "$$" becomes "$", and everything
+// else stays, as in torchrun (Python's string.Template.safe_substitute).
+// Control characters other than colours are removed. Pure.
 std::string LinePrefix(const std::string& line_template,
                        const LineOwner& owner);
 

@@ -8,19 +8,19 @@
 
 namespace muster::agent {
 
-// The bytes that are missing in the workers' log files, summed up as the files
-// are closed. Thread-safe.
+// Counts the bytes that are missing in the workers' log files; summed up when
+// files are closed. Thread-safe.
 class LogAccount {
  public:
-  // Where else a stream's bytes can be read.
+  // Where a stream can be read besides its file.
   enum class Copies {
-    kConsole,   // the console has shown them
+    kConsole,   // on the console
     kFileOnly,  // nowhere
   };
   struct Sums {
-    int64_t lost = 0;            // of any stream
-    int64_t lost_file_only = 0;  // of streams that only their file has
-    int64_t dropped = 0;         // deleted by rotation
+    int64_t lost = 0;            // bytes of any stream
+    int64_t lost_file_only = 0;  // bytes of streams that only their file has
+    int64_t dropped = 0;         // bytes deleted by rotation
   };
 
   void Add(Copies copies, const RotatingFile::Totals& totals) {

@@ -16,7 +16,7 @@ bool IsPlain(char c) {
          (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
 }
 
-// FNV-1a.
+// The FNV-1a hash.
 uint32_t Hash(std::string_view text) {
   uint32_t hash = 2166136261u;
   for (char c : text) {
@@ -30,7 +30,7 @@ std::string SafeName(const std::string& text) {
   for (char& c : name) {
     if (!IsPlain(c)) c = '_';
   }
-  // ".", ".." and hidden names.
+  // Names such as "." and "..", and hidden names.
   if (name.empty()) name = "_";
   if (name[0] == '.') name[0] = '_';
   if (name == text && name != kLatest) return name;

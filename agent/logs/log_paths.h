@@ -5,19 +5,18 @@
 
 namespace muster::agent {
 
-// The folder of one run inside --log-dir. The name is the user's text: what
-// does not belong in a file's name is replaced, so that it can neither leave
-// the folder nor hide in it, and a hash of the original is added then, so that
-// two jobs still have two folders. Pure.
+// The folder of a run in --log-dir. Characters of the name (user input) that
+// are not safe in a file name are replaced, so that the folder can neither be
+// outside of --log-dir nor hidden; then a hash of the original name is added,
+// so that two jobs have two folders. Pure.
 std::string RunFolder(const std::string& directory,
                       const std::string& run_name);
 
-// `run_name` with the tag by which the coordinator tells this run from others
-// of that name; empty: an older coordinator gives none.
+// `run_name` with the tag by which the coordinator distinguishes runs of the
+// same name; an older coordinator gives an empty tag.
 std::string TaggedRunName(const std::string& run_name, const std::string& tag);
 
-// Where the coordinator inside `launch` keeps its decisions:
-// <run folder>/events.jsonl
+// The event log of the coordinator inside `launch`: <run folder>/events.jsonl
 std::string EventLogPath(const std::string& directory,
                          const std::string& run_name);
 

@@ -13,15 +13,15 @@
 
 namespace muster::agent {
 
-// A set of a worker's streams, as torchrun's --redirects and --tee number
-// them: 0 none, 1 stdout, 2 stderr, 3 both.
+// A set of a worker's streams, numbered as in torchrun's --redirects and --tee:
+// 0 none, 1 stdout, 2 stderr, 3 both.
 enum class StreamSet { kNone = 0, kOut = 1, kErr = 2, kBoth = 3 };
 
 // Whether `stream` (kOut or kErr) is in `set`.
 bool Contains(StreamSet set, StreamSet stream);
 
-// `--redirects` / `--tee`: one value for all, or by local rank ("0:1,1:2",
-// where ranks that are not named have 0).
+// `--redirects` / `--tee`: one value for all workers, or values by local rank
+// ("0:1,1:2"; local ranks not named have 0).
 struct StreamsByRank {
   StreamSet all = StreamSet::kNone;
   std::map<int, StreamSet> by_local_rank;
@@ -29,27 +29,27 @@ struct StreamsByRank {
   StreamSet For(int local_rank) const;
 };
 
-// InvalidArgument names the part that could not be read and the forms allowed.
+// InvalidArgument: names the invalid part and the valid forms.
 absl::StatusOr<StreamsByRank> ParseStreamsByRank(const std::string& text);
 
-// `--console`: what a console that is slower than the workers means.
+// `--console`: the behaviour if the console is slower than the workers.
 struct ConsolePolicy {
-  // Workers do not wait: what the console does not take is dropped there.
+  // Output that the console does not accept is dropped; workers do not wait.
   bool drops = false;
-  // At the end: how long the console may take nothing at all before it is given
-  // up.
+  // At the end of the job: how long the console may accept nothing before it is
+  // given up.
   Duration patience = std::chrono::seconds(60);
 };
 
-// Where workers' output goes. Files are written for every worker and stream
-// whatever the plan says, unless `directory` is empty; the plan decides what
-// reaches the console: all that is not redirected, and what is teed.
+// The destinations of the workers' output. If `directory` is not empty, every
+// stream of every worker is written to a file. The console gets the streams
+// that are not redirected, and those in `tee`.
 struct LogPlan {
   std::string directory;  // --log-dir, made absolute; empty: no files
-  // The run's folder in it is called so; see RunFolder.
+  // The name of the run's folder in `directory`; see RunFolder.
   std::string run_name;
-  // Whether the coordinator's tag of the run is added to that name. Nothing is
-  // written before it is known.
+  // Whether the coordinator's tag of the run is appended to the name. Nothing
+  // is written before the tag is known.
   bool is_tagged = false;
   // --log-line-prefix-template; empty: "[node:rank] ". See LinePrefix.
   std::string prefix_template;
@@ -57,16 +57,18 @@ struct LogPlan {
   StreamsByRank tee;
   ConsolePolicy console;
   std::set<int> console_local_ranks;  // --local-ranks-filter; empty: all
-  // --duplicate-stdout-filters: lines that contain one of these are copied to
-  // <directory>/<run_id>/attempt_<n>/filtered_stdout.log, all ranks into one.
+  // --duplicate-stdout-filters: lines that contain one of these texts are also
+  // written to <directory>/<run_id>/attempt_<n>/filtered_stdout.log, one file
+  // for all ranks.
   std::vector<std::string> stdout_filters;
   std::vector<std::string> stderr_filters;
-  // Which files are rotated: those of streams that the console shows whole, or
-  // all, which a person has to ask for.
+  // The files that are rotated: those of streams that the console shows
+  // completely, or, at the user's request, all.
   enum class Rotation { kOfShownStreams, kOfAllStreams };
   Rotation rotation = Rotation::kOfShownStreams;
-  int64_t rotate_bytes = 256 << 20;  // per file; 0: never
-  int keep_rotated = 4;              // stdout.log.1 … .4
+  // size of each file in bytes; 0: no rotation
+  int64_t rotate_bytes = 256 << 20;
+  int keep_rotated = 4;  // stdout.log.1 … .4
 };
 
 }  // namespace muster::agent

@@ -25,11 +25,12 @@
 namespace muster::agent {
 namespace {
 
-constexpr size_t kReadBytes = 256 << 10;  // by the relay's thread
-constexpr size_t kDrainBytes = 16 << 10;  // on the stack of whoever drains
+constexpr size_t kReadBytes = 256 << 10;  // buffer of the relay's thread
+// buffer on the stack of a thread that drains a pipe
+constexpr size_t kDrainBytes = 16 << 10;
 constexpr int kPipeBytes = 1 << 20;
-// A user may have 64 MiB of pipes before all of them become tiny
-// (/proc/sys/fs/pipe-user-pages-soft), and other agents may be there too.
+// Beyond 64 MiB of pipe buffers per user (/proc/sys/fs/pipe-user-pages-soft)
+// the kernel makes new pipes tiny, and other agents may run on this node.
 constexpr int kMaxLargePipes = 16;
 constexpr uint64_t kWakeId = 0;
 
@@ -39,8 +40,8 @@ void BlockSignals() {
   pthread_sigmask(SIG_SETMASK, &all, nullptr);
 }
 
-// Wakes the relay's thread. Outlives the relay where the console's thread still
-// holds it.
+// Wakes the relay's thread. The console's thread may hold it longer than the
+// relay exists.
 class WakeFd {
  public:
   WakeFd() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -108,16 +109,17 @@ class LogRelay::Impl {
   const std::shared_ptr<const WakeFd> wake_ = std::make_shared<WakeFd>();
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
-  // By stream, when its unfinished line is to be shown; the thread's own.
+  // When each stream's unfinished line must be shown; used by the relay's
+  // thread only.
   std::map<uint64_t, Instant> partials_;
 
-  std::mutex mutex_;  // guards what follows
-  LogRouter router_;  // but for what is const or thread-safe in it
+  std::mutex mutex_;  // guards the fields below
+  LogRouter router_;  // except its const and thread-safe functions
   uint64_t next_id_ = kWakeId + 1;
-  std::map<uint64_t, Reader> open_;  // those that have not ended
-  // Not read while the console is full, and since when.
+  std::map<uint64_t, Reader> open_;  // streams that have not ended, by id
+  // Streams that are not read because the console is full, and since when.
   std::map<uint64_t, Instant> held_up_;
-  // By local rank: the newest, ended or not, and its id.
+  // By local rank: id and reader of the newest stderr, ended or not.
   std::map<int, std::pair<uint64_t, Reader>> last_stderr_;
   std::map<int, uint64_t> last_stdout_;
   bool finished_ = false;
@@ -132,7 +134,7 @@ LogRelay::Impl::~Impl() {
   router_.console().SetOnRoom(nullptr);
   if (!finished_) Flush({.without_progress = std::chrono::seconds(1)});
   DrainAll();
-  // Ends the streams: shows unterminated lines, tells troubles.
+  // Ends the streams: shows unterminated lines, reports errors.
   open_.clear();
   last_stderr_.clear();
   router_.CloseFilteredFiles();
@@ -213,8 +215,8 @@ LogRelay::Impl::Reader LogRelay::Impl::Find(uint64_t id) {
   return found == open_.end() ? nullptr : found->second;
 }
 
-// Called by whoever read the end of a stream: it closes the descriptor, so that
-// nobody else hears of it.
+// Called by the thread that read the end of a stream. That thread closes the
+// descriptor, and no other thread sees the end.
 void LogRelay::Impl::ForgetIfEnded(uint64_t id, PipeReader::Outcome outcome) {
   if (outcome != PipeReader::Outcome::kEnded) return;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -224,7 +226,7 @@ void LogRelay::Impl::ForgetIfEnded(uint64_t id, PipeReader::Outcome outcome) {
 
 void LogRelay::Impl::Run() {
   BlockSignals();
-  // Not cleared: a short job need not touch its pages.
+  // Not cleared, so that a short job does not touch all its pages.
   auto memory = std::make_unique_for_overwrite<char[]>(kReadBytes);
   std::span<char> buffer(memory.get(), kReadBytes);
   epoll_event events[32];
@@ -246,7 +248,8 @@ void LogRelay::Impl::Run() {
   }
 }
 
-// Reads a stream's pipe once, or no more until the console has room.
+// Reads a stream's pipe once; if the console is full, stops reading the stream
+// until there is room.
 void LogRelay::Impl::Serve(uint64_t id, std::span<char> buffer) {
   const Reader reader = Find(id);
   if (reader == nullptr) return;
@@ -273,7 +276,7 @@ void LogRelay::Impl::ResumeAll() {
   held_up_.clear();
 }
 
-// Milliseconds until the next unfinished line is to be shown; -1: none is.
+// Milliseconds until the next unfinished line must be shown; -1: none.
 int LogRelay::Impl::Timeout() const {
   std::optional<Instant> next;
   for (const auto& [id, due] : partials_)

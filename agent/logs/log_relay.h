@@ -16,84 +16,84 @@
 
 namespace muster::agent {
 
-// Carries workers' output from their pipes to files and to the console.
+// Copies workers' output from their pipes to files and to the console.
 //
 // Files: <directory>/<run name>/attempt_<n>/<global rank>/{stdout,stderr}.log,
-// byte for byte what the worker wrote, rotated by size as LogPlan says.
-// Console: lines, each
-// with its prefix "[node:rank] ", never two mixed; lines over 64 KiB are cut
-// into pieces that say so, and a line that does not end is shown after a moment
-// as far as it is (see WorkerStream).
+// byte for byte, rotated by size as LogPlan says. Console: whole lines with the
+// prefix "[node:rank] ". Lines over 64 KiB are split, with a note; an
+// unfinished line is shown after a short time (see WorkerStream).
 //
-// A slow console slows the workers as a pipe does: while its queue is full, the
-// pipes of the streams that it shows are not read. Nothing else waits for it.
-// The files' copy follows the same reading.
+// A slow console slows the workers down as a pipe would: while the console's
+// queue is full, the pipes of the streams that it shows are not read, and their
+// files wait as well. Nothing else waits.
 //
-// The only worker of a node finds a terminal where the console is one: what it
-// writes goes there as it is, without lines and prefixes
-// (LogRouter::PassageOf).
+// If the console is a terminal, the only worker of a node gets a
+// pseudo-terminal, whose output is passed on unchanged, without lines and
+// prefixes (LogRouter::PassageOf).
 //
-// A file that cannot be written never harms a worker: it is told on the console
-// once, and what is missing is counted.
+// A file that cannot be written does not affect the worker: one message appears
+// on the console, and the missing bytes are counted.
 //
 // Thread-safe. Owns one thread for the pipes, started with the first worker.
 class LogRelay {
  public:
-  // `account`: where the missing bytes of the files are summed up; complete
-  // once the relay has ended. May be null.
+  // `account`: counts the missing bytes of the files; complete after the
+  // relay's destruction. May be null.
   explicit LogRelay(LogPlan plan, std::shared_ptr<Console> console = nullptr,
                     std::shared_ptr<LogAccount> account = nullptr);
   ~LogRelay();
 
-  // Whether the log folder can be written, before anything is started.
-  // Creates it. PermissionDenied, ResourceExhausted (full) or Internal with
-  // path and errno text.
+  // Checks, before any worker starts, that the log folder can be written.
+  // Creates the folder. PermissionDenied, ResourceExhausted (full) or Internal
+  // with path and errno text.
   absl::Status CheckWritable();
 
-  // A round begins, of the run with this tag (LogPlan::is_tagged), before its
-  // workers are opened. Whether the folder of the run's files has changed.
+  // Begins a round of the run with this tag (LogPlan::is_tagged). Call it
+  // before Open for the round's workers. Returns whether the run's folder has
+  // changed.
   bool BeginRound(const std::string& run_tag);
 
   // The write ends of a new worker's pipes, for WorkerSpec; the caller closes
-  // them once the worker has been started. ResourceExhausted: no descriptor is
-  // left.
+  // them once the worker has been started. ResourceExhausted: no free
+  // descriptor.
   struct Pipes {
     int stdout_fd = -1;
     int stderr_fd = -1;
-    // The other ends of these, where they are pseudo-terminals: what is written
-    // there is typed, and the size set there is the worker's.
+    // The controlling ends of the two, if they are pseudo-terminals: bytes
+    // written here are the worker's keyboard input, and the size set here is
+    // the worker's.
     OwnedFd stdout_terminal;
     OwnedFd stderr_terminal;
   };
   using Worker = LoggedWorker;
   absl::StatusOr<Pipes> Open(const Worker& worker);
 
-  // The directory of a worker's files, for TORCHELASTIC_ERROR_FILE; empty if
-  // the plan writes none. It exists once the worker's output has been opened.
+  // The directory of a worker's files, for TORCHELASTIC_ERROR_FILE; empty
+  // without files. Exists once the worker's output has been opened.
   std::string DirectoryOf(int attempt, int rank) const;
 
-  // The last lines of a worker's stderr, without escape sequences and control
-  // characters, oldest first. Drains the pipe of what it holds, so after a
-  // worker's end nothing that it wrote is missing.
+  // The last lines of a worker's stderr, oldest first, without escape sequences
+  // and control characters. Reads the pipe until it is empty, so that no line
+  // is missing after the worker's end.
   std::vector<std::string> StderrTail(int local_rank);
 
-  // For how long the console has kept a stream of this worker from being read;
-  // zero: it does not.
+  // How long the full console has kept this worker's pipes from being read;
+  // zero: they are read.
   Duration HeldUpFor(int local_rank);
 
-  // Returns when everything that ended workers wrote has reached the files, and
-  // the console, which is waited for as `patience` says. Descendants of a
-  // worker that still hold its pipe do not matter. Whether the console took
-  // everything.
+  // Waits until the output of all ended workers has reached the files and the
+  // console; `patience` limits the wait for the console. Descendants of a
+  // worker that still hold its pipe are not waited for. Returns whether the
+  // console accepted everything.
   bool Flush(const ConsoleWriter::Patience& patience = {
                  .without_progress = std::chrono::seconds(1)});
 
-  // Flush for the end: a console that does not take what is left is given up,
-  // and what the pipes still hold goes to the files alone.
+  // Like Flush, at the end of the job: a console that stalls is given up, and
+  // the remaining output goes to the files only.
   void Finish(const ConsoleWriter::Patience& patience);
 
-  // The folder of this run's files; empty if the plan writes none, or its tag
-  // is not known yet.
+  // The folder of this run's files; empty if there are no files, or the run's
+  // tag is not known yet.
   const std::string& RunFolder() const;
 
  private:

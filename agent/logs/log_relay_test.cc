@@ -24,8 +24,8 @@ using ::testing::IsEmpty;
 
 constexpr std::chrono::seconds kLong(60);
 
-// A console whose text a test can read; a thread keeps it empty unless told
-// otherwise.
+// A console whose text a test can read. A thread keeps its pipe empty unless
+// the test stops it.
 class FakeConsole {
  public:
   FakeConsole() { EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0); }
@@ -41,7 +41,7 @@ class FakeConsole {
       }
     });
   }
-  // The next `count` bytes, which nobody else reads.
+  // Reads the next `count` bytes; the thread must not be reading.
   std::string Read(size_t count) const {
     std::string text;
     pollfd readable = {ends_[0], POLLIN, 0};
@@ -56,7 +56,8 @@ class FakeConsole {
     close(ends_[0]);
     ends_[0] = -1;
   }
-  // All that was written. The relay must be gone, as it holds the pipe.
+  // All text written. The relay, which holds the pipe, must be destroyed
+  // before.
   std::string TakeAll() {
     if (ends_[1] < 0) return text_;
     close(ends_[1]);
@@ -86,7 +87,7 @@ class LogRelayTest : public ::testing::Test {
   void Start() {
     relay_ = std::make_unique<LogRelay>(plan_, NewConsole(out_, err_));
   }
-  // The relay's alone, so that it ends with the relay.
+  // A console that only the relay holds, so that it ends with the relay.
   static std::shared_ptr<Console> NewConsole(const FakeConsole& out,
                                              const FakeConsole& err) {
     return std::make_shared<Console>(ConsoleFds{out.fd(), err.fd()});
@@ -112,7 +113,7 @@ class LogRelayTest : public ::testing::Test {
     close(pipes.stdout_fd);
     close(pipes.stderr_fd);
   }
-  // A worker that says one line on each stream.
+  // Runs a worker that prints one line on each stream.
   void Speak(int local_rank) {
     LogRelay::Pipes pipes = Open(local_rank);
     Put(pipes.stdout_fd, "out\n");
@@ -129,7 +130,8 @@ class LogRelayTest : public ::testing::Test {
   std::string folder_;
   FakeConsole out_;
   FakeConsole err_;
-  std::unique_ptr<LogRelay> relay_;  // gone before its consoles
+  // declared after the consoles and therefore destroyed before them
+  std::unique_ptr<LogRelay> relay_;
 };
 
 TEST_F(LogRelayTest, FilesAreNamedByAttemptAndGlobalRank) {
@@ -242,7 +244,7 @@ TEST_F(LogRelayTest, LinesOfSeveralWorkersAreNeverInterleaved) {
       std::string pending;
       for (int line = 0; line < kLines; ++line) {
         pending += std::to_string(line) + std::string(line % 80, '.') + "\n";
-        // Pieces that do not end where lines do.
+        // Pieces whose ends are not line ends.
         if (pending.size() > 1000) {
           Put(fd, std::string_view(pending).substr(0, 1000));
           pending.erase(0, 1000);
@@ -267,7 +269,7 @@ TEST_F(LogRelayTest, LinesOfSeveralWorkersAreNeverInterleaved) {
   for (const auto& [prefix, lines] : next) EXPECT_EQ(lines, kLines) << prefix;
 }
 
-// More than queue and pipes hold.
+// More than the queue and the pipes hold.
 constexpr size_t kManyLines = 100000;
 
 std::string ManyLines() {
@@ -289,7 +291,7 @@ TEST_F(LogRelayTest, AConsoleThatNobodyReadsHoldsUpItsStreamAlone) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     std::this_thread::yield();
   }
-  // The other stream is read, shown and remembered as ever.
+  // The other stream is read, shown and remembered as usual.
   err_.StartReading();
   Put(pipes.stderr_fd, "last words\n");
   EXPECT_THAT(relay_->StderrTail(0), ElementsAre("last words"));
@@ -345,7 +347,7 @@ TEST_F(LogRelayTest, LinesAreNotCutByTheWaitForTheConsole) {
   for (int fd : {first.stdout_fd, second.stdout_fd}) {
     done.push_back(std::async(std::launch::async, [fd] {
       const std::string lines = ManyLines();
-      // Pieces that do not end where lines do.
+      // Pieces whose ends are not line ends.
       for (size_t at = 0; at < lines.size(); at += 4096) {
         Put(fd, std::string_view(lines).substr(at, 4096));
       }
@@ -420,7 +422,7 @@ TEST_F(LogRelayTest, AGrandchildThatHoldsThePipeDelaysNobody) {
   EXPECT_THAT(relay_->StderrTail(0), ElementsAre("whole", "boom"));
   relay_->Flush();
   EXPECT_EQ(Log("attempt_0/10/stderr.log"), "whole\nboom");
-  // What it writes later still arrives, also after the next attempt began.
+  // Its later output still arrives, also after the next attempt began.
   LogRelay::Pipes next = Open(0, 1);
   Put(pipes.stderr_fd, " later\n");
   relay_->Flush();
@@ -477,7 +479,7 @@ TEST_F(LogRelayTest, OneConsoleForBothStreamsKeepsTheirLinesWhole) {
   }
 }
 
-// What rotation at 1000 bytes, one file kept, leaves of 10000 bytes.
+// The rest of 10000 bytes if rotation keeps one file of 1000 bytes.
 TEST_F(LogRelayTest, OnlyShownStreamsAreRotatedUnlessAsked) {
   const std::string line = std::string(99, 'x') + "\n";
   plan_.rotate_bytes = 1000;

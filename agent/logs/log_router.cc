@@ -11,12 +11,12 @@
 namespace muster::agent {
 namespace {
 
-// Both streams of a worker that has the terminal alone: neither's text ends the
-// other's line.
+// The stream id of both streams of a worker that has the terminal: neither ends
+// the other's line.
 constexpr uint64_t kPassed = ~uint64_t{1};
 
-// `bytes` as they are; none: the stream's end. After the last stream's end a
-// line begins.
+// Writes `bytes` unchanged; empty bytes mean the end of a stream. After the end
+// of the last stream the next text begins on a new line.
 void Pass(std::string_view bytes, ConsoleWriter& writer, PassedOutput& passed) {
   std::lock_guard<std::mutex> lock(passed.mutex);
   if (bytes.empty()) {
@@ -74,8 +74,8 @@ std::string LogRouter::DirectoryOf(int attempt, int rank) const {
 std::unique_ptr<RotatingFile> LogRouter::NewFile(
     std::string path, LogAccount::Copies copies) const {
   RotatingFile::Limits limits = {plan_.rotate_bytes, plan_.keep_rotated};
-  // Rotation deletes: bytes that nobody has seen only where a person asked for
-  // it.
+  // Rotation deletes bytes. Bytes that are only in the file are deleted only at
+  // the user's request.
   const bool keeps_all = copies == LogAccount::Copies::kFileOnly &&
                          plan_.rotation == LogPlan::Rotation::kOfShownStreams;
   if (keeps_all) limits.rotate_bytes = 0;
@@ -98,7 +98,7 @@ std::shared_ptr<RotatingFile> LogRouter::FilteredFile(int attempt,
     file = NewFile(AttemptFolder(run_folder_, attempt) +
                        (stream == StreamSet::kOut ? "/filtered_stdout.log"
                                                   : "/filtered_stderr.log"),
-                   // The worker's file has these lines too.
+                   // The worker's own file has these lines too.
                    LogAccount::Copies::kConsole);
   }
   return file;
@@ -119,7 +119,7 @@ bool LogRouter::IsShown(const LoggedWorker& worker, StreamSet stream) const {
   return shown_rank && shown_stream;
 }
 
-// The terminal that the stream goes to as it is; -1: it does not.
+// The terminal to which the stream is passed unchanged; -1: none.
 int LogRouter::PassesTo(const LoggedWorker& worker, StreamSet stream) const {
   const ConsoleFds fds = console_->fds();
   const int fd = stream == StreamSet::kOut ? fds.out : fds.err;

@@ -19,32 +19,34 @@
 
 namespace muster::agent {
 
-// A worker, as its output is named.
+// The worker whose output is routed.
 struct LoggedWorker {
   int attempt = 0;
   int local_rank = 0;
   int rank = 0;
   std::string prefix;  // "[node:rank] "
-  // Whether the node has no other: its console is this worker's terminal then.
+  // Whether the worker is the node's only one, and therefore gets the console's
+  // terminal.
   bool alone = false;
 };
 
-// A stream that goes to a terminal as it is: no lines, no prefixes.
+// A stream that is passed on to a terminal unchanged, without lines and
+// prefixes.
 struct Passage {
   int terminal = -1;
   std::function<void(std::string_view)> console;
 };
 
-// What a terminal got from such streams, of both of a worker.
+// State of a terminal that both streams of a worker share.
 struct PassedOutput {
-  std::mutex mutex;  // guards what follows
-  int open = 0;      // streams that have not ended
+  std::mutex mutex;  // guards the fields below
+  int open = 0;      // number of streams that have not ended
   char last = '\n';
 };
 
-// Turns the plan into places for the streams of each worker: files, console,
-// filtered files. Not thread-safe; the sinks that it makes may be used in
-// several threads.
+// Chooses the destinations of each worker's streams: files, console, filtered
+// files. Not thread-safe; the sinks that it makes may be used in several
+// threads.
 class LogRouter {
  public:
   LogRouter(LogPlan plan, std::shared_ptr<Console> console,
@@ -55,22 +57,22 @@ class LogRouter {
   bool BeginRound(const std::string& run_tag);
   std::string DirectoryOf(int attempt, int rank) const;
 
-  // Makes the worker's folder and file. What cannot be written is told on the
-  // console, and the sinks are good all the same.
+  // Creates the worker's folder and file. Errors are printed on the console;
+  // the returned sinks are usable in any case.
   StreamSinks SinksFor(const LoggedWorker& worker, StreamSet stream);
 
-  // How the stream reaches the terminal, if it goes there as it is: that of the
-  // only worker of a node, if it is shown and not teed, where the console is a
-  // terminal. SinksFor leaves the console out then. The end of each is to be
-  // told (no bytes).
+  // How the stream reaches the terminal unchanged; nullopt: it goes to
+  // SinksFor's console sink instead. The conditions: the node's only worker, a
+  // console that is a terminal, a stream that is shown and not teed. The caller
+  // passes an empty text at the end of each stream.
   std::optional<Passage> PassageOf(const LoggedWorker& worker,
                                    StreamSet stream) const;
 
-  // Forgets the filtered files, which closes them once their streams end.
+  // Drops the filtered files, which are closed when their streams end.
   void CloseFilteredFiles() { filtered_.clear(); }
 
   Console& console() const { return *console_; }
-  // The folder of this run's files; empty: there are none (yet).
+  // The folder of this run's files; empty: no files, or no files yet.
   const std::string& run_folder() const { return run_folder_; }
 
  private:

@@ -1,4 +1,4 @@
-// Where the console is a terminal.
+// Tests with a terminal as the console.
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -56,7 +56,7 @@ class LogTerminalTest : public ::testing::Test {
     EXPECT_EQ(write(fd, text.data(), text.size()),
               static_cast<ssize_t>(text.size()));
   }
-  // What the terminal shows, once that holds `end`.
+  // Reads the terminal's output until it ends in `end`.
   std::string ShownUntil(const std::string& end) {
     pollfd one = {screen_.get(), POLLIN, 0};
     while (shown_.find(end) == std::string::npos && poll(&one, 1, 30000) == 1) {

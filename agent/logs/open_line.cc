@@ -5,7 +5,7 @@
 namespace muster::agent {
 namespace {
 
-// To the first column, and clear to the end of the line (ECMA-48).
+// Moves to the first column and clears the line (ECMA-48).
 constexpr char kStartAgain[] = "\r\x1b[K";
 
 }  // namespace
@@ -23,7 +23,7 @@ std::string OpenLine::Compose(const LinePart& part) {
   } else if (is_own && redraw_ == Redraw::kReplace) {
     bytes = kStartAgain + part.prefix + part.text;
   } else {
-    // Another stream's text has ended this line on the console already.
+    // Another stream's text has already ended this line on the console.
     if (part.text.empty() && part.ends && !is_own) return "";
     bytes = BeforeLines() + part.prefix + part.text;
   }

@@ -6,45 +6,45 @@
 
 namespace muster::agent {
 
-// A part of one stream's line.
+// A part of a line of one stream.
 struct LinePart {
   enum class Place {
-    kContinues,  // After what the console shows of this line so far.
-    kRedraws,    // Instead of it: a progress bar's next state.
+    kContinues,  // after the shown part of this line
+    kRedraws,    // replaces the shown part: a progress bar's next state
   };
 
-  uint64_t stream = 0;  // names the stream; not 0
-  std::string prefix;   // shown where the part begins a line on the console
-  std::string text;     // without an end of line
+  uint64_t stream = 0;  // identifies the stream; not 0
+  std::string prefix;   // shown if the part begins a line on the console
+  std::string text;     // without a line end
   Place place = Place::kContinues;
-  bool ends = false;  // the line is complete with this part
+  bool ends = false;  // whether the line is complete with this part
 };
 
-// Several streams share a console: at most one of their lines is unfinished
-// there, and another stream's text ends that line first. Decides the bytes that
-// the console is given. Pure.
+// Composes the output of several streams that share a console. At most one line
+// is unfinished; text of another stream ends this line first. Pure.
 class OpenLine {
  public:
-  // kReplace: a terminal, where a line can be drawn again in its place.
-  // kNewLine: a file or pipe, where each state of a progress bar gets a line.
+  // kReplace: a terminal, where a progress bar's new state overwrites the old
+  // one. kNewLine: a file or pipe, where each state gets its own line.
   enum class Redraw { kReplace, kNewLine };
 
   explicit OpenLine(Redraw redraw) : redraw_(redraw) {}
 
-  // What `lines`, whole lines of any stream, must be preceded by.
+  // The bytes to write before `lines`, which are whole lines of any stream.
   std::string BeforeLines();
 
-  // The console was left in the middle of a line that nobody will continue.
+  // Records that the last line on the console is unfinished and will not be
+  // continued.
   void LeaveOpen() { stream_ = kNobody; }
 
-  // The bytes for `part`; empty: there is nothing left to show of it.
+  // The bytes for `part`; empty: all of it is shown already.
   std::string Compose(const LinePart& part);
 
  private:
   static constexpr uint64_t kNobody = ~uint64_t{0};
 
   const Redraw redraw_;
-  uint64_t stream_ = 0;  // whose line is unfinished; 0: none is
+  uint64_t stream_ = 0;  // stream of the unfinished line; 0: none
 };
 
 }  // namespace muster::agent

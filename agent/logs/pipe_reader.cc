@@ -16,7 +16,7 @@
 namespace muster::agent {
 namespace {
 
-// What the kernel holds of a terminal's output at most, and more.
+// More than the kernel buffers of a terminal's output.
 constexpr int kMaxTerminalBytes = 128 << 10;
 
 }  // namespace
@@ -28,9 +28,10 @@ absl::StatusOr<PipeReader::Made> PipeReader::Make(int capacity_bytes,
     return PathStatus("cannot make a pipe for", "a worker's output", errno);
   }
   // The write end stays blocking: workers expect that of their stdout. The two
-  // ends have flags of their own.
+  // ends have separate flags.
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  // Refused beyond the user's limit of pipe memory: then it stays as it is.
+  // Beyond the user's limit of pipe memory the kernel refuses, and the size
+  // stays unchanged.
   if (capacity_bytes > 0) fcntl(ends[0], F_SETPIPE_SZ, capacity_bytes);
   return Made{std::make_shared<PipeReader>(ends[0], std::move(stream)), ends[1],
               OwnedFd()};
@@ -103,8 +104,8 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
   std::lock_guard<std::mutex> lock(mutex_);
   int left = 0;
   if (ended_ || ioctl(fd_, FIONREAD, &left) != 0) return OutcomeLocked();
-  // Of a terminal's bytes most are on their way still, and not counted; a read
-  // fetches them.
+  // FIONREAD does not count a terminal's bytes that are still in the kernel's
+  // queue; a read fetches them.
   if (pass_ != nullptr) left = kMaxTerminalBytes;
   while (left > 0) {
     size_t most = std::min(buffer.size(), static_cast<size_t>(left));
@@ -112,7 +113,7 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
     if (count == 0) return OutcomeLocked();
     left -= static_cast<int>(count);
   }
-  // One read more tells whether that was the end.
+  // One more read shows whether the stream has ended.
   ReadLocked(buffer);
   return OutcomeLocked();
 }
@@ -124,7 +125,8 @@ std::optional<Instant> PipeReader::NextDeadline() {
 
 void PipeReader::TimePassed(Instant now) {
   std::lock_guard<std::mutex> lock(mutex_);
-  // More of the line may be there, which a full console keeps from being read.
+  // The rest of the line may be in the pipe, unread because the console is
+  // full.
   int waiting = 0;
   const bool has_more =
       !ended_ && ioctl(fd_, FIONREAD, &waiting) == 0 && waiting > 0;

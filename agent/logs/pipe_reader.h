@@ -18,27 +18,29 @@
 
 namespace muster::agent {
 
-// The read end of one stream's pipe. Thread-safe: the relay's thread reads
-// what comes, and whoever needs to have everything that is there now drains it.
+// The read end of one stream's pipe. Thread-safe: the relay's thread reads new
+// bytes, and other threads may drain the pipe.
 class PipeReader {
  public:
   enum class Outcome {
-    kOpen,   // Some process may still write.
-    kEnded,  // No process holds the write end any more; the stream has ended.
+    kOpen,   // Some process still holds the write end.
+    kEnded,  // No process holds the write end; the stream has ended.
   };
 
-  // A pipe of about `capacity_bytes`, where the system allows, and its write
-  // end, which the caller owns. ResourceExhausted: no descriptor is left.
+  // Makes a pipe of about `capacity_bytes`, if the system allows, and its write
+  // end, which the caller owns. ResourceExhausted: no free descriptor.
   struct Made {
     std::shared_ptr<PipeReader> reader;
     int write_fd = -1;
-    OwnedFd terminal;  // a pseudo-terminal's other end, once more
+    // a duplicate of the controlling end of a pseudo-terminal
+    OwnedFd terminal;
   };
   static absl::StatusOr<Made> Make(int capacity_bytes, WorkerStream stream);
 
-  // The same with a pseudo-terminal like `terminal` in the pipe's place, whose
-  // bytes go to `pass` as they are (none: the end), and to the stream.
-  // Nothing: there is none to be had, and the stream is as it was.
+  // Like Make, with a pseudo-terminal that has the size and modes of
+  // `terminal`. Its bytes go to `pass` unchanged (an empty text at the end),
+  // and to the stream. nullopt: no pseudo-terminal is available; `stream` is
+  // unchanged.
   using Pass = std::function<void(std::string_view)>;
   static std::optional<Made> MakeTerminal(int terminal, Pass pass,
                                           WorkerStream* stream);
@@ -50,37 +52,40 @@ class PipeReader {
   PipeReader(const PipeReader&) = delete;
   PipeReader& operator=(const PipeReader&) = delete;
 
-  // Adds the pipe to `epoll` under the name `id`, or takes it out; it goes by
-  // itself when the stream ends. False: the stream has ended, or errno tells.
+  // Adds the pipe to `epoll` with the identifier `id`, or removes it; the end
+  // of the stream removes it as well. Returns false if the stream has ended or,
+  // with errno, on an error.
   bool Watch(int epoll, uint64_t id);
   bool Unwatch(int epoll);
 
-  // Reads once, at most `buffer` full.
+  // Reads once, at most as much as fits in `buffer`.
   Outcome ReadSome(std::span<char> buffer);
 
-  // Reads what the pipe holds at this moment. Does not wait for the end, which
-  // a grandchild that inherited the pipe may put off for ever, and is not held
-  // up by one that goes on writing.
+  // Reads the bytes that are in the pipe now. Does not wait for the end of the
+  // stream, which a grandchild that inherited the pipe may delay, and returns
+  // even if a process keeps writing.
   Outcome Drain(std::span<char> buffer);
 
   std::vector<std::string> LastLines();
 
-  // Whether the console takes more of this stream.
+  // Whether the console accepts more of this stream.
   bool HasRoom() const { return stream_.HasRoom(); }
 
-  // See WorkerStream. A line of which more waits in the pipe is not shown yet.
+  // See WorkerStream. An unfinished line is not due while the pipe holds more
+  // bytes.
   std::optional<Instant> NextDeadline();
   void TimePassed(Instant now);
 
  private:
-  // The number of bytes read; 0 where none are there or the stream has ended.
+  // Returns the number of bytes read; 0 if there are none or the stream has
+  // ended.
   size_t ReadLocked(std::span<char> buffer);
   void EndLocked();
   Outcome OutcomeLocked() const;
 
   const int fd_;
-  const Pass pass_;   // null but for a pseudo-terminal
-  std::mutex mutex_;  // guards what follows
+  const Pass pass_;   // null except for a pseudo-terminal
+  std::mutex mutex_;  // guards the fields below
   bool ended_ = false;
   WorkerStream stream_;
 };

@@ -8,17 +8,18 @@
 
 namespace muster::agent {
 
-// --duplicate-stdout-filters, --duplicate-stderr-filters: picks the lines that
-// contain at least one of some texts, case counting, as torchrun does. Pure.
+// --duplicate-stdout-filters, --duplicate-stderr-filters: selects the lines
+// that contain at least one of some texts, case-sensitive, as in torchrun.
+// Pure.
 class StreamFilter {
  public:
-  // Empty texts are left out: they would pick everything.
+  // Empty texts are removed: they would select every line.
   explicit StreamFilter(std::vector<std::string> texts)
       : texts_(std::move(texts)) {
     std::erase_if(texts_, [](const std::string& text) { return text.empty(); });
   }
 
-  // Whether there is nothing to look for.
+  // Whether there is no text to search.
   bool empty() const { return texts_.empty(); }
 
   bool Matches(std::string_view line) const {

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view kCutMark = "...";
 
-// What a terminal would show of a line in which "\r" went back to its start.
+// The text that a terminal would show for a line in which "\r" returned to its
+// start.
 std::string_view LastDrawn(std::string_view line) {
   while (!line.empty()) {
     size_t last = line.rfind('\r');

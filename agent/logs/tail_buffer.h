@@ -8,23 +8,23 @@
 
 namespace muster::agent {
 
-// Remembers the end of a stream, for a verdict. Pure. Cheap to append to: the
-// bytes are looked at only when somebody asks.
+// Keeps the end of a stream for a verdict. Pure. Append is cheap: the bytes are
+// split into lines only in Lines.
 class TailBuffer {
  public:
   void Append(std::string_view bytes);
 
-  // The last kMaxStderrLines lines that are not blank, oldest first, each
-  // valid UTF-8 of at most kMaxLineBytes without control characters and
-  // escape sequences; of a progress bar what it showed last.
+  // The last kMaxStderrLines non-blank lines, oldest first, each valid UTF-8 of
+  // at most kMaxLineBytes without control characters and escape sequences. Of a
+  // progress bar the last state.
   std::vector<std::string> Lines() const;
 
  private:
   // Enough for the lines even if progress bars draw many states into each.
   static constexpr size_t kKeptBytes = 32 << 10;
 
-  // The newest bytes are at the end; between kKeptBytes and twice that many
-  // are held once so many have come, so that appending seldom moves them.
+  // The newest bytes are at the end. Holds up to twice kKeptBytes, so that
+  // appending seldom moves bytes.
   std::string bytes_;
 };
 

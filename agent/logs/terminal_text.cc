@@ -19,8 +19,8 @@ size_t SkipWhile(std::string_view text, size_t at, unsigned low,
   return at;
 }
 
-// The length of the escape sequence that begins at text[0] (ECMA-48); 1, the
-// escape character alone, where it is not a whole one.
+// The length of the escape sequence that begins at text[0] (ECMA-48); 1, for
+// the escape character alone, if the sequence is incomplete.
 size_t EscapeLength(std::string_view text) {
   if (text.size() < 2) return 1;
   char kind = text[1];
@@ -49,8 +49,8 @@ bool IsC1(std::string_view text) {
 
 bool IsContinuation(char c) { return Between(c, 0x80, 0xbf); }
 
-// How long the character that begins with `lead` says it is; 1 where no
-// multi-byte character begins so.
+// The character length that the first byte `lead` announces; 1 if it does not
+// begin a multi-byte character.
 size_t SaidLength(char lead) {
   if (!Between(lead, 0xc2, 0xf4)) return 1;
   return Between(lead, 0xf0, 0xf4) ? 4 : Between(lead, 0xe0, 0xef) ? 3 : 2;

@@ -46,7 +46,7 @@ void WorkerStream::End() {
   std::string lines;
   if (last) Show(*last, Instant(), &lines);
   if (!lines.empty()) sinks_.console(std::move(lines));
-  // What is shown of a line without an end.
+  // Ends the shown part of an unterminated line.
   const bool is_open = !last && (shown_ > 0 || redraws_);
   if (is_open && sinks_.console) {
     sinks_.console_part({.stream = sinks_.stream, .ends = true});
@@ -58,7 +58,7 @@ void WorkerStream::End() {
   sinks_.filtered_file = nullptr;
 }
 
-// Of the current line what is not shown yet.
+// Shows the part of the current line that is not shown yet.
 void WorkerStream::ShowPart(std::string_view text, Ends ends) {
   const bool continues = shown_ > 0 || !redraws_;
   LinePart part{.stream = sinks_.stream, .prefix = sinks_.prefix};
@@ -71,7 +71,8 @@ void WorkerStream::ShowPart(std::string_view text, Ends ends) {
   sinks_.console_part(part);
 }
 
-// Whole lines that nothing is shown of yet are collected in `lines`.
+// Appends the line to `lines` if it is whole and no part of it is shown yet;
+// otherwise shows its rest.
 void WorkerStream::Show(const Line& line, Instant now, std::string* lines) {
   const bool is_state = line.end == LineEnd::kOverwritten;
   const bool is_due =

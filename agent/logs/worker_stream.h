@@ -20,26 +20,27 @@ namespace muster::agent {
 
 enum class Remember { kNothing, kLastLines };
 
-// Where one stream of one worker goes to. What is null or empty is left out.
+// The destinations of one stream of one worker; null or empty: not used.
 struct StreamSinks {
   std::unique_ptr<RotatingFile> file;
-  std::string prefix;  // before each line below
-  // Whole lines, and parts of a line that is not complete yet. Both are set, or
-  // none.
+  std::string prefix;  // prefix of each line below
+  // Receive whole lines, and parts of unfinished lines. Both are set, or
+  // neither.
   std::function<void(std::string lines)> console;
   std::function<void(const LinePart& part)> console_part;
-  uint64_t stream = 1;             // names this stream in its parts
-  std::function<bool()> has_room;  // false: the console is full; null: never
+  uint64_t stream = 1;  // identifies this stream in its parts
+  // false: the console is full; null: never full
+  std::function<bool()> has_room;
   StreamFilter filter{{}};
-  std::shared_ptr<RotatingFile> filtered_file;  // of all workers
+  std::shared_ptr<RotatingFile> filtered_file;  // shared by all workers
   Remember remember = Remember::kNothing;       // for LastLines
 };
 
-// One stream (stdout or stderr) of one worker: takes what came from the pipe
-// and shares it out. The file gets the bytes as they are; the filtered file
-// gets whole lines. The console gets whole lines, a line that does not end
-// within kPartialDelay as far as it is, and of a progress bar's states (text
-// that "\r" draws over) one each kRedrawInterval, the newest. Not thread-safe.
+// One stream (stdout or stderr) of one worker: distributes the bytes of its
+// pipe. The file gets all bytes; the filtered file gets whole lines. The
+// console gets whole lines, an unfinished line after kPartialDelay, and of a
+// progress bar's states (text ended by "\r") the newest one every
+// kRedrawInterval. Not thread-safe.
 class WorkerStream {
  public:
   static constexpr Duration kPartialDelay = std::chrono::milliseconds(300);
@@ -49,19 +50,19 @@ class WorkerStream {
 
   void Take(std::string_view bytes, Instant now);
 
-  // When the unfinished line is to be shown, if there is one to show.
+  // When the unfinished line must be shown; nullopt: there is none.
   std::optional<Instant> NextDeadline() const;
-  // Shows the unfinished line where that is due.
+  // Shows the unfinished line if it is due.
   void TimePassed(Instant now);
-  // The unfinished line waits anew.
+  // Restarts the delay of the unfinished line.
   void PutOff(Instant now) {
     if (partial_since_) partial_since_ = now;
   }
 
-  // The stream has ended: shows an unterminated last line, closes the file.
+  // Ends the stream: shows an unterminated last line, closes the file.
   void End();
 
-  // Whether the console takes more. Any thread.
+  // Whether the console accepts more. Any thread.
   bool HasRoom() const { return !sinks_.has_room || sinks_.has_room(); }
 
   std::vector<std::string> LastLines() const { return tail_.Lines(); }
@@ -75,12 +76,14 @@ class WorkerStream {
   StreamSinks sinks_;
   LineAssembler assembler_;
   TailBuffer tail_;
-  // Of the current line: how many bytes the console shows.
+  // Number of bytes of the current line that the console shows.
   size_t shown_ = 0;
-  // The current line is drawn over a line that "\r" ended.
+  // Whether the current line replaces a line that "\r" ended.
   bool redraws_ = false;
-  std::optional<Instant> partial_since_;  // when its oldest unshown byte came
-  std::optional<Instant> redrawn_;        // the newest shown state of a bar
+  // arrival of the oldest byte that is not shown
+  std::optional<Instant> partial_since_;
+  // when a progress bar's state was last shown
+  std::optional<Instant> redrawn_;
 };
 
 }  // namespace muster::agent

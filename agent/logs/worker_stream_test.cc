@@ -42,7 +42,7 @@ class WorkerStreamTest : public ::testing::Test {
     return text.str();
   }
 
-  // Lets time pass as the relay's thread does.
+  // Advances the time as the relay's thread does.
   void Pass(WorkerStream& stream, Duration time) {
     const Instant end = now_ + time;
     while (stream.NextDeadline() && *stream.NextDeadline() <= end) {

@@ -23,16 +23,16 @@
 namespace muster::agent {
 namespace {
 
-// For a process that was killed or has closed its files.
+// The time limit for reaping a process that was killed or has closed its files.
 constexpr Duration kReapPatience = std::chrono::seconds(2);
 
-// Waits until it is reaped: its wait status. Nothing: another part of this
-// process has reaped it, or it does not end.
+// Waits until the process is reaped; returns its wait status. nullopt: another
+// part of this process has reaped it, or it does not end.
 std::optional<int> Reap(pid_t pid) {
   if (AwaitSubprocess(pid, MonotonicNow() + kReapPatience)) {
     return ReapSubprocess(pid);
   }
-  kill(pid, SIGKILL);  // not reaped, so the number is still its
+  kill(pid, SIGKILL);  // not reaped, so the pid is still its own
   return std::nullopt;
 }
 
@@ -85,7 +85,7 @@ NcclIdChild::NcclIdChild(pid_t pid, OwnedFd life, OwnedFd answer)
     : pid_(pid), life_(std::move(life)), answer_(std::move(answer)) {}
 
 NcclIdChild::~NcclIdChild() {
-  if (!end_.empty()) return;  // its number may be another's by now
+  if (!end_.empty()) return;  // the pid may belong to another process by now
   life_.Close();
   kill(pid_, SIGKILL);
   Reap(pid_);
@@ -96,11 +96,11 @@ std::optional<std::string> NcclIdChild::End() {
   if (!end_.empty()) return end_;
   char byte;
   ssize_t n;
-  do {  // what it says beyond its answer is of no interest
+  do {  // output after the answer is ignored
     n = read(answer_.get(), &byte, 1);
   } while (n > 0 || (n < 0 && errno == EINTR));
   if (n < 0) return std::nullopt;
-  // A process closes its files a moment before it can be reaped.
+  // A process closes its files just before it can be reaped.
   end_ = InWords(Reap(pid_));
   LivingGuardians::OfThisProcess().Remove(pid_);
   return end_;

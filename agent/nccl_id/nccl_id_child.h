@@ -12,27 +12,28 @@
 
 namespace muster::agent {
 
-// The agent's end of one process that hosts an NCCL id's root; ends it when it
-// goes. No worker: the guardian's sweeps spare it.
+// The agent's end of one process that hosts an NCCL id's root. The destructor
+// kills the process. It is not a worker, and the guardian's clean-up spares it.
 class NcclIdChild {
  public:
-  // Internal: what failed.
+  // Internal: names the step that failed.
   static absl::StatusOr<std::unique_ptr<NcclIdChild>> Start(
       const std::string& program);
-  // Waits a moment for a process that is slow to die.
+  // Waits a short time for the process's end.
   ~NcclIdChild();
   NcclIdChild(const NcclIdChild&) = delete;
   NcclIdChild& operator=(const NcclIdChild&) = delete;
 
   pid_t pid() const { return pid_; }
-  // Readable when it has said something, or has ended.
+  // Readable when the process has written or ended.
   int fd() const { return answer_.get(); }
-  // "was killed by SIGKILL" once it has ended. For one whose answer is whole.
-  // Does not block, but for the moment that the kernel takes to bury it.
+  // How the process ended, such as "was killed by SIGKILL"; nullopt while it
+  // runs. Call it after the answer is complete. Blocks only for the short time
+  // until the process can be reaped.
   std::optional<std::string> End();
 
-  // What it said so far, at most kMaxAnswer bytes; `whole` once the line is
-  // complete or no more will come. Does not block.
+  // The process's output so far, at most kMaxAnswer bytes; `whole` once the
+  // line is complete or no more will come. Does not block.
   struct Answer {
     std::string text;
     bool whole = false;
@@ -45,10 +46,10 @@ class NcclIdChild {
   NcclIdChild(pid_t pid, OwnedFd life, OwnedFd answer);
 
   const pid_t pid_;
-  OwnedFd life_;    // its stdin: it ends with it
-  OwnedFd answer_;  // it keeps its end open for as long as it lives
+  OwnedFd life_;    // the process's stdin, whose end ends the process
+  OwnedFd answer_;  // the process keeps its end open while it lives
   Answer heard_;
-  std::string end_;  // once it has been reaped
+  std::string end_;  // set once the process has been reaped
 };
 
 }  // namespace muster::agent

@@ -26,7 +26,7 @@ std::string NcclIdProgram(
   const auto visible = EnvironmentValue(environment, "CUDA_VISIBLE_DEVICES");
   if (visible && (visible->empty() || *visible == "-1")) return "";
   if (NonEmptyEnvironmentValue(environment, "NCCL_COMM_ID")) return "";
-  // The driver's, and that of Windows' Linux.
+  // The driver's device file, and that of the Windows Subsystem for Linux.
   if (access("/dev/nvidiactl", F_OK) != 0 && access("/dev/dxg", F_OK) != 0) {
     return "";
   }

@@ -13,58 +13,59 @@ namespace muster::agent {
 
 class NcclIdChild;
 
-// The program that makes NCCL ids for this node's agent: this one; empty where
-// none can be of use: no NVIDIA driver, every GPU hidden, or NCCL_COMM_ID names
-// the root already. Costs no more than a look at /dev.
+// The program that makes NCCL ids for this node's agent, which is this program;
+// empty if an id is of no use: no NVIDIA driver, all GPUs hidden, or the root
+// is given by NCCL_COMM_ID. Only looks at /dev and the variables.
 std::string NcclIdProgram(
     const std::map<std::string, std::string>& environment);
 
-// The NCCL ids of this node's agent: one for the next world, and the one of the
-// world that runs, each in a process of its own (see nccl_id_process.h) that
-// lives until it is let go of. One that dies before is missed at once. Not
-// thread-safe: for one thread, which must live as long as this, since the
-// processes die with the thread that started them.
+// The NCCL ids of this node's agent: one for the next round and one of the
+// current round, each in a process of its own (see nccl_id_process.h) that
+// lives until the id is released. The early death of such a process is noticed
+// at once. Not thread-safe: for one thread, which must live as long as this
+// object, because the processes die with the thread that started them.
 class NcclIdHolder {
  public:
-  // How long a process may take.
+  // The longest time that a process may take to make an id.
   static constexpr Duration kPatience = std::chrono::seconds(10);
-  // How many ids may be lost, one after the other, before any is used.
+  // How many unused ids in a row may be lost before no more are made.
   static constexpr int kMaxLosses = 3;
 
-  // `program`: see NcclIdProgram; empty: nothing ever happens.
+  // `program`: see NcclIdProgram; empty: no ids are made.
   explicit NcclIdHolder(std::string program);
   ~NcclIdHolder();
   NcclIdHolder(const NcclIdHolder&) = delete;
   NcclIdHolder& operator=(const NcclIdHolder&) = delete;
 
-  // What has become of the id for the next world.
+  // The result of making the id for the next round.
   struct Outcome {
-    std::string id;   // hexadecimal digits, or
-    std::string why;  // why there is none (any more), for a person; may be
-                      // empty: not worth a word
+    std::string id;   // hexadecimal digits, or empty
+    std::string why;  // why there is no id, for the user; may be empty
   };
 
-  // Begins to make an id for the next world, unless there is one, or one is
-  // being made, or it has failed before. An outcome at once: it failed now.
+  // Starts making an id for the next round, unless one exists, is being made,
+  // or has failed before. Returns an outcome if the start failed.
   std::optional<Outcome> Make(Instant now);
-  // Readable when Look has news; -1 while there is no id for the next world.
+  // Readable when Look has news; -1 while there is no id for the next round.
   int fd() const;
-  // When Look must be called at the latest.
+  // The time at which Look must be called at the latest.
   std::optional<Instant> NextDeadline() const;
-  // Where the process of an id that nobody has used yet has died, the outcome
-  // says so, and another id is being made.
+  // Returns the id once it is made. If the process of an unused id has died,
+  // the outcome says so, and another id is being made.
   std::optional<Outcome> Look(Instant now);
 
-  // A round begins whose world uses `id`: if that is the one for the next
-  // world, it is kept for as long as the round; the one before is let go of.
-  // Whether the id's root is here and lives.
+  // Begins a round that uses `id`. If this is this node's id for the next
+  // round, it is kept during the round; the id of the previous round is
+  // released. Returns whether the id's root lives on this node.
   bool BeginRound(const std::string& id);
-  // Readable when LookAtRoot has news; -1 while no root of a round is here.
+  // Readable when LookAtRoot has news; -1 while this node has no root of a
+  // round.
   int root_fd() const;
-  // The root of the round's id has died, and how: "the process that hosts the
-  // root of this round's NCCL id (pid 7) was killed by SIGKILL". Once.
+  // Reports once that the root of the round's id has died, and how: "the
+  // process that hosts the root of this round's NCCL id (pid 7) was killed by
+  // SIGKILL".
   std::optional<std::string> LookAtRoot();
-  // Lets go of the one for the next world.
+  // Releases the id for the next round.
   void Discard();
 
  private:
@@ -73,10 +74,10 @@ class NcclIdHolder {
 
   const std::string program_;
   std::unique_ptr<NcclIdChild> next_;
-  std::string next_id_;  // empty while it is being made
-  Instant deadline_;     // while it is
+  std::string next_id_;  // empty while the id is being made
+  Instant deadline_;     // valid while the id is being made
   std::unique_ptr<NcclIdChild> in_use_;
-  int losses_ = 0;  // since an id was used
+  int losses_ = 0;  // since the last used id
   bool failed_ = false;
 };
 

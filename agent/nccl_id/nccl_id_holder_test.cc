@@ -38,7 +38,7 @@ class NcclIdHolderTest : public ::testing::Test {
     pollfd news = {.fd = fd, .events = POLLIN, .revents = 0};
     return fd >= 0 && poll(&news, 1, 60'000) > 0;
   }
-  // This process's child, of which there must be one.
+  // The only child of this process.
   static pid_t OnlyChild() {
     std::ifstream list("/proc/thread-self/children");
     pid_t child = 0;
@@ -46,7 +46,7 @@ class NcclIdHolderTest : public ::testing::Test {
     EXPECT_GT(child, 0);
     return child;
   }
-  // The outcome of a making that has begun; waits for it.
+  // Waits for the outcome of Make.
   static Outcome Await(NcclIdHolder& holder) {
     while (true) {
       if (auto outcome = holder.Look(MonotonicNow())) return *outcome;
@@ -193,8 +193,7 @@ TEST(NcclIdProgramTest, NoneWhereItCannotBeOfUse) {
   EXPECT_EQ(NcclIdProgram({}), has_driver ? "/proc/self/exe" : "");
 }
 
-// The end of its stdin is the end of it: how it dies with an agent that was
-// killed.
+// The process ends when its stdin ends, as after the death of the agent.
 TEST(NcclIdChildTest, EndsWithItsInput) {
   setenv("FAKE_NVML_GPUS", "1", 1);
   int life[2];

@@ -19,10 +19,11 @@
 namespace muster::agent {
 namespace {
 
-// Takes the process over; its former stdout. What else the agent had open (a
-// port held, a log) must not be held open by this process.
+// Prepares this process and returns its former stdout. Other files of the agent
+// (a reserved port, a log) are closed, because this process must not hold them
+// open.
 OwnedFd BecomeNcclIdProcess() {
-  // With the agent, however it dies; stdin's end tells as well.
+  // Dies with the agent; the end of stdin ends it as well.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_NAME, "muster-nccl-id");
   signal(SIGPIPE, SIG_IGN);
@@ -83,8 +84,8 @@ int RunNcclIdProcess(const NcclIdProcessOptions& options) {
   const OwnedFd answer = BecomeNcclIdProcess();
   const std::string line = Answer(options);
   if (!Say(answer, line)) return 1;
-  // Stays open: its end of file tells the agent at once that this process has
-  // died, on every kernel.
+  // stdout stays open: its end of file shows the agent, on every kernel, that
+  // this process has died.
   if (line.rfind("id ", 0) == 0) AwaitEndOfInput();
   // Exits without joining NCCL's threads, which may be waiting for ranks.
   _exit(0);

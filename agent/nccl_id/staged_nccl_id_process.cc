@@ -1,5 +1,5 @@
-// An NCCL id process over stand-ins for NVIDIA's libraries, for tests. What
-// STAGED_NCCL_ID names instead of an id: "hang", "die" or "nonsense".
+// An NCCL id process with stand-ins for NVIDIA's libraries, for tests.
+// STAGED_NCCL_ID selects a fault: "hang", "die" or "nonsense".
 
 #include <unistd.h>
 

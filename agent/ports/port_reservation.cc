@@ -13,8 +13,8 @@
 namespace muster::agent {
 namespace {
 
-// Binds a new socket to a free port on every address of `family`; for IPv6
-// those of IPv4 too, so that a server of either kind finds the port free.
+// Binds a new socket to a free port on all addresses of `family`. An IPv6
+// socket also covers IPv4, so that servers of both families find the port free.
 absl::StatusOr<OwnedFd> BindAnyPort(int family) {
   OwnedFd fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
@@ -43,7 +43,7 @@ void PortReservation::KeepForProgram() {
 
 absl::StatusOr<PortReservation> PortReservation::Take() {
   absl::StatusOr<OwnedFd> fd = BindAnyPort(AF_INET6);
-  // Switched off on this host, for instance.
+  // IPv6 may be disabled on this host.
   if (!fd.ok()) fd = BindAnyPort(AF_INET);
   if (!fd.ok()) return fd.status();
   sockaddr_storage bound = {};

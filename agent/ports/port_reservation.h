@@ -6,21 +6,20 @@
 
 namespace muster::agent {
 
-// A TCP port that nobody else on this host is given while this lives, although
-// a server may listen on it: the port is bound with SO_REUSEADDR and not
-// listened on, so the kernel does not hand it out for port 0, while a server
-// that sets SO_REUSEADDR itself (PyTorch's TCPStore, gRPC, asyncio) can bind
-// it. That closes the gap between finding a free port and using it. Movable.
+// A TCP port that the kernel assigns to no other process while this object
+// exists. The port is bound with SO_REUSEADDR and not listened on: the kernel
+// does not assign it for port 0, but a server that sets SO_REUSEADDR itself
+// (PyTorch's TCPStore, gRPC, asyncio) can bind it. This closes the gap between
+// finding a free port and using it. Movable.
 class PortReservation {
  public:
-  // A port free for IPv4 and, where the host has it, IPv6, on every address.
-  // ResourceExhausted: no port or no descriptor is left.
+  // Reserves a port that is free for IPv4 and, if the host has it, IPv6, on all
+  // addresses. ResourceExhausted: no free port or descriptor.
   static absl::StatusOr<PortReservation> Take();
 
   int port() const { return port_; }
 
-  // The port stays held by this process for good, and by the program that it
-  // becomes (exec).
+  // Keeps the port reserved until the end of this process, also across exec.
   void KeepForProgram();
 
  private:

@@ -25,7 +25,7 @@ OwnedFd Socket(int family, Reuse reuse) {
   return fd;
 }
 
-// Binds to every address of the family. 0 or an errno.
+// Binds to all addresses of the family; returns 0 or an errno.
 int Bind(const OwnedFd& fd, int family, int port) {
   sockaddr_in6 six = {};
   six.sin6_family = AF_INET6;
@@ -55,7 +55,7 @@ TEST_P(PortReservationOf, AServerThatReusesAddressesListensOnThePort) {
   const OwnedFd server = Socket(GetParam(), Reuse::kYes);
   ASSERT_EQ(Bind(server, GetParam(), reservation->port()), 0);
   ASSERT_EQ(listen(server.get(), 16), 0);
-  // And a client reaches the server, not the reservation.
+  // A client reaches the server, not the reservation.
   const OwnedFd client = Socket(AF_INET, Reuse::kNo);
   sockaddr_in to = {};
   to.sin_family = AF_INET;
@@ -71,7 +71,7 @@ TEST_P(PortReservationOf, NobodyIsGivenThePort) {
   const auto reservation = PortReservation::Take();
   ASSERT_TRUE(reservation.ok());
   const auto port = static_cast<uint32_t>(reservation->port());
-  // A range of one port, so that the kernel has no other to give.
+  // A range of one port leaves the kernel no other choice.
   const uint32_t only = port << 16 | port;
   for (const Reuse reuse : {Reuse::kNo, Reuse::kYes}) {
     const OwnedFd other = Socket(GetParam(), reuse);

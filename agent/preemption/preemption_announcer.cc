@@ -9,7 +9,7 @@
 namespace muster::agent {
 namespace {
 
-// For killing one whose time is over.
+// The extra time to kill a command after its deadline.
 constexpr Duration kMargin = std::chrono::seconds(2);
 
 }  // namespace

@@ -12,25 +12,26 @@
 
 namespace muster::agent {
 
-// Tells this node that the job is being preempted: its workers by a file, and
-// whoever a person wants to be told by a command (--on-preempt). The command
-// finds in its environment
+// Announces the job's preemption on this node: to the workers by a file, and by
+// the user's command (--on-preempt). The command's environment has
 //
-//   MUSTER_RUN_ID, MUSTER_NODE_ID, MUSTER_PREEMPTION_SIGNAL (SIGUSR1),
-//   MUSTER_PREEMPTION_HOST (where it came), MUSTER_PREEMPTION_GRACE (seconds),
-//   MUSTER_PREEMPTION_FILE (unless there is none yet)
+//   MUSTER_RUN_ID, MUSTER_NODE_ID,
+//   MUSTER_PREEMPTION_SIGNAL  such as SIGUSR1
+//   MUSTER_PREEMPTION_HOST    the host that got the signal
+//   MUSTER_PREEMPTION_GRACE   seconds
+//   MUSTER_PREEMPTION_FILE    unless there is no file yet
 //
-// and dies with this process. Not thread-safe.
+// and the command is killed if this process dies. Not thread-safe.
 class PreemptionAnnouncer {
  public:
   struct Options {
     std::string command;  // empty: none
     std::string run_id;
     std::string node_id;
-    // How long the command may run on once the grace is over.
+    // How long the command may run after the end of the grace period.
     Duration after_grace = Duration::zero();
-    // Those that announce a preemption. A cluster may send them to every
-    // process of a job, after another node has told of them.
+    // The signals that announce a preemption; the command ignores them. A
+    // cluster may send them to every process of a job.
     std::vector<int> signals;
     std::function<void(const std::string&)> on_notice;
   };
@@ -38,13 +39,13 @@ class PreemptionAnnouncer {
 
   PreemptionFile& file() { return file_; }
 
-  // `done` is told once all of it has ended, how ever it did, from here or from
-  // another thread; not after End. Failures are said in one line, and are no
-  // more than that.
+  // Announces the preemption. `done` is called once, from this or another
+  // thread, when the command has ended, however it ended; not after End. A
+  // failure is printed in one line and has no other effect.
   void Announce(const rendezvous::PreemptionNotice& notice,
                 std::function<void()> done);
 
-  // Ends the command, and says so, with the reason, if it was still running.
+  // Kills the command if it still runs, and prints the reason.
   void End(const std::string& why);
 
  private:

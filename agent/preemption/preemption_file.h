@@ -8,14 +8,14 @@
 
 namespace muster::agent {
 
-// What MUSTER_PREEMPTION_FILE holds: one line of JSON with the signal's name,
-// the host where it came, and the seconds of grace that were left then. Pure.
+// The text of MUSTER_PREEMPTION_FILE: one line of JSON with the signal's name,
+// the host that got it, and the remaining grace period in seconds. Pure.
 //
 //   {"signal":"SIGUSR1","host":"n1","grace_s":118.5}
 std::string PreemptionLine(const rendezvous::PreemptionNotice& notice);
 
-// The file by which a node's workers learn that the job is being preempted. It
-// is there once the notice has come, whole; it goes with this.
+// The file that tells a node's workers that the job is being preempted. Written
+// atomically when the notice comes; removed by the destructor.
 class PreemptionFile {
  public:
   PreemptionFile() = default;
@@ -23,14 +23,14 @@ class PreemptionFile {
   PreemptionFile(const PreemptionFile&) = delete;
   PreemptionFile& operator=(const PreemptionFile&) = delete;
 
-  // Where it will be: in `folder`, an agent's own (see RemoveSocketFolder);
-  // empty: nowhere.
+  // Sets the folder of the file: one that the agent owns (see
+  // RemoveSocketFolder); empty: no file.
   void PutInto(const std::string& folder);
 
-  // Empty where there is no folder.
+  // Empty if there is no folder.
   const std::string& path() const { return path_; }
 
-  // Unavailable: it cannot be written; one line for a person.
+  // Writes the file. Unavailable, one line: the file cannot be written.
   absl::Status Write(const rendezvous::PreemptionNotice& notice);
 
  private:

@@ -9,21 +9,21 @@
 
 namespace muster::agent {
 
-// Whether a preempted job goes back into its cluster's queue.
+// Whether a preempted job returns to its cluster's queue.
 enum class Requeue { kNo, kYes };
 
-// What happens when the cluster takes the nodes away.
+// The behaviour at a preemption.
 struct PreemptionOptions {
-  std::vector<int> signals;  // that announce it
-  int worker_signal = 15;    // what workers get; 0: none
+  std::vector<int> signals;  // signals that announce a preemption
+  int worker_signal = 15;    // signal for the workers; 0: none
   Duration grace = std::chrono::seconds(120);
-  std::string command;  // for `sh -c`, on each node; empty: none
+  std::string command;  // run by `sh -c` on each node; empty: none
   Requeue requeue = Requeue::kNo;
 };
 
-// The notices that workers ignore until they take them themselves: Slurm sends
-// its signals to every process of a step, and a worker that has been promised
-// time and another signal must not die of them. Bit n - 1 is signal n.
+// The signals that workers ignore until they install a handler. Slurm sends its
+// signals to every process of a step, and they must not kill a worker that has
+// a grace period. Bit n - 1 is signal n.
 uint64_t IgnoredByWorkers(const PreemptionOptions& options);
 
 }  // namespace muster::agent

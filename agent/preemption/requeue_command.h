@@ -9,23 +9,24 @@
 
 namespace muster::agent {
 
-// The command that puts the Slurm job of `environment` back into its queue:
-// scontrol, looked up in PATH, with the job's number, or of a task of a job
-// array ARRAY_TASK (SLURM_ARRAY_JOB_ID and SLURM_ARRAY_TASK_ID), so that its
-// siblings stay where they are; see scontrol(1), "requeue". Pure.
+// The command that requeues the Slurm job of `environment`: scontrol, found in
+// PATH, with the job's number. For a task of a job array the number is
+// ARRAY_TASK (SLURM_ARRAY_JOB_ID and SLURM_ARRAY_TASK_ID), so that other tasks
+// are not requeued; see scontrol(1), "requeue". Pure.
 //
-// FailedPrecondition: there is no job to put back, or what Slurm's variables
-// say is no number; one sentence.
+// FailedPrecondition, one sentence: no Slurm job, or a variable of Slurm is no
+// number.
 absl::StatusOr<std::vector<std::string>> RequeueCommand(
     const std::map<std::string, std::string>& environment);
 
-// Why a job of which `scontrol show job` prints `shown` is not to be put back,
-// in one clause; empty: nothing is against it. Slurm would put back a job too
-// that somebody has just cancelled. Pure.
+// Why the job must not be requeued, from the output of `scontrol show job`;
+// empty: it may be requeued. Slurm would requeue even a job that a user has
+// just cancelled. Pure.
 std::string AgainstRequeue(const std::string& shown);
 
-// Whether `shown` hides the job's state: while Slurm delivers a signal or takes
-// a node out of the job, it prints that instead. Ask again. Pure.
+// Whether `shown` lacks the job's state: Slurm prints another state while it
+// delivers a signal or removes a node from the job. The caller repeats the
+// query. Pure.
 bool HidesState(const std::string& shown);
 
 }  // namespace muster::agent

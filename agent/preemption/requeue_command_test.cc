@@ -37,7 +37,7 @@ TEST(RequeueCommand, TakesNothingButNumbers) {
                    .ok());
 }
 
-// As `scontrol --oneliner show job` of Slurm 22.05 prints it.
+// The output of `scontrol --oneliner show job` of Slurm 22.05.
 TEST(AgainstRequeue, AJobThatRunsMayGoBack) {
   EXPECT_EQ(AgainstRequeue("JobId=7 JobName=x JobState=RUNNING Reason=None"),
             "");

@@ -12,10 +12,12 @@
 namespace muster::agent {
 namespace {
 
-// Slurm's controller may be busy: a preemption is seldom one job's.
+// The time limit of Slurm's controller, which may be busy: a preemption often
+// affects many jobs.
 constexpr Duration kPatience = std::chrono::seconds(30);
 
-// Slurm signals every process of a step, and so may end a question to it.
+// Attempts of a query: Slurm signals every process of a step, and may kill the
+// query.
 constexpr int kTries = 3;
 
 constexpr Duration kPause = std::chrono::milliseconds(100);
@@ -31,7 +33,7 @@ ToolOutcome Ask(const std::vector<std::string>& argv, Instant deadline) {
   }
 }
 
-// Asks until it is told the job's state.
+// Repeats the query until it shows the job's state.
 ToolOutcome AskForState(const std::vector<std::string>& argv) {
   const Instant deadline = MonotonicNow() + kPatience;
   for (;;) {
@@ -72,7 +74,8 @@ absl::Status RequeueJob(const std::map<std::string, std::string>& environment) {
   const std::vector<std::string> look = {"scontrol", "--oneliner", "show",
                                          "job", command->back()};
   const ToolOutcome shown = AskForState(look);
-  // Not knowing whether somebody has cancelled the job, leave it.
+  // If the job's state is unknown, it may have been cancelled, and is not
+  // requeued.
   absl::Status seen = StatusOf(shown, look);
   if (!seen.ok()) return seen;
   const std::string against = AgainstRequeue(shown.output);

@@ -11,12 +11,12 @@
 
 namespace muster::agent {
 
-// Answers with what `view`, which outlives them, shows. An agent that has not
-// turned yet is alive.
+// The probes' answers from the state in `view`, which must outlive them. An
+// agent whose loop has not turned yet counts as alive.
 rendezvous::Probes ProbesOf(const AgentView* view);
 
-// Serves them at `listen`; null where that is not given. Unavailable, one line:
-// it cannot listen there.
+// Serves the probes on `listen`; null if no address is given. Unavailable, one
+// line: the address cannot be listened on.
 absl::StatusOr<std::unique_ptr<rendezvous::ProbeServer>> ServeProbes(
     const std::optional<rendezvous::Endpoint>& listen, const AgentView* view);
 

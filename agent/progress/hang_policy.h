@@ -5,18 +5,19 @@
 
 namespace muster::agent {
 
-// Which silence of a worker that has reported in this round is a hang
-// (--hang-timeout). A worker that has not reported yet never hangs: it may be
-// compiling, or not know how to report.
+// When the silence of a worker that has reported in this round is a hang
+// (--hang-timeout). A worker that has not reported yet is never hung: it may be
+// compiling, or may not report at all.
 enum class HangDetection {
-  kLearned,  // auto: the worker's own WATCHDOG_S, else learned (hang_watch.h)
-  kGiven,    // SECONDS: the worker's own WATCHDOG_S, else HangPolicy::timeout
-  kOff,      // off: none, not even one of the worker's own
+  // "auto": the worker's own WATCHDOG_S, else a learned value (hang_watch.h)
+  kLearned,
+  kGiven,  // SECONDS: the worker's own WATCHDOG_S, else HangPolicy::timeout
+  kOff,    // "off": no deadline; a worker's own WATCHDOG_S is ignored
 };
 
 struct HangPolicy {
   HangDetection detection = HangDetection::kLearned;
-  Duration timeout = Duration::zero();  // kGiven
+  Duration timeout = Duration::zero();  // used if kGiven
 };
 
 }  // namespace muster::agent

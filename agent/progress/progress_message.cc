@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kLongestWatchdogSeconds = 365.0 * 24 * 3600;
 
-// The whole of `text` as a number; unlike strtod it knows no locale.
+// Parses the whole of `text` as a number, independent of the locale.
 template <typename T>
 std::optional<T> Number(std::string_view text) {
   T number{};
@@ -24,7 +24,7 @@ std::optional<T> Number(std::string_view text) {
 
 std::optional<Duration> Watchdog(std::string_view text) {
   const std::optional<double> seconds = Number<double>(text);
-  // False for NaN as well.
+  // The negated comparison also rejects NaN.
   if (!seconds || !(*seconds >= 0 && *seconds <= kLongestWatchdogSeconds)) {
     return std::nullopt;
   }
@@ -34,7 +34,7 @@ std::optional<Duration> Watchdog(std::string_view text) {
                       std::chrono::duration<double>(*seconds)));
 }
 
-// True if the line was a sign of life.
+// Returns true if the line was a sign of life.
 bool Take(std::string_view key, std::string_view value,
           ProgressMessage& message) {
   if (key == "STEP") {

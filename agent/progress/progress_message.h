@@ -11,25 +11,25 @@
 
 namespace muster::agent {
 
-// What a worker says in a datagram, in the manner of sd_notify(3): lines
-// KEY=VALUE, of which those that are not known here are ignored.
+// A worker's progress report: one datagram in the format of sd_notify(3), lines
+// KEY=VALUE. Unknown keys are ignored.
 //
-//   STEP=1200             the last step that was finished, 0 or more
+//   STEP=1200             the last finished step, 0 or more
 //   LOSS=2.31             any number, nan and inf included
 //   TOKENS_PER_S=51000    0 or more
 //   STATUS=warming up     one line for people
-//   WATCHDOG=1            "I live", and nothing else to say
-//   WATCHDOG_S=30         from now on a silence of so many seconds is a hang;
-//                         0: never, whatever the agent was told or has learned
+//   WATCHDOG=1            a sign of life without other content
+//   WATCHDOG_S=30         from now on a silence of this many seconds is a
+//                         hang; 0: never, whatever the agent's own setting
 //
-// Each of these lines, if it is sound, is a sign of life.
+// Each valid line counts as a sign of life.
 struct ProgressMessage {
   bool alive = false;
   std::optional<int64_t> step;
   std::optional<double> loss;
   std::optional<double> tokens_per_s;
-  std::optional<std::string> status;  // fit to be shown, kMaxStatusBytes
-  std::optional<Duration> watchdog;   // zero: none
+  std::optional<std::string> status;  // printable, at most kMaxStatusBytes
+  std::optional<Duration> watchdog;   // zero: no deadline
 };
 
 struct WorkerSaid {
@@ -37,16 +37,18 @@ struct WorkerSaid {
   ProgressMessage message;
 };
 
-// A datagram longer than this is read up to its last whole line within.
+// The longest datagram in bytes. A longer one is read up to its last complete
+// line within this size.
 inline constexpr size_t kMaxProgressBytes = 4096;
-// WATCHDOG_S below this is taken for this: less than the agent's own delays
-// would name hangs that are none.
+// A smaller WATCHDOG_S is raised to this value: a deadline shorter than the
+// agent's own delays would report false hangs.
 inline constexpr Duration kShortestWatchdog = std::chrono::milliseconds(100);
 
-// Whatever the bytes are; a value that is none is left out. Pure.
+// Parses a datagram. Accepts any bytes; invalid values are ignored. Pure.
 ProgressMessage ParseProgress(std::string_view datagram);
 
-// Makes `message` what both together said, `later` being the later one. Pure.
+// Merges `later` into `message`: the fields that `later` has replace the older
+// ones. Pure.
 void Append(const ProgressMessage& later, ProgressMessage* message);
 
 }  // namespace muster::agent

@@ -92,7 +92,7 @@ TEST(ParseProgress, AStatusIsFitToBeShown) {
 
 TEST(ParseProgress, WhatIsTooLongIsReadToItsLastWholeLine) {
   const std::string padding = "X=" + std::string(kMaxProgressBytes - 20, 'x');
-  // The cut falls into STEP's number.
+  // The size limit cuts STEP's number.
   const std::string datagram = "LOSS=1\n" + padding + "\nSTEP=123456789012345";
   ASSERT_GT(datagram.size(), kMaxProgressBytes);
   EXPECT_EQ(ParseProgress(datagram).loss, 1);

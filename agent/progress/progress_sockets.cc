@@ -16,9 +16,10 @@
 namespace muster::agent {
 namespace {
 
-// Of one socket in one Take, so that nobody waits for long.
+// Datagrams read from one socket in one Take, so that the other workers are
+// read soon.
 constexpr int kMaxPerTake = 64;
-// A paused one is read again once it has this much.
+// The allowance at which a paused socket is read again.
 constexpr double kWorthReading = 32;
 // "/muster-XXXXXX/2147483647.4095" and the final zero.
 constexpr size_t kRoomForNames = 40;
@@ -48,7 +49,7 @@ ProgressSockets::~ProgressSockets() {
 absl::Status ProgressSockets::MakeFolder() {
   if (!folder_.empty()) return absl::OkStatus();
   std::string name = parent_ + "/muster-XXXXXX";
-  // Its mode is 0700, whatever the umask.
+  // mkdtemp creates the folder with mode 0700, whatever the umask.
   if (mkdtemp(name.data()) == nullptr) return Failed(name);
   folder_ = name;
   return absl::OkStatus();
@@ -90,7 +91,7 @@ absl::Status ProgressSockets::OpenOne(Instant now, int round, int local_rank) {
 
 void ProgressSockets::Close() {
   for (const Line& line : lines_) unlink(line.path.c_str());
-  lines_.clear();  // the closed ones leave epoll_ by themselves
+  lines_.clear();  // closing the sockets removes them from epoll_
 }
 
 std::string ProgressSockets::PathOf(int local_rank) const {
@@ -129,7 +130,7 @@ std::optional<Instant> ProgressSockets::NextTake() const {
 }
 
 bool ProgressSockets::Read(Line& line, ProgressMessage& message) {
-  // One byte more, so that what is too long is known to be.
+  // One byte more than the limit shows that a datagram is too long.
   char bytes[kMaxProgressBytes + 1];
   const ssize_t got = recv(line.socket.get(), bytes, sizeof(bytes), 0);
   if (got < 0) return false;
@@ -142,7 +143,8 @@ std::vector<WorkerSaid> ProgressSockets::Take(Instant now) {
     Line& line = lines_[i];
     if (!line.paused) continue;
     Refill(now, line);
-    // A hair less than what NextTake has promised for this moment is enough.
+    // One less, because rounding may leave a little less than NextTake has
+    // computed for this moment.
     if (line.allowance < kWorthReading - 1) continue;
     line.paused = false;
     Watch(static_cast<int>(i));

@@ -12,70 +12,74 @@
 
 namespace muster::agent {
 
-// The datagram sockets at which the workers of a round speak (the variable
-// MUSTER_PROGRESS_SOCKET): one each, so that a worker's rank is known by its
-// socket, in a folder that only this user can enter. A new round has new ones:
-// what an old one's workers have left unsaid is gone with theirs.
+// The datagram sockets on which the workers of a round report progress
+// (variable MUSTER_PROGRESS_SOCKET). Each worker has its own socket, which
+// identifies its rank. The sockets are in a folder that only this user can
+// enter. Each round has new sockets; unread reports of an old round are
+// dropped.
 //
-// A worker that sends more than its share is read more slowly, and then waits
-// in its own send(2); the others and this process do not notice. Not
+// A worker that sends too fast is read at a limited rate and then blocks in its
+// own send(2), without an effect on other workers or this process. Not
 // thread-safe.
 class ProgressSockets {
  public:
-  // A worker may send so many datagrams at once, and then so many a second
-  // where it is alone; of many workers each has its part.
+  // The rate limit: a burst of this many datagrams, then this many per second
+  // for a single worker. Several workers share the rate equally.
   static constexpr double kBurst = 256;
   static constexpr double kPerSecond = 16000;
   static constexpr double kLeastPerSecond = 100;
 
-  // `folder`: where the private folder is made; one whose name would leave no
-  // room for a socket's (108 bytes in all) is replaced by /tmp.
+  // `folder`: the parent of the private folder. If its name is so long that a
+  // socket's path would exceed 108 bytes, /tmp is used instead.
   explicit ProgressSockets(std::string folder);
   ~ProgressSockets();
   ProgressSockets(const ProgressSockets&) = delete;
   ProgressSockets& operator=(const ProgressSockets&) = delete;
 
-  // Closes the last round's and opens new ones. On an error (the folder cannot
-  // be made, no descriptor is left) there is none: workers run without.
+  // Closes the sockets of the last round and opens new ones. After an error (no
+  // folder, no free descriptor) there are no sockets, and the workers run
+  // without.
   absl::Status Open(Instant now, int round, int workers);
 
-  // The folder of them all, which this removes at its end; empty until Open has
-  // made it.
+  // The private folder, which the destructor removes; empty until Open has made
+  // it.
   const std::string& folder() const { return folder_; }
 
-  // Empty where there is none.
+  // The path of a worker's socket; empty if there is none.
   std::string PathOf(int local_rank) const;
 
-  // Readable (poll) while Take has something.
+  // A descriptor for poll(): readable while Take would return something.
   int fd() const { return epoll_.get(); }
-  // When Take must be called at the latest, even if fd() stays quiet.
+  // The time at which Take must be called at the latest, even if fd() is not
+  // readable.
   std::optional<Instant> NextTake() const;
 
-  // Those that said something, by local rank, each with all that it said since
-  // the last Take. Bounded; does not block.
+  // The workers that have reported since the last Take, by local rank, each
+  // with its merged reports. Reads a bounded number of datagrams; does not
+  // block.
   std::vector<WorkerSaid> Take(Instant now);
 
  private:
   struct Line {
     OwnedFd socket;
     std::string path;
-    double allowance = kBurst;  // datagrams that may be read
-    Instant counted;            // up to when it has been added to
-    bool paused = false;        // not in epoll_, until it has an allowance
+    double allowance = kBurst;  // number of datagrams that may be read now
+    Instant counted;            // when `allowance` was last increased
+    bool paused = false;  // removed from epoll_ until `allowance` suffices
   };
   absl::Status MakeFolder();
   absl::Status OpenOne(Instant now, int round, int local_rank);
   void Close();
   void Refill(Instant now, Line& line) const;
   void Watch(int local_rank);
-  // False if there was nothing.
+  // Reads one datagram. Returns false if there was none.
   bool Read(Line& line, ProgressMessage& message);
 
   const std::string parent_;
-  std::string folder_;  // once made
+  std::string folder_;  // empty until Open has made it
   const OwnedFd epoll_;
   double per_second_ = kPerSecond;
-  std::vector<Line> lines_;  // by local rank
+  std::vector<Line> lines_;  // indexed by local rank
 };
 
 }  // namespace muster::agent

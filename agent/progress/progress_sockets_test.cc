@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-// A worker: three lines of any language.
+// A worker that sends datagrams, as any language can in three lines.
 class Sender {
  public:
   explicit Sender(const std::string& path)
@@ -28,7 +28,7 @@ class Sender {
     connected_ = connect(socket_.get(), reinterpret_cast<sockaddr*>(&address),
                          sizeof(address)) == 0;
   }
-  // False once the socket is full.
+  // Returns false once the socket is full.
   bool Send(const std::string& datagram) {
     return send(socket_.get(), datagram.data(), datagram.size(), 0) >= 0;
   }
@@ -142,7 +142,7 @@ TEST_F(ProgressSocketsTest, WhateverIsSentDoesNoHarm) {
   EXPECT_EQ(said[0].message.step, 1);
 }
 
-// Sends as much as goes, and gives how much.
+// Sends until the socket is full; returns the number of datagrams.
 int Flood(Sender& worker) {
   int sent = 0;
   while (worker.Send("STEP=1")) ++sent;
@@ -157,15 +157,16 @@ TEST_F(ProgressSocketsTest, AFloodIsReadNoFasterThanItsShare) {
     sent += Flood(flooder);
     sockets_.Take(now_);
   }
-  // What was read, and what still waits in the socket.
+  // The datagrams read, and those that wait in the socket.
   EXPECT_GE(sent, ProgressSockets::kBurst);
   EXPECT_LE(sent, 2 * ProgressSockets::kBurst);
-  // It does not even wake the reader, who is told when to come back.
+  // The paused socket does not make fd() readable; NextTake has the time to
+  // read it again.
   EXPECT_FALSE(Readable());
   ASSERT_TRUE(sockets_.NextTake().has_value());
   EXPECT_GT(*sockets_.NextTake(), now_);
   EXPECT_LT(*sockets_.NextTake(), now_ + milliseconds(100));
-  // The other is heard as ever.
+  // The other worker's reports are read as usual.
   Sender(sockets_.PathOf(1)).Send("STEP=5");
   const auto said = sockets_.Take(now_);
   ASSERT_EQ(said.size(), 1u);

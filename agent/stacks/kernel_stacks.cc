@@ -25,7 +25,7 @@ std::string ReadSmall(const std::string& path) {
   return text;
 }
 
-// The calls in which a worker usually waits.
+// The name of a system call in which workers often wait, else its number.
 std::string CallName(int64_t number) {
   static constexpr struct {
     int64_t number;
@@ -86,7 +86,8 @@ const char* StateName(char state) {
   }
 }
 
-// "230 0x0 0x1 …", "running", or "-1 …" between two calls.
+// Reads /proc/<pid>/syscall: "230 0x0 0x1 …", "running", or "-1 …" outside of a
+// call.
 std::string CallOf(const std::string& syscall) {
   if (syscall.empty() || syscall[0] < '0' || syscall[0] > '9') return "";
   return absl::StrCat(", in ",

@@ -6,11 +6,13 @@
 
 namespace muster::agent {
 
-// Where the threads of a process are as /proc tells, which needs no tool: one
-// line a thread, the first thread first,
+// Describes each thread of a process from /proc, without any tool; one line a
+// thread, the first thread first:
+//
 //   thread 4242 (python3), sleeping, in clock_nanosleep, waits in hrtimer_nano…
-// and the kernel's own stack below it where this user may see it. Empty if the
-// process is gone. At most 64 threads.
+//
+// The kernel stack follows where this user may read it. Empty if the process is
+// gone. At most 64 threads.
 std::string KernelStacks(int64_t pid);
 
 }  // namespace muster::agent

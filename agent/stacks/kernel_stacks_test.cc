@@ -23,7 +23,7 @@ TEST(KernelStacks, SayWhereAThreadWaits) {
     pause();
     _exit(0);
   }
-  // Until it has come to wait.
+  // Waits until the child is blocked in its system call.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   std::string text;
   do {
@@ -32,9 +32,10 @@ TEST(KernelStacks, SayWhereAThreadWaits) {
            std::chrono::steady_clock::now() < end);
   EXPECT_THAT(text, StartsWith(absl::StrCat("thread ", child, " (")));
   EXPECT_THAT(text, HasSubstr("sleeping"));
-  // Seen where this process may trace the other.
+  // The call is shown only if this process may trace the child.
   if (text.find(", in ") != std::string::npos) {
-    EXPECT_THAT(text, HasSubstr(", in p"));  // pause or, newer, ppoll
+    // pause, or ppoll in a newer C library
+    EXPECT_THAT(text, HasSubstr(", in p"));
   }
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kName[] = "/py-spy";
 constexpr Duration kPatience = std::chrono::seconds(3);
-// A process that runs may change a frame while it is read.
+// A running process may change a frame while py-spy reads it.
 constexpr int kAttempts = 3;
 constexpr size_t kMaxReasonBytes = 200;
 
@@ -64,7 +64,7 @@ std::string LastLine(std::string_view text) {
 
 std::string FindPySpy() {
   for (const std::string& folder : Folders()) {
-    // A relative folder is another one for each working directory.
+    // A relative path would depend on the working directory.
     if (folder.empty() || folder[0] != '/') continue;
     std::string path = folder + kName;
     if (access(path.c_str(), X_OK) == 0) return path;

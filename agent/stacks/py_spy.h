@@ -8,23 +8,23 @@
 
 namespace muster::agent {
 
-// Either Python's frames or the reason why there are none.
+// Python frames, or the reason why there are none.
 struct PythonStacks {
-  std::string dump;     // py-spy's; empty: none
-  std::string why_not;  // one line for a person; empty where there is a dump
+  std::string dump;     // py-spy's dump; empty: none
+  std::string why_not;  // one line for the user; empty if there is a dump
 };
 
-// Path of the program py-spy: in PATH, else beside this program, else where
-// tools/setup_py_spy puts it (MUSTER_PY_SPY_DIR, else
-// $XDG_CACHE_HOME/muster/py-spy, else ~/.cache/muster/py-spy). Empty: it is in
-// none of these places.
+// The path of py-spy: from PATH, else beside this program, else where
+// tools/setup_py_spy installs it (MUSTER_PY_SPY_DIR, else
+// $XDG_CACHE_HOME/muster/py-spy, else ~/.cache/muster/py-spy). Empty: not
+// found.
 std::string FindPySpy();
 
-// Python's frames of all threads of process `pid`, read out of its memory from
-// outside (process_vm_readv). The process is neither stopped nor signalled and
-// executes nothing for it, so that its system calls are not interrupted.
-// Returns at the deadline, after three seconds or when `cancel_fd` turns
-// readable. `max_bytes` bounds the dump.
+// Reads the Python frames of all threads of process `pid` from its memory
+// (process_vm_readv). The process is neither stopped nor signalled, so its
+// system calls are not interrupted. Returns at the deadline, after three
+// seconds, or when `cancel_fd` becomes readable. The dump has at most
+// `max_bytes`.
 PythonStacks ReadPythonStacks(int64_t pid, Instant deadline, int cancel_fd,
                               size_t max_bytes);
 

@@ -13,7 +13,7 @@ constexpr size_t kMaxPythonFrames = 12;
 constexpr size_t kMaxNativeFrames = 8;
 static_assert(kMaxPythonFrames + kMaxNativeFrames + 3 <=
               rendezvous::kMaxStackLines);
-// A native frame names every argument, and the kernel every thread.
+// The limit of a frame's length: native frames list every argument.
 constexpr size_t kMaxFrameBytes = 160;
 
 std::vector<std::string_view> LinesOf(std::string_view text) {
@@ -26,14 +26,13 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
   return lines;
 }
 
-// "Thread 23 (idle): \"MainThread\"", or without a name where py-spy finds
-// none.
+// "Thread 23 (idle): \"MainThread\"", or without a name if py-spy finds none.
 bool BeginsPythonThread(std::string_view line) {
   return line.starts_with("Thread ");
 }
 
-// "Process 23: python3 train.py" begins a dump. The main thread has the
-// process's number.
+// The number of the main thread, which equals the process's, from a dump's
+// first line: "Process 23: python3 train.py".
 std::string MainThreadOf(std::string_view line) {
   constexpr std::string_view kProcess = "Process ";
   if (!line.starts_with(kProcess)) return "";
@@ -41,12 +40,12 @@ std::string MainThreadOf(std::string_view line) {
   return "Thread " + std::string(line.substr(0, line.find(':'))) + " ";
 }
 
-// The main thread's frames: the thread that py-spy names so, else the one that
-// has the process's number, else the first one.
+// The main thread's frames: of the thread named MainThread, else of the one
+// with the process's number, else of the first one.
 std::vector<std::string_view> PythonFrames(std::string_view dump) {
   const std::string main_thread = MainThreadOf(dump.substr(0, dump.find('\n')));
   std::vector<std::string_view> frames;
-  int best = 0;  // how sure it is that `frames` are the main thread's
+  int best = 0;  // rank of the criterion by which `frames` were chosen
   bool taken = false;
   for (const std::string_view line : LinesOf(dump)) {
     if (BeginsPythonThread(line)) {
@@ -65,8 +64,9 @@ std::vector<std::string_view> PythonFrames(std::string_view dump) {
   return frames;
 }
 
-// "#3  0x00007f83015a6ee2 in call (func=0x7f, args=<optimized out>) at a.c:7":
-// without the address and the arguments, "#3  call at a.c:7".
+// Removes the address and arguments of a native frame: "#3  0x00007f83015a6ee2
+// in call (func=0x7f, args=<optimized out>) at a.c:7" becomes "#3  call at
+// a.c:7".
 std::string NativeFrame(std::string_view line) {
   std::string frame(line);
   const size_t address = frame.find(" 0x");
@@ -83,7 +83,7 @@ std::string NativeFrame(std::string_view line) {
   return frame;
 }
 
-// The first thread's, which gdb is asked to print first.
+// The frames of the first thread, which gdb is told to print first.
 std::vector<std::string> NativeFrames(std::string_view backtraces) {
   std::vector<std::string> frames;
   for (const std::string_view line : LinesOf(backtraces)) {
@@ -137,7 +137,7 @@ std::vector<std::string> TellingLines(const StackTexts& texts) {
       has_frames ? 1 : rendezvous::kMaxStackLines - lines.size();
   size_t threads = 0;
   for (const std::string_view line : LinesOf(texts.kernel)) {
-    // Deeper lines are the kernel's own stack.
+    // Indented lines are the kernel stack.
     if (line.starts_with(" ") || threads == max_threads) continue;
     ++threads;
     Add(line, kMaxFrameBytes, lines);

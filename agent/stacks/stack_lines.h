@@ -6,22 +6,22 @@
 
 namespace muster::agent {
 
-// What was found of one process, each as its source printed it; empty where
-// there was none.
+// The stacks of one process, as each tool printed them; empty where a tool
+// found nothing.
 struct StackTexts {
   std::string python;         // py-spy's dump
   std::string native;         // gdb's backtraces
-  std::string kernel;         // KernelStacks
-  std::string why_no_python;  // of a Python process without `python`: one line
+  std::string kernel;         // the result of KernelStacks
+  std::string why_no_python;  // one line, for a Python process without `python`
 };
 
-// All of it, under headings, for a file.
+// All stacks with headings, for a file.
 std::string WholeText(const StackTexts& texts);
 
-// What tells most where the process is, for a Failure: the first thread's
-// frames, innermost first, of Python, then of native code, then the kernel's
-// word for it. At most kMaxStackLines lines of kMaxLineBytes, printable.
-// Empty if nothing was found. Pure.
+// The most informative lines, for a Failure: frames of the first thread,
+// innermost first, from Python, else native code, else the kernel's
+// description. At most kMaxStackLines lines of kMaxLineBytes, printable. Empty
+// if nothing was found. Pure.
 std::vector<std::string> TellingLines(const StackTexts& texts);
 
 }  // namespace muster::agent

@@ -59,7 +59,7 @@ TEST(TellingLines, PySpyNamesTheMainThread) {
               ElementsAre("Python, main thread:", "  load (train.py:3)"));
 }
 
-// As py-spy tells of Debian's Python 3.11.
+// The dump's format with Debian's Python 3.11.
 TEST(TellingLines, AMainThreadWithoutANameHasTheProcesssNumber) {
   constexpr char kUnnamed[] =
       "Process 23: python3 train.py\n\n"

@@ -27,7 +27,7 @@ namespace {
 
 constexpr size_t kMaxToolBytes = 400 << 10;
 constexpr size_t kMaxMapsBytes = 8 << 20;
-// How long one that was cancelled is waited for: tools are killed at once.
+// How long a cancelled Take is waited for; its tools are killed at once.
 constexpr Duration kTimeToEnd = std::chrono::seconds(2);
 constexpr char kFileName[] = "/stack.txt";
 
@@ -38,11 +38,12 @@ std::string ReadUpTo(const std::string& path, size_t max_bytes) {
 }
 
 void WriteFile(const std::string& path, const std::string& text) {
-  // What a worker may have put there under this name is not followed.
+  // A symbolic link that a worker may have put there is removed, not followed.
   unlink(path.c_str());
   const OwnedFd file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  // A full disk must not keep a job from its restart.
+  // A failed write, for instance to a full disk, is ignored: it must not
+  // prevent the restart.
   if (file.open()) WriteAll(file.get(), text);
 }
 
@@ -56,9 +57,10 @@ bool RunsPython(int64_t pid) {
              .find("/libpython") != std::string::npos;
 }
 
-// Native frames only. Calling a function in the process, as Python's own
-// traceback would need, is forbidden: it runs code there, and on a processor
-// with AMX gdb 13 fails in the middle of it and leaves a broken system call.
+// A gdb command that prints native frames only. gdb must not call a function in
+// the process, as Python's own traceback would need: this executes code there,
+// and on processors with AMX gdb 13 fails halfway and leaves a broken system
+// call.
 std::vector<std::string> GdbCommand(int64_t pid) {
   return {// No init files, no questions, no downloads of symbols.
           "gdb",
@@ -84,9 +86,9 @@ std::vector<std::string> GdbCommand(int64_t pid) {
 
 StackTexts Look(int64_t pid, Instant deadline, int cancel) {
   StackTexts texts;
-  // First: gdb stops the process.
+  // Before gdb, because gdb stops the process.
   texts.kernel = KernelStacks(pid);
-  if (texts.kernel.empty()) return texts;  // it is gone
+  if (texts.kernel.empty()) return texts;  // the process is gone
   const bool stopped = ReadWorkerState(pid) == WorkerState::kStopped;
   if (RunsPython(pid)) {
     PythonStacks python =
@@ -100,8 +102,8 @@ StackTexts Look(int64_t pid, Instant deadline, int cancel) {
                                   .max_bytes = kMaxToolBytes});
   texts.native = std::move(debugged.output);
   if (debugged.end == ToolOutcome::End::kCutOff && !stopped) {
-    // A debugger that dies in the middle may leave it stopped. One that was
-    // before stays so: it would seem well again, and be stopped no more.
+    // gdb may have died and left the process stopped. A process that was
+    // stopped before stays stopped: with SIGCONT it would seem healthy.
     kill(static_cast<pid_t>(pid), SIGCONT);
   }
   return texts;
@@ -109,14 +111,15 @@ StackTexts Look(int64_t pid, Instant deadline, int cancel) {
 
 }  // namespace
 
-// What the thread shares with who started it; whoever goes last ends it.
+// The state that the thread shares with the StackTaker; the last owner frees
+// it.
 struct StackTaker::Work {
   std::vector<Subject> subjects;
   Done done;
   OwnedFd cancel{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::mutex mutex;
   std::condition_variable ending;
-  bool wanted = true;  // guarded by mutex, as is:
+  bool wanted = true;  // guarded by mutex, as the fields below
   bool ended = false;
 
   void Run();

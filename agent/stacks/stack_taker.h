@@ -11,16 +11,15 @@
 
 namespace muster::agent {
 
-// Looks at where processes are, in a thread of its own: Python's frames by
-// py-spy (see py_spy.h), native frames by gdb where it is in PATH and may trace
-// the process, and always what /proc tells. Nothing is executed in the
-// processes; gdb stops each of them for as long as it looks.
+// Takes the stacks of processes in a thread of its own: Python frames by py-spy
+// (see py_spy.h), native frames by gdb if it is in PATH and may trace the
+// process, and always the description from /proc. No code is executed in the
+// processes; gdb stops each of them while it reads.
 //
-// Bounded: ten seconds for all, six for the first, a mebibyte each; and where
-// /proc itself does not answer (a process that holds its memory's lock in an
-// uninterruptible call), the thread is left behind rather than waited for.
-// Tools are children of this process that may be killed at any time (see
-// Guardian).
+// Limits: ten seconds for all processes, six for the first, a mebibyte for
+// each. If a read of /proc itself blocks (a process that holds its memory's
+// lock in an uninterruptible call), the thread is abandoned. The tools are
+// children of this process that may be killed at any time (see Guardian).
 //
 // Not thread-safe.
 class StackTaker {
@@ -30,26 +29,26 @@ class StackTaker {
 
   struct Subject {
     int64_t pid = 0;
-    std::string folder;  // gets a stack.txt with everything; empty: none does
+    // folder for a stack.txt with all stacks; empty: no file
+    std::string folder;
   };
-  // The most telling lines of the first subject (TellingLines). From the
-  // taker's thread.
+  // Receives TellingLines of the first subject, in the taker's thread.
   using Done = std::function<void(std::vector<std::string> lines)>;
 
   StackTaker();
-  // Ends what is under way; `done` is not called after that.
+  // Cancels a running Take; `done` is not called afterwards.
   ~StackTaker();
   StackTaker(const StackTaker&) = delete;
   StackTaker& operator=(const StackTaker&) = delete;
 
-  // Ends what was under way, as above. `subjects` is not empty.
+  // Cancels a running Take and starts a new one. `subjects` is not empty.
   void Take(std::vector<Subject> subjects, Done done);
 
  private:
   void Cancel();
 
   struct Work;
-  std::shared_ptr<Work> work_;  // of the newest Take
+  std::shared_ptr<Work> work_;  // work of the newest Take
 };
 
 }  // namespace muster::agent

@@ -25,8 +25,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// A system call that is interrupted from outside returns here with an error,
-// which Python's own functions would hide, and then the worker prints again.
+// A Python program that blocks in libc's pause. Unlike Python's own functions,
+// this call returns when it is interrupted; the program then prints the error.
 constexpr char kProgram[] =
     "import ctypes\n"
     "libc = ctypes.CDLL(None, use_errno=True)\n"
@@ -39,7 +39,7 @@ constexpr char kProgram[] =
     "  load_the_batch()\n"
     "train()\n";
 
-// A Python process that waits in load_the_batch.
+// A Python process that waits in the function load_the_batch.
 class Worker {
  public:
   explicit Worker(const std::string& python = "python3") {
@@ -58,7 +58,7 @@ class Worker {
   }
   ~Worker() { End(); }
   pid_t pid() const { return pid_; }
-  // Kills it. What it has printed since it was up.
+  // Kills the process and returns its output since it was ready.
   std::string End() {
     if (pid_ == 0) return "";
     EXPECT_EQ(waitpid(pid_, nullptr, WNOHANG), 0) << "it has ended by itself";
@@ -89,7 +89,7 @@ class StackTakerTest : public ::testing::Test {
     unsetenv("MUSTER_PY_SPY_DIR");
   }
 
-  // Only these are found from now on.
+  // Restricts PATH to the test's own tools.
   void UseTools() {
     setenv("PATH", (tools_ + ":/no/bin").c_str(), 1);
     setenv("MUSTER_PY_SPY_DIR", "/no/folder", 1);
@@ -178,7 +178,7 @@ TEST_F(StackTakerTest, WithoutPySpyOneLineSaysWhatToInstall) {
               HasSubstr("=== Python\nno Python frames: py-spy is not "));
 }
 
-// The interpreters on this machine whose frames py-spy must show.
+// The Python interpreters on this machine whose frames py-spy must show.
 std::vector<std::string> Pythons() {
   std::vector<std::string> pythons = {"/usr/bin/python3"};
   const char* const torch2 = std::getenv("MUSTER_TORCH2_PYTHON");
@@ -266,7 +266,7 @@ TEST_F(StackTakerTest, AnotherNameInThePlaceOfTheFileIsNotFollowed) {
   EXPECT_THAT(Contents(folder_ + "/stack.txt"), HasSubstr("=== kernel"));
 }
 
-// Its thread is joined: a tool that went on would hold the test up for seconds.
+// The thread is joined: a running tool would delay the test by seconds.
 TEST_F(StackTakerTest, ItsEndEndsATool) {
   const Worker worker;
   UseTools();

@@ -12,7 +12,7 @@ constexpr size_t kMaxFileBytes = 2048;
 
 }  // namespace
 
-// "4242 (a name) S 1 …", where the name may hold anything.
+// The format is "4242 (a name) S 1 …"; the name may contain any characters.
 char StateLetter(std::string_view stat) {
   const size_t end = stat.rfind(')');
   return end == std::string_view::npos || end + 2 >= stat.size()
@@ -25,7 +25,7 @@ WorkerState ReadWorkerState(int64_t pid) {
       ReadBeginning(absl::StrCat("/proc/", pid, "/stat"), kMaxFileBytes);
   if (!stat.has_value()) return WorkerState::kEnded;
   switch (StateLetter(*stat)) {
-    case 'T':  // 't' is a debugger's doing, perhaps our own
+    case 'T':  // 't' (traced) is set by a debugger, perhaps our own
       return WorkerState::kStopped;
     case 'D':
       return WorkerState::kUninterruptible;

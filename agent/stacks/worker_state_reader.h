@@ -8,11 +8,11 @@
 
 namespace muster::agent {
 
-// The state's letter in a /proc/<pid>/stat; '?': there is none.
+// The state letter in the text of /proc/<pid>/stat; '?': none.
 char StateLetter(std::string_view stat);
 
-// Of the process's first thread; kEnded if the process is gone. Does not wait:
-// the kernel takes no lock of the process's memory for that file.
+// The state of the process's first thread; kEnded if the process is gone. Does
+// not block: the kernel takes no lock of the process's memory for this file.
 WorkerState ReadWorkerState(int64_t pid);
 
 }  // namespace muster::agent

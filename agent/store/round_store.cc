@@ -10,7 +10,8 @@ namespace {
 
 constexpr char kThisHost[] = "127.0.0.1";
 
-// How long the agent's loop may stand still for a relay: well within a lease.
+// The longest time that connecting a relay may block the agent's loop: much
+// less than a lease.
 constexpr Duration kReachTimeout = std::chrono::seconds(3);
 
 }  // namespace
@@ -24,7 +25,7 @@ absl::StatusOr<std::unique_ptr<store::StoreServer>> RoundStore::Listen(
 }
 
 absl::StatusOr<int> RoundStore::Prepare() {
-  // A fixed port is the current round's until that is over.
+  // A fixed port is in use until the current round is over.
   if (options_.fixed_port != 0) return options_.fixed_port;
   if (options_.host == rendezvous::StoreHost::kWorker) {
     if (!next_port_.has_value()) {
@@ -51,7 +52,7 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
   rendezvous::Endpoint master{place.master_address, place.master_port};
   const bool is_master = place.group_rank == 0;
   if (options_.host == rendezvous::StoreHost::kWorker) {
-    // Held for as long as the round: the worker binds it beside us.
+    // Reserved for the whole round: the worker binds the port in addition.
     if (is_master) port_ = std::exchange(next_port_, std::nullopt);
     return master;
   }
@@ -63,9 +64,9 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
   return options_.path == StorePath::kDirect ? master : Relay(master);
 }
 
-// The master's node listens since before the round began. If it cannot be
-// reached all the same, that is the workers' to find out and to say: it may be
-// gone, and then the coordinator will tell.
+// The master's store listens before the round begins. If it cannot be reached,
+// its node may be lost, which the coordinator will notice; until then the
+// workers' own connections fail with a message.
 rendezvous::Endpoint RoundStore::Relay(const rendezvous::Endpoint& master) {
   store::StoreRelayOptions options;
   options.upstream_host = master.host;

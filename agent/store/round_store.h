@@ -19,11 +19,11 @@
 
 namespace muster::agent {
 
-// This node's end of the rounds' stores: a server that listens before its
-// round begins, on a port that no earlier round has used, so that there is
-// neither a race for the port nor a key of another round; on other nodes, with
-// StorePath::kThroughAgent, a relay to it. With StoreHost::kWorker only the
-// port is held, for rank 0's worker to bind.
+// The store of each round on this node. The node of rank 0 runs a server that
+// listens before its round begins, on a port that no earlier round has used, so
+// that there is neither a race for the port nor a key of another round. Other
+// nodes run a relay to it with StorePath::kThroughAgent. With
+// StoreHost::kWorker the port is only reserved, for rank 0's worker to bind.
 //
 // Not thread-safe; the servers have threads of their own.
 class RoundStore {
@@ -31,26 +31,27 @@ class RoundStore {
   struct Options {
     rendezvous::StoreHost host = rendezvous::StoreHost::kAgent;
     StorePath path = StorePath::kDirect;
-    // The port of every round, where the user gave one; 0: a fresh one each.
+    // The port of every round, if the user gave one; 0: a new free port for
+    // each round.
     int fixed_port = 0;
-    std::string fixed_by;   // the flag that fixed it, for messages
+    std::string fixed_by;   // the flag that set it, for messages
     std::string node_host;  // this node's name, for messages
-    // Lines for a person, from the servers' threads too.
+    // Prints lines for the user; called from the servers' threads too.
     std::function<void(const std::string&)> on_notice;
   };
 
   explicit RoundStore(Options options) : options_(std::move(options)) {}
 
-  // The port to offer for the next round, ready to be connected to.
-  // ResourceExhausted: no port or no descriptor is left.
+  // The port to offer for the next round; it already accepts connections.
+  // ResourceExhausted: no free port or descriptor.
   absl::StatusOr<int> Prepare();
 
-  // The round begins: what this node's workers shall take for MASTER_ADDR and
-  // MASTER_PORT. An earlier round's store closes. `place.master_address` is
-  // reachable from here. Any error: the store cannot be served here.
+  // Begins a round, and closes an earlier round's store. Returns the
+  // MASTER_ADDR and MASTER_PORT for this node's workers. `place.master_address`
+  // is reachable from this node. Any error: the store cannot be served here.
   absl::StatusOr<rendezvous::Endpoint> Begin(const rendezvous::Place& place);
 
-  // Releases whoever waits in the current round's store.
+  // Fails the pending requests of the clients of the current round's store.
   void Close(const std::string& reason);
 
  private:
@@ -64,7 +65,7 @@ class RoundStore {
   std::unique_ptr<store::StoreServer> next_server_;
   std::optional<PortReservation> next_port_;
 
-  // Of the current round.
+  // of the current round
   std::unique_ptr<store::StoreServer> server_;
   std::unique_ptr<store::StoreRelay> relay_;
   std::optional<PortReservation> port_;

@@ -26,7 +26,7 @@ rendezvous::Place PlaceOf(int round, int group_rank, int port) {
   return place;
 }
 
-// A connection to loopback's `port`; not open where nobody listens.
+// A connection to a port on the loopback address; closed if no server listens.
 OwnedFd Connect(int port) {
   OwnedFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in address = rendezvous::Loopback(port);
@@ -37,7 +37,7 @@ OwnedFd Connect(int port) {
   return fd;
 }
 
-// Whether the other side closes within 30 s.
+// Whether the other side closes the connection within 30 s.
 bool IsHungUpOn(const OwnedFd& fd) {
   pollfd one = {.fd = fd.get(), .events = POLLIN, .revents = 0};
   if (poll(&one, 1, 30'000) != 1) return false;
@@ -144,7 +144,7 @@ TEST(RoundStoreTest, AWorkersOwnStoreHasItsPortHeldAndFree) {
   EXPECT_FALSE(Connect(port).open());
   ASSERT_TRUE(store.Begin(PlaceOf(1, 0, port)).ok());
   EXPECT_NE(store.Prepare().value(), port);
-  // As PyTorch's server does.
+  // The worker's server, as PyTorch makes it.
   OwnedFd server(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   setsockopt(server.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);

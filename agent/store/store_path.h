@@ -3,10 +3,11 @@
 
 namespace muster::agent {
 
-// How a node's workers reach the round's store.
+// The way from a node's workers to the round's store.
 enum class StorePath {
-  kDirect,        // one connection a worker to the node of rank 0
-  kThroughAgent,  // one a node: this node's agent relays (--local-store)
+  kDirect,  // one connection per worker to the node of rank 0
+  // one connection per node: the agent is a relay (--local-store)
+  kThroughAgent,
 };
 
 }  // namespace muster::agent

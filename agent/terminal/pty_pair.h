@@ -9,23 +9,24 @@
 
 namespace muster::agent {
 
-// A pseudo-terminal. What is written to `slave` is read from `master`
-// unchanged (no "\r" before "\n"), and what is written to `master` is edited,
-// echoed and read from `slave` as if it were typed there.
+// A pseudo-terminal. Bytes written to `slave` are read from `master` unchanged
+// (no "\r" before "\n"). Bytes written to `master` are edited, echoed and read
+// from `slave` like keyboard input.
 struct PtyPair {
-  OwnedFd master;  // non-blocking; reading gives EIO once no slave is open
+  OwnedFd master;  // non-blocking; read fails with EIO when no slave is open
   OwnedFd slave;
 };
 
-// One with the input modes and the size of the terminal `like`. Nothing: `like`
-// is no terminal, or none can be made (no /dev/ptmx, no descriptor left).
+// Makes a pseudo-terminal with the input modes and the size of the terminal
+// `like`. nullopt: `like` is no terminal, or no pseudo-terminal is available
+// (no /dev/ptmx, no free descriptor).
 std::optional<PtyPair> OpenPty(int like);
 
-// Nothing: `fd` is no terminal.
+// nullopt: `fd` is no terminal.
 std::optional<winsize> ReadWindowSize(int fd);
 
-// The foreground processes of those whose controlling terminal `fd` is get
-// SIGWINCH if its size changes.
+// Sets the size. If it changes, the kernel sends SIGWINCH to the foreground
+// processes of the session whose controlling terminal `fd` is.
 void SetWindowSize(int fd, const winsize& size);
 
 }  // namespace muster::agent

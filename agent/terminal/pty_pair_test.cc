@@ -13,7 +13,7 @@
 namespace muster::agent {
 namespace {
 
-// A terminal for OpenPty to copy: a pseudo-terminal as the kernel makes it.
+// A pseudo-terminal with the kernel's default modes, for OpenPty to copy.
 class PtyPairTest : public ::testing::Test {
  protected:
   PtyPairTest() : outer_(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
@@ -24,7 +24,7 @@ class PtyPairTest : public ::testing::Test {
     terminal_ = OwnedFd(open(path, O_RDWR | O_NOCTTY | O_CLOEXEC));
   }
 
-  // `size` bytes of `fd`.
+  // Reads `size` bytes from `fd`.
   static std::string Read(int fd, size_t size) {
     std::string text;
     pollfd one = {fd, POLLIN, 0};

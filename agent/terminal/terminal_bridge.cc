@@ -18,8 +18,8 @@
 namespace muster::agent {
 namespace {
 
-// How often a process in the background looks whether it has come to the
-// foreground: a shell does not signal one that runs already.
+// How often a background process checks whether it is in the foreground: a
+// shell sends no signal to a process that runs already.
 constexpr std::chrono::milliseconds kBackgroundInterval(300);
 
 // tcgetpgrp fails for a terminal that is not this process's controlling one.
@@ -48,7 +48,8 @@ TerminalBridge::TerminalBridge(OnModes on_modes)
 TerminalBridge::~TerminalBridge() { Release(); }
 
 std::vector<int> TerminalBridge::Signals() {
-  // Kept: a terminal that hangs up sends SIGCONT, and is none any more.
+  // Cached, because a terminal that hangs up sends SIGCONT and is no terminal
+  // any more.
   static const bool has_terminal = FindTerminal() >= 0;
   if (!has_terminal) return {};
   return {SIGWINCH, SIGTSTP, SIGCONT};
@@ -73,9 +74,9 @@ void TerminalBridge::Resized() {
   ResizeLocked();
 }
 
-// All get the size that was read once. If each got what it is by then, a change
-// in between would leave the controlling terminal with the newest size alone,
-// and the next call would give the others theirs without a SIGWINCH.
+// All get the size that was read once. With a separate read for each, a change
+// in between could leave only the controlling terminal with the newest size,
+// and the next call would resize the others without a SIGWINCH.
 void TerminalBridge::ResizeLocked() {
   const std::optional<winsize> size = ReadWindowSize(terminal_);
   if (!size) return;
@@ -89,7 +90,7 @@ void TerminalBridge::Forward(OwnedFd master) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     ending_ = false;
-    // In the background these would be the modes of a shell's prompt.
+    // In the background these would be the modes of the shell's prompt.
     if (InForeground(STDIN_FILENO)) modes_ = ReadTerminalModes(STDIN_FILENO);
     if (modes_ && on_modes_) on_modes_(STDIN_FILENO, &*modes_);
   }
@@ -118,14 +119,14 @@ void TerminalBridge::Stop() {
     stopped_ = true;
     RestoreLocked();
   }
-  // SIGTSTP and not SIGSTOP: the kernel leaves out a process that no shell of
-  // its session could let go on.
+  // SIGTSTP and not SIGSTOP: the kernel does not stop a process that no shell
+  // of its session could continue.
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);
   raise(SIGTSTP);
   pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);
-  // It goes on here.
+  // Continues here after SIGCONT.
   pthread_sigmask(SIG_BLOCK, &stop, nullptr);
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -152,7 +153,7 @@ bool TerminalBridge::IsEnding() {
 bool TerminalBridge::TakeForeground() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (ending_ || stopped_ || !InForeground(STDIN_FILENO)) {
-    // In the background the modes are the shell's.
+    // In the background the modes belong to the shell.
     forwarding_ = false;
     return false;
   }
@@ -183,7 +184,7 @@ void TerminalBridge::RestoreLocked() {
 
 void TerminalBridge::Run(int master) {
   BlockSignals();
-  std::string typed;  // and not yet taken by the pseudo-terminal
+  std::string typed;  // not yet accepted by the pseudo-terminal
   while (!IsEnding()) {
     const bool reads = TakeForeground();
     pollfd fds[3] = {{wake_.get(), POLLIN, 0},
@@ -193,7 +194,7 @@ void TerminalBridge::Run(int master) {
     uint64_t wakes = 0;
     if (fds[0].revents != 0) (void)!read(wake_.get(), &wakes, sizeof wakes);
     if (fds[1].revents != 0) {
-      char keys[4096];  // as many as a terminal keeps
+      char keys[4096];  // the maximum number of bytes that a terminal buffers
       const ssize_t got = read(STDIN_FILENO, keys, sizeof keys);
       if (got > 0) {
         typed.assign(keys, static_cast<size_t>(got));
@@ -207,7 +208,7 @@ void TerminalBridge::Run(int master) {
     if (taken > 0) {
       typed.erase(0, static_cast<size_t>(taken));
     } else if (taken < 0 && errno != EAGAIN && errno != EINTR) {
-      return;  // The worker's end is gone.
+      return;  // The worker has closed its end.
     }
   }
 }

@@ -12,78 +12,82 @@
 
 namespace muster::agent {
 
-// The terminal that this process runs on, where one of its descriptors 0 to 2
-// is its controlling terminal: carries keys from there to a worker's
-// pseudo-terminal, and follows its size and its job control.
+// The terminal on which this process runs, if one of its descriptors 0 to 2 is
+// its controlling terminal. Forwards keys to a worker's pseudo-terminal, and
+// passes on the terminal's size and job control.
 //
 // Keys are read only while this process is in the terminal's foreground; in the
-// background the shell reads them. Thread-safe but for the constructor; owns a
+// background the shell reads them. Thread-safe except the constructor; owns a
 // thread while keys are forwarded.
 class TerminalBridge {
  public:
-  // `on_modes`: what another process shall restore on which terminal should
-  // this one be killed; null: nothing any more. Called by Forward and Release.
+  // Receives the terminal and modes that another process must restore if this
+  // process is killed; null modes: nothing to restore. Called by Forward and
+  // Release.
   using OnModes = std::function<void(int fd, const TerminalModes* modes)>;
   explicit TerminalBridge(OnModes on_modes = nullptr);
-  // As Release.
+  // Calls Release.
   ~TerminalBridge();
 
   TerminalBridge(const TerminalBridge&) = delete;
   TerminalBridge& operator=(const TerminalBridge&) = delete;
 
-  // The signals that a terminal's job control needs this process to catch: none
-  // without a terminal. To be blocked in every thread.
+  // The signals of job control that this process must catch, and block in every
+  // thread; empty without a terminal.
   static std::vector<int> Signals();
 
-  // What descriptor 0 is: the terminal that this process runs on, in whose
-  // foreground or background it is, or anything else.
+  // The kind of descriptor 0: the terminal of this process, which runs in its
+  // foreground or background, or something else.
   enum class Stdin { kOther, kForeground, kBackground };
   static Stdin LookAtStdin();
 
-  // Gives a worker's pseudo-terminals the terminal's size from now on. Either
-  // may be closed. `controlling`: the one that may be the worker's controlling
-  // terminal. It is sized after `other`: its SIGWINCH is the only one that the
-  // worker gets, and a worker that reads the size of any of its descriptors in
-  // the handler has to find the new one.
+  // From now on keeps a worker's pseudo-terminals at the terminal's size.
+  // Either may be closed. `controlling` may be the worker's controlling
+  // terminal. It is resized after `other`: its SIGWINCH is the only one that
+  // the worker gets, and the worker's handler must find the new size on all its
+  // descriptors.
   void FollowSize(OwnedFd controlling, OwnedFd other);
-  // Carries the keys of descriptor 0 to `master` from now on.
+  // From now on forwards the keys of descriptor 0 to `master`.
   void Forward(OwnedFd master);
-  // Ends both, and gives the terminal its modes back.
+  // Ends FollowSize and Forward, and restores the terminal's modes.
   void Release();
 
-  // SIGWINCH has come.
+  // Call after SIGWINCH.
   void Resized();
-  // SIGCONT has come: a shell may have changed the terminal's modes meanwhile.
+  // Call after SIGCONT: a shell may have changed the terminal's modes.
   void Continued();
-  // Gives the terminal its modes back and stops this process, as Ctrl-Z does.
-  // Returns when it goes on (SIGCONT), or at once where nobody could let it go
-  // on: no process of its session is outside of its group.
+  // Restores the terminal's modes and stops this process, like Ctrl-Z. Returns
+  // after SIGCONT, or at once if no process could send SIGCONT: no process of
+  // its session is outside of its group.
   void Stop();
 
  private:
   void Run(int master);
   void Wake();
   bool IsEnding();
-  // Whether keys are to be read now; sets the terminal's modes for it.
+  // Whether keys may be read now; if so, sets the terminal's modes for it.
   bool TakeForeground();
-  // Makes the bytes that were typed before the modes were set what they were
-  // when they were typed. For the first bytes that are read afterwards.
+  // Corrects the first bytes that are read after the modes were set, because
+  // they may have been typed in the old modes.
   void RestoreTypedBefore(std::string& typed);
   void RestoreLocked();
   void ResizeLocked();
 
   const OnModes on_modes_;
-  const int terminal_;  // one of 0 to 2; -1: there is none
-  OwnedFd wake_;        // readable when Run is to look at what changed
+  const int terminal_;  // descriptor 0, 1 or 2; -1: no terminal
+  OwnedFd wake_;        // readable when Run must look for a change
   std::thread thread_;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the fields below
   bool ending_ = false;
   bool stopped_ = false;
-  bool forwarding_ = false;          // modes_->forwarding is set
-  std::optional<termios> typed_in_;  // bytes typed in these modes may be unread
-  std::optional<TerminalModes> modes_;  // once this was in the foreground
-  std::vector<OwnedFd> sized_;  // masters, a controlling terminal after others
+  bool forwarding_ = false;  // modes_->forwarding is set
+  // unread bytes may have been typed in these modes
+  std::optional<termios> typed_in_;
+  // known once this process was in the foreground
+  std::optional<TerminalModes> modes_;
+  // masters; a controlling terminal follows the others
+  std::vector<OwnedFd> sized_;
 };
 
 }  // namespace muster::agent

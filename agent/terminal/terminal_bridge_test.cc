@@ -35,12 +35,12 @@ void Control(int slave) {
   if (ioctl(slave, TIOCSCTTY, 0) != 0) Fail("TIOCSCTTY");
 }
 
-// To be called in a process of its own. Exits with 0 if both pseudo-terminals
-// have the new size when SIGWINCH comes.
+// For a process of its own. Exits with 0 if both pseudo-terminals have the new
+// size when SIGWINCH comes.
 //
-// This process is the worker as well: its controlling terminal becomes the
-// pseudo-terminal, so that the kernel runs the handler before Resized can go on
-// from the call that sent SIGWINCH.
+// This process is also the worker: its controlling terminal becomes the
+// pseudo-terminal, so that the kernel runs the handler before Resized continues
+// after the call that sent SIGWINCH.
 [[noreturn]] void ReadTheOtherSizeInTheHandler() {
   signal(SIGHUP, SIG_IGN);
   OwnedFd outer(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));

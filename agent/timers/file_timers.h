@@ -12,34 +12,38 @@
 
 namespace muster::agent {
 
-// The timers that workers hold at their agent: the server's side of PyTorch's
+// The timers that workers set at their agent: the server's side of PyTorch's
 // torch.distributed.elastic.timer.FileTimerClient. A request is one line:
-//   {"version": 1, "pid": 42, "scope_id": "step", "expiration_time": 1.5e9,
-//    "signal": 9}
-// It sets the timer of that process and scope, or with a negative time takes it
-// away. Times are seconds since 1970 by the machine's clock, because that is
-// what clients send. Pure.
+//
+//   {"version": 1, "pid": 42, "scope_id": "step",
+//    "expiration_time": 1.5e9, "signal": 9}
+//
+// A request sets the timer of that process and scope; a negative time removes
+// it. Times are seconds since 1970 by the machine's clock, as sent by the
+// clients. Pure.
 class FileTimers {
  public:
-  // Requests longer than a pipe's atomic write are not sent by any client.
+  // The maximum size of an atomic write to a pipe; clients send no longer
+  // requests.
   static constexpr size_t kMaxLineBytes = 4096;
   static constexpr size_t kMaxTimers = 1 << 16;
 
   struct Expired {
     int64_t pid = 0;
     std::string scope;
-    int signal = 0;  // 0: none of the process's timers asks for one
+    int signal = 0;  // 0: none of the process's timers has a signal
   };
 
-  // Bytes as they come from the pipe; a line may come in pieces. False where
-  // one of the lines was no request, or a timer too many: it is left out.
+  // Appends bytes from the pipe; a line may arrive in pieces. Returns false if
+  // a line was invalid, or there were too many timers: this line is ignored.
   bool Take(std::string_view bytes);
 
-  // One for each process with a timer that expired by `now`: the first of them
-  // that asks for a signal, else the first. All timers of these processes go.
+  // One entry for each process with a timer that expired by `now`: its first
+  // timer that has a signal, else its first. All timers of these processes are
+  // removed.
   std::vector<Expired> TakeExpired(double now);
 
-  // When the next timer expires.
+  // The time of the next expiry; nullopt: no timer.
   std::optional<double> NextExpiry() const;
 
  private:
@@ -49,7 +53,7 @@ class FileTimers {
   };
   bool TakeLine(std::string_view line);
 
-  std::string begun_;  // of a line
+  std::string begun_;  // beginning of an incomplete line
   bool too_long_ = false;
   std::map<std::pair<int64_t, std::string>, Timer> timers_;  // by pid and scope
 };

@@ -21,7 +21,8 @@ namespace {
 constexpr char kEnable[] = "TORCHELASTIC_ENABLE_FILE_TIMER";
 constexpr char kFile[] = "TORCHELASTIC_TIMER_FILE";
 
-// Timers name moments of the machine's clock, which may be set forward.
+// The longest time between two looks: timers use the machine's clock, which may
+// be set forward.
 constexpr Duration kLongestPause = std::chrono::seconds(1);
 constexpr int kMaxParents = 1024;
 
@@ -31,7 +32,7 @@ double UnixNow() {
       .count();
 }
 
-// The process, if its parents lead to `root`.
+// The process if it is a descendant of `root`; otherwise nullopt.
 std::optional<ProcessEntry> DescendantOf(pid_t root, pid_t pid) {
   const std::optional<ProcessEntry> process = ReadProcess(pid);
   std::optional<ProcessEntry> at = process;
@@ -72,7 +73,7 @@ void WorkerTimers::Open(const std::string& folder, pid_t guardian) {
   const std::string path =
       options_.path.empty() ? folder + "/timers" : options_.path;
   if (!MakePipe(path)) return;
-  // Open for writing as well, so that reading never finds the pipe's end.
+  // Also opened for writing, so that reads never return end of file.
   pipe_ = OwnedFd(open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
   if (!pipe_.open()) {
     Notice(absl::StrCat(path, ": ", std::strerror(errno),
@@ -82,7 +83,7 @@ void WorkerTimers::Open(const std::string& folder, pid_t guardian) {
   path_ = path;
 }
 
-// A pipe that nobody reads is left over from a launcher that was killed.
+// Replaces an unread pipe, which a killed launcher has left over.
 bool WorkerTimers::MakePipe(const std::string& path) {
   struct stat facts = {};
   if (lstat(path.c_str(), &facts) == 0) {
@@ -121,7 +122,8 @@ void WorkerTimers::Look() {
 }
 
 void WorkerTimers::Read() {
-  constexpr int kMaxReads = 64;  // a turn of the agent's loop stays short
+  // limits the time of one turn of the agent's loop
+  constexpr int kMaxReads = 64;
   std::array<char, 64 << 10> buffer;
   for (int i = 0; i < kMaxReads; ++i) {
     const ssize_t got = read(pipe_.get(), buffer.data(), buffer.size());
@@ -142,7 +144,8 @@ void WorkerTimers::Reap(const FileTimers::Expired& expired) {
       absl::StrCat("the timer '", expired.scope, "' of process ", expired.pid);
   const std::optional<ProcessEntry> process =
       pid == expired.pid ? DescendantOf(guardian_, pid) : std::nullopt;
-  if (!process.has_value() || process->state == 'Z') return;  // it has ended
+  // the process has ended
+  if (!process.has_value() || process->state == 'Z') return;
   if (expired.signal == 0) {
     Notice(absl::StrCat(timer, " expired; it asks for no signal"));
     return;

@@ -15,17 +15,18 @@
 namespace muster::agent {
 
 // Serves workers' timers (FileTimers) over a named pipe, as torchrun does with
-// TORCHELASTIC_ENABLE_FILE_TIMER=1: a process whose timer expires gets the
+// TORCHELASTIC_ENABLE_FILE_TIMER=1. A process whose timer expires gets the
 // signal that the timer names. Not thread-safe.
 class WorkerTimers {
  public:
   struct Options {
     bool enabled = false;
     std::string path;  // TORCHELASTIC_TIMER_FILE; empty: in the round's folder
-    std::function<void(const std::string&)> on_notice;  // lines for a person
+    // prints lines for the user
+    std::function<void(const std::string&)> on_notice;
   };
 
-  // What TORCHELASTIC_ENABLE_FILE_TIMER and TORCHELASTIC_TIMER_FILE say.
+  // Reads TORCHELASTIC_ENABLE_FILE_TIMER and TORCHELASTIC_TIMER_FILE.
   static Options FromEnvironment(
       const std::map<std::string, std::string>& environment);
 
@@ -34,24 +35,24 @@ class WorkerTimers {
   WorkerTimers(const WorkerTimers&) = delete;
   WorkerTimers& operator=(const WorkerTimers&) = delete;
 
-  // A round begins: a new pipe without timers, in `folder` where the options
-  // name none. Only descendants of `guardian` get signals. What goes wrong is
-  // told; then there is no pipe.
+  // Begins a round: makes a new pipe without timers, in `folder` if the options
+  // name no path. Only descendants of `guardian` get signals. An error is
+  // printed; there is no pipe then.
   void Open(const std::string& folder, pid_t guardian);
 
-  // The pipe, for TORCHELASTIC_TIMER_FILE; empty: none.
+  // The path of the pipe, for TORCHELASTIC_TIMER_FILE; empty: none.
   const std::string& path() const { return path_; }
 
-  // Readable (poll) when Look has something to do; -1: never.
+  // A descriptor for poll(): readable when Look has work; -1: never.
   int fd() const { return pipe_.get(); }
-  // When Look must be called at the latest.
+  // The time at which Look must be called at the latest.
   std::optional<Instant> NextLook(Instant now) const;
 
-  // Reads what came and sends the signals that are due. Does not block.
+  // Reads new requests and sends the signals that are due. Does not block.
   void Look();
 
-  // The scope of the timer for which the process got a signal in this round;
-  // empty: none.
+  // The scope of the timer because of which the process got a signal in this
+  // round; empty: none.
   std::string ExpiredScope(pid_t pid) const;
 
  private:
@@ -65,8 +66,10 @@ class WorkerTimers {
   std::string path_;
   OwnedFd pipe_;
   FileTimers timers_;
-  bool complained_ = false;               // of a line, in this round
-  std::map<pid_t, std::string> expired_;  // scopes by process, in this round
+  // whether an invalid line was printed in this round
+  bool complained_ = false;
+  // scope of the expired timer by process, in this round
+  std::map<pid_t, std::string> expired_;
 };
 
 }  // namespace muster::agent

@@ -58,7 +58,7 @@ class WorkerTimersTest : public ::testing::Test {
             }};
   }
 
-  // As PyTorch's client does.
+  // Writes a request as PyTorch's client does.
   static void Ask(const WorkerTimers& timers, pid_t pid, double expires,
                   int signal) {
     const OwnedFd pipe(
@@ -80,7 +80,7 @@ TEST_F(WorkerTimersTest, AProcessWhoseTimerExpiresGetsItsSignal) {
   timers.Open(folder_, getpid());
   EXPECT_EQ(timers.path(), folder_ + "/timers");
   WaitingChild child;
-  Ask(timers, child.pid(), 1, SIGTERM);  // long ago
+  Ask(timers, child.pid(), 1, SIGTERM);  // expired long ago
   pollfd readable = {.fd = timers.fd(), .events = POLLIN, .revents = 0};
   ASSERT_EQ(poll(&readable, 1, 30'000), 1);
   timers.Look();
@@ -127,7 +127,7 @@ TEST_F(WorkerTimersTest, WhatIsNoRequestIsSaidOnce) {
 
 TEST_F(WorkerTimersTest, ThePipeThatWasNamedIsServedAndRemoved) {
   const std::string path = folder_ + "/named";
-  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);  // left over
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);  // left over from a killed launcher
   {
     WorkerTimers timers(Enabled(path));
     timers.Open(folder_, getpid());

@@ -5,9 +5,8 @@
 
 namespace muster::agent {
 
-// Whether the agent alone says what a worker finds in the variable `name`:
-// WorkerEnvironment sets it whatever a configuration file or the agent's own
-// environment says. Pure.
+// Whether WorkerEnvironment sets the variable `name` itself and ignores its
+// value in a configuration file or the agent's environment. Pure.
 bool IsSetByAgent(const std::string& name);
 
 }  // namespace muster::agent

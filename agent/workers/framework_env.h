@@ -3,7 +3,8 @@
 
 namespace muster::agent {
 
-// Other launchers' variables that workers may find besides torchrun's.
+// Launchers and frameworks whose variables workers can get in addition to
+// torchrun's.
 enum class FrameworkEnv { kTensorFlow, kJax, kMpi, kDeepSpeed, kAccelerate };
 
 }  // namespace muster::agent

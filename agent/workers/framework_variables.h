@@ -9,7 +9,7 @@
 
 namespace muster::agent {
 
-// One worker's place in the world, as other launchers tell it.
+// One worker's place in the world, as other launchers describe it.
 struct WorkerPlace {
   int rank = 0;
   int world_size = 1;
@@ -19,15 +19,17 @@ struct WorkerPlace {
   int nodes = 1;
 };
 
-// The variables of those of `framework_envs` that can be told from the worker's
-// place alone:
-//   mpi         OMPI_COMM_WORLD_* and OMPI_UNIVERSE_SIZE as Open MPI's mpirun
-//               sets them, PMI_RANK, PMI_SIZE and MPI_LOCAL* as MPICH's hydra
-//               does. Nothing by which an MPI library would look for the
-//               launcher itself: MPI_Init makes a world of one.
+// The variables of those `framework_envs` that depend on the worker's place
+// only:
+//
+//   mpi         OMPI_COMM_WORLD_* and OMPI_UNIVERSE_SIZE as set by Open MPI's
+//               mpirun, PMI_RANK, PMI_SIZE and MPI_LOCAL* as set by MPICH's
+//               hydra. No variable by which an MPI library finds its launcher:
+//               MPI_Init creates a world of one process.
 //   deepspeed   CROSS_RANK, CROSS_SIZE, LOCAL_SIZE
-//   accelerate  ACCELERATE_*: what `accelerate launch` says where nobody chose
-// TensorFlow's and JAX's need the other workers' addresses: see
+//   accelerate  ACCELERATE_*, with the defaults of `accelerate launch`
+//
+// TensorFlow and JAX also need the other workers' addresses: see
 // agent/framework_env. Pure.
 std::vector<std::pair<std::string, std::string>> FrameworkVariables(
     const std::vector<FrameworkEnv>& framework_envs, const WorkerPlace& place);

@@ -3,8 +3,8 @@
 namespace muster::agent {
 namespace {
 
-// The program and its arguments come as arguments of the interpreter and are
-// never part of this text, so that nothing in them is read as Python.
+// Program and arguments are passed as arguments of the interpreter, never
+// inserted into this text, so that Python does not interpret them.
 constexpr char kRunPath[] =
     "import runpy, sys; del sys.argv[0]; "
     "runpy.run_path(sys.argv[0], run_name='__main__')";

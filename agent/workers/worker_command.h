@@ -8,11 +8,11 @@
 
 namespace muster::agent {
 
-// What the user asked to be run.
+// The program that the user asked to run.
 struct CommandRequest {
   std::string program;  // a script, a module's name or an executable
   std::vector<std::string> arguments;
-  bool is_python = false;  // --python: a script whatever its name
+  bool is_python = false;  // --python: a Python script, whatever its name
   bool is_module = false;  // -m, --module
   bool no_python = false;  // --no-python
   bool run_path = false;   // --run-path
@@ -21,12 +21,12 @@ struct CommandRequest {
 
 // The argv of each worker. Pure.
 //
-// A program whose name ends in ".py", and a module, run under Python,
-// unbuffered (-u); anything else is executed as it is, and so is everything
-// with --no-python. --run-path runs a file of any name in an interpreter by
-// runpy.run_path, as __main__.
+// A program whose name ends in ".py", or a module, runs under Python,
+// unbuffered (-u). Everything else is executed directly, and with --no-python
+// every program. --run-path runs a file of any name by runpy.run_path, as
+// __main__.
 //
-// InvalidArgument: no program; options that contradict each other.
+// InvalidArgument: no program; contradictory options.
 absl::StatusOr<std::vector<std::string>> WorkerCommand(
     const CommandRequest& request);
 

@@ -11,7 +11,7 @@
 namespace muster::agent {
 namespace {
 
-// `plan.more` before what is inherited.
+// The inherited variables, overridden by `plan.more`.
 std::map<std::string, std::string> Surroundings(
     const EnvironmentPlan& plan,
     const std::map<std::string, std::string>& inherited) {
@@ -40,8 +40,8 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   auto set_number = [&set](const char* name, int value) {
     set(name, std::to_string(value));
   };
-  // An agent that is itself somebody's worker must not hand its own on; an
-  // empty name is taken for none.
+  // An agent that is itself a worker must not pass on its own value. An empty
+  // variable means: none.
   auto set_unless_absent = [&](const char* name, const std::string& path) {
     if (!path.empty() || inherited.count(name) > 0) set(name, path);
   };
@@ -61,8 +61,8 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   set_number("TORCHELASTIC_RESTART_COUNT", place.restart_count);
   set_number("TORCHELASTIC_MAX_RESTARTS", plan.max_restarts);
   set("TORCHELASTIC_RUN_ID", plan.run_id);
-  // True: every worker, rank 0's included, is a client of MASTER_PORT. False:
-  // rank 0's worker binds it and serves the store to the others.
+  // True: every worker, rank 0 included, is a client of MASTER_PORT. False:
+  // rank 0 binds MASTER_PORT and serves the store to the others.
   set("TORCHELASTIC_USE_AGENT_STORE",
       plan.store_host == rendezvous::StoreHost::kAgent ? "True" : "False");
   set("TORCHELASTIC_SIGNALS_TO_HANDLE", plan.signals_to_handle);
@@ -73,7 +73,7 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   if (!paths.timer_file.empty()) {
     set("TORCHELASTIC_TIMER_FILE", paths.timer_file);
   }
-  // As torchrun, a lone worker is left to take every core.
+  // As in torchrun, a single worker may use every core.
   if (plan.local_world_size > 1 && inherited.count("OMP_NUM_THREADS") == 0) {
     const int share = std::max(1, plan.cores / plan.local_world_size);
     set_number("OMP_NUM_THREADS",

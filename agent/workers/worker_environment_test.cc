@@ -16,7 +16,7 @@ using ::testing::Pair;
 
 using Variables = std::map<std::string, std::string>;
 
-// Two nodes of four workers; this is the second one, in its third round.
+// The third round on the second of two nodes with four workers each.
 EnvironmentPlan Plan() {
   EnvironmentPlan plan;
   plan.run_id = "exp-7";
@@ -232,7 +232,7 @@ TEST(WorkerEnvironmentTest, ABoundWorkerIsToldItsCpusAndHasThreadsThatFit) {
   EXPECT_THAT(variables, Contains(Pair("MUSTER_NEAR_NIC", "mlx5_1")));
   EXPECT_THAT(variables, Contains(Pair("OMP_NUM_THREADS", "4")));
   EXPECT_THAT(Of(plan, 0), Not(Contains(Key("MUSTER_NEAR_NIC"))));
-  plan.cores = 8;  // a container's share of them
+  plan.cores = 8;  // the share of a container's CPU quota
   EXPECT_THAT(Of(plan, 1), Contains(Pair("OMP_NUM_THREADS", "2")));
   EXPECT_THAT(Of(plan, 1, {{"OMP_NUM_THREADS", "7"}}),
               Not(Contains(Key("OMP_NUM_THREADS"))));

@@ -7,25 +7,25 @@
 
 namespace muster::agent {
 
-// --stdin: which workers of a node read the agent's standard input. All others
-// read /dev/null.
+// --stdin: the workers of a node that read the agent's standard input. All
+// other workers read /dev/null.
 struct WorkerInput {
   enum class Reader {
     kFirst,  // local rank 0
     kNone,
-    kAll,   // every worker, from the same open file, as under torchrun
-    kRank,  // the worker of `rank`, on the node that runs it
+    kAll,   // every worker, from the same open file, as in torchrun
+    kRank,  // the worker of `rank`, on its node
   };
   Reader reader = Reader::kFirst;
-  int rank = 0;  // kRank: the global rank
+  int rank = 0;  // with kRank: the global rank
 };
 
-// "auto" (kFirst), "none", "all" or a global rank. InvalidArgument names the
-// forms. Pure.
+// Parses "auto" (kFirst), "none", "all" or a global rank. InvalidArgument names
+// the valid forms. Pure.
 absl::StatusOr<WorkerInput> ParseWorkerInput(const std::string& text);
 
-// A sentence for a person where no worker of `round`, with `world_size` ranks,
-// reads the agent's stdin though one is named; else empty. Pure.
+// A message for the case that --stdin names a rank that does not exist in
+// `round`, with `world_size` ranks; else empty. Pure.
 std::string UnreadInputRemark(const WorkerInput& input, int round,
                               int world_size);
 

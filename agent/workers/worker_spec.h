@@ -12,26 +12,26 @@ namespace muster::agent {
 // One process to start.
 struct WorkerSpec {
   int local_rank = 0;
-  // argv[0] is looked up in the worker's PATH when it holds no slash.
+  // argv[0] without a slash is looked up in the worker's PATH.
   std::vector<std::string> argv;
-  // What differs from the agent's own environment: set (name, value) and
-  // unset names.
+  // Changes to the agent's own environment: names and values to set, and names
+  // to unset.
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<std::string> unset;
-  std::string working_directory;  // empty: the agent's
-  // Logical CPUs that the worker is bound to; empty: as the agent.
+  std::string working_directory;  // empty: the agent's directory
+  // Logical CPUs to which the worker is bound; empty: as the agent.
   std::vector<int> cpus;
-  // The NUMA node that its memory is taken from as long as there is some.
+  // The NUMA node preferred for the worker's memory.
   std::optional<int> memory_node;
-  // Signals that it ignores when it begins, until it takes them itself: bit
-  // n - 1 is signal n. All others do what they do by default.
+  // Signals that the worker ignores at its start: bit n - 1 is signal n. All
+  // other signals have their default disposition.
   uint64_t ignored_signals = 0;
   // Descriptors of this process that become the worker's stdin, stdout and
   // stderr; the caller closes them after Start. -1: /dev/null.
   int stdin_fd = -1;
   int stdout_fd = -1;
   int stderr_fd = -1;
-  // stdin is a terminal, and becomes the controlling one of the worker's
+  // stdin is a terminal, and becomes the controlling terminal of the worker's
   // session.
   bool controls_terminal = false;
 };

@@ -180,8 +180,9 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
   agent.input = options.input;
   agent.signals_to_handle = options.signals_to_handle;
   agent.policy = options.policy;
-  agent.policy.asks_again = options.cluster == Cluster::kSlurm ||
-                            options.cluster == Cluster::kKubernetes;
+  agent.policy.retries_wrong_coordinator =
+      options.cluster == Cluster::kSlurm ||
+      options.cluster == Cluster::kKubernetes;
   agent.policy.waits_for_place = options.cluster == Cluster::kKubernetes;
   // A cluster counts every other code as a failure of the whole job.
   if (options.cluster != Cluster::kNone) agent.policy.never_ran_exit_code = 0;
