@@ -28,12 +28,12 @@ absl::StatusOr<Defaults> ClusterDefaults(
         "--cluster=kubernetes: this process is in no pod "
         "(KUBERNETES_SERVICE_HOST is not set)");
   }
-  // Other hosts than the cluster's: what it says of this process means nothing.
+  // With --hostfile the job runs on hosts that are not the cluster's.
   if (mode == "none" || given.IsGiven("hostfile")) return Defaults();
   if (given.IsGiven("standalone") && given.Text("standalone") != "0") {
     return Defaults();
   }
-  // A pod of a Slurm cluster that runs in Kubernetes is Slurm's.
+  // Slurm first: a Slurm cluster may itself run in Kubernetes pods.
   if (mode != "kubernetes" && InSlurm(environment)) {
     return Of(Cluster::kSlurm, SlurmDefaults(given, environment));
   }

@@ -10,10 +10,11 @@
 
 namespace muster::launcher {
 
-// What the cluster that this process runs in says of a run: Slurm's or
-// Kubernetes' environment, as --cluster of `given` allows. Nothing with
-// --standalone, which is for one node. InvalidArgument: the cluster asked for
-// is not there, or its variables make no sense. Pure.
+// Reads the defaults of a run's flags from the environment of the cluster
+// (Slurm or Kubernetes) in which this process runs. --cluster in `given` can
+// choose one cluster or none. Returns no defaults with --standalone, which runs
+// one node. InvalidArgument: the chosen cluster is not there, or its variables
+// are invalid. Pure.
 absl::StatusOr<Defaults> ClusterDefaults(
     const FlagValues& given,
     const std::map<std::string, std::string>& environment);

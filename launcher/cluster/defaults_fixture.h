@@ -14,8 +14,9 @@
 
 namespace muster::launcher {
 
-// For the tests of one cluster's defaults: what launch reads of a command line
-// where the cluster around it says `defaults` of an environment.
+// Fixture for the tests of a cluster's defaults: parses command lines of
+// `launch` with the defaults that one function, for example SlurmDefaults,
+// reads from an environment.
 class DefaultsFixture : public ::testing::Test {
  protected:
   using Environment = std::map<std::string, std::string>;
@@ -24,15 +25,15 @@ class DefaultsFixture : public ::testing::Test {
 
   explicit DefaultsFixture(ClusterSays defaults) : defaults_(defaults) {}
 
-  // Of "launch ARGS train.py".
+  // Parses "launch ARGS train.py".
   absl::StatusOr<ParsedOptions> Parse(const Environment& environment,
                                       std::vector<std::string> args = {}) const;
 
-  // The test fails where they are refused.
+  // Like Parse; the test fails if the options are rejected.
   RunOptions Options(const Environment& environment,
                      const std::vector<std::string>& args = {}) const;
 
-  // Why they are refused; empty if they are not.
+  // The error message of Parse; empty if the options are accepted.
   std::string Refusal(const Environment& environment,
                       const std::vector<std::string>& args = {}) const;
 

@@ -14,8 +14,8 @@ namespace {
 
 constexpr char kId[] = "nodes-absent";
 
-// By their names; empty where these are not the nodes' own ones, so that more
-// would be absent than are.
+// The missing nodes by name. Empty if the expected names are not the node ids
+// that the reports have: more names than missing nodes would remain.
 std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
                                      const std::vector<NodeReport>& reports,
                                      size_t missing) {
@@ -29,7 +29,8 @@ std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
   return absent;
 }
 
-// By the ranks that people gave to nodes; empty where not every node has one.
+// The missing nodes by the node ranks that users gave. Empty if a node has
+// none.
 std::vector<int> RanksAbsent(const ExpectedNodes& expected,
                              const std::vector<NodeReport>& reports,
                              size_t missing) {

@@ -10,22 +10,23 @@
 
 namespace muster::launcher {
 
-// Who should take part in `launch doctor --nodes`.
+// The nodes that should take part in `launch doctor --nodes`.
 struct ExpectedNodes {
-  int count = 0;                   // 0: not known
-  std::vector<std::string> names;  // in the job; empty: not known
-  // Why one of them cannot, where that is known.
+  int count = 0;  // number of nodes; 0: unknown
+  // The nodes' names in the job; empty: unknown.
+  std::vector<std::string> names;
+  // By node name: the reason why a node cannot take part, if known.
   std::map<std::string, std::string> why;
 };
 
-// The nodes of a Slurm step, or of the job outside of one, which their
-// `launch`es call by Slurm's names; nothing elsewhere. Pure.
+// The names of the nodes of the Slurm step, or of the job outside of a step.
+// Agents in Slurm use these names as node ids. Empty outside of Slurm. Pure.
 std::vector<std::string> SlurmNodes(
     const std::map<std::string, std::string>& environment);
 
-// One finding for each node that is expected and of which nothing was heard,
-// by its name or else by its node rank; where neither is known, one for all.
-// Pure.
+// One finding for each expected node that sent no report, with the node's name,
+// otherwise its node rank. If neither is known, one finding for all missing
+// nodes. Pure.
 std::vector<agent::Finding> FindAbsent(const ExpectedNodes& expected,
                                        const std::vector<NodeReport>& reports);
 

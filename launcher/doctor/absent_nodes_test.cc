@@ -30,7 +30,7 @@ std::vector<std::string> Texts(const std::vector<agent::Finding>& findings) {
   return texts;
 }
 
-TEST(FindAbsent, NobodyWhereAllCameOrNobodyKnowsHowMany) {
+TEST(FindAbsent, AllNodesOrAnUnknownNumberHaveNoFindings) {
   EXPECT_THAT(
       FindAbsent({.count = 2, .names = {}, .why = {}}, {Node("a"), Node("b")}),
       IsEmpty());
@@ -40,7 +40,7 @@ TEST(FindAbsent, NobodyWhereAllCameOrNobodyKnowsHowMany) {
               IsEmpty());
 }
 
-TEST(FindAbsent, EachByItsNameAndWhy) {
+TEST(FindAbsent, EachAbsentNodeIsNamedWithItsReason) {
   const ExpectedNodes expected = {
       .count = 3, .names = {"a", "b", "c"}, .why = {{"c", "no route"}}};
   EXPECT_THAT(Texts(FindAbsent(expected, {Node("b")})),
@@ -50,7 +50,7 @@ TEST(FindAbsent, EachByItsNameAndWhy) {
       ElementsAre("a: it did not come", "b: it did not come", "c: no route"));
 }
 
-TEST(FindAbsent, NamesThatAreNotTheNodesOwnAccuseNobody) {
+TEST(FindAbsent, NamesThatAreNoNodeIdsAreNotUsed) {
   const ExpectedNodes expected = {
       .count = 3, .names = {"n1", "n2", "n3"}, .why = {}};
   EXPECT_THAT(
@@ -59,7 +59,7 @@ TEST(FindAbsent, NamesThatAreNotTheNodesOwnAccuseNobody) {
           "1 of 3 nodes did not come; these did: host-of-mine, host-of-n2"));
 }
 
-TEST(FindAbsent, ByNodeRankWhereEveryNodeHasOne) {
+TEST(FindAbsent, AbsentNodeRanksAreNamedIfEveryNodeHasOne) {
   EXPECT_THAT(Texts(FindAbsent({.count = 4, .names = {}, .why = {}},
                                {Node("a", 0), Node("b", 2)})),
               ElementsAre("node rank 1: it did not come",
@@ -70,7 +70,7 @@ TEST(FindAbsent, ByNodeRankWhereEveryNodeHasOne) {
                           "host-of-b"));
 }
 
-TEST(SlurmNodes, TheStepsAndElseTheJobs) {
+TEST(SlurmNodes, TheStepsNodesComeBeforeTheJobs) {
   EXPECT_THAT(SlurmNodes({{"SLURM_STEP_NODELIST", "n[1-2]"},
                           {"SLURM_JOB_NODELIST", "n[1-4]"}}),
               ElementsAre("n1", "n2"));

@@ -25,7 +25,7 @@ namespace {
   std::fflush(nullptr);
   const auto byte = static_cast<unsigned char>(code);
   (void)!write(answer.get(), &byte, 1);
-  // Threads that are stuck in a driver must not keep destructors waiting.
+  // No destructors: they could wait for threads that are stuck in a driver.
   _exit(code);
 }
 

@@ -9,12 +9,13 @@
 
 namespace muster::launcher {
 
-// Runs `work` in a process of its own and returns its exit code as soon as it
-// has one, even where that process cannot end: a driver or a file system that
-// hangs may hold it for ever. Call while this process has one thread.
+// Runs `work` in a child process and returns its exit code as soon as the child
+// has sent it. The child may be unable to exit: a driver or a file system that
+// hangs can hold it forever. Call while this process has one thread.
 //
-// DeadlineExceeded: it had none in time, and was told to end. Internal: it died
-// of a signal (a driver's library crashed), and of which.
+// DeadlineExceeded: no exit code within `patience`; the child was killed.
+// Internal: the child died, for example by a signal in a driver's library; the
+// message names the signal.
 absl::StatusOr<int> RunApart(Duration patience,
                              const std::function<int()>& work);
 

@@ -14,13 +14,13 @@ using ::testing::HasSubstr;
 
 constexpr Duration kPatience = std::chrono::seconds(60);
 
-TEST(RunApart, TheCodeOfWhatEnds) {
+TEST(RunApart, AnEndedChildsExitCodeIsReturned) {
   const auto code = RunApart(kPatience, [] { return 4; });
   ASSERT_TRUE(code.ok()) << code.status();
   EXPECT_EQ(*code, 4);
 }
 
-TEST(RunApart, ACrashIsNamed) {
+TEST(RunApart, ACrashIsReportedWithItsSignal) {
   const auto code = RunApart(kPatience, [] {
     signal(SIGSEGV, SIG_DFL);
     raise(SIGSEGV);
@@ -30,7 +30,7 @@ TEST(RunApart, ACrashIsNamed) {
   EXPECT_THAT(std::string(code.status().message()), HasSubstr("signal 11"));
 }
 
-TEST(RunApart, WhatHangsIsGivenUp) {
+TEST(RunApart, AHangingChildTimesOut) {
   const auto code = RunApart(std::chrono::milliseconds(10), [] {
     while (true) pause();
     return 0;
@@ -38,7 +38,7 @@ TEST(RunApart, WhatHangsIsGivenUp) {
   EXPECT_EQ(code.status().code(), absl::StatusCode::kDeadlineExceeded);
 }
 
-TEST(OutcomeFile, ThereAndBackAndGone) {
+TEST(OutcomeFile, AResultIsWrittenReadAndDeleted) {
   std::string path;
   {
     const auto file = OutcomeFile::Make(testing::TempDir());
@@ -49,14 +49,14 @@ TEST(OutcomeFile, ThereAndBackAndGone) {
     EXPECT_EQ(file->Read()->exit_code, 4);
     EXPECT_EQ(file->Read()->page, "");
     ASSERT_TRUE(LeavePage(path, {3, "a page\nof lines\n"}));
-    // Another node in the same folder takes nothing away.
+    // A node that shares the folder does not overwrite a result.
     ASSERT_TRUE(LeaveExitCode(path, 4));
     const auto outcome = file->Read();
     ASSERT_TRUE(outcome.has_value());
     EXPECT_EQ(outcome->exit_code, 3);
     EXPECT_EQ(outcome->page, "a page\nof lines\n");
   }
-  // Nobody waits there: another node's file.
+  // A file that does not exist is another node's and is not created.
   EXPECT_FALSE(LeavePage(path, {0, ""}));
   EXPECT_FALSE(LeaveExitCode(path, 0));
   EXPECT_FALSE(OutcomeFile::Make("/no/such/folder").ok());

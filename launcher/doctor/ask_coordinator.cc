@@ -34,8 +34,8 @@ agent::CoordinatorFacts AskCoordinator(
       {.coordinator = endpoint, .token = *token, .timeout = kPatience});
   const auto caller = client.WhoAmI();
   facts.local_address = LocalAddressTowards(addresses->front());
-  // One that is older than the question answers all the same, and so does one
-  // that tells only those who belong to the job.
+  // A coordinator without this method is an older version, and one that needs a
+  // token rejects the call; both are reachable.
   if (absl::IsUnimplemented(caller.status())) return facts;
   if (absl::IsUnauthenticated(caller.status())) {
     facts.wants_token = !has_token;

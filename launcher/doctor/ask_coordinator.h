@@ -9,9 +9,9 @@
 
 namespace muster::launcher {
 
-// Calls the coordinator at `endpoint`: whether it answers, whom it sees, what
-// time it has. `token`: the job's, as ReadToken gives it. Blocks for ten
-// seconds at most.
+// Asks the coordinator at `endpoint` whether it answers, which address of this
+// node it sees, and its time. `token`: the job's token from ReadToken. Blocks
+// for at most ten seconds.
 agent::CoordinatorFacts AskCoordinator(
     const rendezvous::Endpoint& endpoint,
     const absl::StatusOr<std::string>& token);

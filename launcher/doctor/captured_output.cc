@@ -15,7 +15,7 @@
 namespace muster::launcher {
 namespace {
 
-// Far beyond a page of a thousand nodes.
+// Well above the page of a thousand nodes.
 constexpr size_t kMaxBytes = 128 << 20;
 
 }  // namespace

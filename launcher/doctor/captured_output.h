@@ -8,23 +8,23 @@
 
 namespace muster::launcher {
 
-// While this is there, what this process and those that it starts print to
-// stdout goes to a file without a name.
+// Redirects the stdout of this process and of its children to an unlinked file,
+// until End() or the destructor.
 class CapturedOutput {
  public:
-  // Unavailable: no file can be made in `folder`.
+  // Unavailable: no file can be created in `folder`.
   static absl::StatusOr<CapturedOutput> Begin(const std::string& folder);
   CapturedOutput(CapturedOutput&&) = default;
   CapturedOutput& operator=(CapturedOutput&&) = delete;
   ~CapturedOutput();
 
-  // Gives stdout back; what was printed.
+  // Restores stdout and returns the captured output.
   std::string End();
 
  private:
   CapturedOutput(OwnedFd file, OwnedFd before);
   OwnedFd file_;
-  OwnedFd before_;  // the real stdout; not open once it was given back
+  OwnedFd before_;  // the original stdout; closed once stdout is restored
 };
 
 }  // namespace muster::launcher

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMaxInFull = 32;
 
-// The nodes, and how the page calls them.
+// The nodes and their names on the page.
 struct Named {
   const std::vector<NodeSeen>& nodes;
   std::vector<std::string> names;  // by rank
@@ -40,7 +40,8 @@ Named WithNames(const std::vector<NodeSeen>& nodes) {
   return named;
 }
 
-// "driver: 550.54 on a, b; 535.10 on c" of each name whose values differ.
+// Adds a finding for each name whose values differ between nodes: "driver:
+// 550.54 on a, b; 535.10 on c".
 void CompareTexts(const Named& named, const char* id,
                   std::map<std::string, std::string> NodeReport::*texts,
                   std::vector<agent::Finding>& findings) {
@@ -73,7 +74,7 @@ void CompareTexts(const Named& named, const char* id,
 void CompareReach(const Named& named, std::vector<agent::Finding>& findings) {
   const std::vector<NodeSeen>& nodes = named.nodes;
   for (size_t rank = 0; rank < nodes.size(); ++rank) {
-    // By reason, so that a node that nobody reaches does not fill the page.
+    // Grouped by reason: one finding, not many, if nobody reaches a node.
     std::map<std::string, std::vector<std::string>> failed;
     for (const auto& [other, probe] : nodes[rank].probes) {
       if (probe.error.empty()) continue;
@@ -92,7 +93,7 @@ void CompareReach(const Named& named, std::vector<agent::Finding>& findings) {
 
 void CompareClocks(const Named& named, std::vector<agent::Finding>& findings) {
   const std::vector<NodeSeen>& nodes = named.nodes;
-  // All by rank 0's clock, which everybody has asked for.
+  // Rank 0's clock is the reference, since every node probes rank 0.
   std::vector<std::string> off;
   for (size_t rank = 1; rank < nodes.size(); ++rank) {
     const auto asked = nodes[rank].probes.find(0);
@@ -100,7 +101,7 @@ void CompareClocks(const Named& named, std::vector<agent::Finding>& findings) {
       continue;
     }
     const double ahead = -ToSeconds(asked->second.clock_ahead);
-    // The way there and back is the error of the measurement.
+    // The round trip bounds the error of the measurement.
     if (std::fabs(ahead) < 1.0 + ToSeconds(asked->second.round_trip)) continue;
     char text[48];
     std::snprintf(text, sizeof(text), " by %+.1f s", ahead);

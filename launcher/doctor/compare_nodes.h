@@ -12,21 +12,20 @@
 
 namespace muster::launcher {
 
-// One node of several: what it found, and whom it reached.
+// One node of several: its report, and which other nodes it could reach.
 struct NodeSeen {
-  std::optional<NodeReport> report;  // nullopt: it did not tell in time
+  std::optional<NodeReport> report;  // nullopt: no report before the deadline
   std::string address;
-  std::map<int, Probe> probes;  // by rank of the other
+  std::map<int, Probe> probes;  // by the rank of the probed node
 };
 
-// Which of `nodes` nodes the one of `rank` tries to reach: all others of up to
-// 32; of more, rank 0, whose clock is everybody's measure, and those at
-// distances of powers of two, so that every node is tried by several, and all
-// pairs are not. Pure.
+// The ranks that the node of rank `rank` probes. With up to 32 nodes these are
+// all others; with more, rank 0, whose clock is the reference, and the ranks at
+// distances of powers of two, so that several nodes probe each node. Pure.
 std::vector<int> ProbedBy(int rank, int nodes);
 
-// What lies between the nodes, by rank: those that are absent, cannot be
-// reached, or are different. Pure.
+// Findings that concern several nodes, in the order of their rank: nodes
+// without a report, unreachable nodes, and differences between nodes. Pure.
 std::vector<agent::Finding> CompareNodes(const std::vector<NodeSeen>& nodes);
 
 }  // namespace muster::launcher

@@ -39,13 +39,13 @@ std::vector<std::string> Texts(const std::vector<agent::Finding>& findings) {
   return texts;
 }
 
-TEST(CompareNodes, EqualNodesThatReachEachOther) {
+TEST(CompareNodes, EqualReachableNodesHaveNoTrouble) {
   EXPECT_THAT(Texts(CompareNodes(Three())),
               ElementsAre("nodes: a, b, c; 6 connections between them, the "
                           "slowest in 2.0 ms"));
 }
 
-TEST(CompareNodes, APairThatIsCutIsNamedFromBothEnds) {
+TEST(CompareNodes, AFailedConnectionIsReportedByBothNodes) {
   auto nodes = Three();
   nodes[0].probes[2].error = "no answer";
   nodes[2].probes[0].error = "no answer";
@@ -57,7 +57,7 @@ TEST(CompareNodes, APairThatIsCutIsNamedFromBothEnds) {
             "nodes-unreachable: c cannot connect to a (10.0.0.1): no answer");
 }
 
-TEST(CompareNodes, ANodeThatToldNothing) {
+TEST(CompareNodes, ANodeWithoutAReportIsMissing) {
   auto nodes = Three();
   nodes[1] = NodeSeen();
   const auto texts = Texts(CompareNodes(nodes));
@@ -65,7 +65,7 @@ TEST(CompareNodes, ANodeThatToldNothing) {
   EXPECT_EQ(texts[1], "nodes-missing: rank 1 told nothing");
 }
 
-TEST(CompareNodes, VersionsAndHardware) {
+TEST(CompareNodes, DifferentVersionsAndHardwareAreFound) {
   auto nodes = Three();
   nodes[1].report->versions["driver"] = "535";
   nodes[2].report->versions.erase("NCCL");
@@ -77,9 +77,9 @@ TEST(CompareNodes, VersionsAndHardware) {
   EXPECT_EQ(texts[3], "nodes-hardware-differ: cores: 32 on c; 64 on a, b");
 }
 
-TEST(CompareNodes, ClocksAgainstRank0) {
+TEST(CompareNodes, ClocksAreComparedWithRank0) {
   auto nodes = Three();
-  // Rank 0's clock is behind b's by 5 s, and ahead of c's by half a second.
+  // Rank 0's clock is 5 s behind b's, and half a second ahead of c's.
   nodes[1].probes[0] = Reached(-std::chrono::seconds(5));
   nodes[2].probes[0] = Reached(std::chrono::milliseconds(500));
   const auto texts = Texts(CompareNodes(nodes));
@@ -87,13 +87,13 @@ TEST(CompareNodes, ClocksAgainstRank0) {
   EXPECT_EQ(texts[1], "nodes-clock-skew: clocks differ from a's: b by +5.0 s");
 }
 
-TEST(CompareNodes, ASlowWayIsNoSkew) {
+TEST(CompareNodes, ASlowConnectionIsNoClockSkew) {
   auto nodes = Three();
   nodes[1].probes[0] = {"", std::chrono::seconds(3), std::chrono::seconds(2)};
   EXPECT_EQ(CompareNodes(nodes).size(), 1u);
 }
 
-TEST(CompareNodes, NodesOfOneMachineAreToldApart) {
+TEST(CompareNodes, NodesOfOneHostHaveDifferentNames) {
   auto nodes = Three();
   for (NodeSeen& node : nodes) node.report->host = "vm";
   EXPECT_THAT(CompareNodes(nodes)[0].what, HasSubstr("vm#0, vm#1, vm#2;"));
@@ -103,7 +103,7 @@ TEST(CompareNodes, NodesOfOneMachineAreToldApart) {
   EXPECT_THAT(CompareNodes(nodes)[0].what, HasSubstr("node0, node1, node2;"));
 }
 
-TEST(ProbedBy, AllOfFewAndEverybodyTriedOfMany) {
+TEST(ProbedBy, FewNodesProbeAllAndManyNodesAreAllProbed) {
   EXPECT_THAT(ProbedBy(1, 3), ElementsAre(0, 2));
   for (const int nodes : {33, 100, 1000}) {
     std::set<int> tried;

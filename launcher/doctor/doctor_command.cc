@@ -15,7 +15,7 @@
 namespace muster::launcher {
 namespace {
 
-// Beyond what all questions together may take.
+// Longer than all checks together may take.
 constexpr Duration kPatience = std::chrono::minutes(2);
 
 int Here(const DoctorRequest& request,
@@ -55,7 +55,7 @@ int DoctorCommand(const std::vector<std::string>& arguments,
     return voice.Refuse(code.status(), "doctor");
   }
   voice.Error(absl::StrCat("doctor: ", std::string(code.status().message())));
-  // A node on which looking hangs or crashes is not fit.
+  // A node on which the checks hang or crash is unhealthy.
   return request->way == DoctorRequest::Way::kHere
              ? ExitCodeOf(agent::Severity::kError)
              : 1;

@@ -10,9 +10,9 @@
 
 namespace muster::launcher {
 
-// `launch doctor`, with the arguments behind that word: prints what was found.
-// --nodes runs a job by `launch`. The exit code, as DoctorHelp has them. Call
-// while the process has one thread.
+// Implements `launch doctor`: prints the findings. `arguments`: those after
+// "doctor". With --nodes it calls `launch` to run a job. Returns the exit code,
+// which DoctorHelp lists. Call while the process has one thread.
 int DoctorCommand(const std::vector<std::string>& arguments,
                   const std::map<std::string, std::string>& environment,
                   const LaunchFunction& launch, const Voice& voice);

@@ -1,6 +1,6 @@
 #!/bin/bash
-# launch doctor on this machine, with GPUs that a stand-in for NVIDIA's library
-# tells of, and on three nodes of one job. $1: launch. $2: the stand-in.
+# Tests launch doctor on this machine, with a stand-in for NVIDIA's library that
+# reports GPUs, and on three nodes of one job. $1: launch. $2: the stand-in.
 set -u
 launch=$PWD/$1
 fake=$PWD/$2
@@ -16,8 +16,8 @@ fail() {
   failed=1
 }
 
-# expect CODE PATTERN ARGUMENTS...: launch doctor must exit with CODE (one of a
-# glob), and its output match PATTERN (a glob).
+# expect CODE PATTERN ARGUMENTS...: launch doctor must exit with CODE (a glob
+# pattern), and its output must match PATTERN (a glob pattern).
 expect() {
   local code=$1 pattern=$2 output got
   shift 2
@@ -48,8 +48,8 @@ FAKE_NVML_INIT=18 expect 4 '*Driver/library version mismatch*nvml-mismatch*'
 CUDA_VISIBLE_DEVICES=0,5 expect 4 '*names 5; there are 2 GPUs*'
 NCCL_SOCKET_IFNAME=nosuch expect 4 '*nccl-interface-missing*'
 FAKE_NVML_GPUS=0 expect 4 '*driver is loaded and shows no GPU*gpu-none-shown*'
-# A run looks at the GPUs of the same library, and so does --health-checks. One
-# that is unhealthy is told so when its time to join is over.
+# A run with --health-checks reads the GPUs from the same library. An unhealthy
+# node is rejected, with the reason, when its time to join is over.
 checked() {
   timeout 60 "$launch" --nproc-per-node="$2" --health-checks=gpu \
     --rdzv-conf=join_timeout=10 --no-python true >"checked.$1" 2>&1 </dev/null
@@ -66,18 +66,18 @@ wait "$driver" && fail "no driver passed"
   fail "no driver: $(<checked.driver)"
 unset MUSTER_NVML_LIBRARY FAKE_NVML_GPUS
 
-# A coordinator that asks for a token, of a worker that has another one.
+# A coordinator with a token, asked by a worker with another token.
 output=$(MUSTER_TOKEN=secret timeout 60 "$launch" --standalone --no-python \
   env MUSTER_TOKEN=other "$launch" doctor 2>&1 </dev/null)
 [[ $output == *error*'wrong job token'*coordinator-token* ]] ||
   fail "a wrong token: $output"
 
-# Three nodes, of which one has another GPU. A port that was free a moment ago,
-# and none that the kernel gives to connections (32768 and above).
+# Three nodes, one of them with a different GPU. The port was free a moment ago
+# and is below 32768, so that the kernel does not assign it to a connection.
 port=$(python3 -c 'import random, socket; s = socket.socket()
 while s.connect_ex(("127.0.0.1", p := random.randrange(10000, 32000))) == 0: pass
 print(p)')
-# nodes FORMAT...: out.N and code.N of each.
+# nodes FORMAT...: writes out.N and code.N for each node N.
 nodes() {
   local node
   for node in 0 1 2; do
@@ -85,7 +85,7 @@ nodes() {
       if ((node == 1)); then
         export MUSTER_NVML_LIBRARY=$fake FAKE_NVML_GPUS=1 FAKE_NVML_SET=ecc=9
       fi
-      # A check of the run, which would keep every node out.
+      # The run's own health command, which would keep every node out.
       PET_HEALTH_CHECK=false PET_NODE_CHECKS=all \
         timeout 100 "$launch" doctor --nodes --nnodes=3 --node-id="node$node" \
         --rdzv-backend=c10d --rdzv-endpoint="127.0.0.1:$port" \
@@ -116,8 +116,8 @@ assert 'nodes' in between and 'nodes-unreachable' not in between, between
 assert 'nodes-hardware-differ' in between, between
 PYTHON
 
-# One of three nodes does not come: which, and what the others are like. The
-# coordinator tells nothing to those without the job's token.
+# One of three nodes does not come: the page names it, and shows the others. The
+# coordinator rejects requests without the job's token.
 for rank in 0 2; do
   MUSTER_TOKEN=secret timeout 100 "$launch" doctor --nodes --nnodes=3 \
     --node-rank=$rank --node-id=node$rank --master-addr=127.0.0.1 \
@@ -137,7 +137,7 @@ page=$(cat out.0 out.2)
   $page == *Machine*'Unhealthy'* ]] ||
   fail "an absent node: $page $(<err.0) $(<err.2)"
 
-# Nobody hosts the coordinator: this node alone, and that it is so.
+# No coordinator is running: launch prints the page of this node, and says so.
 timeout 100 "$launch" doctor --nodes --nnodes=2 --rdzv-backend=c10d \
   --rdzv-endpoint="127.0.0.1:$port" --rdzv-conf=is_host=0 \
   --connect-timeout=1 >out.alone 2>err.alone </dev/null

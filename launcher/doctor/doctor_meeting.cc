@@ -31,7 +31,7 @@ std::string DoctorsRdzvConf(const RunOptions& options) {
   if (!conf.last_call_timeout) {
     parts.push_back(absl::StrCat("last_call_timeout=", ToSeconds(join)));
   }
-  // Each node's worker has a file of its own to write to.
+  // The nodes' flags differ: each worker writes to a file of its own.
   if (!conf.mixed_nodes) parts.emplace_back("mixed_nodes=1");
   return absl::StrJoin(parts, ",");
 }
@@ -48,7 +48,7 @@ std::vector<std::string> MeetingOfThoseThatCome(const RunOptions& options) {
   if (spec.max_nodes == 1) return {absl::StrCat("--rdzv-conf=", conf)};
   std::vector<std::string> flags = {
       absl::StrCat("--nnodes=1:", spec.max_nodes),
-      // One that comes later is not let in: the others would begin anew.
+      // A late node must not restart the round of the others.
       "--scale-up=never"};
   const bool is_static =
       options.backend == RendezvousBackend::kStatic && !options.endpoint;

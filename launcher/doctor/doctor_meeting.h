@@ -8,23 +8,24 @@
 
 namespace muster::launcher {
 
-// How the nodes of `launch doctor --nodes` meet: those that come are looked at,
-// whoever does not. All functions are pure; `options`: of the run whose flags
-// were given.
+// How the nodes of `launch doctor --nodes` meet: the job starts with the nodes
+// that come, even if others are missing. All functions are pure. `options`:
+// parsed from the flags of the run that is checked.
 
-// The run's --rdzv-conf, with the doctor's patience for what it does not say:
-// somebody is waiting for the page, and a node that has not come within a
-// minute will not. With all nodes there nobody waits at all.
+// The run's --rdzv-conf with the doctor's time limit where the run gives none.
+// The limit is one minute, since a person waits for the result. Once all nodes
+// have come, the job starts at once.
 std::string DoctorsRdzvConf(const RunOptions& options);
 
-// How many nodes must come: of a range, its least.
+// The number of nodes that the run needs: MIN of --nnodes=MIN:MAX.
 int ExpectedOf(const RunOptions& options);
 
-// Whether a node's exit code says that the others had begun without it.
+// Whether a node's exit code means that the job had started without this node.
 bool NeverRan(int exit_code);
 
-// The flags by which the job begins with whoever comes, to stand behind those
-// that were given. A static job meets where it would have.
+// Flags with which the job starts with the nodes that come. They follow the
+// given flags and override them. A job with the static backend keeps its
+// meeting point.
 std::vector<std::string> MeetingOfThoseThatCome(const RunOptions& options);
 
 }  // namespace muster::launcher

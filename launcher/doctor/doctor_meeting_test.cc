@@ -18,7 +18,7 @@ RunOptions Options(std::vector<std::string> arguments) {
   return parsed->options;
 }
 
-TEST(DoctorMeeting, BeginsWithWhoeverComesWithinAMinute) {
+TEST(DoctorMeeting, TheJobStartsWithTheNodesOfTheFirstMinute) {
   const RunOptions options =
       Options({"--nnodes=3", "--rdzv-endpoint=node1:29400"});
   EXPECT_EQ(ExpectedOf(options), 3);
@@ -28,7 +28,7 @@ TEST(DoctorMeeting, BeginsWithWhoeverComesWithinAMinute) {
                           "mixed_nodes=1"));
 }
 
-TEST(DoctorMeeting, OfARangeItsLeastAreExpected) {
+TEST(DoctorMeeting, OfANodeRangeTheMinimumIsExpected) {
   const RunOptions options =
       Options({"--nnodes=2:5", "--rdzv-endpoint=node1:29400"});
   EXPECT_EQ(ExpectedOf(options), 2);
@@ -36,7 +36,7 @@ TEST(DoctorMeeting, OfARangeItsLeastAreExpected) {
               ::testing::Contains("--nnodes=1:5"));
 }
 
-TEST(DoctorMeeting, AStaticJobMeetsWhereItWouldHave) {
+TEST(DoctorMeeting, AStaticJobKeepsItsMeetingPoint) {
   EXPECT_THAT(MeetingOfThoseThatCome(Options(
                   {"--nnodes=2", "--node-rank=1", "--master-addr=node1"})),
               ElementsAre("--nnodes=1:2", "--scale-up=never",
@@ -52,13 +52,13 @@ TEST(DoctorMeeting, AStaticJobMeetsWhereItWouldHave) {
                           "last_call_timeout=60,mixed_nodes=1"));
 }
 
-TEST(DoctorMeeting, ANodeThatIsAloneMeetsNobody) {
+TEST(DoctorMeeting, OneNodeHasNoMeetingPoint) {
   EXPECT_THAT(MeetingOfThoseThatCome(Options({"--nnodes=1"})),
               ElementsAre("--rdzv-conf=join_timeout=60,last_call_timeout=60,"
                           "mixed_nodes=1"));
 }
 
-TEST(DoctorMeeting, APersonsPatienceGoesBefore) {
+TEST(DoctorMeeting, GivenTimeoutsOverrideTheDoctors) {
   EXPECT_EQ(DoctorsRdzvConf(Options({"--rdzv-conf=join_timeout=5"})),
             "join_timeout=5,last_call_timeout=5,mixed_nodes=1");
   EXPECT_EQ(DoctorsRdzvConf(Options({"--rdzv-conf=timeout=7,is_host=1"})),

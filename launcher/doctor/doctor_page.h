@@ -5,7 +5,7 @@
 
 namespace muster::launcher {
 
-// docs/DOCTOR.md, made of the table of findings. Pure.
+// The text of docs/DOCTOR.md, generated from the table of findings. Pure.
 std::string DoctorPage();
 
 }  // namespace muster::launcher

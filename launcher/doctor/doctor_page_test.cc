@@ -8,7 +8,7 @@
 namespace muster::launcher {
 namespace {
 
-TEST(DoctorPage, TheDocumentIsWhatTheTableSays) {
+TEST(DoctorPage, TheDocumentEqualsTheGeneratedPage) {
   std::ifstream file("docs/DOCTOR.md");
   ASSERT_TRUE(file.is_open());
   std::istringstream table(DoctorPage());

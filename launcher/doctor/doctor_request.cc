@@ -14,9 +14,9 @@
 namespace muster::launcher {
 namespace {
 
-// What a worker of the job is told: where its outcome goes (-: in lines to
-// stdout), for how wide a terminal (negative: without colours), how many
-// nodes should come, and which one it is. No flags for people.
+// Flags for the job's worker only: the file for its result (-: as encoded lines
+// to stdout), the columns of the terminal (negative: without colours), the
+// number of expected nodes, and this node's rank. --help does not list them.
 constexpr char kAsNode[] = "as-node";
 constexpr char kInLines[] = "-";
 constexpr char kColumns[] = "columns";
@@ -60,11 +60,11 @@ absl::StatusOr<std::optional<rendezvous::Endpoint>> ReadCoordinator(
   return *endpoint;
 }
 
-// What of the command line is the job's: every flag that is not the doctor's.
+// The arguments of the job: every flag that is not one of the doctor's.
 std::vector<std::string> LaunchArguments(const CommandLine& line) {
   std::vector<std::string> arguments;
   for (const auto& [name, values] : line.values) {
-    // The job's too: where its logs go, and how its nodes prove themselves.
+    // These two are the doctor's and the job's.
     const bool shared = name == "log-dir" || name == "token-file";
     if (IsDoctors(name) && !shared) continue;
     for (const std::string& value : values) {

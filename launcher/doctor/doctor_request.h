@@ -15,13 +15,13 @@ namespace muster::launcher {
 
 enum class DoctorFormat { kText, kJson };
 
-// The command line of `launch doctor`, read.
+// The parsed command line of `launch doctor`.
 struct DoctorRequest {
   enum class Way {
     kHelp,
-    kHere,      // this node alone
-    kAllNodes,  // as a job of launch's, a worker on each node
-    kAsNode,    // such a worker
+    kHere,      // check this node only
+    kAllNodes,  // check all nodes, by a job with one worker on each node
+    kAsNode,    // this process is such a worker
   };
   Way way = Way::kHere;
   DoctorFormat format = DoctorFormat::kText;
@@ -29,22 +29,24 @@ struct DoctorRequest {
   std::optional<rendezvous::Endpoint> coordinator;
   std::string token_file;
   std::string log_dir;
-  std::vector<std::string> folders;           // more of them
-  std::vector<std::string> launch_arguments;  // kAllNodes: for the job
-  // kAsNode:
-  std::string outcome_file;      // empty: the page goes to stdout, in lines
-  TextTarget target;             // whose page it is
-  int expected = 0;              // nodes; 0: not known here
-  std::optional<int> node_rank;  // of this node, as somebody gave it
+  std::vector<std::string> folders;  // further folders to check
+  // kAllNodes: the arguments of the job
+  std::vector<std::string> launch_arguments;
+  // Only for kAsNode:
+  std::string outcome_file;
+  TextTarget target;  // the terminal of the `launch` that prints the page
+  int expected = 0;   // number of nodes; 0: unknown
+  std::optional<int> node_rank;  // the node rank that the user gave
 };
 
-// Its flags, and with those of a run, which --nodes takes, too.
+// The flags of `launch doctor`; DoctorAndRunFlags also has the flags of a run,
+// for --nodes.
 std::vector<Flag> DoctorFlags();
 std::vector<Flag> DoctorAndRunFlags();
 
 std::string DoctorHelp();
 
-// Reads the arguments behind "doctor". Pure. InvalidArgument: one line.
+// Parses the arguments after "doctor". Pure. InvalidArgument: one line.
 absl::StatusOr<DoctorRequest> ParseDoctorRequest(
     const std::vector<std::string>& arguments,
     const std::map<std::string, std::string>& environment);

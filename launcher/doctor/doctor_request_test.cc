@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 
 using Arguments = std::vector<std::string>;
 
-TEST(DoctorRequest, ThisNodeByDefault) {
+TEST(DoctorRequest, WithoutArgumentsThisNodeIsChecked) {
   const auto request = ParseDoctorRequest({}, {});
   ASSERT_TRUE(request.ok());
   EXPECT_EQ(request->way, DoctorRequest::Way::kHere);
@@ -19,7 +19,7 @@ TEST(DoctorRequest, ThisNodeByDefault) {
   EXPECT_EQ(request->coordinator, std::nullopt);
 }
 
-TEST(DoctorRequest, ItsOwnFlags) {
+TEST(DoctorRequest, TheDoctorsFlagsAreRead) {
   const auto request = ParseDoctorRequest(
       {"--json", "--quiet", "--endpoint", "node1", "--folders=/a, /b",
        "--log_dir=/logs", "--token-file=t"},
@@ -33,14 +33,14 @@ TEST(DoctorRequest, ItsOwnFlags) {
   EXPECT_EQ(request->token_file, "t");
 }
 
-TEST(DoctorRequest, TheCoordinatorOfTheEnvironment) {
+TEST(DoctorRequest, TheCoordinatorMayComeFromTheEnvironment) {
   const auto request =
       ParseDoctorRequest({}, {{"MUSTER_COORDINATOR", "node2:5"}});
   ASSERT_TRUE(request.ok());
   EXPECT_EQ(request->coordinator->ToString(), "node2:5");
 }
 
-TEST(DoctorRequest, AllNodesWithTheFlagsOfARunInAnyOrder) {
+TEST(DoctorRequest, NodesTakesTheFlagsOfARunInAnyOrder) {
   const auto request = ParseDoctorRequest(
       {"--nnodes=2", "--quiet", "--nodes", "--rdzv_endpoint", "a:1", "--json",
        "--log-dir=/logs", "--local-addr=10.0.0.9"},
@@ -54,7 +54,7 @@ TEST(DoctorRequest, AllNodesWithTheFlagsOfARunInAnyOrder) {
                           "--nnodes=2", "--rdzv-endpoint=a:1"));
 }
 
-TEST(DoctorRequest, AWorkerOfAll) {
+TEST(DoctorRequest, AWorkersFlagsAreRead) {
   const auto request = ParseDoctorRequest(
       {"--as-node=/tmp/x", "--columns=-72", "--expected=3", "--own-rank=2"},
       {});
@@ -67,14 +67,14 @@ TEST(DoctorRequest, AWorkerOfAll) {
   EXPECT_EQ(request->node_rank, 2);
 }
 
-TEST(DoctorRequest, AWorkerOfAJobThatAnotherMachineStarted) {
+TEST(DoctorRequest, AWorkerWithoutAnOutcomeFilePrintsLines) {
   const auto request = ParseDoctorRequest({"--as-node=-"}, {});
   ASSERT_TRUE(request.ok()) << request.status();
   EXPECT_EQ(request->way, DoctorRequest::Way::kAsNode);
   EXPECT_EQ(request->outcome_file, "");
 }
 
-TEST(DoctorRequest, WhatIsWrongIsSaid) {
+TEST(DoctorRequest, ErrorsSayWhatIsWrong) {
   const std::vector<std::pair<Arguments, const char*>> cases = {
       {{"--nnodes=2"}, "nnodes"},
       {{"train.py"}, "takes no program"},

@@ -12,15 +12,15 @@
 namespace muster::launcher {
 namespace {
 
-constexpr int kLabel = 9;  // " warning" and a blank
+constexpr int kLabel = 9;  // columns of " warning" and a blank
 
-// So many different texts of one kind are shown; --json has all.
+// Maximum number of different lines shown of one kind; --json has all.
 constexpr int kMaxOfAKind = 6;
-// What is fine is not worth more lines than that.
+// The same for findings without trouble.
 constexpr int kMaxFineOfAKind = 3;
 
-// A line of the page: a finding, and the nodes that have it, where there are
-// several in the page.
+// A line of the page: a finding and, on a page of several nodes, the nodes that
+// have it.
 struct Line {
   agent::Finding finding;
   std::vector<std::string> hosts;
@@ -40,7 +40,7 @@ Ink InkOf(agent::Severity severity) {
   return Ink::kBold;
 }
 
-// The remedy stands below the last line of its kind.
+// Whether a line shows its remedy: only the last line of a kind does.
 enum class Remedy { kLeftOut, kTold };
 
 void AppendLine(const Line& line, Remedy remedy, const TextTarget& target,
@@ -109,7 +109,7 @@ agent::FindingGroup GroupOf(const agent::Finding& finding) {
   return kind == nullptr ? agent::FindingGroup::kNodes : kind->group;
 }
 
-// Of each kind not too many lines; what is left out is counted.
+// Limits the number of lines of each kind; a line counts those left out.
 std::vector<Line> Bounded(const std::vector<Line>& lines) {
   std::map<std::string, int> of_kind;
   for (const Line& line : lines) ++of_kind[line.finding.id];
@@ -144,7 +144,8 @@ std::vector<Line> OfGroup(const std::vector<Line>& lines,
       chosen.push_back(line);
     }
   }
-  // What is fine, then the worst first; equal kinds side by side.
+  // Findings without trouble first, then the worst first; findings of one kind
+  // together.
   std::map<std::string, size_t> first;
   for (size_t i = 0; i < chosen.size(); ++i) {
     first.emplace(chosen[i].finding.id, i);
@@ -228,7 +229,7 @@ std::string NodesText(const NodesPage& page, Detail detail,
       line.hosts = {"all"};
     }
   }
-  // What lies between the nodes comes first: it is why one has asked.
+  // Findings that concern several nodes come first, as --nodes asks for them.
   std::vector<agent::FindingGroup> order = AllGroups();
   std::rotate(order.begin(), order.end() - 1, order.end());
   const int came = static_cast<int>(names.size());

@@ -10,20 +10,21 @@
 
 namespace muster::launcher {
 
-// Whether a page shows what is fine, too.
+// kAll: the page also shows the findings without trouble.
 enum class Detail { kAll, kTroubleOnly };
 
-// What was found on one node, group by group, each with its remedy, and a
-// summary at the end. Ends in a newline. Pure.
+// The page for one node: its findings by group, each with its remedy, and a
+// summary at the end. Ends with a newline. Pure.
 std::string DoctorText(const NodeReport& report, Detail detail,
                        const TextTarget& target);
 
-// The same of several nodes: first what lies between them, then what each has
-// found, equal findings of several nodes told once.
+// The page for several nodes: first the findings that concern several nodes,
+// then those of each node. A finding that several nodes have is shown once.
 std::string NodesText(const NodesPage& page, Detail detail,
                       const TextTarget& target);
 
-// 0: nothing worse than a note; 3: warnings; 4: errors.
+// The exit code: 0 if nothing is worse than a note, 3 for warnings, 4 for
+// errors.
 int ExitCodeOf(agent::Severity worst);
 
 }  // namespace muster::launcher

@@ -20,7 +20,7 @@ NodeReport Node(const std::string& host, std::vector<agent::Finding> findings) {
   return report;
 }
 
-TEST(DoctorText, APageOfOneNode) {
+TEST(DoctorText, OneNodesPageHasAllFindings) {
   const NodeReport report =
       Node("node1", {agent::Found("versions", "driver 550"),
                      agent::Found("gpus", "8 x H100"),
@@ -45,7 +45,7 @@ Unhealthy: 1 error, 1 warning
 )");
 }
 
-TEST(DoctorText, QuietShowsTroubleOnly) {
+TEST(DoctorText, QuietShowsOnlyTrouble) {
   const NodeReport fine = Node("node1", {agent::Found("gpus", "8 x H100"),
                                          agent::Found("gpu-log-unread", "x")});
   EXPECT_EQ(DoctorText(fine, Detail::kTroubleOnly, kPlain),
@@ -58,13 +58,13 @@ TEST(DoctorText, QuietShowsTroubleOnly) {
   EXPECT_THAT(page, HasSubstr("Healthy, with 1 warning"));
 }
 
-TEST(DoctorText, NothingToReport) {
+TEST(DoctorText, AHealthyNodeHasNothingToReport) {
   EXPECT_THAT(
       DoctorText(Node("a", {agent::Found("gpus", "x")}), Detail::kAll, kPlain),
       HasSubstr("Healthy: nothing to report\n"));
 }
 
-TEST(DoctorText, ColoursBySeverityAndNoEscapesFromOutside) {
+TEST(DoctorText, SeveritiesAreColouredAndForeignEscapesRemoved) {
   const NodeReport report =
       Node("a\x1b[2J", {agent::Found("gpu-ecc", "GPU\n\x1b[31m 3")});
   const std::string page =
@@ -74,7 +74,7 @@ TEST(DoctorText, ColoursBySeverityAndNoEscapesFromOutside) {
   EXPECT_THAT(page, Not(HasSubstr("\x1b[31m")));
 }
 
-TEST(NodesText, EqualFindingsOfSeveralNodesAreToldOnce) {
+TEST(NodesText, EqualFindingsOfSeveralNodesAreShownOnce) {
   const std::vector<NodeReport> reports = {
       Node("a", {agent::Found("gpus", "8 x H100"),
                  agent::Found("shm-small", "small"),
@@ -103,7 +103,7 @@ Unhealthy: 2 errors, 1 warning
 )");
 }
 
-TEST(NodesText, WhoCameOfWhoShould) {
+TEST(NodesText, TheNumberOfExpectedNodesIsShown) {
   NodeReport first = Node("vm", {agent::Found("gpus", "8 x H100")});
   first.node = "h1";
   NodeReport second = Node("vm", {agent::Found("gpus", "7 x H100")});
@@ -125,7 +125,7 @@ Unhealthy: 1 error
 )"));
 }
 
-TEST(NodesText, ManyOfAKindAreCounted) {
+TEST(NodesText, ManyFindingsOfOneKindAreCounted) {
   std::vector<NodeReport> reports;
   for (int i = 0; i < 50; ++i) {
     const std::string name = "n" + std::to_string(i);
@@ -142,7 +142,7 @@ TEST(NodesText, ManyOfAKindAreCounted) {
   EXPECT_THAT(page, HasSubstr("Unhealthy: 50 errors"));
 }
 
-TEST(NodeReport, ThereAndBack) {
+TEST(NodeReport, JsonRoundTrip) {
   NodeReport report = Node("a", {agent::Found("gpus", "8 x \"H100\""),
                                  agent::Found("shm-small", "small\xff")});
   report.versions = {{"driver", "550"}};
@@ -158,7 +158,7 @@ TEST(NodeReport, ThereAndBack) {
   EXPECT_EQ(back->findings[1].remedy, agent::KindOf("shm-small")->remedy);
 }
 
-TEST(NodeReport, WhatIsNoneIsRefused) {
+TEST(NodeReport, InvalidJsonIsRejected) {
   for (const char* text : {"", "[]", "{}", "{\"findings\": 3}", "{"}) {
     EXPECT_FALSE(ParseNodeReport(text).ok()) << text;
   }
@@ -169,7 +169,7 @@ TEST(NodeReport, WhatIsNoneIsRefused) {
   EXPECT_EQ(odd->findings.size(), 1u);
 }
 
-TEST(NodesJson, HasTheWorstAndAllNodes) {
+TEST(NodesJson, JsonHasTheWorstSeverityAndAllNodes) {
   const std::string json =
       NodesJson({{Node("a", {}), Node("b", {agent::Found("gpu-ecc", "x")})},
                  {agent::Found("nodes", "a, b")},
@@ -178,7 +178,7 @@ TEST(NodesJson, HasTheWorstAndAllNodes) {
   EXPECT_THAT(json, HasSubstr(R"("host":"b")"));
 }
 
-TEST(ExitCode, BySeverity) {
+TEST(ExitCode, ExitCodeFollowsTheSeverity) {
   EXPECT_EQ(ExitCodeOf(agent::Severity::kOk), 0);
   EXPECT_EQ(ExitCodeOf(agent::Severity::kNote), 0);
   EXPECT_EQ(ExitCodeOf(agent::Severity::kWarning), 3);

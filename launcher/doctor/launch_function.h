@@ -7,7 +7,7 @@
 
 namespace muster::launcher {
 
-// What `launch` does with a command line; its exit code.
+// Runs `launch` with these arguments and returns its exit code.
 using LaunchFunction =
     std::function<int(const std::vector<std::string>& arguments)>;
 

@@ -9,7 +9,8 @@
 
 namespace muster::launcher {
 
-// Looks at this node, and asks the coordinator if one was named.
+// Reads the facts of this node, asks the coordinator if the request names one,
+// and returns the findings.
 NodeReport LookHere(const DoctorRequest& request,
                     const std::map<std::string, std::string>& environment);
 

@@ -17,7 +17,7 @@ std::string Key(int rank, const char* what) {
 }
 constexpr char kExitCode[] = "doctor/exit_code";
 
-// Where a node listens: "PORT ADDRESS".
+// The value of a node's "place" key, "PORT ADDRESS": where its listener is.
 std::string PlaceText(int port, const std::string& address) {
   return absl::StrCat(port, " ", address);
 }
@@ -70,8 +70,8 @@ std::map<int, Probe> ParseProbes(const std::string& text, int nodes) {
   return probes;
 }
 
-// Where the other nodes listen that this one tries. A node that has not come by
-// then is not tried: rank 0 tells that it is missing.
+// The listeners of the ranks that this node probes. A node whose key is not
+// there by `deadline` is left out; rank 0 reports it as missing.
 std::map<int, rendezvous::Endpoint> Targets(const NodePlace& place,
                                             Store& store, Instant deadline) {
   std::map<int, rendezvous::Endpoint> targets;
@@ -126,7 +126,7 @@ absl::StatusOr<std::vector<NodeSeen>> ExchangeReports(const NodePlace& place,
   for (const auto& [other, endpoint] : targets) probes[other] = results[i++];
   told = store.Set(Key(place.rank, "probes"), ProbesJson(probes));
   if (!told.ok()) return told;
-  // The listener stays until rank 0 has heard everybody.
+  // The listener stays open until rank 0 has all results.
   const Instant end = deadline + 2 * place.connect_patience;
   std::vector<NodeSeen> all;
   if (place.rank != 0) {

@@ -12,26 +12,27 @@
 
 namespace muster::launcher {
 
-// This node among the others of a check.
+// This node among the nodes of a check.
 struct NodePlace {
   int rank = 0;
   int nodes = 1;
-  // At which the others reach this one.
+  // The address at which the other nodes reach this one.
   std::string address;
-  // How long the slowest node may take to look at itself, and how long a
-  // connection between two.
+  // Time limits: for the slowest node to send its report, and for one
+  // connection between two nodes.
   Duration patience = std::chrono::seconds(60);
   Duration connect_patience = std::chrono::seconds(5);
 };
 
-// Tells the others, through the store that all share, what this node found,
-// tries to reach them, and tells that, too. Rank 0 returns what all have told,
-// by rank; the others nothing, once they have told it.
+// Exchanges reports through the job's store: stores this node's report, probes
+// other nodes and stores the results. Rank 0 returns the reports and probes of
+// all nodes, by rank; other ranks return an empty list when rank 0 has
+// finished.
 absl::StatusOr<std::vector<NodeSeen>> ExchangeReports(const NodePlace& place,
                                                       const NodeReport& report,
                                                       Store& store);
 
-// Rank 0 tells the exit code for all; the others learn it.
+// Rank 0 stores the exit code `own`; the other ranks read and return it.
 absl::StatusOr<int> AgreeOnExitCode(const NodePlace& place, int own,
                                     Store& store);
 

@@ -19,8 +19,8 @@
 namespace muster::launcher {
 namespace {
 
-// What a listener says: these eight bytes, then nanoseconds since 1970, the
-// lowest byte first.
+// A listener sends these eight bytes, then the nanoseconds since 1970 as a
+// little-endian integer.
 constexpr char kGreeting[] = "MUSTERDR";
 constexpr size_t kGreetingBytes = 8;
 constexpr size_t kAnswerBytes = kGreetingBytes + 8;
@@ -52,7 +52,7 @@ int64_t TimeIn(const Answer& answer) {
   return static_cast<int64_t>(time);
 }
 
-// One connection under way.
+// One connection attempt in progress.
 struct Attempt {
   OwnedFd fd;
   Probe probe;
@@ -86,7 +86,7 @@ void Begin(const rendezvous::Endpoint& target, Attempt& attempt) {
   }
 }
 
-// Its descriptor is ready.
+// Continues an attempt whose descriptor is ready.
 void GoOn(Attempt& attempt) {
   if (!attempt.connected) {
     int error = 0;
@@ -167,7 +167,7 @@ ProbeListener::~ProbeListener() {
 }
 
 absl::StatusOr<std::unique_ptr<ProbeListener>> ProbeListener::Start() {
-  // Both families where the kernel has both.
+  // A socket for IPv6 and IPv4 if the kernel has both.
   OwnedFd fd(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_storage any = {};
   any.ss_family = AF_INET6;
@@ -207,13 +207,14 @@ void ProbeListener::Serve() {
     const OwnedFd peer(
         accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!peer.open()) {
-      // Out of descriptors, most likely: at once it would be so again.
+      // Mostly all file descriptors are in use; an immediate retry would fail
+      // as well.
       if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
         PollUntil(stopped_.get(), POLLIN, MonotonicNow() + kWithoutDescriptors);
       }
       continue;
     }
-    // Fits into any socket's buffer, so this does not wait.
+    // The answer fits into any socket buffer, so that send does not block.
     const Answer answer = AnswerNow();
     (void)!send(peer.get(), answer.data(), answer.size(),
                 MSG_NOSIGNAL | MSG_DONTWAIT);

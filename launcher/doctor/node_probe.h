@@ -13,11 +13,11 @@
 
 namespace muster::launcher {
 
-// Listens on a fresh port, as workers do, and tells whoever connects this
-// node's wall clock, until it is gone.
+// Listens on a free port, as workers do, and sends this node's wall clock time
+// to every client, in a thread, until destruction.
 class ProbeListener {
  public:
-  // Unavailable: no port can be had.
+  // Unavailable: no port is free.
   static absl::StatusOr<std::unique_ptr<ProbeListener>> Start();
   ~ProbeListener();
   ProbeListener(const ProbeListener&) = delete;
@@ -36,15 +36,16 @@ class ProbeListener {
   std::thread thread_;
 };
 
-// What became of one attempt to reach another node's listener.
+// The result of one attempt to reach another node's listener.
 struct Probe {
-  std::string error;  // empty: it was reached
+  std::string error;  // empty: reached
   Duration round_trip = Duration::zero();
-  Duration clock_ahead = Duration::zero();  // its wall clock before ours
+  // The other node's wall clock minus this node's.
+  Duration clock_ahead = Duration::zero();
 };
 
-// Connects to all of `targets` (addresses, not names) at once; each has until
-// `deadline`. By target.
+// Connects to all `targets` (addresses, not host names) at the same time, each
+// until `deadline`. Returns one result for each target.
 std::vector<Probe> ProbeAll(const std::vector<rendezvous::Endpoint>& targets,
                             Instant deadline);
 

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A port of 127.0.0.1 at which `fd` is bound and, with a backlog, listens.
+// Binds `fd` to a free port of 127.0.0.1 and, if `backlog` is given, listens.
 int Bind(const OwnedFd& fd) {
   sockaddr_in address = {};
   address.sin_family = AF_INET;
@@ -33,15 +33,15 @@ TEST(NodeProbe, ReachesAListenerAndReadsItsClock) {
       5, {"127.0.0.1", (*listener)->port()});
   for (const Probe& probe : ProbeAll(targets, In(std::chrono::seconds(60)))) {
     EXPECT_EQ(probe.error, "");
-    // One clock: it differs by no more than the way takes.
+    // Both ends use one clock, so the difference is at most the round trip.
     EXPECT_LE(std::chrono::abs(probe.clock_ahead), probe.round_trip);
   }
 }
 
-TEST(NodeProbe, WhoIsNotThereOrSilentOrSomebodyElseIsTold) {
+TEST(NodeProbe, ClosedSilentAndForeignPortsAreErrors) {
   const OwnedFd closed(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int closed_port = Bind(closed);
-  // Takes connections into its backlog and never says anything.
+  // A listener that accepts no connection and sends nothing.
   const OwnedFd silent(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int silent_port = Bind(silent);
   ASSERT_EQ(listen(silent.get(), 8), 0);
@@ -60,7 +60,7 @@ TEST(NodeProbe, WhoIsNotThereOrSilentOrSomebodyElseIsTold) {
   EXPECT_EQ(probes[3].error, "");
 }
 
-TEST(NodeProbe, NobodyToProbe) {
+TEST(NodeProbe, WithoutTargetsThereAreNoResults) {
   EXPECT_TRUE(ProbeAll({}, MonotonicNow()).empty());
 }
 

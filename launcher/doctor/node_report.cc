@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Beyond what any node has to say; a report comes from another one.
+// Limit for a report from another node; real reports are far smaller.
 constexpr size_t kMaxBytes = 1 << 20;
 constexpr size_t kMaxFindings = 1000;
 constexpr int64_t kMaxRanks = 1'000'000;
@@ -77,7 +77,7 @@ NodeReport ReportOf(const agent::NodeFacts& facts,
   }
   Add("GPUs", gpus.empty() ? "none" : agent::Listed(gpus), report.hardware);
   Add("cores", absl::StrCat(facts.host.own_cores), report.hardware);
-  // Rounded: equal machines differ by a few pages.
+  // Rounded, since equal machines differ by a few pages.
   Add("memory",
       absl::StrCat(std::llround(static_cast<double>(facts.host.memory) /
                                 (int64_t{1} << 30)),

@@ -12,26 +12,28 @@
 
 namespace muster::launcher {
 
-// What `launch doctor` found on one node, as it goes from node to node.
+// The result of `launch doctor` on one node, as sent to other nodes.
 struct NodeReport {
   std::string host;
-  std::string node;              // its name in the job; empty: in none
-  std::optional<int> node_rank;  // as somebody gave it
-  // "advertised": where peers dial this node; "seen": whom the coordinator
-  // sees. Empty where nobody was asked.
+  std::string node;  // the node's id in the job; empty: not in a job
+  std::optional<int> node_rank;  // the node rank that the user gave
+  // "advertised": the address at which peers reach this node; "seen": the
+  // address that the coordinator sees. Empty if no coordinator was asked.
   std::map<std::string, std::string> addresses;
   std::vector<agent::Finding> findings;
-  // What should be equal on all nodes of a job, by name: "driver", "NCCL".
+  // Values that should be equal on all nodes of a job, by name: "driver",
+  // "NCCL".
   std::map<std::string, std::string> versions;
   std::map<std::string, std::string> hardware;
 };
 
-// Pure.
+// Builds the report of a node from its facts. Pure.
 NodeReport ReportOf(const agent::NodeFacts& facts,
                     std::vector<agent::Finding> findings);
 
-// A JSON object on one line, as docs/DOCTOR.md describes it, and back.
-// InvalidArgument: no such object, or beyond any sound size. Pure.
+// Converts a report to a JSON object on one line, as docs/DOCTOR.md describes
+// it, and back. InvalidArgument: the text is not such an object, or too long.
+// Pure.
 std::string NodeReportJson(const NodeReport& report);
 absl::StatusOr<NodeReport> ParseNodeReport(const std::string& json);
 

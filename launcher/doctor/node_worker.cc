@@ -19,14 +19,15 @@ namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(60);
 
-// The address at which peers dial this node.
+// The address at which other nodes reach this one.
 std::string OwnAddress(const std::map<std::string, std::string>& environment) {
   return NonEmptyEnvironmentValue(environment, "MUSTER_NODE_ADDRESS")
       .value_or("127.0.0.1");
 }
 
-// What all have told. Who is expected and did not come is known here, or to
-// the `launch` that started the job from another machine.
+// Builds the page of all nodes. Missing nodes are added here if their number is
+// known; otherwise the `launch` that started the job from another machine adds
+// them.
 NodesPage PageOf(const DoctorRequest& request,
                  const std::map<std::string, std::string>& environment,
                  const std::vector<NodeSeen>& nodes) {
@@ -38,7 +39,7 @@ NodesPage PageOf(const DoctorRequest& request,
   page.expected = request.expected;
   const ExpectedNodes expected = {
       .count = request.expected, .names = SlurmNodes(environment), .why = {}};
-  // Of a node that came and is silent CompareNodes has told.
+  // Every node came; CompareNodes has reported those without a report.
   if (nodes.size() >= static_cast<size_t>(request.expected)) return page;
   for (agent::Finding& absent : FindAbsent(expected, page.reports)) {
     page.between.push_back(std::move(absent));
@@ -68,7 +69,7 @@ absl::StatusOr<int> RunAsNode(
     const auto code = AgreeOnExitCode(place, 0, store);
     if (!code.ok()) return code.status();
     LeaveExitCode(request.outcome_file, *code);
-    return 0;  // to the job this worker has succeeded
+    return 0;  // the exit code of this worker: its job has succeeded
   }
   const NodesPage page = PageOf(request, environment, *nodes);
   DoctorResult outcome;
@@ -80,7 +81,8 @@ absl::StatusOr<int> RunAsNode(
                        ? absl::StrCat(NodesJson(page), "\n")
                        : NodesText(page, request.detail, request.target);
   }
-  // Before the others learn the code and leave it: the page goes before.
+  // The file is written before the exit code is published: other nodes end as
+  // soon as they read the code.
   const bool left = LeavePage(request.outcome_file, outcome);
   const auto told = AgreeOnExitCode(place, outcome.exit_code, store);
   if (!told.ok()) return told.status();
@@ -88,7 +90,7 @@ absl::StatusOr<int> RunAsNode(
   const bool printed =
       std::fputs(outcome.page.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
   if (!printed) return 1;
-  // Who reads the lines knows the code by them.
+  // The reader of the encoded lines finds the exit code in them.
   return request.outcome_file.empty() ? 0 : outcome.exit_code;
 }
 

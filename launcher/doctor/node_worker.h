@@ -9,10 +9,11 @@
 
 namespace muster::launcher {
 
-// A worker of the job that `launch doctor --nodes` is: looks at its node, and
-// together with the others at what lies between them. Rank 0 leaves the page in
-// request.outcome_file, where the `launch` that asked waits for it; where no
-// file is named, it prints it in lines for a `launch` on another machine.
+// Runs one worker of the job that `launch doctor --nodes` starts: checks its
+// own node and, together with the other workers, the connections between the
+// nodes. Rank 0 writes the page to request.outcome_file for the `launch` on its
+// node, or, if the file name is empty, prints it as encoded lines for a
+// `launch` on another machine.
 absl::StatusOr<int> RunAsNode(
     const DoctorRequest& request,
     const std::map<std::string, std::string>& environment);

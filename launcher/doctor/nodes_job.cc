@@ -29,7 +29,7 @@ namespace {
 using Environment = std::map<std::string, std::string>;
 
 constexpr int kNotTogether = 1;
-// Beyond what all questions of a page together may take.
+// Longer than all checks of a page together may take.
 constexpr Duration kPatience = std::chrono::minutes(2);
 
 std::vector<std::string> Joined(std::vector<std::string> first,
@@ -38,7 +38,8 @@ std::vector<std::string> Joined(std::vector<std::string> first,
   return first;
 }
 
-// What the job's command line asks for, whoever says so.
+// The options of the job's command line, with the defaults from configuration
+// and cluster.
 absl::StatusOr<RunOptions> OptionsOf(const std::vector<std::string>& arguments,
                                      const Environment& environment) {
   const std::vector<Flag> flags = FlagsOf(FlagUser::kLaunchOnly);
@@ -48,8 +49,8 @@ absl::StatusOr<RunOptions> OptionsOf(const std::vector<std::string>& arguments,
   return std::move(parsed->options);
 }
 
-// The worker finds it in its environment. Where it cannot be read the job says
-// so, which needs it, too.
+// Sets the variable in which a worker of the job finds the job's token. A token
+// that cannot be read is reported by the job, which reads it as well.
 void HandOnToken(const RunOptions& options) {
   const absl::StatusOr<std::string> token = rendezvous::ReadToken(
       options.token_file,
@@ -59,7 +60,7 @@ void HandOnToken(const RunOptions& options) {
   }
 }
 
-// What a worker on this node must know besides.
+// The worker's flags that depend on this node.
 std::vector<std::string> OfThisNode(const RunOptions& options,
                                     const std::string& outcome_file) {
   const TextTarget target = TargetOf(STDOUT_FILENO);
@@ -75,8 +76,9 @@ std::vector<std::string> OfThisNode(const RunOptions& options,
   return worker;
 }
 
-// What can be said of this node alone, by a process of its own: this one has
-// had threads. `coordinator`: one to ask, too. The exit code.
+// Prints the page of this node alone and returns the exit code. Runs `launch
+// doctor` as a new process, because this process may have several threads by
+// now. `coordinator`: also checked if given.
 int PrintOwnPage(const DoctorRequest& request, const RunOptions& options,
                  const std::optional<rendezvous::Endpoint>& coordinator,
                  const std::string& why) {
@@ -101,7 +103,7 @@ int PrintOwnPage(const DoctorRequest& request, const RunOptions& options,
   return kNotTogether;
 }
 
-// This node's part of a job whose other nodes somebody else starts.
+// Runs this node's part of the job; the other nodes are started separately.
 absl::StatusOr<int> RunAmongOthers(const DoctorRequest& request,
                                    const RunOptions& options,
                                    const Environment& environment,

@@ -11,10 +11,10 @@
 
 namespace muster::launcher {
 
-// `launch doctor --nodes`: a job of launch's, which `launch` runs, with one
-// worker on each node, which is RunAsNode. Prints the page of all where this
-// node has rank 0, or started the others. The exit code is the same on every
-// node. Call while the process has one thread.
+// Implements `launch doctor --nodes`: runs, by `launch`, a job with one worker
+// on each node (RunAsNode). Prints the page of all nodes on the node of rank 0,
+// or on the machine that started the other nodes. The exit code is the same on
+// every node. Call while the process has one thread.
 absl::StatusOr<int> RunOnAllNodes(
     const DoctorRequest& request,
     const std::map<std::string, std::string>& environment,

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A page of a thousand nodes is far below it.
+// Well above the page of a thousand nodes.
 constexpr size_t kMaxBytes = 64 << 20;
 constexpr size_t kMaxNodes = 100'000;
 

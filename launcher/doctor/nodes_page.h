@@ -10,22 +10,22 @@
 
 namespace muster::launcher {
 
-// What `launch doctor --nodes` found.
+// The result of `launch doctor --nodes`.
 struct NodesPage {
-  std::vector<NodeReport> reports;      // of the nodes that came
-  std::vector<agent::Finding> between;  // what lies between the nodes
-  int expected = 0;                     // nodes; 0: not known
+  std::vector<NodeReport> reports;      // one for each node that came
+  std::vector<agent::Finding> between;  // findings that concern several nodes
+  int expected = 0;                     // number of nodes; 0: unknown
 };
 
-// How each of `reports` is called on a page: by its host, or where several have
-// that name, by its name in the job.
+// The names of the nodes on a page: the host's name, or the node's id if
+// several nodes have the same host name.
 std::vector<std::string> NodeNames(const std::vector<NodeReport>& reports);
 
-// The worst that was found, on any node or between them.
+// The worst severity of all findings.
 agent::Severity WorstOfPage(const NodesPage& page);
 
-// JSON on one line, as docs/DOCTOR.md describes it, and back. InvalidArgument:
-// it is none, or beyond any sound size. Pure.
+// Converts a page to JSON on one line, as docs/DOCTOR.md describes it, and
+// back. InvalidArgument: the text is not a page, or too long. Pure.
 std::string NodesJson(const NodesPage& page);
 absl::StatusOr<NodesPage> ParseNodesJson(const std::string& text);
 

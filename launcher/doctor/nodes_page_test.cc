@@ -15,23 +15,23 @@ NodeReport Node(const std::string& host, const std::string& node) {
   return report;
 }
 
-TEST(NodeNames, TheHostWhereNoOtherHasItsName) {
+TEST(NodeNames, AUniqueHostNameIsTheNodesName) {
   EXPECT_THAT(NodeNames({Node("a", "x"), Node("b", "x")}),
               ElementsAre("a", "b"));
 }
 
-TEST(NodeNames, TheJobsNameWhereHostsAreAlike) {
+TEST(NodeNames, NodesOfOneHostAreNamedByNodeId) {
   EXPECT_THAT(NodeNames({Node("vm", "10.0.0.1"), Node("vm", "10.0.0.2"),
                          Node("other", "10.0.0.3")}),
               ElementsAre("10.0.0.1", "10.0.0.2", "other"));
 }
 
-TEST(NodeNames, ANumberWhereNothingElseTellsThemApart) {
+TEST(NodeNames, EqualNodesAreNumbered) {
   EXPECT_THAT(NodeNames({Node("vm", ""), Node("vm", "n"), Node("vm", "n")}),
               ElementsAre("vm#0", "vm#1", "vm#2"));
 }
 
-TEST(NodesJson, AndBack) {
+TEST(NodesJson, JsonRoundTrip) {
   NodesPage page;
   page.expected = 3;
   page.between = {agent::Found("nodes", "a, b")};
@@ -58,7 +58,7 @@ TEST(NodesJson, AndBack) {
   EXPECT_EQ(read->reports[1].findings[0].what, "\"64\" MiB");
 }
 
-TEST(NodesJson, WhatIsNoPageIsRefused) {
+TEST(NodesJson, InvalidJsonIsRejected) {
   for (const char* text : {"", "[]", "{}", R"({"between": {"findings": []}})",
                            R"({"between": 1, "nodes": []})",
                            R"({"between": {"findings": []}, "nodes": [1]})"}) {

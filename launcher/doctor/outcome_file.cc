@@ -18,7 +18,7 @@
 namespace muster::launcher {
 namespace {
 
-// A page of a thousand nodes is far below it.
+// Well above the page of a thousand nodes.
 constexpr size_t kMaxBytes = 64 << 20;
 
 }  // namespace

@@ -11,10 +11,11 @@ namespace muster::launcher {
 namespace {
 
 constexpr std::string_view kMark = "muster-doctor:";
-// In base 64 far below what a console's line may have.
+// Bytes in one line; in base 64 well below the limit of a console line.
 constexpr size_t kPiece = 24 << 10;
 
-// "INDEX/COUNT:BASE64"; false: it is none, or not the next one.
+// Appends the data of the line "INDEX/COUNT:BASE64" to `text`. Returns false if
+// the line has another format or is not the next one.
 bool Append(const std::string& part, int& next, int& count, std::string& text) {
   const size_t slash = part.find('/');
   const size_t colon = part.find(':');

@@ -17,7 +17,7 @@ std::string Prefixed(const std::string& lines) {
   return all;
 }
 
-TEST(OutcomeLines, ATextOfAnyBytesComesBackBehindPrefixes) {
+TEST(OutcomeLines, AnyBytesAreDecodedFromPrefixedLines) {
   std::string text;
   for (int i = 0; i < 100'000; ++i) text.push_back(static_cast<char>(i * 7));
   const std::string lines = OutcomeLines(text);
@@ -30,19 +30,19 @@ TEST(OutcomeLines, ATextOfAnyBytesComesBackBehindPrefixes) {
   EXPECT_EQ(read.rest, "");
 }
 
-TEST(OutcomeLines, AnEmptyTextIsNotNone) {
+TEST(OutcomeLines, AnEmptyTextIsDecodedAsText) {
   EXPECT_EQ(ReadOutcomeLines(OutcomeLines("")).text, "");
   EXPECT_FALSE(ReadOutcomeLines("").text.has_value());
 }
 
-TEST(OutcomeLines, WhatElseWasPrintedIsKeptApart) {
+TEST(OutcomeLines, OtherLinesAreReturnedSeparately) {
   const ReadOutcome read =
       ReadOutcomeLines(absl::StrCat("srun: hm\n", OutcomeLines("x"), "end"));
   EXPECT_EQ(read.text, "x");
   EXPECT_EQ(read.rest, "srun: hm\nend\n");
 }
 
-TEST(OutcomeLines, AMissingOrSpoiltLineIsNoText) {
+TEST(OutcomeLines, AMissingOrInvalidLineGivesNoText) {
   const std::string lines = OutcomeLines(std::string(60'000, 'a'));
   const size_t second = lines.find('\n') + 1;
   EXPECT_FALSE(ReadOutcomeLines(lines.substr(0, second)).text.has_value());

@@ -31,8 +31,8 @@ absl::StatusOr<CapturedOutput> Capture(const Environment& environment) {
       NonEmptyEnvironmentValue(environment, "TMPDIR").value_or("/tmp"));
 }
 
-// The page that a job's worker printed into `output`; of no nodes, if nothing
-// came of it.
+// Decodes the page that a worker printed into `output`. No nodes: there is
+// none.
 NodesPage PageIn(const std::string& output) {
   const ReadOutcome outcome = ReadOutcomeLines(output);
   std::fputs(outcome.rest.c_str(), stderr);
@@ -46,7 +46,8 @@ absl::StatusOr<int> Tell(const DoctorRequest& request,
   for (agent::Finding& absent : FindAbsent(expected, page.reports)) {
     page.between.push_back(std::move(absent));
   }
-  // Nodes that can be reached and yet told nothing: something else is wrong.
+  // No node reported, although no host is known to have failed: the cause is
+  // another one, which has been printed.
   if (page.reports.empty() && expected.why.empty()) {
     return absl::NotFoundError("no node has told anything");
   }
@@ -59,8 +60,8 @@ absl::StatusOr<int> Tell(const DoctorRequest& request,
   return printed ? ExitCodeOf(WorstOfPage(page)) : 1;
 }
 
-// Every host counts, and those that answer do not wait for the others; the
-// others' ranks would be out of their range.
+// Changes the plan so that the job starts with all hosts that answer. Node
+// ranks are removed: ranks of missing hosts would leave gaps.
 void WithThoseThatAnswer(const RunOptions& options, RemotePlan& plan) {
   plan.least = 1;
   plan.beginning = Beginning::kWithAllThatAnswer;
@@ -110,7 +111,8 @@ absl::StatusOr<int> RunOverSlurm(const DoctorRequest& request,
   ExpectedNodes expected;
   std::vector<std::string> meeting = {
       absl::StrCat("--rdzv-conf=", DoctorsRdzvConf(options))};
-  // A job of several parts has a list for each of them.
+  // A heterogeneous job has one node list for each component, which are not
+  // read.
   if (!NonEmptyEnvironmentValue(environment, "SLURM_HET_SIZE")) {
     expected.names = SlurmNodes(environment);
     const bool is_given = options.remote.given.count("nnodes") > 0;

@@ -13,14 +13,15 @@
 
 namespace muster::launcher {
 
-// `launch doctor --nodes` with --hostfile or --slurm: starts the nodes' agents
-// from here, and prints the page of those that came together with what is known
-// of the others. The page's exit code. Call while the process has one thread.
+// Implements `launch doctor --nodes` with --hostfile or --slurm: starts the
+// agents of all nodes from this machine, and prints the page of the nodes that
+// came, with what is known about the others. Returns the page's exit code. Call
+// while the process has one thread.
 //
-// `options`: of the job without what its worker must know; for Slurm, `launch`
-// runs `arguments`, which say the same.
+// `options`: those of the job, without the worker's own flags. With Slurm,
+// `launch` is called with `arguments`, which are the same options.
 //
-// NotFound: no page came of it, for a reason that was said.
+// NotFound: there is no page; the reason has been printed.
 absl::StatusOr<int> RunOverSsh(
     const DoctorRequest& request, const RunOptions& options,
     const std::map<std::string, std::string>& environment, const Voice& voice);

@@ -8,7 +8,7 @@ namespace muster::launcher {
 std::vector<std::string> WorkerArguments(
     const DoctorRequest& request, const std::string& launch_path,
     const std::vector<std::string>& worker) {
-  // A node that a check of the run would keep out is one to be looked at.
+  // Health checks must not keep out a node that the doctor is to examine.
   std::vector<std::string> arguments = {"--nproc-per-node=1",
                                         "--max-restarts=0",
                                         "--health-command=",

@@ -8,10 +8,10 @@
 
 namespace muster::launcher {
 
-// The command line of the job that `launch doctor --nodes` is, behind the flags
-// that were given: "--nproc-per-node=1 … LAUNCH doctor --as-node=FILE …".
-// `launch_path`: of this program; `worker`: how its worker tells its outcome,
-// and what it must know besides. Pure.
+// The arguments of the job that `launch doctor --nodes` starts; they follow the
+// given flags: "--nproc-per-node=1 … LAUNCH doctor --as-node=FILE …".
+// `launch_path`: the path of this program; `worker`: the flags that tell the
+// worker where its result goes, and more. Pure.
 std::vector<std::string> WorkerArguments(
     const DoctorRequest& request, const std::string& launch_path,
     const std::vector<std::string>& worker);

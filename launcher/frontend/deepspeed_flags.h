@@ -8,11 +8,12 @@
 
 namespace muster::launcher {
 
-// The flags of DeepSpeed's launcher (0.19), --help with what becomes of each.
+// The flags of DeepSpeed's launcher (0.19). The help text of each flag says
+// what `launch` does with the flag.
 std::vector<Flag> DeepSpeedFlags();
 
-// `error` with DeepSpeed's spelling of its flags and of those that they have
-// become: --num_gpus.
+// Rewrites the flag names in `error` as DeepSpeed's users know them:
+// --nproc-per-node becomes --num_gpus, --num-gpus becomes --num_gpus.
 absl::Status InDeepSpeedsWords(const absl::Status& error);
 
 }  // namespace muster::launcher

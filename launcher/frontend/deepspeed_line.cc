@@ -102,7 +102,7 @@ class Translator {
       if (!Given(name)) continue;
       const absl::StatusOr<int> read = Number(name, 0, most);
       if (!read.ok()) return read.status();
-      // 0 and -1 are DeepSpeed's "all".
+      // In DeepSpeed 0 and -1 mean all nodes or all GPUs.
       if (*read > 0) *number = *read;
     }
     return absl::OkStatus();
@@ -130,7 +130,7 @@ class Translator {
     return absl::OkStatus();
   }
 
-  // This node alone, without a host file.
+  // Without a host file: this node alone.
   absl::Status ReadThisNode() {
     if (nodes_.value_or(1) > 1) {
       return Refuse("num_nodes", "there is no host file with more nodes");
@@ -152,7 +152,8 @@ class Translator {
     return absl::OkStatus();
   }
 
-  // One of several nodes that somebody else starts.
+  // --no_ssh: this process is one of several nodes, which are started
+  // separately.
   absl::Status ReadNodeOf(const std::vector<Host>& hosts) {
     const absl::StatusOr<int> rank =
         Number("node-rank", 0, static_cast<int>(hosts.size()) - 1);
@@ -169,8 +170,8 @@ class Translator {
     return absl::OkStatus();
   }
 
-  // The allocation's nodes, also where they are one, or where no file names
-  // them. Of a host file only the numbers count: Slurm's own nodes are taken.
+  // --launcher slurm: uses the nodes of the allocation, even if there is only
+  // one and no host file. A host file gives only the number of nodes and slots.
   absl::Status ReadSlurm() {
     for (const char* const flag : {"include", "exclude"}) {
       if (Text(flag).empty()) continue;
@@ -222,7 +223,8 @@ class Translator {
     if (Given("master-port")) Add("master-port", Text("master-port"));
   }
 
-  // This node's workers and the GPUs that they see, as DeepSpeed numbers them.
+  // Sets the number of workers on this node and, with DeepSpeed's numbering,
+  // the GPUs that they see.
   void TakeSlots(const Host& host) {
     std::vector<int> slots = host.chosen_slots;
     const std::optional<int> count = gpus_.has_value() ? gpus_ : host.slots;

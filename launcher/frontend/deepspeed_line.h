@@ -12,16 +12,17 @@
 
 namespace muster::launcher {
 
-// Where DeepSpeed looks for a host file that nobody named.
+// The host file that DeepSpeed reads if no --hostfile is given.
 inline constexpr char kDeepSpeedHostFile[] = "/job/hostfile";
 
-// The path of the host file that `line` (of DeepSpeedFlags) asks for.
+// The path of the host file: --hostfile of `line` (which has DeepSpeedFlags),
+// or kDeepSpeedHostFile.
 std::string HostFileOf(const CommandLine& line);
 
-// The command line of DeepSpeed's launcher in our words. `hosts`: what its host
-// file holds; nothing: there is none, and this node is the only one. Pure.
-// InvalidArgument, one line that begins with the flag: what DeepSpeed refuses,
-// or what is not done here.
+// Translates a command line of DeepSpeed's launcher to one of `launch`.
+// `hosts`: the content of the host file; nullopt: there is no such file, and
+// only this node is used. Pure. InvalidArgument, one line that begins with the
+// flag: DeepSpeed rejects the flag too, or `launch` does not support it.
 absl::StatusOr<OwnLine> OwnLineOfDeepSpeed(
     const CommandLine& line, const std::optional<std::vector<Host>>& hosts);
 

@@ -41,7 +41,7 @@ std::string Refused(const Args& args, const Hosts& hosts = std::nullopt) {
   return std::string(Translate(args, hosts).status().message());
 }
 
-TEST(InDeepSpeedsWordsTest, FlagsAsTheyWereWritten) {
+TEST(InDeepSpeedsWordsTest, ErrorsHaveDeepSpeedsFlagNames) {
   const auto said = [](const char* error) {
     return std::string(
         InDeepSpeedsWords(absl::InvalidArgumentError(error)).message());
@@ -52,7 +52,7 @@ TEST(InDeepSpeedsWordsTest, FlagsAsTheyWereWritten) {
             "--no_ssh_check, --no_ssh, --hostfile=a-b");
 }
 
-TEST(OwnLineOfDeepSpeedTest, OneNode) {
+TEST(OwnLineOfDeepSpeedTest, OneHostRunsOnThisNode) {
   const OwnLine line = Of({"--num_gpus", "2", "train.py", "--num_gpus", "x"});
   EXPECT_THAT(line.args,
               ElementsAre("--nproc-per-node=2", "--framework-env=deepspeed",
@@ -65,13 +65,13 @@ TEST(OwnLineOfDeepSpeedTest, OneNode) {
               Contains("--nproc-per-node=gpu"));
 }
 
-TEST(OwnLineOfDeepSpeedTest, EveryGpuWhereNothingIsSaid) {
+TEST(OwnLineOfDeepSpeedTest, WithoutFlagsEveryGpuHasAWorker) {
   const OwnLine line = Of({"t"});
   EXPECT_THAT(line.args, Contains("--nproc-per-node=gpu"));
   EXPECT_THAT(line.variables, IsEmpty());
 }
 
-TEST(OwnLineOfDeepSpeedTest, ChosenGpusOfThisNode) {
+TEST(OwnLineOfDeepSpeedTest, SelectedGpusAreSetForThisNode) {
   const OwnLine line = Of({"-i", "localhost:0,2", "t"});
   EXPECT_THAT(line.args, Contains("--nproc-per-node=2"));
   EXPECT_THAT(line.variables, ElementsAre(Pair("CUDA_VISIBLE_DEVICES", "0,2")));
@@ -79,7 +79,7 @@ TEST(OwnLineOfDeepSpeedTest, ChosenGpusOfThisNode) {
   EXPECT_THAT(Refused({"-i", "elsewhere", "t"}), HasSubstr("elsewhere"));
 }
 
-TEST(OwnLineOfDeepSpeedTest, HowAProgramIsStarted) {
+TEST(OwnLineOfDeepSpeedTest, ProgramFlagsAreTranslated) {
   const OwnLine line =
       Of({"--no_python", "--no_local_rank", "--bind_cores_to_rank",
           "--enable_each_rank_log", "logs", "-q", "t"});
@@ -94,7 +94,7 @@ TEST(OwnLineOfDeepSpeedTest, HowAProgramIsStarted) {
   EXPECT_THAT(Of({"--log_level", "info", "t"}).args, Not(Contains("--quiet")));
 }
 
-TEST(OwnLineOfDeepSpeedTest, HostsAreReachedOverSsh) {
+TEST(OwnLineOfDeepSpeedTest, SeveralHostsAreStartedOverSsh) {
   const OwnLine line = Of({"-H", "hosts", "--include", "a@b:0", "--ssh_port",
                            "2222", "--master_port", "1234", "t"},
                           kTwo);
@@ -130,7 +130,7 @@ TEST(OwnLineOfDeepSpeedTest, SlurmStartsTheNodes) {
               Contains("--nnodes=3"));
 }
 
-TEST(OwnLineOfDeepSpeedTest, SlurmTakesSlotsThatAreAlikeAndNoFilter) {
+TEST(OwnLineOfDeepSpeedTest, SlurmNeedsEqualSlotsAndNoFilter) {
   Hosts alike = kTwo;
   alike->back().slots = 4;
   EXPECT_THAT(Of({"--launcher=slurm", "t"}, alike).args,
@@ -145,7 +145,7 @@ TEST(OwnLineOfDeepSpeedTest, SlurmTakesSlotsThatAreAlikeAndNoFilter) {
   }
 }
 
-TEST(OwnLineOfDeepSpeedTest, OneOfSeveralNodesWithoutSsh) {
+TEST(OwnLineOfDeepSpeedTest, NoSshRunsOneOfSeveralNodes) {
   const OwnLine line =
       Of({"--no_ssh", "--node_rank=1", "--master_addr=10.0.0.1", "t"}, kTwo);
   for (const char* const flag :
@@ -158,7 +158,7 @@ TEST(OwnLineOfDeepSpeedTest, OneOfSeveralNodesWithoutSsh) {
               HasSubstr("from 0 to 1"));
 }
 
-TEST(OwnLineOfDeepSpeedTest, WhatIsNotDoneIsNamed) {
+TEST(OwnLineOfDeepSpeedTest, UnsupportedFlagsAreRejected) {
   const Args kCases[] = {
       {"--autotuning=run", "t"}, {"--bind_core_list=0", "t"},
       {"--venv_script=x", "t"},  {"--save_pid", "t"},

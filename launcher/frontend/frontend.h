@@ -9,7 +9,7 @@
 
 namespace muster::launcher {
 
-// Whose command line this is.
+// The launcher whose command line is read.
 enum class Frontend {
   kLaunch,
   kTorchrun,
@@ -20,21 +20,23 @@ enum class Frontend {
 struct CalledAs {
   Frontend frontend = Frontend::kLaunch;
   std::vector<std::string> args;  // without the program's name
-  std::string name;  // "deepspeed", "launch -m deepspeed": for messages
+  // The called program in messages: "deepspeed", "launch -m deepspeed".
+  std::string name;
 };
 
-// By the name of the program (a link called torchrun, deepspeed or ds), or by
-// what would follow `python` in a command line that begins so: -m
-// torch.distributed.run, -m torch.distributed.launch, -m deepspeed. Pure.
+// Determines the frontend from the name of the program (a link called torchrun,
+// deepspeed or ds), or from arguments that begin with -m torch.distributed.run,
+// -m torch.distributed.launch or -m deepspeed. Pure.
 CalledAs WhoIsCalled(const std::string& program, std::vector<std::string> args);
 
-// Another launcher's command line in our own words.
+// Another launcher's command line, translated to flags of `launch`.
 struct OwnLine {
   std::vector<std::string> args;
-  std::map<std::string, std::string> variables;  // of this process
-  std::vector<std::string> remarks;              // one line each, said once
+  // Environment variables to set in this process.
+  std::map<std::string, std::string> variables;
+  std::vector<std::string> remarks;  // notices, one line each, printed once
   bool asks_help = false;
-  std::string help;  // asks_help: what is to be printed
+  std::string help;  // the text to print if asks_help
 };
 
 }  // namespace muster::launcher

@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(WhoIsCalledTest, ByTheProgramsName) {
+TEST(WhoIsCalledTest, TheProgramNameSelectsTheFrontend) {
   const struct {
     const char* program;
     Frontend frontend;
@@ -27,7 +27,7 @@ TEST(WhoIsCalledTest, ByTheProgramsName) {
   }
 }
 
-TEST(WhoIsCalledTest, ByTheModuleThatPythonWouldRun) {
+TEST(WhoIsCalledTest, AModuleArgumentSelectsTheFrontend) {
   CalledAs called =
       WhoIsCalled("launch", {"-m", "torch.distributed.run", "-m", "x"});
   EXPECT_EQ(called.frontend, Frontend::kTorchrun);

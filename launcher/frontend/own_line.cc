@@ -25,7 +25,7 @@ What becomes of each flag; more of them: launch --help.
 
 )";
 
-// Nothing: there is no such file, as DeepSpeed allows it.
+// nullopt: the file does not exist, which DeepSpeed allows.
 absl::StatusOr<std::optional<std::vector<Host>>> ReadHosts(
     const std::string& path) {
   const auto refuse = [&path](const absl::Status& why) {

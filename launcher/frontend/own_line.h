@@ -9,12 +9,14 @@
 
 namespace muster::launcher {
 
-// The command line of whoever is called, as one of `launch`; reads DeepSpeed's
-// host file. What runs a program begins with a flag unless `called` is kLaunch.
+// Translates the command line of the called launcher to one of `launch`. Reads
+// DeepSpeed's host file. If `called` is not kLaunch and the line starts a
+// program, the result begins with a flag, so that no word is taken for a
+// subcommand.
 absl::StatusOr<OwnLine> ReadOwnLine(const CalledAs& called,
                                     const std::vector<Flag>& flags);
 
-// What `launch` refuses, in the words of whoever is called.
+// Rewrites an error of `launch` with the flag names of the called launcher.
 absl::Status InCallersWords(Frontend frontend, const absl::Status& error);
 
 }  // namespace muster::launcher

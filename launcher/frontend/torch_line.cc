@@ -14,7 +14,8 @@ bool Holds(const CommandLine& line, const std::string& name) {
   return found != line.values.end() && found->second.back() != "0";
 }
 
-// torchrun's workers inherit its stdin. Agents on other hosts have none.
+// Under torchrun all workers inherit stdin. Agents on other hosts have no
+// stdin.
 void LetAllRead(const CommandLine& line, OwnLine& own) {
   for (const char* flag : {"hostfile", "slurm"}) {
     if (line.values.count(flag) > 0) return;
@@ -22,8 +23,9 @@ void LetAllRead(const CommandLine& line, OwnLine& own) {
   own.args.emplace_back("--stdin=all");
 }
 
-// torchrun asks no cluster: what its line leaves out is its own default, in a
-// batch script and in a step, too. Our own flags on the line ask for more.
+// torchrun does not read a cluster's variables: in a Slurm step, too, a flag
+// that is not given has torchrun's default. --cluster, --slurm and --config are
+// flags of `launch` only, so a user who gives them wants these variables read.
 void LeaveClusterOut(const CommandLine& line, OwnLine& own) {
   for (const char* flag : {"cluster", "slurm", "config"}) {
     if (line.values.count(flag) > 0) return;
@@ -35,7 +37,7 @@ void LeaveClusterOut(const CommandLine& line, OwnLine& own) {
 
 absl::StatusOr<OwnLine> OwnLineOfTorchrun(
     const std::vector<Flag>& flags, const std::vector<std::string>& args) {
-  // So that an error names what was written.
+  // Parsed here so that an error quotes the user's own arguments.
   const absl::StatusOr<CommandLine> line = ParseCommandLine(flags, args);
   if (!line.ok()) return line.status();
   OwnLine own;

@@ -10,16 +10,18 @@
 
 namespace muster::launcher {
 
-// torchrun's command line: our own flags are a superset of its; but its program
-// runs under Python whatever it is called, and the cluster around it says
-// nothing (--cluster=none), unless --cluster, --slurm or --config is given.
-// Pure. Errors as ParseCommandLine's.
+// Translates torchrun's command line. `launch` has all flags of torchrun. There
+// are two differences: the program is always run by Python, whatever its name,
+// and the variables of a cluster are not read (--cluster=none) unless
+// --cluster, --slurm or --config is given. Pure. Errors: those of
+// ParseCommandLine.
 absl::StatusOr<OwnLine> OwnLineOfTorchrun(const std::vector<Flag>& flags,
                                           const std::vector<std::string>& args);
 
-// torch.distributed.launch's: --use-env besides, and without it the program
-// finds --local-rank=N.
-// InvalidArgument: --no-python without --use-env, as there.
+// Translates the command line of torch.distributed.launch, which has the
+// additional flag --use-env. Without --use-env the program gets the argument
+// --local-rank=N. InvalidArgument: --no-python without --use-env, which PyTorch
+// rejects as well.
 absl::StatusOr<OwnLine> OwnLineOfTorchLaunch(
     const std::vector<Flag>& flags, const std::vector<std::string>& args);
 

@@ -22,7 +22,7 @@ const std::vector<Flag>& Flags() {
   return flags;
 }
 
-TEST(OwnLineOfTorchrunTest, TheProgramIsPythons) {
+TEST(OwnLineOfTorchrunTest, TheProgramIsRunByPython) {
   const absl::StatusOr<OwnLine> line = OwnLineOfTorchrun(
       Flags(), Args{"--nproc_per_node=2", "-r", "3", "train", "--use-env"});
   ASSERT_TRUE(line.ok()) << line.status();
@@ -31,8 +31,8 @@ TEST(OwnLineOfTorchrunTest, TheProgramIsPythons) {
                                       "-r", "3", "train", "--use-env"));
 }
 
-TEST(OwnLineOfTorchrunTest, SlurmIsNotAskedUnlessOnTheLine) {
-  // Of a step with two tasks on each of its nodes.
+TEST(OwnLineOfTorchrunTest, SlurmIsReadOnlyIfTheLineAsks) {
+  // The environment of a Slurm step with two tasks on each node.
   const std::map<std::string, std::string> step = {
       {"SLURM_JOB_ID", "41"},        {"SLURM_JOB_NODELIST", "n[1-2]"},
       {"SLURM_STEP_ID", "0"},        {"SLURM_STEP_NODELIST", "n[1-2]"},
@@ -67,7 +67,7 @@ TEST(OwnLineOfTorchrunTest, SlurmIsNotAskedUnlessOnTheLine) {
   }
 }
 
-TEST(OwnLineOfTorchrunTest, ItsCompletion) {
+TEST(OwnLineOfTorchrunTest, CompletionIsKept) {
   EXPECT_THAT(
       OwnLineOfTorchrun(Flags(), Args{"--print-completion", "zsh"})->args,
       ElementsAre("--python", "--stdin=all", "--cluster=none",
@@ -81,7 +81,7 @@ TEST(OwnLineOfTorchrunTest, AnUnknownFlagIsNamed) {
               HasSubstr("--nndoes: unknown flag"));
 }
 
-TEST(OwnLineOfTorchLaunchTest, TheLocalRankIsAnArgument) {
+TEST(OwnLineOfTorchLaunchTest, TorchLaunchPassesLocalRankAsArgument) {
   absl::StatusOr<OwnLine> line =
       OwnLineOfTorchLaunch(Flags(), Args{"--nproc_per_node", "2", "t.py"});
   ASSERT_TRUE(line.ok()) << line.status();
@@ -91,7 +91,7 @@ TEST(OwnLineOfTorchLaunchTest, TheLocalRankIsAnArgument) {
                           "2", "t.py"));
 }
 
-TEST(OwnLineOfTorchLaunchTest, UnlessTheEnvironmentIsUsed) {
+TEST(OwnLineOfTorchLaunchTest, WithUseEnvThereIsNoLocalRankArgument) {
   for (const char* const flag : {"--use-env", "--use_env"}) {
     const absl::StatusOr<OwnLine> line =
         OwnLineOfTorchLaunch(Flags(), Args{flag, "t.py", "--use_env"});
@@ -101,7 +101,7 @@ TEST(OwnLineOfTorchLaunchTest, UnlessTheEnvironmentIsUsed) {
   }
 }
 
-TEST(OwnLineOfTorchLaunchTest, WithoutPythonTheEnvironmentMustBeUsed) {
+TEST(OwnLineOfTorchLaunchTest, NoPythonNeedsUseEnv) {
   EXPECT_FALSE(OwnLineOfTorchLaunch(Flags(), Args{"--no-python", "t"}).ok());
   EXPECT_TRUE(
       OwnLineOfTorchLaunch(Flags(), Args{"--no-python", "--use-env", "t"})

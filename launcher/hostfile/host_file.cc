@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kLongestName = 255;
 
-// What one line says.
+// One parsed line of a host file.
 struct Entry {
   std::string name;
   std::string user;
@@ -20,7 +20,8 @@ struct Entry {
   std::optional<int> max_slots;
 };
 
-// Shown in messages: short, and without what a terminal would obey.
+// Quotes text from the file for a message: at most 60 characters, with control
+// characters replaced by '?'.
 std::string Quoted(std::string_view text) {
   constexpr size_t kShown = 60;
   std::string shown = "'";
@@ -49,11 +50,11 @@ bool IsBlank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-// The words of a line without its comment; "slots = 4" is one word.
+// Splits a line into words and removes the comment. "slots = 4" is one word.
 std::vector<std::string> Words(std::string_view line) {
   line = line.substr(0, line.find('#'));
   std::vector<std::string> words;
-  bool joins = false;  // the next word belongs to the last one
+  bool joins = false;  // whether the last word ended with '='
   size_t at = 0;
   while (at < line.size()) {
     if (IsBlank(line[at])) {
@@ -86,7 +87,8 @@ absl::StatusOr<int> ReadSlots(std::string_view text) {
       Quoted(text), " is not a number of slots; write 1 to ", kMaxSlots));
 }
 
-// HOST, HOST:N, [V6]:N, with USER@ before it.
+// Parses the first word of a line: HOST, HOST:N or [V6]:N, each also after
+// USER@.
 absl::Status ReadHost(std::string_view word, Entry& entry) {
   const std::string_view whole = word;
   const size_t at = word.rfind('@');
@@ -131,7 +133,7 @@ absl::Status ReadHost(std::string_view word, Entry& entry) {
   return absl::OkStatus();
 }
 
-// One word behind the host: KEY=VALUE.
+// Parses a word after the host: KEY=VALUE.
 absl::Status ReadKey(const std::string& word, Entry& entry) {
   const size_t equals = word.find('=');
   std::string key = word.substr(0, equals);
@@ -172,7 +174,7 @@ absl::StatusOr<Entry> ReadLine(const std::vector<std::string>& words) {
   return entry;
 }
 
-// A host in the making.
+// The state of a host while its lines are added up.
 struct Sum {
   size_t place = 0;
   std::optional<int> max_slots;
@@ -232,7 +234,7 @@ absl::StatusOr<std::vector<Host>> ParseHostFile(std::string_view text) {
     return Wrong(absl::StrCat("is longer than ", kMaxHostFileBytes >> 20,
                               " MiB: is this a host file?"));
   }
-  // Windows' editors begin a file with it.
+  // Editors on Windows write a byte order mark at the start of a file.
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
     text.remove_prefix(kByteOrderMark.size());

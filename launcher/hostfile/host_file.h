@@ -10,16 +10,16 @@
 
 namespace muster::launcher {
 
-// One host of a job.
+// One host of a job, from a host file.
 struct Host {
-  std::string name;  // a host name, an ssh alias or an address, no brackets
-  std::string user;  // empty: ssh's own choice
-  // How many workers the file asks for; nullopt: it does not say.
+  std::string name;  // host name, ssh alias or address (without brackets)
+  std::string user;  // empty: ssh chooses the user
+  // Number of workers on the host; nullopt: the file does not give it.
   std::optional<int> slots;
-  // After a filter that names slots: those, in its order. Empty: all.
+  // The slots that a filter selected, in the filter's order. Empty: all slots.
   std::vector<int> chosen_slots;
 
-  // What ssh is given: name, or user@name.
+  // The destination argument for ssh: NAME or USER@NAME.
   std::string Destination() const;
 
   bool operator==(const Host&) const = default;
@@ -29,21 +29,22 @@ inline constexpr size_t kMaxHosts = 100'000;
 inline constexpr size_t kMaxHostFileBytes = 8 << 20;
 inline constexpr int kMaxSlots = 4096;
 
-// Reads a host file in any of the forms
+// Reads a host file in any of these formats:
 //
 //   host  host slots=4  host slots=4 max_slots=8      DeepSpeed, Open MPI
 //   host:4                                            MPICH
 //
-// with user@host, user=NAME, IPv6 addresses (in brackets before :4), comments
-// after '#' and blank lines. Hosts keep the order of their first line. A host
-// on several lines has the sum of their slots, where a line without a number
-// counts as one, as in Open MPI; DeepSpeed refuses that.
+// also with user@host, user=NAME, IPv6 addresses (in brackets if :4 follows),
+// comments after '#' and blank lines. Hosts keep the order of their first line.
+// The slots of a host that is on several lines are added; a line without a
+// number counts as one slot, as in Open MPI. (DeepSpeed rejects a repeated
+// host.)
 //
 // InvalidArgument, one line: "line 3: what is wrong; what to write".
 absl::StatusOr<std::vector<Host>> ParseHostFile(std::string_view text);
 
-// Whether `name` can stand as a host on ssh's command line: no option, no
-// character that a shell or ssh's configuration takes for something else.
+// Whether `name` is safe as a host on ssh's command line: it is not an option,
+// and has no character that is special for a shell or in ssh's configuration.
 bool IsHostName(std::string_view name);
 
 }  // namespace muster::launcher

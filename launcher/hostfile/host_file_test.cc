@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// "name*slots" each, or the error.
+// Returns "name*slots" for each host, or the error.
 std::string Read(std::string_view text) {
   const absl::StatusOr<std::vector<Host>> hosts = ParseHostFile(text);
   if (!hosts.ok()) return std::string(hosts.status().message());
@@ -23,37 +23,37 @@ std::string Read(std::string_view text) {
   return shown;
 }
 
-TEST(HostFile, DeepSpeedsForm) {
+TEST(HostFile, ReadsDeepSpeedsFormat) {
   EXPECT_EQ(Read("worker-0 slots=4\nworker-1 slots=2\n"),
             "worker-0*4 worker-1*2");
 }
 
-TEST(HostFile, OpenMpisForm) {
+TEST(HostFile, ReadsOpenMpisFormat) {
   EXPECT_EQ(Read("a slots=2 max_slots=4\nb slots = 3\tmax-slots=3\nc\n"),
             "a*2 b*3 c");
   EXPECT_EQ(Read("a user=me slots=1\nb count=2"), "me@a*1 b*2");
 }
 
-TEST(HostFile, RepeatedHostsAddUp) {
+TEST(HostFile, SlotsOfRepeatedHostsAreAdded) {
   EXPECT_EQ(Read("a\nb slots=2\na\nb slots=3\n"), "a*2 b*5");
   EXPECT_EQ(Read("a slots=2 max_slots=3\na slots=2\n"),
             "line 2: 'a' has 4 slots in all, but max_slots=3");
 }
 
-TEST(HostFile, MpichsForm) {
+TEST(HostFile, ReadsMpichsFormat) {
   EXPECT_EQ(Read("a:4\nme@b:2\nc:1 # the last\n"), "a*4 me@b*2 c*1");
 }
 
-TEST(HostFile, AddressesAndUsers) {
+TEST(HostFile, ReadsAddressesAndUsers) {
   EXPECT_EQ(Read("10.0.0.1:2\nfe80::1\n[fe80::2]:3\n[::1]\nu@[::2] slots=1"),
             "10.0.0.1*2 fe80::1 fe80::2*3 ::1 u@::2*1");
 }
 
-TEST(HostFile, CommentsBlankLinesAndForeignLineEnds) {
+TEST(HostFile, CommentsBlankLinesAndCarriageReturnsAreSkipped) {
   EXPECT_EQ(Read("# all\r\n\r\n  a slots=1  # one\r\n\t\nb"), "a*1 b");
 }
 
-TEST(HostFile, AByteOrderMarkAtTheBeginningIsNoPartOfAName) {
+TEST(HostFile, AByteOrderMarkIsSkipped) {
   EXPECT_EQ(Read("\xef\xbb\xbf"
                  "a slots=1\nb"),
             "a*1 b");
@@ -84,7 +84,7 @@ TEST(HostFile, ErrorsNameTheLineAndSayWhatToWrite) {
               StartsWith("line 2: 'a' has 4097 slots"));
 }
 
-TEST(HostFile, NothingThatSshWouldTakeForAnOption) {
+TEST(HostFile, NamesThatAreSshOptionsAreRejected) {
   EXPECT_THAT(Read("-oProxyCommand=x"), StartsWith("line 1: "));
   EXPECT_THAT(Read("-v@a"), StartsWith("line 1: "));
   EXPECT_THAT(Read("a;b"), StartsWith("line 1: "));
@@ -94,7 +94,7 @@ TEST(HostFile, NothingThatSshWouldTakeForAnOption) {
   EXPECT_TRUE(IsHostName(std::string(255, 'a')));
 }
 
-TEST(HostFile, HasAnEnd) {
+TEST(HostFile, TooLongFilesAreRejected) {
   EXPECT_THAT(Read(std::string(kMaxHostFileBytes + 1, '#')),
               StartsWith("is longer than 8 MiB"));
 }

@@ -13,10 +13,10 @@
 namespace muster::launcher {
 namespace {
 
-// One HOST[:SLOT,...].
+// One entry of a filter: HOST[:SLOT,...].
 struct Specification {
   std::string host;
-  std::optional<std::vector<int>> slots;  // nullopt: all
+  std::optional<std::vector<int>> slots;  // nullopt: all slots
 };
 
 absl::Status Wrong(const std::string& what) {

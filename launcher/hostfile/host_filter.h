@@ -9,16 +9,16 @@
 
 namespace muster::launcher {
 
-// DeepSpeed's --include and --exclude: HOST[:SLOT,...][@HOST[:SLOT,...]...],
-// such as worker-0@worker-1:0,2. Slots count from 0. An IPv6 address with slots
-// stands in brackets.
+// Applies DeepSpeed's --include or --exclude,
+// HOST[:SLOT,...][@HOST[:SLOT,...]...], for example worker-0@worker-1:0,2.
+// Slots are numbered from 0. An IPv6 address with slots must be in brackets.
 //
-// Included hosts and slots are kept, or excluded ones left out; hosts keep the
-// file's order, and one without slots left goes. A host's last specification
-// holds for --include; those of --exclude add up.
+// Returns the hosts that remain, in the file's order. A host without remaining
+// slots is removed. If --include names a host twice, the last entry counts;
+// several entries of --exclude for one host add up.
 //
-// InvalidArgument, one line that begins with the flag: both are given, a host
-// that is not in the file, a slot that the host does not have, or nothing left.
+// InvalidArgument, one line that begins with the flag: both flags are given, a
+// host is not in the file, a host does not have the slot, or no host remains.
 absl::StatusOr<std::vector<Host>> FilterHosts(std::vector<Host> hosts,
                                               const std::string& include,
                                               const std::string& exclude);

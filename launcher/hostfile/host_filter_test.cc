@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 constexpr char kHosts[] =
     "worker-0 slots=4\nworker-1 slots=4\nplain\n::1 slots=2\n";
 
-// "name" or "name:slots" each, or the error.
+// Returns "name" or "name:slots" for each host, or the error.
 std::string Filter(const std::string& include, const std::string& exclude) {
   const absl::StatusOr<std::vector<Host>> hosts =
       FilterHosts(*ParseHostFile(kHosts), include, exclude);
@@ -28,25 +28,25 @@ std::string Filter(const std::string& include, const std::string& exclude) {
   return shown;
 }
 
-TEST(HostFilter, NothingAskedChangesNothing) {
+TEST(HostFilter, WithoutFilterAllHostsStay) {
   EXPECT_EQ(Filter("", ""), "worker-0 worker-1 plain ::1");
 }
 
-TEST(HostFilter, Include) {
+TEST(HostFilter, IncludeKeepsHostsAndSlots) {
   EXPECT_EQ(Filter("worker-0@worker-1:0,2", ""), "worker-0 worker-1:0,2");
   EXPECT_EQ(Filter("plain:7@[::1]:1", ""), "plain:7 ::1:1");
 }
 
-TEST(HostFilter, TheFilesOrderHolds) {
+TEST(HostFilter, HostsKeepTheFilesOrder) {
   EXPECT_EQ(Filter("worker-1@worker-0", ""), "worker-0 worker-1");
 }
 
-TEST(HostFilter, SlotsTwiceCountOnceAndTheLastWordHolds) {
+TEST(HostFilter, RepeatedSlotsCountOnceAndTheLastEntryWins) {
   EXPECT_EQ(Filter("worker-0:1,1,0", ""), "worker-0:1,0");
   EXPECT_EQ(Filter("worker-0:1@worker-0:2", ""), "worker-0:2");
 }
 
-TEST(HostFilter, Exclude) {
+TEST(HostFilter, ExcludeRemovesHostsAndSlots) {
   EXPECT_EQ(Filter("", "worker-1:0@plain"), "worker-0 worker-1:1,2,3 ::1");
   EXPECT_EQ(Filter("", "worker-1:0@worker-1:3@plain@::1"),
             "worker-0 worker-1:1,2");
@@ -54,7 +54,7 @@ TEST(HostFilter, Exclude) {
   EXPECT_EQ(Filter("", "worker-0:1@worker-0@plain@::1"), "worker-1");
 }
 
-TEST(HostFilter, Errors) {
+TEST(HostFilter, ErrorsNameTheFlag) {
   EXPECT_EQ(Filter("worker-0", "worker-1"),
             "--include: does not go with --exclude; give one of the two");
   EXPECT_EQ(Filter("worker-7", ""),

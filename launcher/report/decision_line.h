@@ -8,9 +8,10 @@
 
 namespace muster::launcher {
 
-// One decision as `launch watch` prints it, ending in a newline:
+// Formats one decision of the coordinator as `launch watch` prints it, with a
+// newline at the end:
 // "2026-03-01 14:05:09 UTC  round 2  break   host-b  rank 3 was killed…".
-// `unix_time`: seconds since 1970 at which it was heard. Pure.
+// `unix_time`: when the decision was received, in seconds since 1970. Pure.
 std::string DecisionLine(const rendezvous::Decision& decision, double unix_time,
                          TextStyle style);
 

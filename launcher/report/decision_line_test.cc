@@ -11,7 +11,7 @@ rendezvous::Decision Break() {
   return {"break", 2, "host-b", "rank 3 was killed by SIGKILL"};
 }
 
-TEST(DecisionLineTest, ForPeople) {
+TEST(DecisionLineTest, ShowsTimeRoundDecisionAndReason) {
   EXPECT_EQ(DecisionLine(Break(), kTime, TextStyle::kPlain),
             "2026-02-17 14:11:11 UTC  round 2  break    host-b: rank 3 was "
             "killed by SIGKILL\n");

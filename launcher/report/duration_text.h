@@ -7,9 +7,9 @@
 
 namespace muster::launcher {
 
-// A duration in two units that fit its size: "0.04s", "7.5s", "2m 03s",
-// "5h 07m", "3d 04h". Rounded down, so that it never shows time that has not
-// passed; negative ones show as zero. Pure.
+// Formats a duration with the one or two units that fit its size: "0.04s",
+// "7.5s", "2m 03s", "5h 07m", "3d 04h". Rounds down. A negative duration is
+// shown as zero. Pure.
 std::string DurationText(Duration duration);
 
 }  // namespace muster::launcher

@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-TEST(DurationTextTest, TwoUnitsThatFit) {
+TEST(DurationTextTest, HasTheTwoUnitsThatFit) {
   struct {
     Duration duration;
     const char* text;

@@ -11,7 +11,8 @@ namespace {
 
 std::string Number(int64_t value) { return std::to_string(value); }
 
-// Signals that nobody sends to stop a worker: it crashed by itself.
+// Signals that mean a crash: people and programs do not send them to stop a
+// worker.
 bool IsCrash(int signal) {
   switch (signal) {
     case SIGABRT:

@@ -7,23 +7,27 @@
 
 namespace muster::launcher {
 
-// How people name the parts of a failure. Everything here is pure.
+// Texts for people about a worker's or a node's failure. All functions are
+// pure.
 
-// What happened: "exit code 3", "killed by SIGSEGV (signal 11)", "could not be
-// started", "stopped by us with SIGTERM", "crashed with SIGSEGV while the round
-// was being stopped", "node lost", "hung".
+// The kind of the failure: "exit code 3", "killed by SIGSEGV (signal 11)",
+// "could not be started", "stopped by us with SIGTERM", "crashed with SIGSEGV
+// while the round was being stopped", "node lost", "hung".
 std::string EndText(const rendezvous::Failure& failure);
 
-// Who it was: "rank 3 (local rank 1), pid 4242"; empty where it was a node.
+// The failed worker: "rank 3 (local rank 1), pid 4242". Empty if the failure is
+// a node's.
 std::string WorkerText(const rendezvous::Failure& failure);
 
-// What was said of it beyond EndText, with which messages often begin.
+// The failure's message without the text of EndText, with which many messages
+// begin.
 std::string MessageText(const rendezvous::Failure& failure);
 
-// The host, and the node's id where that is not the same.
+// The host's name, followed by the node's id if the two are different.
 std::string NodeText(const rendezvous::Failure& failure);
 
-// What usually lies behind an end that says little by itself; often empty.
+// A hint at the usual cause of a failure that explains little itself, such as
+// SIGKILL. Empty for most failures.
 std::string HintText(const rendezvous::Failure& failure);
 
 }  // namespace muster::launcher

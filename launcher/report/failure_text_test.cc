@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TEST(FailureTextTest, EachKindOfEnd) {
+TEST(FailureTextTest, EachKindOfEndHasItsText) {
   rendezvous::Failure failure;
   failure.exit_code = 3;
   EXPECT_EQ(EndText(failure), "exit code 3");
@@ -49,7 +49,7 @@ TEST(FailureTextTest, NamesWorkersAndNodes) {
   EXPECT_EQ(WorkerText(failure), "rank 3 (local rank 1), pid 42");
 }
 
-TEST(FailureTextTest, AMessageDoesNotSayTheEndAgain) {
+TEST(FailureTextTest, TheMessageDoesNotRepeatTheEnd) {
   rendezvous::Failure failure;
   failure.exit_code = 3;
   failure.message = "exit code 3: ValueError: x";
@@ -60,7 +60,7 @@ TEST(FailureTextTest, AMessageDoesNotSayTheEndAgain) {
   EXPECT_EQ(MessageText(failure), "ValueError: x");
 }
 
-TEST(FailureTextTest, AKillThatWasNotOursGetsAHint) {
+TEST(FailureTextTest, AForeignSigkillHasAHint) {
   rendezvous::Failure failure;
   failure.kind = rendezvous::FailureKind::kSignal;
   failure.signal = SIGKILL;
@@ -72,7 +72,7 @@ TEST(FailureTextTest, AKillThatWasNotOursGetsAHint) {
   EXPECT_THAT(HintText(failure), IsEmpty());
 }
 
-TEST(FailureTextTest, AWorkersStatus75IsExplained) {
+TEST(FailureTextTest, ExitStatus75HasAHint) {
   rendezvous::Failure failure;
   failure.exit_code = 3;
   EXPECT_THAT(HintText(failure), IsEmpty());

@@ -9,34 +9,35 @@
 
 namespace muster::launcher {
 
-// Puts a summary together line by line, none wider than the target (but for
-// words that must not be broken) and none with trailing blanks. Pure.
+// Builds a summary line by line. No line is wider than the target, except for
+// words that must stay whole, and no line ends with blanks. Pure.
 class FramedText {
  public:
   explicit FramedText(const TextTarget& target) : target_(target) {}
 
-  // A line of `c` from edge to edge.
+  // Adds a line that repeats `c` over the full width.
   void Rule(char c);
   void Blank();
 
-  // `left`, inked, and `right` at the right edge.
+  // Adds a line with `left`, in the style of `ink`, at the left edge and
+  // `right` at the right edge.
   void Title(const std::string& left, Ink ink, const std::string& right);
 
-  // "TEXT (remark)".
+  // Adds the line "TEXT (remark)".
   void Heading(const std::string& text, const std::string& remark, Ink ink);
 
-  // Text from somewhere else, wrapped.
+  // Adds a text that is not ours, such as a reason, wrapped to the width.
   void Paragraph(std::string_view text);
 
-  // A label and, beside it, printable lines, each wrapped on its own. Nothing
-  // where there are none.
+  // Adds a label and, to its right, printable lines, each wrapped separately.
+  // Adds nothing if `lines` is empty.
   void Field(const std::string& label, const std::vector<std::string>& lines);
 
-  // The same for lines of a program, such as a traceback: none is broken, so
-  // that `File "x.py", line 3` stays whole and a terminal can open it.
+  // Like Field, for the lines of a program, such as a traceback. Lines are not
+  // wrapped, so that a terminal can open `File "x.py", line 3`.
   void Quote(const std::string& label, const std::vector<std::string>& lines);
 
-  // One line, wrapped, at the fields' indentation.
+  // Adds one line, wrapped, with the indentation of the fields.
   void Indented(const std::string& line);
 
   std::string Take() { return std::move(text_); }

@@ -5,7 +5,7 @@
 
 namespace muster::launcher {
 
-// Lower-case names, the same in tables and in JSON. Pure.
+// The lower-case names of these values, in tables and in JSON. Pure.
 const char* PhaseText(rendezvous::JobPhase phase);  // "gathering", "running", …
 const char* PhaseText(rendezvous::NodePhase phase);  // "idle", "running", …
 const char* HealthText(

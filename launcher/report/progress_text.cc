@@ -11,9 +11,13 @@
 namespace muster::launcher {
 namespace {
 
-constexpr size_t kMaxRanks = 16;    // shown one by one
-constexpr size_t kMaxLaggards = 8;  // of more than those
-constexpr size_t kMaxLines = 8;     // again and again
+// More ranks than these are not all shown in ProgressTable.
+constexpr size_t kMaxRanks = 16;
+// Rows of ProgressTable if there are more than kMaxRanks ranks.
+constexpr size_t kMaxLaggards = 8;
+// More ranks than these are not all shown in RankLines, which `launch watch`
+// repeats.
+constexpr size_t kMaxLines = 8;
 constexpr int kMaxHostColumns = 24;
 
 std::string LossText(double loss) {
@@ -22,7 +26,7 @@ std::string LossText(double loss) {
   return text;
 }
 
-// "51000", "408k", "1.2M".
+// Formats tokens per second: "51000", "408k", "1.2M".
 std::string RateText(double rate) {
   char text[32];
   if (rate < 100'000) {
@@ -43,7 +47,7 @@ std::string StepsText(const ProgressSummary& summary) {
          std::to_string(summary.slowest_rank) + " is the last";
 }
 
-// Those who hold the others up come first.
+// Order of ProgressTable: smallest step first, then longest silence, then rank.
 bool LagsMore(const RankProgress* a, const RankProgress* b) {
   const auto key = [](const RankProgress* rank) {
     return std::make_tuple(rank->said.step.value_or(INT64_MAX),
@@ -52,7 +56,8 @@ bool LagsMore(const RankProgress* a, const RankProgress* b) {
   return key(a) < key(b);
 }
 
-// "12.3s ago", and where a deadline is near, "25.1s ago of 30.0s".
+// "12.3s ago"; once half of the rank's deadline has passed, "25.1s ago of
+// 30.0s".
 std::string HeardText(const rendezvous::WorkerProgress& said) {
   const std::string ago = DurationText(said.silent_for) + " ago";
   if (said.deadline == Duration::zero() ||
@@ -77,8 +82,8 @@ std::vector<std::string> Row(const RankProgress& rank,
           PrintableLine(said.status)};
 }
 
-// A column in which nobody has anything says nothing. From that row and column
-// on.
+// Removes the columns, from `first` on, whose cells are empty in all rows from
+// `row` on.
 void DropEmptyColumns(std::vector<std::vector<std::string>>& rows, long row,
                       size_t first) {
   for (size_t column = rows[0].size(); column-- > first;) {
@@ -92,7 +97,7 @@ void DropEmptyColumns(std::vector<std::vector<std::string>>& rows, long row,
   }
 }
 
-// Those who get on least come first: by step, then by rate.
+// Order by speed: smallest step first, then the lowest rate.
 bool IsSlower(const RankProgress& a, const RankProgress& b) {
   const auto key = [](const RankProgress& rank) {
     return std::make_tuple(rank.said.step.value_or(INT64_MAX),
@@ -120,7 +125,7 @@ std::vector<std::string> Cells(const RankProgress& rank,
 
 std::vector<RankProgress> RanksOf(const rendezvous::JobStatus& job) {
   std::vector<RankProgress> ranks;
-  int first_rank = 0;  // members come by group rank, so slots add up to ranks
+  int first_rank = 0;  // nodes are in the order of their group rank
   for (const rendezvous::NodeStatus& node : job.nodes) {
     if (!node.group_rank) continue;
     for (const rendezvous::WorkerProgress& said : node.progress) {

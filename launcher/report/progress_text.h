@@ -12,47 +12,50 @@
 
 namespace muster::launcher {
 
-// How far the ranks of a job are, from what they say of themselves. Everything
-// here is pure.
+// Texts about the progress that a job's workers report. All functions are pure.
 
 struct RankProgress {
   int rank = 0;
   std::string host;
   rendezvous::WorkerProgress said;
 };
-// Of every rank of the current round that has said something, by rank.
+// The ranks of the current round that have reported progress, in the order of
+// their rank.
 std::vector<RankProgress> RanksOf(const rendezvous::JobStatus& job);
 
-// From which on RankLines say so.
+// RankLines shows how long a rank has been silent from this duration on.
 inline constexpr Duration kLongSilence = std::chrono::seconds(10);
 
 struct ProgressSummary {
-  int reporting = 0;  // ranks that have said something; the rest is over these
-  std::optional<int64_t> least_step;  // of those that told one
+  int reporting = 0;                  // number of ranks that have reported
+  std::optional<int64_t> least_step;  // smallest step that a rank reported
   std::optional<int64_t> median_step;
   std::optional<int64_t> max_step;
-  int slowest_rank = -1;       // the first with least_step
-  std::optional<double> loss;  // mean
-  double tokens_per_s = 0;     // of all together
+  int slowest_rank = -1;       // first rank at least_step; -1: none
+  std::optional<double> loss;  // mean over the ranks
+  double tokens_per_s = 0;     // sum over the ranks
   int most_silent_rank = -1;
   Duration longest_silence = Duration::zero();
 };
 ProgressSummary Summarize(const std::vector<RankProgress>& ranks);
 
-// "steps 1180 to 1200 (median 1199), rank 3 is the last; loss 2.31; 408k
-// tokens/s; 7 of 8 ranks report", on one line; empty if none does.
+// One line about the job's progress, "steps 1180 to 1200 (median 1199), rank 3
+// is the last; loss 2.31; 408k tokens/s; 7 of 8 ranks report". Empty if no rank
+// reports.
 std::string ProgressLine(const rendezvous::JobStatus& job);
 
-// For `launch watch`, below ProgressLine: "    rank 3  step 1180  20 behind
-// loss 2.31  51000 tokens/s", a line for each rank; of more than eight, of the
-// slowest and the fastest, with their hosts. Ends in a newline; empty if no
-// rank has told more than that it lives.
+// The lines that `launch watch` prints below ProgressLine, one for each rank:
+// "    rank 3  step 1180  20 behind  loss 2.31  51000 tokens/s".
+// If more than eight ranks report, only the slowest and the fastest are shown,
+// with their hosts. Ends with a newline. Empty if all reports are empty
+// (heartbeats).
 std::string RankLines(const rendezvous::JobStatus& job,
                       const TextTarget& target);
 
-// A table with a line for each rank; of more than sixteen, of the eight that
-// are furthest behind or silent for longest, and how many are left out. Ends in
-// a newline; empty if no rank reports.
+// A table with one line for each rank. If more than sixteen ranks report, the
+// table has the eight that have the smallest step or have been silent the
+// longest, and the number of the others. Ends with a newline. Empty if no rank
+// reports.
 std::string ProgressTable(const rendezvous::JobStatus& job,
                           const TextTarget& target);
 

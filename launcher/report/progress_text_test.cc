@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// `nodes` nodes of two ranks; all are at `step`.
+// A job of `nodes` nodes with two ranks each, all of them at `step`.
 rendezvous::JobStatus Job(int nodes, int64_t step) {
   rendezvous::JobStatus job;
   job.phase = rendezvous::JobPhase::kRunning;
@@ -35,11 +35,11 @@ rendezvous::JobStatus Job(int nodes, int64_t step) {
   return job;
 }
 
-TEST(ProgressLine, AllAtOneStep) {
+TEST(ProgressLine, RanksAtOneStepShowOneNumber) {
   EXPECT_EQ(ProgressLine(Job(2, 1200)), "step 1200; loss 2.25; 204k tokens/s");
 }
 
-TEST(ProgressLine, NamesTheLast) {
+TEST(ProgressLine, TheSlowestRankIsNamed) {
   rendezvous::JobStatus job = Job(2, 1200);
   job.nodes[1].progress[1].step = 1180;
   job.nodes[1].progress[0].step = 1199;
@@ -48,7 +48,7 @@ TEST(ProgressLine, NamesTheLast) {
                          "last; loss"));
 }
 
-TEST(ProgressLine, SaysWhoIsMissing) {
+TEST(ProgressLine, RanksWithoutReportAreCounted) {
   rendezvous::JobStatus job = Job(2, 1200);
   job.nodes[0].progress.clear();
   EXPECT_THAT(ProgressLine(job), HasSubstr("; 2 of 4 ranks report"));
@@ -56,7 +56,7 @@ TEST(ProgressLine, SaysWhoIsMissing) {
   EXPECT_EQ(ProgressLine(job), "");
 }
 
-TEST(ProgressLine, SignsOfLifeAlone) {
+TEST(ProgressLine, HeartbeatsAloneShowTheLongestSilence) {
   rendezvous::JobStatus job = Job(1, 0);
   job.nodes[0].progress = {{.local_rank = 0, .silent_for = seconds(1)},
                            {.local_rank = 1, .silent_for = seconds(3)}};
@@ -64,7 +64,7 @@ TEST(ProgressLine, SignsOfLifeAlone) {
             "every rank reports, the longest ago rank 1, 3.0s ago");
 }
 
-TEST(RankLines, OneForEachOfAFew) {
+TEST(RankLines, FewRanksHaveOneLineEach) {
   rendezvous::JobStatus job = Job(1, 1200);
   job.nodes[0].progress[1] = {.local_rank = 1,
                               .step = 980,
@@ -82,7 +82,7 @@ TEST(RankLines, OneForEachOfAFew) {
   EXPECT_EQ(RankLines(job, {.columns = 24}), "    rank 0  step 1200...\n");
 }
 
-TEST(RankLines, OfManyTheEnds) {
+TEST(RankLines, OfManyRanksTheSlowestAndFastestAreShown) {
   rendezvous::JobStatus job = Job(256, 1200);
   job.nodes[77].progress[1].tokens_per_s = 59000;
   job.nodes[3].progress[0].tokens_per_s = 12000;
@@ -97,7 +97,7 @@ TEST(RankLines, OfManyTheEnds) {
   EXPECT_THAT(RankLines(Job(4, 1), {}), Not(HasSubstr("slowest")));
 }
 
-TEST(RankLines, OfSignsOfLifeThereAreNone) {
+TEST(RankLines, HeartbeatsAloneHaveNoLines) {
   rendezvous::JobStatus job = Job(1, 0);
   job.nodes[0].progress = {{.local_rank = 0, .silent_for = seconds(1)},
                            {.local_rank = 1, .silent_for = seconds(3)}};
@@ -105,7 +105,7 @@ TEST(RankLines, OfSignsOfLifeThereAreNone) {
   EXPECT_EQ(RankLines(rendezvous::JobStatus(), {}), "");
 }
 
-TEST(ProgressTable, OneLineEach) {
+TEST(ProgressTable, EachRankHasOneLine) {
   rendezvous::JobStatus job = Job(2, 1200);
   job.nodes[1].progress[1] = {.local_rank = 1,
                               .step = 1180,
@@ -115,7 +115,7 @@ TEST(ProgressTable, OneLineEach) {
                               .silent_for = seconds(25),
                               .deadline = seconds(30)};
   job.nodes[1].progress[0] = {.local_rank = 0, .silent_for = seconds(1)};
-  // A spare has none.
+  // A spare node has no ranks.
   job.nodes.emplace_back().progress = {{.step = 7}};
   EXPECT_EQ("\n" + ProgressTable(job, {}), R"(
 RANK  HOST    STEP  BEHIND  LOSS  TOKENS/S  HEARD               STATUS
@@ -126,7 +126,7 @@ RANK  HOST    STEP  BEHIND  LOSS  TOKENS/S  HEARD               STATUS
 )");
 }
 
-TEST(ProgressTable, ColumnsThatNobodyFillsAreLeftOut) {
+TEST(ProgressTable, EmptyColumnsAreRemoved) {
   rendezvous::JobStatus job = Job(1, 5);
   for (rendezvous::WorkerProgress& said : job.nodes[0].progress) {
     said.loss.reset();
@@ -139,7 +139,7 @@ RANK  HOST    STEP  HEARD
 )");
 }
 
-TEST(ProgressTable, OfManyThoseWhoLag) {
+TEST(ProgressTable, OfManyRanksTheSlowestAreShown) {
   rendezvous::JobStatus job = Job(500, 1200);
   job.nodes[321].progress[1].step = 1100;
   job.nodes[3].progress[0].silent_for = seconds(9);
@@ -150,7 +150,7 @@ TEST(ProgressTable, OfManyThoseWhoLag) {
   EXPECT_THAT(table, HasSubstr("\nand 992 more ranks, none further behind\n"));
 }
 
-TEST(ProgressTable, OfNobodyThereIsNone) {
+TEST(ProgressTable, WithoutReportsThereIsNoTable) {
   EXPECT_EQ(ProgressTable(rendezvous::JobStatus(), {}), "");
 }
 

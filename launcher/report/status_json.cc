@@ -17,7 +17,8 @@ Json OrNull(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
 
-// JSON has no NaN, and a loss that is one must not look like none.
+// JSON has no NaN or infinity: they become strings. null would look like a rank
+// that has no loss.
 Json Number(const std::optional<double>& value) {
   if (!value || std::isfinite(*value)) return OrNull(value);
   if (std::isnan(*value)) return "nan";
@@ -38,7 +39,7 @@ Json ToJson(const rendezvous::WorkerProgress& said,
       {"deadline_seconds", watched ? Json(ToSeconds(said.deadline)) : Json()}};
 }
 
-// `first_rank`: of a member, the rank of its first worker.
+// `first_rank`: the rank of the node's first worker; nullopt for a spare node.
 Json ToJson(const rendezvous::NodeStatus& status,
             std::optional<int> first_rank) {
   const rendezvous::NodeIdentity& node = status.node;
@@ -50,7 +51,8 @@ Json ToJson(const rendezvous::NodeStatus& status,
           {"host", node.host},
           {"address", node.address},
           {"pid", node.pid},
-          // As text: JSON's numbers hold 53 bits only.
+          // A string, since numbers in JSON readers are often limited to 53
+          // bits.
           {"incarnation", std::to_string(node.incarnation)},
           {"role", node.role},
           {"slots", node.slots},
@@ -114,7 +116,7 @@ Json ToJson(const rendezvous::JobStatus& job) {
       {"preemption", job.preemption ? ToJson(*job.preemption) : Json()},
       {"verdict", job.verdict ? ToJson(*job.verdict) : Json()}};
   json["nodes"] = Json::array();
-  int first_rank = 0;  // members come by group rank, so slots add up to ranks
+  int first_rank = 0;  // nodes are in the order of their group rank
   for (const rendezvous::NodeStatus& node : job.nodes) {
     json["nodes"].push_back(ToJson(
         node, node.group_rank ? std::optional(first_rank) : std::nullopt));
@@ -123,7 +125,8 @@ Json ToJson(const rendezvous::JobStatus& job) {
   return json;
 }
 
-// Names come from outside and may not be UTF-8: replaced, not thrown over.
+// Names of hosts and nodes may be invalid UTF-8; the invalid bytes are replaced
+// instead of an exception thrown.
 std::string Dump(const Json& json) {
   return json.dump(2, ' ', /*ensure_ascii=*/true,
                    Json::error_handler_t::replace) +

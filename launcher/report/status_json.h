@@ -8,11 +8,11 @@
 
 namespace muster::launcher {
 
-// One job for programs: a JSON object on several lines. Durations are in
-// seconds; what is not known is null. Ends in a newline. Pure.
+// One job as a JSON object on several lines, for programs. Durations are in
+// seconds; unknown values are null. Ends with a newline. Pure.
 std::string StatusJson(const rendezvous::JobStatus& job);
 
-// Several jobs for programs: a JSON array of the same objects.
+// Several jobs as a JSON array of the objects of StatusJson.
 std::string JobListJson(const std::vector<rendezvous::JobStatus>& jobs);
 
 }  // namespace muster::launcher

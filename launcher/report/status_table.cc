@@ -41,7 +41,7 @@ std::string StateText(const rendezvous::JobStatus& job) {
   return job.verdict ? OutcomeText(job.verdict->outcome) : PhaseText(job.phase);
 }
 
-// Whether nodes are missing for longer than a start takes.
+// Whether the job has waited for missing nodes for longer than kLongWait.
 bool LongWaits(const rendezvous::JobStatus& job) {
   return job.phase == rendezvous::JobPhase::kGathering &&
          job.phase_age >= kLongWait &&
@@ -80,7 +80,7 @@ std::string RanksText(int first, int slots) {
 std::string Notes(const rendezvous::JobStatus& job,
                   const rendezvous::NodeStatus& node) {
   std::vector<std::string> notes;
-  // Without a world nobody is superfluous yet.
+  // A node without a group rank is a spare only while there is a world.
   if (!node.group_rank) {
     notes.push_back(job.world_size > 0 ? "spare" : "waiting");
   }
@@ -100,7 +100,7 @@ std::string Notes(const rendezvous::JobStatus& job,
   return text;
 }
 
-// Mostly a node is named by its host; then one column says both.
+// Whether every node's id is its host's name, so that one column shows both.
 bool HostsNameNodes(const rendezvous::JobStatus& job) {
   for (const rendezvous::NodeStatus& node : job.nodes) {
     if (node.node.node_id != node.node.host) return false;
@@ -118,7 +118,7 @@ std::vector<std::vector<std::string>> NodeRows(
   if (binds) rows[0].insert(rows[0].end() - 1, "CPUS");
   bool one_name = HostsNameNodes(job);
   if (!one_name) rows[0].insert(rows[0].begin() + 3, "HOST");
-  int first_rank = 0;  // members come by group rank, so slots add up to ranks
+  int first_rank = 0;  // nodes are in the order of their group rank
   for (const rendezvous::NodeStatus& node : job.nodes) {
     std::vector<std::string> row = {"-", "-", Name(node.node.node_id)};
     if (node.group_rank) {

@@ -9,12 +9,12 @@
 
 namespace muster::launcher {
 
-// One job with its nodes and the progress of its ranks, as `launch status
-// RUN_ID` prints it. Ends in a newline. Pure.
+// One job, its nodes and the progress of its ranks, as `launch status RUN_ID`
+// prints them. Ends with a newline. Pure.
 std::string StatusTable(const rendezvous::JobStatus& job,
                         const TextTarget& target);
 
-// Several jobs, one line each, as `launch status` prints them. Pure.
+// Several jobs, one line for each, as `launch status` prints them. Pure.
 std::string JobListTable(const std::vector<rendezvous::JobStatus>& jobs,
                          const TextTarget& target);
 

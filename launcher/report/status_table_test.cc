@@ -49,7 +49,7 @@ rendezvous::JobStatus Running() {
   return job;
 }
 
-TEST(StatusTableTest, LongMissingNodesAreSaidToBeLookedFor) {
+TEST(StatusTableTest, ALongGatheringShowsAHint) {
   rendezvous::JobStatus job = Running();
   job.spec.min_nodes = 4;
   EXPECT_THAT(StatusTable(job, {}), Not(HasSubstr("hint")));
@@ -62,7 +62,7 @@ TEST(StatusTableTest, LongMissingNodesAreSaidToBeLookedFor) {
   EXPECT_THAT(StatusTable(job, {}), Not(HasSubstr("hint")));
 }
 
-TEST(StatusTableTest, ARunningJob) {
+TEST(StatusTableTest, ARunningJobShowsItsNodes) {
   EXPECT_EQ("\n" + StatusTable(Running(), {}), R"(
 job exp-7: running
   round        3, running for 12m 34s; the job is 1h 12m old
@@ -78,7 +78,7 @@ GROUP  RANKS  NODE    ADDRESS   PHASE    HEARD      NOTES
 )");
 }
 
-TEST(StatusTableTest, BoundWorkersShowTheirCpus) {
+TEST(StatusTableTest, BoundWorkersShowTheirCores) {
   rendezvous::JobStatus job = Running();
   job.nodes[0].node.binding = "node: 0-15 | 16-31";
   job.nodes[0].node.topology = {"block=b1", "rack=r7"};
@@ -96,7 +96,7 @@ TEST(StatusTableTest, BoundWorkersShowTheirCpus) {
   EXPECT_EQ(json["nodes"][2]["binding"], "");
 }
 
-TEST(StatusTableTest, AGatheringJobWhoseNodesHaveNamesOfTheirOwn) {
+TEST(StatusTableTest, NodeIdsThatAreNoHostNamesHaveAColumn) {
   rendezvous::JobStatus job = Running();
   job.phase = rendezvous::JobPhase::kGathering;
   job.reason = "1 of at least 2 nodes is here";
@@ -121,7 +121,7 @@ GROUP  RANKS  NODE   HOST    ADDRESS   PHASE  HEARD      NOTES
 )");
 }
 
-TEST(StatusTableTest, WhatRanksSayComesLast) {
+TEST(StatusTableTest, ProgressComesAfterTheNodes) {
   rendezvous::JobStatus job = Running();
   job.nodes[0].progress = {{.local_rank = 1, .step = 12}};
   const std::string text = StatusTable(job, {});
@@ -143,7 +143,7 @@ TEST(StatusTableTest, AFinishedJobShowsItsOutcome) {
   EXPECT_THAT(text, Not(HasSubstr("GROUP")));
 }
 
-TEST(JobListTableTest, OneLineEach) {
+TEST(JobListTableTest, EachJobHasOneLine) {
   rendezvous::JobStatus other = Running();
   other.run_id = "a-run-id-that-is-longer-than-anybody-wants";
   EXPECT_EQ("\n" + JobListTable({Running(), other},
@@ -156,7 +156,7 @@ a-run-id-that-is-longer-t...  running  3      3      1/3       1h 12m  round 3 r
   EXPECT_EQ(JobListTable({}, {}), "no jobs\n");
 }
 
-TEST(StatusJsonTest, SaysWhatTheTableSays) {
+TEST(StatusJsonTest, HasTheFieldsOfTheTable) {
   rendezvous::JobStatus job = Running();
   job.reason = "not UTF-8: \xff";
   job.nodes[0].progress = {{.local_rank = 0, .step = 7, .loss = 0.5},
@@ -196,7 +196,7 @@ TEST(StatusJsonTest, SaysWhatTheTableSays) {
   EXPECT_EQ(list[0]["verdict"]["cause"]["rank"], 3);
 }
 
-TEST(StatusTableTest, ShowsWhoIsUnhealthyAndThatTheJobIsPreempted) {
+TEST(StatusTableTest, ShowsUnhealthyNodesAndThePreemption) {
   rendezvous::JobStatus job = Running();
   job.nodes[2].health = rendezvous::Health::kUnhealthy;
   job.nodes[2].unhealthy = "GPU 3 has fallen\noff the bus";

@@ -11,7 +11,7 @@ bool BeginsCharacter(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
 }
 
-// The byte at which the character after the first `columns` ones begins.
+// Byte offset of the first character after `columns` characters.
 size_t ByteAfter(std::string_view text, int columns) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (BeginsCharacter(text[i]) && columns-- == 0) return i;
@@ -41,10 +41,10 @@ std::string_view WithoutLeadingBlanks(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-// Where to break `line`, which is too long: at the last blank that fits, unless
-// that leaves the piece half empty before a long word (a path, mostly); then
-// behind that word, which stays whole so that it can be copied. The size of
-// `line` where there is no such place.
+// Returns the offset at which to break `line`, which is too long: the last
+// blank that fits. If the piece before that blank would be less than half full,
+// the word after the blank is very long (often a path); the line is then broken
+// after that word. Returns the size of `line` if there is no such offset.
 size_t BreakAt(std::string_view line, int columns) {
   size_t most = ByteAfter(line, columns);
   size_t blank = line.rfind(' ', most);
@@ -86,7 +86,7 @@ std::vector<std::string> Wrap(std::string_view line, int columns, int hang) {
   columns = std::max(columns, hang + 8);
   std::vector<std::string> pieces;
   size_t leading = std::min(line.find_first_not_of(' '), line.size());
-  // Deep indentation must not eat the width.
+  // The indentation takes at most half of the width.
   std::string indent(std::min<size_t>(leading + hang, columns / 2), ' ');
   std::string rest(line);
   while (Columns(rest) > columns) {

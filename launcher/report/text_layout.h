@@ -7,36 +7,36 @@
 
 namespace muster::launcher {
 
-// Layout of text for a terminal. Everything here is pure. A column is taken to
-// be one character, which holds for all but wide scripts.
+// Layout of text for a terminal. All functions are pure. Every character is
+// taken to be one column wide, which is wrong for wide scripts such as Chinese.
 
-// Columns that `text` (UTF-8 without control characters) takes.
+// The number of columns of `text` (UTF-8 without control characters).
 int Columns(std::string_view text);
 
-// `text` from somewhere else as printable lines: split at newlines, tabs as
-// spaces, without control characters, escape sequences, trailing blanks and
-// empty lines at either end; valid UTF-8.
+// Converts text of unknown origin to printable lines of valid UTF-8: splits it
+// at newlines, replaces tabs by spaces, and removes control characters, escape
+// sequences, trailing blanks and empty lines at the beginning and the end.
 std::vector<std::string> PrintableLines(std::string_view text);
 
-// The same on one line, line breaks as spaces.
+// Like PrintableLines, with the lines joined by spaces.
 std::string PrintableLine(std::string_view text);
 
-// `line` in pieces of at most `columns`, broken at blanks. A long word stays
-// whole and sticks out, so that a path can be copied. The first piece keeps its
-// leading blanks; the others begin with `hang` more. At least one piece.
+// Splits `line` at blanks into pieces of at most `columns`. A longer word stays
+// whole, so that a path can be copied. The first piece keeps its indentation;
+// the others are indented by `hang` more. Returns at least one piece.
 std::vector<std::string> Wrap(std::string_view line, int columns, int hang);
 
-// `text` filled up with blanks to `columns`; longer text stays as it is.
+// Pads `text` with blanks to `columns`. Longer text is returned unchanged.
 std::string PadRight(std::string_view text, int columns);
 
-// `text`, or where it is longer than `columns` its beginning and "...".
+// Returns `text`, or its beginning and "..." if it is longer than `columns`.
 std::string Shorten(std::string_view text, int columns);
 
-// The name of a program: its path, or where that is longer than `columns` the
-// file's name, shortened if need be.
+// The name of a program for a message: its path, or only the file's name if the
+// path is longer than `columns`. A longer file name is shortened.
 std::string ProgramName(std::string_view path, int columns);
 
-// Rows in aligned columns, two blanks apart, no trailing blanks.
+// Formats rows as aligned columns, two blanks apart, without trailing blanks.
 std::vector<std::string> AlignRows(
     const std::vector<std::vector<std::string>>& rows);
 

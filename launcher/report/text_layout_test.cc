@@ -9,7 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(PrintableLinesTest, SplitsAndCleans) {
+TEST(PrintableLinesTest, SplitsLinesAndRemovesControlCharacters) {
   EXPECT_THAT(PrintableLines("\n\n  a\tb  \r\n\n\x1b[31mred\x1b[0m\n\n"),
               ElementsAre("  a    b", "", "red"));
   EXPECT_THAT(PrintableLines(" \n "), IsEmpty());
@@ -21,7 +21,7 @@ TEST(PrintableLinesTest, FormatCharactersAreShown) {
   EXPECT_EQ(PrintableLine("a\u202Eb\u2066"), "a<U+202E>b<U+2066>");
 }
 
-TEST(WrapTest, BreaksAtBlanksAndHangsTheRest) {
+TEST(WrapTest, BreaksAtBlanksAndIndentsTheRest) {
   EXPECT_THAT(Wrap("one two three four", 10, 2),
               ElementsAre("one two", "  three", "  four"));
   EXPECT_THAT(Wrap("  indented text here", 12, 2),
@@ -43,7 +43,7 @@ TEST(WrapTest, CountsCharactersNotBytes) {
                           "x"));
 }
 
-TEST(WrapTest, AlwaysEnds) {
+TEST(WrapTest, EndsForEveryWidth) {
   for (int columns = 0; columns < 40; ++columns) {
     for (int hang = 0; hang < 40; hang += 3) {
       std::string words;
@@ -57,7 +57,7 @@ TEST(WrapTest, AlwaysEnds) {
   }
 }
 
-TEST(ShortenTest, KeepsTheTellingEnd) {
+TEST(ShortenTest, KeepsTheBeginningOrTheFileName) {
   EXPECT_EQ(Shorten("0123456789", 10), "0123456789");
   EXPECT_EQ(Shorten("0123456789", 8), "01234...");
   EXPECT_EQ(ProgramName("/a/b/train.py", 13), "/a/b/train.py");

@@ -5,23 +5,24 @@
 
 namespace muster::launcher {
 
-// Whether a text is coloured: for a terminal only.
+// kColoured: with the escape sequences of a terminal.
 enum class TextStyle { kPlain, kColoured };
 
 enum class Ink { kRed, kGreen, kYellow, kBold, kFaint };
 
-// `text` in bold colours (or faint), as it is where the style is plain. Pure.
+// Returns `text` in `ink`, with escape sequences, or unchanged if the style is
+// plain. Pure.
 std::string Inked(const std::string& text, Ink ink, TextStyle style);
 
-// How to write to a terminal or file.
+// The style and width of a text's destination, a terminal or a file.
 struct TextTarget {
   TextStyle style = TextStyle::kPlain;
   int columns = 80;
 };
 
-// Coloured if `fd` is a terminal, NO_COLOR is unset or empty (no-color.org)
-// and TERM is not "dumb". Columns are the terminal's, within 60 to 100; 80
-// where there is no terminal.
+// The target for the file descriptor `fd`. Coloured if `fd` is a terminal,
+// NO_COLOR is unset or empty (no-color.org) and TERM is not "dumb". The width
+// is the terminal's, between 60 and 100 columns; without a terminal 80.
 TextTarget TargetOf(int fd);
 
 }  // namespace muster::launcher

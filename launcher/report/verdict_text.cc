@@ -36,8 +36,9 @@ std::string Spent(const rendezvous::Verdict& verdict) {
   return text;
 }
 
-// The lines of a worker's stderr but for those of the traceback that is shown
-// already: Python prints it there as well, with frames of its own around it.
+// Returns the lines of a worker's stderr without the traceback that the summary
+// shows already. Python prints the same traceback to stderr, with additional
+// frames.
 std::vector<std::string> WithoutTraceback(
     const std::vector<std::string>& stderr_tail,
     const std::vector<std::string>& traceback) {
@@ -48,12 +49,13 @@ std::vector<std::string> WithoutTraceback(
       return PrintableLine(line) == text;
     };
   };
-  // The traceback ends with the exception.
+  // A traceback's last line is the exception.
   const auto last = std::find_if(stderr_tail.rbegin(), stderr_tail.rend(),
                                  is_line(traceback.back()));
   if (last == stderr_tail.rend()) return stderr_tail;
   const auto end = last.base();
-  // Where its first line is too far back, what is left of it is cut as well.
+  // If the tail of stderr does not contain the first line of the traceback,
+  // everything before the exception is removed.
   const auto first =
       std::find_if(last, stderr_tail.rend(), is_line(std::string(kFirstLine)));
   const auto begin =
@@ -101,7 +103,8 @@ void AddCause(const rendezvous::Failure& cause, FramedText* box) {
   box->Quote("last stderr", tail);
 }
 
-// The end of a collateral worker, and the exception in its error file.
+// How a worker that was stopped in consequence ended, and the exception that it
+// had recorded in its error file.
 std::string CollateralText(const rendezvous::Failure& failure) {
   const std::string text = EndText(failure);
   if (failure.error_file.empty()) return text;

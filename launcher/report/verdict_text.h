@@ -8,13 +8,14 @@
 
 namespace muster::launcher {
 
-// What every `launch` prints when its job has ended: one line on success; on
-// failure a framed summary with the root cause, what it took down with it, and
-// what was spent. Ends in a newline. Pure.
+// The text that every `launch` prints at the end of its job: one line after
+// success; after a failure a framed summary of the root cause, the workers that
+// were stopped in consequence, and the rounds and restarts used. Ends with a
+// newline. Pure.
 //
-// `program` names the job for a person: the script, the module, the command.
-// Negative `rounds` are not known, and not shown: no coordinator gave the
-// verdict.
+// `program` names the job for people: a script, a module or a command. A
+// negative `verdict.rounds` means that the number is unknown, as no coordinator
+// gave the verdict; it is not shown.
 std::string VerdictText(const rendezvous::Verdict& verdict,
                         const std::string& program, const TextTarget& target);
 

@@ -63,7 +63,7 @@ rendezvous::Verdict Failed() {
   return verdict;
 }
 
-TEST(VerdictTextTest, AFailureInFull) {
+TEST(VerdictTextTest, AFailureShowsCauseAndCollateral) {
   EXPECT_EQ("\n" + VerdictText(Failed(), "train.py", {}), R"(
 ================================================================================
 train.py FAILED after 2m 03s                                         exit code 3
@@ -138,7 +138,7 @@ TEST(VerdictTextTest, ATracebackIsShownOnce) {
               HasSubstr("| Traceback (most recent call last):"));
 }
 
-TEST(VerdictTextTest, AFilesPlaceStaysOnOneLine) {
+TEST(VerdictTextTest, AFilesLocationStaysOnOneLine) {
   const std::string place = "File \"/a/" + std::string(80, 'p') +
                             "/with blanks/train.py\", line 31, in main";
   rendezvous::Verdict verdict = Failed();
@@ -151,7 +151,7 @@ TEST(VerdictTextTest, AFilesPlaceStaysOnOneLine) {
   EXPECT_THAT(text, HasSubstr("  last stderr  | " + place + "\n"));
 }
 
-TEST(VerdictTextTest, AKilledWorkerThatLeftNothing) {
+TEST(VerdictTextTest, AKilledWorkerWithoutOutputHasAHint) {
   rendezvous::Verdict verdict = Failed();
   verdict.exit_code = 137;
   verdict.reason = "rank 3 on host-b was killed by SIGKILL";
@@ -183,8 +183,8 @@ ROOT CAUSE (the first failure of the job)
 )");
 }
 
-// As where the coordinator that counted them is lost.
-TEST(VerdictTextTest, RoundsThatAreNotKnownAreNotShown) {
+// Rounds are unknown if the coordinator, which counts them, is lost.
+TEST(VerdictTextTest, UnknownRoundsAreNotShown) {
   rendezvous::Verdict verdict;
   verdict.outcome = rendezvous::Outcome::kFailed;
   verdict.exit_code = 1;
@@ -200,7 +200,7 @@ a: the connection to it broke
 )");
 }
 
-TEST(VerdictTextTest, TooFewNodes) {
+TEST(VerdictTextTest, TooFewNodesTimeOut) {
   rendezvous::Verdict verdict;
   verdict.outcome = rendezvous::Outcome::kTimedOut;
   verdict.exit_code = 1;
@@ -231,19 +231,18 @@ TEST(VerdictTextTest, SuccessIsOneLine) {
             "train.py SUCCEEDED in 2m 03s (1 round)\n");
 }
 
-TEST(VerdictTextTest, ColoursOnlyWhereAsked) {
+TEST(VerdictTextTest, ColoursDoNotChangeTheLayout) {
   TextTarget coloured{TextStyle::kColoured, 80};
   EXPECT_THAT(VerdictText(Failed(), "train.py", coloured),
               HasSubstr("\x1b[1;31mROOT CAUSE\x1b[0m"));
   EXPECT_THAT(VerdictText(Failed(), "train.py", {}), Not(HasSubstr("\x1b")));
-  // Colours do not change the layout.
   EXPECT_EQ(PrintableLines(VerdictText(Failed(), "train.py", coloured)),
             PrintableLines(VerdictText(Failed(), "train.py", {})));
 }
 
-TEST(VerdictTextTest, NoLineOfOurOwnIsTooWideOrEndsInBlanks) {
+TEST(VerdictTextTest, LinesFitTheWidthAndHaveNoTrailingBlanks) {
   rendezvous::Verdict verdict = Failed();
-  // Lines of a program stay as they are.
+  // A traceback's lines are not wrapped.
   verdict.cause->traceback.clear();
   for (std::string* text :
        {&verdict.reason, &verdict.cause->message, &verdict.cause->host}) {
@@ -261,7 +260,7 @@ TEST(VerdictTextTest, NoLineOfOurOwnIsTooWideOrEndsInBlanks) {
   }
 }
 
-TEST(VerdictTextTest, AHangShowsWhere) {
+TEST(VerdictTextTest, AHangShowsTheStack) {
   rendezvous::Verdict verdict;
   verdict.outcome = rendezvous::Outcome::kFailed;
   verdict.exit_code = 1;

@@ -26,8 +26,8 @@ struct Step {
   auto Order() const { return std::tuple(!is_launch, number); }
 };
 
-// "7.0|launch|n[1-4]", "5_3.0|..." of an array's task. nullopt: another job's,
-// a batch script's, or none at all.
+// Parses a line of squeue: "7.0|launch|n[1-4]", or "5_3.0|..." for a task of an
+// array. nullopt: a step of another job, a batch script, or not a step.
 std::optional<Step> ReadStep(const std::string& line, const SlurmJob& job) {
   const size_t bar = line.find('|');
   const size_t last_bar = line.rfind('|');
@@ -42,7 +42,8 @@ std::optional<Step> ReadStep(const std::string& line, const SlurmJob& job) {
   if (owner != job.name && owner != absl::StrCat(job.number)) {
     return std::nullopt;
   }
-  // As srun calls it after its program, and `launch --slurm` with its number.
+  // A step's name is the program's name, or for `launch --slurm` "launch-" and
+  // a process id.
   const std::string name = line.substr(bar + 1, last_bar - bar - 1);
   return Step{.is_launch = name == "launch" || name.rfind("launch-", 0) == 0,
               .number = static_cast<uint64_t>(*number),

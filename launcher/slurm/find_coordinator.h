@@ -10,30 +10,31 @@
 
 namespace muster::launcher {
 
-// A job of Slurm's: an array's task and a heterogeneous job's component have a
-// number of their own besides their name.
+// A Slurm job. A task of an array and a component of a heterogeneous job have a
+// name and, besides, a job number of their own.
 struct SlurmJob {
   uint64_t number = 0;
-  std::string name;  // "41", "5_3", "7+0"
+  std::string name;  // for example "41", "5_3" (array), "7+0" (heterogeneous)
 };
 
-// The job that `asked` names by name or number, in what `squeue -o %A|%i`
-// printed. NotFound: it is not there. Pure.
+// Finds the job with the name or number `asked` in the output of `squeue -o
+// %A|%i`. NotFound: the output does not contain the job. Pure.
 absl::StatusOr<SlurmJob> FindJob(const std::string& squeue,
                                  const std::string& asked);
 
-// Where the `launch` of `job` meets, told from its steps as `squeue --steps -o
-// %i|%j|%N` printed them, perhaps with those of other jobs: that of the lowest
-// number that is called like `launch`, else of any name. `asking`: the step of
-// this job that wants to know, which is none of these.
+// Returns the endpoint of the coordinator of `job`, computed from the job's
+// steps in `steps`, the output of `squeue --steps -o %i|%j|%N`. If several
+// steps run, the first step named `launch` counts, otherwise the first step.
+// `asking` is the number of the step in which this process runs; that step is
+// ignored. Steps of other jobs are ignored.
 //
 // NotFound: there is no such step. Pure.
 absl::StatusOr<rendezvous::Endpoint> EndpointOfSteps(
     const std::string& squeue, const SlurmJob& job,
     std::optional<uint64_t> asking);
 
-// Asks squeue for `job`, a name or number, and for its steps; blocks for 20 s
-// at most. Errors: one line that says what to do.
+// Runs squeue to find the job `job` (name or number) and its steps. Blocks for
+// at most 20 s. Errors: one line that says what to do.
 absl::StatusOr<rendezvous::Endpoint> FindCoordinator(
     const std::string& job, std::optional<uint64_t> asking);
 

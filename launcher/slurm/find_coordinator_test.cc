@@ -23,27 +23,27 @@ std::string At(const std::string& host, uint64_t step) {
   return absl::StrCat(host, ":", SlurmPort(7, step));
 }
 
-TEST(EndpointOfSteps, IsTheFirstNodeOfLaunchsStep) {
+TEST(EndpointOfSteps, TheFirstNodeOfLaunchsStepIsFound) {
   EXPECT_EQ(Found("7.batch|batch|n1\n7.1|launch|n[2-4]\n7.0|prepare|n1\n"),
             At("n2", 1));
   EXPECT_EQ(Found("7.3|launch-4711|n1\n"), At("n1", 3));
 }
 
-// Who asks for the number of an array's last task, which is the array's, is
-// told of all its tasks.
-TEST(EndpointOfSteps, OtherTasksOfAnArrayAreOtherJobs) {
+// The last task of an array has the array's own job number, and squeue prints
+// all tasks of the array for that number.
+TEST(EndpointOfSteps, StepsOfOtherArrayTasksAreIgnored) {
   constexpr char kBoth[] = "5_2.0|launch|n[1-2]\n5_3.0|launch|n[3-4]\n";
   EXPECT_EQ(Found(kBoth, std::nullopt, "5_3"), At("n3", 0));
   EXPECT_THAT(Found(kBoth, 0, "5_3"), HasSubstr("job 5_3 has no step"));
 }
 
-TEST(EndpointOfSteps, WhoAsksIsNotTheJob) {
+TEST(EndpointOfSteps, TheAskingStepIsIgnored) {
   EXPECT_EQ(Found("7.2|launch|n1\n7.0|run.sh|n[1-2]\n", 2), At("n1", 0));
-  // Nor is another who came later.
+  // Of two steps named `launch` the one with the lower number counts.
   EXPECT_EQ(Found("7.12|launch|n1\n7.3|launch|n2\n", 13), At("n2", 3));
 }
 
-TEST(EndpointOfSteps, AHeterogeneousStepIsItsFirstComponents) {
+TEST(EndpointOfSteps, AHeterogeneousStepMeetsInItsFirstComponent) {
   EXPECT_EQ(Found("7.0|launch|n3\n7.batch|batch|n3\n", std::nullopt, "7+0"),
             At("n3", 0));
 }
@@ -62,7 +62,7 @@ TEST(FindJob, ByNameOrNumber) {
               HasSubstr("job 4 does not run"));
 }
 
-TEST(EndpointOfSteps, WithoutAStepThereIsNothingToFind) {
+TEST(EndpointOfSteps, WithoutAStepTheErrorSaysWhatToDo) {
   for (const char* text : {"", "7.batch|batch|n1\n", "slurm error: x\n", "7.0",
                            "7.0|launch", "7|launch|n1"}) {
     EXPECT_THAT(Found(text), HasSubstr("job 7 has no step that runs")) << text;

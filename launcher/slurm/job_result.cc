@@ -26,7 +26,7 @@ JobResult::JobResult() {
   if (path.empty()) path = "/tmp";
   path += "/muster-result-XXXXXX";
   const int fd = mkostemp(path.data(), O_CLOEXEC);
-  if (fd < 0) return;  // srun's code has to do
+  if (fd < 0) return;  // SlurmCommand then returns srun's exit code
   close(fd);
   path_ = path;
 }
@@ -56,7 +56,7 @@ std::string TakeResultPath() {
 
 void TellResult(const std::string& path, int exit_code) {
   if (path.empty() || Value("SLURM_PROCID") != "0") return;
-  // Only a file that is there already: on another machine there is none.
+  // No O_CREAT: on a machine other than the starter's the file does not exist.
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return;
   const std::string line = absl::StrCat(exit_code, "\n");

@@ -6,10 +6,10 @@
 
 namespace muster::launcher {
 
-// Where the `launch` of a step's task 0, which has the job's exit code, tells
-// it to the `launch --slurm` that started the step: a file of this machine.
-// srun's own code is another one as soon as a node was lost, also where the job
-// went on without it. Where the two are on different machines nothing is told.
+// A file by which the `launch` of task 0 reports the job's exit code to the
+// `launch --slurm` that started the step. srun's own exit code is wrong once a
+// node was lost, even if the job continued without that node. If the two
+// processes are on different machines, no exit code is reported.
 class JobResult {
  public:
   JobResult();
@@ -18,21 +18,24 @@ class JobResult {
   JobResult(const JobResult&) = delete;
   JobResult& operator=(const JobResult&) = delete;
 
-  // "NAME=PATH" for the step's environment; empty: there is no file.
+  // "NAME=PATH" for the step's environment. Empty: the file could not be
+  // created.
   std::string Variable() const;
 
-  // What was told.
+  // The reported exit code; nullopt if there is none.
   std::optional<int> Read() const;
 
  private:
   std::string path_;
 };
 
-// Takes the file's path out of this process's environment, so that workers do
-// not find it; empty: nobody wants to know. Call while there is one thread.
+// Returns the file's path and removes its variable from this process's
+// environment, so that workers do not inherit it. Empty: the variable is not
+// set. Call while the process has one thread.
 std::string TakeResultPath();
 
-// Tells `exit_code` at `path`, if that is not empty and this is task 0.
+// Writes `exit_code` to the file `path` if `path` is not empty and this process
+// is task 0.
 void TellResult(const std::string& path, int exit_code);
 
 }  // namespace muster::launcher

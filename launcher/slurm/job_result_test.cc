@@ -7,7 +7,7 @@
 namespace muster::launcher {
 namespace {
 
-// What a step's `launch` finds, as if srun had started it as that task.
+// Runs TakeResultPath in the environment that srun gives to task `task`.
 std::string Path(const JobResult& result, const char* task) {
   const std::string variable = result.Variable();
   const size_t equals = variable.find('=');
@@ -15,12 +15,12 @@ std::string Path(const JobResult& result, const char* task) {
          variable.substr(equals + 1).c_str(), 1);
   setenv("SLURM_PROCID", task, 1);
   const std::string path = TakeResultPath();
-  // Not again: workers inherit the environment.
+  // The variable was removed, so that workers do not inherit it.
   EXPECT_EQ(TakeResultPath(), "");
   return path;
 }
 
-TEST(JobResult, IsWhatTask0Tells) {
+TEST(JobResult, OnlyTask0ReportsTheExitCode) {
   const JobResult result;
   EXPECT_EQ(result.Read(), std::nullopt);
   TellResult(Path(result, "1"), 9);
@@ -29,7 +29,7 @@ TEST(JobResult, IsWhatTask0Tells) {
   EXPECT_EQ(result.Read(), 75);
 }
 
-TEST(JobResult, NothingIsLeft) {
+TEST(JobResult, TheFileIsDeletedAndNeverCreatedElsewhere) {
   std::string path;
   {
     const JobResult result;
@@ -37,7 +37,7 @@ TEST(JobResult, NothingIsLeft) {
   }
   struct stat found;
   EXPECT_NE(stat(path.c_str(), &found), 0);
-  // On another machine there is no such file, and none is made.
+  // The file does not exist on another machine, and must not be created.
   TellResult(path, 1);
   EXPECT_NE(stat(path.c_str(), &found), 0);
 }

@@ -29,7 +29,7 @@ namespace {
 
 constexpr Duration kBeforeAgain = std::chrono::seconds(2);
 
-// What a person, a batch script or Slurm may send to this process.
+// The signals that this process forwards, and SIGCHLD.
 sigset_t Caught(const RunOptions& options) {
   sigset_t signals;
   sigemptyset(&signals);
@@ -41,7 +41,8 @@ sigset_t Caught(const RunOptions& options) {
         &options.policy.signals_to_leave, &options.preemption.signals}) {
     for (const int number : *list) sigaddset(&signals, number);
   }
-  // Slurm's usual notice; without a handler it would end this process.
+  // Slurm's usual notice before it ends a job. By default this signal ends a
+  // process.
   sigaddset(&signals, SIGUSR1);
   for (int number = 1; number < NSIG; ++number) {
     if (IsIgnored(number)) sigdelset(&signals, number);
@@ -60,7 +61,7 @@ absl::StatusOr<pid_t> Start(SrunCommand command, const sigset_t& blocked) {
   if (FileSizeSignalWasIgnored()) {
     plan.ignored_signals |= uint64_t{1} << (SIGXFSZ - 1);
   }
-  // Whatever ends this process, srun ends its tasks.
+  // srun gets SIGTERM when this process dies, and then ends its tasks.
   plan.death_signal = SIGTERM;
   absl::StatusOr<pid_t> pid = StartSubprocess(plan);
   if (pid.ok()) return pid;
@@ -69,7 +70,7 @@ absl::StatusOr<pid_t> Start(SrunCommand command, const sigset_t& blocked) {
                                    "; is Slurm's client installed here?"));
 }
 
-// The next signal, or SIGCHLD where none comes until then.
+// Waits for a signal of `caught` and returns it; returns SIGCHLD at `until`.
 int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
   siginfo_t info;
   if (!until.has_value()) return sigwaitinfo(&caught, &info);
@@ -82,14 +83,14 @@ int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
   return number > 0 ? number : SIGCHLD;
 }
 
-// Passes signals on until srun has ended. Its status.
+// Forwards signals until srun has exited. Returns srun's wait status.
 //
-// A signal that does not reach the step is sent once more after a moment:
-// where Slurm itself ends the job or the step, srun has ended by then, and
-// nothing has failed.
+// A signal that could not be sent to the step is sent again once, kBeforeAgain
+// later: if Slurm itself is ending the job or the step, srun has exited by
+// then, and there is no failure to report.
 int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
            const std::string& step_name, const Voice& voice) {
-  int pending = 0;  // the signal to be sent once more
+  int pending = 0;  // the signal that could not be sent at the first attempt
   std::optional<Instant> again_at;
   for (;;) {
     int status = 0;
@@ -112,7 +113,8 @@ int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
     }
     voice.Error(
         absl::StrCat("signal ", number, " did not reach the nodes: ", reason));
-    // Better a job without grace than one that cannot be stopped.
+    // A job that is killed without its grace period is better than a job that
+    // cannot be stopped.
     if (number != SIGUSR1) kill(srun, SIGTERM);
   }
 }

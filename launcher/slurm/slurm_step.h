@@ -5,18 +5,20 @@
 
 namespace muster::launcher {
 
-// The id, "7.0", of the step `name` in what `squeue -o %i|%j` printed; empty:
-// it is not there. Pure.
+// Finds the id, for example "7.0", of the step `name` in the output of `squeue
+// -o %i|%j`. Empty: not found. Pure.
 std::string FindStep(const std::string& squeue, const std::string& name);
 
-// Whether squeue or scancel, which printed `said`, no longer knows the job or
-// the step: Slurm is ending it, and signals its tasks itself. Pure.
+// Whether `said`, printed by squeue or scancel, means that Slurm does not know
+// the job or step any more. Slurm is then ending the step, and signals its
+// tasks itself. Pure.
 bool EndsAnyway(const std::string& said);
 
-// Sends a signal to every task of the job's step `name`, by squeue and
-// scancel; the sentence tells why that could not be, empty if it was done or
-// Slurm does it itself, since it ends the job. Blocks, for 30 s at most. srun
-// would pass on but a few signals, and kill the tasks at once at SIGTERM.
+// Sends a signal to every task of the job's step `name` with squeue and
+// scancel. Returns the reason of a failure as a sentence; empty: the signal was
+// sent, or Slurm is ending the job and signals the tasks itself. Blocks for at
+// most 30 s. (srun cannot be used: it forwards only some signals, and kills the
+// tasks at once on SIGTERM.)
 std::string SignalStep(const std::string& job_id, const std::string& name,
                        int signal);
 

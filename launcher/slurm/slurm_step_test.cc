@@ -5,7 +5,7 @@
 namespace muster::launcher {
 namespace {
 
-TEST(FindStep, IsTheOneOfThatName) {
+TEST(FindStep, TheStepIsFoundByItsName) {
   constexpr char kSteps[] = "7.0|launch-12\n7.1|launch-1\n7.batch|batch\n";
   EXPECT_EQ(FindStep(kSteps, "launch-1"), "7.1");
   EXPECT_EQ(FindStep(kSteps, "launch-12"), "7.0");
@@ -14,8 +14,8 @@ TEST(FindStep, IsTheOneOfThatName) {
   EXPECT_EQ(FindStep("slurm_load_job_steps error: x", "x"), "");
 }
 
-// As Slurm 22.05 says it while `scancel JOB` ends the job.
-TEST(EndsAnyway, IsAJobThatSlurmIsEnding) {
+// The message of Slurm 22.05 while `scancel JOB` ends the job.
+TEST(EndsAnyway, MessagesOfAnEndingJobAreRecognised) {
   EXPECT_TRUE(
       EndsAnyway("scancel: error: Kill job error on job step id 3.0: Invalid "
                  "job id specified\n"));

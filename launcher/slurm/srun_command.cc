@@ -12,8 +12,9 @@
 namespace muster::launcher {
 namespace {
 
-// What the script asked of its tasks: srun would read it, and make as many
-// tasks, or give the one task of a node only its share.
+// Variables by which a batch script's settings for its tasks reach srun. They
+// are removed: with them srun would start that number of tasks, or give a
+// node's single task only a part of the node.
 constexpr std::array kOfTasks = {
     "SLURM_ARBITRARY_NODELIST",
     "SLURM_CPUS_PER_GPU",
@@ -36,16 +37,17 @@ constexpr std::array kOfTasks = {
     "SRUN_CPUS_PER_TASK",
 };
 
-// "4" or "4(x2)", of the first node; 0: not to be read.
+// Parses the first node's number of tasks: 4 for "4" or "4(x2)". 0: not a
+// number.
 int FirstPerNode(const std::string& text) {
   const absl::StatusOr<int64_t> number =
       ReadNumber(text.substr(0, text.find_first_of("(,")), 1, 4096);
   return number.ok() ? static_cast<int>(*number) : 0;
 }
 
-// `launch`'s own command line, taken apart.
+// The command line of `launch --slurm`, parsed.
 struct OwnLine {
-  std::vector<std::string> kept;  // without --slurm
+  std::vector<std::string> kept;  // the arguments without --slurm
   CommandLine line;
 };
 
@@ -64,8 +66,9 @@ absl::StatusOr<OwnLine> ReadOwnLine(const std::vector<Flag>& flags,
   return own;
 }
 
-// Which nodes take part, one task on each. Those beyond --nnodes' most are the
-// job's spares; but with --nnodes=1 nodes would know nothing of one another.
+// Adds the flags that choose the step's nodes, one task on each. Nodes beyond
+// the maximum of --nnodes are part of the step and become spares, except with
+// --nnodes=1: such agents run alone and would not know of one another.
 void AddNodes(const RunOptions& options, bool is_nnodes_given,
               const SlurmEnvironment& environment, const SlurmPlace& place,
               std::vector<std::string>& argv) {
@@ -106,8 +109,8 @@ absl::StatusOr<SrunCommand> PlanSrun(
   command.argv = {"srun", "--job-name=" + step_name};
   AddNodes(options, is_given("nnodes", "PET_NNODES"), environment, *place,
            command.argv);
-  // What becomes of a job that loses a node or whose workers fail is decided
-  // by its coordinator; and its agents bind their workers to cores.
+  // The coordinator, not Slurm, decides what happens when a node is lost or a
+  // worker fails. Agents bind workers to cores, so srun must not.
   for (const char* flag : {"--kill-on-bad-exit=0", "--wait=0", "--no-kill",
                            "--cpu-bind=none", "--input=none"}) {
     command.argv.emplace_back(flag);
@@ -115,11 +118,13 @@ absl::StatusOr<SrunCommand> PlanSrun(
   const std::string gpus = SlurmValue(environment, "SLURM_GPUS_ON_NODE");
   if (!SlurmValue(environment, "SLURM_GPUS_PER_TASK").empty()) {
     command.argv.push_back("--gpus-per-node=" + gpus);
-    // Slurm would divide them among the job's tasks once more.
+    // By default Slurm would divide the GPUs among the tasks that the job
+    // requested.
     command.argv.emplace_back("--gpu-bind=none");
   }
   command.argv.push_back(program);
-  // A script that asked for a task a worker has said how many workers.
+  // A script that requested several tasks on each node, without GPUs, means one
+  // worker for each task.
   const int tasks =
       FirstPerNode(SlurmValue(environment, "SLURM_NTASKS_PER_NODE"));
   if (gpus.empty() && tasks > 1 &&

@@ -11,19 +11,20 @@
 
 namespace muster::launcher {
 
-// The srun that runs a job's `launch` on each node of an allocation.
+// An srun command that runs a job's `launch` on each node of an allocation.
 struct SrunCommand {
   std::vector<std::string> argv;
   std::vector<std::string> environment;  // "NAME=value", sorted
 };
 
-// What `launch --slurm` becomes. `flags` and `args` are its command line,
-// `options` what that said, `program` this program's path, `step_name` the
-// name that the step gets, by which Slurm finds it. The step has one task on
-// each node of the job (of one, with --nnodes=1), all its cores and all its
-// GPUs, whatever tasks the job's script asked for.
+// Returns the srun command for a `launch --slurm` command line. `flags` and
+// `args`: the command line; `options`: its parsed form; `program`: this
+// program's path; `step_name`: the name of the step, by which the step is found
+// again. The step has one task on each node of the job (on one node with
+// --nnodes=1), with all cores and GPUs of the node, whatever tasks the batch
+// script requested.
 //
-// InvalidArgument, one line: this process is in no Slurm job. Pure.
+// InvalidArgument, one line: this process is not in a Slurm job. Pure.
 absl::StatusOr<SrunCommand> PlanSrun(
     const std::vector<Flag>& flags, const std::vector<std::string>& args,
     const RunOptions& options,

@@ -39,7 +39,7 @@ Environment Batch() {
           {"SLURM_PROCID", "0"}};
 }
 
-TEST(PlanSrun, OneTaskANodeRunsTheSameLaunch) {
+TEST(PlanSrun, EachNodeRunsTheSameLaunchInOneTask) {
   EXPECT_THAT(
       Argv(Batch(), {"--slurm", "--max-restarts=2", "train.py", "--slurm"}),
       ElementsAre("srun", "--job-name=launch-9", "--nodes=4", "--ntasks=4",
@@ -48,14 +48,14 @@ TEST(PlanSrun, OneTaskANodeRunsTheSameLaunch) {
                   "--max-restarts=2", "train.py", "--slurm"));
 }
 
-TEST(PlanSrun, NodesBeyondTheMostAreSparesButOneNodeIsOne) {
+TEST(PlanSrun, NodesBeyondTheMaximumAreSparesExceptWithOneNode) {
   EXPECT_THAT(Argv(Batch(), {"--slurm", "--nnodes=2:3", "a"}),
               Contains("--nodes=4"));
   EXPECT_THAT(Argv(Batch(), {"--slurm", "--nnodes=1", "a"}),
               AllOf(Contains("--nodes=1"), Contains("--ntasks=1")));
 }
 
-TEST(PlanSrun, AHeterogeneousJobTakesPartWithAllItsComponents) {
+TEST(PlanSrun, AllComponentsOfAHeterogeneousJobTakePart) {
   Environment environment = Batch();
   environment["SLURM_HET_SIZE"] = "3";
   EXPECT_THAT(
@@ -64,7 +64,7 @@ TEST(PlanSrun, AHeterogeneousJobTakesPartWithAllItsComponents) {
             Not(Contains(StartsWith("--nodes")))));
 }
 
-TEST(PlanSrun, WhatTheScriptAskedOfItsTasksIsNotAskedOfAgents) {
+TEST(PlanSrun, TheScriptsTaskSettingsAreRemoved) {
   Environment environment = Batch();
   environment["SLURM_NTASKS"] = "8";
   environment["SLURM_NTASKS_PER_NODE"] = "2";
@@ -77,11 +77,11 @@ TEST(PlanSrun, WhatTheScriptAskedOfItsTasksIsNotAskedOfAgents) {
               ElementsAre("MINE=x", "SLURM_GPUS_ON_NODE=2", "SLURM_JOB_ID=7",
                           "SLURM_JOB_NODELIST=n[1-4]", "SLURM_PROCID=0"));
   EXPECT_THAT(command->argv, Contains("--gpus-per-node=2"));
-  // The agent counts the GPUs itself.
+  // The agent counts the GPUs.
   EXPECT_THAT(command->argv, Not(Contains(StartsWith("--nproc-per-node"))));
 }
 
-TEST(PlanSrun, WithoutGpusATaskIsAWorker) {
+TEST(PlanSrun, WithoutGpusEachTaskIsOneWorker) {
   Environment environment = Batch();
   environment["SLURM_NTASKS_PER_NODE"] = "3";
   EXPECT_THAT(Argv(environment, {"--slurm", "a"}),
@@ -90,7 +90,7 @@ TEST(PlanSrun, WithoutGpusATaskIsAWorker) {
               Not(Contains("--nproc-per-node=3")));
 }
 
-TEST(PlanSrun, OutsideOfAJobThereIsNothingToStart) {
+TEST(PlanSrun, OutsideOfAJobSlurmIsRejected) {
   EXPECT_THAT(std::string(Plan({}, {"--slurm", "a"}).status().message()),
               HasSubstr("--slurm: this is no Slurm job"));
 }

@@ -23,7 +23,7 @@ constexpr size_t kMaxVerdict = 1 << 20;
 constexpr size_t kMaxPerTurn = 1 << 20;
 constexpr int kFirstExtra = 3;
 
-// All that can be read now, up to a bound; closes `fd` at its end.
+// Reads available bytes, at most `most`; closes `fd` at the end of the stream.
 std::string ReadSome(OwnedFd& fd, size_t most) {
   std::string text;
   std::array<char, 64 << 10> buffer;

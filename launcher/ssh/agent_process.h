@@ -14,26 +14,28 @@
 
 namespace muster::launcher {
 
-// A host's agent: this program once more, started as a person would start it
-// there. Its output becomes messages of whole lines, and so does what it says
-// at the descriptors of starter_pipes.h.
+// A host's agent: another process of this program, started with the command
+// line that a user would write on that host. The agent's output, and what it
+// reports through the descriptors of starter_pipes.h, become messages. Output
+// is passed on in whole lines.
 //
-// Killed when this process dies. Not thread-safe; never blocks.
+// The agent is killed when this process dies. Not thread-safe; never blocks.
 class AgentProcess {
  public:
-  // `host` is where it runs. Errors: one line.
+  // Starts the agent of `host`. Errors: one line.
   static absl::StatusOr<AgentProcess> Start(const BeNode& job,
                                             const RemoteHost& host,
                                             const StartAgent& start);
 
   void AppendPolls(Intake intake, std::vector<pollfd>& polls) const;
-  // What came since; AgentEnded is the last.
+  // Returns the messages that have become available. AgentEnded is the last
+  // one.
   std::vector<UpMessage> Serve(Intake intake);
   void Signal(int signal) const { process_.Signal(signal); }
   bool ended() const { return ended_; }
 
  private:
-  // Output that waits for the end of its line.
+  // An output stream of the agent, with the text of its unfinished line.
   struct Stream {
     OutputStream name;
     std::string waiting;

@@ -18,7 +18,8 @@ std::string SshProgram() {
   return chosen == nullptr || *chosen == 0 ? "ssh" : chosen;
 }
 
-// Without the token: ssh has no use for it, and may send what it is told to.
+// The environment without the job's token: ssh does not need it, and SendEnv
+// could send it to the host.
 std::vector<std::string> SshEnvironment() {
   std::vector<std::string> variables;
   const std::string secret = std::string(rendezvous::kTokenVariable) + "=";

@@ -14,22 +14,23 @@
 
 namespace muster::launcher {
 
-// How often each end of a connection hears of the other.
+// Interval at which each end of a connection sends StillThere.
 inline constexpr Duration kStillThereEvery = std::chrono::seconds(30);
 
-// All connections of one machine to the hosts that it starts: at most the
-// job's fan-out, each with the hosts behind it. Where a host is not reached,
-// the next of its group takes its place.
+// The ssh connections of one machine to the hosts that it starts, at most
+// --ssh-fan-out of them. Each connection leads to a group of hosts: its first
+// host starts the others. If the first host of a group cannot be reached, the
+// next one takes its place.
 //
 // Not thread-safe; never blocks.
 class FanOut {
  public:
-  // Starts the connections. `job.hosts` are those to reach.
+  // Starts the connections to `job.hosts`.
   FanOut(BeNode job, Instant now);
 
   void AppendPolls(Intake intake, std::vector<pollfd>& polls) const;
   std::vector<UpMessage> Serve(Instant now, Intake intake);
-  // To the host that it names, or to all.
+  // Sends the message to the host that it names, or to all hosts.
   void Send(const DownMessage& message);
   void HangUp();
 

@@ -9,16 +9,16 @@
 
 namespace muster::launcher {
 
-// What a started `launch` prints first on the connection, its protocol's number
-// behind it and then a line end. What comes before is not ours: start-up files
-// of a shell may print.
+// The first bytes that a started `launch` prints, followed by the protocol
+// number and a newline. Text before the greeting comes from a shell's start-up
+// files and is not part of the protocol.
 inline constexpr char kGreeting[] = "\x01muster-ssh ";
 std::string GreetingLine();
 
-// Whether frames follow a greeting.
+// Whether a greeting precedes the frames.
 enum class Greeting { kExpected, kNone };
 
-// Takes frames out of a stream of bytes that comes in any pieces. Pure.
+// Splits a byte stream, which arrives in pieces of any size, into frames. Pure.
 class FrameReader {
  public:
   explicit FrameReader(Greeting greeting)
@@ -26,14 +26,14 @@ class FrameReader {
 
   void Append(std::string_view bytes);
 
-  // The next whole frame's payload, valid until the next call; nullopt: more
-  // bytes are needed, or error() says why none will come.
+  // The payload of the next whole frame, valid until the next call. nullopt:
+  // more bytes are needed, or error() is set.
   std::optional<std::string_view> Next();
 
   bool greeted() const { return greeted_; }
-  // One clause; empty while all is well.
+  // One clause; empty if there is no error.
   const std::string& error() const { return error_; }
-  // What came before the greeting, its end at most.
+  // The text before the greeting; only its end if it is long.
   std::string_view before_greeting() const;
 
  private:

@@ -107,7 +107,7 @@ void HostConnection::Write() {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno == EAGAIN) return;
     if (written < 0) {
-      // Its end tells why.
+      // ssh's exit, which follows, gives the reason.
       ssh_->standard_input.Close();
       break;
     }
@@ -148,7 +148,8 @@ void HostConnection::ReadMessages(std::vector<UpMessage>& came) {
     taken += static_cast<size_t>(got);
     reader_.Append({buffer.data(), static_cast<size_t>(got)});
     while (const std::optional<std::string_view> frame = reader_.Next()) {
-      // What is not sound, or speaks of others' hosts, is not heard.
+      // Invalid messages and messages about hosts of other connections are
+      // ignored.
       std::optional<UpMessage> message = DecodeUp(*frame);
       if (message) Take(*std::move(message), came);
     }
@@ -222,7 +223,7 @@ std::vector<RemoteHost> HostConnection::TakeUnreached() {
 
 std::optional<Instant> HostConnection::NextDeadline() const {
   if (closed_) return std::nullopt;
-  // Without ssh there is something to tell at once.
+  // If ssh could not be started, the error is reported at once.
   if (ssh_ == nullptr) return Instant();
   if (answered_) return std::nullopt;
   return deadline_;

@@ -17,34 +17,35 @@
 
 namespace muster::launcher {
 
-// Whether messages are taken as they come, or wait since nobody takes them.
+// Whether incoming messages are read now. kPaused: the console is full.
 enum class Intake { kOpen, kPaused };
 
-// This end of one ssh connection: the first of a group of hosts, reached by
-// ssh, and those behind it. Turns whatever happens to the connection into what
-// that means for each host: every one of them gets HostFailed, HostLost or
-// AgentEnded at the end, exactly once, or is left in unreached().
+// The starting side of one ssh connection to a group of hosts: the first is
+// reached by ssh and starts the others. For each host exactly one final message
+// is returned, HostFailed, HostLost or AgentEnded, whatever happens to the
+// connection; hosts that the first one never tried to reach are in
+// TakeUnreached() instead.
 //
 // Not thread-safe; never blocks.
 class HostConnection {
  public:
-  // Starts ssh. `job.hosts` is the group. `environment` is ssh's own.
+  // Starts ssh with `environment`. `job.hosts` is the group.
   HostConnection(BeNode job, const std::string& ssh_program,
                  const std::vector<std::string>& environment, Instant now);
 
   void AppendPolls(Intake intake, std::vector<pollfd>& polls) const;
-  // What came since.
+  // Returns the messages that have become available.
   std::vector<UpMessage> Serve(Instant now, Intake intake);
 
-  // Dropped where the connection is closed.
+  // Queues a message; drops it if the connection is closed.
   void Send(const DownMessage& message);
-  // Ends this end's way down once what was sent is written.
+  // Closes the sending direction after all queued messages have been written.
   void HangUp();
 
   bool Has(uint32_t host) const { return open_.count(host) > 0; }
   bool closed() const { return closed_; }
-  // Closed without a word about these, which were to be reached through the
-  // first one.
+  // The hosts that were to be started by the first host, if that host could not
+  // be reached. They have no final message.
   std::vector<RemoteHost> TakeUnreached();
   std::optional<Instant> NextDeadline() const;
 
@@ -59,15 +60,15 @@ class HostConnection {
 
   const SshSettings settings_;
   std::vector<RemoteHost> hosts_;
-  std::set<uint32_t> open_;  // hosts of which something may still come
+  std::set<uint32_t> open_;  // hosts without a final message
   std::unique_ptr<PipedProcess> ssh_;
   FrameReader reader_{Greeting::kExpected};
-  std::string down_;         // not yet written
-  bool hang_up_ = false;     // once that is empty
+  std::string down_;         // bytes to write
+  bool hang_up_ = false;     // close the sending direction once down_ is empty
   std::string said_;         // the end of ssh's stderr
-  std::string not_started_;  // why there is no ssh
-  bool answered_ = false;    // the first host said something
-  bool failed_ = false;      // and it was that it cannot take part
+  std::string not_started_;  // error if ssh could not be started
+  bool answered_ = false;    // the first host has sent a message
+  bool failed_ = false;      // that message was a failure
   bool closed_ = false;
   Instant deadline_;  // for the first answer
   std::vector<RemoteHost> unreached_;

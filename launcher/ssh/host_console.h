@@ -15,41 +15,43 @@
 
 namespace muster::launcher {
 
-// One line of a host's agent as the front shows it, without its end: workers'
-// lines have their prefix "[node:rank] " already, the agent's own, which begin
-// with `prefix` ("launch: "), are told by the host's name, and anything else
-// gets it as a prefix. Nothing in it moves a terminal's cursor. Pure.
+// Returns a line of a host's agent as shown by the starting `launch`, without
+// its newline. Workers' lines already begin with "[node:rank] ". After the
+// prefix of an agent's own messages, `prefix` ("launch: "), the host's name is
+// inserted. Every other line gets the prefix "[HOST] ". Control characters that
+// move a terminal's cursor are removed. Pure.
 std::string ShownLine(std::string_view line, const std::string& host,
                       const std::string& prefix);
 
-// The front's stdout and stderr: whole lines, each to where it came from. No
-// call waits for them but Finish. Not thread-safe.
+// The stdout and stderr of the starting `launch`: prints the lines of all
+// hosts, each to the stream that it came from. Only Finish blocks. Not
+// thread-safe.
 class HostConsole {
  public:
-  // `prefix`: as ShownLine's.
+  // `prefix`: as in ShownLine.
   HostConsole(const agent::ConsolePolicy& policy, std::string prefix);
   ~HostConsole();
 
-  // Whether the hosts' output is to be read on. A console that has taken
-  // nothing for the policy's time gets more room, up to a bound on memory: the
-  // job's end may be in what has not been read.
+  // Whether more output of the hosts should be read. If the console has
+  // accepted nothing for the policy's time, the buffer grows up to a limit,
+  // since the unread output may contain the end of the job.
   bool HasRoom(Instant now);
-  // When HasRoom may change by time alone.
+  // The next time at which HasRoom must be called although room_fd() is not
+  // readable.
   std::optional<Instant> NextDeadline() const;
-  // Readable after HasRoom was false, once it may be true.
+  // Readable when HasRoom may have become true again.
   int room_fd() const;
-  // A signal ends the job: less patience from now on, and a console that takes
-  // nothing is given up.
+  // A signal ends the job: a console that accepts nothing is given up sooner.
   void ExpectEnd();
 
   void Show(const OutputCame& output, const std::string& host);
-  // A line or lines on stderr, as they are.
+  // Prints one or more lines on stderr unchanged.
   void Tell(std::string lines);
 
-  // Waits for the console as the policy and `end_signals` say (see
-  // ConsoleWriter::Patience; the signal of ExpectEnd counts before them), and
-  // tells what it has not got. Whether all of it could be written, if anybody
-  // reads.
+  // Waits until the console has accepted all output, as long as the policy and
+  // `end_signals` allow (see ConsoleWriter::Patience; the signal of ExpectEnd
+  // counts as one), then reports lost output. Returns whether all output could
+  // be written; output to a closed reader counts as written.
   bool Finish(const std::function<int()>& end_signals);
 
  private:
@@ -60,8 +62,10 @@ class HostConsole {
   agent::Console console_;
   Duration patience_;
   bool ends_ = false;
-  int64_t taken_ = 0;                  // bytes, when it was looked at last
-  std::optional<Instant> full_since_;  // with that many bytes taken
+  // Bytes that the console had accepted at the last call of HasRoom.
+  int64_t taken_ = 0;
+  // Since when taken_ has been unchanged and the buffer full.
+  std::optional<Instant> full_since_;
 };
 
 }  // namespace muster::launcher

@@ -5,7 +5,7 @@
 namespace muster::launcher {
 namespace {
 
-TEST(ShownLine, NothingIsPrefixedTwice) {
+TEST(ShownLine, LinesWithAPrefixGetNoSecondOne) {
   EXPECT_EQ(ShownLine("[n:3] loss", "h", "launch: "), "[n:3] loss");
   EXPECT_EQ(ShownLine("launch: joined", "h", "launch: "), "launch: h: joined");
   EXPECT_EQ(ShownLine("deepspeed: joined", "h", "deepspeed: "),
@@ -15,7 +15,7 @@ TEST(ShownLine, NothingIsPrefixedTwice) {
   EXPECT_EQ(ShownLine("", "h", "launch: "), "[h] ");
 }
 
-TEST(ShownLine, MovesNoCursor) {
+TEST(ShownLine, CursorSequencesAreRemoved) {
   EXPECT_EQ(ShownLine("[n:0] a\x1b[2Jb\x07\x1b]0;t\x07", "h", "launch: "),
             "[n:0] ab");
 }

@@ -8,9 +8,9 @@
 
 namespace muster::launcher {
 
-// Parts `hosts` into at most `fan_out` (at least 1) groups of neighbours whose
-// sizes differ by one at most. The first host of a group is reached from here,
-// and reaches the rest of its group in the same way. Pure.
+// Divides `hosts` into at most `fan_out` (at least 1) groups of neighbours
+// whose sizes differ by at most one. This machine connects to the first host of
+// each group, which divides the rest of the group in the same way. Pure.
 std::vector<std::vector<RemoteHost>> PartHosts(std::vector<RemoteHost> hosts,
                                                size_t fan_out);
 

@@ -19,7 +19,7 @@ std::vector<size_t> Sizes(size_t hosts, size_t fan_out) {
   return sizes;
 }
 
-TEST(PartHosts, EvenlyAndInOrder) {
+TEST(PartHosts, GroupsAreEvenAndInOrder) {
   using ::testing::ElementsAre;
   EXPECT_THAT(Sizes(0, 4), ElementsAre());
   EXPECT_THAT(Sizes(3, 4), ElementsAre(1, 1, 1));
@@ -36,7 +36,7 @@ size_t Depth(std::vector<RemoteHost> hosts, size_t fan_out) {
   return depth;
 }
 
-TEST(PartHosts, AThousandHostsAreTwoStepsAway) {
+TEST(PartHosts, AThousandHostsNeedTwoLevels) {
   EXPECT_EQ(Depth(std::vector<RemoteHost>(1000), 32), 2u);
   EXPECT_EQ(Depth(std::vector<RemoteHost>(32), 32), 1u);
   EXPECT_EQ(Depth(std::vector<RemoteHost>(10'000), 32), 3u);

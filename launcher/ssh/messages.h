@@ -14,55 +14,58 @@
 
 namespace muster::launcher {
 
-// What `launch` says over an ssh connection to the `launch` that it started on
-// another host, which may have started further ones. A frame is its length
-// (u32, little-endian) and one message; hosts are named by their place in the
+// The protocol between a `launch` and the `launch` that it starts by ssh on
+// another host, which may start further ones. A frame is a length (u32,
+// little-endian) and one message. A host is identified by its index in the
 // job's list of hosts.
 
-// Raised when the messages change; both ends must have the same.
+// Protocol number; increased with every change of a message. Both ends must
+// have the same.
 inline constexpr uint32_t kSshProtocol = 2;
 
 inline constexpr size_t kMaxFrameBytes = 64 << 20;
 
-// An agent that gets this signal leaves its job: the connection to its host
-// broke. No program and no person sends it for another reason.
+// An agent that gets this signal leaves its job, because the connection to its
+// host was lost. SIGPWR is not sent for any other purpose.
 inline constexpr int kLeaveSignal = SIGPWR;
 
-// One host as its agent and ssh need it.
+// One host, as its agent and ssh need it.
 struct RemoteHost {
   uint32_t index = 0;
-  std::string name;                // for messages, and the node's id
-  std::string destination;         // what ssh is given
-  std::vector<std::string> flags;  // of its agent only
-  std::map<std::string, std::string> environment;  // likewise, over the job's
+  std::string name;                // for messages; also the node's id
+  std::string destination;         // destination argument for ssh
+  std::vector<std::string> flags;  // flags of this host's agent only
+  // Variables of this host only; they override the job's.
+  std::map<std::string, std::string> environment;
   bool operator==(const RemoteHost&) const = default;
 };
 
 // How hosts are reached.
 struct SshSettings {
   std::vector<std::string> arguments;  // --ssh-args
-  uint64_t timeout_ms = 0;             // to be reached and to answer
-  uint32_t fan_out = 0;                // hosts that one machine starts
-  std::string launch;                  // path of this program
+  uint64_t timeout_ms = 0;             // milliseconds to connect and to answer
+  uint32_t fan_out = 0;  // maximum number of hosts that one machine starts
+  std::string launch;    // path of this program
   bool operator==(const SshSettings&) const = default;
 };
 
-// Down: the first message. Everything that travels, so that no command line
-// shows it.
+// To a host, the first message. It contains everything that the host needs, so
+// that no command line shows any of it.
 struct BeNode {
   uint32_t protocol = kSshProtocol;
   std::string version;
   std::string working_directory;
   std::map<std::string, std::string> environment;
-  std::vector<std::string> flags;    // of every agent
-  std::vector<std::string> program;  // and its arguments
-  uint64_t stop_timeout_ms = 0;      // an agent's, from a signal to its end
+  std::vector<std::string> flags;    // flags of every agent
+  std::vector<std::string> program;  // the program and its arguments
+  // Milliseconds that an agent may take to end after a signal.
+  uint64_t stop_timeout_ms = 0;
   SshSettings ssh;
-  std::vector<RemoteHost> hosts;  // the receiver's own, then those behind it
+  std::vector<RemoteHost> hosts;  // the receiver, then the hosts that it starts
   bool operator==(const BeNode&) const = default;
 };
 
-// Down: start the agent of a host, with these flags too.
+// To a host: start its agent with these additional flags.
 struct StartAgent {
   uint32_t host = 0;
   std::vector<std::string> flags;
@@ -70,31 +73,33 @@ struct StartAgent {
   bool operator==(const StartAgent&) const = default;
 };
 
-// Down: send a signal to the agent of one host or (nullopt) of each.
+// To a host: send a signal to the agent of one host, or (nullopt) to every
+// agent.
 struct SignalAgents {
   std::optional<uint32_t> host;
   int32_t signal = 0;
   bool operator==(const SignalAgents&) const = default;
 };
 
-// Down: the other end lives.
+// To a host: the sender is alive.
 struct StillThere {
   bool operator==(const StillThere&) const = default;
 };
 
 using DownMessage = std::variant<BeNode, StartAgent, SignalAgents, StillThere>;
 
-// Up: `launch` runs on the host and can start its agent.
+// From a host: `launch` runs there and can start the agent.
 struct HostUp {
   uint32_t host = 0;
-  // The address at which ssh reached it, and the one that a packet to the
-  // outside would carry; empty: none known.
+  // reached_address is the host's address on the ssh connection,
+  // outward_address the address of the interface of its default route. Empty:
+  // unknown.
   std::string reached_address;
   std::string outward_address;
   bool operator==(const HostUp&) const = default;
 };
 
-// Up: a host's agent was not started and will not be.
+// From a host: its agent has not been started and will not be.
 struct HostFailed {
   uint32_t host = 0;
   std::string why;  // one line
@@ -102,7 +107,7 @@ struct HostFailed {
   bool operator==(const HostFailed&) const = default;
 };
 
-// Up: the host's agent hosts the coordinator at this port.
+// From a host: its agent hosts the coordinator at this port.
 struct CoordinatorUp {
   uint32_t host = 0;
   uint32_t port = 0;
@@ -111,7 +116,7 @@ struct CoordinatorUp {
 
 enum class OutputStream : uint8_t { kStdout = 1, kStderr = 2 };
 
-// Up: whole lines that a host's agent printed.
+// From a host: whole lines that its agent printed.
 struct OutputCame {
   uint32_t host = 0;
   OutputStream stream = OutputStream::kStdout;
@@ -119,15 +124,15 @@ struct OutputCame {
   bool operator==(const OutputCame&) const = default;
 };
 
-// Up: a host's agent is gone. Nothing else comes of this host.
+// From a host: its agent has ended. The host's last message.
 struct AgentEnded {
   uint32_t host = 0;
   int32_t exit_code = 0;
-  std::string verdict;  // the text for a person; empty: it had none to show
+  std::string verdict;  // text for people; empty: the agent had no verdict
   bool operator==(const AgentEnded&) const = default;
 };
 
-// Up: the connection to a host broke before its agent ended.
+// The connection to a host was lost before its agent ended.
 struct HostLost {
   uint32_t host = 0;
   std::string why;  // one line
@@ -137,12 +142,13 @@ struct HostLost {
 using UpMessage = std::variant<HostUp, HostFailed, CoordinatorUp, OutputCame,
                                AgentEnded, HostLost>;
 
-// A frame of its own. Pure, as all of these.
+// Returns one frame with the message. Pure, as all functions here.
 std::string Encode(const DownMessage& message);
 std::string Encode(const UpMessage& message);
 
-// What a frame holds, without its length; nullopt: it is not sound. A message
-// of another protocol is sound if it begins like BeNode: look at `protocol`.
+// Decodes a frame's payload; nullopt: invalid. A BeNode of another protocol
+// number is decoded as far as `protocol`, so that its receiver can tell the
+// difference.
 std::optional<DownMessage> DecodeDown(std::string_view payload);
 std::optional<UpMessage> DecodeUp(std::string_view payload);
 

@@ -22,7 +22,7 @@ BeNode FullNode() {
   return node;
 }
 
-TEST(Messages, ComeOutAsTheyWentIn) {
+TEST(Messages, EncodedMessagesAreDecodedUnchanged) {
   const std::vector<DownMessage> down = {
       FullNode(), StartAgent{3, {"--x=1"}, agent::Telling::kOther},
       SignalAgents{std::nullopt, 15}, SignalAgents{4, 2}, StillThere()};
@@ -46,7 +46,7 @@ TEST(Messages, ComeOutAsTheyWentIn) {
   }
 }
 
-TEST(Messages, WhatIsCutOrGrownIsRefused) {
+TEST(Messages, TruncatedAndExtendedMessagesAreRejected) {
   const std::string whole = Encode(DownMessage(FullNode())).substr(4);
   for (size_t size = 0; size < whole.size(); ++size) {
     EXPECT_FALSE(DecodeDown(std::string_view(whole).substr(0, size)));
@@ -56,7 +56,7 @@ TEST(Messages, WhatIsCutOrGrownIsRefused) {
   EXPECT_FALSE(DecodeDown(""));
 }
 
-TEST(Messages, SenselessNumbersAreRefused) {
+TEST(Messages, NumbersOutOfRangeAreRejected) {
   const auto decoded = [](const DownMessage& message) {
     return DecodeDown(std::string_view(Encode(message)).substr(4));
   };
@@ -69,7 +69,7 @@ TEST(Messages, SenselessNumbersAreRefused) {
       std::string_view(Encode(UpMessage(CoordinatorUp{0, 65536}))).substr(4)));
 }
 
-TEST(FrameReader, TakesPiecesOfAnySize) {
+TEST(FrameReader, FramesArriveInPiecesOfAnySize) {
   const std::string stream = GreetingLine() +
                              Encode(UpMessage(HostUp{1, "", ""})) +
                              Encode(UpMessage(HostLost{1, "x"}));
@@ -83,7 +83,7 @@ TEST(FrameReader, TakesPiecesOfAnySize) {
   EXPECT_EQ(reader.error(), "");
 }
 
-TEST(FrameReader, WhatAShellPrintsFirstIsSkipped) {
+TEST(FrameReader, TextBeforeTheGreetingIsSkipped) {
   FrameReader reader(Greeting::kExpected);
   reader.Append("Welcome!\nhave fun");
   EXPECT_FALSE(reader.greeted());
@@ -93,7 +93,7 @@ TEST(FrameReader, WhatAShellPrintsFirstIsSkipped) {
   EXPECT_EQ(reader.before_greeting(), "");
 }
 
-TEST(FrameReader, EndlessNoiseTakesNoMemory) {
+TEST(FrameReader, EndlessTextWithoutGreetingIsBounded) {
   FrameReader reader(Greeting::kExpected);
   for (int i = 0; i < 1000; ++i) reader.Append(std::string(1000, 'x'));
   EXPECT_LE(reader.before_greeting().size(), 64u << 10);
@@ -101,14 +101,14 @@ TEST(FrameReader, EndlessNoiseTakesNoMemory) {
   EXPECT_TRUE(reader.greeted());
 }
 
-TEST(FrameReader, AnotherVersionIsToldApart) {
+TEST(FrameReader, AnotherProtocolNumberIsAnError) {
   FrameReader reader(Greeting::kExpected);
   reader.Append(std::string(kGreeting) + "999\n");
   EXPECT_THAT(reader.error(), testing::HasSubstr("another version"));
   EXPECT_FALSE(reader.Next().has_value());
 }
 
-TEST(FrameReader, AForgedLengthIsRefused) {
+TEST(FrameReader, ATooLargeLengthIsRejected) {
   FrameReader reader(Greeting::kNone);
   reader.Append("\xff\xff\xff\xff");
   EXPECT_FALSE(reader.Next().has_value());

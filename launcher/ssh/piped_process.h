@@ -12,39 +12,40 @@
 
 namespace muster::launcher {
 
-// How a program is started with pipes to it.
+// How a program is started with pipes to its descriptors.
 struct PipedProcessPlan {
-  std::vector<std::string> argv;         // argv[0]: a path, or found in PATH
-  std::vector<std::string> environment;  // NAME=VALUE, all of it
-  std::string working_directory;         // empty: this one's
+  std::vector<std::string> argv;         // argv[0] is a path, or found in PATH
+  std::vector<std::string> environment;  // the whole environment, NAME=VALUE
+  std::string working_directory;         // empty: the same as this process's
   enum class Stdin { kPipe, kNothing } standard_input = Stdin::kPipe;
-  // Descriptors 3, 4, … of the program are the write ends of this many pipes.
+  // Number of additional pipes: their write ends are descriptors 3, 4, … of the
+  // program.
   int extra_pipes = 0;
-  // Sent to it when this process dies; 0: nothing is.
+  // Signal that the program gets when this process dies; 0: none.
   int death_signal = 0;
 };
 
-// A child in a process group of its own, so that a terminal's signals do not
-// reach it, with default signal handling. If it still runs when this goes, the
-// whole group is killed and it is reaped. Not thread-safe.
+// A child process in its own process group, which the terminal's signals do not
+// reach, with default signal handling. The destructor kills the whole group and
+// reaps the child if the child is still running. Not thread-safe.
 class PipedProcess {
  public:
-  // NotFound, PermissionDenied, Internal: one line with what failed.
+  // NotFound, PermissionDenied, Internal: one line with the failed call.
   static absl::StatusOr<PipedProcess> Start(const PipedProcessPlan& plan);
 
   PipedProcess(PipedProcess&& other) noexcept;
   PipedProcess& operator=(PipedProcess&&) = delete;
   ~PipedProcess();
 
-  // Non-blocking ends of the pipes; may be closed by the owner.
+  // Non-blocking ends of the pipes. The owner may close them.
   OwnedFd standard_input;
   OwnedFd standard_output;
   OwnedFd standard_error;
   std::vector<OwnedFd> extra;
 
-  // Readable once the process has ended.
+  // Readable once the child has ended.
   int end_fd() const { return pidfd_.get(); }
-  // The exit code, or 128 + signal, once it has ended.
+  // The exit code, or 128 + signal; nullopt while the child is running.
   std::optional<int> ExitCode();
   void Signal(int signal) const;
 

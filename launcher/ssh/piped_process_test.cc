@@ -33,7 +33,7 @@ PipedProcessPlan Shell(const std::string& script) {
   return plan;
 }
 
-TEST(PipedProcess, HasPipesFolderAndEnvironment) {
+TEST(PipedProcess, HasPipesWorkingDirectoryAndEnvironment) {
   PipedProcessPlan plan = Shell(
       "read x; echo \"$x $A $PWD\"; echo e >&2; echo 3 >&3; echo 4 >&4; exit "
       "5");
@@ -52,12 +52,12 @@ TEST(PipedProcess, HasPipesFolderAndEnvironment) {
 TEST(PipedProcess, LeavesNoOtherDescriptorOpen) {
   auto process = PipedProcess::Start(Shell("exec ls /proc/self/fd"));
   ASSERT_TRUE(process.ok());
-  // 3 is the folder that ls reads.
+  // Descriptor 3 is the directory that ls reads.
   EXPECT_EQ(ReadAll(process->standard_output), "0\n1\n2\n3\n");
   EXPECT_EQ(WaitForEnd(*process), 0);
 }
 
-TEST(PipedProcess, StartsWithSignalsAsTheyAreByDefault) {
+TEST(PipedProcess, StartsWithDefaultSignalHandling) {
   sigset_t blocked;
   sigset_t before;
   sigemptyset(&blocked);
@@ -70,7 +70,7 @@ TEST(PipedProcess, StartsWithSignalsAsTheyAreByDefault) {
   EXPECT_EQ(WaitForEnd(*process), 128 + SIGTERM);
 }
 
-TEST(PipedProcess, SaysWhatCannotBeStarted) {
+TEST(PipedProcess, AFailedStartNamesTheProgram) {
   PipedProcessPlan plan = Shell("");
   plan.argv = {"/no/such/program"};
   EXPECT_TRUE(absl::IsNotFound(PipedProcess::Start(plan).status()));
@@ -82,7 +82,7 @@ TEST(PipedProcess, SaysWhatCannotBeStarted) {
             "/no/such/folder: No such file or directory");
 }
 
-TEST(PipedProcess, IsKilledWhenItGoes) {
+TEST(PipedProcess, TheDestructorKillsTheChild) {
   std::optional<PipedProcess> process;
   {
     auto started = PipedProcess::Start(Shell("exec cat"));
@@ -94,14 +94,14 @@ TEST(PipedProcess, IsKilledWhenItGoes) {
   EXPECT_EQ(ReadAll(output), "");
 }
 
-TEST(PipedProcess, TakesWhatItStartedAlong) {
+TEST(PipedProcess, TheDestructorKillsTheChildsGroup) {
   std::optional<PipedProcess> process;
   {
     auto started = PipedProcess::Start(Shell("sleep 3600 & echo x; wait"));
     ASSERT_TRUE(started.ok());
     process.emplace(*std::move(started));
   }
-  // Its end is open for as long as anything of the group runs.
+  // The pipe stays open while any process of the group is running.
   OwnedFd output = std::move(process->standard_output);
   pollfd runs = {.fd = output.get(), .events = POLLIN, .revents = 0};
   ASSERT_EQ(poll(&runs, 1, 60'000), 1);

@@ -43,8 +43,8 @@ absl::StatusOr<std::vector<Host>> ReadHosts(const RemoteOptions& remote) {
   return FilterHosts(*std::move(hosts), remote.include, remote.exclude);
 }
 
-// A file that was named and is not there is passed over, as by DeepSpeed, since
-// DS_ENV_FILE is often set for every folder; but not in silence.
+// A missing file that DS_ENV_FILE names is skipped with a notice, as in
+// DeepSpeed: the variable is often set for all working directories.
 absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
     const Environment& here, const std::string& working_directory,
     const Voice& voice) {
@@ -82,8 +82,8 @@ absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
   return files;
 }
 
-// PWD, if that is true: with links as the person went, which other hosts have
-// too.
+// PWD if it is the working directory: it has the symbolic links that the user
+// followed, which exist on other hosts, too.
 absl::StatusOr<std::string> WorkingDirectory(const Environment& here) {
   struct stat said;
   struct stat real;

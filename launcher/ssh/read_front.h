@@ -11,11 +11,12 @@
 
 namespace muster::launcher {
 
-// Reads what a job over ssh needs of this machine: host file, .deepspeed_env in
-// the home folder and then in the working directory (DS_ENV_FILE names it
-// otherwise, as for DeepSpeed), token, folder; and plans with it.
+// Reads the local files that a job over ssh needs, and makes the plan: the host
+// file, .deepspeed_env in the home folder and then in the working directory
+// (DS_ENV_FILE gives another name, as in DeepSpeed), the token, and the working
+// directory.
 //
-// InvalidArgument, one line: what is wrong in a file or the options.
+// InvalidArgument, one line: an error in a file or in the options.
 absl::StatusOr<RemotePlan> ReadFront(
     const RunOptions& options,
     const std::map<std::string, std::string>& environment, const Voice& voice);

@@ -12,31 +12,34 @@ namespace muster::launcher {
 
 using Environment = std::map<std::string, std::string>;
 
-// What goes to other hosts without being asked for: names, or prefixes that end
-// in '*'. Paths of libraries and modules, and what tunes them.
+// The variables that are always sent to other hosts: names, or prefixes that
+// end in '*'. They are search paths of libraries and modules, and settings of
+// libraries.
 const std::vector<std::string>& TravellingVariables();
 
-// Whether `name` is one of `patterns`, which are names or PREFIX*.
+// Whether `name` matches one of `patterns`, which are NAME or PREFIX*.
 bool MatchesAny(std::string_view name,
                 const std::vector<std::string>& patterns);
 
-// The variables that travel: of `here` those of TravellingVariables, then, each
-// over the former, those of `files` (.deepspeed_env, in order) and those of
-// `exports` (--export: NAME and PREFIX* are taken from `here`, NAME=VALUE is
-// set). Never the job's token, nor what a launcher sets for one process.
+// Returns the variables to send to other hosts. Later sources override earlier
+// ones: TravellingVariables in `here`, then `files` (.deepspeed_env, in order),
+// then `exports` (--export: NAME and PREFIX* are copied from `here`, NAME=VALUE
+// is set). The job's token and variables that a launcher sets for one process
+// are never included.
 //
-// InvalidArgument, one line: an export that is neither form, or a NAME that is
-// not set here.
+// InvalidArgument, one line: an export has none of these formats, or its NAME
+// is not set in `here`.
 absl::StatusOr<Environment> ChooseEnvironment(
     const Environment& here, const std::vector<Environment>& files,
     const std::vector<std::string>& exports);
 
-// Reads DeepSpeed's .deepspeed_env: NAME=VALUE lines, blanks around both
-// removed. Blank lines and comments, which DeepSpeed refuses, are left out.
-// InvalidArgument: "line 2: ...".
+// Parses DeepSpeed's .deepspeed_env, which has lines NAME=VALUE; blanks around
+// name and value are removed. Empty lines and comments are skipped (DeepSpeed
+// rejects them). InvalidArgument: "line 2: ...".
 absl::StatusOr<Environment> ParseEnvironmentFile(std::string_view text);
 
-// Whether `name` can name a variable: letters, digits and '_', no digit first.
+// Whether `name` is a valid variable name: letters, digits and '_', not
+// beginning with a digit.
 bool IsVariableName(std::string_view name);
 
 }  // namespace muster::launcher

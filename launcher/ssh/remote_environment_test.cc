@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
-TEST(ChooseEnvironment, WhatTunesTravelsAndTheRestStays) {
+TEST(ChooseEnvironment, OnlyTuningVariablesTravel) {
   EXPECT_THAT(*ChooseEnvironment({{"PATH", "/bin"},
                                   {"HOME", "/h"},
                                   {"LD_LIBRARY_PATH", "/l"},
@@ -26,7 +26,7 @@ TEST(ChooseEnvironment, WhatTunesTravelsAndTheRestStays) {
                   Pair("PYTHONPATH", "/p"), Pair("MUSTER_NCCL_LIBRARY", "/n")));
 }
 
-TEST(ChooseEnvironment, FilesWinOverItAndExportsOverFiles) {
+TEST(ChooseEnvironment, FilesOverrideItAndExportsOverrideFiles) {
   EXPECT_THAT(
       *ChooseEnvironment({{"NCCL_A", "here"}, {"MY_1", "1"}, {"MY_2", "2"}},
                          {{{"NCCL_A", "home"}, {"B", "home"}},
@@ -37,7 +37,7 @@ TEST(ChooseEnvironment, FilesWinOverItAndExportsOverFiles) {
                            Pair("MY_2", "2")));
 }
 
-TEST(ChooseEnvironment, ExportsThatAreNone) {
+TEST(ChooseEnvironment, InvalidExportsAreRejected) {
   const auto error = [](const std::string& asked) {
     return std::string(ChooseEnvironment({{"MUSTER_TOKEN", "x"}}, {}, {asked})
                            .status()
@@ -53,7 +53,7 @@ TEST(ChooseEnvironment, ExportsThatAreNone) {
               UnorderedElementsAre());
 }
 
-TEST(ParseEnvironmentFile, AsDeepSpeedReadsIt) {
+TEST(ParseEnvironmentFile, ReadsDeepSpeedsFormat) {
   EXPECT_THAT(*ParseEnvironmentFile("A=1\n B = x=y \r\n\n# c\nEMPTY=\nL=last"),
               UnorderedElementsAre(Pair("A", "1"), Pair("B", "x=y"),
                                    Pair("EMPTY", ""), Pair("L", "last")));

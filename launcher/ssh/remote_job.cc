@@ -11,19 +11,20 @@
 namespace muster::launcher {
 namespace {
 
-// What agents may take beyond their own time to stop.
+// Time for an agent's end, in addition to its own time to stop its workers.
 constexpr Duration kSlack = std::chrono::seconds(15);
-// From the second signal, and from a closed connection, to the end.
+// Time to the end after a second signal or a closed connection.
 constexpr Duration kAtOnce = std::chrono::seconds(5);
 
-// A coordinator needs so long, beyond its own time-outs, to judge a loss.
+// Time for the coordinator's verdict on a loss, in addition to its own
+// timeouts.
 constexpr Duration kVerdictSlack = std::chrono::seconds(5);
-// From the last start of an agent that takes part to the first of a spare's:
-// they meet in the order in which they come.
+// Delay between the start of the last agent that takes part and that of the
+// first spare: ranks are given in the order in which agents join.
 constexpr Duration kSparesWait = std::chrono::seconds(3);
 
-// An agent that a signal killed says nothing itself. Of signals that stop a job
-// the status may be the agent's own.
+// An agent that was killed prints no message. Signals that stop a job are
+// excluded: an agent that handles them may exit with the same status.
 bool WasKilled(int exit_code) {
   const int signal = exit_code - 128;
   return signal > 0 && signal != SIGINT && signal != SIGTERM &&
@@ -64,7 +65,7 @@ std::vector<FrontEffect> RemoteJob::Step(Instant now,
 std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
   if (finished_) return {};
   if (!StopsTheJob(signal)) {
-    // An agent passes it on to every worker of the job.
+    // One agent is enough: it forwards the signal to all workers of the job.
     for (uint32_t i = 0; i < hosts_.size(); ++i) {
       if (hosts_[i].phase != Phase::kRunning) continue;
       effects_.push_back(SendDown{SignalAgents{i, signal}});
@@ -73,7 +74,8 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     return std::exchange(effects_, {});
   }
   ++signals_;
-  // An agent that does not catch it would die of it, without grace.
+  // A signal that agents do not handle would kill them without a grace period;
+  // they get SIGTERM instead.
   const auto& caught = plan_.stop_signals;
   const bool is_caught =
       std::find(caught.begin(), caught.end(), signal) != caught.end();
@@ -95,8 +97,8 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     deadline_.reset();
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
   } else if (signals_ == 2) {
-    // Another one, since a second signal that is equal to a first one that
-    // still waits is lost.
+    // A signal different from the first: a second pending signal of the same
+    // number would be lost.
     effects_.push_back(SendDown{SignalAgents{
         std::nullopt, first_signal_ == SIGTERM ? SIGINT : SIGTERM}});
     Expect(now, kAtOnce);
@@ -169,7 +171,7 @@ void RemoteJob::On(Instant now, const HostFailed& message) {
   if (was_running && Usable() < plan_.least) {
     Stop(now, message.exit_code, "");
   }
-  StartAll(now);  // a spare may take its place
+  StartAll(now);  // a spare may replace it
 }
 
 void RemoteJob::On(Instant now, const CoordinatorUp& message) {
@@ -195,14 +197,15 @@ void RemoteJob::On(Instant now, const AgentEnded& message) {
     verdict_code_ = message.exit_code;
     if (!awaited_.empty()) deadline_.reset();
     awaited_.clear();
-    // The others have it too, from the coordinator.
+    // The coordinator ends the other agents, which know the verdict.
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
     return;
   }
   const bool is_of_its_own = message.verdict.empty() && message.exit_code != 0;
   if (!is_of_its_own || verdict_code_ || own_exit_code_) return;
   const std::string how = HowEnded(message.exit_code);
-  // An agent that refused its flags or program has never been in the job.
+  // An agent that rejected its flags or could not start the program never
+  // joined the job.
   const bool was_lost = WasKilled(message.exit_code) || message.exit_code == 1;
   const bool is_needed = Usable() < plan_.least || message.host == coordinator_;
   if (is_needed && !(was_lost && endpoint_)) {
@@ -233,7 +236,7 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
   const std::string line = absl::StrCat(Name(host), ": ", what);
   if (own_exit_code_ || verdict_code_ || !awaited_.empty()) {
     Error(line);
-    // Nobody is left to give the verdict that is awaited.
+    // No process is left that could give the awaited verdict.
     if (host == coordinator_ && !awaited_.empty()) {
       StopForLoss(now, std::exchange(awaited_, {}));
     }
@@ -247,12 +250,12 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
                                    " hosts and ends"));
   } else {
     Error(absl::StrCat(line, "; the job goes on without it"));
-    StartAll(now);  // a spare may take its place
+    StartAll(now);  // a spare may replace it
   }
 }
 
 void RemoteJob::On(Instant now, const OutputCame&) {
-  // A host whose output still comes has not fallen silent after the verdict.
+  // A host that is still sending output after the verdict gets more time.
   const bool ends = verdict_code_ && signals_ == 0 && !hung_up_;
   if (ends && deadline_) deadline_ = std::max(*deadline_, now + kSlack);
 }
@@ -290,14 +293,15 @@ int RemoteJob::Usable() const {
 void RemoteJob::ConsiderStart(Instant now) {
   if (own_exit_code_) return;
   if (Usable() < plan_.least) {
-    // Every host's own word is worth the wait: each has a deadline.
+    // Waits until every host is up or has failed (each has a deadline), so that
+    // all errors are reported.
     if (Count(Phase::kAsked) == 0) GiveUpStarting(now);
     return;
   }
   if (Count(Phase::kUp) < plan_.least) return;
   const bool waits_for_all = plan_.beginning == Beginning::kWithAllThatAnswer;
   if (waits_for_all && Count(Phase::kAsked) > 0) return;
-  // The first that is there, once nothing is open about those before it.
+  // The first host that is up. Undecided hosts before it are waited for.
   uint32_t first = 0;
   while (hosts_[first].phase == Phase::kFailed) ++first;
   if (hosts_[first].phase != Phase::kUp) return;
@@ -318,8 +322,8 @@ void RemoteJob::ConsiderStart(Instant now) {
   Start(first, HostingFlags(plan_, AddressForOthers(plan_, hosts_[first].up)));
 }
 
-// A spare waits until those before it have surely met the coordinator; it
-// would take the place of one of them.
+// A spare starts after the hosts before it have had time to join; otherwise it
+// could take the place of one of them.
 bool RemoteJob::MayStart(uint32_t host, Instant now) {
   if (plan_.beginning == Beginning::kWithAllThatAnswer) return true;
   if (spares_may_start_) return true;
@@ -340,7 +344,7 @@ bool RemoteJob::MayStart(uint32_t host, Instant now) {
 }
 
 void RemoteJob::StartAll(Instant now) {
-  // Till the coordinator listens there is nowhere to go.
+  // Without the coordinator's address the agents cannot start.
   if (!endpoint_ && !plan_.alone) return;
   for (uint32_t i = 0; i < hosts_.size(); ++i) {
     if (hosts_[i].phase != Phase::kUp || !MayStart(i, now)) continue;
@@ -419,7 +423,8 @@ void RemoteJob::Error(const std::string& line) {
 void RemoteJob::End() {
   finished_ = true;
   deadline_.reset();
-  // What we stopped has a verdict that blames the signal.
+  // If this process stopped the job, the agents' verdict would name the signal
+  // as the cause.
   effects_.push_back(Finish{
       ExitCode(), own_exit_code_ ? std::string() : verdict_, own_verdict_});
 }

@@ -14,7 +14,7 @@
 
 namespace muster::launcher {
 
-// What the front's core asks its driver to do.
+// The effects that RemoteJob returns to its driver.
 struct SendDown {
   DownMessage message;
 };
@@ -22,11 +22,12 @@ struct Say {
   enum class Kind { kNotice, kError } kind = Kind::kNotice;
   std::string line;
 };
-// Close every connection's way down: what still runs there leaves and ends.
+// Close the sending direction of every connection: agents that still run there
+// leave the job and end.
 struct HangUp {};
-// End what is left of the connections, and this process. `verdict` is printed
-// first; without one `own_verdict`, which the front gives where the coordinator
-// cannot.
+// Close all connections and end this process with `exit_code`. `verdict` is
+// printed first; if it is empty, `own_verdict`, which RemoteJob makes when the
+// coordinator cannot give a verdict.
 struct Finish {
   int exit_code = 0;
   std::string verdict;
@@ -34,23 +35,22 @@ struct Finish {
 };
 using FrontEffect = std::variant<SendDown, Say, HangUp, Finish>;
 
-// A job that was started over ssh, as the `launch` that started it sees it:
-// when which agent is started, whom a signal reaches, what a failed or lost
-// host means, what is printed and what the exit code is. Pure: every member
-// function is one step that returns its effects, and says of the time only what
-// it was told.
+// State machine of the `launch` that starts a job over ssh. It decides when
+// each agent is started, which agents get a signal, the consequences of a
+// failed or lost host, what is printed, and the exit code. Pure: each public
+// function is one step that returns effects, and the time is an argument.
 //
-// Nothing is started before enough hosts are there: all of a job of fixed size,
-// MIN of one that may grow, or all that answer (Beginning). Then the first host
-// that is there hosts the coordinator, and its port goes to the others. The
-// first MAX hosts in the file's order that have not failed take part: the ones
-// after them are spares, whose agents start only when all of those MAX run.
-// Each agent says what concerns its host, and one what holds for the job
-// (Telling).
+// No agent starts before enough hosts are up: all hosts of a job of fixed size,
+// MIN hosts of an elastic job, or all hosts that answer (Beginning). Then the
+// first host that is up hosts the coordinator, and the other agents get its
+// port. The first MAX hosts of the host file that have not failed take part.
+// The hosts after them are spares, whose agents start when those MAX agents are
+// running. Each agent prints the messages about its own host; one agent also
+// prints those about the job (Telling).
 //
-// The loss of a host or agent that the job cannot do without is the
-// coordinator's to judge: its verdict names the loss. Where it gives none in
-// time, or is lost itself, the front gives one.
+// When the job loses a host or an agent that it needs, the coordinator decides,
+// and its verdict names the loss. If the coordinator gives no verdict in time,
+// or is lost itself, RemoteJob makes the verdict.
 class RemoteJob {
  public:
   explicit RemoteJob(RemotePlan plan);
@@ -58,14 +58,14 @@ class RemoteJob {
   std::vector<FrontEffect> Step(Instant now, const UpMessage& message);
   std::vector<FrontEffect> SignalCaught(Instant now, int signal);
   std::vector<FrontEffect> TimePassed(Instant now);
-  // Nothing more will come of any host.
+  // All connections are closed: no message will come.
   std::vector<FrontEffect> AllClosed(Instant now);
 
-  // For `time` nothing that came was read, since the console took nothing:
-  // deadlines are later by that.
+  // For the duration `time` no messages were read, because the console was
+  // full. Moves the deadlines by `time`.
   void PutOff(Duration time);
 
-  // When TimePassed is due; nullopt: nothing is.
+  // The time at which TimePassed must be called; nullopt: none.
   std::optional<Instant> NextDeadline() const;
 
  private:
@@ -73,8 +73,8 @@ class RemoteJob {
   struct HostState {
     Phase phase = Phase::kAsked;
     HostUp up;
-    std::string why;    // kFailed, kLost
-    int exit_code = 0;  // kEnded, kFailed
+    std::string why;    // for kFailed and kLost
+    int exit_code = 0;  // for kEnded and kFailed
   };
 
   void On(Instant now, const HostUp& message);
@@ -93,17 +93,17 @@ class RemoteJob {
   bool MayStart(uint32_t host, Instant now);
   void Start(uint32_t host, std::vector<std::string> flags);
   void GiveUpStarting(Instant now);
-  // Ends all agents, for a reason that this process found (not the
-  // coordinator).
+  // Ends all agents for a reason that the coordinator does not know.
   void Stop(Instant now, int exit_code, const std::string& why);
-  // Ends all agents because a host is lost. The verdict is made by this
-  // process, since the coordinator gives none.
+  // Ends all agents because of a lost host. This process makes the verdict, as
+  // the coordinator gives none.
   void StopForLoss(Instant now, const std::string& why);
-  // A host of the job is lost; `what` says how.
+  // Handles the loss of a host that takes part; `what` says how it was lost.
   void Lose(Instant now, uint32_t host, const std::string& what);
-  // Sets the deadline by which the coordinator must give its verdict on a loss.
+  // Sets the deadline for the coordinator's verdict on a loss.
   void AwaitVerdict(Instant now, const std::string& why);
-  // Disconnects the hosts without an agent if no agent runs: the job is over.
+  // Disconnects the hosts without an agent if no agent is running: the job is
+  // over.
   void LetIdleHostsGo(Instant now);
   void Expect(Instant now, Duration within);
   void Error(const std::string& line);
@@ -112,24 +112,26 @@ class RemoteJob {
 
   const RemotePlan plan_;
   std::vector<HostState> hosts_;
-  std::vector<FrontEffect> effects_;  // of the step under way
+  std::vector<FrontEffect> effects_;  // effects of the current step
   bool started_ = false;
-  std::optional<int> begins_with_;  // hosts: kWithAllThatAnswer
+  // Number of hosts that take part; set for kWithAllThatAnswer only.
+  std::optional<int> begins_with_;
   bool finished_ = false;
-  std::optional<uint32_t> coordinator_;           // the host that hosts it
-  std::optional<rendezvous::Endpoint> endpoint_;  // known once it listens
+  std::optional<uint32_t> coordinator_;  // the host of the coordinator
+  // Set once the coordinator listens.
+  std::optional<rendezvous::Endpoint> endpoint_;
   std::optional<uint32_t> speaker_;
-  std::optional<int> own_exit_code_;  // this process's own reason to end
+  // Set if this process ends the job for a reason of its own.
+  std::optional<int> own_exit_code_;
   std::optional<rendezvous::Verdict> own_verdict_;
-  std::string awaited_;  // the loss that the coordinator is to judge
-  Instant began_;        // when the first agent was started
-  // The time at which spare hosts may start: a fixed delay after all hosts that
-  // the job prefers have started.
+  std::string awaited_;  // the loss that the coordinator must judge
+  Instant began_;        // start of the first agent
+  // The time at which spares may start: kSparesWait after the last other agent.
   std::optional<Instant> spares_at_;
   bool spares_may_start_ = false;
   std::string verdict_;
   std::optional<int> verdict_code_;
-  int signals_ = 0;  // that stop the job
+  int signals_ = 0;  // number of signals so far that stop the job
   int first_signal_ = 0;
   bool hung_up_ = false;
   std::optional<Instant> deadline_;

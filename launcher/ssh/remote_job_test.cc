@@ -32,7 +32,7 @@ RemotePlan PlanOf(int hosts, int least) {
   return plan;
 }
 
-// Effects as words.
+// Formats effects as text.
 std::vector<std::string> Words(const std::vector<FrontEffect>& effects) {
   struct Speak {
     std::string operator()(const SendDown& e) const {
@@ -91,12 +91,12 @@ class RemoteJobTest : public ::testing::Test {
     return Words(job_->SignalCaught(now_, signal));
   }
   std::vector<std::string> Closed() { return Words(job_->AllClosed(now_)); }
-  // To the deadline.
+  // Advances the clock to the next deadline.
   std::vector<std::string> Wait() {
     now_ = job_->NextDeadline().value();
     return Words(job_->TimePassed(now_));
   }
-  // All hosts up and their agents running.
+  // Brings all hosts up and starts their agents.
   void Run(int hosts, int least) {
     Begin(hosts, least);
     for (int i = 0; i < hosts; ++i) Up(static_cast<uint32_t>(i));
@@ -107,7 +107,7 @@ class RemoteJobTest : public ::testing::Test {
   std::optional<RemoteJob> job_;
 };
 
-TEST_F(RemoteJobTest, TheFirstHostHostsAndItsPortGoesToTheOthers) {
+TEST_F(RemoteJobTest, TheFirstHostHostsTheCoordinatorAndTheOthersGetItsPort) {
   Begin(3, 3);
   EXPECT_THAT(Up(2), IsEmpty());
   EXPECT_THAT(Up(0), IsEmpty());
@@ -123,26 +123,27 @@ TEST_F(RemoteJobTest, TheFirstHostHostsAndItsPortGoesToTheOthers) {
                   "(other)"));
 }
 
-TEST_F(RemoteJobTest, OneHostMeetsNobody) {
+TEST_F(RemoteJobTest, OneHostStartsWithoutAMeetingPoint) {
   Begin(1, 1);
   EXPECT_THAT(Up(0), ElementsAre("start 0"));
   EXPECT_THAT(Ended(0, 0, "fine\n"), ElementsAre("hang up"));
   EXPECT_THAT(Closed(), ElementsAre("finish 0 fine\n"));
 }
 
-TEST_F(RemoteJobTest, HostsThatWaitForACoordinatorThatNeverCameMayGo) {
+TEST_F(RemoteJobTest, WithoutACoordinatorWaitingHostsAreDisconnected) {
   Begin(2, 2);
   Up(1);
   Up(0);
   EXPECT_THAT(Ended(0, 127),
               ElementsAre("error h0: its agent ended with status 127",
                           "signal 15 to all", "hang up"));
-  // It was let go; that its connection ends is nobody's fault.
+  // Host 1 was disconnected on purpose; the end of its connection is not an
+  // error.
   EXPECT_THAT(Lost(1), IsEmpty());
   EXPECT_THAT(Closed(), ElementsAre("finish 127 "));
 }
 
-TEST_F(RemoteJobTest, HostsThatAreLateForTheEndAreNotStartedAndNotBlamed) {
+TEST_F(RemoteJobTest, HostsThatComeAfterTheEndAreIgnored) {
   Begin(4, 1);
   Up(0);
   job_->Step(now_, CoordinatorUp{0, 4711});
@@ -154,7 +155,7 @@ TEST_F(RemoteJobTest, HostsThatAreLateForTheEndAreNotStartedAndNotBlamed) {
   EXPECT_THAT(Closed(), ElementsAre("finish 0 fine\n"));
 }
 
-TEST_F(RemoteJobTest, WhereTheMeetingPointIsGivenAllStartAtOnce) {
+TEST_F(RemoteJobTest, WithAGivenMeetingPointAllStartAtOnce) {
   RemotePlan plan = PlanOf(2, 2);
   plan.endpoint = rendezvous::Endpoint{"x", 5};
   Begin(plan);
@@ -163,7 +164,7 @@ TEST_F(RemoteJobTest, WhereTheMeetingPointIsGivenAllStartAtOnce) {
                                  "start 1 --rdzv-endpoint=x:5 (other)"));
 }
 
-TEST_F(RemoteJobTest, AllThatFailAreNamedOnceEveryHostHasSpoken) {
+TEST_F(RemoteJobTest, AllFailedHostsAreNamedOnceEveryHostHasAnswered) {
   Begin(3, 3);
   EXPECT_THAT(Failed(1), IsEmpty());
   EXPECT_THAT(Up(0), IsEmpty());
@@ -176,20 +177,20 @@ TEST_F(RemoteJobTest, AllThatFailAreNamedOnceEveryHostHasSpoken) {
   EXPECT_THAT(Closed(), ElementsAre("finish 1 "));
 }
 
-TEST_F(RemoteJobTest, AnElasticJobStartsWithEnough) {
+TEST_F(RemoteJobTest, AnElasticJobStartsWithMinHosts) {
   Begin(4, 2);
   EXPECT_THAT(Up(2), IsEmpty());
-  EXPECT_THAT(Up(1), IsEmpty());  // nothing is known of host 0
+  EXPECT_THAT(Up(1), IsEmpty());  // host 0 is undecided
   EXPECT_THAT(Failed(0),
               ElementsAre("error h0: no way; the job starts without it",
                           "start 1 --rdzv-endpoint=10.0.0.1:0 "
                           "--rdzv-conf=is_host=1 (first)"));
   EXPECT_EQ(Words(job_->Step(now_, CoordinatorUp{1, 7})).size(), 2u);
-  // A late one joins, another that fails is only said.
+  // A late host joins; another host that fails causes only a message.
   EXPECT_THAT(Up(3), ElementsAre(HasSubstr("start 3 ")));
 }
 
-TEST_F(RemoteJobTest, WithAllThatAnswerNobodyWaitsForTheOthers) {
+TEST_F(RemoteJobTest, WithAllThatAnswerTheJobStartsWithoutFailedHosts) {
   RemotePlan plan = PlanOf(4, 1);
   plan.beginning = Beginning::kWithAllThatAnswer;
   Begin(plan);
@@ -202,7 +203,7 @@ TEST_F(RemoteJobTest, WithAllThatAnswerNobodyWaitsForTheOthers) {
       ElementsAre(HasSubstr("2 of 4 hosts"), HasSubstr("--nnodes=1:2")));
 }
 
-TEST_F(RemoteJobTest, WithAllThatAnswerSomebodyMust) {
+TEST_F(RemoteJobTest, WithAllThatAnswerNoHostIsAnError) {
   RemotePlan plan = PlanOf(2, 1);
   plan.beginning = Beginning::kWithAllThatAnswer;
   Begin(plan);
@@ -212,21 +213,21 @@ TEST_F(RemoteJobTest, WithAllThatAnswerSomebodyMust) {
                           HasSubstr("nothing was started"), "hang up"));
 }
 
-TEST_F(RemoteJobTest, ALateFailureOfAnElasticJobIsOnlySaid) {
+TEST_F(RemoteJobTest, ALateFailureInAnElasticJobOnlyPrintsAnError) {
   Begin(3, 2);
   Up(0);
   Up(1);
   EXPECT_THAT(Failed(2), ElementsAre("error h2: no way"));
 }
 
-TEST_F(RemoteJobTest, TheVerdictIsPrintedOnceAndIsTheExitCode) {
+TEST_F(RemoteJobTest, TheVerdictIsPrintedOnceAndSetsTheExitCode) {
   Run(2, 2);
   EXPECT_THAT(Ended(1, 7, "FAILED\n"), IsEmpty());
   EXPECT_THAT(Ended(0, 7, "FAILED\n"), ElementsAre("hang up"));
   EXPECT_THAT(Closed(), ElementsAre("finish 7 FAILED\n"));
 }
 
-TEST_F(RemoteJobTest, WhoDoesNotEndAfterTheVerdictIsHungUp) {
+TEST_F(RemoteJobTest, AgentsThatOutliveTheVerdictAreDisconnected) {
   Run(2, 2);
   Ended(1, 7, "FAILED\n");
   EXPECT_THAT(Wait(), ElementsAre("error h0: its agent did not end in time",
@@ -235,7 +236,7 @@ TEST_F(RemoteJobTest, WhoDoesNotEndAfterTheVerdictIsHungUp) {
   EXPECT_EQ(job_->NextDeadline(), std::nullopt);
 }
 
-TEST_F(RemoteJobTest, AnAgentThatRefusesEndsAJobThatNeedsIt) {
+TEST_F(RemoteJobTest, ARequiredAgentThatFailsToStartEndsTheJob) {
   Run(2, 2);
   EXPECT_THAT(Ended(1, 127),
               ElementsAre("error h1: its agent ended with status 127",
@@ -244,18 +245,18 @@ TEST_F(RemoteJobTest, AnAgentThatRefusesEndsAJobThatNeedsIt) {
   EXPECT_THAT(Closed(), ElementsAre("finish 127 "));
 }
 
-TEST_F(RemoteJobTest, ALostHostIsLostToTheJob) {
+TEST_F(RemoteJobTest, ARequiredLostHostEndsTheJob) {
   Run(3, 2);
   EXPECT_THAT(Lost(2),
               ElementsAre("error h2: cut; the job goes on without it"));
-  // The coordinator's verdict names the loss.
+  // The coordinator decides, and its verdict names the loss.
   EXPECT_THAT(Lost(1),
               ElementsAre("error h1: cut; the job needs 2 hosts and ends"));
   EXPECT_THAT(Ended(0, 1, "only 1 is left\n"), ElementsAre("hang up"));
   EXPECT_THAT(Closed(), ElementsAre("finish 1 only 1 is left\n"));
 }
 
-TEST_F(RemoteJobTest, AnAgentThatIsKilledIsLostToTheJob) {
+TEST_F(RemoteJobTest, AKilledAgentIsALostHost) {
   Run(3, 2);
   EXPECT_THAT(Ended(2, 137),
               ElementsAre("error h2: its agent was killed by SIGKILL; the job "
@@ -267,7 +268,7 @@ TEST_F(RemoteJobTest, AnAgentThatIsKilledIsLostToTheJob) {
   EXPECT_THAT(Closed(), ElementsAre("finish 1 only 1 is left\n"));
 }
 
-TEST_F(RemoteJobTest, ALossWithoutAVerdictInTimeHasTheFronts) {
+TEST_F(RemoteJobTest, ALossWithoutAVerdictInTimeGetsTheFrontsVerdict) {
   Run(2, 2);
   Lost(1);
   const Instant before = now_;
@@ -279,7 +280,7 @@ TEST_F(RemoteJobTest, ALossWithoutAVerdictInTimeHasTheFronts) {
       ElementsAre("finish 1 own: h1: cut; the job needs 2 hosts and ends"));
 }
 
-TEST_F(RemoteJobTest, ALossIsTheFrontsToJudgeWhereTheCoordinatorIsElsewhere) {
+TEST_F(RemoteJobTest, WithASeparateCoordinatorTheFrontJudgesALoss) {
   RemotePlan plan = PlanOf(2, 2);
   plan.endpoint = rendezvous::Endpoint{"x", 5};
   plan.rejoin_timeout.reset();
@@ -295,7 +296,7 @@ TEST_F(RemoteJobTest, ALossIsTheFrontsToJudgeWhereTheCoordinatorIsElsewhere) {
       ElementsAre("finish 1 own: h1: cut; the job needs 2 hosts and ends"));
 }
 
-TEST_F(RemoteJobTest, TheCoordinatorsLossWhileItsVerdictIsAwaitedIsSaid) {
+TEST_F(RemoteJobTest, LosingTheCoordinatorWhileItsVerdictIsAwaitedIsReported) {
   Run(2, 2);
   Lost(1);
   EXPECT_THAT(Lost(0),
@@ -313,7 +314,7 @@ TEST_F(RemoteJobTest, CtrlCDoesNotWaitForTheVerdictOnALoss) {
   EXPECT_THAT(Closed(), ElementsAre("finish 130 stopped\n"));
 }
 
-TEST_F(RemoteJobTest, HostsBeyondTheMostAreSparesInTheFilesOrder) {
+TEST_F(RemoteJobTest, HostsBeyondMaxAreSparesInTheFilesOrder) {
   RemotePlan plan = PlanOf(5, 1);
   plan.most = 2;
   Begin(plan);
@@ -322,7 +323,7 @@ TEST_F(RemoteJobTest, HostsBeyondTheMostAreSparesInTheFilesOrder) {
   EXPECT_THAT(Up(4), IsEmpty());
   EXPECT_THAT(Words(job_->Step(now_, CoordinatorUp{0, 4711})),
               ElementsAre(HasSubstr("notice agents start on ")));
-  // Host 2 goes before 3 and 4 as long as nothing is known of it.
+  // Host 2 has precedence over 3 and 4 while it is undecided.
   EXPECT_EQ(job_->NextDeadline(), std::nullopt);
   EXPECT_THAT(Failed(1), ElementsAre("error h1: no way"));
   EXPECT_THAT(Up(2), ElementsAre(HasSubstr("start 2 ")));
@@ -332,7 +333,7 @@ TEST_F(RemoteJobTest, HostsBeyondTheMostAreSparesInTheFilesOrder) {
   EXPECT_EQ(job_->NextDeadline(), std::nullopt);
 }
 
-TEST_F(RemoteJobTest, ASpareTakesTheFirstFreePlaceAtOnce) {
+TEST_F(RemoteJobTest, ASpareReplacesAFailedHostAtOnce) {
   RemotePlan plan = PlanOf(3, 1);
   plan.most = 2;
   Begin(plan);
@@ -343,7 +344,7 @@ TEST_F(RemoteJobTest, ASpareTakesTheFirstFreePlaceAtOnce) {
                                    HasSubstr("start 2 ")));
 }
 
-TEST_F(RemoteJobTest, TheCoordinatorsHostIsLostToAll) {
+TEST_F(RemoteJobTest, LosingTheCoordinatorsHostEndsTheJob) {
   for (const bool killed : {false, true}) {
     Run(3, 1);
     const std::string why =
@@ -364,13 +365,13 @@ TEST_F(RemoteJobTest, ALossAfterTheVerdictChangesNothing) {
   EXPECT_THAT(Closed(), ElementsAre("finish 0 fine\n"));
 }
 
-TEST_F(RemoteJobTest, CtrlC) {
+TEST_F(RemoteJobTest, CtrlCStopsTheJobAndTheSecondStopsItAtOnce) {
   Run(2, 2);
   EXPECT_THAT(Signal(SIGINT),
               ElementsAre("notice SIGINT: the job is stopped; once more to "
                           "stop it at once",
                           "signal 2 to all"));
-  // Two equal ones could merge into one on their way.
+  // Two equal pending signals would be delivered as one.
   EXPECT_THAT(Signal(SIGINT), ElementsAre("signal 15 to all"));
   EXPECT_THAT(Signal(SIGINT),
               ElementsAre("error SIGINT: not waiting for the other hosts",
@@ -378,13 +379,13 @@ TEST_F(RemoteJobTest, CtrlC) {
   EXPECT_THAT(Signal(SIGINT), IsEmpty());
 }
 
-TEST_F(RemoteJobTest, TheTerminalsEndIsASignalThatStops) {
+TEST_F(RemoteJobTest, SighupStopsTheJob) {
   Run(1, 1);
   EXPECT_THAT(Signal(SIGHUP),
               ElementsAre(HasSubstr("SIGHUP"), "signal 1 to all"));
 }
 
-TEST_F(RemoteJobTest, ASignalThatAgentsDoNotCatchStopsThemWithGraceToo) {
+TEST_F(RemoteJobTest, AnUnhandledSignalIsSentAsSigterm) {
   RemotePlan plan = PlanOf(1, 1);
   plan.stop_signals = {SIGTERM};
   Begin(plan);
@@ -393,14 +394,14 @@ TEST_F(RemoteJobTest, ASignalThatAgentsDoNotCatchStopsThemWithGraceToo) {
               ElementsAre(HasSubstr("SIGHUP"), "signal 15 to all"));
 }
 
-TEST_F(RemoteJobTest, CtrlCBeforeAnythingRan) {
+TEST_F(RemoteJobTest, CtrlCBeforeTheStartEndsAtOnce) {
   Begin(2, 2);
   Up(0);
   EXPECT_THAT(Signal(SIGTERM),
               ElementsAre("error SIGTERM: nothing was started", "finish 143 "));
 }
 
-TEST_F(RemoteJobTest, NobodyStartsAfterCtrlC) {
+TEST_F(RemoteJobTest, NoAgentStartsAfterCtrlC) {
   Begin(2, 2);
   Up(0);
   Up(1);
@@ -410,7 +411,7 @@ TEST_F(RemoteJobTest, NobodyStartsAfterCtrlC) {
   EXPECT_THAT(Closed(), ElementsAre("finish 130 stopped\n"));
 }
 
-TEST_F(RemoteJobTest, HostsThatDoNotStopAreHungUpInTheEnd) {
+TEST_F(RemoteJobTest, HostsThatDoNotStopAreDisconnected) {
   Run(2, 2);
   Signal(SIGINT);
   const Instant before = now_;
@@ -420,7 +421,7 @@ TEST_F(RemoteJobTest, HostsThatDoNotStopAreHungUpInTheEnd) {
   EXPECT_THAT(Wait(), ElementsAre("finish 130 "));
 }
 
-TEST_F(RemoteJobTest, OutputThatStillComesKeepsAHostAfterTheVerdict) {
+TEST_F(RemoteJobTest, OutputAfterTheVerdictExtendsTheDeadline) {
   Run(2, 2);
   Ended(0, 0, "fine\n");
   const Instant first = *job_->NextDeadline();
@@ -429,7 +430,7 @@ TEST_F(RemoteJobTest, OutputThatStillComesKeepsAHostAfterTheVerdict) {
   EXPECT_GT(*job_->NextDeadline(), first);
 }
 
-TEST_F(RemoteJobTest, NoDeadlinePassesWhileNothingIsRead) {
+TEST_F(RemoteJobTest, DeadlinesAreSuspendedWhileNothingIsRead) {
   Run(2, 2);
   Ended(0, 0, "fine\n");
   const Instant first = *job_->NextDeadline();
@@ -437,14 +438,14 @@ TEST_F(RemoteJobTest, NoDeadlinePassesWhileNothingIsRead) {
   EXPECT_EQ(*job_->NextDeadline(), first + std::chrono::minutes(10));
 }
 
-TEST_F(RemoteJobTest, OtherSignalsGoToOneAgentWhichPassesThemOn) {
+TEST_F(RemoteJobTest, OtherSignalsGoToOneAgentOnly) {
   Run(3, 1);
   EXPECT_THAT(Signal(SIGUSR1), ElementsAre("signal 10 to 0"));
   Ended(0, 0);
   EXPECT_THAT(Signal(SIGUSR1), ElementsAre("signal 10 to 1"));
 }
 
-TEST_F(RemoteJobTest, WhatSpeaksOfNoHostOfOursIsNotHeard) {
+TEST_F(RemoteJobTest, MessagesAboutUnknownHostsAreIgnored) {
   Begin(1, 1);
   EXPECT_THAT(Up(1), IsEmpty());
   EXPECT_THAT(Ended(4'000'000'000u, 1), IsEmpty());

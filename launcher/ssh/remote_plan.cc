@@ -16,7 +16,7 @@
 namespace muster::launcher {
 namespace {
 
-// Flags that mean this process, or that the plan makes anew.
+// Flags that concern only this process, or that the plan sets itself.
 constexpr std::array kNotForAgents = {
     "hostfile",   "include",      "exclude",          "export",
     "ssh-args",   "ssh-timeout",  "ssh-fan-out",      "slurm",
@@ -26,7 +26,7 @@ constexpr std::array kNotForAgents = {
     "version",
 };
 
-// Flags of one node, which cannot hold for every host.
+// Flags of a single node, which are invalid for all hosts.
 constexpr std::array kOfOneNode = {"node-rank", "node-id", "local-addr",
                                    "standalone"};
 
@@ -41,7 +41,7 @@ std::string Written(const std::string& name, const std::string& value) {
   return absl::StrCat("--", name, "=", value);
 }
 
-// An address that every host of a network takes for the same machine.
+// Whether an address means the same machine on every host of a network.
 bool IsForOthers(const std::string& address) {
   return !address.empty() && !IsLoopback(address) &&
          address.find('%') == std::string::npos &&
@@ -63,7 +63,8 @@ absl::Status CheckOptions(const RunOptions& options) {
   return absl::OkStatus();
 }
 
-// The first hosts, as many as --nnodes asks for; how many must be there.
+// Cuts `hosts` to the first N of --nnodes=N. Returns the minimum number of
+// hosts.
 absl::StatusOr<int> Choose(const RunOptions& options,
                            std::vector<Host>& hosts) {
   if (options.remote.given.count("nnodes") == 0) {
@@ -90,8 +91,8 @@ std::string JoinedSlots(const std::vector<int>& slots) {
   return text;
 }
 
-// Chosen slots are shown to CUDA, as by DeepSpeed, and not asked of the host:
-// whether it has GPUs is its own affair, and every worker sees all of them.
+// Selected slots become CUDA_VISIBLE_DEVICES, as in DeepSpeed. Whether the host
+// has these GPUs is not checked.
 absl::StatusOr<RemoteHost> PlanHost(const RunOptions& options, const Host& host,
                                     uint32_t place, int most) {
   RemoteHost planned = {.index = place,
@@ -123,7 +124,7 @@ absl::StatusOr<RemoteHost> PlanHost(const RunOptions& options, const Host& host,
   return planned;
 }
 
-// Whether the host file asks for different numbers of workers.
+// Whether the host file gives different numbers of workers.
 bool HaveUnequalWorkers(const std::vector<RemoteHost>& hosts) {
   std::set<std::string> asked;
   for (const RemoteHost& host : hosts) {
@@ -136,8 +137,8 @@ bool HaveUnequalWorkers(const std::vector<RemoteHost>& hosts) {
   return asked.size() > 1;
 }
 
-// The flags of every agent: those that somebody gave, but for those that are
-// this process's.
+// The flags of every agent: those of this command line, except those that
+// concern only this process.
 std::vector<std::string> CommonFlags(const RunOptions& options, int least,
                                      int most) {
   std::vector<std::string> flags;
@@ -149,8 +150,8 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
   flags.push_back(Written("nnodes", least == most
                                         ? absl::StrCat(least)
                                         : absl::StrCat(least, ":", most)));
-  // A host whose connection breaks leaves the job; it does not end it. The
-  // signal for it is not SIGHUP, by which a person may stop the job.
+  // A lost connection makes a host leave the job, not end it. The signal for it
+  // is not SIGHUP, because a user may send SIGHUP to stop the job.
   const auto leave = options.remote.given.find("signals-to-leave");
   flags.push_back(
       Written("signals-to-leave",
@@ -161,7 +162,8 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
   return flags;
 }
 
-// Nothing starts a lost agent again; only a network that was cut heals.
+// A lost agent is not started again, so that a node can return only after a
+// network failure.
 void SetRejoinTimeout(const rendezvous::JobSpec& spec, RemotePlan& plan) {
   if (plan.rendezvous_conf.find("rejoin_timeout") != std::string::npos) {
     plan.rejoin_timeout = spec.rejoin_timeout;
@@ -218,9 +220,9 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
   for (const auto& [name, value] : options.worker_environment) {
     node.environment[name] = value;
   }
-  // Even where the endpoint was given: a host that owns its address hosts the
-  // coordinator there if nobody does, and one that asks for no token does not
-  // mind.
+  // Also with a given endpoint: the host that owns the endpoint's address
+  // starts a coordinator if none is running there, and a coordinator without a
+  // token ignores it.
   const std::string& token =
       facts.token.empty() ? facts.fresh_token : facts.token;
   if (!token.empty()) node.environment[rendezvous::kTokenVariable] = token;

@@ -14,62 +14,67 @@
 
 namespace muster::launcher {
 
-// What the plan needs to know of this process besides the options.
+// Facts about this process that the plan needs besides the options.
 struct FrontFacts {
   std::string launch;  // path of this program
   std::string version;
   std::string working_directory;
-  std::map<std::string, std::string> environment;  // what travels
-  std::string token;                               // the job's, given
-  std::string fresh_token;  // random, for a job without one
+  // Variables that are sent to the hosts.
+  std::map<std::string, std::string> environment;
+  std::string token;        // the job's token from the user
+  std::string fresh_token;  // a random token, for a job without one
 };
 
 // When the agents of a job are started.
 enum class Beginning {
-  kWithEnough,         // as soon as so many hosts as it needs are there
-  kWithAllThatAnswer,  // once every host is there or has failed; then those
-                       // that are there are all that the job waits for, and
-                       // of the others RemoteEnd tells
+  kWithEnough,  // when the minimum number of hosts is up
+  // When every host is up or has failed; only the hosts that are up take part,
+  // and RemoteEnd lists the others.
+  kWithAllThatAnswer,
 };
 
-// Which hosts a job starts on, and what each is told.
+// The hosts on which a job starts, and what each of them is told.
 struct RemotePlan {
-  BeNode node;    // with all hosts, in rank order
-  int least = 1;  // that many must be there
-  int most = 1;   // so many take part; the hosts beyond are spares
+  BeNode node;    // with all hosts, in the order of their ranks
+  int least = 1;  // minimum number of hosts
+  // Maximum number of hosts that take part; the others are spares.
+  int most = 1;
   Beginning beginning = Beginning::kWithEnough;
-  bool alone = false;  // one host, and never another: nobody is met
-  // Where the person said that the nodes meet; nullopt: at the first host.
+  bool alone = false;  // one host that no other host can join
+  // The meeting point that the user gave; nullopt: the first host.
   std::optional<rendezvous::Endpoint> endpoint;
-  int port = 0;  // of the first host's coordinator; 0: a free one
-  std::string coordinator_address;  // --master-addr; empty: found out
-  std::string rendezvous_conf;      // --rdzv-conf, with what ssh adds
-  // How long the coordinator waits for a lost node before the job ends; none:
-  // the coordinator is not the job's own, and others may come to it.
+  int port = 0;  // port of the coordinator on the first host; 0: any free port
+  // --master-addr; empty: determined from the connections
+  std::string coordinator_address;
+  std::string rendezvous_conf;  // --rdzv-conf with the additions for ssh
+  // How long the coordinator waits for a lost node before it ends the job.
+  // nullopt: the user gave a meeting point, so that nodes which were started
+  // separately may join.
   std::optional<Duration> rejoin_timeout;
-  std::vector<int> stop_signals;  // agents stop the job on these
+  std::vector<int> stop_signals;  // signals on which agents stop the job
 };
 
-// The plan of `--hostfile`: pure. `hosts` are already filtered.
+// Makes the plan for `--hostfile`. `hosts`: after --include and --exclude.
+// Pure.
 //
-// Fixed --nnodes N: the first N hosts. MIN:MAX: all hosts, of which those
-// beyond MAX are spares. Not given: every host. --nproc-per-node wins over
+// --nnodes=N: the first N hosts. --nnodes=MIN:MAX: all hosts; those after the
+// first MAX are spares. No --nnodes: all hosts. --nproc-per-node overrides the
 // slots.
 //
-// InvalidArgument, one line: options that do not go together, too few hosts.
+// InvalidArgument, one line: contradictory options or too few hosts.
 absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
                                       std::vector<Host> hosts,
                                       const FrontFacts& facts);
 
-// The flags by which the agent that hosts the coordinator at `address`, and
-// those that look for it at `endpoint`, find each other.
+// HostingFlags: the flags of the agent that hosts the coordinator at `address`.
+// MeetingFlags: the flags of the agents that connect to it at `endpoint`.
 std::vector<std::string> HostingFlags(const RemotePlan& plan,
                                       const std::string& address);
 std::vector<std::string> MeetingFlags(const RemotePlan& plan,
                                       const rendezvous::Endpoint& endpoint);
 
-// At which address the others reach a host that ssh reached: that one, unless
-// it means another machine to each of them; then the outward one.
+// The address at which other hosts reach `host`: the address that ssh reached,
+// or the outward address if the former is a loopback or link-local address.
 std::string AddressForOthers(const RemotePlan& plan, const HostUp& host);
 
 }  // namespace muster::launcher

@@ -41,7 +41,7 @@ std::string ErrorOf(std::vector<std::string> flags, const std::string& hosts) {
   return std::string(Plan(std::move(flags), hosts).status().message());
 }
 
-TEST(RemotePlan, EveryHostInOrderWithItsSlots) {
+TEST(RemotePlan, HostsKeepTheirOrderAndSlots) {
   const RemotePlan plan = *Plan({"--role=r"}, "b slots=4\nme@a:2\nc\n");
   const BeNode& node = plan.node;
   EXPECT_EQ(plan.least, 3);
@@ -58,7 +58,7 @@ TEST(RemotePlan, EveryHostInOrderWithItsSlots) {
   EXPECT_THAT(node.hosts[2].flags, ElementsAre("--node-id=c", "--node-rank=2"));
 }
 
-TEST(RemotePlan, AgentsFlagsAreFlags) {
+TEST(RemotePlan, GivenFlagsAreForwardedToAgents) {
   const RemotePlan plan = *Plan(
       {"--nnodes=1:2", "--rdzv-conf=last_call_timeout=1", "--max-restarts=3",
        "-r", "3", "--no-python", "--hang-timeout=off", "--quiet",
@@ -89,7 +89,7 @@ TEST(RemotePlan, AgentsFlagsAreFlags) {
   EXPECT_THAT(options.program, ElementsAre("train.py", "--lr=1"));
 }
 
-TEST(RemotePlan, WorkersGivenWinOverSlots) {
+TEST(RemotePlan, NprocPerNodeOverridesSlots) {
   const RemotePlan plan = *Plan({"--nproc-per-node=gpu"}, "a slots=4");
   EXPECT_THAT(plan.node.flags, Contains("--nproc-per-node=gpu"));
   EXPECT_THAT(plan.node.hosts[0].flags, ElementsAre("--node-id=a"));
@@ -99,7 +99,7 @@ TEST(RemotePlan, WorkersGivenWinOverSlots) {
 // If the hosts of a host file have different numbers of slots, their nodes have
 // different numbers of workers in one job. --nproc-per-node overrides the
 // slots.
-TEST(RemotePlan, UnequalSlotsMakeOneJobAllTheSame) {
+TEST(RemotePlan, UnequalSlotsMakeAJobOfMixedNodes) {
   const auto is_mixed = [](const std::vector<std::string>& flags,
                            const std::string& file) {
     return HostingFlags(*Plan(flags, file), "h")[1].find("mixed_nodes=1") !=
@@ -111,7 +111,7 @@ TEST(RemotePlan, UnequalSlotsMakeOneJobAllTheSame) {
   EXPECT_FALSE(is_mixed({"--nproc-per-node=1"}, "a slots=2\nb slots=4"));
 }
 
-TEST(RemotePlan, ChosenSlotsAreShownToCuda) {
+TEST(RemotePlan, SelectedSlotsBecomeCudaVisibleDevices) {
   std::vector<Host> hosts = *ParseHostFile("a slots=4\nb slots=4");
   hosts[1].chosen_slots = {0, 2};
   const auto plan_of = [&](const std::vector<std::string>& flags) {
@@ -131,14 +131,14 @@ TEST(RemotePlan, ChosenSlotsAreShownToCuda) {
       StartsWith("--gpus: does not go with slots"));
 }
 
-TEST(RemotePlan, FewerNodesTakeTheFirstHosts) {
+TEST(RemotePlan, FewerNodesUseTheFirstHosts) {
   const RemotePlan plan = *Plan({"--nnodes=2"}, "a\nb\nc");
   ASSERT_EQ(plan.node.hosts.size(), 2u);
   EXPECT_EQ(plan.node.hosts[1].name, "b");
   EXPECT_EQ(plan.least, 2);
 }
 
-TEST(RemotePlan, ARangeStartsAllAndThoseBeyondItAreSpares) {
+TEST(RemotePlan, ANodeRangeUsesAllHostsAndMakesSpares) {
   const RemotePlan plan = *Plan({"--nnodes=1:2"}, "a\nb\nc");
   ASSERT_EQ(plan.node.hosts.size(), 3u);
   EXPECT_EQ(plan.least, 1);
@@ -148,7 +148,7 @@ TEST(RemotePlan, ARangeStartsAllAndThoseBeyondItAreSpares) {
   EXPECT_THAT(plan.node.hosts[2].flags, ElementsAre("--node-id=c"));
 }
 
-TEST(RemotePlan, WhatDoesNotGoTogether) {
+TEST(RemotePlan, ContradictoryOptionsAreRejected) {
   EXPECT_EQ(ErrorOf({"--nnodes=3"}, "a\nb"),
             "--nnodes=3: asks for more hosts than the host file gives, which "
             "is 2; add hosts or ask for fewer");
@@ -160,7 +160,7 @@ TEST(RemotePlan, WhatDoesNotGoTogether) {
   EXPECT_THAT(ErrorOf({"--ssh-args='"}, "a"), StartsWith("--ssh-args=': has"));
 }
 
-TEST(RemotePlan, TheTokenIsFreshOrGivenAndNeverAFlag) {
+TEST(RemotePlan, TheTokenIsNeverAFlag) {
   EXPECT_THAT(Plan({}, "a")->node.environment,
               Contains(Pair("MUSTER_TOKEN", "fresh")));
   FrontFacts given = Facts();
@@ -168,12 +168,13 @@ TEST(RemotePlan, TheTokenIsFreshOrGivenAndNeverAFlag) {
   const RemotePlan plan = *Plan({"--token-file=t"}, "a", given);
   EXPECT_THAT(plan.node.environment, Contains(Pair("MUSTER_TOKEN", "given")));
   EXPECT_THAT(plan.node.flags, Not(Contains(HasSubstr("token"))));
-  // A host that owns the endpoint hosts the coordinator, which needs one.
+  // The host that owns the endpoint's address starts a coordinator, which needs
+  // a token.
   EXPECT_THAT(Plan({"--rdzv-endpoint=x"}, "a")->node.environment,
               Contains(Pair("MUSTER_TOKEN", "fresh")));
 }
 
-TEST(RemotePlan, WhereNodesMeet) {
+TEST(RemotePlan, FlagsGiveTheMeetingPoint) {
   const RemotePlan fresh = *Plan({}, "a\nb");
   EXPECT_THAT(HostingFlags(fresh, "10.0.0.1"),
               ElementsAre("--rdzv-endpoint=10.0.0.1:0",
@@ -193,11 +194,12 @@ TEST(RemotePlan, WhereNodesMeet) {
   ASSERT_TRUE(said.endpoint.has_value());
   EXPECT_THAT(MeetingFlags(said, *said.endpoint),
               ElementsAre("--rdzv-endpoint=x:5"));
-  // Others may come to a coordinator elsewhere, and must agree on its waits.
+  // Nodes that were started separately may join the coordinator, and must have
+  // the same time limits.
   EXPECT_EQ(said.rejoin_timeout, std::nullopt);
 }
 
-TEST(AddressForOthers, IsOneThatMeansTheSameToAll) {
+TEST(AddressForOthers, IsNeitherLoopbackNorLinkLocal) {
   const RemotePlan names = *Plan({}, "a\nb");
   EXPECT_EQ(AddressForOthers(names, {0, "10.0.0.1", "10.9.9.9"}), "10.0.0.1");
   EXPECT_EQ(AddressForOthers(names, {0, "127.0.0.1", "10.9.9.9"}), "10.9.9.9");

@@ -14,7 +14,8 @@ constexpr int kNotFound = 127;
 constexpr int kNotExecutable = 126;
 constexpr int kSshFailed = 255;
 
-// Run by the login shell there, whichever it is; $0 is the path here.
+// The command for the remote login shell. It must work in every shell; in the
+// inner sh, $0 is the path of the program.
 std::string RemoteCommand(const std::string& launch) {
   const std::string script =
       absl::StrCat("if [ -x \"$0\" ]; then exec \"$0\" ", kSshNodeArgument,
@@ -42,9 +43,9 @@ std::vector<std::string> SshCommand(const std::string& ssh_program,
   for (const std::string& option : std::vector<std::string>{
            "BatchMode=yes",
            absl::StrCat("ConnectTimeout=", Seconds(settings.timeout_ms)),
-           // A cut connection is noticed within a minute.
+           // A lost connection is detected within a minute.
            "ServerAliveInterval=15", "ServerAliveCountMax=3",
-           // Of a shared connection nobody would notice the end.
+           // With a shared connection, its loss would not be detected.
            "ControlMaster=no", "ControlPath=none", "ForwardX11=no",
            "ClearAllForwardings=yes"}) {
     argv.insert(argv.end(), {"-o", option});

@@ -9,13 +9,13 @@
 
 namespace muster::launcher {
 
-// The argument by which `launch` knows that it is to be a host's end of an ssh
-// connection.
+// The argument with which ssh starts `launch` on another host.
 inline constexpr char kSshNodeArgument[] = "--muster-ssh-node";
 
-// Arguments of `ssh_program` that start `launch` on `destination`: the person's
-// own first, since of an option that is given twice ssh takes the first. They
-// show where and what is started, and nothing of the job.
+// The command line of ssh that starts `launch` on `destination`. The user's own
+// options come first, since ssh uses the first of two equal options. The
+// command line contains the host and the path of the program, but nothing about
+// the job.
 std::vector<std::string> SshCommand(const std::string& ssh_program,
                                     const SshSettings& settings,
                                     const std::string& destination);
@@ -24,17 +24,18 @@ std::vector<std::string> SshCommand(const std::string& ssh_program,
 struct SshEnd {
   enum class Cause { kExited, kTimedOut, kForeignAnswer };
   Cause cause = Cause::kExited;
-  int exit_code = 0;    // kExited
-  std::string answer;   // kForeignAnswer: what is wrong with it
+  int exit_code = 0;    // for kExited
+  std::string answer;   // for kForeignAnswer: what is wrong with the answer
   std::string said;     // ssh's stderr
-  std::string printed;  // what came on stdout
+  std::string printed;  // the program's stdout
 };
 
-// Why, in one line: in ssh's own words where it has any.
+// The reason why a host was not reached, in one line: ssh's own message if
+// there is one.
 std::string WhyNotReached(const SshEnd& end, const SshSettings& settings);
 
-// The last lines of what a program said, as one line without control
-// characters; empty if it said nothing.
+// The last lines of a program's output, joined to one line without control
+// characters; empty if there is no output.
 std::string LastWords(std::string_view said);
 
 }  // namespace muster::launcher

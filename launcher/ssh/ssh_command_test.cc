@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 
 SshSettings Settings() { return {{"-p", "2222"}, 1'500, 32, "/opt/it's"}; }
 
-TEST(SshCommand, ThePersonsArgumentsComeFirstAndTheHostIsNoOption) {
+TEST(SshCommand, GivenArgumentsComeFirstAndTheHostIsNoOption) {
   const std::vector<std::string> argv =
       SshCommand("/usr/bin/ssh", Settings(), "me@a");
   EXPECT_EQ(argv[0], "/usr/bin/ssh");
@@ -25,7 +25,7 @@ TEST(SshCommand, ThePersonsArgumentsComeFirstAndTheHostIsNoOption) {
   EXPECT_THAT(argv[end - 1], HasSubstr("'/opt/it'\\''s'"));
 }
 
-TEST(WhyNotReached, SshsOwnWords) {
+TEST(WhyNotReached, SshsMessageIsTheReason) {
   SshEnd end{.exit_code = 255,
              .said =
                  "Warning: Permanently added 'a'\r\n"
@@ -33,7 +33,7 @@ TEST(WhyNotReached, SshsOwnWords) {
   EXPECT_EQ(WhyNotReached(end, Settings()), "ssh: connect: refused");
 }
 
-TEST(WhyNotReached, NoLaunchThere) {
+TEST(WhyNotReached, AMissingLaunchIsNamed) {
   EXPECT_THAT(WhyNotReached({.exit_code = 127}, Settings()),
               HasSubstr("no launch at /opt/it's"));
   EXPECT_THAT(
@@ -41,7 +41,7 @@ TEST(WhyNotReached, NoLaunchThere) {
       HasSubstr("cannot be executed there: bad format"));
 }
 
-TEST(WhyNotReached, TimeAndForeignAnswers) {
+TEST(WhyNotReached, TimeoutsAndForeignAnswersAreNamed) {
   EXPECT_EQ(WhyNotReached({.cause = SshEnd::Cause::kTimedOut, .said = "hm"},
                           Settings()),
             "did not answer within 2 s (--ssh-timeout): hm");
@@ -55,7 +55,7 @@ TEST(WhyNotReached, TimeAndForeignAnswers) {
             "closed");
 }
 
-TEST(LastWords, AreFewAndShort) {
+TEST(LastWords, AtMostAFewShortLinesAreKept) {
   EXPECT_EQ(LastWords("1\n2\n3\n4\n"), "2; 3; 4");
   EXPECT_EQ(LastWords("@@@@@\n\n  \n"), "");
   EXPECT_LE(LastWords(std::string(5000, 'x')).size(), 403u);

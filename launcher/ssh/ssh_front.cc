@@ -41,10 +41,10 @@ std::vector<int> CaughtSignals(const RunOptions& options) {
   return signals;
 }
 
-// The driver: one loop over the connections, signals and time.
+// The driver of RemoteJob: one loop over connections, signals and time.
 class SshFront {
  public:
-  // `options` outlives this.
+  // `options` must outlive this.
   SshFront(const RemotePlan& plan, const RunOptions& options,
            const std::string& name)
       : prefix_(name + ": "),
@@ -92,8 +92,8 @@ class SshFront {
     return paused_since_ ? Intake::kPaused : Intake::kOpen;
   }
 
-  // A full console lets the hosts wait, and no deadline of the job pass: what
-  // tells its end may not have been read.
+  // While the console is full, no messages are read, and the job's deadlines
+  // are suspended: unread messages may report the job's end.
   void LookAtConsole() {
     const Instant now = MonotonicNow();
     const bool room = console_.HasRoom(now);
@@ -151,7 +151,7 @@ class SshFront {
     if (!words.empty()) last_words_[output.host] = std::string(words);
   }
 
-  // The first reason holds.
+  // Stores the reason of a host's failure; a later reason does not replace it.
   void Blame(uint32_t host, const std::string& why) {
     if (host < hosts_.size()) failed_.emplace(hosts_[host].name, why);
   }
@@ -184,18 +184,19 @@ class SshFront {
     exit_code_ = effect.exit_code;
   }
 
-  const std::string prefix_;  // of messages, here and of the agents
+  const std::string prefix_;  // prefix of messages, here and of the agents
   const RunOptions& options_;
-  agent::SignalCatcher signals_;  // before what starts threads and processes
+  // Constructed before threads and processes start.
+  agent::SignalCatcher signals_;
   RemoteJob job_;
   const std::string program_;
   const std::vector<RemoteHost> hosts_;
   HostConsole console_;
-  std::optional<Instant> paused_since_;  // the console is full
+  std::optional<Instant> paused_since_;  // since when the console has been full
   FanOut fan_out_;
   std::optional<int> exit_code_;
   std::map<std::string, std::string> failed_;
-  std::map<uint32_t, std::string> last_words_;  // by host, of stderr
+  std::map<uint32_t, std::string> last_words_;  // last line of stderr, by host
 };
 
 }  // namespace

@@ -9,21 +9,21 @@
 
 namespace muster::launcher {
 
-// How a job over ssh ended, and by name of the host why its agent did not run
-// to a good end.
+// The exit code of a job over ssh, and the reason for each host whose agent
+// failed or did not run.
 struct RemoteEnd {
   int exit_code = 0;
   std::map<std::string, std::string> failed;
 };
 
-// The job of a plan that is made. `name`: what messages of this process and of
-// the agents begin with. Call while the process has one thread.
+// Runs the job of a plan. `name`: the prefix of messages of this process and of
+// the agents. Call while the process has one thread.
 RemoteEnd RunRemotePlan(RemotePlan plan, const RunOptions& options,
                         const std::string& name);
 
-// `launch --hostfile FILE PROGRAM`: starts the job's agents over ssh, shows
-// what they print, passes signals on, and prints the verdict. The job's exit
-// code. Call while the process has one thread.
+// Implements `launch --hostfile FILE PROGRAM`: starts the job's agents over
+// ssh, prints their output, forwards signals and prints the verdict. Returns
+// the job's exit code. Call while the process has one thread.
 int RunSshFront(const std::string& name, const RunOptions& options,
                 const std::map<std::string, std::string>& environment);
 

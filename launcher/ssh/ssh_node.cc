@@ -31,19 +31,20 @@
 namespace muster::launcher {
 namespace {
 
-// Longer than a person stops a terminal for a moment.
+// A connection without messages for longer is lost. The other end may be
+// suspended at a terminal for a while.
 constexpr Duration kLongestSilence = std::chrono::minutes(5);
-// From the start to the first message, and from the end of all to the last
-// byte.
+// Time limit for the first message after the start, and for writing the last
+// bytes.
 constexpr Duration kShortWait = std::chrono::seconds(30);
-// What an agent may take beyond its own time to stop.
+// Time for an agent's end, in addition to its own time to stop its workers.
 constexpr Duration kSlack = std::chrono::seconds(10);
-// And where it was told twice to stop.
+// The same after a second signal to stop.
 constexpr Duration kAtOnce = std::chrono::seconds(3);
-// As much waits for the connection; then workers' output waits too.
+// Bytes queued for the connection; above them the agent's output is not read.
 constexpr size_t kMaxUp = 4 << 20;
 
-// The third word of "client-address client-port address port".
+// The server's address in SSH_CONNECTION, "CLIENT CLIENT_PORT ADDRESS PORT".
 std::string ReachedAddress() {
   const char* text = getenv("SSH_CONNECTION");
   if (text == nullptr) return "";
@@ -87,7 +88,7 @@ class SshNode {
   }
 
  private:
-  // Whether nothing is left to do or to say.
+  // Whether no work and no output is left.
   bool Done() const {
     const bool agent_done =
         agent_ == nullptr ? leaving_ || failed_ : agent_->ended();
@@ -192,8 +193,8 @@ class SshNode {
     Tell({HostFailed{own_.index, why, exit_code}});
   }
 
-  // The connection ends, and this node leaves its job; the job is ended by
-  // whoever counts the nodes.
+  // The connection has ended: this node leaves its job. The coordinator decides
+  // whether the job ends.
   void Leave() {
     if (leaving_) return;
     leaving_ = true;
@@ -234,15 +235,15 @@ class SshNode {
   agent::SignalCatcher signals_;
   FrameReader down_{Greeting::kNone};
   bool down_closed_ = false;
-  std::string up_;  // not yet written
+  std::string up_;  // bytes to write
   bool up_closed_ = false;
   Instant heard_;
-  std::optional<Instant> deadline_;  // then this process ends
-  std::optional<BeNode> job_;        // without hosts
+  std::optional<Instant> deadline_;  // at which this process ends
+  std::optional<BeNode> job_;        // without its hosts
   RemoteHost own_;
-  bool failed_ = false;  // this host has no agent and will not have one
+  bool failed_ = false;  // this host's agent could not be started
   bool leaving_ = false;
-  int stops_ = 0;  // signals so far by which the job is stopped
+  int stops_ = 0;  // number of signals so far that stop the job
   std::unique_ptr<AgentProcess> agent_;
   std::unique_ptr<FanOut> fan_out_;
 };

@@ -3,13 +3,13 @@
 
 namespace muster::launcher {
 
-// Whether this process was started over ssh as a host's end of the connection.
+// Whether ssh started this process as the other end of a connection.
 bool IsSshNode(int argc, char** argv);
 
-// That end: reads from stdin what to be, starts this host's agent and the hosts
-// behind it, and tells on stdout what comes of them. Where the connection ends,
-// however it does, the agent leaves its job and the hosts behind are hung up.
-// The exit code.
+// Runs that end of the connection: reads messages from stdin, starts this
+// host's agent and further hosts, and writes messages to stdout. When the
+// connection ends for any reason, the agent leaves its job and the further
+// hosts are disconnected. Returns the exit code.
 int RunSshNode();
 
 }  // namespace muster::launcher

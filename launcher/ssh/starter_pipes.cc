@@ -10,7 +10,8 @@
 namespace muster::launcher {
 namespace {
 
-// -1: it is not set, or no such number.
+// Removes a variable and returns its value; -1: not set or not a number from
+// `least` to `most`.
 int TakeNumber(const char* variable, int least, int most) {
   const char* text = getenv(variable);
   if (text == nullptr) return -1;
@@ -47,7 +48,7 @@ std::string TakeCalledName(const std::string& name) {
 void TellPort(const RemoteOptions& options, int port) {
   if (options.endpoint_fd < 0) return;
   const std::string line = absl::StrCat(port, "\n");
-  // Whoever asked and is gone is missed elsewhere.
+  // If the reader has exited, the loss of its connection is handled elsewhere.
   [[maybe_unused]] const ssize_t written =
       write(options.endpoint_fd, line.data(), line.size());
 }

@@ -7,25 +7,28 @@
 
 namespace muster::launcher {
 
-// Where an agent that another `launch` started tells it the port of the
-// coordinator that it hosts (a line) and the verdict (text): numbers of open
-// descriptors.
+// Variables with the numbers of open descriptors. An agent that another
+// `launch` started writes the port of its coordinator (one line) to the first
+// and the verdict (text) to the second.
 inline constexpr char kEndpointVariable[] = "MUSTER_ENDPOINT_FD";
 inline constexpr char kVerdictVariable[] = "MUSTER_VERDICT_FD";
-// Its Telling, as a number: the starter shows what all of them say.
+// The agent's Telling as a number: which of the messages this agent prints,
+// since the starter shows the messages of all agents.
 inline constexpr char kTellingVariable[] = "MUSTER_TELLING";
-// The name that its messages begin with: the one its starter was called by.
+// The program name at the beginning of the agent's messages: the name by which
+// its starter was called.
 inline constexpr char kCalledVariable[] = "MUSTER_CALLED_AS";
 
-// Takes them out of this process's environment into `options`, and keeps them
-// from the programs that it starts. Call while there is one thread, before the
+// Moves the variables from this process's environment to `options`, and sets
+// the descriptors close-on-exec. Call while there is one thread, before the
 // environment is read.
 void TakeStarterPipes(RemoteOptions& options);
 
-// The same for the name; `name` where there is none.
+// Like TakeStarterPipes, for the program name. Returns `name` if the variable
+// is not set.
 std::string TakeCalledName(const std::string& name);
 
-// Tells the port; does nothing where nobody asked.
+// Writes the port to the starter's descriptor, if there is one.
 void TellPort(const RemoteOptions& options, int port);
 
 }  // namespace muster::launcher

@@ -17,22 +17,23 @@ namespace {
 
 using Environment = std::map<std::string, std::string>;
 
-// How long a pod waits for the others, and for a coordinator that is away. The
-// Job controller makes a pod again up to 600 s after the one before has failed
-// or was evicted, and then its image is pulled or a machine added.
+// Default time for which a pod waits for other pods and for a lost coordinator,
+// in seconds. The Job controller may wait up to 600 s before it replaces a
+// failed or evicted pod; then the image must be pulled or a machine added.
 constexpr char kPodSeconds[] = "1800";
 constexpr char kPodTimeout[] = "MUSTER_POD_TIMEOUT";
 constexpr char kOrigin[] = "Kubernetes";
 
-// How much of a uid tells two Jobs of the same name apart.
+// Number of characters of a uid that are appended to a run id, to tell two Jobs
+// with the same name apart.
 constexpr size_t kUidDigits = 8;
 
 bool IsGpuList(const std::string& devices) {
-  // "all" is what CUDA's images say wherever they run.
+  // CUDA images set "all" even on machines without GPUs.
   return devices != "all" && devices != "none" && devices != "void";
 }
 
-// --nnodes as it holds; empty where nobody says it.
+// --nnodes from the command line or the environment; empty text: not given.
 FlagDefault AskedNodes(const FlagValues& given,
                        const std::optional<FlagDefault>& variable) {
   if (given.IsGiven("nnodes")) {
@@ -49,10 +50,10 @@ bool IsRange(const FlagDefault& nodes) {
   return nodes.text.find(':') != std::string::npos;
 }
 
-// Whether an Indexed Job's pod is one of those that meet at the first of them:
-// there are no others. (A StatefulSet's ordinals need not begin with 0, and at
-// a coordinator elsewhere a pod may be a spare.) What is no number of nodes is
-// said by the flag's own reader.
+// Checks that the index of an Indexed Job's pod is below the number of nodes if
+// the pods meet at pod 0. No check for a StatefulSet, whose ordinals may begin
+// above 0, and with a separate coordinator, where additional pods are spares.
+// An invalid number of nodes passes; the parser of --nnodes reports it.
 absl::Status CheckIndex(const FlagValues& given, const FlagDefault& index,
                         const FlagDefault& nodes,
                         const Environment& environment) {
@@ -81,8 +82,8 @@ absl::Status CheckAddress(const FlagDefault& ip) {
                    ": is no IP address; let it be the pod's status.podIP"));
 }
 
-// The outermost first. What a variable's label holds, empty where the node has
-// no such label, does not count.
+// The topology labels of this node, the outermost first. A variable is empty if
+// the Kubernetes node has no such label; it is skipped.
 absl::StatusOr<std::optional<FlagDefault>> Topology(
     const Environment& environment) {
   constexpr struct {
@@ -117,8 +118,8 @@ std::optional<FlagDefault> RunId(const std::optional<PodPlace>& place,
                                  const Environment& environment) {
   if (auto id = VariableSaid(environment, "MUSTER_RUN_ID")) return id;
   if (auto job_set = VariableSaid(environment, "MUSTER_JOBSET_NAME")) {
-    // The uid is the set's, as each of its Jobs has one of its own. A set that
-    // is restarted has other Jobs.
+    // The uid must be the JobSet's: each of its Jobs has a different uid. A
+    // restarted JobSet creates new Jobs.
     if (const auto uid = VariableSaid(environment, "MUSTER_JOBSET_UID")) {
       absl::StrAppend(&job_set->text, "-", uid->text.substr(0, kUidDigits));
     }
@@ -134,7 +135,7 @@ std::optional<FlagDefault> RunId(const std::optional<PodPlace>& place,
   return id;
 }
 
-// This pod's name in the job, the same for the pod that replaces it.
+// The pod's node id in the job. A replacement of the pod gets the same id.
 std::optional<FlagDefault> NodeId(const std::optional<PodPlace>& place,
                                   const Environment& environment) {
   if (!place) return VariableSaid(environment, "MUSTER_POD_NAME");
@@ -143,8 +144,9 @@ std::optional<FlagDefault> NodeId(const std::optional<PodPlace>& place,
                      absl::StrCat(place->set.text, "-", place->index.text)};
 }
 
-// Each pod would host the job at its own loopback address, and wait there for
-// the others. What is no number of nodes is said by the flag's own reader.
+// Rejects several nodes without a meeting point: each pod would host a
+// coordinator at its own loopback address and wait for the others. An invalid
+// number of nodes passes; the parser of --nnodes reports it.
 absl::Status RefuseToMeetNowhere(const FlagDefault& nodes) {
   if (!ReadNodes(nodes.text).ok()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
@@ -155,7 +157,7 @@ absl::Status RefuseToMeetNowhere(const FlagDefault& nodes) {
       "to rendezvousd's HOST:PORT, or write --rdzv-endpoint=HOST:PORT"));
 }
 
-// Where the pods meet, and who hosts the coordinator there.
+// Adds the defaults of the meeting point and of the coordinator's host.
 absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
                         const std::optional<PodPlace>& place,
                         const Environment& environment, Defaults& defaults) {
@@ -173,7 +175,7 @@ absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
   if (!place || place->first.text.empty()) return RefuseToMeetNowhere(nodes);
   const FlagDefault& first = place->first;
   if (!rendezvous::ParseEndpoint(first.text).ok()) {
-    // What was set, of which the name may be only a part.
+    // The variable's full value; the host name may be only a part of the value.
     const auto said = VariableSaid(environment, first.origin);
     return absl::InvalidArgumentError(
         absl::StrCat(first.origin, "=", said ? said->text : "",
@@ -186,9 +188,9 @@ absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
   return absl::OkStatus();
 }
 
-// Every wait of a pod for another one has the same length: whichever pod is
-// late, none of those that wait may give up before it can have come, since each
-// that does counts as a failure of the Job.
+// Sets all time limits for which a pod waits for other pods to the same value.
+// A pod that gives up counts as a failure of the Job, so no limit may pass
+// before the slowest pod can have started.
 absl::Status AddPatience(const Environment& environment, Defaults& defaults) {
   const FlagDefault patience = VariableSaid(environment, kPodTimeout)
                                    .value_or(FlagDefault{kOrigin, kPodSeconds});
@@ -204,7 +206,8 @@ absl::Status AddPatience(const Environment& environment, Defaults& defaults) {
   return absl::OkStatus();
 }
 
-// The commands that show why pods are missing.
+// Commands that show why pods are missing; part of the error when pods do not
+// come.
 std::string AbsentHint(const Environment& environment) {
   const auto job = VariableSaid(environment, "MUSTER_JOB_NAME");
   const std::string selector =
@@ -215,8 +218,9 @@ std::string AbsentHint(const Environment& environment) {
       "MUSTER_POD_TIMEOUT says how long pods wait");
 }
 
-// What an evicted pod does: in a job of fixed size all write a checkpoint and
-// end, to be started again together; in an elastic one the others go on.
+// Sets the reaction to an eviction (SIGTERM). In a job of fixed size all nodes
+// write a checkpoint and end, so that the job is started again as a whole; in
+// an elastic job the other nodes continue.
 void AddEviction(const FlagValues& given, const FlagDefault& nodes,
                  Defaults& defaults) {
   for (const char* flag : {"signals-to-handle", "signals-to-forward",

@@ -10,17 +10,18 @@
 
 namespace muster::launcher {
 
-// Whether this process is in a pod.
+// Whether this process runs in a pod.
 bool InKubernetes(const std::map<std::string, std::string>& environment);
 
-// What a pod's environment says of a run, where `given` does not. Kubernetes
-// sets JOB_COMPLETION_INDEX, HOSTNAME and, where a device plugin gave GPUs,
-// NVIDIA_VISIBLE_DEVICES; the manifests in deploy/kubernetes add the variables
-// called MUSTER_ by the downward API. docs/KUBERNETES.md has the table.
+// Reads the defaults of flags that `given` does not contain from a pod's
+// environment. Kubernetes sets JOB_COMPLETION_INDEX, HOSTNAME and, if a device
+// plugin assigned GPUs, NVIDIA_VISIBLE_DEVICES. The manifests in
+// deploy/kubernetes set the MUSTER_ variables with the downward API.
+// docs/KUBERNETES.md lists them all.
 //
-// A pod that nothing says to be one of several gets nothing. InvalidArgument:
-// a variable that makes no sense, or several pods and nothing that says where
-// they meet. Pure.
+// Returns only node-local defaults for a pod that is not one of several.
+// InvalidArgument: a variable is invalid, or there are several pods but no
+// variable or flag gives their meeting point. Pure.
 absl::StatusOr<Defaults> KubernetesDefaults(
     const FlagValues& given,
     const std::map<std::string, std::string>& environment);

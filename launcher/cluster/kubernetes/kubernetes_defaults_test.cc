@@ -27,7 +27,7 @@ using ::testing::StartsWith;
 
 using Environment = std::map<std::string, std::string>;
 
-// A pod of deploy/kubernetes' Indexed Job.
+// The environment of a pod of the Indexed Job in deploy/kubernetes.
 Environment IndexedJobPod(const std::string& index) {
   return {{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
           {"JOB_COMPLETION_INDEX", index},
@@ -65,7 +65,7 @@ TEST_F(KubernetesDefaultsTest, AnIndexedJobNeedsNoAddresses) {
   EXPECT_THAT(options.remarks, IsEmpty());
 }
 
-TEST_F(KubernetesDefaultsTest, EveryWaitIsLongerThanTheLongestBackOff) {
+TEST_F(KubernetesDefaultsTest, TimeoutsAreLongerThanTheLongestBackOff) {
   const auto waits = [this](const Environment& pod,
                             const std::vector<std::string>& args) {
     const RunOptions options = Options(pod, args);
@@ -89,7 +89,7 @@ TEST_F(KubernetesDefaultsTest, EveryWaitIsLongerThanTheLongestBackOff) {
   }
 }
 
-TEST_F(KubernetesDefaultsTest, MissingPodsAreLookedForWithKubectl) {
+TEST_F(KubernetesDefaultsTest, TheHintForMissingPodsNamesKubectl) {
   EXPECT_THAT(Options(IndexedJobPod("2")).absent_hint,
               StartsWith("kubectl get pods -l "
                          "batch.kubernetes.io/job-name=trainer shows which "));
@@ -97,20 +97,20 @@ TEST_F(KubernetesDefaultsTest, MissingPodsAreLookedForWithKubectl) {
             "");
 }
 
-TEST_F(KubernetesDefaultsTest, PodZeroHostsWhateverItsAddressIs) {
+TEST_F(KubernetesDefaultsTest, PodZeroHostsTheCoordinatorWithAnyAddress) {
   EXPECT_EQ(Options(IndexedJobPod("0")).hosting, Hosting::kAlways);
 }
 
-TEST_F(KubernetesDefaultsTest, TheHostNameTellsTheJobToo) {
+TEST_F(KubernetesDefaultsTest, TheHostNameGivesTheJobNameToo) {
   Environment pod = IndexedJobPod("2");
   pod.erase("MUSTER_JOB_NAME");
   EXPECT_EQ(Options(pod).endpoint->host, "trainer-0.trainer-pods");
-  // With hostNetwork it is the machine's.
+  // With hostNetwork HOSTNAME is the machine's name.
   pod["HOSTNAME"] = "node-9";
   EXPECT_THAT(Refusal(pod), HasSubstr("MUSTER_JOB_NAME"));
 }
 
-TEST_F(KubernetesDefaultsTest, PodsThatMeetNowhereAreRefused) {
+TEST_F(KubernetesDefaultsTest, PodsWithoutAMeetingPointAreRejected) {
   for (const char* name : {"trainer-1", "pod", "agents-6d4cf56db6-b9f2k"}) {
     Environment pod = {{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
                        {"HOSTNAME", name},
@@ -134,7 +134,7 @@ TEST_F(KubernetesDefaultsTest, PodsThatMeetNowhereAreRefused) {
               AllOf(HasSubstr("MUSTER_NODES=many: "), Not(HasSubstr("meet"))));
 }
 
-TEST_F(KubernetesDefaultsTest, WithoutAServiceItsNameIsTheJobs) {
+TEST_F(KubernetesDefaultsTest, WithoutAServiceTheJobNameIsTheDomain) {
   Environment pod = IndexedJobPod("1");
   pod.erase("MUSTER_SERVICE");
   const RunOptions options = Options(pod);
@@ -142,7 +142,7 @@ TEST_F(KubernetesDefaultsTest, WithoutAServiceItsNameIsTheJobs) {
   EXPECT_THAT(options.remarks, Contains(HasSubstr("MUSTER_SERVICE")));
 }
 
-TEST_F(KubernetesDefaultsTest, WhatIsGivenWins) {
+TEST_F(KubernetesDefaultsTest, GivenFlagsOverrideDefaults) {
   const RunOptions options =
       Options(IndexedJobPod("0"),
               {"--nnodes=2:3", "--rdzv-endpoint=other:7", "--rdzv-id=mine",
@@ -160,7 +160,7 @@ TEST_F(KubernetesDefaultsTest, WhatIsGivenWins) {
             Hosting::kNever);
 }
 
-TEST_F(KubernetesDefaultsTest, AMasterAddressMakesTheIndexTheNodeRank) {
+TEST_F(KubernetesDefaultsTest, WithAMasterAddressTheIndexIsTheNodeRank) {
   const RunOptions options =
       Options(IndexedJobPod("3"), {"--master-addr=trainer-0.pods"});
   EXPECT_FALSE(options.endpoint);
@@ -168,7 +168,7 @@ TEST_F(KubernetesDefaultsTest, AMasterAddressMakesTheIndexTheNodeRank) {
   EXPECT_EQ(options.hosting, Hosting::kIfOwner);
 }
 
-TEST_F(KubernetesDefaultsTest, PodsThatNobodyCountsRunAlone) {
+TEST_F(KubernetesDefaultsTest, WithoutANumberOfNodesAPodRunsAlone) {
   Environment pod = IndexedJobPod("2");
   pod.erase("MUSTER_NODES");
   const RunOptions options = Options(pod);
@@ -176,13 +176,13 @@ TEST_F(KubernetesDefaultsTest, PodsThatNobodyCountsRunAlone) {
   EXPECT_EQ(options.run_id, "none");
   EXPECT_EQ(options.spec.max_nodes, 1);
   EXPECT_THAT(options.remarks, ElementsAre(HasSubstr("runs alone")));
-  // Somebody who says so knows.
+  // A user who writes --nnodes=1 needs no notice.
   EXPECT_THAT(Options(pod, {"--nnodes=1"}).remarks, IsEmpty());
   EXPECT_THAT(Options({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"}}).remarks,
               IsEmpty());
 }
 
-TEST_F(KubernetesDefaultsTest, AStatefulSetsOrdinalEndsThePodsName) {
+TEST_F(KubernetesDefaultsTest, AStatefulSetPodsNameEndsWithItsOrdinal) {
   const RunOptions options = Options({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
                                       {"HOSTNAME", "trainer-11"},
                                       {"MUSTER_SERVICE", "pods"},
@@ -193,7 +193,7 @@ TEST_F(KubernetesDefaultsTest, AStatefulSetsOrdinalEndsThePodsName) {
   EXPECT_EQ(options.run_id, "trainer");
 }
 
-TEST_F(KubernetesDefaultsTest, ElasticAgentsMeetAtTheDaemonAndLeaveAlone) {
+TEST_F(KubernetesDefaultsTest, ElasticAgentsUseTheDaemonAndLeaveOnEviction) {
   const RunOptions options =
       Options({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
                {"HOSTNAME", "agents-6d4cf56db6-b9f2k"},
@@ -209,7 +209,7 @@ TEST_F(KubernetesDefaultsTest, ElasticAgentsMeetAtTheDaemonAndLeaveAlone) {
   EXPECT_THAT(options.preemption.signals, IsEmpty());
 }
 
-TEST_F(KubernetesDefaultsTest, AJobSetsControllerNamesTheFirstPod) {
+TEST_F(KubernetesDefaultsTest, TheJobSetControllerNamesTheFirstPod) {
   Environment pod = {{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
                      {"JOB_COMPLETION_INDEX", "0"},
                      {"HOSTNAME", "set-worker-1-0"},
@@ -224,7 +224,7 @@ TEST_F(KubernetesDefaultsTest, AJobSetsControllerNamesTheFirstPod) {
   EXPECT_EQ(options.hosting, Hosting::kNever);
   EXPECT_EQ(options.node_id, "set-worker-1-0");
   EXPECT_EQ(options.run_id, "set-2");
-  // A set of the same name that is made anew begins at the same attempt.
+  // A new JobSet with the same name starts again at attempt 0.
   pod["MUSTER_JOBSET_UID"] = "abcdef012345";
   EXPECT_EQ(Options(pod).run_id, "set-abcdef01-2");
   pod["HOSTNAME"] = "set-worker-0-0";
@@ -232,7 +232,7 @@ TEST_F(KubernetesDefaultsTest, AJobSetsControllerNamesTheFirstPod) {
   EXPECT_EQ(Options(pod).hosting, Hosting::kAlways);
 }
 
-TEST_F(KubernetesDefaultsTest, WorkersAreAsManyAsTheDevicePluginsGpus) {
+TEST_F(KubernetesDefaultsTest, OneWorkerForEachGpuOfTheDevicePlugin) {
   const auto workers = [this](const std::string& devices) {
     return Options({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
                     {"NVIDIA_VISIBLE_DEVICES", devices}})
@@ -245,13 +245,13 @@ TEST_F(KubernetesDefaultsTest, WorkersAreAsManyAsTheDevicePluginsGpus) {
   EXPECT_EQ(workers(""), "1");
 }
 
-TEST_F(KubernetesDefaultsTest, APodBeyondTheMostNodesIsRefused) {
+TEST_F(KubernetesDefaultsTest, APodIndexBeyondTheNodesIsRejected) {
   EXPECT_THAT(Refusal(IndexedJobPod("4")),
               HasSubstr("JOB_COMPLETION_INDEX=4: of 4 pods none"));
   EXPECT_THAT(Refusal(IndexedJobPod("2"), {"--nnodes=1:2"}),
               HasSubstr("JOB_COMPLETION_INDEX=2: of 2 pods none"));
   EXPECT_EQ(Options(IndexedJobPod("3")).node_id, "trainer-3");
-  // Where the pods do not meet at their first, it may be a spare.
+  // With a separate coordinator the pod may be a spare.
   Environment pod = IndexedJobPod("4");
   EXPECT_EQ(Options(pod, {"--rdzv-endpoint=other:7"}).node_id, "trainer-4");
   pod["MUSTER_COORDINATOR"] = "rendezvousd:29400";

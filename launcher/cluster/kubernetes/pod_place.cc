@@ -16,13 +16,14 @@ bool IsDigits(const std::string& text) {
          text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// The pod's host name: SET-INDEX in an Indexed Job and in a StatefulSet, the
-// machine's with hostNetwork.
+// The pod's host name: SET-INDEX in an Indexed Job and in a StatefulSet. With
+// hostNetwork it is the machine's name.
 std::optional<FlagDefault> HostName(const Environment& environment) {
   return VariableSaid(environment, "HOSTNAME");
 }
 
-// "trainer" of "trainer-3" where the pod is number 3.
+// Removes the suffix of the pod's number: "trainer-3" with index 3 is
+// "trainer".
 std::string WithoutIndex(const std::string& name, const std::string& index) {
   const std::string end = absl::StrCat("-", index);
   if (name.size() <= end.size() ||
@@ -52,7 +53,8 @@ absl::StatusOr<std::optional<PodPlace>> IndexedJobPlace(
   return place;
 }
 
-// A StatefulSet sets no variable: the ordinal ends the pod's name.
+// Reads the ordinal of a StatefulSet's pod from the end of the pod's name; a
+// StatefulSet sets no variable for it.
 std::optional<PodPlace> StatefulSetPlace(const Environment& environment) {
   std::optional<FlagDefault> pod = VariableSaid(environment, "MUSTER_POD_NAME");
   if (!pod) pod = HostName(environment);
@@ -68,8 +70,9 @@ std::optional<PodPlace> StatefulSetPlace(const Environment& environment) {
   return place;
 }
 
-// In a JobSet of several Jobs the index alone does not say which pod is the
-// first; its controller writes that pod's name on all of them.
+// Sets the first pod of a JobSet with several Jobs, where the index alone does
+// not tell which pod is the first. The JobSet controller annotates all pods
+// with the first pod's name.
 void PlaceInJobSet(const FlagDefault& coordinator,
                    const Environment& environment, PodPlace& place) {
   place.first = coordinator;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMaxHosts = 65536;
 constexpr size_t kMaxBytes = 1 << 20;
-// Bounds what the names of all hosts take.
+// Bounds the total memory of all names.
 constexpr size_t kLongestName = 255;
 constexpr size_t kMaxDigits = 15;
 
@@ -30,7 +30,7 @@ std::string Padded(uint64_t number, size_t width) {
   return digits;
 }
 
-// Pieces of `text` between commas; empty ones too.
+// Splits `text` at commas. Pieces may be empty.
 std::vector<std::string> SplitAtCommas(const std::string& text) {
   std::vector<std::string> parts(1);
   for (const char c : text) {
@@ -43,7 +43,7 @@ std::vector<std::string> SplitAtCommas(const std::string& text) {
   return parts;
 }
 
-// "01-03,7" as 01, 02, 03, 7.
+// Expands the content of a bracket: "01-03,7" gives 01, 02, 03, 7.
 absl::StatusOr<std::vector<std::string>> ExpandRanges(const std::string& text) {
   std::vector<std::string> numbers;
   for (const std::string& range : SplitAtCommas(text)) {
@@ -67,7 +67,8 @@ absl::StatusOr<std::vector<std::string>> ExpandRanges(const std::string& text) {
   return numbers;
 }
 
-// Each of `heads` followed by each of `tails`, as long as that is bounded.
+// Appends each of `tails` to each of `heads`, unless the number of hosts
+// exceeds the limit.
 absl::Status Multiply(const std::vector<std::string>& tails, size_t already,
                       std::vector<std::string>& heads) {
   if (heads.size() * tails.size() > kMaxHosts - already) {
@@ -92,7 +93,8 @@ bool IsInName(char c) {
   return static_cast<unsigned char>(c) > ' ' && c != 0x7f && c != '/';
 }
 
-// One entry of the list, "n[1-2]x[3-4]", behind the hosts of `all`.
+// Expands one entry of the list, "n[1-2]x[3-4]", and appends its hosts to
+// `all`.
 absl::Status ExpandEntry(const std::string& entry,
                          std::vector<std::string>& all) {
   std::vector<std::string> names = {""};

@@ -8,13 +8,13 @@
 
 namespace muster::launcher {
 
-// Reads a host list as Slurm writes it, "n[01-03,7]x[1-2],login", and names
-// every host in Slurm's order: the last bracket counts fastest, a number is as
-// wide as its range's first one, duplicates stay. A suffix behind the last
-// bracket is allowed. At most 65536 hosts, as in Slurm.
+// Expands a host list in Slurm's format, "n[01-03,7]x[1-2],login", to the names
+// of all hosts in Slurm's order. The last bracket counts fastest, numbers are
+// padded to the width of the range's first number, and duplicates are kept.
+// Text may follow the last bracket. At most 65536 hosts, Slurm's own limit.
 //
-// InvalidArgument: one clause that says what is wrong, without the list's
-// origin. Pure.
+// InvalidArgument: one clause that says what is wrong; the caller adds the name
+// of the variable. Pure.
 absl::StatusOr<std::vector<std::string>> ExpandHostList(
     const std::string& text);
 

@@ -23,8 +23,9 @@ std::string Refusal(const std::string& text) {
   return std::string(hosts.status().message());
 }
 
-// What `scontrol show hostnames` of Slurm 22.05 says (tests/slurm asks it).
-TEST(ExpandHostList, NamesEachHostInSlurmsOrder) {
+// Expected results are the output of `scontrol show hostnames` of Slurm 22.05
+// (compared with a real Slurm in tests/slurm).
+TEST(ExpandHostList, ExpandsHostsInSlurmsOrder) {
   EXPECT_THAT(Hosts("n1"), ElementsAre("n1"));
   EXPECT_THAT(Hosts("n[1-3]"), ElementsAre("n1", "n2", "n3"));
   EXPECT_THAT(Hosts("n[1,3-4],login,m7"),
@@ -35,23 +36,23 @@ TEST(ExpandHostList, NamesEachHostInSlurmsOrder) {
   EXPECT_THAT(Hosts(""), IsEmpty());
 }
 
-TEST(ExpandHostList, ANumberIsAsWideAsItsRangesFirst) {
+TEST(ExpandHostList, NumbersArePaddedToTheWidthOfTheFirst) {
   EXPECT_THAT(Hosts("n[09-11]"), ElementsAre("n09", "n10", "n11"));
   EXPECT_THAT(Hosts("n[9-11]"), ElementsAre("n9", "n10", "n11"));
   EXPECT_THAT(Hosts("n[099-100,7]"), ElementsAre("n099", "n100", "n7"));
   EXPECT_THAT(Hosts("n[1-02]"), ElementsAre("n1", "n2"));
 }
 
-TEST(ExpandHostList, ASuffixMayFollow) {
+TEST(ExpandHostList, TextMayFollowABracket) {
   EXPECT_THAT(Hosts("n[1-2]-ib.site,a"),
               ElementsAre("n1-ib.site", "n2-ib.site", "a"));
 }
 
-TEST(ExpandHostList, DuplicatesStayAndEmptyEntriesDoNot) {
+TEST(ExpandHostList, DuplicatesAreKeptAndEmptyEntriesSkipped) {
   EXPECT_THAT(Hosts("n1,,n1,"), ElementsAre("n1", "n1"));
 }
 
-TEST(ExpandHostList, SaysWhatIsWrong) {
+TEST(ExpandHostList, ErrorsSayWhatIsWrong) {
   EXPECT_THAT(Refusal("n[1-2"), HasSubstr("'[' without ']'"));
   EXPECT_THAT(Refusal("n1]"), HasSubstr("']' without '['"));
   EXPECT_THAT(Refusal("n[3-1]"), HasSubstr("'3-1' runs down"));
@@ -62,7 +63,7 @@ TEST(ExpandHostList, SaysWhatIsWrong) {
   EXPECT_THAT(Refusal("n 1"), HasSubstr("a character"));
 }
 
-TEST(ExpandHostList, IsBounded) {
+TEST(ExpandHostList, MoreThan65536HostsAreRejected) {
   EXPECT_THAT(Hosts("n[0-65535]"), SizeIs(65536));
   EXPECT_THAT(Refusal("n[0-65536]"), HasSubstr("more than 65536 hosts"));
   EXPECT_THAT(Refusal("n[0-65535],m"), HasSubstr("more than 65536 hosts"));

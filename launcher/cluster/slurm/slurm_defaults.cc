@@ -12,14 +12,14 @@
 namespace muster::launcher {
 namespace {
 
-// What a cluster sends before it takes a node: --signal=USR1@120 of the job, or
-// SIGTERM (behind SIGCONT) when a job is preempted, ends its time or is
-// cancelled.
+// Signals by which Slurm announces that it will take a node: SIGUSR1, as
+// requested by --signal=USR1@120, and SIGTERM (sent after SIGCONT) when a job
+// is preempted, reaches its time limit or is cancelled.
 constexpr char kNotices[] = "SIGUSR1,SIGTERM";
 constexpr int64_t kMaxGpus = 4096;
 
-// "2", "a100:2", "gpu:a100:2" or several, "volta:2,kepler:1", as of
-// --gpus-per-node; nullopt: none of these.
+// Adds up the GPUs in a value of --gpus-per-node: "2", "a100:2", "gpu:a100:2"
+// or "volta:2,kepler:1". nullopt: not in this format.
 std::optional<int64_t> SumOfGpus(const std::string& text) {
   int64_t sum = 0;
   for (const std::string& part : ReadList(text)) {
@@ -33,8 +33,8 @@ std::optional<int64_t> SumOfGpus(const std::string& text) {
   return sum <= kMaxGpus ? std::optional(sum) : std::nullopt;
 }
 
-// One worker for each of this node's GPUs. The variable that speaks of this
-// node goes before what was asked for every node, which may have been more.
+// Sets one worker for each GPU of this node. SLURM_GPUS_ON_NODE, which is this
+// node's own, takes precedence over the number requested for every node.
 absl::Status AddWorkers(const SlurmEnvironment& environment,
                         Defaults& defaults) {
   for (const char* variable : {"SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"}) {
@@ -57,7 +57,8 @@ bool MeetsElsewhere(const FlagValues& given) {
   return given.IsGiven("rdzv-endpoint") || given.IsGiven("master-addr");
 }
 
-// What is no switch asks for it, and is refused by the flag's own reader.
+// Whether --slurm is given. An invalid value counts as given; the flag's parser
+// reports it.
 bool AsksForSlurm(const FlagValues& given) {
   return given.IsGiven("slurm") &&
          ReadSwitch(given.Text("slurm")).value_or(true);
@@ -67,8 +68,8 @@ bool StartsOthers(const FlagValues& given) {
   return given.IsGiven("hostfile") || AsksForSlurm(given);
 }
 
-// The nodes asked for, if somebody asked; nullopt too for what is no number,
-// which the flag's own reader will say.
+// The number of nodes in --nnodes; nullopt: not given, or invalid, which the
+// flag's parser reports.
 std::optional<std::pair<int, int>> AskedNodes(const FlagValues& given) {
   if (!given.IsGiven("nnodes")) return std::nullopt;
   const absl::StatusOr<std::pair<int, int>> nodes =
@@ -80,13 +81,13 @@ absl::Status Refused(const std::string& sentence) {
   return absl::InvalidArgumentError(sentence);
 }
 
-// Nothing where Slurm's list is not set.
+// " of N nodes"; empty if N is unknown.
 std::string OfNodes(int nodes) {
   if (nodes == 0) return "";
   return absl::StrCat(" of ", nodes, nodes == 1 ? " node" : " nodes");
 }
 
-// Outside of a step: whether this process may take part in the job.
+// Outside of a step: checks that this process may run as a node of the job.
 absl::Status CheckOutside(const FlagValues& given, const SlurmPlace& place) {
   if (MeetsElsewhere(given)) return absl::OkStatus();
   if (place.context == SlurmContext::kShell) {
@@ -106,7 +107,7 @@ absl::Status CheckOutside(const FlagValues& given, const SlurmPlace& place) {
       "--nnodes=1 ... for this node"));
 }
 
-// In a step: whether each task is to be a node.
+// Inside a step: checks that each task is one node.
 absl::Status CheckStep(const FlagValues& given, const SlurmPlace& place) {
   if (AsksForSlurm(given)) {
     return Refused(
@@ -114,7 +115,8 @@ absl::Status CheckStep(const FlagValues& given, const SlurmPlace& place) {
         "out");
   }
   const auto asked = AskedNodes(given);
-  // Whoever asks for as many nodes as there are tasks means it.
+  // A user who gives --nnodes equal to the number of tasks wants one node for
+  // each task.
   const bool is_meant =
       asked && (asked->second == place.tasks || asked->second == 1);
   if (place.tasks_on_a_node > 1 && !is_meant) {
@@ -141,7 +143,8 @@ bool IsHost(const SlurmPlace& place) {
   return place.node_name == place.first_host;
 }
 
-// srun puts what the step's tasks say into one output.
+// The messages that this node's agent prints: srun merges the output of all
+// tasks, so a message that concerns the whole job is printed by task 0 only.
 agent::Telling TellingOf(const FlagValues& given, const SlurmPlace& place) {
   const auto asked = AskedNodes(given);
   const bool is_alone = asked ? asked->second == 1 : place.tasks == 1;
@@ -149,7 +152,7 @@ agent::Telling TellingOf(const FlagValues& given, const SlurmPlace& place) {
   return place.task == 0 ? agent::Telling::kFirst : agent::Telling::kOther;
 }
 
-// Where the step's nodes meet, unless somebody said so.
+// Adds the defaults of the meeting point of the step's nodes, unless given.
 void AddMeeting(const FlagValues& given, const SlurmEnvironment& environment,
                 const SlurmPlace& place, Defaults& defaults) {
   const auto asked = AskedNodes(given);
@@ -171,8 +174,9 @@ void AddMeeting(const FlagValues& given, const SlurmEnvironment& environment,
   defaults.is_host = IsHost(place);
 }
 
-// Slurm starts no task of a step again, and nobody else knows the run id: of
-// the step's nodes only one that is cut off for a while can come back.
+// Time limit for a lost node to return. Slurm never restarts a task of a step,
+// and only tasks of the step know the run id, so that a node can return only
+// after a short network failure.
 constexpr Duration kRejoin = std::chrono::seconds(30);
 
 bool MayOthersCome(const FlagValues& given, const SlurmPlace& place) {
@@ -180,7 +184,8 @@ bool MayOthersCome(const FlagValues& given, const SlurmPlace& place) {
   return given.IsGiven("rdzv-id") || (asked && asked->second > place.tasks);
 }
 
-// Nothing where somebody gave signals a meaning of his own.
+// Makes Slurm's signals preemption notices, unless the user configured any
+// signal.
 void AddNotices(const FlagValues& given, Defaults& defaults) {
   for (const char* flag : {"signals-to-handle", "signals-to-forward",
                            "signals-to-leave", "signals-to-preempt"}) {
@@ -203,7 +208,8 @@ absl::Status AddNode(const FlagValues& given,
   if (!labels.empty()) {
     defaults.flags["topology"] = {"SLURM_TOPOLOGY_ADDR", labels};
   }
-  // Nodes are then known by Slurm's names, to `launch drain` too.
+  // The node's id is Slurm's name of the node, so that `launch drain` takes
+  // Slurm's names.
   if (place.tasks_on_a_node <= 1 && !given.IsGiven("node-rank") &&
       !place.node_name.empty()) {
     defaults.flags["node-id"] = {"SLURMD_NODENAME", place.node_name};
@@ -229,8 +235,8 @@ absl::StatusOr<Defaults> SlurmDefaults(const FlagValues& given,
     defaults.flags["nnodes"] = {"SLURM_STEP_NUM_TASKS",
                                 absl::StrCat(place->tasks)};
     defaults.telling = TellingOf(given, *place);
-    // srun's stdin goes to every task, and is the batch script's rest or a
-    // terminal that many would read.
+    // srun copies its stdin to every task; stdin is the rest of the batch
+    // script or a terminal.
     defaults.flags["stdin"] = {"Slurm", "none"};
     if (!MayOthersCome(given, *place)) defaults.rejoin_timeout = kRejoin;
     AddMeeting(given, environment, *place, defaults);
@@ -238,7 +244,8 @@ absl::StatusOr<Defaults> SlurmDefaults(const FlagValues& given,
     if (!node.ok()) return node;
     return defaults;
   }
-  // Whatever starts agents on other nodes is told there what holds for them.
+  // With --hostfile or --slurm this process only starts agents; the agents read
+  // the defaults on their own nodes.
   if (StartsOthers(given)) return defaults;
   const absl::Status fits = CheckOutside(given, *place);
   if (!fits.ok()) return fits;

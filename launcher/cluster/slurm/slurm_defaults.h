@@ -10,17 +10,18 @@
 
 namespace muster::launcher {
 
-// Whether this process is in one of Slurm's jobs.
+// Whether this process runs in a Slurm job.
 bool InSlurm(const std::map<std::string, std::string>& environment);
 
-// What Slurm's environment says of a run, where `given` does not: in a step
-// with a task for each node everything, from the nodes to the switches; in the
-// batch script of a job of one node what concerns that node. docs/SLURM.md
-// tells which variable speaks for which flag. Pure.
+// Reads the defaults of flags that `given` does not contain from Slurm's
+// environment. In a step with one task on each node these are all defaults,
+// from the number of nodes to the switches; in the batch script of a job with
+// one node, those of that node. docs/SLURM.md lists the variable of each flag.
+// Pure.
 //
-// InvalidArgument, one line with what to write instead: a step with several
-// tasks on a node, a place that is no node of the job or one of several, more
-// nodes asked for than the step has, variables that make no sense.
+// InvalidArgument, one line that says what to write instead: a step with
+// several tasks on a node; a process outside of the job's nodes, or on one of
+// several; --nnodes is larger than the step; invalid variables.
 absl::StatusOr<Defaults> SlurmDefaults(
     const FlagValues& given,
     const std::map<std::string, std::string>& environment);

@@ -28,8 +28,8 @@ Environment With(Environment environment, const Environment& more) {
   return environment;
 }
 
-// A task of `srun --ntasks-per-node=1` on three of a job's four nodes, as Slurm
-// 22.05 sets it.
+// The environment of a task of `srun --ntasks-per-node=1` on three of a job's
+// four nodes, as Slurm 22.05 sets it.
 Environment Task(int task) {
   const std::string number = std::to_string(task);
   return {{"SLURM_JOB_ID", "41"},
@@ -49,7 +49,7 @@ Environment Task(int task) {
           {"SLURM_GPUS_ON_NODE", "8"}};
 }
 
-// A batch script of a job of `nodes` nodes.
+// The environment of the batch script of a job with `nodes` nodes.
 Environment Batch(int nodes) {
   return {{"SLURM_JOB_ID", "41"},
           {"SLURM_JOB_NODELIST", "n[1-" + std::to_string(nodes) + "]"},
@@ -74,7 +74,8 @@ TEST_F(SlurmDefaultsTest, AStepNeedsNoFlags) {
   EXPECT_EQ(options.spec.max_nodes, 3);
   EXPECT_EQ(options.run_id, "41.2");
   ASSERT_TRUE(options.endpoint.has_value());
-  EXPECT_EQ(options.endpoint->host, "n2");  // the step's, not the job's
+  // The first host of the step, not of the job.
+  EXPECT_EQ(options.endpoint->host, "n2");
   EXPECT_EQ(options.endpoint->port, SlurmPort(41, 2));
   EXPECT_EQ(options.workers_per_node, "8");
   EXPECT_EQ(options.node_id, "n2");
@@ -82,13 +83,13 @@ TEST_F(SlurmDefaultsTest, AStepNeedsNoFlags) {
   EXPECT_THAT(options.preemption.signals, ElementsAre(SIGUSR1, SIGTERM));
 }
 
-TEST_F(SlurmDefaultsTest, TheFirstNodeHostsAndNoOther) {
+TEST_F(SlurmDefaultsTest, OnlyTheFirstNodeHostsTheCoordinator) {
   EXPECT_EQ(Options(Task(0)).hosting, Hosting::kAlways);
   EXPECT_EQ(Options(Task(1)).hosting, Hosting::kNever);
   EXPECT_EQ(Options(Task(1)).endpoint->host, "n2");
 }
 
-TEST_F(SlurmDefaultsTest, WhatWasGivenWins) {
+TEST_F(SlurmDefaultsTest, GivenFlagsOverrideDefaults) {
   const RunOptions options =
       Options(Task(1), {"--nnodes=2:3", "--nproc-per-node=2", "--rdzv-id=mine",
                         "--rdzv-endpoint=n9:1234", "--topology=rack=r1",
@@ -102,21 +103,21 @@ TEST_F(SlurmDefaultsTest, WhatWasGivenWins) {
   EXPECT_THAT(options.preemption.signals, IsEmpty());
 }
 
-TEST_F(SlurmDefaultsTest, AMasterAddressGetsItsNodeRank) {
+TEST_F(SlurmDefaultsTest, WithAMasterAddressTheTaskNumberIsTheNodeRank) {
   const RunOptions options = Options(Task(1), {"--master-addr=n2"});
   EXPECT_EQ(options.node_rank, 1);
   EXPECT_EQ(options.spec.max_nodes, 3);
   EXPECT_FALSE(options.endpoint.has_value());
 }
 
-TEST_F(SlurmDefaultsTest, ACoordinatorElsewhereIsMet) {
+TEST_F(SlurmDefaultsTest, ASeparateCoordinatorIsTheEndpoint) {
   const RunOptions options =
       Options(With(Task(0), {{"MUSTER_COORDINATOR", "admin:29400"}}));
   EXPECT_EQ(options.endpoint->ToString(), "admin:29400");
   EXPECT_EQ(options.hosting, Hosting::kNever);
 }
 
-TEST_F(SlurmDefaultsTest, EachJobStepArrayTaskAndRunHasItsName) {
+TEST_F(SlurmDefaultsTest, RunIdsOfJobsStepsArrayTasksAndRequeuesDiffer) {
   std::set<std::string> names;
   const Environment array = {{"SLURM_JOB_ID", "43"},
                              {"SLURM_ARRAY_JOB_ID", "41"},
@@ -129,7 +130,7 @@ TEST_F(SlurmDefaultsTest, EachJobStepArrayTaskAndRunHasItsName) {
             "41.2");
 }
 
-TEST_F(SlurmDefaultsTest, NeighbouringJobsAndStepsHaveTheirOwnPorts) {
+TEST_F(SlurmDefaultsTest, PortsOfNeighbouringJobsAndStepsDiffer) {
   std::set<uint16_t> ports;
   for (uint64_t job = 4'294'965'000; job < 4'294'966'298; ++job) {
     for (uint64_t step = 0; step < 16; ++step) {
@@ -142,7 +143,7 @@ TEST_F(SlurmDefaultsTest, NeighbouringJobsAndStepsHaveTheirOwnPorts) {
   EXPECT_EQ(ports.size(), 1298u * 16);
 }
 
-TEST_F(SlurmDefaultsTest, HoweverManyStepsAJobHasTheirPortsDiffer) {
+TEST_F(SlurmDefaultsTest, PortsOfManyStepsOfOneJobDiffer) {
   std::set<uint16_t> ports;
   for (uint64_t step = 0; step < 1000; ++step)
     ports.insert(SlurmPort(77, step));
@@ -163,11 +164,11 @@ TEST_F(SlurmDefaultsTest, GpusAreCountedOnEachNode) {
     asked["SLURM_GPUS_PER_NODE"] = text;
     EXPECT_EQ(Options(asked).workers_per_node, "2") << text;
   }
-  // --gpus chooses among them: how many workers is then the person's to say.
+  // With --gpus the user chooses the GPUs, and so the number of workers too.
   EXPECT_EQ(Options(Task(0), {"--gpus=0"}).workers_per_node, "1");
 }
 
-TEST_F(SlurmDefaultsTest, GpusThatCannotBeCountedAreNotOneWorker) {
+TEST_F(SlurmDefaultsTest, AnInvalidNumberOfGpusIsRejected) {
   for (const char* text : {"abc", "-2", "1000000", "4096,1", "2(x4)", ":"}) {
     EXPECT_THAT(Refusal(With(Task(0), {{"SLURM_GPUS_ON_NODE", text}})),
                 HasSubstr(std::string("SLURM_GPUS_ON_NODE=") + text + ": "));
@@ -176,13 +177,13 @@ TEST_F(SlurmDefaultsTest, GpusThatCannotBeCountedAreNotOneWorker) {
   asked.erase("SLURM_GPUS_ON_NODE");
   asked["SLURM_GPUS_PER_NODE"] = "a100:2(x4)";
   EXPECT_THAT(Refusal(asked), HasSubstr("SLURM_GPUS_PER_NODE=a100:2(x4): "));
-  // Nobody has to count where somebody said how many.
+  // An invalid number of GPUs does not matter if --nproc-per-node is given.
   EXPECT_EQ(Options(asked, {"--nproc-per-node=3"}).workers_per_node, "3");
   EXPECT_THAT(Refusal(With(Batch(1), {{"SLURM_GPUS_ON_NODE", "abc"}})),
               HasSubstr("SLURM_GPUS_ON_NODE=abc: "));
 }
 
-TEST_F(SlurmDefaultsTest, AStepsTasksShareTheirOutput) {
+TEST_F(SlurmDefaultsTest, OnlyTask0PrintsMessagesAboutTheJob) {
   EXPECT_EQ(Options(Task(0)).policy.telling, agent::Telling::kFirst);
   EXPECT_EQ(Options(Task(1)).policy.telling, agent::Telling::kOther);
   EXPECT_EQ(Options(Task(1), {"--nnodes=1"}).policy.telling,
@@ -194,7 +195,7 @@ TEST_F(SlurmDefaultsTest, AStepsTasksShareTheirOutput) {
   EXPECT_EQ(Options(Batch(1)).policy.telling, agent::Telling::kAlone);
 }
 
-TEST_F(SlurmDefaultsTest, SwitchesAreTheTopology) {
+TEST_F(SlurmDefaultsTest, SwitchesBecomeTopologyLabels) {
   EXPECT_THAT(Options(With(Task(0), {{"SLURM_TOPOLOGY_ADDR", "top.leaf2.n2"},
                                      {"SLURM_TOPOLOGY_ADDR_PATTERN",
                                       "switch.switch.node"}}))
@@ -202,14 +203,14 @@ TEST_F(SlurmDefaultsTest, SwitchesAreTheTopology) {
               ElementsAre("switch1=top", "switch2=leaf2"));
 }
 
-TEST_F(SlurmDefaultsTest, ATaskForEachGpuIsRefusedWithWhatToWrite) {
+TEST_F(SlurmDefaultsTest, SeveralTasksOnANodeAreRejectedWithAdvice) {
   const Environment each = With(
       Task(0),
       {{"SLURM_STEP_NUM_TASKS", "12"}, {"SLURM_STEP_TASKS_PER_NODE", "4(x3)"}});
   EXPECT_THAT(Refusal(each), HasSubstr("SLURM_STEP_TASKS_PER_NODE=4(x3)"));
   EXPECT_THAT(Refusal(each), HasSubstr("write srun --ntasks-per-node=1"));
   EXPECT_THAT(Refusal(each), HasSubstr("--nproc-per-node=4"));
-  // Who says so means each task to be a node.
+  // --nnodes equal to the number of tasks means one node for each task.
   const RunOptions meant = Options(each, {"--nnodes=12"});
   EXPECT_EQ(meant.spec.max_nodes, 12);
   EXPECT_EQ(meant.node_id, "");
@@ -219,47 +220,48 @@ TEST_F(SlurmDefaultsTest, ATaskForEachGpuIsRefusedWithWhatToWrite) {
       Hosting::kNever);
 }
 
-TEST_F(SlurmDefaultsTest, UnevenStepsCountTheirTasks) {
+TEST_F(SlurmDefaultsTest, UnequalTasksPerNodeAreCounted) {
   EXPECT_THAT(
       Refusal(With(Task(0), {{"SLURM_STEP_TASKS_PER_NODE", "1(x2),2"}})),
       HasSubstr("several tasks"));
 }
 
-TEST_F(SlurmDefaultsTest, MoreNodesThanTheStepHasNeverCome) {
+TEST_F(SlurmDefaultsTest, MoreNodesThanTheStepHasAreRejected) {
   EXPECT_THAT(Refusal(Task(0), {"--nnodes=4"}),
               HasSubstr("--nnodes=4: Slurm's step has 3 nodes"));
   EXPECT_EQ(Options(Task(0), {"--nnodes=2:8"}).spec.max_nodes, 8);
 }
 
-TEST_F(SlurmDefaultsTest, ALostTaskIsNotWaitedForAsIfSlurmStartedItAgain) {
+TEST_F(SlurmDefaultsTest, TheRejoinTimeoutIsShortInAStep) {
   EXPECT_EQ(Options(Task(0)).spec.rejoin_timeout, seconds(30));
   EXPECT_EQ(Options(Task(0), {"--nnodes=2:3"}).spec.rejoin_timeout,
             seconds(30));
-  // The first gathering is as patient as ever.
+  // The time limit for the first gathering is unchanged.
   EXPECT_EQ(Options(Task(0)).spec.join_timeout, seconds(600));
   EXPECT_EQ(
       Options(Task(0), {"--rdzv-conf=rejoin_timeout=2"}).spec.rejoin_timeout,
       seconds(2));
-  // Nodes of another step may belong to this job.
+  // These flags allow nodes of another step to join the job.
   for (const char* flag : {"--nnodes=2:4", "--rdzv-id=mine"}) {
     EXPECT_EQ(Options(Task(0), {flag}).spec.rejoin_timeout, seconds(600));
   }
   EXPECT_EQ(Options(Batch(1)).spec.rejoin_timeout, seconds(600));
 }
 
-TEST_F(SlurmDefaultsTest, AStepOfOneNodeMeetsNobody) {
+TEST_F(SlurmDefaultsTest, AStepOfOneNodeHasNoEndpoint) {
   Environment one = With(Task(0), {{"SLURM_STEP_NODELIST", "n2"},
                                    {"SLURM_STEP_NUM_TASKS", "1"},
                                    {"SLURM_STEP_TASKS_PER_NODE", "1"}});
   EXPECT_FALSE(Options(one).endpoint.has_value());
   EXPECT_EQ(Options(one).spec.max_nodes, 1);
   EXPECT_EQ(Options(one).workers_per_node, "8");
-  // Nor do nodes that are asked to run alone.
+  // Nodes that run alone have no meeting point either.
   EXPECT_FALSE(Options(Task(0), {"--nnodes=1"}).endpoint.has_value());
 }
 
-TEST_F(SlurmDefaultsTest, AHeterogeneousStepBeginsWithItsFirstComponent) {
-  // The step's list is sorted over its components; task 0 runs on n3.
+TEST_F(SlurmDefaultsTest, AHeterogeneousStepMeetsInItsFirstComponent) {
+  // In a heterogeneous job the step's list is sorted over all components; task
+  // 0 runs on n3.
   const Environment het = {{"SLURM_HET_SIZE", "2"},
                            {"SLURM_JOB_NODELIST_HET_GROUP_0", "n3"},
                            {"SLURM_JOB_NODELIST_HET_GROUP_1", "n[1-2]"},
@@ -273,7 +275,7 @@ TEST_F(SlurmDefaultsTest, AHeterogeneousStepBeginsWithItsFirstComponent) {
       Options(With(With(Task(1), het), {{"SLURMD_NODENAME", "n1"}}));
   EXPECT_EQ(second.endpoint->host, "n3");
   EXPECT_EQ(second.hosting, Hosting::kNever);
-  // A step of the second component alone is another job's.
+  // A step of the second component alone has a run id of its own.
   const RunOptions alone =
       Options(With(With(Task(0), het), {{"SLURM_STEP_NODELIST", "n[1-2]"},
                                         {"SLURMD_NODENAME", "n1"}}));
@@ -281,7 +283,7 @@ TEST_F(SlurmDefaultsTest, AHeterogeneousStepBeginsWithItsFirstComponent) {
   EXPECT_EQ(alone.run_id, "41+1.2");
 }
 
-TEST_F(SlurmDefaultsTest, ABatchScriptIsANodeWhereThereIsNoOther) {
+TEST_F(SlurmDefaultsTest, ABatchScriptOfAOneNodeJobIsThatNode) {
   const RunOptions options =
       Options(With(Batch(1), {{"SLURM_GPUS_ON_NODE", "2"}}));
   EXPECT_FALSE(options.endpoint.has_value());
@@ -297,7 +299,7 @@ TEST_F(SlurmDefaultsTest, ABatchScriptIsANodeWhereThereIsNoOther) {
       "n1");
 }
 
-TEST_F(SlurmDefaultsTest, AShellOfALoginNodeIsNoNode) {
+TEST_F(SlurmDefaultsTest, AShellOnALoginNodeIsRejected) {
   EXPECT_THAT(Refusal(LoginShell()), HasSubstr("need not be on one"));
   EXPECT_THAT(Refusal(LoginShell(), {"--nnodes=1"}), HasSubstr("srun"));
   EXPECT_THAT(Refusal({{"SLURM_JOB_ID", "41"}}),
@@ -305,7 +307,7 @@ TEST_F(SlurmDefaultsTest, AShellOfALoginNodeIsNoNode) {
   EXPECT_THAT(Options(LoginShell(), {"--rdzv-endpoint=a:1"}).run_id, "none");
 }
 
-TEST_F(SlurmDefaultsTest, SallocsShellOnANodeIsLikeABatchScript) {
+TEST_F(SlurmDefaultsTest, SallocsShellOnANodeActsAsABatchScript) {
   const Environment interactive =
       With(Batch(2), {{"SLURM_STEP_ID", "4294967290"},
                       {"SLURM_STEP_NODELIST", "n1"},
@@ -313,7 +315,7 @@ TEST_F(SlurmDefaultsTest, SallocsShellOnANodeIsLikeABatchScript) {
   EXPECT_THAT(Refusal(interactive), HasSubstr("job of 2 nodes"));
 }
 
-TEST_F(SlurmDefaultsTest, StartingAllIsForOutsideOfAStep) {
+TEST_F(SlurmDefaultsTest, SlurmFlagInsideAStepIsRejected) {
   EXPECT_EQ(Options(Batch(4), {"--slurm"}).remote.start, RemoteStart::kSlurm);
   EXPECT_EQ(Options(LoginShell(), {"--slurm"}).remote.start,
             RemoteStart::kSlurm);
@@ -325,7 +327,7 @@ TEST_F(SlurmDefaultsTest, StartingAllIsForOutsideOfAStep) {
   }
 }
 
-TEST_F(SlurmDefaultsTest, WrongVariablesAreNamed) {
+TEST_F(SlurmDefaultsTest, ErrorsNameTheInvalidVariable) {
   EXPECT_THAT(Refusal(With(Task(0), {{"SLURM_STEP_NODELIST", "n[1-"}})),
               HasSubstr("SLURM_STEP_NODELIST=n[1-: '[' without ']'"));
   EXPECT_THAT(Refusal(With(Task(0), {{"SLURM_JOB_ID", "x"}})),

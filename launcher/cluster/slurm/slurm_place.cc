@@ -13,10 +13,10 @@ namespace {
 
 constexpr int64_t kMaxTasks = 10'000'000;
 constexpr int64_t kLargestId = 4'294'967'295;
-// Slurm's numbers of steps that are none of srun's: a batch script, salloc's
-// shell on a node, and others (slurm.h, SLURM_MAX_NORMAL_STEP_ID).
+// Largest number of a step that srun started. Larger numbers are batch scripts,
+// salloc's shell on a node and others (slurm.h, SLURM_MAX_NORMAL_STEP_ID).
 constexpr int64_t kLargestStep = 0xfffffff0;
-// Above most services that a node has anyway, and below 32768.
+// Above the ports of most services of a node, and below 32768.
 constexpr uint64_t kFirstPort = 12000;
 constexpr uint64_t kStepsApart = 16;
 constexpr uint64_t kPorts = 1298 * kStepsApart;
@@ -28,7 +28,7 @@ absl::Status Wrong(const std::string& name, const std::string& text,
       name, "=", text, ": ", what, "; --cluster=none goes without Slurm"));
 }
 
-// 0 where the variable is not set.
+// The value of a variable as a number; 0 if the variable is not set.
 absl::StatusOr<int64_t> Number(const SlurmEnvironment& environment,
                                const std::string& name, int64_t most) {
   const std::string text = SlurmValue(environment, name);
@@ -48,7 +48,8 @@ absl::StatusOr<std::vector<std::string>> Hosts(
   return hosts;
 }
 
-// The largest number in "2(x3),1", where "(x3)" means three nodes.
+// The largest number in a list such as "2(x3),1", where "(x3)" means three
+// nodes.
 absl::StatusOr<int> LargestPerNode(const std::string& name,
                                    const std::string& text) {
   int64_t largest = 0;
@@ -63,9 +64,9 @@ absl::StatusOr<int> LargestPerNode(const std::string& name,
   return static_cast<int>(largest);
 }
 
-// The first of `hosts` that belongs to the first component of a heterogeneous
-// job that has one of them: there task 0 is, while the step's list is sorted
-// over all components.
+// The first of `hosts` that belongs to the first component that takes part in
+// the step. Task 0 of a heterogeneous job runs there, although the step's list
+// is sorted over all components.
 struct FirstHost {
   std::string host;
   int component = 0;
@@ -97,7 +98,7 @@ SlurmContext Context(const SlurmEnvironment& environment, int64_t step) {
                                                          : SlurmContext::kBatch;
 }
 
-// Fills in what only a step has.
+// Reads the variables that only a step has.
 absl::Status ReadTasks(const SlurmEnvironment& environment, SlurmPlace& place) {
   const auto tasks = Number(environment, "SLURM_STEP_NUM_TASKS", kMaxTasks);
   const auto task = Number(environment, "SLURM_PROCID", kMaxTasks);

@@ -13,47 +13,48 @@ namespace muster::launcher {
 
 using SlurmEnvironment = std::map<std::string, std::string>;
 
-// Where in a Slurm job a process is.
+// The kind of place in a Slurm job in which a process runs.
 enum class SlurmContext {
   kStep,   // a task that srun started
-  kBatch,  // a batch script, or salloc's shell on a node of the job: on one of
-           // the nodes
-  kShell,  // salloc's shell, on a machine that need be none of the nodes
+  kBatch,  // a batch script, or salloc's shell on a node of the job
+  // salloc's shell, on a machine that may be outside of the job's nodes
+  kShell,
 };
 
-// What Slurm's variables say of this process' place. `step` is used where srun
-// started it: a step may be narrower than its job, whose variables lie then.
+// The contents of Slurm's variables. Inside a step the variables of the step
+// are used, as a step may have fewer nodes than its job.
 struct SlurmPlace {
   SlurmContext context = SlurmContext::kShell;
-  // "7.0", "5_3.0" in an array, "7+1.0" in a later part of a heterogeneous
-  // job, "7.0-r2" after two requeues: another name for each job, step and run,
-  // and the same on all nodes.
+  // Unique for each job, step and run of a requeued job, and equal on all
+  // nodes: "7.0"; "5_3.0" in an array; "7+1.0" in a later component of a
+  // heterogeneous job; "7.0-r2" after two requeues.
   std::string run_id;
-  uint16_t port = 0;  // where the step's coordinator listens
-  // Step: where task 0 runs. Otherwise the job's first node.
+  uint16_t port = 0;  // port of the step's coordinator
+  // In a step the host of task 0; otherwise the job's first node.
   std::string first_host;
-  int nodes = 0;                    // of the step, or of the job
-  int tasks = 0;                    // of the step
-  int tasks_on_a_node = 0;          // of the step: the most
-  std::string tasks_per_node;       // as Slurm writes it
-  std::optional<int> task;          // of the step: this one
+  // Number of nodes of the step, or of the job outside of a step.
+  int nodes = 0;
+  int tasks = 0;            // number of tasks of the step
+  int tasks_on_a_node = 0;  // largest number of tasks on one node of the step
+  std::string tasks_per_node;       // in Slurm's format, for example "2(x3),1"
+  std::optional<int> task;          // number of this task in the step
   std::optional<int> task_on_node;  // SLURM_LOCALID
-  std::string node_name;            // SLURMD_NODENAME; empty: not known
+  std::string node_name;            // SLURMD_NODENAME; empty: unknown
 };
 
-// A variable's value; empty: not set.
+// The value of a variable; empty: not set.
 std::string SlurmValue(const SlurmEnvironment& environment,
                        const std::string& name);
 
-// InvalidArgument, one line that begins with the variable: what makes no
-// sense. Pure.
+// Reads the place of this process from Slurm's variables. InvalidArgument, one
+// line that begins with the invalid variable. Pure.
 absl::StatusOr<SlurmPlace> ReadSlurmPlace(const SlurmEnvironment& environment);
 
-// The port of the coordinator of a job's step, from 12000 to 32767: below the
-// ports that Linux gives to clients. No two steps of a job have the same unless
-// their numbers differ by 20768, and no two jobs among their first 16 steps
-// unless their numbers differ by a multiple of 1298 (the tasks of an array are
-// jobs with numbers of their own).
+// The port of the coordinator of a job's step, between 12000 and 32767, which
+// is below the ports that Linux gives to clients. Two steps of one job have
+// different ports unless their numbers differ by a multiple of 20768. The first
+// 16 steps of two jobs have different ports unless the job numbers differ by a
+// multiple of 1298. (Tasks of an array are jobs with their own numbers.)
 uint16_t SlurmPort(uint64_t job, uint64_t step);
 
 }  // namespace muster::launcher

@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kMaxLevels = 16;
 constexpr size_t kLongest = 4096;
 
-// Pieces between dots; those within brackets, as in "s[0.1]", do not count.
+// Splits `text` at dots outside of brackets; "s[0.1]" is one piece.
 std::vector<std::string> SplitAtDots(const std::string& text) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -33,7 +33,8 @@ std::string TopologyLabels(const std::string& address,
   if (address.size() > kLongest) return "";
   std::vector<std::string> names = SplitAtDots(address);
   const std::vector<std::string> kinds = SplitAtDots(pattern);
-  // A node's own name may have dots: what is in front of it is counted.
+  // A node's name may contain dots, so only the names before it are matched
+  // with the pattern.
   const auto node = std::find(kinds.begin(), kinds.end(), "node");
   const auto levels = static_cast<size_t>(node - kinds.begin());
   if (node == kinds.end() || levels > kMaxLevels || levels >= names.size()) {
@@ -41,7 +42,8 @@ std::string TopologyLabels(const std::string& address,
   }
   std::string labels;
   for (size_t level = 0; level < levels; ++level) {
-    // A node on several switches has them as "s[1,4]"; a comma ends a label.
+    // A node on several switches has a name such as "s[1,4]". A comma would end
+    // the label.
     std::replace(names[level].begin(), names[level].end(), ',', '+');
     if (names[level].empty()) continue;
     absl::StrAppend(&labels, labels.empty() ? "" : ",", kinds[level], level + 1,

@@ -5,11 +5,11 @@
 
 namespace muster::launcher {
 
-// Slurm's word of a node's place in the network as --topology's labels, the
-// outermost first: SLURM_TOPOLOGY_ADDR "top.leaf1.n3" with
-// SLURM_TOPOLOGY_ADDR_PATTERN "switch.switch.node" is
-// "switch1=top,switch2=leaf1". Empty where there is nothing but the node, or
-// the two do not fit together. Pure.
+// Translates Slurm's description of a node's place in the network to labels for
+// --topology, the outermost first. SLURM_TOPOLOGY_ADDR "top.leaf1.n3" with
+// SLURM_TOPOLOGY_ADDR_PATTERN "switch.switch.node" gives
+// "switch1=top,switch2=leaf1". Empty if the pattern has only a node, or does
+// not fit the address. Pure.
 std::string TopologyLabels(const std::string& address,
                            const std::string& pattern);
 
