@@ -22,7 +22,7 @@
 #include "base/ignored_signals.h"
 #include "launcher/options/mpi_remark.h"
 #include "launcher/options/read_machine.h"
-#include "launcher/report/text_style.h"
+#include "launcher/report/text_layout.h"
 #include "launcher/report/verdict_text.h"
 #include "launcher/temporary_folder.h"
 

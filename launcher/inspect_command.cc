@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "launcher/inspect_text.h"
-#include "launcher/report/text_style.h"
+#include "launcher/report/text_layout.h"
 #include "trainer_sdk/flight_recorder/flight_analysis.h"
 #include "trainer_sdk/flight_recorder/flight_files.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "launcher/report/text_style.h"
+#include "launcher/report/text_layout.h"
 #include "trainer_sdk/flight_recorder/flight_analysis.h"
 
 namespace muster::launcher {

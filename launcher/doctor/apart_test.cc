@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "launcher/doctor/outcome_file.h"
+#include "launcher/doctor/worker_outcome.h"
 
 namespace muster::launcher {
 namespace {

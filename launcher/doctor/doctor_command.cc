@@ -10,7 +10,7 @@
 #include "launcher/doctor/doctor_text.h"
 #include "launcher/doctor/look_here.h"
 #include "launcher/doctor/node_worker.h"
-#include "launcher/report/text_style.h"
+#include "launcher/report/text_layout.h"
 
 namespace muster::launcher {
 namespace {

@@ -5,8 +5,7 @@
 
 #include "agent/health/finding.h"
 #include "launcher/doctor/node_report.h"
-#include "launcher/doctor/nodes_page.h"
-#include "launcher/report/text_style.h"
+#include "launcher/report/text_layout.h"
 
 namespace muster::launcher {
 

@@ -1,20 +1,167 @@
 #include "launcher/doctor/node_worker.h"
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/environment_value.h"
-#include "launcher/doctor/absent_nodes.h"
+#include "base/monotonic_clock.h"
+#include "launcher/doctor/compare_nodes.h"
 #include "launcher/doctor/doctor_text.h"
 #include "launcher/doctor/look_here.h"
-#include "launcher/doctor/node_exchange.h"
-#include "launcher/doctor/nodes_page.h"
-#include "launcher/doctor/outcome_file.h"
-#include "launcher/doctor/outcome_lines.h"
+#include "launcher/doctor/node_report.h"
+#include "launcher/doctor/worker_outcome.h"
 #include "trainer_sdk/session/session.h"
 
 namespace muster::launcher {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Key(int rank, const char* what) {
+  return absl::StrCat("doctor/", rank, "/", what);
+}
+constexpr char kExitCode[] = "doctor/exit_code";
+
+// The value of a node's "place" key, "PORT ADDRESS": where its listener is.
+std::string PlaceText(int port, const std::string& address) {
+  return absl::StrCat(port, " ", address);
+}
+
+absl::StatusOr<rendezvous::Endpoint> ParsePlace(const std::string& text) {
+  const size_t blank = text.find(' ');
+  rendezvous::Endpoint endpoint;
+  if (blank == std::string::npos ||
+      !absl::SimpleAtoi(text.substr(0, blank), &endpoint.port) ||
+      endpoint.port < 1 || endpoint.port > 65535) {
+    return absl::InvalidArgumentError("a node told of no port");
+  }
+  endpoint.host = text.substr(blank + 1);
+  return endpoint;
+}
+
+std::string ProbesJson(const std::map<int, Probe>& probes) {
+  Json list = Json::array();
+  for (const auto& [rank, probe] : probes) {
+    list.push_back({{"rank", rank},
+                    {"error", probe.error},
+                    {"round_trip", probe.round_trip.count()},
+                    {"clock_ahead", probe.clock_ahead.count()}});
+  }
+  return list.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::map<int, Probe> ParseProbes(const std::string& text, int nodes) {
+  std::map<int, Probe> probes;
+  const Json list = Json::parse(text, nullptr, false);
+  if (list.is_discarded() || !list.is_array()) return probes;
+  for (const Json& one : list) {
+    if (!one.is_object()) continue;
+    const auto number = [&one](const char* name) -> int64_t {
+      const auto value = one.find(name);
+      return value != one.end() && value->is_number_integer()
+                 ? value->get<int64_t>()
+                 : 0;
+    };
+    const int64_t rank = number("rank");
+    const auto error = one.find("error");
+    if (rank < 0 || rank >= nodes || error == one.end() ||
+        !error->is_string()) {
+      continue;
+    }
+    probes[static_cast<int>(rank)] = {error->get<std::string>(),
+                                      Duration(number("round_trip")),
+                                      Duration(number("clock_ahead"))};
+  }
+  return probes;
+}
+
+// The listeners of the ranks that this node probes. A node whose key is not
+// there by `deadline` is left out; rank 0 reports it as missing.
+std::map<int, rendezvous::Endpoint> Targets(const NodePlace& place,
+                                            Store& store, Instant deadline) {
+  std::map<int, rendezvous::Endpoint> targets;
+  for (const int other : ProbedBy(place.rank, place.nodes)) {
+    const auto text = store.Get(Key(other, "place"), deadline);
+    if (!text.ok()) continue;
+    const auto endpoint = ParsePlace(*text);
+    if (endpoint.ok()) targets[other] = *endpoint;
+  }
+  return targets;
+}
+
+NodeSeen Seen(int rank, int nodes, Store& store, Instant deadline) {
+  NodeSeen seen;
+  const auto place = store.Get(Key(rank, "place"), deadline);
+  if (place.ok()) {
+    const auto endpoint = ParsePlace(*place);
+    if (endpoint.ok()) seen.address = endpoint->host;
+  }
+  const auto probes = store.Get(Key(rank, "probes"), deadline);
+  if (probes.ok()) seen.probes = ParseProbes(*probes, nodes);
+  const auto report = store.Get(Key(rank, "report"), deadline);
+  if (!report.ok()) return seen;
+  auto parsed = ParseNodeReport(*report);
+  if (parsed.ok()) seen.report = *std::move(parsed);
+  return seen;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<NodeSeen>> ExchangeReports(const NodePlace& place,
+                                                      const NodeReport& report,
+                                                      Store& store) {
+  auto listener = ProbeListener::Start();
+  if (!listener.ok()) return listener.status();
+  const Instant deadline = MonotonicNow() + place.patience;
+  absl::Status told =
+      store.Set(Key(place.rank, "report"), NodeReportJson(report));
+  if (told.ok()) {
+    told = store.Set(Key(place.rank, "place"),
+                     PlaceText((*listener)->port(), place.address));
+  }
+  if (!told.ok()) return told;
+  const std::map<int, rendezvous::Endpoint> targets =
+      Targets(place, store, deadline);
+  std::vector<rendezvous::Endpoint> endpoints;
+  for (const auto& [other, endpoint] : targets) endpoints.push_back(endpoint);
+  const std::vector<Probe> results =
+      ProbeAll(endpoints, MonotonicNow() + place.connect_patience);
+  std::map<int, Probe> probes;
+  size_t i = 0;
+  for (const auto& [other, endpoint] : targets) probes[other] = results[i++];
+  told = store.Set(Key(place.rank, "probes"), ProbesJson(probes));
+  if (!told.ok()) return told;
+  // The listener stays open until rank 0 has all results.
+  const Instant end = deadline + 2 * place.connect_patience;
+  std::vector<NodeSeen> all;
+  if (place.rank != 0) {
+    const absl::Status over = store.Wait({kExitCode}, end + place.patience);
+    if (!over.ok()) return over;
+    return all;
+  }
+  for (int rank = 0; rank < place.nodes; ++rank) {
+    all.push_back(Seen(rank, place.nodes, store, end));
+  }
+  return all;
+}
+
+absl::StatusOr<int> AgreeOnExitCode(const NodePlace& place, int own,
+                                    Store& store) {
+  if (place.rank == 0) {
+    const absl::Status told = store.Set(kExitCode, absl::StrCat(own));
+    if (!told.ok()) return told;
+    return own;
+  }
+  const auto text = store.Get(kExitCode, MonotonicNow() + place.patience);
+  if (!text.ok()) return text.status();
+  int code = 1;
+  if (!absl::SimpleAtoi(*text, &code)) code = 1;
+  return code;
+}
+
 namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(60);

@@ -1,30 +1,214 @@
 #include "launcher/doctor/nodes_job.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "agent/commands/tool_run.h"
+#include "base/bounded_file.h"
 #include "base/environment_value.h"
 #include "base/monotonic_clock.h"
 #include "base/own_program.h"
+#include "base/owned_fd.h"
 #include "launcher/config/config_defaults.h"
-#include "launcher/doctor/doctor_meeting.h"
+#include "launcher/doctor/compare_nodes.h"
+#include "launcher/doctor/doctor_job_flags.h"
+#include "launcher/doctor/doctor_request.h"
 #include "launcher/doctor/doctor_text.h"
-#include "launcher/doctor/job_token.h"
-#include "launcher/doctor/outcome_file.h"
-#include "launcher/doctor/remote_nodes.h"
-#include "launcher/doctor/worker_arguments.h"
+#include "launcher/doctor/node_report.h"
+#include "launcher/doctor/worker_outcome.h"
 #include "launcher/options/flag_table.h"
-#include "launcher/report/text_style.h"
+#include "launcher/options/run_options.h"
+#include "launcher/report/text_layout.h"
+#include "launcher/ssh/ssh_front.h"
+#include "launcher/voice.h"
 #include "rendezvous/token/token.h"
 
 namespace muster::launcher {
 namespace {
+
+// Redirects the stdout of this process and of its children to an unlinked file,
+// until End() or the destructor.
+class CapturedOutput {
+ public:
+  // Unavailable: no file can be created in `folder`.
+  static absl::StatusOr<CapturedOutput> Begin(const std::string& folder);
+  CapturedOutput(CapturedOutput&&) = default;
+  CapturedOutput& operator=(CapturedOutput&&) = delete;
+  ~CapturedOutput();
+
+  // Restores stdout and returns the captured output.
+  std::string End();
+
+ private:
+  CapturedOutput(OwnedFd file, OwnedFd before);
+  OwnedFd file_;
+  OwnedFd before_;  // the original stdout; closed once stdout is restored
+};
+
+// Well above the page of a thousand nodes.
+constexpr size_t kMaxBytes = 128 << 20;
+
+absl::StatusOr<CapturedOutput> CapturedOutput::Begin(
+    const std::string& folder) {
+  std::string path = folder + "/muster-doctor-XXXXXX";
+  OwnedFd file(mkostemp(path.data(), O_CLOEXEC));
+  if (!file.open()) {
+    return absl::UnavailableError(absl::StrCat(
+        "no file can be made in ", folder, ": ", std::strerror(errno),
+        "; set TMPDIR to a folder that can be written"));
+  }
+  unlink(path.c_str());
+  std::fflush(stdout);
+  OwnedFd before(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  if (!before.open() || dup2(file.get(), STDOUT_FILENO) < 0) {
+    return absl::UnavailableError(
+        absl::StrCat("stdout cannot be used: ", std::strerror(errno)));
+  }
+  return CapturedOutput(std::move(file), std::move(before));
+}
+
+CapturedOutput::CapturedOutput(OwnedFd file, OwnedFd before)
+    : file_(std::move(file)), before_(std::move(before)) {}
+
+CapturedOutput::~CapturedOutput() {
+  if (before_.open()) End();
+}
+
+std::string CapturedOutput::End() {
+  std::fflush(stdout);
+  dup2(before_.get(), STDOUT_FILENO);
+  before_.Close();
+  lseek(file_.get(), 0, SEEK_SET);
+  return ReadBeginning(file_.get(), kMaxBytes).value_or("");
+}
+
+using Environment = std::map<std::string, std::string>;
+
+absl::StatusOr<CapturedOutput> Capture(const Environment& environment) {
+  return CapturedOutput::Begin(
+      NonEmptyEnvironmentValue(environment, "TMPDIR").value_or("/tmp"));
+}
+
+// Decodes the page that a worker printed into `output`. No nodes: there is
+// none.
+NodesPage PageIn(const std::string& output) {
+  const ReadOutcome outcome = ReadOutcomeLines(output);
+  std::fputs(outcome.rest.c_str(), stderr);
+  if (!outcome.text) return {};
+  return ParseNodesJson(*outcome.text).value_or(NodesPage());
+}
+
+absl::StatusOr<int> Tell(const DoctorRequest& request,
+                         const ExpectedNodes& expected, NodesPage page) {
+  page.expected = expected.count;
+  for (agent::Finding& absent : FindAbsent(expected, page.reports)) {
+    page.between.push_back(std::move(absent));
+  }
+  // No node reported, although no host is known to have failed: the cause is
+  // another one, which has been printed.
+  if (page.reports.empty() && expected.why.empty()) {
+    return absl::NotFoundError("no node has told anything");
+  }
+  const std::string text =
+      request.format == DoctorFormat::kJson
+          ? absl::StrCat(NodesJson(page), "\n")
+          : NodesText(page, request.detail, TargetOf(STDOUT_FILENO));
+  const bool printed =
+      std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  return printed ? ExitCodeOf(WorstOfPage(page)) : 1;
+}
+
+// Changes the plan so that the job starts with all hosts that answer. Node
+// ranks are removed: ranks of missing hosts would leave gaps.
+void WithThoseThatAnswer(const RunOptions& options, RemotePlan& plan) {
+  plan.least = 1;
+  plan.beginning = Beginning::kWithAllThatAnswer;
+  plan.rendezvous_conf = DoctorsRdzvConf(options);
+  plan.node.flags.emplace_back("--scale-up=never");
+  for (RemoteHost& host : plan.node.hosts) {
+    host.flags.erase(std::remove_if(host.flags.begin(), host.flags.end(),
+                                    [](const std::string& flag) {
+                                      return absl::StartsWith(flag,
+                                                              "--node-rank=");
+                                    }),
+                     host.flags.end());
+  }
+  const auto token = plan.node.environment.find(rendezvous::kTokenVariable);
+  if (token != plan.node.environment.end()) {
+    plan.node.environment[kWorkersTokenVariable] = token->second;
+  }
+}
+
+// Implements `launch doctor --nodes` with --hostfile or --slurm: starts the
+// agents of all nodes from this machine, and prints the page of the nodes that
+// came, with what is known about the others. Returns the page's exit code. Call
+// while the process has one thread.
+//
+// `options`: those of the job, without the worker's own flags. With Slurm,
+// `launch` is called with `arguments`, which are the same options.
+//
+// NotFound: there is no page; the reason has been printed.
+absl::StatusOr<int> RunOverSsh(const DoctorRequest& request,
+                               const RunOptions& options,
+                               const Environment& environment,
+                               const Voice& voice) {
+  absl::StatusOr<RemotePlan> plan = ReadFront(options, environment, voice);
+  if (!plan.ok()) return plan.status();
+  WithThoseThatAnswer(options, *plan);
+  ExpectedNodes expected;
+  for (const RemoteHost& host : plan->node.hosts) {
+    expected.names.push_back(host.name);
+  }
+  expected.count = static_cast<int>(expected.names.size());
+  absl::StatusOr<CapturedOutput> output = Capture(environment);
+  if (!output.ok()) return output.status();
+  RemoteEnd end = RunRemotePlan(*plan, options, "launch");
+  NodesPage page = PageIn(output->End());
+  expected.why = std::move(end.failed);
+  return Tell(request, expected, std::move(page));
+}
+
+absl::StatusOr<int> RunOverSlurm(const DoctorRequest& request,
+                                 const RunOptions& options,
+                                 const std::vector<std::string>& arguments,
+                                 const Environment& environment,
+                                 const LaunchFunction& launch) {
+  ExpectedNodes expected;
+  std::vector<std::string> meeting = {
+      absl::StrCat("--rdzv-conf=", DoctorsRdzvConf(options))};
+  // A heterogeneous job has one node list for each component, which are not
+  // read.
+  if (!NonEmptyEnvironmentValue(environment, "SLURM_HET_SIZE")) {
+    expected.names = SlurmNodes(environment);
+    const bool is_given = options.remote.given.count("nnodes") > 0;
+    expected.count = is_given ? ExpectedOf(options)
+                              : static_cast<int>(expected.names.size());
+    const int most = is_given ? options.spec.max_nodes : expected.count;
+    meeting.emplace_back("--scale-up=never");
+    if (most > 1) meeting.push_back(absl::StrCat("--nnodes=1:", most));
+  }
+  meeting.insert(meeting.end(), arguments.begin(), arguments.end());
+  absl::StatusOr<CapturedOutput> output = Capture(environment);
+  if (!output.ok()) return output.status();
+  launch(meeting);
+  NodesPage page = PageIn(output->End());
+  return Tell(request, expected, std::move(page));
+}
 
 using Environment = std::map<std::string, std::string>;
 

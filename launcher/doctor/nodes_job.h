@@ -1,15 +1,20 @@
 #ifndef MUSTER_LAUNCHER_DOCTOR_NODES_JOB_H_
 #define MUSTER_LAUNCHER_DOCTOR_NODES_JOB_H_
 
+#include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "launcher/doctor/doctor_request.h"
-#include "launcher/doctor/launch_function.h"
 #include "launcher/voice.h"
 
 namespace muster::launcher {
+
+// Runs `launch` with these arguments and returns its exit code.
+using LaunchFunction =
+    std::function<int(const std::vector<std::string>& arguments)>;
 
 // Implements `launch doctor --nodes`: runs, by `launch`, a job with one worker
 // on each node (RunAsNode). Prints the page of all nodes on the node of rank 0,

@@ -5,12 +5,22 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "launcher/frontend/frontend.h"
 #include "launcher/hostfile/host_file.h"
 #include "launcher/options/command_line.h"
+#include "launcher/options/flag.h"
 
 namespace muster::launcher {
+
+// The flags of DeepSpeed's launcher (0.19). The help text of each flag says
+// what `launch` does with the flag.
+std::vector<Flag> DeepSpeedFlags();
+
+// Rewrites the flag names in `error` as DeepSpeed's users know them:
+// --nproc-per-node becomes --num_gpus, --num-gpus becomes --num_gpus.
+absl::Status InDeepSpeedsWords(const absl::Status& error);
 
 // The host file that DeepSpeed reads if no --hostfile is given.
 inline constexpr char kDeepSpeedHostFile[] = "/job/hostfile";

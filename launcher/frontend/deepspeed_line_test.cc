@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "launcher/frontend/deepspeed_flags.h"
-
 namespace muster::launcher {
 namespace {
 

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/bounded_file.h"
-#include "launcher/frontend/deepspeed_flags.h"
 #include "launcher/frontend/deepspeed_line.h"
 #include "launcher/frontend/torch_line.h"
 #include "launcher/hostfile/host_file.h"

@@ -47,6 +47,20 @@ absl::StatusOr<std::vector<Host>> ParseHostFile(std::string_view text);
 // and has no character that is special for a shell or in ssh's configuration.
 bool IsHostName(std::string_view name);
 
+// Applies DeepSpeed's --include or --exclude,
+// HOST[:SLOT,...][@HOST[:SLOT,...]...], for example worker-0@worker-1:0,2.
+// Slots are numbered from 0. An IPv6 address with slots must be in brackets.
+//
+// Returns the hosts that remain, in the file's order. A host without remaining
+// slots is removed. If --include names a host twice, the last entry counts;
+// several entries of --exclude for one host add up.
+//
+// InvalidArgument, one line that begins with the flag: both flags are given, a
+// host is not in the file, a host does not have the slot, or no host remains.
+absl::StatusOr<std::vector<Host>> FilterHosts(std::vector<Host> hosts,
+                                              const std::string& include,
+                                              const std::string& exclude);
+
 }  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_HOSTFILE_HOST_FILE_H_

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <tuple>
 
-#include "launcher/report/duration_text.h"
 #include "launcher/report/text_layout.h"
 
 namespace muster::launcher {

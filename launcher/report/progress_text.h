@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/report/text_style.h"
+#include "launcher/report/text_layout.h"
 #include "rendezvous/protocol/job_status.h"
 
 namespace muster::launcher {

@@ -1,10 +1,85 @@
 #include "launcher/report/text_layout.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include "agent/logs/format_characters.h"
 
 namespace muster::launcher {
+namespace {
+
+std::string_view Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+const char* Code(Ink ink) {
+  switch (ink) {
+    case Ink::kRed:
+      return "\x1b[1;31m";
+    case Ink::kGreen:
+      return "\x1b[1;32m";
+    case Ink::kYellow:
+      return "\x1b[1;33m";
+    case Ink::kBold:
+      return "\x1b[1m";
+    case Ink::kFaint:
+      return "\x1b[2m";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Inked(const std::string& text, Ink ink, TextStyle style) {
+  if (style == TextStyle::kPlain || text.empty()) return text;
+  return Code(ink) + text + "\x1b[0m";
+}
+
+TextTarget TargetOf(int fd) {
+  TextTarget target;
+  if (isatty(fd) != 1) return target;
+  bool wanted = Variable("NO_COLOR").empty() && Variable("TERM") != "dumb";
+  if (wanted) target.style = TextStyle::kColoured;
+  winsize size = {};
+  if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    target.columns = std::clamp<int>(size.ws_col, 60, 100);
+  }
+  return target;
+}
+
+namespace {
+
+std::string Format(const char* format, int64_t large, int64_t small) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, static_cast<long long>(large),
+                static_cast<long long>(small));
+  return text;
+}
+
+}  // namespace
+
+std::string DurationText(Duration duration) {
+  using std::chrono::duration_cast;
+  int64_t hundredths =
+      duration_cast<std::chrono::milliseconds>(duration).count() / 10;
+  hundredths = std::max<int64_t>(hundredths, 0);
+  int64_t seconds = hundredths / 100;
+  if (seconds < 1) return Format("%lld.%02llds", 0, hundredths);
+  if (seconds < 60) return Format("%lld.%llds", seconds, hundredths / 10 % 10);
+  int64_t minutes = seconds / 60;
+  if (minutes < 60) return Format("%lldm %02llds", minutes, seconds % 60);
+  int64_t hours = minutes / 60;
+  if (hours < 24) return Format("%lldh %02lldm", hours, minutes % 60);
+  return Format("%lldd %02lldh", hours / 24, hours % 24);
+}
+
 namespace {
 
 bool BeginsCharacter(char c) {
@@ -140,6 +215,72 @@ std::vector<std::string> AlignRows(
     lines.push_back(std::move(line));
   }
   return lines;
+}
+
+namespace {
+
+constexpr int kLabelColumns = 13;
+constexpr int kIndentColumns = 2;
+constexpr int kHangColumns = 2;
+
+}  // namespace
+
+void FramedText::Add(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  text_ += line + "\n";
+}
+
+void FramedText::Rule(char c) {
+  Add(Inked(std::string(target_.columns, c), Ink::kFaint, target_.style));
+}
+
+void FramedText::Blank() { Add(""); }
+
+void FramedText::Title(const std::string& left, Ink ink,
+                       const std::string& right) {
+  int gap = target_.columns - Columns(left) - Columns(right);
+  Add(Inked(left, ink, target_.style) + PadRight("", gap) + right);
+}
+
+void FramedText::Heading(const std::string& text, const std::string& remark,
+                         Ink ink) {
+  Add(Inked(text, ink, target_.style) + " (" + remark + ")");
+}
+
+void FramedText::Paragraph(std::string_view text) {
+  for (const std::string& line : PrintableLines(text)) {
+    for (const std::string& piece : Wrap(line, target_.columns, 0)) Add(piece);
+  }
+}
+
+void FramedText::Field(const std::string& label,
+                       const std::vector<std::string>& lines) {
+  std::string margin(kIndentColumns, ' ');
+  std::string shown = PadRight(label, kLabelColumns);
+  int room = target_.columns - kIndentColumns - kLabelColumns;
+  for (const std::string& line : lines) {
+    for (const std::string& piece : Wrap(line, room, kHangColumns)) {
+      Add(margin + Inked(shown, Ink::kFaint, target_.style) + piece);
+      shown = std::string(kLabelColumns, ' ');
+    }
+  }
+}
+
+void FramedText::Quote(const std::string& label,
+                       const std::vector<std::string>& lines) {
+  const std::string margin(kIndentColumns, ' ');
+  std::string shown = PadRight(label, kLabelColumns);
+  for (const std::string& line : lines) {
+    Add(margin + Inked(shown, Ink::kFaint, target_.style) + line);
+    shown = std::string(kLabelColumns, ' ');
+  }
+}
+
+void FramedText::Indented(const std::string& line) {
+  int room = target_.columns - kIndentColumns;
+  for (const std::string& piece : Wrap(line, room, kHangColumns)) {
+    Add(std::string(kIndentColumns, ' ') + piece);
+  }
 }
 
 }  // namespace muster::launcher

@@ -5,10 +5,38 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
+
 namespace muster::launcher {
 
-// Layout of text for a terminal. All functions are pure. Every character is
-// taken to be one column wide, which is wrong for wide scripts such as Chinese.
+// Layout and colours of text for a terminal. Every character is taken to be one
+// column wide, which is wrong for wide scripts such as Chinese. Everything but
+// TargetOf is pure.
+
+// kColoured: with the escape sequences of a terminal.
+enum class TextStyle { kPlain, kColoured };
+
+enum class Ink { kRed, kGreen, kYellow, kBold, kFaint };
+
+// Returns `text` in `ink`, with escape sequences, or unchanged if the style is
+// plain. Pure.
+std::string Inked(const std::string& text, Ink ink, TextStyle style);
+
+// The style and width of a text's destination, a terminal or a file.
+struct TextTarget {
+  TextStyle style = TextStyle::kPlain;
+  int columns = 80;
+};
+
+// The target for the file descriptor `fd`. Coloured if `fd` is a terminal,
+// NO_COLOR is unset or empty (no-color.org) and TERM is not "dumb". The width
+// is the terminal's, between 60 and 100 columns; without a terminal 80.
+TextTarget TargetOf(int fd);
+
+// Formats a duration with the one or two units that fit its size: "0.04s",
+// "7.5s", "2m 03s", "5h 07m", "3d 04h". Rounds down. A negative duration is
+// shown as zero. Pure.
+std::string DurationText(Duration duration);
 
 // The number of columns of `text` (UTF-8 without control characters).
 int Columns(std::string_view text);
@@ -39,6 +67,46 @@ std::string ProgramName(std::string_view path, int columns);
 // Formats rows as aligned columns, two blanks apart, without trailing blanks.
 std::vector<std::string> AlignRows(
     const std::vector<std::vector<std::string>>& rows);
+
+// Builds a summary line by line. No line is wider than the target, except for
+// words that must stay whole, and no line ends with blanks. Pure.
+class FramedText {
+ public:
+  explicit FramedText(const TextTarget& target) : target_(target) {}
+
+  // Adds a line that repeats `c` over the full width.
+  void Rule(char c);
+  void Blank();
+
+  // Adds a line with `left`, in the style of `ink`, at the left edge and
+  // `right` at the right edge.
+  void Title(const std::string& left, Ink ink, const std::string& right);
+
+  // Adds the line "TEXT (remark)".
+  void Heading(const std::string& text, const std::string& remark, Ink ink);
+
+  // Adds a text that is not ours, such as a reason, wrapped to the width.
+  void Paragraph(std::string_view text);
+
+  // Adds a label and, to its right, printable lines, each wrapped separately.
+  // Adds nothing if `lines` is empty.
+  void Field(const std::string& label, const std::vector<std::string>& lines);
+
+  // Like Field, for the lines of a program, such as a traceback. Lines are not
+  // wrapped, so that a terminal can open `File "x.py", line 3`.
+  void Quote(const std::string& label, const std::vector<std::string>& lines);
+
+  // Adds one line, wrapped, with the indentation of the fields.
+  void Indented(const std::string& line);
+
+  std::string Take() { return std::move(text_); }
+
+ private:
+  void Add(std::string line);
+
+  const TextTarget target_;
+  std::string text_;
+};
 
 }  // namespace muster::launcher
 

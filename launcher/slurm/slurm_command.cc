@@ -19,9 +19,9 @@
 #include "base/subprocess.h"
 #include "launcher/options/flag_table.h"
 #include "launcher/slurm/job_result.h"
-#include "launcher/slurm/slurm_step.h"
+#include "launcher/slurm/slurm_steps.h"
 #include "launcher/slurm/srun_command.h"
-#include "launcher/ssh/starter_pipes.h"
+#include "launcher/ssh/agent_process.h"
 #include "launcher/voice.h"
 
 namespace muster::launcher {

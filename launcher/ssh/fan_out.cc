@@ -4,13 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
-#include "launcher/ssh/host_tree.h"
+#include "base/check.h"
 #include "rendezvous/token/token.h"
 
 namespace muster::launcher {
+
 namespace {
 
 std::string SshProgram() {

@@ -3,6 +3,7 @@
 
 #include <poll.h>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/time.h"
-#include "launcher/ssh/frame_reader.h"
 #include "launcher/ssh/messages.h"
 #include "launcher/ssh/piped_process.h"
 #include "launcher/ssh/ssh_command.h"

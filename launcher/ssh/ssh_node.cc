@@ -24,7 +24,6 @@
 #include "launcher/options/read_machine.h"
 #include "launcher/ssh/agent_process.h"
 #include "launcher/ssh/fan_out.h"
-#include "launcher/ssh/frame_reader.h"
 #include "launcher/ssh/messages.h"
 #include "launcher/ssh/ssh_command.h"
 

@@ -6,8 +6,6 @@
 #include "base/check.h"
 #include "base/word_split.h"
 #include "launcher/hostfile/host_file.h"
-#include "launcher/hostfile/host_filter.h"
-#include "launcher/ssh/frame_reader.h"
 #include "launcher/ssh/messages.h"
 #include "launcher/ssh/remote_environment.h"
 #include "tests/fuzz/edited_bytes.h"

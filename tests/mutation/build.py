@@ -69,7 +69,7 @@ _SUITES = (
 )
 _SIMULATION = ('rendezvous/job/*.cc', 'agent/lifecycle/*.cc', *_PROTOCOL,
                'tests/simulation/*.cc', 'tests/simulation/checkers/*.cc',
-               'launcher/report/phase_text.cc')
+               'launcher/report/status_text.cc')
 
 Program = collections.namedtuple('Program', 'name sources libraries arguments')
 

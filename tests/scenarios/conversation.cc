@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "launcher/report/phase_text.h"
+#include "launcher/report/status_text.h"
 #include "rendezvous/protocol/signal_names.h"
 
 namespace muster {

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "launcher/cluster/slurm/slurm_place.h"
-#include "launcher/cluster/slurm/slurm_topology.h"
 #include "launcher/options/option_values.h"
 
 namespace muster::launcher {

@@ -57,6 +57,14 @@ absl::StatusOr<SlurmPlace> ReadSlurmPlace(const SlurmEnvironment& environment);
 // multiple of 1298. (Tasks of an array are jobs with their own numbers.)
 uint16_t SlurmPort(uint64_t job, uint64_t step);
 
+// Translates Slurm's description of a node's place in the network to labels for
+// --topology, the outermost first. SLURM_TOPOLOGY_ADDR "top.leaf1.n3" with
+// SLURM_TOPOLOGY_ADDR_PATTERN "switch.switch.node" gives
+// "switch1=top,switch2=leaf1". Empty if the pattern has only a node, or does
+// not fit the address. Pure.
+std::string TopologyLabels(const std::string& address,
+                           const std::string& pattern);
+
 }  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CLUSTER_SLURM_SLURM_PLACE_H_

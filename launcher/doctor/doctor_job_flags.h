@@ -1,12 +1,19 @@
-#ifndef MUSTER_LAUNCHER_DOCTOR_DOCTOR_MEETING_H_
-#define MUSTER_LAUNCHER_DOCTOR_DOCTOR_MEETING_H_
+#ifndef MUSTER_LAUNCHER_DOCTOR_DOCTOR_JOB_FLAGS_H_
+#define MUSTER_LAUNCHER_DOCTOR_DOCTOR_JOB_FLAGS_H_
 
 #include <string>
 #include <vector>
 
+#include "launcher/doctor/doctor_request.h"
 #include "launcher/options/run_options.h"
 
 namespace muster::launcher {
+
+// The environment variable that gives a worker of `launch doctor --nodes` the
+// job's token. The worker needs the token to ask the coordinator which nodes
+// have joined. Agents remove MUSTER_TOKEN from the environment of all workers,
+// since most workers are programs of users.
+inline constexpr char kWorkersTokenVariable[] = "MUSTER_DOCTOR_TOKEN";
 
 // How the nodes of `launch doctor --nodes` meet: the job starts with the nodes
 // that come, even if others are missing. All functions are pure. `options`:
@@ -28,6 +35,14 @@ bool NeverRan(int exit_code);
 // meeting point.
 std::vector<std::string> MeetingOfThoseThatCome(const RunOptions& options);
 
+// The arguments of the job that `launch doctor --nodes` starts; they follow the
+// given flags: "--nproc-per-node=1 … LAUNCH doctor --as-node=FILE …".
+// `launch_path`: the path of this program; `worker`: the flags that tell the
+// worker where its result goes, and more. Pure.
+std::vector<std::string> WorkerArguments(
+    const DoctorRequest& request, const std::string& launch_path,
+    const std::vector<std::string>& worker);
+
 }  // namespace muster::launcher
 
-#endif  // MUSTER_LAUNCHER_DOCTOR_DOCTOR_MEETING_H_
+#endif  // MUSTER_LAUNCHER_DOCTOR_DOCTOR_JOB_FLAGS_H_

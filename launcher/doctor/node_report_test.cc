@@ -1,4 +1,4 @@
-#include "launcher/doctor/nodes_page.h"
+#include "launcher/doctor/node_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,10 @@
-#include "launcher/report/status_table.h"
+#include "launcher/report/status_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <nlohmann/json.hpp>
-
-#include "launcher/report/status_json.h"
 
 namespace muster::launcher {
 namespace {
@@ -214,6 +212,22 @@ TEST(StatusTableTest, ShowsUnhealthyNodesAndThePreemption) {
   EXPECT_EQ(json["preemption"]["seconds_left"], 118);
   job.nodes[2].health = rendezvous::Health::kUnchecked;
   EXPECT_THAT(StatusTable(job, {}), HasSubstr("being checked"));
+}
+
+constexpr double kTime = 1771337471.25;
+
+rendezvous::Decision Break() {
+  return {"break", 2, "host-b", "rank 3 was killed by SIGKILL"};
+}
+
+TEST(DecisionLineTest, ShowsTimeRoundDecisionAndReason) {
+  EXPECT_EQ(DecisionLine(Break(), kTime, TextStyle::kPlain),
+            "2026-02-17 14:11:11 UTC  round 2  break    host-b: rank 3 was "
+            "killed by SIGKILL\n");
+  EXPECT_EQ(DecisionLine({"finish", 3, "", "all workers\nsucceeded"}, kTime,
+                         TextStyle::kPlain),
+            "2026-02-17 14:11:11 UTC  round 3  finish   all workers "
+            "succeeded\n");
 }
 
 }  // namespace

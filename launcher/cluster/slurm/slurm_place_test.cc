@@ -1,4 +1,4 @@
-#include "launcher/cluster/slurm/slurm_topology.h"
+#include "launcher/cluster/slurm/slurm_place.h"
 
 #include <gtest/gtest.h>
 

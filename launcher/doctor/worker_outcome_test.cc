@@ -1,4 +1,4 @@
-#include "launcher/doctor/outcome_lines.h"
+#include "launcher/doctor/worker_outcome.h"
 
 #include <gtest/gtest.h>
 

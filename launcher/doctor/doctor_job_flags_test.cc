@@ -1,4 +1,4 @@
-#include "launcher/doctor/doctor_meeting.h"
+#include "launcher/doctor/doctor_job_flags.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,45 @@
+#ifndef MUSTER_LAUNCHER_REPORT_STATUS_TEXT_H_
+#define MUSTER_LAUNCHER_REPORT_STATUS_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "launcher/report/text_layout.h"
+#include "rendezvous/protocol/job_status.h"
+
+namespace muster::launcher {
+
+// The lower-case names of these values, in tables and in JSON. Pure.
+const char* PhaseText(rendezvous::JobPhase phase);  // "gathering", "running", …
+const char* PhaseText(rendezvous::NodePhase phase);  // "idle", "running", …
+const char* HealthText(
+    rendezvous::Health health);  // "healthy", "unchecked", "unhealthy"
+const char* OutcomeText(
+    rendezvous::Outcome outcome);  // "succeeded", "failed", …
+
+// Formats one decision of the coordinator as `launch watch` prints it, with a
+// newline at the end:
+// "2026-03-01 14:05:09 UTC  round 2  break   host-b  rank 3 was killed…".
+// `unix_time`: when the decision was received, in seconds since 1970. Pure.
+std::string DecisionLine(const rendezvous::Decision& decision, double unix_time,
+                         TextStyle style);
+
+// One job, its nodes and the progress of its ranks, as `launch status RUN_ID`
+// prints them. Ends with a newline. Pure.
+std::string StatusTable(const rendezvous::JobStatus& job,
+                        const TextTarget& target);
+
+// Several jobs, one line for each, as `launch status` prints them. Pure.
+std::string JobListTable(const std::vector<rendezvous::JobStatus>& jobs,
+                         const TextTarget& target);
+
+// One job as a JSON object on several lines, for programs. Durations are in
+// seconds; unknown values are null. Ends with a newline. Pure.
+std::string StatusJson(const rendezvous::JobStatus& job);
+
+// Several jobs as a JSON array of the objects of StatusJson.
+std::string JobListJson(const std::vector<rendezvous::JobStatus>& jobs);
+
+}  // namespace muster::launcher
+
+#endif  // MUSTER_LAUNCHER_REPORT_STATUS_TEXT_H_
