@@ -15,29 +15,31 @@
 
 namespace muster::simulation {
 
-// One agent process, by its place and its start.
+// Identifies one agent process: its slot, and how many agents have been started
+// there.
 struct AgentName {
   int slot = 0;
   uint64_t incarnation = 0;
 };
 
-// A directive with the agent that it was sent to.
+// A directive and the agent that it was sent to.
 struct Sent {
   AgentName to;
   rendezvous::Directive directive;
 };
 
-// What a coordinator's step did.
+// The result of one step of the coordinator.
 struct CoordinatorStepped {
   uint64_t epoch = 0;
-  rendezvous::JobStatus status;  // after the step
+  rendezvous::JobStatus status;  // the job's status after the step
   std::vector<rendezvous::Decision> decisions;
   std::vector<Sent> sent;
   std::optional<Instant> next_deadline;
 };
 
-// Watches a simulation for one invariant. Told of everything in the order in
-// which it happens; what a checker does not care about it does not override.
+// Checks one invariant of a simulation. All events are reported to every
+// checker in the order in which they happen; a checker overrides the methods of
+// the events that it needs.
 class Checker {
  public:
   Checker(const Plan& plan, std::string name)
@@ -46,16 +48,16 @@ class Checker {
   Checker(const Checker&) = delete;
   Checker& operator=(const Checker&) = delete;
 
-  // --- the coordinator
+  // --- events of the coordinator
   virtual void OnCoordinatorStarted(uint64_t /*epoch*/) {}
-  // It crashed, and everything that it knew is lost.
+  // The coordinator crashed and lost all its state.
   virtual void OnCoordinatorCrashed() {}
   virtual void OnReport(AgentName /*from*/, rendezvous::StreamId /*stream*/,
                         const rendezvous::Report& /*report*/) {}
   virtual void OnStreamClosed(AgentName /*of*/,
                               rendezvous::StreamId /*stream*/) {}
   virtual void OnStep(const CoordinatorStepped& /*step*/) {}
-  // --- agents
+  // --- events of agents
   virtual void OnAgentStarted(AgentName /*agent*/) {}
   virtual void OnAgentEnded(AgentName /*agent*/) {}
   virtual void OnAgentPaused(AgentName /*agent*/) {}
@@ -65,28 +67,29 @@ class Checker {
                               std::optional<Instant> /*next_deadline*/) {}
   virtual void OnWorkersStarted(AgentName /*agent*/, uint64_t /*epoch*/,
                                 const rendezvous::Place& /*place*/) {}
-  // A worker ended by itself, or could not be started.
+  // A worker failed by itself, or could not be started.
   virtual void OnWorkerFailed(AgentName /*agent*/, uint64_t /*epoch*/,
                               int /*round*/,
                               const rendezvous::Failure& /*failure*/) {}
-  // A worker fell silent, having reported before; it may recover.
+  // A worker that had reported before stopped reporting. It may recover.
   virtual void OnWorkerHung(AgentName /*agent*/, uint64_t /*epoch*/,
                             int /*round*/, int /*local_rank*/, int /*rank*/) {}
-  // Nothing is left of the workers of this round.
+  // No process of this round's workers is left.
   virtual void OnWorkersGone(AgentName /*agent*/, uint64_t /*epoch*/,
                              int /*round*/) {}
-  // --- what was done to them
-  // A fault that may make this slot's agent look lost, now.
+  // --- faults
+  // A fault happened that may make this slot's agent look lost.
   virtual void OnTrouble(int /*slot*/) {}
-  virtual void OnLeaveAsked(int /*slot*/) {}  // or drained
+  virtual void OnLeaveAsked(int /*slot*/) {}  // also when it is drained
   virtual void OnCancelAsked() {}
   virtual void OnPreemptionAsked() {}
   virtual void OnHealed() {}
-  // Now and then.
+  // Called periodically.
   virtual void OnTick() {}
 
   void SetNow(Instant now) { now_ = now; }
-  // Empty while the invariant holds; the first breach otherwise.
+  // Empty while the invariant holds; otherwise a description of the first
+  // breach.
   const std::string& breach() const { return breach_; }
 
  protected:

@@ -15,8 +15,8 @@ namespace muster::simulation {
 inline constexpr AgentName kZero = {.slot = 0, .incarnation = 1'000'001};
 inline constexpr AgentName kOne = {.slot = 1, .incarnation = 2'000'001};
 
-// A job of up to two nodes with one worker each, and steps of a coordinator as
-// a test wants them.
+// A job of up to two nodes with one worker each, and the steps of a coordinator
+// that a test needs.
 class CheckersTest : public ::testing::Test {
  protected:
   CheckersTest() {
@@ -62,7 +62,7 @@ class CheckersTest : public ::testing::Test {
     node.group_rank = rank;
     return node;
   }
-  // The step in which round `round` begins with n0 and n1.
+  // The step in which round `round` starts with n0 and n1.
   CoordinatorStepped Begin(int round) {
     CoordinatorStepped step = step_;
     step.status.round = round;
@@ -83,14 +83,14 @@ class CheckersTest : public ::testing::Test {
          .reason = "round " + std::to_string(round) + " is broken: " + why}};
     return step;
   }
-  // An agent's step in which it looks at a worker of round 1.
+  // A step in which the agent takes the stacks of a worker of round 1.
   static agent::LifecycleStep Looking(int local_rank) {
     agent::LifecycleStep step;
     step.actions.emplace_back(
         agent::TakeStacks{.round = 1, .workers = {{local_rank, 1}}});
     return step;
   }
-  // `local_rank`: nothing for all workers.
+  // `local_rank`: nullopt for all workers.
   static agent::LifecycleStep Signalling(int signal,
                                          std::optional<int> local_rank = {}) {
     agent::LifecycleStep step;

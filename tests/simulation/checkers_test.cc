@@ -1,5 +1,5 @@
-// Every checker sees the breach that it is there for: a check that cannot fail
-// is worth nothing. Those of hangs and preemptions: ending_checkers_test.cc.
+// Tests that every checker reports each breach of its invariant. The checkers
+// of hangs and preemptions are tested in ending_checkers_test.cc.
 
 #include "tests/simulation/checkers/checkers.h"
 
@@ -100,7 +100,7 @@ TEST_F(CheckersTest, SilenceBeyondTheLease) {
   step_.status.nodes = {Node(kZero, 0)};
   checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
   Advance(milliseconds(4999));
-  checker_->OnReport(kZero, 1, ReportOf(kZero, 1));  // repeated
+  checker_->OnReport(kZero, 1, ReportOf(kZero, 1));  // a repeated message
   checker_->OnStep(step_);
   EXPECT_EQ(checker_->breach(), "");
   Advance(milliseconds(1));
@@ -193,7 +193,7 @@ TEST_F(CheckersTest, SuccessWithoutEverybodys) {
 TEST_F(CheckersTest, OldMemberToldInTheStepOfANewRoundNeedNotSucceed) {
   Use(NewVerdictChecker);
   checker_->OnStep(Begin(1));
-  // A signal is forwarded to n0, then n0 leaves, and n1 alone is round 2.
+  // A signal is forwarded to n0, then n0 leaves, and round 2 has only n1.
   CoordinatorStepped step = Begin(2);
   step.sent = {Run(kZero, 1, 0), Run(kOne, 2, 0)};
   checker_->OnStep(step);
@@ -223,7 +223,7 @@ TEST_F(CheckersTest, RoomAfterAMemberHasLeft) {
     EXPECT_FALSE(room.MustLetIn(step.status));
     step.status.nodes = {Node(kOne, 1)};
     EXPECT_EQ(room.MustLetIn(step.status), !succeeded);
-    // The next round has no member that has succeeded.
+    // No member of the next round has succeeded.
     step.status.round = 2;
     EXPECT_TRUE(room.MustLetIn(step.status));
     step.status.spec.scale_up = rendezvous::ScaleUp::kNever;
@@ -240,12 +240,12 @@ TEST_F(CheckersTest, SuccessOutsideTheRoundLeavesRoom) {
   rendezvous::Report report = ReportOf(kZero, 1);
   report.phase = rendezvous::NodePhase::kSucceeded;
   report.round = 1;
-  room.OnReport(kZero, 1, report);  // n0 is no member of round 1 yet
+  room.OnReport(kZero, 1, report);  // n0 is not a member of round 1 yet
   room.OnStep(step);
   EXPECT_TRUE(room.MustLetIn(step.status));
   room.OnReport(kZero, 1, report);
   EXPECT_FALSE(room.MustLetIn(step.status));
-  room.OnCoordinatorStarted(2);  // it counts its rounds anew
+  room.OnCoordinatorStarted(2);  // a new coordinator starts at round 1
   EXPECT_TRUE(room.MustLetIn(step.status));
 }
 
@@ -296,7 +296,7 @@ TEST_F(CheckersTest, RoundWithANodeThatIsNotFit) {
     report.sequence = 2;
     report.health = health;
     checker_->OnReport(kOne, 2, report);
-    checker_->OnStep(Begin(1));  // it runs, and is left alone
+    checker_->OnStep(Begin(1));  // the worker runs, and its stack is not taken
     EXPECT_EQ(checker_->breach(), "");
     checker_->OnStep(Begin(2));
     EXPECT_THAT(checker_->breach(), HasSubstr("n1"));

@@ -36,7 +36,7 @@ Cluster::Cluster(uint64_t seed, Trace::Echo echo)
 }
 
 Network::Ends Cluster::Ends() {
-  // Events for an agent that is no more fall on deaf ears.
+  // Events for an agent that has ended are dropped.
   const auto living = [this](AgentName agent) -> SimNode* {
     SimNode* node = nodes_[agent.slot].get();
     const bool same =
@@ -95,16 +95,16 @@ void Cluster::Tick() {
   stage_.queue.In(kTick, [this] { Tick(); });
 }
 
-// Starts agents until as many run as the job needs, as an operator or an
-// autoscaler does.
+// Starts agents until as many are running as the job needs. In a real cluster
+// an operator or an autoscaler does this.
 void Cluster::ReplaceTheMissing() {
   if (Finished()) return;
   int alive = 0;
   for (const auto& node : nodes_) {
     alive += node->alive() && !WaitsForPlace(*node) ? 1 : 0;
   }
-  // Nodes are tried in turn, since a node whose rival (of the same node rank)
-  // runs may be refused for ever.
+  // Tries the slots in turn: a slot may be refused for as long as a rival with
+  // the same node rank is running.
   for (size_t tried = 0; tried < nodes_.size(); ++tried) {
     if (alive >= stage_.plan.spec.min_nodes) return;
     SimNode& node = *nodes_[next_started_];
@@ -223,12 +223,13 @@ std::string Cluster::Run() {
   if (!stage_.failure.empty()) return stage_.failure;
 
   faults_.Heal();
-  // What was sent before may still arrive.
+  // Messages sent before may still arrive.
   stage_.queue.RunUntil(stage_.queue.now() + plan.max_straggle + seconds(2),
                         [this] { return !stage_.failure.empty(); });
   const rendezvous::JobSpec& spec = plan.spec;
-  // A node may have to be missed, its round stopped, and then once more for
-  // one that was late; a duplicate takes a lease to be told apart.
+  // The limit covers the slowest recovery: a lost node is detected, its round
+  // is stopped, and both happen again for a node that joins late; a duplicate
+  // node is detected after one lease.
   const Duration bound =
       3 * (spec.lease() + spec.shutdown_timeout + seconds(5)) + spec.last_call +
       spec.wait_for_replacement + 2 * spec.scale_up_cool_down +

@@ -15,16 +15,16 @@
 
 namespace muster::simulation {
 
-// A whole cluster from one seed, in three phases:
-//   1  a minute in which the plan's faults happen;
-//   2  all is healed: the job must run a full, legal world within a bound, or
-//      have ended, with nobody left behind;
-//   3  the workers succeed: the job must succeed, everywhere.
+// A whole cluster, generated from one seed, in three phases:
+//   1  The plan's faults happen for a minute.
+//   2  No more faults: the job must run a complete, legal world within a time
+//      limit, or have ended on every node.
+//   3  The workers succeed: the job must succeed on every node.
 class Cluster {
  public:
   Cluster(uint64_t seed, Trace::Echo echo);
 
-  // Empty if every invariant held.
+  // Returns the first breach of an invariant; empty if there is none.
   std::string Run();
 
   const Stage& stage() const { return stage_; }
@@ -34,14 +34,14 @@ class Cluster {
   void Tick();
   // Why the cluster has not settled yet; empty if it has.
   std::string Unsettled() const;
-  // Whether it waits for the end of the node that has its node rank.
+  // Whether `node` waits for the end of another node with the same node rank.
   bool WaitsForPlace(const SimNode& node) const;
   std::string OutOfPlace(const SimNode& node,
                          const rendezvous::JobStatus& status) const;
   bool Finished() const;
   void ReplaceTheMissing();
-  // Lets time pass until `settled` returns an empty string; fails with what it
-  // returned last if that takes longer than `bound`.
+  // Advances time until `settled` returns an empty string. Fails with the last
+  // string after `bound`.
   void Await(const char* what, Duration bound,
              const std::function<std::string()>& settled);
   std::string Succeeded() const;

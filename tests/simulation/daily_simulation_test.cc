@@ -1,5 +1,5 @@
-// Whole clusters, seed by seed: other seeds each day (UTC). The first seed of
-// 22 November 2026 is 20261122000000.
+// Simulates whole clusters with new seeds every day (UTC). The first seed of 22
+// November 2026 is 20261122000000.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ constexpr int kSeedsPerBlock = 300;
 constexpr int kBlocks = 8;
 constexpr uint64_t kSeedsOfADay = 1'000'000;
 
-// "20261122"; empty where the build knows no date (tools/day).
+// The date as "20261122"; empty if the build has no date (tools/day).
 std::string Today() {
   std::ifstream file("tests/simulation/day.txt");
   std::string day;

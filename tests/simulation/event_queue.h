@@ -10,8 +10,8 @@
 
 namespace muster::simulation {
 
-// Simulated time. What is due at the same moment happens in the order in which
-// it was asked for, so that a seed has one trace only.
+// Simulated time. Events that are due at the same time happen in the order in
+// which they were scheduled, so that a seed always gives the same trace.
 class EventQueue {
  public:
   Instant now() const { return now_; }
@@ -19,7 +19,7 @@ class EventQueue {
   void In(Duration delay, std::function<void()> what) {
     At(now_ + delay, std::move(what));
   }
-  // Performs everything that is due until `end`, or until `stop` says so.
+  // Performs all events that are due until `end`, or until `stop` returns true.
   void RunUntil(Instant end, const std::function<bool()>& stop);
   uint64_t performed() const { return performed_; }
 
@@ -28,7 +28,8 @@ class EventQueue {
     Instant when;
     uint64_t order;
     std::function<void()> what;
-    bool operator<(const Entry& other) const {  // the last one first
+    // the earliest entry is the largest, for a priority queue
+    bool operator<(const Entry& other) const {
       return when != other.when ? when > other.when : order > other.order;
     }
   };

@@ -83,12 +83,12 @@ void FaultInjector::TroubleNode(SimNode& node) {
     const bool had_workers = node.workers()->alive();
     node.Kill(random.Chance(plan.power_loss) ? Network::Death::kPower
                                              : Network::Death::kProcess);
-    // Its peers' connections break before anybody knows why.
+    // The peers' connections break before any agent knows the reason.
     if (had_workers) Spread(*node.workers());
   }
 }
 
-// As clusters do: to one node or to several, now and then once more.
+// As real clusters do: preempts one node or several, sometimes twice.
 void FaultInjector::Preempt(SimNode& by) {
   Random& random = stage_->random;
   ++stage_->census["preempted"];
@@ -115,7 +115,7 @@ void FaultInjector::CtrlC(SimNode& node) {
   }
 }
 
-// Somebody, or an init system, starts the agent again after a while.
+// The agent is started again after a while, as by an init system.
 void FaultInjector::Revive(SimNode& node) {
   const rendezvous::Job* job = coordinator_->job();
   if (node.name().incarnation == 0 || (job != nullptr && job->finished())) {
@@ -124,8 +124,8 @@ void FaultInjector::Revive(SimNode& node) {
   if (stage_->random.Chance(60)) node.StartAgent();
 }
 
-// Node by node, and off again in another order: what was sent in between
-// arrives all at once.
+// Clogs several nodes and unclogs them in another order, so that held messages
+// arrive together.
 void FaultInjector::ClogSome() {
   Random& random = stage_->random;
   std::vector<int> slots;
@@ -155,8 +155,8 @@ void FaultInjector::ClogSome() {
   }
 }
 
-// The coordinator's memory is its job's; once that has ended, the agents need
-// it to learn how.
+// Restarts the coordinator. It keeps its memory once the job has ended, since
+// the agents need it to learn the verdict.
 void FaultInjector::RestartCoordinator() {
   const rendezvous::Job* job = coordinator_->job();
   if (!coordinator_->up() || (job != nullptr && job->finished())) return;

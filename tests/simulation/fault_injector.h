@@ -11,7 +11,7 @@
 
 namespace muster::simulation {
 
-// Draws, five times a second, what goes wrong next.
+// Draws faults at random, five times in a simulated second.
 class FaultInjector {
  public:
   FaultInjector(Stage* stage, Network* network, SimCoordinator* coordinator,
@@ -22,9 +22,9 @@ class FaultInjector {
         nodes_(nodes) {}
 
   void Begin();
-  // Undoes what can be undone; nothing goes wrong any more.
+  // Undoes the faults that can be undone; no further faults happen.
   void Heal();
-  // A worker crashed: the others of its round may follow.
+  // A worker crashed: other workers of its round may crash as a consequence.
   void Spread(const WorkerModel& crashed);
 
  private:

@@ -156,8 +156,8 @@ void Network::Break(rendezvous::StreamId stream) {
   const int slot = connection->agent.slot;
   stage_->Watch([&](Checker& c) { c.OnTrouble(slot); });
   CloseAgentEnd(stream, Delay(slot));
-  // A half-open connection: the coordinator goes on talking into the void
-  // until its own keep-alive notices.
+  // A half-open connection: the coordinator sends messages that do not arrive,
+  // until its keep-alive fails.
   const bool half_open = stage_->random.Chance(stage_->plan.half_open);
   CloseCoordinatorEnd(stream, half_open ? seconds(20) : Delay(slot));
 }

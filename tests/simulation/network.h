@@ -11,9 +11,10 @@
 
 namespace muster::simulation {
 
-// Streams between agents and the coordinator, and everything that can happen
-// to them. Worse than gRPC, which neither loses, repeats nor reorders messages
-// within a stream: both sides are level-triggered and must not depend on it.
+// The streams between agents and the coordinator, with all their faults. Faults
+// are worse than those of gRPC, which does not lose, repeat or reorder messages
+// within a stream: both sides are level-triggered and must not depend on these
+// guarantees.
 class Network {
  public:
   struct Ends {
@@ -30,25 +31,25 @@ class Network {
   };
   Network(Stage* stage, Ends ends) : stage_(stage), ends_(std::move(ends)) {}
 
-  // `connected` or `dial_failed` follows.
+  // The node gets `connected` or `dial_failed` later.
   void Dial(AgentName agent);
   void SendUp(rendezvous::StreamId stream, const rendezvous::Report& report);
   void SendDown(rendezvous::StreamId stream,
                 const rendezvous::Directive& directive);
-  // The agent ends its stream in order, after what it has sent.
+  // The agent closes its stream after the messages that it has sent.
   void HangUp(rendezvous::StreamId stream);
-  // The connection is reset; each end hears of it in its own time.
+  // The connection is reset. Each end learns this after a delay of its own.
   void Break(rendezvous::StreamId stream);
   enum class Death {
-    kProcess,  // the kernel ends the stream
-    kPower,    // nothing is ever heard again
+    kProcess,  // the kernel closes the stream
+    kPower,    // the stream stays silent
   };
   void AgentDied(rendezvous::StreamId stream, Death how);
   void CoordinatorDied();
 
   enum class Direction { kUp, kDown };
   void Cut(int slot, Direction direction, Duration duration);
-  // Messages of a clogged node wait until it is unclogged.
+  // Messages of a clogged node are held until it is unclogged.
   void Clog(int slot) { clogged_.insert(slot); }
   void Unclog(int slot);
   void Heal();
@@ -58,7 +59,7 @@ class Network {
     AgentName agent;
     bool agent_end = true;
     bool coordinator_end = true;
-    Instant last_up;    // when the message sent last arrives
+    Instant last_up;    // arrival time of the message sent last
     Instant last_down;  //
     std::vector<std::function<void()>> clogged;
   };
@@ -76,7 +77,7 @@ class Network {
   const Ends ends_;
   rendezvous::StreamId next_stream_ = 1;
   std::map<rendezvous::StreamId, Connection> connections_;
-  std::map<std::pair<int, Direction>, Instant> cuts_;  // until when
+  std::map<std::pair<int, Direction>, Instant> cuts_;  // end of each cut
   std::set<int> clogged_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A level between 1 and `most` in `likely` of a thousand seeds, else 0.
+// A level from 1 to `most` with a probability of `likely` / 1000, else 0.
 int Level(Random& random, int likely, int most) {
   const bool on = random.Chance(likely);
   const int level = random.Between(1, most);
@@ -55,7 +55,8 @@ Plan DrawPlan(Random& random) {
   if (plan.node_ranks) plan.slots = plan.spec.max_nodes;
   plan.rival = plan.node_ranks && random.Chance(300);
   if (plan.rival) ++plan.slots;
-  // No draw of its own, so that the seeds draw what they drew before.
+  // Derived instead of drawn: another draw would change all later draws of a
+  // seed.
   plan.patient = plan.spec.max_restarts % 2 == 0;
   plan.coordinator_timeout = random.Between(seconds(4), seconds(40));
   plan.latest_join = random.Chance(500)

@@ -10,71 +10,74 @@
 
 namespace muster::simulation {
 
-// What one seed does: the job, its nodes, and how much of what goes wrong.
-// A level of 0 means never; most seeds leave most faults out, so that each is
-// seen alone as well as with others.
+// The scenario of one seed: the job, its nodes, and the level of each fault. A
+// level of 0 disables a fault. Most seeds disable most faults, so that each
+// fault is tested alone as well as together with others.
 struct Plan {
   rendezvous::JobSpec spec;
-  int slots = 1;            // places for agents, spares among them
-  int workers = 1;          // of each node
+  int slots = 1;            // places for agents, spares included
+  int workers = 1;          // workers on each node
   bool node_ranks = false;  // slot k has --node-rank=k
-  // Slot 0's agent has a rival of the same node rank: the last slot.
+  // The agents of slot 0 and of the last slot have the same node rank.
   bool rival = false;
-  // Nodes wait for a place that another one holds: Report::waits_for_place.
+  // A node whose node rank is taken waits for it (Report::waits_for_place).
   bool patient = false;
   Duration coordinator_timeout = Duration::zero();
   Duration latest_join = Duration::zero();
-  // How long the workers of a round work; nothing: until phase 3.
+  // How long the workers of a round run; nullopt: until phase 3.
   std::optional<Duration> work;
   bool leaves_on_term = false;
 
-  // --- messages, in a thousand
+  // --- messages, per mille
   int drop = 0;
   int duplicate = 0;
   bool reorder = false;
   Duration max_delay = std::chrono::milliseconds(1);
-  int straggle = 0;  // messages that take up to max_straggle
+  int straggle = 0;  // messages that are delayed by up to max_straggle
   Duration max_straggle = Duration::zero();
 
-  // --- faults, in a thousand, at each node, five times a second
+  // --- faults of each node, per mille, drawn five times a second
   int break_stream = 0;
-  int half_open = 0;  // of broken streams: the coordinator is not told
+  // of the broken streams: the coordinator does not learn of it
+  int half_open = 0;
   int kill = 0;
-  int power_loss = 0;  // of kills: the stream does not break
+  int power_loss = 0;  // of the kills: the stream stays silent
   int pause = 0;
   int guardian_death = 0;
   int cut = 0;
   int worker_crash = 0;
-  int hang = 0;        // a worker stays, and says nothing any more
-  int collateral = 0;  // of crashes: each other node's workers follow
+  int hang = 0;        // a worker stops reporting but does not exit
+  int collateral = 0;  // of the crashes: workers of other nodes crash as well
   int signal = 0;      // SIGUSR1
   int leave = 0;
   int drain = 0;
-  int preempt = 0;  // the cluster's SIGUSR2
-  // --- of the whole cluster
+  int preempt = 0;  // SIGUSR2, sent by the cluster
+  // --- faults of the whole cluster
   int clog = 0;
   int coordinator_restart = 0;
   int ctrl_c = 0;
 
-  // --- workers, in a thousand
+  // --- faults of workers, per mille
   int start_failure = 0;
   int ignores_term = 0;
-  int slow_to_die = 0;  // SIGKILL takes seconds
-  int orphan = 0;       // leaves a child behind
-  int stack_lost = 0;   // nothing comes of looking where a worker is
-  // Where workers may hang, they report so often, and such a silence is a hang.
+  int slow_to_die = 0;  // the worker takes seconds to die of SIGKILL
+  int orphan = 0;       // the worker leaves a child process behind
+  int stack_lost = 0;   // taking the worker's stack fails
+  // Interval of the workers' reports; a longer silence is a hang. Zero: workers
+  // do not report.
   Duration report_every = Duration::zero();
   Duration hang_timeout = Duration::zero();
 
-  // What workers get at a preemption; 12: they end soon, with success.
+  // The signal that workers get at a preemption; 12: they end soon and
+  // successfully.
   int preempt_signal = 15;
 
-  // --- nodes, in a thousand
+  // --- faults of nodes, per mille
   bool checked = false;
-  int unhealthy = 0;  // checks that a node does not pass
+  int unhealthy = 0;  // health checks that fail
   Duration max_check = Duration::zero();
   Duration check_interval = Duration::zero();
-  int slow_hook = 0;  // takes as long as it likes
+  int slow_hook = 0;  // hooks without an end
 
   std::string Describe() const;
 };

@@ -7,19 +7,19 @@
 
 namespace muster::simulation {
 
-// xoshiro256** (Blackman and Vigna), seeded by splitmix64. Written out, since
-// the distributions of <random> differ between standard libraries, and a seed
-// must mean the same everywhere.
+// The generator xoshiro256** (Blackman and Vigna), seeded by splitmix64. It is
+// implemented here because the distributions of <random> differ between
+// standard libraries, and a seed must give the same result everywhere.
 class Random {
  public:
   explicit Random(uint64_t seed);
 
   uint64_t Next();
-  // From 0 to below `bound`, which is above 0.
+  // A number from 0 to `bound` - 1; `bound` is positive.
   int Below(int bound);
-  int Between(int low, int high);  // both included
+  int Between(int low, int high);  // inclusive
   Duration Between(Duration low, Duration high);
-  // Whether a thing happens that happens `per_mille` times in a thousand.
+  // True with a probability of `per_mille` / 1000.
   bool Chance(int per_mille);
 
  private:

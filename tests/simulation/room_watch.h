@@ -8,9 +8,9 @@
 
 namespace muster::simulation {
 
-// Whether a job must let in a fit node that waits while a round runs. The job's
-// status does not tell: it names no member that succeeded and left since, and
-// such a member still fills its place.
+// Computes whether a job must take in a healthy node that waits while a round
+// is running. The job's status is not sufficient: it does not list members that
+// have succeeded and left, whose places are still taken.
 class RoomWatch : public Checker {
  public:
   explicit RoomWatch(const Plan& plan) : Checker(plan, "room") {}
@@ -20,11 +20,11 @@ class RoomWatch : public Checker {
                 const rendezvous::Report& report) override;
   void OnStep(const CoordinatorStepped& step) override;
 
-  // `status`: of a running job.
+  // `status`: that of a running job.
   bool MustLetIn(const rendezvous::JobStatus& status) const;
 
  private:
-  std::set<std::pair<uint64_t, int>> members_;  // incarnation, round
+  std::set<std::pair<uint64_t, int>> members_;  // incarnation and round
   std::set<int> succeeded_;  // rounds with a member that has succeeded
 };
 

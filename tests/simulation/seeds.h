@@ -7,9 +7,9 @@
 
 namespace muster::simulation {
 
-// Simulates a cluster for each seed, up to the first seed for which an
-// invariant does not hold. Returns that seed, the invariant, the end of the
-// trace and the command that repeats it; empty if every invariant held.
+// Simulates a cluster for each seed, up to the first seed with a broken
+// invariant. Returns that seed, the invariant, the end of the trace and the
+// command that repeats the simulation; empty if every invariant held.
 std::string FirstFailure(const std::vector<uint64_t>& seeds);
 
 // The `count` seeds from `first` on.

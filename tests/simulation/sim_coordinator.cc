@@ -1,7 +1,7 @@
 #include "tests/simulation/sim_coordinator.h"
 
 #include "absl/strings/str_cat.h"
-#include "launcher/report/phase_text.h"
+#include "launcher/report/status_text.h"
 
 namespace muster::simulation {
 namespace {

@@ -12,8 +12,8 @@
 
 namespace muster::simulation {
 
-// Drives one real Job as the coordinator does: made by the first report, gone
-// without a trace when it crashes.
+// Drives one real Job as the coordinator does. The first report creates the
+// job; a crash deletes it with all its state.
 class SimCoordinator {
  public:
   SimCoordinator(Stage* stage, Network* network)

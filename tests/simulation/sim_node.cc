@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "launcher/report/phase_text.h"
+#include "launcher/report/status_text.h"
 
 namespace muster::simulation {
 namespace {
@@ -83,7 +83,7 @@ void SimNode::RenewNcclId() {
   });
 }
 
-// The hook runs for a while, or for as long as it is let.
+// Runs the announcement hook for a random time, or until it is stopped.
 void SimNode::Announce() {
   ++stage_->census["announced"];
   const int announcement = ++announcement_;
@@ -154,7 +154,7 @@ void SimNode::Resume() {
   std::deque<agent::LifecycleEvent> inbox;
   inbox.swap(inbox_);
   const uint64_t resumed = incarnation_;
-  // What workers said meanwhile comes first and at once, as in agent.cc.
+  // Reports of workers that arrived in the meantime come first, as in agent.cc.
   agent::WorkersReported reported;
   for (const agent::LifecycleEvent& event : inbox) {
     if (const auto* one = std::get_if<agent::WorkersReported>(&event)) {

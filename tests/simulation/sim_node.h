@@ -13,8 +13,8 @@
 
 namespace muster::simulation {
 
-// One place for an agent: the real Lifecycle, driven as agent.cc drives it,
-// with modelled workers; killed, paused and started anew.
+// One slot for agents: the real Lifecycle, driven as in agent.cc, with modelled
+// workers. An agent can be killed, suspended and started again.
 class SimNode {
  public:
   SimNode(Stage* stage, Network* network, int slot);
@@ -26,7 +26,7 @@ class SimNode {
   const agent::Lifecycle* lifecycle() const { return lifecycle_.get(); }
   WorkerModel* workers() { return workers_; }
   rendezvous::StreamId stream() const { return stream_; }
-  // How the last agent here left; nothing if it was killed.
+  // How the last agent of this slot ended; nullopt if it was killed.
   const std::optional<agent::Leave>& last_leave() const { return last_leave_; }
 
   void StartAgent();
@@ -36,7 +36,7 @@ class SimNode {
   void LoseGuardian();
   void Catch(int signal);
 
-  // --- the network's side
+  // --- called by the network
   void Connected(rendezvous::StreamId stream);
   void DialFailed();
   void Came(rendezvous::StreamId stream,
@@ -52,7 +52,7 @@ class SimNode {
   void Arm();
   void Dial();
   void End();
-  // Holds another NCCL id for the next world, a moment later.
+  // Replaces the NCCL id for the next world after a short delay.
   void RenewNcclId();
   std::string NewNcclId();
   void Announce();
@@ -64,23 +64,26 @@ class SimNode {
   uint64_t starts_ = 0;
   uint64_t incarnation_ = 0;
   std::unique_ptr<agent::Lifecycle> lifecycle_;
-  // Those of earlier agents as well: events may still name them.
+  // The models of earlier agents stay, since scheduled events may refer to
+  // them.
   std::vector<std::unique_ptr<WorkerModel>> models_;
   WorkerModel* workers_ = nullptr;
   rendezvous::StreamId stream_ = 0;
   bool dialling_ = false;
-  // The streams whose LinkUp has not been handled yet, and the one whose LinkUp
-  // was handled last: reports go there, since they answer what came from there.
+  // Streams whose LinkUp has not been handled yet, and the stream whose LinkUp
+  // was handled last. Reports are sent on the latter, since they answer its
+  // directives.
   std::deque<rendezvous::StreamId> coming_up_;
   rendezvous::StreamId talking_on_ = 0;
   Duration backoff_ = Duration::zero();
   uint64_t told_epoch_ = 0;
-  int nccl_ids_ = 0;  // made
+  int nccl_ids_ = 0;  // number of NCCL ids made
   std::string held_nccl_id_;
-  int announcement_ = 0;       // the newest that runs, or one later
+  int announcement_ = 0;       // number of the newest announcement
   uint64_t wanted_check_ = 0;  // 0: none
   bool paused_ = false;
-  std::deque<agent::LifecycleEvent> inbox_;  // while paused
+  // events held while the agent is suspended
+  std::deque<agent::LifecycleEvent> inbox_;
   std::optional<Instant> armed_;
   std::optional<agent::Leave> last_leave_;
 };

@@ -1,4 +1,4 @@
-// Replays one seed, or searches many:
+// Repeats one seed, or searches through many:
 //   simulate --seed N [--trace]
 //   simulate --seeds FIRST COUNT          all of them
 //   simulate --until-failure FIRST COUNT  up to the first that fails

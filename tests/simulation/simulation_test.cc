@@ -1,4 +1,4 @@
-// Whole clusters, seed by seed: the same ones every time.
+// Simulates whole clusters, always with the same seeds.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ TEST_P(SimulationTest, EveryInvariantHolds) {
 
 INSTANTIATE_TEST_SUITE_P(Blocks, SimulationTest, ::testing::Range(0, kBlocks));
 
-// Each of them has found a defect of the cores or of a checker.
+// Each of these seeds once found a defect of a core or of a checker.
 TEST(Simulation, SeedsThatOnceFailed) {
   EXPECT_EQ(FirstFailure({
                 // A worker hangs while its node stops its workers.
@@ -52,20 +52,21 @@ TEST(Simulation, SeedsThatOnceFailed) {
                 1000068824,
                 1000094801,
                 // A signal is forwarded in the step in which a round breaks and
-                // the next one begins.
+                // the next one starts.
                 7000202604,
                 7000664307,
                 7000950219,
-                // A member succeeds and leaves, and its place stays filled.
+                // A member succeeds and leaves, and its place stays taken.
                 7000259858,
                 7000356920,
                 7000991113,
-                // A worker falls silent after its SIGKILL was sent.
+                // A worker stops reporting after its SIGKILL was sent.
                 7000401256,
                 7000558980,
-                // A contender's report comes late on its old stream.
+                // A contender's report arrives late on its old stream.
                 7000624637,
-                // A second Ctrl-C comes just before the end of the grace.
+                // A second Ctrl-C arrives just before the end of the grace
+                // period.
                 8000430807,
                 8000527955,
             }),
@@ -85,7 +86,7 @@ TEST(Simulation, TheSameSeedHasTheSameTrace) {
   EXPECT_EQ(traces.size(), 40u) << "two seeds have the same trace";
 }
 
-// What is never simulated is never checked.
+// The seeds must produce every kind of event at least once.
 TEST(Simulation, TheSeedsExerciseEverything) {
   std::map<std::string, int> seen;
   for (uint64_t seed = 1; seed <= 400; ++seed) {

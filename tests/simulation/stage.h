@@ -15,13 +15,13 @@
 
 namespace muster::simulation {
 
-// What every part of a simulation shares.
+// The objects that all parts of a simulation share.
 struct Stage {
   Stage(uint64_t seed, Trace::Echo echo)
       : random(seed), plan(DrawPlan(random)), trace(echo) {}
 
   void Note(const std::string& text) { trace.Line(queue.now(), text); }
-  // Tells every checker, and keeps the first breach.
+  // Reports an event to every checker, and keeps the first breach.
   void Watch(const std::function<void(Checker&)>& tell);
   void Fail(const std::string& why) {
     if (failure.empty()) failure = why;
@@ -33,9 +33,10 @@ struct Stage {
   Trace trace;
   std::vector<std::unique_ptr<Checker>> checkers;
   std::string failure;
-  std::map<std::string, int> census;  // how often what happened
-  bool healed = false;                // from now on, nothing goes wrong
-  bool finishing = false;             // from now on, workers succeed at once
+  // number of occurrences of each kind of event
+  std::map<std::string, int> census;
+  bool healed = false;     // no faults happen any more
+  bool finishing = false;  // workers succeed as soon as they run
 };
 
 }  // namespace muster::simulation

@@ -12,7 +12,7 @@ constexpr size_t kKept = 400;
 }  // namespace
 
 void Trace::Line(Instant when, const std::string& text) {
-  // The simulation begins at one hour (event_queue.h).
+  // A simulation starts at one hour (event_queue.h).
   char stamp[32];
   std::snprintf(stamp, sizeof(stamp), "%9.4f ",
                 ToSeconds(when.time_since_epoch()) - 3600);

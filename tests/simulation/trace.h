@@ -10,7 +10,8 @@
 
 namespace muster::simulation {
 
-// Everything that happened, one line each: its hash, and the last lines.
+// The log of a simulation, one line for each event: a hash of all lines, and
+// the last lines.
 class Trace {
  public:
   enum class Echo { kNo, kToStdout };
@@ -18,7 +19,7 @@ class Trace {
 
   void Line(Instant when, const std::string& text);
   uint64_t hash() const { return hash_; }
-  // The last lines, oldest first.
+  // The last `lines` lines, oldest first.
   std::string Tail(size_t lines) const;
 
  private:

@@ -38,7 +38,7 @@ void WorkerModel::Ask(std::function<void()> what) {
 }
 
 void WorkerModel::Start(uint64_t epoch, const rendezvous::Place& place) {
-  if (dead_) return;  // nobody is there to start them
+  if (dead_) return;  // the guardian that would start them is dead
   if (alive()) {
     stage_->Fail(absl::StrCat("n", agent_.slot, " starts round ", place.round,
                               " while workers of round ", place_.round,
@@ -129,7 +129,7 @@ void WorkerModel::HangOne() {
   }
 }
 
-// One that hangs sleeps, as do those that wait for it.
+// A worker that hangs sleeps, and so do the workers that wait for it.
 void WorkerModel::Look(const agent::LookAtWorkers& order) {
   stage_->queue.In(Duration::zero(),
                    [this, generation = generation_, round = order.round] {
@@ -164,7 +164,8 @@ void WorkerModel::EndLater(int worker, Duration after,
 void WorkerModel::End(int worker,
                       const std::optional<rendezvous::Failure>& failure) {
   if (workers_[worker] != State::kUp) return;
-  if (Hangs(worker) && !failure.has_value()) return;  // it will never succeed
+  // a worker that hangs never succeeds
+  if (Hangs(worker) && !failure.has_value()) return;
   workers_[worker] = State::kEnded;
   if (!stage_->healed && stage_->random.Chance(stage_->plan.orphan)) {
     ++orphans_;
@@ -210,7 +211,7 @@ void WorkerModel::Deliver(const agent::SignalWorkers& order) {
       EndLater(i, random.Between(milliseconds(1), milliseconds(100)), failure);
     }
   }
-  if (order.signal == SIGUSR2) {  // They write a checkpoint, and end.
+  if (order.signal == SIGUSR2) {  // the worker writes a checkpoint and ends
     for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
       if (workers_[i] != State::kUp) continue;
       EndLater(i, random.Between(milliseconds(1), seconds(6)), std::nullopt);
@@ -225,7 +226,7 @@ void WorkerModel::Deliver(const agent::SignalWorkers& order) {
     return;
   }
   for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
-    if (workers_[i] != State::kUp) continue;  // not there to be signalled
+    if (workers_[i] != State::kUp) continue;  // the worker is not running
     if (order.local_rank.value_or(i) != i) continue;
     const bool slow =
         !stage_->healed && random.Chance(stage_->plan.slow_to_die);
@@ -241,7 +242,7 @@ void WorkerModel::Deliver(const agent::SignalWorkers& order) {
   }
 }
 
-// The checkers first: what is told may start the next round at once.
+// The checkers come first, since the event may start the next round.
 void WorkerModel::Tell(const agent::WorkerDown& event) {
   NoteIfGone();
   tell_(event);

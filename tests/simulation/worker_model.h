@@ -21,19 +21,19 @@ class WorkerModel {
   void Signal(const agent::SignalWorkers& order);
   // The guardian dies, with or without its agent; all workers are killed.
   void Die();
-  // One running worker fails by itself, if there is one.
+  // One running worker fails, if there is one.
   void CrashOne();
   // One running worker hangs: it keeps running but sends no more reports, until
   // the simulation heals all faults.
   void HangOne();
-  // Examines where the workers wait; reports it after a delay, or never.
+  // Takes the stacks of the workers; reports them after a delay, or never.
   void Look(const agent::LookAtWorkers& order);
   void TakeStack(const agent::TakeStacks& order);
   // Every running worker succeeds soon.
   void Finish();
 
   bool alive() const;
-  bool running() const;  // every worker is up
+  bool running() const;  // whether every worker is running
   uint64_t epoch() const { return epoch_; }
   int round() const { return place_.round; }
   // Called when a worker failed by itself.
@@ -41,10 +41,10 @@ class WorkerModel {
 
  private:
   enum class State { kNone, kPending, kUp, kEnded };
-  // Performs `what` after everything asked before, unless the agent died.
+  // Performs `what` after all earlier requests, unless the agent has died.
   void Ask(std::function<void()> what);
   void Spawn(int worker);
-  // Reports progress of `worker` now and then periodically while it runs.
+  // Reports the progress of `worker` now and then periodically while it runs.
   void Beat(int worker);
   bool Hangs(int worker) const;
   void Deliver(const agent::SignalWorkers& order);
@@ -65,11 +65,11 @@ class WorkerModel {
   std::vector<int> ignores_term_;
   std::vector<int> hung_;
   int orphans_ = 0;
-  bool any_ = false;  // something runs, or ran since the last WorkersGone
+  bool any_ = false;  // a process runs, or has run since the last WorkersGone
   bool dead_ = false;
-  bool busy_ = false;  // started, and not yet all gone
+  bool busy_ = false;  // workers were started and are not all gone
   int generation_ = 0;
-  Instant free_at_;  // when the guardian has done what it was asked
+  Instant free_at_;  // when the guardian will have performed all requests
 };
 
 }  // namespace muster::simulation

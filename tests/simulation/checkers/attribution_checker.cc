@@ -10,8 +10,8 @@
 namespace muster::simulation {
 namespace {
 
-// Holds the reason of each break against what really happened to that node in
-// that round.
+// Compares the reason of each break with the faults that really happened to
+// that node in that round.
 class AttributionChecker : public Checker {
  public:
   explicit AttributionChecker(const Plan& plan)
@@ -89,14 +89,13 @@ class AttributionChecker : public Checker {
                     });
     if (!waits) Fail("scaled up for nobody");
   }
-  // "h3 (group rank 1) …": 3.
+  // Reads the slot from a reason: 3 from "h3 (group rank 1) …".
   static int SlotOf(const std::string& why) {
     int slot = -1;
     std::sscanf(why.c_str(), "h%d (", &slot);
     return slot;
   }
-  // Whether something happened to that slot in this round, or shortly before,
-  // so that it shows in this one.
+  // Whether a fault happened to that slot in this round, or shortly before it.
   bool Troubled(int slot) const {
     const auto found = trouble_.find(slot);
     return found != trouble_.end() &&
@@ -107,7 +106,7 @@ class AttributionChecker : public Checker {
   Instant began_;
   int size_ = 0;
   std::set<std::tuple<int, uint64_t, int, int>> failures_;
-  std::map<int, Instant> trouble_;  // the newest, by slot
+  std::map<int, Instant> trouble_;  // time of the last fault of each slot
   std::set<int> leave_asked_;
   bool cancel_asked_ = false;
   bool preemption_asked_ = false;

@@ -21,7 +21,7 @@ class BudgetChecker : public Checker {
         cannot_start_ = broken_by_failure_ &&
                         decision.reason.find(": exec ") != std::string::npos;
       }
-      // A lost node turned out to be the cause: nothing was spent.
+      // A lost node was the cause after all, so no restart was used.
       if (decision.kind == "blame") broken_by_failure_ = cannot_start_ = false;
       if (decision.kind != "assign") continue;
       if (cannot_start_) Fail("restarted what cannot be started");
@@ -40,7 +40,7 @@ class BudgetChecker : public Checker {
                           " is the ", spent_, "th"));
       }
     }
-    // A break for a failure spends at once, unless it ends the job.
+    // A break because of a failure uses a restart, unless it ends the job.
     const int at_most = spent_ + (broken_by_failure_ ? 1 : 0);
     if (step.status.restarts_used < spent_ ||
         step.status.restarts_used > at_most) {

@@ -9,40 +9,41 @@
 
 namespace muster::simulation {
 
-// A round ends only for a cause inside that round.
+// A round breaks only for a cause within that round.
 std::unique_ptr<Checker> NewAttributionChecker(const Plan& plan);
-// Restarts never exceed the budget, and failures alone spend it.
+// Restarts never exceed the budget, and only failures use it.
 std::unique_ptr<Checker> NewBudgetChecker(const Plan& plan);
-// Nobody waits without a deadline, nor for one that has passed.
+// Every wait has a deadline, and no deadline passes unnoticed.
 std::unique_ptr<Checker> NewDeadlineChecker(const Plan& plan);
-// A dead or silent node leaves within its lease, one whose stream is broken
-// within the reconnect grace.
+// A dead or silent node is removed within its lease; a node whose stream is
+// broken, within the reconnect grace.
 std::unique_ptr<Checker> NewDetectionChecker(const Plan& plan);
-// A worker that hangs is looked at when its deadline has passed, and its round
-// is stopped for it; one that hangs while its node stops is killed when the
-// grace is over; one that reports is left alone; the coordinator blames none
-// that does not hang.
+// The stack of a hanging worker is taken when its deadline has passed, and its
+// round is stopped. A worker that hangs while its node stops is killed at the
+// end of the grace period. Workers that report are left alone. The coordinator
+// names only hanging workers as the cause.
 std::unique_ptr<Checker> NewHangChecker(const Plan& plan);
-// Once an incarnation of a node has been followed by another, it never has a
-// part again.
+// Once a newer incarnation of a node has appeared, the older one never takes
+// part in a round again.
 std::unique_ptr<Checker> NewIncarnationChecker(const Plan& plan);
-// No round begins with a node that is not known to be fit.
+// No round starts with a node that is not known to be healthy.
 std::unique_ptr<Checker> NewHealthChecker(const Plan& plan);
-// After the notice of a preemption no round begins, on no node that knows of
-// it; the job ends within what it is given, and not as a success. A node that
-// knows of it leaves in time even without a coordinator.
+// After the notice of a preemption no round starts, on no node that knows of
+// the notice. The job ends within its time and without success. A node that
+// knows of the notice leaves in time even without a coordinator.
 std::unique_ptr<Checker> NewPreemptionChecker(const Plan& plan);
-// A rank of a round has one owner, ever; a round begins only when none of its
-// members has anything left of an earlier one.
+// A rank of a round never has two owners. A round starts only when no process
+// of an earlier round is left on its members.
 std::unique_ptr<Checker> NewOwnerChecker(const Plan& plan);
-// Within one life of the coordinator, rounds count up one by one.
+// During the life of a coordinator, round numbers increase by one.
 std::unique_ptr<Checker> NewRoundChecker(const Plan& plan);
-// Who stays keeps its rank, unless it must move.
+// A member that stays keeps its rank, unless an explicit node rank takes it.
 std::unique_ptr<Checker> NewStickyChecker(const Plan& plan);
-// All are told the same verdict, and success only where all have succeeded. A
-// node that never ran a worker never reports success.
+// All nodes get the same verdict, and it is success only if all have succeeded.
+// A node that never ran a worker never reports success.
 std::unique_ptr<Checker> NewVerdictChecker(const Plan& plan);
-// A world is dense, agrees on itself, and has min to max nodes.
+// The ranks of a world are dense, its members agree on it, and it has min to
+// max nodes.
 std::unique_ptr<Checker> NewWorldChecker(const Plan& plan);
 
 std::vector<std::unique_ptr<Checker>> AllCheckers(const Plan& plan);

@@ -6,8 +6,9 @@
 namespace muster::simulation {
 namespace {
 
-// Measured from the last report that was newer than every other one of the
-// same agent: one that is repeated or late proves nothing.
+// Silence is measured from the last report that was newer than all earlier
+// reports of the same agent: a repeated or late message does not prove that the
+// agent is alive.
 class DetectionChecker : public Checker {
  public:
   explicit DetectionChecker(const Plan& plan)

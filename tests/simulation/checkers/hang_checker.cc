@@ -16,10 +16,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// How long its agent waits for a stack at most.
+// Maximum time that an agent waits for a stack.
 constexpr Duration kLook = seconds(15);
-// How long an agent that something happened to may notice nothing: it is
-// stopped for up to fifteen seconds.
+// Maximum delay of an agent with a fault: it is suspended for up to fifteen
+// seconds.
 constexpr Duration kTrouble = seconds(16);
 constexpr Duration kSlack = milliseconds(1);
 
@@ -35,9 +35,9 @@ class HangChecker : public Checker {
     watched.local_ranks.insert(local_rank);
     if (preempted_.contains(agent.incarnation)) return;
     if (killed_.contains(agent.slot)) return;
-    // Until the stop of an earlier one it is not looked at.
+    // No stack is taken while the agent handles an earlier hang.
     if (watched.state != State::kNone) return;
-    // Nor while its node stops: it is killed with the others.
+    // No stack is taken while the node stops: all workers are killed.
     const auto stopping = kill_by_.find(agent.slot);
     if (stopping != kill_by_.end()) {
       AwaitKill(stopping->second, agent.slot, watched);
@@ -65,7 +65,7 @@ class HangChecker : public Checker {
         continue;
       }
       if (std::holds_alternative<agent::AnnouncePreemption>(action)) {
-        // The workers' last words may take them long.
+        // Workers may write a checkpoint for a long time.
         preempted_.insert(agent.incarnation);
         Forget(agent.slot);
       }
@@ -100,12 +100,13 @@ class HangChecker : public Checker {
   }
   struct Watched {
     int round = 0;
-    std::set<int> local_ranks;  // that hang
+    std::set<int> local_ranks;  // ranks that hang
     State state = State::kNone;
-    Instant due;  // of what comes next
+    Instant due;  // time limit of the next action
   };
 
-  // An agent that was stopped hears then what was said before.
+  // Extends the time limit: a suspended agent reads its messages only
+  // afterwards.
   void Excuse(Instant trouble, Watched& watched) const {
     watched.due =
         std::max(watched.due, trouble + kTrouble + plan().hang_timeout);
@@ -119,16 +120,17 @@ class HangChecker : public Checker {
     kill_by_.erase(slot);
     killed_.erase(slot);
   }
-  // Its node stops its workers, for this or something else.
+  // The node stops its workers, for this hang or for another reason.
   void Signalled(AgentName agent, const agent::SignalWorkers& order) {
-    if (order.signal == SIGUSR1) return;       // forwarded
-    if (order.local_rank.has_value()) return;  // the others are still to stop
+    if (order.signal == SIGUSR1) return;  // a forwarded signal
+    // the other workers are not being stopped
+    if (order.local_rank.has_value()) return;
     if (order.signal == SIGKILL || preempted_.contains(agent.incarnation)) {
       Forget(agent.slot);
       if (order.signal == SIGKILL) killed_.insert(agent.slot);
       return;
     }
-    // What the workers have left behind is asked to end.
+    // The signal is for processes that the workers left behind.
     if (killed_.contains(agent.slot)) return;
     const Instant kill_by =
         kill_by_
@@ -144,9 +146,9 @@ class HangChecker : public Checker {
     ExcuseTrouble(slot, watched);
   }
   void Suspected(int slot, const agent::TakeStacks& take) {
-    if (healed_) return;  // it may recover in this moment
+    if (healed_) return;  // the worker may be recovering now
     const auto found = watched_.find(slot);
-    // One that was stopped may not have heard yet that the worker has ended.
+    // A suspended agent may not know yet that the worker has ended.
     const auto trouble = trouble_.find(slot);
     if (found == watched_.end() && trouble != trouble_.end() &&
         now() < trouble->second + kTrouble) {
@@ -178,11 +180,12 @@ class HangChecker : public Checker {
   }
 
   bool healed_ = false;
-  std::map<int, Instant> trouble_;  // the newest, by slot
+  std::map<int, Instant> trouble_;  // time of the last fault, by slot
   std::map<int, Watched> watched_;  // by slot
-  std::map<int, Instant> kill_by_;  // by slot, of nodes that stop
-  // Slots whose workers have been sent SIGKILL and are not gone yet: a worker
-  // that falls silent then is about to die.
+  // by slot, for nodes that stop their workers
+  std::map<int, Instant> kill_by_;
+  // Slots whose workers were sent SIGKILL and are not gone yet. A worker that
+  // stops reporting then is about to die.
   std::set<int> killed_;
   std::set<uint64_t> preempted_;  // incarnations
   std::set<std::tuple<int, uint64_t, int, int>> hung_;

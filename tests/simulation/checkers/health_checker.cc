@@ -6,8 +6,7 @@
 namespace muster::simulation {
 namespace {
 
-// By what each agent has reported last: what it has found out since, nobody can
-// know.
+// Uses the last report of each agent that reached the coordinator.
 class HealthChecker : public Checker {
  public:
   explicit HealthChecker(const Plan& plan) : Checker(plan, "health") {}

@@ -29,7 +29,8 @@ class IncarnationChecker : public Checker {
   }
 
  private:
-  // Those that had a part, in the order of their first, by node id.
+  // By node id: the incarnations that took part, in the order of their first
+  // round.
   std::map<std::string, std::vector<uint64_t>> lives_;
 };
 

@@ -12,11 +12,11 @@ namespace {
 
 using std::chrono::seconds;
 
-// What a job gives its members beyond the grace to stop.
+// Time that a job gives its members in addition to the grace period.
 constexpr Duration kStopMargin = seconds(5);
-// How much longer than all that a node waits for a coordinator that is gone.
+// Additional time that a node waits for a lost coordinator.
 constexpr Duration kOrderPatience = seconds(5);
-// What may be left of a worker ignores SIGKILL for up to nine seconds.
+// A worker's leftover processes may ignore SIGKILL for up to nine seconds.
 constexpr Duration kDying = seconds(10);
 
 class PreemptionChecker : public Checker {
@@ -27,7 +27,7 @@ class PreemptionChecker : public Checker {
     known_since_.reset();
     ended_ = false;
   }
-  // The nodes that know of it tell its successor.
+  // The nodes that know of the notice report it to the next coordinator.
   void OnCoordinatorCrashed() override { known_since_.reset(); }
   void OnStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
@@ -99,7 +99,7 @@ class PreemptionChecker : public Checker {
     Instant by;
   };
 
-  // Whether or not there is a coordinator: the cluster kills what is left.
+  // Holds with and without a coordinator: the cluster kills what is left.
   void CheckNodes() {
     for (const auto& [incarnation, departure] : must_leave_) {
       if (paused_.contains(incarnation) || now() <= departure.by) continue;
@@ -108,11 +108,12 @@ class PreemptionChecker : public Checker {
     }
   }
 
-  std::optional<Instant> known_since_;  // to the coordinator
+  // when the coordinator learned of the notice
+  std::optional<Instant> known_since_;
   bool ended_ = false;
   std::set<uint64_t> told_;                   // by incarnation
-  std::map<uint64_t, Departure> must_leave_;  // likewise
-  std::set<uint64_t> paused_;                 // likewise
+  std::map<uint64_t, Departure> must_leave_;  // by incarnation
+  std::set<uint64_t> paused_;                 // by incarnation
 };
 
 }  // namespace

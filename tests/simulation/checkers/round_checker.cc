@@ -15,7 +15,8 @@ class RoundChecker : public Checker {
     claimed_ = 0;
   }
   void OnStep(const CoordinatorStepped& step) override {
-    // Above whatever a node has run, be it under an earlier coordinator.
+    // The new number is above every round that a node has run, also under an
+    // earlier coordinator.
     for (const rendezvous::NodeStatus& node : step.status.nodes) {
       claimed_ = std::max(claimed_, node.round);
     }

@@ -29,8 +29,8 @@ class StickyChecker : public Checker {
       const auto after = ranks.find(id);
       if (after == ranks.end() || after->second == before) continue;
       const auto holder = holders.find(before);
-      if (holder == holders.end()) continue;  // there is no such rank now
-      // Only an explicit node rank may take a place from its holder.
+      if (holder == holders.end()) continue;  // the new world is smaller
+      // Only an explicit node rank may take a member's place.
       const bool claimed = holder->second->node_rank == before ||
                            holders[after->second]->node_rank == after->second;
       if (!claimed) {
@@ -41,7 +41,7 @@ class StickyChecker : public Checker {
   }
 
  private:
-  std::map<std::string, int> ranks_;  // of the last world, by node id
+  std::map<std::string, int> ranks_;  // ranks of the last world, by node id
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ class VerdictChecker : public Checker {
   void OnStep(const CoordinatorStepped& step) override {
     for (const Sent& sent : step.sent) {
       if (sent.directive.kind == rendezvous::DirectiveKind::kRun) {
-        // One step may tell a member of the old round and begin the next one.
+        // One step may address members of the old round and start the next one.
         members_[sent.directive.place.round].insert(
             absl::StrCat("n", sent.to.slot));
       }

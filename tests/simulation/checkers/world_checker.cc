@@ -18,7 +18,7 @@ class WorldChecker : public Checker {
       assigned = assigned || decision.kind == "assign";
     }
     if (!assigned) return;
-    // Whoever is given a place is told so in the step that forms the world.
+    // Every member learns its place in the step that forms the world.
     std::map<int, const Sent*> by_rank;
     for (const Sent& sent : step.sent) {
       if (sent.directive.kind != rendezvous::DirectiveKind::kRun ||
@@ -79,7 +79,7 @@ class WorldChecker : public Checker {
     }
   }
 
-  std::map<std::string, int> used_;  // NCCL ids, and the round of each
+  std::map<std::string, int> used_;  // round of each NCCL id used
 };
 
 }  // namespace
