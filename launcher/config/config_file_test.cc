@@ -47,7 +47,7 @@ std::map<std::string, std::string> Flags(const ConfigMeaning& meaning) {
 TEST(OwnConfigTest, FlagsProgramAndVariables) {
   const ConfigMeaning meaning = Read(
       "nnodes: 2:4\nnproc_per_node: gpu\nmax-restarts: 3\nquiet: yes\n"
-      "module: off\ndialect: [mpi, jax]\nprogram: [train.py, --lr, 0.1]\n"
+      "module: off\nframework_env: [mpi, jax]\nprogram: [train.py, --lr, 0.1]\n"
       "env:\n  NCCL_DEBUG: INFO\n  EMPTY:\n");
   EXPECT_EQ(meaning.format, ConfigFormat::kOwn);
   EXPECT_THAT(Flags(meaning),

@@ -86,7 +86,7 @@ nodes() {
         export MUSTER_NVML_LIBRARY=$fake FAKE_NVML_GPUS=1 FAKE_NVML_SET=ecc=9
       fi
       # The run's own health command, which would keep every node out.
-      PET_HEALTH_CHECK=false PET_NODE_CHECKS=all \
+      PET_HEALTH_COMMAND=false PET_HEALTH_CHECKS=all \
         timeout 100 "$launch" doctor --nodes --nnodes=3 --node-id="node$node" \
         --rdzv-backend=c10d --rdzv-endpoint="127.0.0.1:$port" \
         --rdzv-id="doctor$1" "$@" >"out.$node" 2>"err.$node" </dev/null

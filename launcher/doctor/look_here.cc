@@ -65,7 +65,7 @@ agent::CoordinatorFacts AskCoordinator(
 }
 
 // The job's token. A worker of `launch doctor --nodes` reads it from the
-// variable of job_token.h; otherwise it is in the token file or in
+// variable kWorkersTokenVariable; otherwise it is in the token file or in
 // MUSTER_TOKEN.
 absl::StatusOr<std::string> TokenOf(
     const DoctorRequest& request,

@@ -12,7 +12,7 @@ namespace muster {
 namespace {
 
 constexpr std::string_view kSound[] = {
-    "nnodes: 2:4\nnproc_per_node: gpu\nquiet: yes\ndialect: [mpi, jax]\n"
+    "nnodes: 2:4\nnproc_per_node: gpu\nquiet: yes\nframework_env: [mpi, jax]\n"
     "program: [train.py, --lr, 0.1]\nenv:\n  NCCL_DEBUG: INFO\n  B: 'x'\n",
     "compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\n"
     "num_machines: 2\nnum_processes: 5\nmachine_rank: 1\n"
