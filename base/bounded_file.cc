@@ -1,20 +1,22 @@
 #include "base/bounded_file.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
+#include "base/poll.h"
 
 namespace muster {
 namespace {
 
-constexpr int kPatienceMs = 10'000;
+constexpr std::chrono::seconds kPatience(10);
 
 // O_NONBLOCK, so that opening a pipe without a writer does not block.
 OwnedFd Open(const std::string& path) {
@@ -61,10 +63,9 @@ absl::StatusOr<std::string> ReadAtMost(int fd, size_t max_bytes) {
     if (error != EAGAIN) {
       return absl::InvalidArgumentError(std::strerror(error));
     }
-    pollfd readable = {.fd = fd, .events = POLLIN, .revents = 0};
-    if (poll(&readable, 1, kPatienceMs) == 0) {
+    if (!PollUntil(fd, POLLIN, MonotonicNow() + kPatience)) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "is a pipe whose writer is silent for ", kPatienceMs / 1000, " s"));
+          "is a pipe whose writer is silent for ", kPatience.count(), " s"));
     }
   }
 }

@@ -1,10 +1,10 @@
 #include "rendezvous/testing/tcp_relay.h"
 
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/poll.h"
 #include "rendezvous/testing/loopback.h"
 
 namespace muster::rendezvous {
@@ -55,7 +55,7 @@ void TcpRelay::Run() {
       ready.push_back({one, POLLIN, 0});
       ready.push_back({other, POLLIN, 0});
     }
-    poll(ready.data(), ready.size(), -1);
+    PollUntil(ready, kNoDeadline);
     bool cut = false;
     if (ready[0].revents != 0) {
       eventfd_t unused;

@@ -1,15 +1,18 @@
 #include "store/testing/many_clients.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
+
+#include "base/monotonic_clock.h"
+#include "base/poll.h"
 
 namespace muster::store {
 namespace {
 
-constexpr int kPatienceMilliseconds = 30'000;
+constexpr std::chrono::seconds kPatience(30);
 
 }  // namespace
 
@@ -44,8 +47,7 @@ size_t ManyClients::CountThoseSent(std::string_view expected) {
   std::vector<char> buffer(1 << 18);
   size_t left = open.size();
   size_t whole = 0;
-  while (left > 0 &&
-         poll(open.data(), open.size(), kPatienceMilliseconds) > 0) {
+  while (left > 0 && PollUntil(open, MonotonicNow() + kPatience) > 0) {
     for (size_t i = 0; i < open.size(); ++i) {
       if (open[i].fd < 0 || open[i].revents == 0) continue;
       const ssize_t count = recv(open[i].fd, buffer.data(), buffer.size(), 0);

@@ -4,20 +4,20 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+
+#include "base/monotonic_clock.h"
+#include "base/poll.h"
 
 namespace muster::store {
 namespace {
 
-constexpr int kPatienceMilliseconds = 30'000;
-
-bool Await(int fd, short events, int milliseconds) {
-  pollfd entry{.fd = fd, .events = events, .revents = 0};
-  return poll(&entry, 1, milliseconds) == 1;
+bool Await(int fd, short events) {
+  return PollUntil(fd, events, MonotonicNow() + std::chrono::seconds(30));
 }
 
 }  // namespace
@@ -47,8 +47,7 @@ void RawClient::Send(std::string_view bytes) {
     if (count >= 0) {
       bytes.remove_prefix(static_cast<size_t>(count));
     } else if (errno == EAGAIN) {
-      ASSERT_TRUE(Await(socket_.get(), POLLOUT, kPatienceMilliseconds))
-          << "the store does not read";
+      ASSERT_TRUE(Await(socket_.get(), POLLOUT)) << "the store does not read";
     } else {
       return;  // The connection has ended; later calls will show it.
     }
@@ -68,7 +67,7 @@ size_t RawClient::SendWhatFits(std::string_view bytes) {
 }
 
 bool RawClient::ReceiveMore() {
-  if (!Await(socket_.get(), POLLIN, kPatienceMilliseconds)) {
+  if (!Await(socket_.get(), POLLIN)) {
     ADD_FAILURE() << "nothing comes from the store";
     return false;
   }
@@ -110,12 +109,12 @@ StoreReply RawClient::Ask(const StoreRequest& request) {
 }
 
 bool RawClient::HasInput() {
-  return !received_.empty() || Await(socket_.get(), POLLIN, 0);
+  return !received_.empty() || PollUntil(socket_.get(), POLLIN, kAtOnce);
 }
 
 bool RawClient::Ended() {
   char buffer[65536];
-  while (Await(socket_.get(), POLLIN, kPatienceMilliseconds)) {
+  while (Await(socket_.get(), POLLIN)) {
     if (recv(socket_.get(), buffer, sizeof(buffer), 0) <= 0) return true;
   }
   return false;

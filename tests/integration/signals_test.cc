@@ -45,7 +45,7 @@ TEST(Signals, AnIgnoredSignalIsIgnoredByTheWorkersToo) {
   Subprocess launch({"sh", "-c", "trap '' HUP; exec \"$@\"", "sh", kLaunch,
                      "--standalone", "grep", "SigIgn", "/proc/self/status"});
   EXPECT_EQ(launch.ExitCode(), 0) << launch.Output();
-  // posix_spawn has the child ignore two signals of the C library's own.
+  // What starts the tests may ignore two signals of the C library's own.
   EXPECT_THAT(launch.Output(), HasSubstr("0000001\n"));
 }
 

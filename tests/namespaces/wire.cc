@@ -1,6 +1,5 @@
 #include "tests/namespaces/wire.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <random>
 
 #include "base/monotonic_clock.h"
+#include "base/poll.h"
 
 namespace muster {
 namespace {
@@ -40,13 +40,7 @@ void CarryPackets(const std::vector<int>& tunnels, const Weather& weather) {
   for (;;) {
     std::vector<pollfd> fds;
     for (const int tunnel : tunnels) fds.push_back({tunnel, POLLIN, 0});
-    timespec patience{60, 0};
-    if (!late.empty()) {
-      const int64_t ns =
-          std::max<int64_t>(0, (late.front().due - MonotonicNow()).count());
-      patience = {ns / 1'000'000'000, ns % 1'000'000'000};
-    }
-    (void)ppoll(fds.data(), fds.size(), &patience, nullptr);
+    PollUntil(fds, late.empty() ? kNoDeadline : late.front().due);
     for (const pollfd& fd : fds) {
       if ((fd.revents & POLLIN) == 0) continue;
       const ssize_t n = read(fd.fd, buffer.data(), buffer.size());

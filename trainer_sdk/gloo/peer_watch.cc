@@ -1,13 +1,10 @@
 #include "trainer_sdk/gloo/peer_watch.h"
 
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
@@ -17,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
+#include "base/poll.h"
 
 namespace muster {
 namespace {
@@ -99,14 +97,7 @@ void PeerWatch::Wake() {
 void PeerWatch::Run() {
   const int peer = AwaitEnd();
   if (peer == kNobody) return;
-  const Instant until = MonotonicNow() + grace_;
-  for (;;) {
-    pollfd wake{wake_.get(), POLLIN, 0};
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        std::max(until - MonotonicNow(), Duration::zero()));
-    if (poll(&wake, 1, static_cast<int>(left.count())) > 0) return;
-    if (MonotonicNow() >= until) break;
-  }
+  if (PollUntil(wake_.get(), POLLIN, MonotonicNow() + grace_)) return;
   on_gone_(peer);
 }
 
@@ -118,7 +109,7 @@ int PeerWatch::AwaitEnd() {
   }
   fds.push_back({wake_.get(), POLLIN, 0});
   for (;;) {
-    if (poll(fds.data(), fds.size(), -1) < 0) continue;
+    PollUntil(fds, kNoDeadline);
     // Checked first, because after Cut the watch's own connections end too.
     if (fds.back().revents != 0) return kNobody;
     for (int peer = 0; peer < size; ++peer) {

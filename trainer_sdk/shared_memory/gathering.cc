@@ -1,7 +1,6 @@
 #include "trainer_sdk/shared_memory/gathering.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/monotonic_clock.h"
+#include "base/poll.h"
 #include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/shared_memory/layout.h"
 #include "trainer_sdk/shared_memory/local_socket.h"
@@ -49,7 +49,7 @@ std::vector<int> Gone(const std::vector<int>& told) {
   polled.reserve(told.size());
   for (const int fd : told) polled.push_back({fd, POLLIN, 0});
   std::vector<int> gone;
-  if (poll(polled.data(), polled.size(), 0) <= 0) return gone;
+  if (PollUntil(polled, kAtOnce) == 0) return gone;
   for (size_t i = 0; i < polled.size(); ++i) {
     if ((polled[i].revents & (POLLIN | POLLHUP)) != 0) {
       gone.push_back(static_cast<int>(i));
@@ -130,12 +130,10 @@ class Host0 {
       for (const OwnedFd& one : strangers_) {
         polled.push_back({one.get(), POLLIN, 0});
       }
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-          deadline - MonotonicNow());
-      if (left.count() <= 0) return Absent();
+      const Instant now = MonotonicNow();
+      if (now >= deadline) return Absent();
       polled.push_back({FormationWakeFd(place_), POLLIN, 0});
-      poll(polled.data(), polled.size(),
-           static_cast<int>(std::min<int64_t>(left.count(), 60'000)));
+      PollUntil(polled, std::min(deadline, now + std::chrono::minutes(1)));
       std::vector<OwnedFd> still_strangers;
       for (size_t i = 0; i < strangers_.size(); ++i) {
         if (polled[i + 1].revents == 0) {

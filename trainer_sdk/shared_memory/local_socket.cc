@@ -1,6 +1,5 @@
 #include "trainer_sdk/shared_memory/local_socket.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -17,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
+#include "base/poll.h"
 
 namespace muster {
 namespace {
@@ -71,16 +71,11 @@ absl::Status Look(const LocalPatience& patience, const char* late) {
                                             : absl::DeadlineExceededError(late);
 }
 
-absl::Status WaitFor(int fd, int events, const LocalPatience& patience,
+absl::Status WaitFor(int fd, short events, const LocalPatience& patience,
                      const char* late) {
   while (true) {
-    const auto slice = std::clamp<Duration>(patience.deadline - MonotonicNow(),
-                                            Duration::zero(), kLook);
-    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(slice);
-    pollfd one = {fd, static_cast<decltype(pollfd::events)>(events), 0};
-    if (poll(&one, 1, static_cast<int>(ms.count())) > 0) {
-      return absl::OkStatus();
-    }
+    const Instant look = std::min(patience.deadline, MonotonicNow() + kLook);
+    if (PollUntil(fd, events, look)) return absl::OkStatus();
     if (absl::Status s = Look(patience, late); !s.ok()) return s;
   }
 }

@@ -1,6 +1,5 @@
 #include "trainer_sdk/tcp/reception.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -12,16 +11,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
+#include "base/poll.h"
 #include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/tcp/socket_error.h"
 
 namespace muster {
 namespace {
-
-bool IsDialled(int fd) {
-  pollfd polled{fd, POLLOUT, 0};
-  return poll(&polled, 1, 0) > 0;
-}
 
 // Data is never expected on this connection, so it is discarded.
 bool HasEnded(int fd) {
@@ -79,7 +74,8 @@ pollfd ListenerWatch::polled() const {
 }
 
 absl::Status ListenerWatch::Look(Instant now) {
-  if (state_ == State::kDialling && IsDialled(socket_.get())) {
+  if (state_ == State::kDialling &&
+      PollUntil(socket_.get(), POLLOUT, kAtOnce)) {
     int error = 0;
     socklen_t length = sizeof(error);
     (void)getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &length);
@@ -172,7 +168,7 @@ class Reception {
       fds.push_back(next_.polled());
       until = std::min(until, next_.until());
     }
-    (void)poll(fds.data(), fds.size(), PollTime(until - MonotonicNow()));
+    PollUntil(fds, std::min(until, MonotonicNow() + kLongestSleep));
   }
 
   // Reads from unidentified callers; returns how many ranks identified
@@ -240,11 +236,6 @@ absl::Status ReceiveRanks(const GroupPlace& place, int listener,
                           const Hello& own, Instant deadline,
                           ListenerWatch& next, std::vector<OwnedFd>& sockets) {
   return Reception(place, listener, own, deadline, next, sockets).Run();
-}
-
-int PollTime(Duration left) {
-  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left);
-  return static_cast<int>(std::clamp<int64_t>(ms.count(), 0, 60'000));
 }
 
 }  // namespace muster

@@ -107,9 +107,9 @@ absl::Status ReceiveRanks(const GroupPlace& place, int listener,
                           const Hello& own, Instant deadline,
                           ListenerWatch& next, std::vector<OwnedFd>& sockets);
 
-// Milliseconds for poll: one minute at most, so that a missed wake-up does no
-// harm.
-int PollTime(Duration left);
+// The longest sleep before the ranks of a group look again, so that a missed
+// wake-up does no harm.
+inline constexpr Duration kLongestSleep = std::chrono::minutes(1);
 
 }  // namespace muster
 

@@ -1,7 +1,6 @@
 #include "trainer_sdk/tcp/rendezvous.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
@@ -19,6 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "base/monotonic_clock.h"
 #include "base/net/socket_address.h"
+#include "base/poll.h"
 #include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/tcp/reception.h"
 #include "trainer_sdk/tcp/socket_error.h"
@@ -144,12 +144,11 @@ class Rendezvous {
   absl::Status Await(int fd, short events, int peer) {
     for (;;) {
       if (absl::Status s = FormationStatus(place_); !s.ok()) return s;
-      const Duration left = deadline_ - MonotonicNow();
-      if (left <= Duration::zero()) return Absent(peer);
+      const Instant now = MonotonicNow();
+      if (now >= deadline_) return Absent(peer);
       pollfd fds[] = {{fd, events, 0}, {FormationWakeFd(place_), POLLIN, 0}};
-      if (poll(fds, 2, PollTime(left)) > 0 && fds[0].revents != 0) {
-        return absl::OkStatus();
-      }
+      PollUntil(fds, std::min(deadline_, now + kLongestSleep));
+      if (fds[0].revents != 0) return absl::OkStatus();
     }
   }
 

@@ -1,7 +1,6 @@
 #include "trainer_sdk/tcp/tcp_transport.h"
 
 #include <linux/sockios.h>
-#include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -25,6 +24,7 @@
 #include "base/check.h"
 #include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
+#include "base/poll.h"
 #include "base/seconds_text.h"
 #include "base/time.h"
 #include "trainer_sdk/network/hangup_watch.h"
@@ -119,12 +119,6 @@ class TcpMesh final : public Mesh {
 // peers.
 constexpr int kTriesOfOne = 32;
 
-int Milliseconds(Duration duration) {
-  const auto whole =
-      std::chrono::ceil<std::chrono::milliseconds>(duration).count();
-  return static_cast<int>(std::clamp<int64_t>(whole, 0, 60'000));
-}
-
 TcpMesh::TcpMesh(int rank, std::vector<PeerName> names,
                  std::vector<OwnedFd> sockets, const Options& options)
     : rank_(rank),
@@ -158,8 +152,11 @@ TcpMesh::~TcpMesh() {
       int unacknowledged = 0;
       (void)ioctl(connection->fd(), SIOCOUTQ, &unacknowledged);
       if (unacknowledged == 0 && connection->outgoing() == 0) break;
-      pollfd hangup{connection->fd(), POLLRDHUP, 0};
-      if (MonotonicNow() >= deadline || poll(&hangup, 1, 1) != 0) break;
+      const Instant now = MonotonicNow();
+      if (now >= deadline || PollUntil(connection->fd(), POLLRDHUP,
+                                       now + std::chrono::milliseconds(1))) {
+        break;
+      }
     }
   }
 }
@@ -327,7 +324,7 @@ void TcpMesh::Sleep() {
     if (connection->outgoing() > 0) events |= POLLOUT;
     if (events != 0) fds.push_back({connection->fd(), events, 0});
   }
-  (void)poll(fds.data(), fds.size(), Milliseconds(deadline_ - MonotonicNow()));
+  PollUntil(fds, deadline_);
 }
 
 absl::Status TcpMesh::Late() const {

@@ -1,6 +1,5 @@
 #include "tests/bench/coordinator_scale/load_shard.h"
 
-#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,7 +13,9 @@
 #include <vector>
 
 #include "base/descriptor_limit.h"
+#include "base/monotonic_clock.h"
 #include "base/net/socket_address.h"
+#include "base/poll.h"
 #include "rendezvous/client/agent_stream.h"
 #include "rendezvous/client/channel.h"
 
@@ -165,9 +166,7 @@ class SimulatedAgent : private rendezvous::AgentStream::Listener {
 
 // Waits for `pause`; returns false if stdin has ended.
 bool PauseWhileWanted(std::chrono::microseconds pause) {
-  pollfd in = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  const timespec timeout = {.tv_sec = 0, .tv_nsec = pause.count() * 1000};
-  return ppoll(&in, 1, &timeout, nullptr) == 0;
+  return !PollUntil(STDIN_FILENO, POLLIN, MonotonicNow() + pause);
 }
 
 }  // namespace

@@ -1,77 +1,39 @@
 #include "tests/integration/harness/subprocess.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "base/check.h"
-
-extern char** environ;
+#include "base/monotonic_clock.h"
+#include "base/poll.h"
+#include "base/subprocess.h"
 
 namespace muster {
-namespace {
-
-int OpenPidfd(pid_t pid) {
-  return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-}
-
-int PatienceMs() {
-  return static_cast<int>(std::chrono::milliseconds(kPatience).count());
-}
-
-}  // namespace
 
 Subprocess::Subprocess(std::vector<std::string> argv,
                        std::map<std::string, std::string> environment) {
   int fds[2];
   MUSTER_CHECK(pipe2(fds, O_CLOEXEC) == 0) << std::strerror(errno);
   std::vector<std::string> variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string variable = *entry;
-    if (!environment.contains(variable.substr(0, variable.find('=')))) {
-      variables.push_back(variable);
-    }
-  }
   for (const auto& [name, value] : environment) {
     variables.push_back(name + "=" + value);
   }
-  std::vector<char*> arguments;
-  for (std::string& word : argv) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  std::vector<char*> environment_block;
-  for (std::string& entry : variables)
-    environment_block.push_back(entry.data());
-  environment_block.push_back(nullptr);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, fds[1], STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
+  SubprocessPlan plan;
+  plan.argv = std::move(argv);
+  plan.environment = EnvironmentWith(std::move(variables));
+  plan.descriptors = {SubprocessPlan::kInherit, fds[1], fds[1]};
   // A process group of its own, so that the test can signal it like a terminal.
   // It ignores no signal, even where the tests run under nohup.
-  sigset_t all;
-  sigfillset(&all);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
-  const int error = posix_spawnp(&pid_, argv[0].c_str(), &actions, &attributes,
-                                 arguments.data(), environment_block.data());
-  MUSTER_CHECK(error == 0) << argv[0] << ": " << std::strerror(error);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
+  plan.group = SubprocessPlan::Group::kOwnGroup;
+  const absl::StatusOr<pid_t> pid = StartSubprocess(plan);
+  MUSTER_CHECK(pid.ok()) << pid.status();
+  pid_ = *pid;
   close(fds[1]);
   reader_ = std::thread([this, fd = fds[0]] { Read(fd); });
 }
@@ -80,7 +42,7 @@ Subprocess::~Subprocess() {
   if (!exit_code_.has_value()) {
     kill(pid_, SIGCONT);
     kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
+    ReapSubprocess(pid_);
   }
   reader_.join();
 }
@@ -146,18 +108,11 @@ std::string Subprocess::Output() {
 
 std::optional<int> Subprocess::ExitCode() {
   if (exit_code_.has_value()) return exit_code_;
-  const int pidfd = OpenPidfd(pid_);
-  MUSTER_CHECK(pidfd >= 0) << std::strerror(errno);
-  pollfd ended{.fd = pidfd, .events = POLLIN, .revents = 0};
-  const int ready = poll(&ended, 1, PatienceMs());
-  close(pidfd);
-  if (ready != 1) {
+  if (!AwaitSubprocess(pid_, MonotonicNow() + kPatience)) {
     std::fprintf(stderr, "still running; the output:\n%s\n", Output().c_str());
     return std::nullopt;
   }
-  int status = 0;
-  waitpid(pid_, &status, 0);
-  exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  exit_code_ = ExitCodeOf(ReapSubprocess(pid_).value());
   // The last output may still be in the pipe, which stays open if a descendant
   // holds it.
   std::unique_lock<std::mutex> lock(mutex_);
@@ -166,12 +121,9 @@ std::optional<int> Subprocess::ExitCode() {
 }
 
 bool IsGone(pid_t pid) {
-  const int pidfd = OpenPidfd(pid);
-  if (pidfd < 0) return errno == ESRCH;
-  pollfd ended{.fd = pidfd, .events = POLLIN, .revents = 0};
-  const int ready = poll(&ended, 1, PatienceMs());
-  close(pidfd);
-  return ready == 1;
+  const OwnedFd pidfd = OpenPidFd(pid);
+  if (!pidfd.open()) return errno == ESRCH;
+  return PollUntil(pidfd.get(), POLLIN, MonotonicNow() + kPatience);
 }
 
 std::string Field(const std::string& line, const std::string& key) {

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -10,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -19,6 +17,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
+#include "base/poll.h"
+#include "base/subprocess.h"
 #include "store/server/store_server.h"
 #include "trainer_sdk/store/tcp_store.h"
 
@@ -99,8 +99,7 @@ ForkedRanks::ForkedRanks(
       _exit(0);
     }
     close(ends[1]);
-    ranks_[rank].life =
-        OwnedFd(static_cast<int>(syscall(SYS_pidfd_open, ranks_[rank].pid, 0)));
+    ranks_[rank].life = OpenPidFd(ranks_[rank].pid);
     ranks_[rank].result = OwnedFd(ends[0]);
   }
 }
@@ -121,17 +120,9 @@ void ForkedRanks::Kill(int rank) {
 }
 
 absl::Status ForkedRanks::WaitFor(int rank, Instant deadline) const {
-  pollfd life = {ranks_[rank].life.get(), POLLIN, 0};
-  int ready;
-  do {
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(deadline - MonotonicNow());
-    ready =
-        poll(&life, 1,
-             static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1'000'000)));
-  } while (ready < 0 && errno == EINTR);
-  return ready > 0 ? Reported(ranks_[rank].result.get())
-                   : absl::DeadlineExceededError("still runs");
+  return PollUntil(ranks_[rank].life.get(), POLLIN, deadline)
+             ? Reported(ranks_[rank].result.get())
+             : absl::DeadlineExceededError("still runs");
 }
 
 std::vector<absl::Status> ForkedRanks::Wait(Instant deadline) const {
