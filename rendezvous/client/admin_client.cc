@@ -13,6 +13,7 @@
 #include "rendezvous/client/call_error.h"
 #include "rendezvous/grpc/call_headers.h"
 #include "rendezvous/grpc/grpc_status.h"
+#include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounds.h"
 #include "rendezvous/wire/status_wire.h"
 

@@ -1,13 +1,11 @@
 #include "rendezvous/job/admission.h"
 
+#include <iterator>
+
 #include "absl/strings/str_cat.h"
 
 namespace muster::rendezvous {
 namespace {
-
-constexpr size_t kMaxNameBytes = 512;
-constexpr int kMaxSlots = 65536;
-constexpr size_t kMaxTopologyLevels = 16;
 
 std::optional<std::string> BadName(const char* what, const std::string& name) {
   if (name.empty()) return absl::StrCat("the ", what, " is empty");
@@ -48,9 +46,9 @@ std::optional<std::string> Unsound(const Report& report) {
     return absl::StrCat("a node with ", node.slots, " workers; 1 to ",
                         kMaxSlots);
   }
-  if (node.topology.size() > kMaxTopologyLevels) {
+  if (std::ssize(node.topology) > kMaxTopologyKeys) {
     return absl::StrCat(node.topology.size(), " topology keys; at most ",
-                        kMaxTopologyLevels);
+                        kMaxTopologyKeys);
   }
   if (report.round < 0 || report.round > kMaxRounds ||
       report.offered_master_port < 0 || report.offered_master_port > 65535) {

@@ -34,8 +34,8 @@ TEST(Admission, RefusesEmptyOverlongAndUnprintableNames) {
   report.node.node_id.clear();
   EXPECT_THAT(Unsound(report), Optional(HasSubstr("the node id is empty")));
   report = Sound();
-  report.run_id = std::string(513, 'x');
-  EXPECT_THAT(Unsound(report), Optional(HasSubstr("run id has 513 bytes")));
+  report.run_id = std::string(257, 'x');
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("run id has 257 bytes")));
   report = Sound();
   report.node.host = "a\nb";
   EXPECT_THAT(Unsound(report),

@@ -1,7 +1,9 @@
 #include "rendezvous/job/job.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,31 +12,80 @@
 #include "rendezvous/protocol/signal_names.h"
 
 namespace muster::rendezvous {
+namespace {
+
+// The longest delay of a step after its deadline. If a step is later, the
+// coordinator itself stood still: it was stopped, swapped out, or had no CPU
+// time.
+constexpr Duration kMaxLate = std::chrono::milliseconds(100);
+
+std::string HeldBy(const Node& holder) {
+  return absl::StrCat(holder.identity.host, ", process ", holder.identity.pid);
+}
+
+}  // namespace
 
 Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
          std::string run_tag)
-    : run_id_(std::move(run_id)),
-      epoch_(epoch),
-      spec_(spec),
-      born_(now),
-      now_(now),
-      phase_since_(now),
-      run_tag_(std::move(run_tag)) {
+    : outbox_(&state_) {
   MUSTER_CHECK(spec.Validate().ok()) << spec.Validate().message();
+  state_.run_id = std::move(run_id);
+  state_.epoch = epoch;
+  state_.spec = std::move(spec);
+  state_.born = state_.now = state_.clock.since = now;
+  state_.run_tag = std::move(run_tag);
 }
 
 JobStep Job::Step(Instant now, const JobEvent& event) {
-  MUSTER_CHECK(now >= now_) << "time runs backwards";
+  MUSTER_CHECK(now >= state_.now) << "time runs backwards";
   const std::optional<Instant> due = NextDeadline();
-  now_ = now;
-  step_ = JobStep();
+  state_.now = now;
+  outbox_.Begin();
   ForgiveSilence(due);
-  question_.reset();
-  std::visit([this](const auto& e) { On(e); }, event);
+  std::visit(
+      [this](const auto& e) {
+        if constexpr (!std::is_same_v<decltype(e), const TimePassed&>) On(e);
+      },
+      event);
   ExpireLeases();
-  Reconsider();
-  Answer();
-  return std::move(step_);
+  // One event can lead through several phases: the last member stops, a world
+  // of the present nodes forms, a spare is already waiting to be let in.
+  for (bool changed = true; changed && !finished();) {
+    const JobPhase before = phase();
+    switch (before) {
+      case JobPhase::kGathering:
+        ConsiderGathering();
+        break;
+      case JobPhase::kRunning:
+        ConsiderRunning();
+        break;
+      case JobPhase::kStopping:
+        ConsiderStopping();
+        break;
+      case JobPhase::kFinished:
+        break;
+    }
+    changed = phase() != before;
+  }
+  if (const auto node_id = outbox_.Unanswered(); node_id.has_value()) {
+    // Choose a new speaker only if the current one is gone, so that each text
+    // is shown once.
+    const Node* speaker = state_.nodes.Find(state_.speaker);
+    const bool gone = speaker == nullptr || speaker->stream == 0;
+    if (gone && phase() == JobPhase::kGathering) {
+      state_.speaker = ChooseSpeaker(state_);
+    }
+    outbox_.Tell(*state_.nodes.Find(*node_id));
+  }
+  return outbox_.Take();
+}
+
+std::optional<Instant> Job::NextDeadline() const {
+  const std::optional<Instant> phase = PhaseDeadline(state_);
+  if (finished()) return phase;
+  const std::optional<Instant> lease = state_.nodes.FirstDeadline();
+  if (!phase.has_value() || !lease.has_value()) return phase ? phase : lease;
+  return std::min(*phase, *lease);
 }
 
 void Job::On(const ReportArrived& event) {
@@ -42,16 +93,24 @@ void Job::On(const ReportArrived& event) {
   Node* node = Admit(event.stream, report);
   if (node == nullptr) return;
   const bool reconnected = node->stream != event.stream;
-  nodes_.SetStream(*node, event.stream);
+  state_.nodes.SetStream(*node, event.stream);
   TakeOver(*node, report);
   if (finished()) {
-    Tell(*node);
+    outbox_.Tell(*node);
     return;
   }
-  question_ = Question{
-      .node_id = node->identity.node_id,
-      .seen_revision =
-          reconnected || report.seen_epoch != epoch_ ? 0 : report.seen_revision,
+  outbox_.Await(*node, reconnected || report.seen_epoch != state_.epoch
+                           ? 0
+                           : report.seen_revision);
+  const auto take_leave = [&] {
+    if (!report.leave.has_value() || node->going || finished()) return;
+    LeaveOut(*node, *report.leave);
+    if (state_.blame.LeaveExplains(*node, state_.round)) {
+      Excuse(node->identity.node_id,
+             absl::StrCat(node->identity.host, " (group rank ",
+                          node->group_rank, ") goes: ", node->going_why));
+      state_.blame.Settle();
+    }
   };
   // A report's fields have no order of their own. Apply success first, because
   // a node that has succeeded may leave without a break. Apply preemption
@@ -61,37 +120,38 @@ void Job::On(const ReportArrived& event) {
   // to leave.
   if (report.phase == NodePhase::kSucceeded) FollowMember(*node, report);
   if (report.preemption.has_value()) Preempt(*node, *report.preemption);
-  if (!report.cancel.has_value()) TakeLeave(*node, report);
+  if (!report.cancel.has_value()) take_leave();
   TakeFailures(*node, report);
   if (report.cancel.has_value()) {
     CancelFrom(*node, *report.cancel);
-    TakeLeave(*node, report);
+    take_leave();
   }
   // The phase comes last, so that a node that stops its workers is already
   // known to have been asked to.
   FollowMember(*node, report);
 }
 
-// A report is answered if its stream is new, if the node has not seen the
-// newest directive, or if the node waits by an old wording. The answer is sent
-// at the end of the step, so that the last node to join is not told to wait
-// first. All other directives are sent when they change.
-void Job::Answer() {
-  if (!question_.has_value()) return;
-  Node* node = nodes_.Find(question_->node_id);
-  if (node == nullptr) return;
-  const bool unseen =
-      KeyFor(*node) != node->told ||
-      (!question_->answered && (question_->seen_revision < node->revision));
-  const bool reworded =
-      node->told.kind == DirectiveKind::kWait && node->wording != wording_;
-  if (!unseen && !reworded) return;
-  if (phase_ == JobPhase::kGathering) KeepSpeaker();
-  Tell(*node);
+void Job::CancelFrom(Node& node, const CancelWish& wish) {
+  const bool has_workers = node.part != Part::kNone;
+  if (state_.preemption.has_value() && wish.signal == SIGTERM) {
+    // A signal to stop that follows the notice ends the grace now.
+    Instant& deadline = state_.preemption->deadline;
+    deadline = std::min(deadline, state_.now);
+    if (phase() == JobPhase::kStopping && wish.at_once &&
+        state_.stopping.Hurry(state_.now)) {
+      TellMembers();
+    }
+  } else if (has_workers || phase() == JobPhase::kGathering) {
+    Cancel(absl::StrCat(SignalName(wish.signal), " at ", node.identity.host),
+           wish);
+  } else if (!node.going) {
+    // SIGTERM or Ctrl-C at a spare ends only that spare.
+    LeaveOut(node, SignalName(wish.signal));
+  }
 }
 
 Node* Job::Admit(StreamId stream, const Report& report) {
-  Node* holder = nodes_.Find(report.node.node_id);
+  Node* holder = state_.nodes.Find(report.node.node_id);
   if (holder != nullptr &&
       holder->identity.incarnation == report.node.incarnation) {
     // Stale: repeated, or overtaken by a newer report.
@@ -101,77 +161,94 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   if (finished()) {
     // A node that had a part in the job, or waits for one, gets the verdict;
     // any other node is refused.
-    if (report.round > 0 || successors_.contains(stream)) {
-      TellStream(stream, DirectiveKind::kFinished, why_);
+    if (report.round > 0 || state_.successors.contains(stream)) {
+      outbox_.TellStream(stream, DirectiveKind::kFinished, state_.why);
     } else {
-      Refuse(stream, {.told = absl::StrCat("job ", run_id_, " is over (", why_,
-                                           "); start a new one under another "
-                                           "--rdzv-id"),
-                      // The nodes of a job that succeeded do not start the job
-                      // again.
-                      .another_job = verdict_->outcome != Outcome::kSucceeded});
+      outbox_.Refuse(
+          stream,
+          {.told = absl::StrCat("job ", state_.run_id, " is over (", state_.why,
+                                "); start a new one under another "
+                                "--rdzv-id"),
+           // The nodes of a job that succeeded do not start the job
+           // again.
+           .another_job = state_.verdict->outcome != Outcome::kSucceeded});
     }
     return nullptr;
   }
-  if (report.sequence <= nodes_.LastSequenceOf(report.node)) return nullptr;
-  switch (nodes_.MemoryOf(report.node)) {
+  if (report.sequence <= state_.nodes.LastSequenceOf(report.node)) {
+    return nullptr;
+  }
+  switch (state_.nodes.MemoryOf(report.node)) {
     case Membership::Memory::kNeverAdmitted:
     case Membership::Memory::kMayReturn:
       break;
     case Membership::Memory::kSuperseded:
-      TellStream(stream, DirectiveKind::kRefused,
-                 "another agent has taken this node's place");
+      outbox_.TellStream(stream, DirectiveKind::kRefused,
+                         "another agent has taken this node's place");
       return nullptr;
     case Membership::Memory::kReleased:
-      TellStream(stream, DirectiveKind::kReleased, "this node was let go");
+      outbox_.TellStream(stream, DirectiveKind::kReleased,
+                         "this node was let go");
       return nullptr;
   }
-  if (auto unhealthy = Unhealthy(spec_, report)) {
-    Note("refuse", report.node.node_id, unhealthy->noted);
-    Refuse(stream, *unhealthy);
+  if (auto unhealthy = Unhealthy(state_.spec, report)) {
+    outbox_.Note("refuse", report.node.node_id, unhealthy->noted);
+    outbox_.Refuse(stream, *unhealthy);
     return nullptr;
   }
   if (holder == nullptr && report.node.node_rank.has_value()) {
-    holder = nodes_.FindByNodeRank(*report.node.node_rank);
+    holder = state_.nodes.FindByNodeRank(*report.node.node_rank);
   }
   if (holder != nullptr) return Contend(*holder, stream, report);
-  successors_.erase(stream);
-  Node& node = nodes_.Add(report.node, now_);
+  state_.successors.erase(stream);
+  Node& node = state_.nodes.Add(report.node, state_.now);
   // The node has talked to a coordinator before, so the NCCL id that it offers
   // may have been given to a round that the node never began. The agent makes
   // another id if this one is not used.
   if (report.sequence > 1) node.spent_nccl_id = report.offered_nccl_id;
   // An earlier coordinator's: the run goes on, and its logs stay in one folder.
-  if (first_gathering_ && report.round > claimed_round_ &&
+  if (state_.gathering.first() && report.round > state_.claimed_round &&
       !report.run_tag.empty()) {
-    run_tag_ = report.run_tag;
+    state_.run_tag = report.run_tag;
   }
-  claimed_round_ = std::max(claimed_round_, report.round);
+  state_.claimed_round = std::max(state_.claimed_round, report.round);
   const bool was_here =
-      nodes_.MemoryOf(report.node) == Membership::Memory::kMayReturn;
+      state_.nodes.MemoryOf(report.node) == Membership::Memory::kMayReturn;
   if (was_here) {
-    nodes_.Update(node, [&](Node& n) { n.must_have_seen = revision_ + 1; });
+    state_.nodes.Update(
+        node, [&](Node& n) { n.must_have_seen = outbox_.revision() + 1; });
   }
   // Signals that the node caught before it joined (again) were already
   // delivered to the workers of that time.
   for (const SignalNotice& notice : report.signals) {
     node.newest_signal = std::max(node.newest_signal, notice.ordinal);
   }
-  ++wording_;
-  Note("join", node.identity.node_id,
-       absl::StrCat(node.identity.host, " (", node.identity.address, ", ",
-                    node.identity.slots, " workers) joined"));
+  outbox_.Reword();
+  outbox_.Note("join", node.identity.node_id,
+               absl::StrCat(node.identity.host, " (", node.identity.address,
+                            ", ", node.identity.slots, " workers) joined"));
   return &node;
 }
 
 void Job::TakeOver(Node& node, const Report& report) {
-  const uint64_t seen = report.seen_epoch == epoch_ ? report.seen_revision : 0;
+  const uint64_t seen =
+      report.seen_epoch == state_.epoch ? report.seen_revision : 0;
   if (node.contender != 0 && seen >= node.proof_of_life) {
-    AnswerContender(node);
+    if (state_.successors.contains(node.contender)) {
+      node.proved_alive = true;
+    } else {
+      outbox_.TellStream(
+          node.contender, DirectiveKind::kRefused,
+          absl::StrCat("node ", node.identity.node_id, " is already held by ",
+                       HeldBy(node),
+                       ", which is alive; give each node a --node-rank or "
+                       "--node-id of its own"));
+      node.contender = 0;
+    }
   }
-  nodes_.SetDeadline(node, now_ + spec_.lease());
+  state_.nodes.SetDeadline(node, state_.now + state_.spec.lease());
   node.forgiven = false;
-  node.heard = now_;
+  node.heard = state_.now;
   node.sequence = report.sequence;
   node.offered_master_port = report.offered_master_port;
   node.offered_nccl_id = report.offered_nccl_id;
@@ -179,19 +256,19 @@ void Job::TakeOver(Node& node, const Report& report) {
   if (node.health != report.health || node.unhealthy != report.unhealthy) {
     if (report.health == Health::kUnhealthy &&
         node.unhealthy != report.unhealthy) {
-      Note(
+      outbox_.Note(
           "unhealthy", node.identity.node_id,
           absl::StrCat(node.identity.host, " is kept out: ", report.unhealthy));
     } else if (node.health == Health::kUnhealthy &&
                report.health == Health::kHealthy) {
-      Note("healthy", node.identity.node_id,
-           absl::StrCat(node.identity.host, " is healthy again"));
+      outbox_.Note("healthy", node.identity.node_id,
+                   absl::StrCat(node.identity.host, " is healthy again"));
     }
-    ++wording_;
+    outbox_.Reword();
   }
   if (node.round != report.round) node.failures_taken = 0;
   const bool was_ready = node.ready();
-  nodes_.Update(node, [&](Node& n) {
+  state_.nodes.Update(node, [&](Node& n) {
     n.identity.address = report.node.address;
     n.phase = report.phase;
     n.round = report.round;
@@ -201,29 +278,28 @@ void Job::TakeOver(Node& node, const Report& report) {
     // newest directive again.
     n.seen = std::max(n.seen, seen);
   });
-  if (was_ready != node.ready()) ++wording_;
+  if (was_ready != node.ready()) outbox_.Reword();
   for (const SignalNotice& notice : report.signals) {
     if (notice.ordinal <= node.newest_signal) continue;
     node.newest_signal = notice.ordinal;
-    if (phase_ != JobPhase::kRunning) continue;
-    signals_.push_back({++newest_signal_, notice.signal});
-    if (signals_.size() > kMaxSignalNotices) signals_.erase(signals_.begin());
-    Note("signal", node.identity.node_id,
-         absl::StrCat(SignalName(notice.signal), " at ", node.identity.host,
-                      " goes to every worker"));
-    for (const World::Member& member : world_.members) {
-      Node* other = nodes_.Find(member.node_id);
-      if (other != nullptr && other->part != Part::kNone) Tell(*other);
+    if (state_.phase != JobPhase::kRunning) continue;
+    state_.signals.push_back({++state_.newest_signal, notice.signal});
+    if (state_.signals.size() > kMaxSignalNotices) {
+      state_.signals.erase(state_.signals.begin());
     }
+    outbox_.Note("signal", node.identity.node_id,
+                 absl::StrCat(SignalName(notice.signal), " at ",
+                              node.identity.host, " goes to every worker"));
+    TellMembers();
   }
 }
 
 void Job::TakeFailures(Node& node, const Report& report) {
-  if (node.part == Part::kNone || report.round != round_) return;
-  if (!report.nccl_root_lost.empty() && world_.nccl_root_lost.empty()) {
-    world_.nccl_root_lost =
+  if (node.part == Part::kNone || report.round != state_.round) return;
+  if (!report.nccl_root_lost.empty() && state_.world.nccl_root_lost.empty()) {
+    state_.world.nccl_root_lost =
         absl::StrCat(report.nccl_root_lost, " on ", node.identity.host);
-    Note("nccl-id", node.identity.node_id, world_.nccl_root_lost);
+    outbox_.Note("nccl-id", node.identity.node_id, state_.world.nccl_root_lost);
   }
   const int told = static_cast<int>(report.failures.size());
   for (int i = node.failures_taken; i < told; ++i) {
@@ -231,31 +307,31 @@ void Job::TakeFailures(Node& node, const Report& report) {
     failure.node_id = node.identity.node_id;
     failure.host = node.identity.host;
     failure.group_rank = node.group_rank;
-    if (BlameLikelierHang(failure) || BlameRaisedFirst(failure)) continue;
+    const auto move = state_.blame.MovesTo(failure, state_.now);
+    if (move.has_value()) {
+      const std::string why = ReasonOfBreak(state_, failure);
+      state_.stopping.consequence.Replace(why, ExitCodeOf(failure));
+      Reblame(failure.node_id, why, *move);
+      state_.blame.MoveTo(failure, why, state_.now);
+      continue;
+    }
     // The verdict's reason says all of a round that a node cannot serve: no
     // worker is to blame.
-    if (failure.rank >= 0) failures_.Add(failure);
+    if (failure.rank >= 0) state_.blame.Add(failure);
     if (failure.kind == FailureKind::kStoppedByUs) continue;
-    Note("failure", node.identity.node_id, Named(failure));
-    if (phase_ == JobPhase::kRunning) BreakForFailure(failure);
-    if (HasNotSeenBreak(node)) SuspectKill(failure);
+    outbox_.Note("failure", node.identity.node_id, Describe(failure));
+    if (state_.phase == JobPhase::kRunning) BreakForFailure(failure);
+    state_.blame.SuspectKill(node, failure, state_.now);
   }
   node.failures_taken = std::max(node.failures_taken, told);
 }
 
-void Job::TakeLeave(Node& node, const Report& report) {
-  if (!report.leave.has_value() || node.going || finished()) return;
-  node.going_why = *report.leave;
-  LeaveOut(node);
-  BlameLeaving(node);
-}
-
 void Job::FollowMember(Node& node, const Report& report) {
   if (node.part == Part::kNone) return;
-  const bool of_this_round = report.round == round_;
+  const bool of_this_round = report.round == state_.round;
   const bool idle =
       report.phase == NodePhase::kIdle || report.phase == NodePhase::kSucceeded;
-  if (phase_ == JobPhase::kStopping && node.part != Part::kStopped) {
+  if (state_.phase == JobPhase::kStopping && node.part != Part::kStopped) {
     // A node that has seen the order to stop can no longer start the round. So
     // if it never received the round's start and is idle, it has nothing left
     // of the round.
@@ -263,133 +339,128 @@ void Job::FollowMember(Node& node, const Report& report) {
         node.seen >= node.revision && node.told.kind == DirectiveKind::kStop;
     if (idle && (of_this_round || knows)) {
       if (of_this_round && report.phase == NodePhase::kSucceeded) {
-        ++world_.succeeded;
+        ++state_.world.succeeded;
       }
       node.part = Part::kStopped;
-      --world_.unstopped;
+      --state_.world.unstopped;
     }
     return;
   }
-  if (phase_ != JobPhase::kRunning || !of_this_round) return;
+  if (state_.phase != JobPhase::kRunning || !of_this_round) return;
   if (node.part == Part::kAssigned) {
     node.part = Part::kRunning;
-    --world_.unstarted;
+    --state_.world.unstarted;
   }
   if (report.phase == NodePhase::kSucceeded) {
-    if (node.part == Part::kRunning) ++world_.succeeded;
+    if (node.part == Part::kRunning) ++state_.world.succeeded;
     node.part = Part::kSucceeded;
   } else if (report.phase != NodePhase::kRunning) {
-    BreakForMembership(
-        absl::StrCat(node.identity.host, " (group rank ", node.group_rank,
-                     ") stopped its workers by itself"),
-        StopCause::kBroken);
+    BreakRound(absl::StrCat(node.identity.host, " (group rank ",
+                            node.group_rank, ") stopped its workers by itself"),
+               {.cause = StopCause::kBroken});
   }
 }
 
 void Job::On(const StreamClosed& event) {
-  LoseContender(event.stream);
-  Node* node = nodes_.FindByStream(event.stream);
+  const auto successor = state_.successors.find(event.stream);
+  if (successor != state_.successors.end()) {
+    Node* const holder = state_.nodes.Find(successor->second.node_id);
+    if (holder != nullptr && holder->contender == event.stream) {
+      holder->contender = 0;
+    }
+    state_.successors.erase(successor);
+  }
+  Node* node = state_.nodes.FindByStream(event.stream);
   if (node == nullptr) return;
   if (finished()) {
-    nodes_.SetStream(*node, 0);
+    state_.nodes.SetStream(*node, 0);
     return;
   }
   if (node->told.kind == DirectiveKind::kReleased) {
-    nodes_.Remove(*node, Membership::Memory::kReleased);
+    state_.nodes.Remove(*node, Membership::Memory::kReleased);
     return;
   }
-  ++wording_;
-  nodes_.SetStream(*node, 0);
-  node->broken_since = now_;
-  nodes_.SetDeadline(*node,
-                     std::min(node->deadline, now_ + spec_.reconnect_grace));
+  outbox_.Reword();
+  state_.nodes.SetStream(*node, 0);
+  node->broken_since = state_.now;
+  state_.nodes.SetDeadline(
+      *node,
+      std::min(node->deadline, state_.now + state_.spec.reconnect_grace));
 }
 
 void Job::On(const CancelAsked& event) {
   if (finished()) {
-    step_.refusal = absl::StrCat("the job is over: ", why_);
+    outbox_.RefuseRequest(absl::StrCat("the job is over: ", state_.why));
     return;
   }
   Cancel(event.reason, CancelWish());
 }
 
-void Job::CancelFrom(Node& node, const CancelWish& wish) {
-  const bool has_workers = node.part != Part::kNone;
-  if (preemption_.has_value() && wish.signal == SIGTERM) {
-    EndGrace(wish);
-  } else if (has_workers || phase_ == JobPhase::kGathering) {
-    Cancel(absl::StrCat(SignalName(wish.signal), " at ", node.identity.host),
-           wish);
-  } else if (!node.going) {
-    // SIGTERM or Ctrl-C at a spare ends only that spare.
-    node.going_why = SignalName(wish.signal);
-    LeaveOut(node);
-  }
-}
-
 void Job::On(const DrainAsked& event) {
-  Node* node = nodes_.FindByName(event.node);
+  Node* node = state_.nodes.FindByName(event.node);
   if (finished()) {
-    step_.refusal = "the job is over";
+    outbox_.RefuseRequest("the job is over");
     return;
   }
   if (node == nullptr) {
-    step_.refusal =
-        nodes_.HasHost(event.node)
+    outbox_.RefuseRequest(
+        state_.nodes.HasHost(event.node)
             ? absl::StrCat("several nodes are on the host ", event.node,
                            "; name one by its node id (launch status)")
             : absl::StrCat("no node of the job is called ", event.node,
                            ", nor is any on a host of that name (launch "
-                           "status)");
+                           "status)"));
     return;
   }
   if (node->going) return;
   int remain = 0;
-  for (const auto& [id, other] : nodes_.nodes()) {
+  for (const auto& [id, other] : state_.nodes.nodes()) {
     remain += other.going || &other == node ? 0 : 1;
   }
-  if (node->part != Part::kNone && remain < spec_.min_nodes) {
-    step_.refusal =
-        absl::StrCat("without ", event.node, " only ", remain,
-                     " nodes remain, and the job needs ", spec_.min_nodes);
+  if (node->part != Part::kNone && remain < state_.spec.min_nodes) {
+    outbox_.RefuseRequest(absl::StrCat("without ", event.node, " only ", remain,
+                                       " nodes remain, and the job needs ",
+                                       state_.spec.min_nodes));
     return;
   }
-  node->going_why = "drained by an operator";
-  LeaveOut(*node);
+  LeaveOut(*node, "drained by an operator");
 }
 
-void Job::LeaveOut(Node& node) {
-  nodes_.Update(node, [](Node& n) { n.going = true; });
-  ++wording_;
-  Note("leave", node.identity.node_id,
-       absl::StrCat(node.identity.host, " goes: ", node.going_why));
-  RememberDeparture(node, absl::StrCat("left: ", node.going_why));
-  if (phase_ == JobPhase::kRunning && node.part == Part::kSucceeded) {
+void Job::LeaveOut(Node& node, const std::string& why) {
+  node.going_why = why;
+  state_.nodes.Update(node, [](Node& n) { n.going = true; });
+  outbox_.Reword();
+  outbox_.Note("leave", node.identity.node_id,
+               absl::StrCat(node.identity.host, " goes: ", node.going_why));
+  state_.world.RememberDeparture(node.identity.node_id, node.group_rank,
+                                 absl::StrCat("left: ", node.going_why));
+  if (state_.phase == JobPhase::kRunning && node.part == Part::kSucceeded) {
     // The node's part of the round is done, so the others need not stop.
-    nodes_.Update(node, [](Node& n) { n.part = Part::kNone; });
-    Tell(node);
-  } else if (phase_ == JobPhase::kRunning && node.part != Part::kNone) {
-    BreakForMembership(
-        absl::StrCat(node.identity.host, " (group rank ", node.group_rank,
-                     ") goes: ", node.going_why),
-        StopCause::kAsked);
+    state_.nodes.Update(node, [](Node& n) { n.part = Part::kNone; });
+    outbox_.Tell(node);
+  } else if (state_.phase == JobPhase::kRunning && node.part != Part::kNone) {
+    BreakRound(absl::StrCat(node.identity.host, " (group rank ",
+                            node.group_rank, ") goes: ", why),
+               {.cause = StopCause::kAsked});
   } else {
-    Tell(node);
+    outbox_.Tell(node);
   }
 }
 
 void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   const Node lost = node;
-  ++wording_;
-  nodes_.Remove(node, node.going && memory == Membership::Memory::kMayReturn
+  outbox_.Reword();
+  state_.nodes.Remove(node,
+                      node.going && memory == Membership::Memory::kMayReturn
                           ? Membership::Memory::kReleased
                           : memory);
-  Note("lost", lost.identity.node_id,
-       absl::StrCat(lost.identity.host, " is lost: ", why));
-  RememberDeparture(lost, absl::StrCat("lost: ", why));
+  outbox_.Note("lost", lost.identity.node_id,
+               absl::StrCat(lost.identity.host, " is lost: ", why));
+  state_.world.RememberDeparture(lost.identity.node_id, lost.group_rank,
+                                 absl::StrCat("lost: ", why));
   if (lost.contender != 0) {
-    successors_.erase(lost.contender);
-    TellStream(lost.contender, DirectiveKind::kWait, "joining");
+    state_.successors.erase(lost.contender);
+    outbox_.TellStream(lost.contender, DirectiveKind::kWait, "joining");
   }
   if (lost.part == Part::kNone || lost.part == Part::kSucceeded) return;
   Failure failure;
@@ -399,97 +470,112 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   failure.group_rank = lost.group_rank;
   failure.pid = lost.identity.pid;
   failure.message = why;
-  if (phase_ == JobPhase::kStopping) {
-    if (lost.part != Part::kStopped) --world_.unstopped;
-    if (ExplainsBreak(lost)) BlameLoss(failure);
+  const std::string text = absl::StrCat(lost.identity.host, " (group rank ",
+                                        lost.group_rank, ") was lost: ", why);
+  if (state_.phase == JobPhase::kStopping) {
+    if (lost.part != Part::kStopped) --state_.world.unstopped;
+    if (state_.blame.LossExplains(lost, state_.now)) {
+      // A loss, as a change of membership, spends no restart.
+      state_.blame.MoveToLoss(failure);
+      Excuse(failure.node_id, text);
+    }
     return;
   }
-  if (lost.part == Part::kAssigned) --world_.unstarted;
-  failures_.Add(failure);
-  BreakForMembership(absl::StrCat(lost.identity.host, " (group rank ",
-                                  lost.group_rank, ") was lost: ", why),
-                     StopCause::kBroken);
-}
-
-void Job::RememberDeparture(const Node& node, const std::string& how) {
-  if (node.group_rank < 0 || node.group_rank >= world_.size()) return;
-  World::Member& member = world_.members[node.group_rank];
-  if (member.node_id != node.identity.node_id) return;
-  if (member.departure.empty()) member.departure = how;
+  if (lost.part == Part::kAssigned) --state_.world.unstarted;
+  state_.blame.Add(failure);
+  BreakRound(text, {.cause = StopCause::kBroken});
 }
 
 bool Job::OwesVerdict() const {
-  return std::any_of(
-      nodes_.nodes().begin(), nodes_.nodes().end(), [this](const auto& entry) {
-        return finished() && entry.second.told.kind != DirectiveKind::kFinished;
-      });
+  return std::any_of(state_.nodes.nodes().begin(), state_.nodes.nodes().end(),
+                     [this](const auto& entry) {
+                       return finished() && entry.second.told.kind !=
+                                                DirectiveKind::kFinished;
+                     });
 }
 
-void Job::Note(std::string kind, const std::string& node_id,
-               std::string reason) {
-  step_.decisions.push_back(
-      {std::move(kind), round_, node_id, std::move(reason)});
-}
-
-std::optional<Instant> Job::NextDeadline() const {
-  std::optional<Instant> deadline = PhaseDeadline();
-  if (finished()) return deadline;
-  std::optional<Instant> lease = nodes_.FirstDeadline();
-  if (lease.has_value() && (!deadline.has_value() || *lease < *deadline)) {
-    deadline = lease;
+Node* Job::Contend(Node& holder, StreamId stream, const Report& report) {
+  if (holder.stream == 0) {
+    // The holder is disconnected and its successor is here, so there is no need
+    // to wait for the lease.
+    Lose(holder, "its agent was started anew", Membership::Memory::kSuperseded);
+    return Admit(stream, report);
   }
-  return deadline;
-}
-
-JobStatus Job::Status(Instant now) const {
-  JobStatus status;
-  status.run_id = run_id_;
-  status.spec = spec_;
-  status.spec.command.clear();  // it may hold secrets
-  status.phase = phase_;
-  status.reason = phase_ == JobPhase::kGathering ? WaitReason(nullptr) : why_;
-  if (!finished()) absl::StrAppend(&status.reason, SuccessorsText());
-  status.round = round_;
-  status.restarts_used = restarts_used_;
-  if (phase_ == JobPhase::kRunning || phase_ == JobPhase::kStopping) {
-    status.world_size = world_.world_size;
-    status.master_address = world_.master_address;
-    status.master_port = world_.master_port;
+  if (holder.contender == 0) {
+    holder.proved_alive = false;
+    holder.proof_of_life = outbox_.Renew(holder);
   }
-  if (preemption_.has_value()) {
-    status.preemption = preemption_->notice;
-    status.preemption->left =
-        std::max(preemption_->deadline - now, Duration::zero());
+  if (holder.contender_incarnation != report.node.incarnation) {
+    holder.contender_incarnation = report.node.incarnation;
+    holder.contended_since = state_.now;
   }
-  status.age = now - born_;
-  status.phase_age = now - phase_since_;
-  for (const auto& [id, node] : nodes_.nodes()) {
-    NodeStatus one;
-    one.node = node.identity;
-    one.phase = node.phase;
-    one.round = node.round;
-    if (node.part != Part::kNone) one.group_rank = node.group_rank;
-    one.connected = node.stream != 0;
-    one.draining = node.going;
-    one.silent_for = now - node.heard;
-    one.health = node.health;
-    one.unhealthy = node.unhealthy;
-    if (node.part != Part::kNone && node.round == round_) {
-      one.progress = node.progress;
-      for (WorkerProgress& worker : one.progress) {
-        worker.silent_for += one.silent_for;
-      }
+  if (holder.contender != stream) state_.successors.erase(holder.contender);
+  holder.contender = stream;
+  state_.nodes.Hear(report.node, report.sequence);
+  const bool waits =
+      report.waits_for_place &&
+      state_.now < holder.contended_since + state_.spec.join_timeout;
+  if (waits) {
+    const bool is_new =
+        state_.successors
+            .insert_or_assign(
+                stream, Successor{holder.identity.node_id, report.node.host})
+            .second;
+    if (is_new) {
+      outbox_.Note("successor", holder.identity.node_id,
+                   absl::StrCat(report.node.host, ", process ", report.node.pid,
+                                ", waits for the end of ", HeldBy(holder)));
     }
-    status.nodes.push_back(std::move(one));
+  } else {
+    state_.successors.erase(stream);
   }
-  std::stable_sort(status.nodes.begin(), status.nodes.end(),
-                   [](const NodeStatus& a, const NodeStatus& b) {
-                     constexpr int kLast = 1 << 30;
-                     return a.group_rank.value_or(kLast) <
-                            b.group_rank.value_or(kLast);
-                   });
-  status.verdict = verdict_;
-  return status;
+  outbox_.TellStream(
+      stream, DirectiveKind::kWait,
+      absl::StrCat("node ", holder.identity.node_id, " is held by ",
+                   HeldBy(holder),
+                   waits && holder.proved_alive
+                       ? ", which is alive; this node takes its place when "
+                         "that has ended"
+                       : "; waiting for a sign of life from it"));
+  return nullptr;
+}
+
+// After a standstill of the coordinator, messages of the nodes may still be
+// unread, or the nodes stood still as well. So every lease begins anew, and the
+// phase's limit is postponed by a lease. This happens only once for each
+// silence and each phase: on a machine so busy that every step is late, a node
+// that is gone is still lost.
+void Job::ForgiveSilence(std::optional<Instant> due) {
+  if (!due.has_value() || state_.now <= *due + kMaxLate) return;
+  for (auto& [id, node] : state_.nodes.nodes()) {
+    if (node.forgiven) continue;
+    node.forgiven = true;
+    const bool broken = node.stream == 0;
+    state_.nodes.SetDeadline(
+        node, state_.now + (broken ? std::min(state_.spec.reconnect_grace,
+                                              state_.spec.lease())
+                                   : state_.spec.lease()));
+  }
+  state_.blame.ForgiveStandstill(*due, state_.now);
+  state_.clock.Postpone(state_.now, PhaseLimit(state_), state_.spec.lease());
+}
+
+void Job::ExpireLeases() {
+  if (finished()) return;
+  for (Node* node = state_.nodes.FirstToExpire();
+       node != nullptr && node->deadline <= state_.now;
+       node = state_.nodes.FirstToExpire()) {
+    const double silent = ToSeconds(state_.now - node->heard);
+    const std::string why =
+        node->stream == 0
+            ? absl::StrCat(
+                  "its connection broke and it did not come back "
+                  "within ",
+                  ToSeconds(state_.spec.reconnect_grace), " s")
+            : absl::StrCat("its agent has been silent for ", silent,
+                           " s (lease ", ToSeconds(state_.spec.lease()), " s)");
+    Lose(*node, why, Membership::Memory::kMayReturn);
+  }
 }
 
 }  // namespace muster::rendezvous

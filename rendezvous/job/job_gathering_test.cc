@@ -1,6 +1,8 @@
 // Gathering: how long the job waits for which nodes, and the reasons shown to
 // waiting nodes.
-
+// Ranks and the master over several rounds.
+// Scaling up: waiting nodes are let in.
+// Unhealthy nodes are kept out, and let in once they are healthy.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -347,6 +349,359 @@ TEST(JobGathering, ANodeOfAnotherRunDoesNotChangeTheTagOfOneThatHasBegun) {
   ASSERT_EQ(job.told("a").place.round, 10);
   EXPECT_EQ(job.told("a").place.run_tag, "own-tag");
   EXPECT_EQ(job.told("b").place.run_tag, "own-tag");
+}
+
+// Breaks the stream of `name`, which does not return, and stops the other
+// members.
+void LoseForGood(JobFixture& job, const std::string& name) {
+  job.BreakStream(name);
+  job.Wait(milliseconds(500));
+  job.AllStop();
+}
+
+TEST(JobStickyRanks, AReplacementTakesTheHole) {
+  JobFixture job(QuickSpec(3, 3));
+  job.StartAll({"b", "c", "d"});
+  job.Join("a");  // a spare that sorts first by name
+  LoseForGood(job, "c");
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_THAT(job.World(), ElementsAre("b", "a", "d"));
+}
+
+TEST(JobStickyRanks, TheMasterFollowsRankZero) {
+  JobFixture job(QuickSpec(2, 3));
+  job.StartAll({"a", "b", "c"});
+  EXPECT_EQ(job.told("b").place.master_address, "10.0.0.1");
+  LoseForGood(job, "a");
+  EXPECT_THAT(job.World(), ElementsAre("c", "b"));
+  for (const char* name : {"b", "c"}) {
+    EXPECT_EQ(job.told(name).place.master_address, "10.0.0.3");
+    EXPECT_EQ(job.told(name).place.master_port,
+              job.agent("c").report.offered_master_port);
+  }
+  EXPECT_EQ(job.status().master_address, "10.0.0.3");
+}
+
+TEST(JobStickyRanks, TheMasterPortIsTheOneOfferedLast) {
+  JobSpec spec = QuickSpec(2, 2);
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  job.agent("a").report.offered_master_port = 31000;
+  job.Fails("b", ExitedWith(2, 1));
+  job.AllStop();
+  EXPECT_EQ(job.told("b").place.master_port, 31000);
+}
+
+TEST(JobStickyRanks, TheNcclIdIsRankZerosAndServesOneWorld) {
+  JobSpec spec = QuickSpec(2, 2);
+  spec.max_restarts = 2;
+  JobFixture job(spec);
+  job.Create("a").report.offered_nccl_id = "id-a1";
+  job.Create("b").report.offered_nccl_id = "id-b1";
+  job.StartAll({"a", "b"});
+  EXPECT_EQ(job.told("a").place.nccl_id, "id-a1");
+  EXPECT_EQ(job.told("b").place.nccl_id, "id-a1");
+  job.Fails("b", ExitedWith(2, 1));
+  job.AllStop();
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_EQ(job.told("b").place.nccl_id, "") << "it would be used twice";
+  job.Runs("a");
+  job.Runs("b");
+  job.agent("a").report.offered_nccl_id = "id-a2";
+  job.Fails("b", ExitedWith(2, 1));
+  job.AllStop();
+  EXPECT_EQ(job.told("b").place.nccl_id, "id-a2");
+}
+
+// An earlier coordinator may have given the id to a round that the node never
+// heard of.
+TEST(JobStickyRanks, AnNcclIdThatANodeBringsAlongIsNotUsed) {
+  JobFixture job(QuickSpec(2, 2));
+  job.Create("a").report.offered_nccl_id = "id-a1";
+  job.agent("a").report.sequence = 7;
+  job.StartAll({"a", "b"});
+  EXPECT_EQ(job.told("b").place.nccl_id, "");
+  job.agent("a").report.offered_nccl_id = "id-a2";
+  job.Fails("b", ExitedWith(2, 1));
+  job.AllStop();
+  EXPECT_EQ(job.told("b").place.nccl_id, "id-a2");
+}
+
+TEST(JobStickyRanks, ARestartedAgentGetsItsRankBack) {
+  JobFixture job(QuickSpec(3, 3));
+  job.StartAll({"a", "b", "c"});
+  LoseForGood(job, "a");
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Restart("a");
+  EXPECT_THAT(job.World(), ElementsAre("a", "b", "c"));
+}
+
+TEST(JobStickyRanks, SurvivorsAreKeptBeforeNewComers) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"x", "y"});
+  job.Join("a");
+  job.Join("b");
+  job.Fails("x", ExitedWith(0, 1));
+  job.AllStop();
+  job.Idle("x");
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_THAT(job.World(), ElementsAre("x", "y"));
+}
+
+TEST(JobScaling, AWaitingNodeIsLetInAfterTheCoolDown) {
+  JobSpec spec = QuickSpec(1, 3);
+  spec.last_call = Duration::zero();
+  JobFixture job(spec);
+  job.StartAll({"a"});
+  job.Join("b");
+  EXPECT_EQ(job.told("b").reason,
+            "round 1 runs with 1 of up to 3 nodes; this node is let in at the "
+            "next round");
+  job.Wait(milliseconds(4999));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  job.Wait(milliseconds(1));
+  EXPECT_EQ(job.Decided("break"),
+            "round 1 is broken: 1 node waited to be let in");
+  EXPECT_EQ(job.told("a").stop.cause, StopCause::kAsked);
+  job.Idle("a");
+  EXPECT_THAT(job.World(), ElementsAre("a", "b"));
+  EXPECT_EQ(job.told("a").place.restart_count, 0);
+}
+
+TEST(JobScaling, AtOnceWhereTheRoundHasRunLongEnough) {
+  JobSpec spec = QuickSpec(1, 3);
+  spec.last_call = Duration::zero();
+  JobFixture job(spec);
+  job.StartAll({"a"});
+  job.Wait(seconds(30));
+  job.Join("b");
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+}
+
+TEST(JobScaling, NeverMeansUntilTheRoundBreaksForAnotherCause) {
+  JobSpec spec = QuickSpec(1, 3);
+  spec.last_call = Duration::zero();
+  spec.scale_up = ScaleUp::kNever;
+  JobFixture job(spec);
+  job.StartAll({"a"});
+  job.Join("b");
+  EXPECT_THAT(job.told("b").reason, HasSubstr("--scale-up=never"));
+  job.Wait(seconds(60));
+  EXPECT_EQ(job.round(), 1);
+  job.Fails("a", ExitedWith(0, 1));
+  job.Idle("a");
+  EXPECT_THAT(job.World(), ElementsAre("a", "b"));
+}
+
+TEST(JobScaling, NotWhereTheWorldIsFull) {
+  JobFixture job(QuickSpec(1, 1));
+  job.StartAll({"a"});
+  job.Join("b");
+  job.Wait(seconds(60));
+  EXPECT_EQ(job.round(), 1);
+}
+
+TEST(JobScaling, NotWhereSomebodyHasSucceededAlready) {
+  JobSpec spec = QuickSpec(2, 3);
+  JobFixture job(spec);
+  job.Join("a");
+  job.Join("b");
+  job.Wait(seconds(4));
+  job.Runs("a");
+  job.Runs("b");
+  job.Join("c");
+  job.Succeeds("a");
+  job.Wait(seconds(60));
+  EXPECT_EQ(job.round(), 1);
+  job.Succeeds("b");
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
+}
+
+TEST(JobScaling, NotForOneThatIsGone) {
+  JobSpec spec = QuickSpec(1, 3);
+  spec.last_call = Duration::zero();
+  JobFixture job(spec);
+  job.StartAll({"a"});
+  job.Join("b");
+  job.BreakStream("b");
+  job.Wait(seconds(60));
+  EXPECT_EQ(job.round(), 1);
+}
+
+TEST(JobScaling, OneToThreeInTwoSteps) {
+  JobSpec spec = QuickSpec(1, 3);
+  spec.last_call = Duration::zero();
+  JobFixture job(spec);
+  job.StartAll({"a"});
+  for (const char* name : {"b", "c"}) {
+    job.Join(name);
+    job.Wait(seconds(5));
+    job.AllStop();
+    for (const std::string& member : job.World()) job.Runs(member);
+  }
+  EXPECT_EQ(job.round(), 3);
+  EXPECT_THAT(job.World(), ElementsAre("a", "b", "c"));
+  EXPECT_EQ(job.status().restarts_used, 0);
+}
+
+void Found(JobFixture& job, const std::string& name, Health health,
+           const std::string& unhealthy = "") {
+  Report& report = job.agent(name).report;
+  report.health = health;
+  report.unhealthy = unhealthy;
+  job.Report(name);
+}
+
+void JoinUnhealthy(JobFixture& job, const std::string& name,
+                   const std::string& unhealthy) {
+  Report& report = job.Create(name).report;
+  report.health = Health::kUnhealthy;
+  report.unhealthy = unhealthy;
+  job.Join(name);
+}
+
+TEST(JobHealth, AnUnhealthyNodeIsKeptOutAndNamed) {
+  JobFixture job(QuickSpec(2, 2));
+  job.Join("a");
+  JoinUnhealthy(job, "b", "no disk");
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  EXPECT_EQ(job.told("b").kind, DirectiveKind::kWait);
+  EXPECT_EQ(job.told("b").reason,
+            "this node is not let in: no disk; it is looked at again and "
+            "again (1 of 2 nodes here, waiting for 1 more)");
+  job.Report("a");
+  EXPECT_THAT(job.told("a").reason, HasSubstr("1 of 2 nodes here"));
+  EXPECT_THAT(job.told("a").reason, HasSubstr("unhealthy: b (no disk)"));
+  EXPECT_EQ(job.Decided("unhealthy"), "b is kept out: no disk");
+  EXPECT_EQ(job.status().nodes[1].health, Health::kUnhealthy);
+  EXPECT_EQ(job.status().nodes[1].unhealthy, "no disk");
+}
+
+TEST(JobHealth, TheUnhealthyHearOfEachOther) {
+  JobFixture job(QuickSpec(3, 3));
+  JoinUnhealthy(job, "a", "no disk");
+  JoinUnhealthy(job, "b", "no GPU");
+  EXPECT_THAT(job.told("b").reason, AllOf(HasSubstr("unhealthy: a (no disk)"),
+                                          Not(HasSubstr("b ("))));
+}
+
+TEST(JobHealth, WhoWaitsForItsOwnCheckIsTold) {
+  JobFixture job(QuickSpec(2, 2));
+  job.Create("a").report.health = Health::kUnchecked;
+  job.Join("a");
+  EXPECT_EQ(job.told("a").reason,
+            "this node is being checked (0 of 2 nodes here, waiting for 2 "
+            "more)");
+  Found(job, "a", Health::kHealthy);
+  EXPECT_EQ(job.told("a").reason, "1 of 2 nodes here, waiting for 1 more");
+}
+
+TEST(JobHealth, WhoIsStillBeingCheckedHasCome) {
+  JobFixture job(QuickSpec(1, 1));
+  job.Create("a").report.health = Health::kUnchecked;
+  job.Join("a");
+  job.Wait(seconds(60));
+  ASSERT_EQ(job.kind("a"), DirectiveKind::kFinished);
+  EXPECT_THAT(job.told("a").verdict.reason, HasSubstr("came and were found"));
+}
+
+TEST(JobHealth, ALaterSuccessLetsItIn) {
+  JobFixture job(QuickSpec(2, 2));
+  job.Join("a");
+  JoinUnhealthy(job, "b", "no disk");
+  Found(job, "b", Health::kHealthy);
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kRun);
+  EXPECT_EQ(job.Decided("healthy"), "b is healthy again");
+}
+
+TEST(JobHealth, TheJoinTimeOutNamesIt) {
+  JobFixture job(QuickSpec(2, 2));
+  job.Join("a");
+  JoinUnhealthy(job, "b", "no disk");
+  job.Wait(seconds(60));
+  ASSERT_EQ(job.kind("a"), DirectiveKind::kFinished);
+  EXPECT_EQ(job.told("a").verdict.outcome, Outcome::kTimedOut);
+  EXPECT_EQ(
+      job.told("a").verdict.reason,
+      "only 1 of at least 2 nodes came and were found healthy within 60 s; "
+      "unhealthy: b (no disk)");
+}
+
+TEST(JobHealth, OfManyOnlySomeAreNamed) {
+  JobFixture job(QuickSpec(20, 20));
+  for (int i = 10; i < 25; ++i) {
+    JoinUnhealthy(job, "n" + std::to_string(i), "no disk");
+  }
+  EXPECT_THAT(job.status().reason, HasSubstr("n17 (no disk), …"));
+  EXPECT_THAT(job.status().reason, Not(HasSubstr("n18")));
+}
+
+TEST(JobHealth, AnUnhealthySpareDoesNotBreakTheRound) {
+  JobFixture job(QuickSpec(1, 2));
+  job.Join("a");
+  job.Wait(seconds(4));
+  job.Runs("a");
+  JoinUnhealthy(job, "b", "no disk");
+  job.Wait(seconds(10));
+  EXPECT_EQ(job.round(), 1);
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  Found(job, "b", Health::kHealthy);
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.Idle("a");
+  EXPECT_THAT(job.World(), ElementsAre("a", "b"));
+}
+
+// A node that runs workers keeps running, whatever health it reports.
+TEST(JobHealth, IsLookedAtBetweenRoundsOnly) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  Found(job, "b", Health::kUnhealthy, "no disk");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
+// Without waiting for a check of 5 s, each restart would lose the nodes whose
+// check ends last.
+TEST(JobHealth, WhoIsBeingCheckedIsWaitedFor) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  ASSERT_THAT(job.World(), ElementsAre("a", "b"));
+  job.agent("a").report.health = Health::kUnchecked;
+  job.agent("b").report.health = Health::kUnchecked;
+  job.Fails("b", ExitedWith(2, 1));
+  job.Idle("a");
+  job.Idle("b");
+  Found(job, "a", Health::kHealthy);
+  job.Wait(seconds(5));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  Found(job, "b", Health::kHealthy);
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_THAT(job.World(), ElementsAre("a", "b"));
+}
+
+TEST(JobHealth, WhoIsFoundUnhealthyIsNotWaitedFor) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.agent("a").report.health = Health::kUnchecked;
+  job.agent("b").report.health = Health::kUnchecked;
+  job.Fails("b", ExitedWith(2, 1));
+  job.Idle("a");
+  job.Idle("b");
+  Found(job, "b", Health::kUnhealthy, "no disk");
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  Found(job, "a", Health::kHealthy);
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_THAT(job.World(), ElementsAre("a"));
+}
+
+TEST(JobHealth, TheJoinTimeOutWaitsForNoCheck) {
+  JobFixture job(QuickSpec(1, 2));
+  job.Create("b").report.health = Health::kUnchecked;
+  job.Join("a");
+  job.Join("b");
+  job.Wait(seconds(59));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Wait(seconds(1));
+  EXPECT_THAT(job.World(), ElementsAre("a"));
 }
 
 }  // namespace

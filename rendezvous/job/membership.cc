@@ -15,7 +15,28 @@ constexpr size_t kMaxPast = 4096;
 
 }  // namespace
 
+bool Node::ready() const { return present() && health == Health::kHealthy; }
+
+bool Node::being_checked() const {
+  return present() && health == Health::kUnchecked;
+}
+
+bool Node::kept_out() const {
+  return present() && health == Health::kUnhealthy;
+}
+
+bool Node::present() const {
+  return stream != 0 && !going && part == Part::kNone &&
+         seen >= must_have_seen &&
+         (phase == NodePhase::kIdle || phase == NodePhase::kSucceeded);
+}
+
 Node* Membership::Find(const std::string& node_id) {
+  auto found = nodes_.find(node_id);
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+const Node* Membership::Find(const std::string& node_id) const {
   auto found = nodes_.find(node_id);
   return found == nodes_.end() ? nullptr : &found->second;
 }

@@ -1,14 +1,178 @@
 #include "rendezvous/job/rank_assignment.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "rendezvous/job/mover_queue.h"
-#include "rendezvous/job/natural_order.h"
-#include "rendezvous/job/topology_groups.h"
 
 namespace muster::rendezvous {
+namespace {
+
+// The groups of nodes by their topology keys, outermost level first. At each
+// level, nodes whose keys are equal down to that level form a group. A node
+// without a key at a level belongs to no group of that level. Pure.
+class TopologyGroups {
+ public:
+  // `keys[i]` are the keys of node i.
+  explicit TopologyGroups(const std::vector<std::vector<std::string>>& keys);
+
+  size_t nodes() const { return groups_.size(); }
+  // The number of topology keys of `node`.
+  size_t DepthOf(size_t node) const { return groups_[node].size(); }
+  // The group of `node` at `level`, which must be less than its depth. Group
+  // numbers are unique over all levels.
+  size_t GroupOf(size_t node, size_t level) const {
+    return groups_[node][level];
+  }
+  size_t groups() const { return group_count_; }
+
+ private:
+  std::vector<std::vector<size_t>> groups_;
+  size_t group_count_ = 0;
+};
+
+// The nodes that need a free rank, each taken once. If ranks are filled one
+// after another and each Take names the neighbours, the nodes of one topology
+// group get adjacent ranks, at every level. Pure.
+class MoverQueue {
+ public:
+  // `groups` must outlive this object. `movers` are indices of nodes in
+  // `groups`, in order of preference.
+  MoverQueue(const TopologyGroups* groups, const std::vector<size_t>& movers);
+
+  // Removes and returns the mover that shares the most topology levels with one
+  // of the two neighbours; on a tie `left` wins. Among equal movers, and if
+  // none shares a level, returns the first in order of preference. Requires
+  // that a mover is left.
+  size_t Take(std::optional<size_t> left, std::optional<size_t> right);
+
+ private:
+  // Movers in order of preference. All before index `next` are taken; later
+  // ones may be taken too.
+  struct Line {
+    std::vector<size_t> movers;
+    size_t next = 0;
+  };
+  struct Found {
+    size_t shared = 0;
+    size_t mover = 0;
+  };
+  std::optional<size_t> First(Line& line) const;
+  std::optional<Found> Near(std::optional<size_t> neighbour);
+
+  const TopologyGroups* const groups_;
+  Line all_;
+  std::vector<Line> of_group_;
+  std::vector<char> taken_;  // by node
+};
+
+TopologyGroups::TopologyGroups(
+    const std::vector<std::vector<std::string>>& keys) {
+  constexpr size_t kNoGroup = static_cast<size_t>(-1);
+  // Group numbers by outer group and key: equal keys in different outer groups
+  // are different switches.
+  std::map<std::pair<size_t, std::string>, size_t> numbers;
+  for (const std::vector<std::string>& node : keys) {
+    std::vector<size_t>& own = groups_.emplace_back();
+    size_t outer = kNoGroup;
+    for (const std::string& key : node) {
+      outer = numbers.try_emplace({outer, key}, numbers.size()).first->second;
+      own.push_back(outer);
+    }
+  }
+  group_count_ = numbers.size();
+}
+
+MoverQueue::MoverQueue(const TopologyGroups* groups,
+                       const std::vector<size_t>& movers)
+    : groups_(groups), of_group_(groups->groups()), taken_(groups->nodes()) {
+  all_.movers = movers;
+  for (const size_t mover : movers) {
+    for (size_t level = 0; level < groups->DepthOf(mover); ++level) {
+      of_group_[groups->GroupOf(mover, level)].movers.push_back(mover);
+    }
+  }
+}
+
+std::optional<size_t> MoverQueue::First(Line& line) const {
+  while (line.next < line.movers.size() && taken_[line.movers[line.next]]) {
+    ++line.next;
+  }
+  if (line.next == line.movers.size()) return std::nullopt;
+  return line.movers[line.next];
+}
+
+std::optional<MoverQueue::Found> MoverQueue::Near(
+    std::optional<size_t> neighbour) {
+  if (!neighbour) return std::nullopt;
+  for (size_t shared = groups_->DepthOf(*neighbour); shared > 0; --shared) {
+    const std::optional<size_t> mover =
+        First(of_group_[groups_->GroupOf(*neighbour, shared - 1)]);
+    if (mover) return Found{shared, *mover};
+  }
+  return std::nullopt;
+}
+
+size_t MoverQueue::Take(std::optional<size_t> left,
+                        std::optional<size_t> right) {
+  std::optional<Found> best = Near(left);
+  const std::optional<Found> other = Near(right);
+  if (other && (!best || other->shared > best->shared)) best = other;
+  const size_t mover = best ? best->mover : First(all_).value();
+  taken_[mover] = 1;
+  return mover;
+}
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// The end of the run of digits that starts at `from`.
+size_t RunEnd(const std::string& text, size_t from) {
+  while (from < text.size() && IsDigit(text[from])) ++from;
+  return from;
+}
+
+size_t SkipZeros(const std::string& text, size_t from, size_t end) {
+  while (from < end && text[from] == '0') ++from;
+  return from;
+}
+
+}  // namespace
+
+int CompareNaturally(const std::string& a, const std::string& b) {
+  size_t i = 0;
+  size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!IsDigit(a[i]) || !IsDigit(b[j])) {
+      if (a[i] != b[j]) {
+        return static_cast<unsigned char>(a[i]) <
+                       static_cast<unsigned char>(b[j])
+                   ? -1
+                   : 1;
+      }
+      ++i;
+      ++j;
+      continue;
+    }
+    const size_t a_end = RunEnd(a, i);
+    const size_t b_end = RunEnd(b, j);
+    i = SkipZeros(a, i, a_end);
+    j = SkipZeros(b, j, b_end);
+    // Without leading zeros, the longer number is greater; numbers of equal
+    // length compare digit by digit.
+    if (a_end - i != b_end - j) return a_end - i < b_end - j ? -1 : 1;
+    const int order = a.compare(i, a_end - i, b, j, b_end - j);
+    if (order != 0) return order;
+    i = a_end;
+    j = b_end;
+  }
+  if (i < a.size()) return 1;
+  if (j < b.size()) return -1;
+  return a.size() != b.size() ? (a.size() < b.size() ? -1 : 1) : a.compare(b);
+}
+
 namespace {
 
 // Absent numbers sort after all others.

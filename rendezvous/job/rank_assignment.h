@@ -11,6 +11,13 @@
 
 namespace muster::rendezvous {
 
+// Compares `a` and `b` for sorting; returns a number below, equal to or above
+// 0. Digit runs compare as numbers of any length, so that node2 sorts before
+// node10 (plain string order scatters a ring's neighbours over the machine
+// room: pytorch/pytorch#191190). Only equal strings compare equal: node02 sorts
+// after node2.
+int CompareNaturally(const std::string& a, const std::string& b);
+
 // A node that could have a place in the next world.
 struct Candidate {
   const NodeIdentity* identity = nullptr;

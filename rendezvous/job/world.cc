@@ -22,6 +22,14 @@ Place World::PlaceOf(int group_rank, int round) const {
   return place;
 }
 
+void World::RememberDeparture(const std::string& node_id, int group_rank,
+                              const std::string& how) {
+  if (group_rank < 0 || group_rank >= size()) return;
+  Member& member = members[group_rank];
+  if (member.node_id != node_id) return;
+  if (member.departure.empty()) member.departure = how;
+}
+
 World LayOut(const std::vector<const NodeIdentity*>& by_group_rank) {
   World world;
   std::map<std::string, int> role_sizes;

@@ -39,6 +39,11 @@ struct World {
 
   int size() const { return static_cast<int>(members.size()); }
   Place PlaceOf(int group_rank, int round) const;
+  // Keeps for the verdict how a member left or was lost; no effect if the node
+  // is not the member of that group rank. The first departure holds: a node
+  // that leaves is lost as well, later.
+  void RememberDeparture(const std::string& node_id, int group_rank,
+                         const std::string& how);
 };
 
 // Builds a world of these members with rank offsets and role ranks. The caller

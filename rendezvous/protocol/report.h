@@ -18,6 +18,12 @@ namespace muster::rendezvous {
 // peer would misread. Peers with unequal versions refuse each other.
 inline constexpr int kProtocolVersion = 2;
 
+// Limit of run ids, node ids, host names, addresses and roles.
+inline constexpr size_t kMaxNameBytes = 256;
+// Limits of NodeIdentity::slots and the number of NodeIdentity::topology.
+inline constexpr int kMaxSlots = 65536;
+inline constexpr int kMaxTopologyKeys = 16;
+
 // Limit of NodeIdentity::binding.
 inline constexpr size_t kMaxBindingBytes = 200;
 

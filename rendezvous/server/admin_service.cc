@@ -8,6 +8,7 @@
 
 #include "proto/admin.grpc.pb.h"
 #include "rendezvous/grpc/grpc_status.h"
+#include "rendezvous/protocol/report.h"
 #include "rendezvous/server/peer_ip.h"
 #include "rendezvous/server/watch_stream.h"
 #include "rendezvous/version.h"

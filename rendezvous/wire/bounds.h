@@ -5,15 +5,12 @@
 
 namespace muster::rendezvous {
 
-// Limits for messages from outside, in addition to those of the plain types
-// (rendezvous/protocol/failure.h).
-inline constexpr size_t kMaxNameBytes = 256;    // ids, hosts, addresses, roles
+// Limits of messages from outside. Limits that the plain types have as well
+// stand beside those types: rendezvous/protocol/report.h and failure.h.
 inline constexpr size_t kMaxNcclIdBytes = 256;  // 128 bytes as digits
 inline constexpr size_t kMaxPathBytes = 4096;   // PATH_MAX
 inline constexpr size_t kMaxRunTagBytes = 64;
 inline constexpr size_t kMaxReasonBytes = 4096;
-inline constexpr int kMaxTopologyKeys = 16;
-inline constexpr int kMaxSlots = 65536;
 inline constexpr int kMaxPort = 65535;
 inline constexpr int kMaxSignal = 64;  // SIGRTMAX
 inline constexpr int kMaxExitCode = 255;

@@ -1,6 +1,7 @@
 #include "rendezvous/wire/directive_wire.h"
 
 #include "proto/coordinator.pb.h"
+#include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/bounds.h"
 #include "rendezvous/wire/node_state_wire.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "proto/coordinator.pb.h"
+#include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounds.h"
 
 namespace muster::rendezvous {

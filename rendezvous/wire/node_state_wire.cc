@@ -1,6 +1,7 @@
 #include "rendezvous/wire/node_state_wire.h"
 
 #include "proto/coordinator.pb.h"
+#include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounds.h"
 
 namespace muster::rendezvous {

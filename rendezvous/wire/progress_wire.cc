@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proto/coordinator.pb.h"
+#include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounds.h"
 
 namespace muster::rendezvous {

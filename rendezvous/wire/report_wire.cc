@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proto/coordinator.pb.h"
+#include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounds.h"
 #include "rendezvous/wire/failure_wire.h"
 #include "rendezvous/wire/node_state_wire.h"

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "proto/coordinator.pb.h"
+#include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounds.h"
 #include "rendezvous/wire/testing/full_messages.h"
 

@@ -1,6 +1,7 @@
 #include "rendezvous/wire/status_wire.h"
 
 #include "proto/admin.pb.h"
+#include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/bounds.h"
 #include "rendezvous/wire/node_state_wire.h"

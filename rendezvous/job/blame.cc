@@ -1,0 +1,224 @@
+#include "rendezvous/job/blame.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+
+namespace muster::rendezvous {
+namespace {
+
+// In lower case. PyTorch: DistError and its subclasses; the others: Gloo, the
+// c10d store and sockets.
+constexpr std::string_view kPhrases[] = {
+    "connection closed",
+    "connection reset",
+    "connection refused",
+    "connection aborted",
+    "connection timed out",
+    "closed its connection",
+    "connectionerror",
+    "connectionreseterror",
+    "connectionrefusederror",
+    "brokenpipeerror",
+    "broken pipe",
+    "connectionabortederror",
+    "disterror",
+    "distbackenderror",
+    "distnetworkerror",
+    "diststoreerror",
+    "nccl",
+    "gloo",
+    "socket timeout",
+    "watchdog caught",
+    "remote process exited",
+    "no route to host",
+    "network is unreachable",
+};
+
+// Whether `cause` may follow from an exception that a worker raised before.
+// A failed exit is explained by an earlier exception on the same node. Clocks
+// of two nodes cannot be compared, so on another node the exception explains
+// only a broken connection. SIGABRT is how PyTorch's watchdog ends a worker.
+bool MayFollow(const Failure& cause, const std::string& raised_on) {
+  const bool same_node = cause.node_id == raised_on;
+  if (cause.kind == FailureKind::kSignal) {
+    return same_node && cause.signal == SIGABRT;
+  }
+  return cause.kind == FailureKind::kExitCode &&
+         (same_node || IsCommunicationError(cause.message));
+}
+
+}  // namespace
+
+void FailureLog::Clear() { *this = FailureLog(); }
+
+void FailureLog::Add(const Failure& failure) {
+  if (!cause_.has_value() && failure.kind != FailureKind::kStoppedByUs) {
+    cause_ = failure;
+  } else if (static_cast<int>(collateral_.size()) < kMaxCollateral) {
+    collateral_.push_back(failure);
+    // Only the cause is shown with its details; collateral is one line each.
+    collateral_.back().traceback.clear();
+    collateral_.back().stderr_tail.clear();
+    collateral_.back().stack.clear();
+  } else {
+    ++omitted_;
+  }
+}
+
+void FailureLog::Blame(const Failure& cause) {
+  FailureLog blamed;
+  blamed.cause_ = cause;
+  if (cause_.has_value()) blamed.Add(*cause_);
+  for (const Failure& failure : collateral_) blamed.Add(failure);
+  blamed.omitted_ += omitted_;
+  *this = std::move(blamed);
+}
+
+void FailureLog::Tell(Verdict& verdict) const {
+  verdict.cause = cause_;
+  verdict.collateral = collateral_;
+  verdict.collateral_omitted = omitted_;
+}
+
+int ExitCodeOf(const Failure& failure) {
+  switch (failure.kind) {
+    case FailureKind::kExitCode:
+      // Slurm or Kubernetes would take this worker's exit code for a
+      // preemption, and start the job again for ever.
+      if (failure.exit_code == kPreemptedExitCode) return 1;
+      [[fallthrough]];
+    case FailureKind::kStartFailed:
+      return failure.exit_code != 0 ? failure.exit_code : 1;
+    case FailureKind::kSignal:
+      return 128 + failure.signal;
+    case FailureKind::kStoppedByUs:
+    case FailureKind::kNodeLost:
+    case FailureKind::kHung:
+      return 1;
+  }
+  return 1;
+}
+
+bool IsCommunicationError(std::string_view message) {
+  const std::string lower = absl::AsciiStrToLower(std::string(message));
+  return std::any_of(std::begin(kPhrases), std::end(kPhrases),
+                     [&](std::string_view phrase) {
+                       return lower.find(phrase) != std::string::npos;
+                     });
+}
+
+Instant SilentSince(const Failure& hang, Instant now) {
+  return now - std::max(hang.silent_for, Duration::zero());
+}
+
+bool IsStopped(const Failure& hang) { return hang.signal == SIGSTOP; }
+
+void Blame::Clear() { *this = Blame(); }
+
+void Blame::Break(Instant now, uint64_t revision, std::string why,
+                  const Failure* failure) {
+  FailureLog failures = std::move(failures_);
+  *this = Blame();
+  failures_ = std::move(failures);
+  why_ = std::move(why);
+  broken_at_ = now;
+  revision_ = revision;
+  if (failure == nullptr) return;
+  provisional_ = true;
+  failed_on_ = failure->node_id;
+  if (failure->kind != FailureKind::kHung) return;
+  silent_since_ = SilentSince(*failure, now);
+  stopped_ = IsStopped(*failure);
+}
+
+bool Blame::HasNotSeenBreak(const Node& node) const {
+  return node.seen <= revision_;
+}
+
+bool Blame::LossExplains(const Node& lost, Instant now) const {
+  const bool gone =
+      lost.stream == 0 || lost.deadline <= now || lost.heard <= broken_at_;
+  if (!provisional_ || !gone) return false;
+  const std::string& id = lost.identity.node_id;
+  if (id == killed_on_ && lost.stream == 0 && lost.broken_since <= outlived_) {
+    return true;
+  }
+  return id != failed_on_ && lost.part != Part::kStopped &&
+         HasNotSeenBreak(lost);
+}
+
+bool Blame::LeaveExplains(const Node& leaving, int round) const {
+  const bool had_succeeded =
+      leaving.phase == NodePhase::kSucceeded && leaving.round == round;
+  return provisional_ && !had_succeeded && leaving.part != Part::kNone &&
+         HasNotSeenBreak(leaving);
+}
+
+bool Blame::PreemptionExplains(const Node& node) const {
+  return provisional_ && node.part != Part::kNone && HasNotSeenBreak(node);
+}
+
+void Blame::MoveToLoss(const Failure& loss) {
+  failures_.Blame(loss);
+  Settle();
+}
+
+std::optional<Blame::Move> Blame::MovesTo(const Failure& failure,
+                                          Instant now) const {
+  if (!provisional_) return std::nullopt;
+  if (failure.kind == FailureKind::kHung && silent_since_.has_value()) {
+    const bool stopped = IsStopped(failure);
+    const bool earlier = SilentSince(failure, now) < *silent_since_;
+    if (stopped == stopped_ ? earlier : stopped) {
+      return Move{"hang", stopped ? ", which is stopped; not by "
+                                  : ", which fell silent first; not by "};
+    }
+  }
+  const std::optional<Failure>& cause = failures_.cause();
+  if (failure.raised_first && !IsCommunicationError(failure.message) &&
+      cause.has_value() && MayFollow(*cause, failure.node_id)) {
+    return Move{"blame", ", which was raised before; not by "};
+  }
+  return std::nullopt;
+}
+
+void Blame::MoveTo(const Failure& failure, std::string why, Instant now) {
+  failed_on_ = failure.node_id;
+  failures_.Blame(failure);
+  why_ = std::move(why);
+  if (failure.kind != FailureKind::kHung) return;
+  silent_since_ = SilentSince(failure, now);
+  stopped_ = IsStopped(failure);
+}
+
+void Blame::SuspectKill(const Node& node, const Failure& failure, Instant now) {
+  if (!provisional_ || !HasNotSeenBreak(node) || !killed_on_.empty() ||
+      failure.kind != FailureKind::kSignal || failure.signal != SIGKILL) {
+    return;
+  }
+  killed_on_ = failure.node_id;
+  outlived_ = now + kKillSpread;
+}
+
+bool Blame::AwaitsProofOfLife(const Membership& nodes, Instant now) const {
+  if (!provisional_ || killed_on_.empty()) return false;
+  const Node* const killed = nodes.Find(killed_on_);
+  if (killed == nullptr) return false;
+  return killed->stream == 0 || now < outlived_;
+}
+
+std::optional<Instant> Blame::NextDeadline(Instant now) const {
+  if (killed_on_.empty() || now >= outlived_) return std::nullopt;
+  return outlived_;
+}
+
+void Blame::ForgiveStandstill(Instant due, Instant now) {
+  if (killed_on_.empty() || outlived_ < due || forgiven_) return;
+  forgiven_ = true;
+  outlived_ = now + kKillSpread;
+}
+
+}  // namespace muster::rendezvous

@@ -1,0 +1,312 @@
+#include "rendezvous/job/directives.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster::rendezvous {
+namespace {
+
+StopOrder StopOrderFor(const JobState& state, int round) {
+  const bool ours = round == state.round && state.phase == JobPhase::kStopping;
+  const Stopping& stopping = state.stopping;
+  return {.round = round,
+          .signal = ours ? stopping.signal : StopOrder().signal,
+          .grace = ours && stopping.at_once ? Duration::zero()
+                                            : state.spec.shutdown_timeout,
+          .cause = ours ? stopping.cause : StopCause::kBroken};
+}
+
+// The value of Directive::said_here for a directive of `key`.
+bool IsSaidBy(const JobState& state, const Node& node,
+              const DirectiveKey& key) {
+  const bool is_speaker = node.identity.node_id == state.speaker;
+  switch (key.kind) {
+    case DirectiveKind::kRun:
+      return node.group_rank == 0;
+    case DirectiveKind::kStop:
+      // A node of an earlier round stops alone, so it prints the reason itself.
+      // After a restart of the coordinator all nodes do.
+      return is_speaker || key.round < state.round ||
+             (key.round == state.round && state.phase != JobPhase::kStopping);
+    case DirectiveKind::kWait:
+      // While a round runs, only spares wait.
+      return is_speaker || state.phase == JobPhase::kRunning;
+    case DirectiveKind::kFinished:
+    case DirectiveKind::kReleased:
+    case DirectiveKind::kRefused:
+      break;
+  }
+  return false;
+}
+
+std::optional<PreemptionNotice> PreemptionAt(const JobState& state,
+                                             Instant now) {
+  if (!state.preemption.has_value()) return std::nullopt;
+  PreemptionNotice notice = state.preemption->notice;
+  notice.left = std::max(state.preemption->deadline - now, Duration::zero());
+  return notice;
+}
+
+// The reason for `node` to wait; null: the reason without texts of one node,
+// for the status.
+std::string WaitReason(const JobState& state, const Node* node) {
+  const JobSpec& spec = state.spec;
+  const Membership& nodes = state.nodes;
+  if (state.phase == JobPhase::kStopping) {
+    return absl::StrCat("round ", state.round,
+                        " is being stopped: ", state.why);
+  }
+  if (state.phase == JobPhase::kRunning) {
+    if (state.world.size() >= spec.max_nodes) {
+      return absl::StrCat("spare: round ", state.round,
+                          " runs with all of its ", spec.max_nodes, " nodes");
+    }
+    return absl::StrCat("round ", state.round, " runs with ",
+                        state.world.size(), " of up to ", spec.max_nodes,
+                        " nodes; ",
+                        spec.scale_up == ScaleUp::kRestart
+                            ? "this node is let in at the next round"
+                            : "this node is a spare (--scale-up=never)");
+  }
+  const bool first = state.gathering.first();
+  std::string reason;
+  if (!first) {
+    absl::StrAppend(&reason, "round ", state.round, " is over (", state.why,
+                    "); ");
+  }
+  absl::StrAppend(&reason, nodes.ready(), " of ");
+  if (nodes.ready() < spec.min_nodes) {
+    absl::StrAppend(&reason, first ? "" : "at least ", spec.min_nodes,
+                    " nodes here, waiting for ", spec.min_nodes - nodes.ready(),
+                    " more",
+                    // Only in a status: a directive must not cost O(n) of the
+                    // nodes.
+                    node == nullptr ? Absent(state) : std::string());
+  } else {
+    absl::StrAppend(&reason, "up to ", spec.max_nodes, " nodes here, ",
+                    nodes.being_checked() > 0 ? "others are being checked"
+                                              : "last call for more");
+  }
+  return absl::StrCat(reason, KeptOut(state, node));
+}
+
+// A clause for each agent that waits for another incarnation of its node to
+// end: the agent's host and the node.
+std::string SuccessorsText(const JobState& state) {
+  std::string text;
+  size_t named = 0;
+  for (const auto& [stream, successor] : state.successors) {
+    if (named++ == kMaxNamedNodes) return absl::StrCat(text, "; …");
+    absl::StrAppend(&text, "; ", successor.host, " waits for the end of node ",
+                    successor.node_id, " to take its place");
+  }
+  return text;
+}
+
+NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
+  NodeStatus status;
+  status.node = node.identity;
+  status.phase = node.phase;
+  status.round = node.round;
+  if (node.part != Part::kNone) status.group_rank = node.group_rank;
+  status.connected = node.stream != 0;
+  status.draining = node.going;
+  status.silent_for = now - node.heard;
+  status.health = node.health;
+  status.unhealthy = node.unhealthy;
+  if (node.part != Part::kNone && node.round == state.round) {
+    status.progress = node.progress;
+    for (WorkerProgress& worker : status.progress) {
+      worker.silent_for += status.silent_for;
+    }
+  }
+  return status;
+}
+
+}  // namespace
+
+DirectiveKey KeyFor(const JobState& state, const Node& node) {
+  DirectiveKey key;
+  const bool member = node.part != Part::kNone;
+  if (state.finished()) {
+    key.kind = DirectiveKind::kFinished;
+  } else if (state.phase == JobPhase::kRunning && member) {
+    key.kind = DirectiveKind::kRun;
+    key.round = state.round;
+    key.newest_signal = state.signals.empty() ? 0 : state.newest_signal;
+    key.preempted = state.preemption.has_value();
+  } else if (state.phase == JobPhase::kStopping && member) {
+    key.kind = DirectiveKind::kStop;
+    key.round = state.round;
+    key.at_once = state.stopping.at_once;
+    key.preempted = state.preemption.has_value();
+  } else if (node.going) {
+    key.kind = DirectiveKind::kReleased;
+  } else if (node.phase == NodePhase::kRunning ||
+             node.phase == NodePhase::kStopping) {
+    // The node runs a round that is not (or no longer) its own: it lost its
+    // lease, or the round belongs to an earlier coordinator.
+    key.kind = DirectiveKind::kStop;
+    key.round = node.round;
+  } else {
+    key.kind = DirectiveKind::kWait;
+  }
+  return key;
+}
+
+Directive DirectiveFor(const JobState& state, const Node& node) {
+  const DirectiveKey key = KeyFor(state, node);
+  Directive directive;
+  directive.epoch = state.epoch;
+  directive.revision = node.revision;
+  directive.kind = key.kind;
+  directive.reason = state.why;
+  directive.said_here = IsSaidBy(state, node, key);
+  switch (key.kind) {
+    case DirectiveKind::kWait:
+      directive.reason = WaitReason(state, &node);
+      if (node.kept_out()) {
+        directive.reason = absl::StrCat(
+            "this node is not let in: ", node.unhealthy,
+            "; it is looked at again and again (", directive.reason, ")");
+      } else if (node.health == Health::kUnchecked) {
+        directive.reason =
+            absl::StrCat("this node is being checked (", directive.reason, ")");
+      }
+      break;
+    case DirectiveKind::kRun:
+      directive.place = state.world.PlaceOf(node.group_rank, state.round);
+      directive.place.run_tag = state.run_tag;
+      directive.signals = state.signals;
+      directive.preemption = PreemptionAt(state, state.now);
+      break;
+    case DirectiveKind::kStop:
+      directive.stop = StopOrderFor(state, key.round);
+      directive.preemption = PreemptionAt(state, state.now);
+      if (key.round > state.round) {
+        directive.reason =
+            "the coordinator does not know it: it was started again";
+      } else if (key.round < state.round ||
+                 state.phase != JobPhase::kStopping) {
+        directive.reason = "the job went on without this node";
+      }
+      break;
+    case DirectiveKind::kFinished:
+      directive.verdict = *state.verdict;
+      directive.stop = StopOrderFor(state, node.round);
+      directive.acts_for_job = node.identity.node_id == state.speaker;
+      break;
+    case DirectiveKind::kReleased:
+      directive.reason = node.going_why;
+      directive.stop = StopOrderFor(state, node.round);
+      break;
+    case DirectiveKind::kRefused:
+      break;
+  }
+  return directive;
+}
+
+JobStatus StatusOf(const JobState& state, Instant now) {
+  JobStatus status;
+  status.run_id = state.run_id;
+  status.spec = state.spec;
+  status.spec.command.clear();  // it may hold secrets
+  status.phase = state.phase;
+  status.reason = state.phase == JobPhase::kGathering
+                      ? WaitReason(state, nullptr)
+                      : state.why;
+  if (!state.finished()) absl::StrAppend(&status.reason, SuccessorsText(state));
+  status.round = state.round;
+  status.restarts_used = state.restarts_used;
+  if (state.phase == JobPhase::kRunning || state.phase == JobPhase::kStopping) {
+    status.world_size = state.world.world_size;
+    status.master_address = state.world.master_address;
+    status.master_port = state.world.master_port;
+  }
+  status.preemption = PreemptionAt(state, now);
+  status.age = now - state.born;
+  status.phase_age = now - state.clock.since;
+  for (const auto& [id, node] : state.nodes.nodes()) {
+    status.nodes.push_back(StatusOf(state, node, now));
+  }
+  std::stable_sort(status.nodes.begin(), status.nodes.end(),
+                   [](const NodeStatus& a, const NodeStatus& b) {
+                     constexpr int kLast = 1 << 30;
+                     return a.group_rank.value_or(kLast) <
+                            b.group_rank.value_or(kLast);
+                   });
+  status.verdict = state.verdict;
+  return status;
+}
+
+void Outbox::Begin() {
+  step_ = JobStep();
+  question_.reset();
+}
+
+void Outbox::Note(std::string kind, const std::string& node_id,
+                  std::string reason) {
+  step_.decisions.push_back(
+      {std::move(kind), state_.round, node_id, std::move(reason)});
+}
+
+void Outbox::Tell(Node& node) {
+  if (question_.has_value() && question_->node_id == node.identity.node_id) {
+    question_->answered = true;
+  }
+  if (node.stream == 0) return;
+  const DirectiveKey key = KeyFor(state_, node);
+  if (node.revision == 0 || key != node.told) {
+    node.revision = ++revision_;
+    node.told = key;
+  }
+  node.wording = wording_;
+  step_.deliveries.push_back({node.stream, DirectiveFor(state_, node)});
+}
+
+void Outbox::TellStream(StreamId stream, DirectiveKind kind,
+                        std::string reason) {
+  Directive directive;
+  directive.epoch = state_.epoch;
+  directive.revision = ++revision_;
+  directive.kind = kind;
+  directive.reason = std::move(reason);
+  directive.said_here = true;
+  directive.stop.grace = state_.spec.shutdown_timeout;
+  if (kind == DirectiveKind::kFinished) directive.verdict = *state_.verdict;
+  step_.deliveries.push_back({stream, std::move(directive)});
+}
+
+void Outbox::Refuse(StreamId stream, const Objection& objection) {
+  TellStream(stream, DirectiveKind::kRefused, objection.told);
+  step_.deliveries.back().directive.another_job = objection.another_job;
+}
+
+uint64_t Outbox::Renew(Node& node) {
+  const uint64_t revision = ++revision_;
+  node.revision = revision;
+  Tell(node);
+  return revision;
+}
+
+void Outbox::Await(const Node& node, uint64_t seen_revision) {
+  question_ = Question{.node_id = node.identity.node_id,
+                       .seen_revision = seen_revision};
+}
+
+std::optional<std::string> Outbox::Unanswered() const {
+  if (!question_.has_value()) return std::nullopt;
+  const Node* const node = state_.nodes.Find(question_->node_id);
+  if (node == nullptr) return std::nullopt;
+  const bool unseen =
+      KeyFor(state_, *node) != node->told ||
+      (!question_->answered && question_->seen_revision < node->revision);
+  const bool reworded =
+      node->told.kind == DirectiveKind::kWait && node->wording != wording_;
+  if (!unseen && !reworded) return std::nullopt;
+  return question_->node_id;
+}
+
+}  // namespace muster::rendezvous

@@ -1,0 +1,80 @@
+#ifndef MUSTER_RENDEZVOUS_JOB_GATHERING_H_
+#define MUSTER_RENDEZVOUS_JOB_GATHERING_H_
+
+#include <optional>
+
+#include "base/time.h"
+#include "rendezvous/protocol/job_spec.h"
+
+namespace muster::rendezvous {
+
+// The start of a job's current phase, and the postponement of the phase's
+// limit. Pure.
+struct PhaseClock {
+  Instant since;
+  // The phase's limit does not expire before this time; nullopt: not postponed.
+  std::optional<Instant> postponed_until;
+
+  // The time at which a phase limit of `limit` expires.
+  Instant Postponed(Instant limit) const;
+  // Postpones a limit that has passed, or would pass within `delay`, to now +
+  // `delay`. Postpones once in each phase; a later limit is left as it is.
+  // `limit` is the phase's current one; nullopt: the phase has none.
+  void Postpone(Instant now, std::optional<Instant> limit, Duration delay);
+};
+
+// Policy of the gathering phase: whether to form a world of the nodes that are
+// ready, to wait for more, or to end the job. Pure.
+//
+//   a world forms       at once if max_nodes are ready. With min_nodes or more:
+//                       after the last call (first gathering); once as many are
+//                       ready as the previous world had, or the wait for a
+//                       replacement is over (later gatherings); or at the join
+//                       time-out. Running health checks and, in later
+//                       gatherings, broken streams delay it until then.
+//   the job times out   at the join time-out with fewer than min_nodes ready.
+//   the job is given up (later gatherings) if fewer than min_nodes have been
+//                       present for the rejoin time-out.
+class Gathering {
+ public:
+  // The numbers of nodes on which the decision depends.
+  struct Nodes {
+    int present = 0;        // all nodes of the job, ready or not
+    int ready = 0;          // can be given a place now
+    int being_checked = 0;  // become ready or unhealthy soon
+    int broken = 0;         // without a stream, and not yet lost
+    int previous_world = 0;
+  };
+  enum class Decision { kWait, kForm, kTimeOut, kGiveUp };
+
+  // Whether no world has formed yet.
+  bool first() const { return first_; }
+  // A later gathering begins.
+  void Begin();
+  // A world has formed: the next gathering is not the first one.
+  void End() { first_ = false; }
+
+  // To be called after each change of `nodes` and at each deadline. `clock` is
+  // that of the gathering phase.
+  Decision Decide(Instant now, const JobSpec& spec, const Nodes& nodes,
+                  const PhaseClock& clock);
+
+  // The time at which the job times out or is given up.
+  Instant Limit(const JobSpec& spec, const PhaseClock& clock) const;
+  // The next time at which Decide may change its result without a change of the
+  // nodes.
+  Instant NextDeadline(Instant now, const JobSpec& spec,
+                       const PhaseClock& clock) const;
+
+ private:
+  bool first_ = true;
+  // Since then min_nodes or more have been ready.
+  std::optional<Instant> enough_since_;
+  // Since then fewer than min_nodes have been present. Never set in the first
+  // gathering.
+  std::optional<Instant> too_few_since_;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_JOB_GATHERING_H_

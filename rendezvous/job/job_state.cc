@@ -1,0 +1,211 @@
+#include "rendezvous/job/job_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "rendezvous/protocol/signal_names.h"
+
+namespace muster::rendezvous {
+namespace {
+
+// Two workers fell silent together if the times differ by less than
+// 1/kTogetherDivisor of the silence.
+constexpr int kTogetherDivisor = 10;
+
+// The earlier of the two; nullopt counts as never.
+std::optional<Instant> Earlier(std::optional<Instant> a,
+                               std::optional<Instant> b) {
+  if (!a.has_value() || !b.has_value()) return a.has_value() ? a : b;
+  return std::min(*a, *b);
+}
+
+// The node ranks or indices (`number`) of all nodes; empty unless every node
+// has one.
+std::vector<int> NumbersOf(const Membership& nodes,
+                           std::optional<int> NodeIdentity::*number) {
+  std::vector<int> numbers;
+  for (const auto& [id, node] : nodes.nodes()) {
+    const std::optional<int>& own = node.identity.*number;
+    if (!own.has_value()) return {};
+    numbers.push_back(*own);
+  }
+  return numbers;
+}
+
+// A clause that warns that a blamed hang may not be the cause, or "".
+std::string DoubtAbout(const JobState& state, const Failure& failure) {
+  if (failure.kind != FailureKind::kHung || IsStopped(failure)) return "";
+  const Instant since = SilentSince(failure, state.now);
+  const Duration window = (state.now - since) / kTogetherDivisor;
+  int together = 0;
+  for (const auto& [id, node] : state.nodes.nodes()) {
+    if (id == failure.node_id || node.part == Part::kNone ||
+        node.round != state.round) {
+      continue;
+    }
+    for (const WorkerProgress& worker : node.progress) {
+      // A deadline of 0: the worker has ended, or may be silent for ever.
+      if (worker.deadline == Duration::zero()) continue;
+      const Instant silent = node.heard - worker.silent_for;
+      if (silent >= since - window && silent <= since + window) ++together;
+    }
+  }
+  if (together == 0) return "";
+  return absl::StrCat("; ", together, together == 1 ? " rank" : " ranks",
+                      " of other nodes fell silent together with it, and the "
+                      "first need not be the cause: `launch inspect` shows who "
+                      "waited for whom");
+}
+
+}  // namespace
+
+void JobState::Enter(JobPhase next) {
+  phase = next;
+  clock = PhaseClock{.since = now};
+}
+
+std::string Count(int n, const char* noun) {
+  return absl::StrCat(n, " ", noun, n == 1 ? "" : "s");
+}
+
+bool SpareWaits(const JobState& state) {
+  return state.spec.scale_up == ScaleUp::kRestart && state.nodes.ready() > 0 &&
+         state.world.size() < state.spec.max_nodes &&
+         state.world.succeeded == 0 && !state.preemption.has_value();
+}
+
+std::optional<Instant> PhaseLimit(const JobState& state) {
+  switch (state.phase) {
+    case JobPhase::kGathering:
+      return state.gathering.Limit(state.spec, state.clock);
+    case JobPhase::kRunning:
+      if (state.world.unstarted == 0) return std::nullopt;
+      return state.clock.Postponed(state.world.began + state.spec.join_timeout);
+    case JobPhase::kStopping:
+      if (state.world.unstopped == 0) return std::nullopt;
+      return state.clock.Postponed(state.stopping.deadline);
+    case JobPhase::kFinished:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Instant> PhaseDeadline(const JobState& state) {
+  std::optional<Instant> deadline = PhaseLimit(state);
+  switch (state.phase) {
+    case JobPhase::kGathering:
+      return state.gathering.NextDeadline(state.now, state.spec, state.clock);
+    case JobPhase::kRunning:
+      if (state.preemption.has_value()) {
+        deadline = Earlier(deadline, state.preemption->deadline);
+      }
+      if (SpareWaits(state)) {
+        deadline = Earlier(deadline,
+                           state.world.began + state.spec.scale_up_cool_down);
+      }
+      return deadline;
+    case JobPhase::kStopping:
+      return Earlier(deadline, state.blame.NextDeadline(state.now));
+    case JobPhase::kFinished:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::string ChooseSpeaker(const JobState& state) {
+  for (const World::Member& member : state.world.members) {
+    const Node* const node = state.nodes.Find(member.node_id);
+    if (node != nullptr && node->stream != 0) return member.node_id;
+  }
+  for (const auto& [id, node] : state.nodes.nodes()) {
+    if (node.stream != 0) return id;
+  }
+  return "";
+}
+
+std::string Describe(const Failure& failure) {
+  if (failure.rank < 0) return failure.message;
+  return absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
+                      failure.message);
+}
+
+std::string ReasonOfBreak(const JobState& state, const Failure& failure) {
+  const std::string& lost = state.world.nccl_root_lost;
+  return absl::StrCat(Describe(failure), lost.empty() ? "" : "; before that, ",
+                      lost, DoubtAbout(state, failure));
+}
+
+std::string PreemptionReason(const JobState& state) {
+  const PreemptionNotice& notice = state.preemption->notice;
+  return absl::StrCat("preempted: ", SignalName(notice.signal), " at ",
+                      notice.host);
+}
+
+Verdict PreemptionVerdict(const JobState& state) {
+  std::string reason = PreemptionReason(state);
+  if (const auto& cause = state.blame.failures().cause(); cause.has_value()) {
+    absl::StrAppend(
+        &reason, "; besides, ",
+        cause->rank < 0
+            ? absl::StrCat(cause->host, " was lost: ", cause->message)
+            : ReasonOfBreak(state, *cause));
+  }
+  return NewVerdict(Outcome::kPreempted, kPreemptedExitCode, std::move(reason));
+}
+
+Verdict NewVerdict(Outcome outcome, int exit_code, std::string reason) {
+  Verdict verdict;
+  verdict.outcome = outcome;
+  verdict.exit_code = exit_code;
+  verdict.reason = std::move(reason);
+  return verdict;
+}
+
+std::string Absent(const JobState& state) {
+  std::vector<std::string> absent;
+  for (const World::Member& member : state.world.members) {
+    if (!state.nodes.nodes().contains(member.node_id)) {
+      absent.push_back(
+          member.departure.empty()
+              ? member.host
+              : absl::StrCat(member.host, " (", member.departure, ")"));
+    }
+  }
+  if (state.world.size() == 0) {
+    std::vector<int> claimed = NumbersOf(state.nodes, &NodeIdentity::node_rank);
+    const char* what = "node rank ";
+    if (claimed.empty() && state.spec.min_nodes == state.spec.max_nodes) {
+      claimed = NumbersOf(state.nodes, &NodeIdentity::index);
+      what = "index ";
+    }
+    if (claimed.empty()) return "";
+    for (int number = 0; number < state.spec.min_nodes; ++number) {
+      if (std::find(claimed.begin(), claimed.end(), number) == claimed.end()) {
+        absent.push_back(absl::StrCat(what, number));
+      }
+      if (absent.size() > kMaxNamedNodes) break;
+    }
+  }
+  if (absent.empty()) return "";
+  const bool more = absent.size() > kMaxNamedNodes;
+  if (more) absent.resize(kMaxNamedNodes);
+  return absl::StrCat("; absent: ", absl::StrJoin(absent, ", "),
+                      more ? ", …" : "");
+}
+
+std::string KeptOut(const JobState& state, const Node* except) {
+  std::string text;
+  size_t named = 0;
+  for (const std::string& id : state.nodes.kept_out()) {
+    const Node& node = state.nodes.nodes().at(id);
+    if (&node == except) continue;
+    if (named == kMaxNamedNodes) return absl::StrCat(text, ", …");
+    absl::StrAppend(&text, named++ == 0 ? "; unhealthy: " : ", ",
+                    node.identity.host, " (", node.unhealthy, ")");
+  }
+  return text;
+}
+
+}  // namespace muster::rendezvous

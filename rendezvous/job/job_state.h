@@ -1,0 +1,122 @@
+#ifndef MUSTER_RENDEZVOUS_JOB_JOB_STATE_H_
+#define MUSTER_RENDEZVOUS_JOB_JOB_STATE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "rendezvous/job/blame.h"
+#include "rendezvous/job/gathering.h"
+#include "rendezvous/job/membership.h"
+#include "rendezvous/job/stopping.h"
+#include "rendezvous/job/world.h"
+#include "rendezvous/protocol/directive.h"
+#include "rendezvous/protocol/job_spec.h"
+#include "rendezvous/protocol/job_status.h"
+
+namespace muster::rendezvous {
+
+// A preemption: the cluster takes the job's nodes away.
+struct Preemption {
+  PreemptionNotice notice;  // without `left`
+  Instant deadline;         // the workers are stopped then
+};
+
+// An agent that waits for the end of another incarnation of its node.
+struct Successor {
+  std::string node_id;  // the node whose place it waits for
+  std::string host;     // its own host
+};
+
+// The whole state of one job, as a value. Job changes it; the functions below
+// and those of directives.h only read it.
+struct JobState {
+  std::string run_id;
+  uint64_t epoch = 0;  // identifies this run of the coordinator
+  JobSpec spec;
+  Instant born;
+  Instant now;  // of the newest step
+
+  Membership nodes;
+  std::map<StreamId, Successor> successors;  // by their connection
+
+  JobPhase phase = JobPhase::kGathering;
+  PhaseClock clock;  // of `phase`
+  std::string why;   // the reason of the current phase, a sentence
+  Gathering gathering;
+  Stopping stopping;  // of the newest broken round
+  Blame blame;        // of the newest round
+  std::optional<Preemption> preemption;
+  std::optional<Verdict> verdict;  // once finished
+
+  int round = 0;
+  // The highest round that any node reports to have run, under this coordinator
+  // or an earlier one. The next round's number is above it; the number of the
+  // current round never changes.
+  int claimed_round = 0;
+  std::string run_tag;  // fixed once the first world has formed
+  World world;  // the world of `round`; while gathering, the previous one
+  // Forwarded to every worker of the round; the newest kMaxSignalNotices.
+  std::vector<SignalNotice> signals;
+  uint64_t newest_signal = 0;  // ordinal; increases over all rounds
+  int restarts_used = 0;
+  // The node that prints and acts for the job while the job is gathering,
+  // stopping or finished.
+  std::string speaker;
+
+  bool finished() const { return phase == JobPhase::kFinished; }
+  void Enter(JobPhase next);
+};
+
+// The number of nodes that a text names before it is cut.
+inline constexpr size_t kMaxNamedNodes = 8;
+
+// "1 node", "2 nodes".
+std::string Count(int n, const char* noun);
+
+// Whether a node waits and the round may be broken to let it in.
+bool SpareWaits(const JobState& state);
+
+// The time at which the nodes that delay this phase are given up; nullopt: the
+// phase has no such limit.
+std::optional<Instant> PhaseLimit(const JobState& state);
+// The time of the next step that the phase needs without an event.
+std::optional<Instant> PhaseDeadline(const JobState& state);
+
+// The id of the connected member with the lowest rank, so that exactly one node
+// speaks, whichever nodes are lost. Without such a member, the id of any
+// connected node; "" if there is none.
+std::string ChooseSpeaker(const JobState& state);
+
+// The failure in words: rank, host, message. A failure without a rank is a
+// node's, and its message names the host.
+std::string Describe(const Failure& failure);
+// The reason of a break by `failure`. Mentions the loss of the root of the
+// round's NCCL id, because a worker that waited for that root fails with a
+// message that does not. Warns if a blamed hang may not be the cause: workers
+// of several nodes that wait for one another fall silent at about the same
+// time, in an order that proves nothing. O(n).
+std::string ReasonOfBreak(const JobState& state, const Failure& failure);
+
+std::string PreemptionReason(const JobState& state);
+// The verdict of a preempted job. A failure during a preemption changes neither
+// outcome nor exit code: its worker may be a victim of the cluster's actions,
+// and the job is to be run again. The reason names the failure, because the
+// last checkpoint may be incomplete.
+Verdict PreemptionVerdict(const JobState& state);
+Verdict NewVerdict(Outcome outcome, int exit_code, std::string reason);
+
+// A clause that lists the absent nodes as far as they are known: members of the
+// previous world with how each left, or before the first world the node ranks
+// or indices that no present node has. O(n log n).
+std::string Absent(const JobState& state);
+// A clause that lists the unhealthy nodes with the reasons, without `except`,
+// whose own directive has its reason; null: all of them.
+std::string KeptOut(const JobState& state, const Node* except);
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_JOB_JOB_STATE_H_
