@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/exec_pointers.h"
 #include "base/file_size_signal.h"
 #include "base/own_program.h"
 #include "launcher/bench_plan.h"
@@ -38,13 +39,10 @@ absl::StatusOr<std::string> FindProgram(
       "; build //trainer_sdk/bench:muster-bench, or set MUSTER_BENCH"));
 }
 
-int Become(const std::string& program,
-           const std::vector<std::string>& arguments, const Voice& voice) {
-  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
-  for (const std::string& argument : arguments) {
-    argv.push_back(const_cast<char*>(argument.c_str()));
-  }
-  argv.push_back(nullptr);
+int Become(const std::string& program, std::vector<std::string> arguments,
+           const Voice& voice) {
+  arguments.insert(arguments.begin(), program);
+  const std::vector<char*> argv = ExecPointers(arguments);
   RestoreFileSizeSignal();
   execv(program.c_str(), argv.data());
   return voice.Refuse(absl::PermissionDeniedError(

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/write_all.h"
 #include "models/text/text_pieces.h"
 #include "models/text/token_file_header.h"
 
@@ -53,15 +54,9 @@ absl::Status TokenFileWriter::Failed(const char* what) const {
 }
 
 absl::Status TokenFileWriter::WriteAll(const void* data, size_t bytes) {
-  const char* next = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const ssize_t written = write(file_.get(), next, bytes);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return Failed("write");
-    next += written;
-    bytes -= static_cast<size_t>(written);
-  }
-  return absl::OkStatus();
+  return muster::WriteAll(file_.get(), {static_cast<const char*>(data), bytes})
+             ? absl::OkStatus()
+             : Failed("write");
 }
 
 absl::Status TokenFileWriter::Begin() {

@@ -69,6 +69,16 @@ _EXAMPLES = (
     (rules.nothing_only_for_tests, 'agent/a.h', 'void ResetForTest();',
      'void Reset();'),
     (rules.no_abseil_traps, 'agent/a.cc', 'absl::Mutex m;', 'std::mutex m;'),
+    (rules.one_way_to_wait, 'agent/a.cc', '::poll(&fd, 1, -1);',
+     'PollUntil(fds, kNoDeadline);  // like poll()'),
+    (rules.one_way_to_wait, 'base/a.cc', 'ppoll(&fd, 1, &left, nullptr);',
+     'queue.poll(1);'),
+    (rules.one_way_to_start, 'agent/a.cc', 'const pid_t pid = fork();',
+     'StartSubprocess(plan);'),
+    (rules.one_way_to_start, 'launcher/a.cc', '::execvp(argv[0], argv);',
+     'guardian.exec(argv);'),
+    (rules.one_way_to_start, 'base/a.cc', 'posix_spawn(&pid, a, b, c, d, e);',
+     'clock.system();'),
 )
 
 

@@ -89,6 +89,28 @@ CALLED_BY_OTHERS = {
     'models/kernels/aligned_floats.h': 'std::vector calls its allocator',
 }
 
+# Where poll is called without PollUntil of base/poll.h, and why.
+POLL_ALLOWED = {
+    'agent/guardian/guardian_loop.cc': 'sweeps if poll fails; never aborts',
+    'agent/guardian/spawn.cc': "runs in the guardian's process too",
+    'base/poll.cc': 'is PollUntil',
+    'store/server/hub_events.cc': 'calls epoll_wait by that name',
+}
+
+# Where a process is made without StartSubprocess of base/subprocess.h, and why.
+PROCESS_ALLOWED = {
+    'agent/guardian/exec_program.cc': "executes a worker's program",
+    'agent/guardian/guardian_fork.cc': 'the guardian is this program',
+    'agent/guardian/spawn.cc': 'a worker is bound to cores, and traced',
+    'agent/guardian/staged_worker.cc': 'stands in for a worker that forks',
+    'base/subprocess.cc': 'is StartSubprocess',
+    'launcher/bench_command.cc': 'the program takes the place of this one',
+    'launcher/doctor/apart.cc': 'the child runs a function',
+    'launcher/init_process.cc': 'the child is this program',
+    'trainer_sdk/shared_memory/testing/forked_ranks.cc':
+        'the ranks of a test run a function',
+}
+
 # Where absl::Mutex may be named, and why.
 MUTEX_ALLOWED = {
     'rendezvous/grpc/grpc_setup.cc': 'switches its deadlock detector off',
@@ -109,6 +131,10 @@ _PRIVATE_PATH = re.compile(r'(?<![\w.$}~-])/(home|root|work|Users)/\w')
 _VAGUE_NAME = re.compile(r'(^|_)(utils?|helpers?|managers?|misc|common)(_|\.|$)')
 _ONLY_FOR_TESTS = re.compile(r'\b\w+ForTest(s|ing|Only)?\b')
 _ABSEIL_TRAPS = re.compile(r'\babsl::Mutex\b|absl/(synchronization/mutex|log/)')
+
+_POLLS = re.compile(r'(?<![\w.>])p?poll\(')
+_STARTS = re.compile(
+    r'(?<![\w.>])(v?fork|posix_spawnp?|exec[lv]p?e?|fexecve|popen|system)\(')
 
 _CODE = ('.h', '.cc', '.cu', '.c')
 
@@ -221,6 +247,22 @@ def no_abseil_traps(source):
   """ThreadSanitizer cannot see absl::Mutex; Debian's Abseil has no log."""
   if source.path.endswith(_CODE) and source.path not in MUTEX_ALLOWED:
     yield from _each(_ABSEIL_TRAPS, source, source.code, 'use std::mutex')
+
+
+def one_way_to_wait(source):
+  """Descriptors are waited for by PollUntil, which knows signals and time."""
+  if source.path in POLL_ALLOWED or is_test(source.path):
+    return
+  if source.path.endswith(_CODE):
+    yield from _each(_POLLS, source, source.code, 'use base/poll.h')
+
+
+def one_way_to_start(source):
+  """Programs are started by StartSubprocess."""
+  if source.path in PROCESS_ALLOWED or is_test(source.path):
+    return
+  if source.path.endswith(_CODE):
+    yield from _each(_STARTS, source, source.code, 'use base/subprocess.h')
 
 
 def built(source, texts):
@@ -404,4 +446,5 @@ def test_support(texts):
 
 EACH = (pure_code, small_code, models_use_the_sdk, no_sleep_in_tests,
         nothing_unfinished, header_guard, own_namespace, no_private_path, no_bool_parameter,
-        name_says_it, nothing_only_for_tests, no_abseil_traps)
+        name_says_it, nothing_only_for_tests, no_abseil_traps,
+        one_way_to_wait, one_way_to_start)

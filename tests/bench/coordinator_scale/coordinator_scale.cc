@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/subprocess.h"
 #include "tests/bench/coordinator_scale/load_shard.h"
 
 namespace muster {
@@ -36,27 +37,23 @@ Child Start(const std::vector<std::string>& command) {
     std::perror("pipe");
     std::exit(1);
   }
-  const pid_t pid = fork();
-  if (pid == 0) {
-    dup2(to[0], STDIN_FILENO);
-    dup2(from[1], STDOUT_FILENO);
-    std::vector<char*> arguments;
-    for (const std::string& one : command) {
-      arguments.push_back(const_cast<char*>(one.c_str()));
-    }
-    arguments.push_back(nullptr);
-    execv(arguments[0], arguments.data());
-    std::perror(arguments[0]);
-    _exit(127);
+  SubprocessPlan plan;
+  plan.argv = command;
+  plan.environment = EnvironmentWith({});
+  plan.descriptors = {to[0], from[1]};
+  const absl::StatusOr<pid_t> pid = StartSubprocess(plan);
+  if (!pid.ok()) {
+    std::fprintf(stderr, "%s\n", pid.status().ToString().c_str());
+    std::exit(1);
   }
   close(to[0]);
   close(from[1]);
-  return {pid, fdopen(from[0], "r"), to[1]};
+  return {*pid, fdopen(from[0], "r"), to[1]};
 }
 
 void Finish(Child* child) {
   if (child->in >= 0) close(child->in);
-  waitpid(child->pid, nullptr, 0);
+  ReapSubprocess(child->pid);
   std::fclose(child->out);
 }
 
