@@ -1,5 +1,5 @@
-// The pieces of code that docs/SDK.md shows, so that they are compiled: each is
-// the body of a function, which says what the piece takes for granted.
+// The pieces of code in docs/SDK.md, so that a test compiles them. Each piece is
+// the body of a function, whose parameters are the variables that the piece uses.
 
 #include <algorithm>
 #include <iostream>
@@ -179,7 +179,7 @@ absl::Status Optimize(ProcessGroup& group, Reducer& reducer,
   auto sharded = ShardedOptimizer::Create(group, reducer, rule, tensors);
   if (!sharded.ok()) return sharded.status();
 
-  // Either of them, in each step behind reducer.Finish():
+  // Either of them, in each step after reducer.Finish():
   const LearningRateSchedule rate{
       .peak = 6e-4, .floor = 6e-5, .warmup = 100, .decay_until = 10'000};
   const auto squares = (*sharded)->SumOfSquares();
