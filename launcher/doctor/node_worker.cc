@@ -237,7 +237,8 @@ absl::StatusOr<int> RunAsNode(
   const bool printed =
       std::fputs(outcome.page.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
   if (!printed) return 1;
-  // The reader of the encoded lines finds the exit code in them.
+  // Without a file the `launch` that reads the encoded lines computes the exit
+  // code from them.
   return request.outcome_file.empty() ? 0 : outcome.exit_code;
 }
 

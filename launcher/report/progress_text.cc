@@ -55,8 +55,8 @@ bool LagsMore(const RankProgress* a, const RankProgress* b) {
   return key(a) < key(b);
 }
 
-// "12.3s ago"; once half of the rank's deadline has passed, "25.1s ago of
-// 30.0s".
+// The time since a rank's last report: "12.3s ago"; once half of the rank's
+// deadline has passed, "25.1s ago of 30.0s".
 std::string HeardText(const rendezvous::WorkerProgress& said) {
   const std::string ago = DurationText(said.silent_for) + " ago";
   if (said.deadline == Duration::zero() ||

@@ -69,7 +69,7 @@ class HostConnection {
   bool answered_ = false;    // the first host has sent a message
   bool failed_ = false;      // that message was a failure
   bool closed_ = false;
-  Instant deadline_;  // for the first answer
+  Instant deadline_;  // for the first message of the first host
   std::vector<RemoteHost> unreached_;
 };
 

@@ -301,7 +301,8 @@ void RemoteJob::ConsiderStart(Instant now) {
   if (Count(Phase::kUp) < plan_.least) return;
   const bool waits_for_all = plan_.beginning == Beginning::kWithAllThatAnswer;
   if (waits_for_all && Count(Phase::kAsked) > 0) return;
-  // The first host that is up. Undecided hosts before it are waited for.
+  // The first host that is up. Hosts before it that have not answered are
+  // waited for.
   uint32_t first = 0;
   while (hosts_[first].phase == Phase::kFailed) ++first;
   if (hosts_[first].phase != Phase::kUp) return;

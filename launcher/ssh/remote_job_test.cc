@@ -180,7 +180,7 @@ TEST_F(RemoteJobTest, AllFailedHostsAreNamedOnceEveryHostHasAnswered) {
 TEST_F(RemoteJobTest, AnElasticJobStartsWithMinHosts) {
   Begin(4, 2);
   EXPECT_THAT(Up(2), IsEmpty());
-  EXPECT_THAT(Up(1), IsEmpty());  // host 0 is undecided
+  EXPECT_THAT(Up(1), IsEmpty());  // host 0 has not answered
   EXPECT_THAT(Failed(0),
               ElementsAre("error h0: no way; the job starts without it",
                           "start 1 --rdzv-endpoint=10.0.0.1:0 "
@@ -323,7 +323,7 @@ TEST_F(RemoteJobTest, HostsBeyondMaxAreSparesInTheFilesOrder) {
   EXPECT_THAT(Up(4), IsEmpty());
   EXPECT_THAT(Words(job_->Step(now_, CoordinatorUp{0, 4711})),
               ElementsAre(HasSubstr("notice agents start on ")));
-  // Host 2 has precedence over 3 and 4 while it is undecided.
+  // Host 2, which has not answered yet, has precedence over hosts 3 and 4.
   EXPECT_EQ(job_->NextDeadline(), std::nullopt);
   EXPECT_THAT(Failed(1), ElementsAre("error h1: no way"));
   EXPECT_THAT(Up(2), ElementsAre(HasSubstr("start 2 ")));

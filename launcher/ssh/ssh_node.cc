@@ -38,7 +38,7 @@ constexpr Duration kLongestSilence = std::chrono::minutes(5);
 constexpr Duration kShortWait = std::chrono::seconds(30);
 // Time for an agent's end, in addition to its own time to stop its workers.
 constexpr Duration kSlack = std::chrono::seconds(10);
-// The same after a second signal to stop.
+// Time for an agent's end after a second signal to stop.
 constexpr Duration kAtOnce = std::chrono::seconds(3);
 // Bytes queued for the connection; above them the agent's output is not read.
 constexpr size_t kMaxUp = 4 << 20;

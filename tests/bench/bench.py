@@ -17,7 +17,7 @@ import measurements
 
 
 def figures(samples, unit):
-  """min/median/max, or what else there is to say."""
+  """Formats samples as min/median/max, or a text without samples."""
   if not samples:
     return '-'
   values = (min(samples), statistics.median(samples), max(samples))

@@ -1,4 +1,4 @@
-"""Jobs of `stamp` workers under a launcher, and what happened to them when."""
+"""Jobs of `stamp` workers under a launcher, with the times of their events."""
 
 import collections
 import os
@@ -11,7 +11,7 @@ Stamp = collections.namedtuple('Stamp', 'time rank pid')
 
 
 class TimedOut(Exception):
-  """What was waited for did not happen within the limit."""
+  """An expected event did not happen within the time limit."""
 
 
 def free_port():
@@ -21,7 +21,7 @@ def free_port():
 
 
 def resident_kib(pid):
-  """A process's resident memory."""
+  """The resident memory of a process."""
   with open('/proc/%d/status' % pid, encoding='utf-8') as file:
     for line in file:
       if line.startswith('VmRSS:'):
@@ -30,7 +30,7 @@ def resident_kib(pid):
 
 
 def children_of(pid):
-  """A process's children, from all of its threads."""
+  """The children of a process, over all of its threads."""
   found = []
   folder = '/proc/%d/task' % pid
   for task in os.listdir(folder):
@@ -40,7 +40,8 @@ def children_of(pid):
 
 
 class Job:
-  """The launcher processes of one job, one a node, and their workers' stamps.
+  """The launcher processes of one job (one for each node), and their workers'
+  stamps.
 
   Use it as a context manager: whatever is left is killed on the way out.
   """
@@ -75,7 +76,7 @@ class Job:
     return False
 
   def start(self, command):
-    """Starts one node; returns the moment before."""
+    """Starts one node; returns the time before the start."""
     environment = dict(os.environ, STAMP_FILE=self.path, OMP_NUM_THREADS='1',
                        TMPDIR=os.path.dirname(self.path))
     with open(self.log, 'ab') as log:
@@ -94,7 +95,7 @@ class Job:
       return []
 
   def wait_stamps(self, count, limit):
-    """All stamps, as soon as there are `count`."""
+    """Waits until there are `count` stamps; returns all stamps."""
     deadline = time.monotonic() + limit
     while True:
       stamps = self.stamps()

@@ -1,4 +1,4 @@
-"""What is measured, each for our `launch` and for the peer, in seconds or MiB.
+"""The measurements, each for our `launch` and for the peer, in seconds or MiB.
 
 `ours` and `peer` are functions from a Bench to a list of samples; `target` is
 what the project aims at, a ratio of medians or a time.
@@ -26,7 +26,7 @@ _LIMIT_S = 60
 
 
 class Bench:
-  """The programs, a scratch folder, and how each launcher is called."""
+  """The programs, a scratch folder, and the command line of each launcher."""
 
   def __init__(self, binaries, folder):
     self.launch = os.path.join(binaries, 'launcher', 'launch')
@@ -46,7 +46,7 @@ class Bench:
             '--monitor_interval', '0.1', *arguments]
 
   def our_nodes(self, nnodes, nproc, restarts=0):
-    """The command of each node of one job; all nodes' are alike."""
+    """The command of one node of a job; it is the same for all nodes."""
     return self.ours(
         '--nnodes', nnodes, '--nproc_per_node', str(nproc), '--rdzv-id', 'bench',
         '--rdzv-endpoint', '127.0.0.1:%d' % jobs.free_port(), '--log-dir',
@@ -95,14 +95,14 @@ def _last_worker(bench, make_command, nodes, count):
 
 
 def _worker_killed(bench, command, count):
-  """One job of 2 nodes x 2; its last worker is killed `count` times."""
+  """Kills the last worker of a job of 2 nodes x 2 `count` times."""
   samples = []
   with bench.job() as job:
     for _ in range(2):
       job.start(command + [bench.stamp, 'hold'])
     for round_number in range(1, count + 1):
       stamps = job.wait_stamps(4 * round_number, _LIMIT_S)
-      # The first is the job starting; after that each kill makes four more.
+      # The first four stamps are the start of the job; each kill adds four.
       victim = max(stamps[-4:], key=lambda stamp: stamp.rank)
       before = time.monotonic()
       os.kill(victim.pid, signal.SIGKILL)
@@ -112,12 +112,12 @@ def _worker_killed(bench, command, count):
 
 
 def _agent_killed(bench, make_command, count, limit):
-  """Three nodes of one worker, the last of them killed: 3 -> 2."""
+  """Kills the last of three nodes with one worker each: 3 -> 2."""
   samples = []
   for _ in range(count):
     with bench.job() as job:
       command = make_command() + [bench.stamp, 'hold']
-      # The first hosts the rendezvous; it is not the one to die.
+      # The first node hosts the rendezvous and is not killed.
       job.start(command)
       _wait_listening(command)
       for _ in range(2):
@@ -134,7 +134,7 @@ def _agent_killed(bench, make_command, count, limit):
 
 
 def _wait_listening(command):
-  """Until the rendezvous endpoint of a command listens."""
+  """Waits until the rendezvous endpoint of a command listens."""
   port = [a for a in command if a.startswith('127.0.0.1:')][0].split(':')[1]
   wanted = ':%04X' % int(port)
   deadline = time.monotonic() + _LIMIT_S
@@ -150,7 +150,7 @@ def _wait_listening(command):
 
 
 def _rendezvous(bench, nodes, count):
-  """Many agents, each with its own connection, and one rendezvousd."""
+  """Many agents, each with its own connection, at one rendezvousd."""
   samples = []
   for _ in range(count):
     table = subprocess.run([bench.scale, str(nodes)], check=True, text=True,
@@ -162,8 +162,8 @@ def _rendezvous(bench, nodes, count):
 
 
 def _c10d_rendezvous(nodes, count):
-  # PyPI's PyTorch, which tests/bench/setup installs: so many threads of
-  # Debian's die of SIGSEGV on some processors.
+  # PyPI's PyTorch, which tests/bench/setup installs: Debian's dies of SIGSEGV
+  # with this number of threads on some processors.
   command = [interpreters.PATHS[interpreters.NEW], os.path.join(_PEERS, 'c10d_rendezvous.py'),
              str(nodes)]
   return [float(subprocess.run(command, check=True, text=True,
@@ -173,7 +173,7 @@ def _c10d_rendezvous(nodes, count):
 
 
 def _agent_memory(bench, command):
-  """Each node's launcher with its own processes, without the workers."""
+  """The launcher of each node with its own processes, without the workers."""
   with bench.job() as job:
     for _ in range(2):
       job.start(command + [bench.stamp, 'hold'])

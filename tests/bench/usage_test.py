@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Checks that each benchmark's script tells what it is before it does it."""
+"""Checks that each benchmark's script prints its usage before it does anything.
+"""
 
 import glob
 import os
@@ -14,7 +15,8 @@ _SCRIPTS = sorted(glob.glob(_HERE + '/run') + glob.glob(_HERE + '/*/run'))
 class Usage(unittest.TestCase):
 
   def call(self, script, argument):
-    """Where a step towards a measurement would end the script."""
+    """Calls a script in an environment in which every step of a measurement
+    fails."""
     with tempfile.TemporaryDirectory() as programs:
       for name in ('bazel', 'apt-get', 'dpkg-query', 'realpath', 'python3'):
         path = os.path.join(programs, name)

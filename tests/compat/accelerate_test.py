@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""`launch --config` tells a script what `accelerate launch` tells it."""
+"""`launch --config` gives a script the same variables as `accelerate launch`.
+"""
 
 import os
 import re
@@ -89,12 +90,12 @@ distributed_type: MULTI_CPU
 num_processes: 1
 mixed_precision: 'no'
 '''
-# What belongs to the launcher and not to the framework.
+# Variables that belong to the launcher and not to the framework.
 _LAUNCHERS = re.compile(
     r'RANK$|LOCAL_RANK$|GROUP_|ROLE_|WORLD_SIZE$|LOCAL_WORLD_SIZE$|MASTER_|'
     r'TORCHELASTIC_|TORCH_NCCL_|OMP_NUM_THREADS$|MUSTER_|NCCL_P2P|NCCL_IB|'
     r'PWD$|OLDPWD$|SHLVL$|_$|LC_CTYPE$|LD_LIBRARY_PATH$|PATH$|PYTHONPATH$|'
-    # Accelerate's own process sets it for itself, in workers too.
+    # Accelerate's own process sets this variable, also in workers.
     r'PYTORCH_NVML_BASED_CUDA_CHECK$')
 _TRAINING = _HEAD.replace('use_cpu: false', 'use_cpu: true') + '''
 distributed_type: MULTI_CPU
@@ -122,7 +123,7 @@ class AccelerateConfigs(unittest.TestCase):
             if before.get(name) != value and not _LAUNCHERS.match(name)}
 
   def check(self, config):
-    """Every variable that is not a launcher's is as Accelerate's own."""
+    """Every variable that is not a launcher's equals Accelerate's."""
     path = self.write(config)
     before = frameworks.environment(PYTHON_EXEC=_PYTHON)
     theirs = launched.told(
@@ -155,7 +156,7 @@ class AccelerateConfigs(unittest.TestCase):
     self.check(_CPU)
 
   def test_training_has_the_same_losses(self):
-    """As under Accelerate's own torchrun-like way for processes on CPUs."""
+    """As with Accelerate's own launcher for processes on CPUs."""
     worker = os.path.join(_HERE, 'accelerate_worker.py')
     before = frameworks.environment(PYTHON_EXEC=_PYTHON)
     ours = launched.run(

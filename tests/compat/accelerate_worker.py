@@ -23,5 +23,5 @@ for batch in batches:
 print('rank %d of %d: losses %s' % (
     accelerator.process_index, accelerator.num_processes, ' '.join(losses)),
       flush=True)
-# PyTorch 2.15 now and then aborts while it is taken down, whoever launched it.
+# PyTorch 2.15 sometimes aborts during its shutdown, under any launcher.
 os._exit(0)

@@ -1,4 +1,4 @@
-"""Hugging Face's byte-level BPE: trains one, or encodes with one.
+"""Hugging Face's byte-level BPE: trains or encodes.
 
   bpe_oracle.py train FOLDER SIZE   from the text on the standard input
   bpe_oracle.py encode FOLDER       as bpe_tokens.cc, for texts that are UTF-8

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""BpeVocabulary gives token for token what Hugging Face's tokenizers gives."""
+"""BpeVocabulary gives the same tokens as Hugging Face's tokenizers."""
 
 import glob
 import os
@@ -38,7 +38,7 @@ _TEXTS = (
 
 
 def _random_texts(seed, count):
-  """Short texts of what is near the pattern's edges."""
+  """Short texts with characters that matter for the pattern."""
   draw = random.Random(seed)
   pieces = (" ", "  ", "\n", "\t", "'", "'s", "'ll", "'re", 'a', 'word', 'the',
             'Z', '1', '42', '½', '.', '--', '_', 'é', 'ß', '界', '😀', '\u00a0',
@@ -48,7 +48,7 @@ def _random_texts(seed, count):
 
 
 def _all_characters():
-  """Every character that Unicode knew when this Python was made, in sixes.
+  """Every character of this Python's version of Unicode, six in each text.
 
   Later ones are letters to whoever knows them and nothing to others.
   """

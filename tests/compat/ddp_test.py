@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Real PyTorch under `launch` gives what it gives under torchrun.
+"""PyTorch gives the same results under `launch` as under torchrun.
 
 Runs Debian's PyTorch; without it every case is skipped, and says so.
 """
@@ -26,12 +26,12 @@ _TORCHRUN = [_PYTHON, os.path.join(_ROOT, 'tests', 'peers', 'torchrun.py'),
 _TRAIN = os.path.join(_ROOT, 'examples', 'char_lm', 'train.py')
 _TEXT = '/usr/share/doc/jargon-text/jargon.txt.gz'
 _LOSS = re.compile(r'step +(\d+)  loss ([\d.]+)')
-# What a job may take on a busy machine before the test gives up on it.
+# Time limit of a job on a busy machine, in seconds.
 _LIMIT_S = 120
 
 
 def why_not():
-  """Why nothing here can run, or None."""
+  """The reason why these tests cannot run, or None."""
   if subprocess.run([_PYTHON, '-c', 'import torch'], check=False,
                     stderr=subprocess.DEVNULL).returncode:
     return 'PyTorch is not installed (python3-torch; tools/setup installs it)'
@@ -41,7 +41,8 @@ def why_not():
 
 
 def environment():
-  """A quiet one-thread-a-worker environment, the same for both launchers."""
+  """An environment with one thread for each worker, the same for both
+  launchers."""
   clean = {name: value for name, value in os.environ.items()
            if not name.startswith(('TORCHELASTIC_', 'PET_', 'MUSTER_'))}
   clean.update(OMP_NUM_THREADS='1', PYTHON_EXEC=_PYTHON, HOME='/nonexistent')
@@ -66,8 +67,9 @@ class Compatibility(unittest.TestCase):
     return process
 
   def run_job(self, commands):
-    """Runs one command a node; their outputs, joined, and exit codes."""
-    # A file, not a pipe: a node that nobody reads yet must not be held up.
+    """Runs one command for each node; returns their outputs, joined, and exit
+    codes."""
+    # A file, not a pipe: a node whose output is not read yet must not block.
     with tempfile.TemporaryFile('w+') as output:
       nodes = [self.start(command, output) for command in commands]
       codes = [node.wait(_LIMIT_S) for node in nodes]
@@ -93,7 +95,8 @@ class Compatibility(unittest.TestCase):
     self.assertEqual(ours, theirs)
 
   def test_two_nodes_give_the_losses_of_one(self):
-    # The data depends on the ranks alone, so where they run must not matter.
+    # The data depends only on the ranks, so their places on nodes must not
+    # matter.
     with_port = ['--nnodes', '2', '--nproc_per_node', '1', '--rdzv-id', 'two',
                  '--rdzv-endpoint', '127.0.0.1:%d' % free_port.free_port()]
     ours = self.losses_of('ours', [[_LAUNCH] + with_port] * 2)
@@ -119,7 +122,7 @@ class Compatibility(unittest.TestCase):
     return found
 
   def test_the_environment_has_every_variable_of_torchrun(self):
-    # Each job's own: addresses, ports, folders, names drawn at random.
+    # Values that differ between jobs: addresses, ports, folders, random names.
     own = {'MASTER_ADDR', 'MASTER_PORT', 'TORCHELASTIC_RUN_ID',
            'TORCHELASTIC_ERROR_FILE', 'TORCHELASTIC_USE_AGENT_STORE',
            # torchrun 1.13's older name for TORCH_NCCL_ASYNC_ERROR_HANDLING.

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""`launch` called deepspeed starts a script as DeepSpeed's launcher does."""
+"""`launch`, called as deepspeed, starts a script as DeepSpeed's launcher does.
+"""
 
 import os
 import re
@@ -49,7 +50,8 @@ class DeepSpeed(unittest.TestCase):
     self.assertEqual(ours[0]['arguments'], [])
 
   def test_training(self):
-    """Without ZeRO and with ZeRO 1; the losses are the same under both."""
+    """Without ZeRO and with ZeRO 1: the losses are the same under both
+    launchers."""
     script = [os.path.join(_HERE, 'deepspeed_worker.py'), '--stages', '0', '1']
     line = re.compile(r'rank \d of 2, local rank \d, ZeRO \d: losses [\d. ]+')
     found = []

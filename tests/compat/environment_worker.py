@@ -1,11 +1,12 @@
-"""Leaves what a launcher told this process, as JSON: FOLDER/RANK.json."""
+"""Writes the environment and arguments of this process as JSON to
+FOLDER/RANK.json."""
 
 import json
 import os
 import sys
 
 rank = os.environ.get('RANK') or os.environ.get('OMPI_COMM_WORLD_RANK') or '0'
-# One write each, so that lines of several ranks do not mix.
+# One write, so that lines of several ranks do not mix.
 os.write(1, ('out of rank %s\n' % rank).encode())
 os.write(2, ('err of rank %s\n' % rank).encode())
 path = os.path.join(sys.argv[-1], rank + '.json')

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The project's store client works with the servers of PyTorch itself."""
+"""The project's store client works with PyTorch's own servers."""
 
 import os
 import re
@@ -21,7 +21,8 @@ _LIMIT_S = 120
 class ForeignStore(unittest.TestCase):
 
   def run_client(self, version, *options):
-    """The client's exit code and output, and what the server prints then."""
+    """Returns the client's exit code and output, and the server's last output.
+    """
     if interpreters.why_not(version):
       self.skipTest(interpreters.why_not(version))
     with subprocess.Popen(
@@ -31,7 +32,7 @@ class ForeignStore(unittest.TestCase):
       self.addCleanup(server.kill)
       port = server.stdout.readline().strip()
       environment = interpreters.environment(MUSTER_FOREIGN_STORE_PORT=port)
-      # The report of this test's own cases is not the client's to write.
+      # The client must not write the XML report of this test.
       environment.pop('XML_OUTPUT_FILE', None)
       done = subprocess.run([_CLIENT], env=environment, timeout=_LIMIT_S,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -42,7 +43,8 @@ class ForeignStore(unittest.TestCase):
   def check_all(self, version, *options):
     code, output, heard = self.run_client(version, *options)
     self.assertEqual(code, 0, output)
-    # As many as the contract has, and not none by mistake.
+    # At least the number of cases of the contract, so that a filter cannot
+    # match none.
     self.assertGreater(int(re.search(r'PASSED  \] (\d+)', output)[1]), 10)
     self.assertEqual(heard, 'hello back')
 

@@ -1,4 +1,4 @@
-"""The Pythons that have Accelerate and DeepSpeed, JAX and TensorFlow."""
+"""The Python interpreters with Accelerate, DeepSpeed, JAX and TensorFlow."""
 
 import os
 
@@ -8,7 +8,7 @@ ACCELERATE_DEEPSPEED, JAX, TENSORFLOW = 'torch', 'jax', 'tensorflow'
 
 
 def python(name):
-  """The interpreter that tools/setup_frameworks makes for one of them."""
+  """The interpreter that tools/setup_frameworks installs for a framework."""
   cache = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
   folder = os.environ.get('MUSTER_FRAMEWORKS_DIR',
                           os.path.join(cache, 'muster', 'frameworks'))
@@ -16,9 +16,9 @@ def python(name):
 
 
 def why_not(name):
-  """Why nothing can run with this framework, or None."""
+  """The reason why tests of this framework cannot run, or None."""
   path = python(name)
-  # Written last by the set-up. Importing them takes seconds.
+  # The set-up writes this file last. Importing a framework would take seconds.
   if not os.path.exists(os.path.join(os.path.dirname(path), 'installed')):
     return 'no %s at %s (tools/setup_frameworks %s installs it)' % (
         name, path, name)
@@ -26,7 +26,7 @@ def why_not(name):
 
 
 def environment(**changes):
-  """A quiet environment without any launcher's or framework's variables."""
+  """An environment without variables of launchers or frameworks."""
   ours = ('ACCELERATE_', 'FSDP_', 'DS_', 'CROSS_', 'LOCAL_SIZE', 'JAX_',
           'TF_', 'XLA_', 'KMP_', 'CUDA_VISIBLE', 'PYTHONPATH')
   clean = {name: value

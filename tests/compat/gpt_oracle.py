@@ -1,4 +1,4 @@
-"""What gpt_gradients.cc prints, by a GPT-2 written with PyTorch.
+"""Computes the output of gpt_gradients.cc with a GPT-2 written with PyTorch.
 
   gpt_oracle.py biases|none WORD...
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The transformer has the loss and the gradients that PyTorch's has."""
+"""The transformer has the same loss and gradients as PyTorch's."""
 
 import os
 import subprocess
@@ -17,18 +17,18 @@ import xml_main
 _OURS = os.path.realpath('tests/compat/gpt_gradients')
 _ORACLE = os.path.join(_HERE, 'gpt_oracle.py')
 _LIMIT_S = 120
-# Roundings in a row in one operation: the longest product's terms, four times
-# the width of 32, and what is done to each element beside.
+# The longest chain of roundings in one operation: the terms of the longest
+# product (four times the width of 32) and some elementwise operations.
 _OPERATIONS = 128 + 16
 _LOSS = 'the loss'
-# The kernels to run, as far as this processor has them.
+# The kernels to test, if this processor has them.
 _PROCESSORS = ('baseline', 'avx2', 'avx512')
 
 
 class Gpt(unittest.TestCase):
 
   def outputs(self, *command, **variables):
-    """Of each run: lists of numbers by name, the loss and the gradients."""
+    """For each run: lists of numbers by name, the loss and the gradients."""
     done = subprocess.run(command, timeout=_LIMIT_S, check=True,
                           stdout=subprocess.PIPE, text=True,
                           env=interpreters.environment(**variables))
@@ -55,7 +55,7 @@ class Gpt(unittest.TestCase):
       limit = rounding.bound(_OPERATIONS, rounding.condition(
           exact[name], [each[name] for each in disturbed],
           oracles.DISTURBANCE))
-      # A gradient of zeros would be like any other small one.
+      # Gradients near zero would pass every comparison.
       self.assertGreater(max(map(abs, numbers)), 20 * limit, name)
       for processor, found in ours.items():
         self.assertEqual(list(found), list(theirs), processor)

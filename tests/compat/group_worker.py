@@ -1,5 +1,5 @@
-"""What a PyTorch worker does before and while it trains, over the round's
-store: one subject a rank prints for each thing that held.
+"""Uses the round's store as a PyTorch worker does before and during training;
+each rank prints a line for each check that passed.
 
 Run by groups_test.py, three ranks under `launch`, with some PyTorch's Python.
 """
@@ -15,7 +15,7 @@ _LATE = datetime.timedelta(seconds=60)
 
 
 def say(subject):
-  # One write: ranks share the console.
+  # One write: the ranks share the console.
   sys.stdout.write('rank %d: %s\n' % (dist.get_rank(), subject))
   sys.stdout.flush()
 
@@ -34,7 +34,7 @@ def world(rank, size):
 
 
 def groups(rank, size):
-  # Overlapping, and one of this rank alone: each has keys of its own.
+  # Overlapping groups, and one of this rank alone: each has its own keys.
   pair = dist.new_group([0, 1], timeout=_LATE)
   rest = dist.new_group(list(range(1, size)), timeout=_LATE)
   alone = [dist.new_group([member]) for member in range(size)]

@@ -21,7 +21,8 @@ _LIMIT_S = 120
 class Groups(unittest.TestCase):
 
   def launch(self, version, workers, script, *options):
-    """Runs a script of this folder; its output, once it has succeeded."""
+    """Runs a script of this folder; returns its output; the script must
+    succeed."""
     if interpreters.why_not(version):
       self.skipTest(interpreters.why_not(version))
     done = subprocess.run(

@@ -1,9 +1,10 @@
-"""The Pythons whose PyTorch the compatibility tests run, and what for."""
+"""The Python interpreters with the PyTorch versions of the compatibility tests.
+"""
 
 import os
 import subprocess
 
-# Each test runs with both, or says by name why it does not.
+# Each test runs with both, or gives the reason why it does not.
 OLD, NEW = '1.13', '2.x'
 
 
@@ -22,7 +23,7 @@ _found = {}
 
 
 def why_not(version):
-  """Why nothing can run with this version's PyTorch, or None."""
+  """The reason why tests with this version of PyTorch cannot run, or None."""
   if version not in _found:
     _found[version] = _look(version)
   return _found[version]
@@ -30,7 +31,7 @@ def why_not(version):
 
 def _look(version):
   try:
-    # find_spec: importing PyTorch takes seconds.
+    # find_spec, because importing PyTorch takes seconds.
     code = subprocess.run(
         [PATHS[version], '-c', 'import importlib.util as u, sys;'
          'sys.exit(u.find_spec("torch") is None)'], check=False,

@@ -1,4 +1,4 @@
-"""Joins jax.distributed without a word of arguments, and adds up the ranks."""
+"""Joins jax.distributed without arguments, and adds up the ranks."""
 
 import os
 

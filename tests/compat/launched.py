@@ -1,4 +1,5 @@
-"""Runs launchers, ours and others', and reads what their workers leave."""
+"""Runs launchers, ours and others, and reads the output files of their workers.
+"""
 
 import json
 import os
@@ -12,7 +13,7 @@ LIMIT_S = 280
 
 
 def run(test, command, environment, folder=None):
-  """The output of a command that must succeed."""
+  """Runs a command; returns its output; the command must succeed."""
   done = subprocess.run(
       command, env=environment, cwd=folder, text=True, check=False,
       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -22,12 +23,13 @@ def run(test, command, environment, folder=None):
 
 
 def told(test, command, environment):
-  """What each rank of a command that ends in environment_worker.py found."""
+  """Runs a command that ends in environment_worker.py; returns each rank's
+  JSON."""
   return told_and_said(test, command, environment)[0]
 
 
 def told_and_said(test, command, environment):
-  """The same, and what the command printed."""
+  """Like `told`, and also returns the output of the command."""
   with tempfile.TemporaryDirectory() as folder:
     output = run(test, command + [folder], environment, folder)
     ranks = {}
@@ -40,7 +42,7 @@ def told_and_said(test, command, environment):
 
 
 def called(test, name):
-  """`launch` under another launcher's name."""
+  """`launch` under the name of another launcher."""
   folder = tempfile.TemporaryDirectory()
   test.addCleanup(folder.cleanup)
   link = os.path.join(folder.name, name)

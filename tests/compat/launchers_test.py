@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A Session joins its world under every launcher there is."""
+"""A Session joins its world under every supported launcher."""
 
 import os
 import re
@@ -46,7 +46,8 @@ class Launchers(unittest.TestCase):
     return ''.join(outputs), codes
 
   def check_world(self, processes, by, lines):
-    """Each rank of a world of two said its place, and that it met both."""
+    """Each rank of a world of two printed its place, and that it met the other.
+    """
     output, codes = self.finish(processes)
     self.assertEqual(codes, {0}, output)
     for line in lines:
@@ -104,7 +105,8 @@ class Launchers(unittest.TestCase):
         'mpirun')
 
   def test_the_variables_of_srun(self):
-    # What Slurm 22.05 sets for a step of two tasks on two nodes of one host.
+    # The variables that Slurm 22.05 sets for a step of two tasks on two nodes
+    # of one host.
     step = {'SLURM_JOB_ID': '71', 'SLURM_STEP_ID': '0',
             'SLURM_STEP_NUM_TASKS': '2', 'SLURM_STEP_NUM_NODES': '2',
             'SLURM_STEP_TASKS_PER_NODE': '1(x2)', 'SLURM_LOCALID': '0',

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""docs/MIGRATING.md has every flag of the real launchers; torchrun's and
-deepspeed's are taken under their names."""
+"""docs/MIGRATING.md lists every flag of the real launchers, and `launch` under
+their names accepts those of torchrun and deepspeed."""
 
 import json
 import os
@@ -32,7 +32,7 @@ _TORCHRUN = ('from torch.distributed.run import get_args_parser' +
              _LIST % 'get_args_parser()')
 _ACCELERATE = ('from accelerate.commands.launch import launch_command_parser' +
                _LIST % 'launch_command_parser()')
-# Its parser is made inside of parse_args.
+# Its parser is created inside of parse_args.
 _DEEPSPEED = '''
 import argparse
 from deepspeed.launcher import runner
@@ -60,7 +60,7 @@ def flags_of(python, program):
 class Migrating(unittest.TestCase):
 
   def check_page(self, title, names):
-    """Each flag, by any of its spellings, is in the section's tables."""
+    """Each flag, in one of its spellings, is in the section's tables."""
     listed = set(re.findall(r'`(-[^`]*)`', section(title)))
     prefixes = [name[:-1] for name in listed if name.endswith('*')]
     for spellings in names:
@@ -70,7 +70,7 @@ class Migrating(unittest.TestCase):
       self.assertTrue(known, '%s: MIGRATING.md lacks it' % spellings)
 
   def check_taken(self, name, flags):
-    """--help is asked for last: an unknown flag before it is refused."""
+    """--help comes last: an unknown flag before it is rejected first."""
     command = [launched.called(self, name)]
     for spellings, takes_value in flags:
       for spelling in spellings:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""`launch --framework-env mpi` tells a process its place as a real mpirun does."""
+"""`launch --framework-env mpi` sets the variables of a real mpirun."""
 
 import os
 import shutil
@@ -18,8 +18,8 @@ _MPIRUN = ['mpirun', '--allow-run-as-root', '--oversubscribe', '-n', '3',
            sys.executable, launched.ENVIRONMENT_WORKER]
 _LAUNCH = [launched.LAUNCH, '--standalone', '--nproc-per-node', '3',
            '--framework-env', 'mpi', launched.ENVIRONMENT_WORKER]
-# Who and where a process is. The others are by which Open MPI's library finds
-# its launcher.
+# The variables of a process's place. By the other variables Open MPI's library
+# finds its launcher.
 _PLACE = 'OMPI_COMM_WORLD_'
 
 

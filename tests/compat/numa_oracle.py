@@ -1,4 +1,5 @@
-"""What PyTorch's torch/numa/binding.py binds workers to on planted machines.
+"""Computes the bindings of PyTorch's torch/numa/binding.py on synthetic
+machines.
 
 Reads lines "ROOT MODE ALLOWED GPU,GPU,..." and writes, for each, the CPUs of
 every worker as "LIST | LIST", or "refused".
@@ -16,7 +17,8 @@ def cpu_list(text):
 
 
 class Planted:
-  """A machine under a folder, in the place of the modules that look at one."""
+  """A synthetic machine in a folder, in place of the modules that read the real
+  one."""
 
   def __init__(self, root, allowed, gpus):
     self.root, self.allowed, self.gpus = root, allowed, gpus

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""--numa-binding gives workers the CPUs that torchrun's gives on the same
-machine: planted ones of many shapes, which hwloc and PyTorch both look at."""
+"""--numa-binding gives workers the same CPUs as torchrun, on synthetic machines
+of many shapes that hwloc and PyTorch both read."""
 
 import os
 import random
@@ -23,7 +23,8 @@ _MODES = ('node', 'socket', 'exclusive', 'core-complex')
 
 
 def a_machine(pick):
-  """Its shape, GPUs on some of its nodes, perhaps a CPU that is offline."""
+  """Draws a machine: its shape, the nodes of its GPUs, sometimes an offline
+  CPU."""
   cpus = planted_machine.regular(
       sockets=pick.choice((1, 2)), nodes=pick.choice((1, 1, 2)),
       complexes=pick.choice((1, 2)), cores=pick.choice((1, 2, 3)),
@@ -36,8 +37,8 @@ def a_machine(pick):
   nodes = sorted({cpu.node for cpu in cpus if cpu.online})
   gpus = []
   for i in range(pick.choice((1, 2, 3, 4, 8))):
-    # With several nodes ours spreads where PyTorch takes the first: see
-    # docs/BINDING.md.
+    # With several nodes ours distributes workers, and PyTorch uses the first
+    # node: see docs/BINDING.md.
     node = -1 if len(nodes) == 1 and pick.random() < 0.5 else pick.choice(nodes)
     gpus.append(planted_machine.Device(f'0000:{16 * (i + 1):02x}:00.0', node,
                                        planted_machine.GPU_CLASS))
@@ -45,8 +46,9 @@ def a_machine(pick):
 
 
 def may_use(machine, pick):
-  """What an affinity or a cgroup leaves, with some CPU on every node: with
-  none PyTorch refuses `socket` even for workers that are elsewhere."""
+  """Draws the CPUs that an affinity or a cgroup allows, at least one on every
+  node. (With a node without CPUs, PyTorch rejects `socket` even for other
+  workers.)"""
   online = [cpu for cpu in machine.cpus if cpu.online]
   if pick.random() < 0.5:
     return [cpu.number for cpu in online]

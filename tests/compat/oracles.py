@@ -1,4 +1,4 @@
-"""A program of ours beside a script that does the same with PyTorch.
+"""Runs one of our programs and a script that computes the same with PyTorch.
 
 Both read cases, a line each, and answer each with a line.
 """
@@ -20,16 +20,16 @@ DISTURBED = tuple('float64:%d' % seed for seed in (1, 2))
 
 @dataclasses.dataclass
 class Compared:
-  """What a case came to: our numbers, and PyTorch's."""
+  """The results of a case: our numbers, and PyTorch's."""
   case: str
   ours: list
   theirs: list
-  # PyTorch's in float64, and these disturbed.
+  # PyTorch's results in float64, without and with disturbances.
   exact: list
   disturbed: list
 
   def condition(self, part=slice(None)):
-    """See rounding.py; of some of the outputs."""
+    """The condition (see rounding.py) of some of the outputs."""
     return rounding.condition(self.exact[part],
                               [each[part] for each in self.disturbed],
                               DISTURBANCE)
@@ -48,7 +48,7 @@ def answers(test, version, ours, oracle, cases):
 
 
 def compared(test, version, ours, oracle, cases):
-  """A Compared for each case.
+  """Returns a Compared for each case.
 
   The oracle is one that begins its lines with precision.py's word.
   """

@@ -1,4 +1,4 @@
-"""What pipeline_schedule_main.cc prints, by PyTorch's own schedules."""
+"""Computes the output of pipeline_schedule_main.cc with PyTorch's schedules."""
 
 import sys
 
@@ -6,7 +6,7 @@ from torch.distributed.pipelining import schedules
 
 
 class Stage:
-  """As much of a stage as a schedule asks for when it is made."""
+  """The parts of a stage that a schedule needs at its creation."""
 
   def __init__(self, index, rank, ranks, stages):
     self.stage_index = index
@@ -30,7 +30,7 @@ _INTERLEAVED = {
 }
 
 def orders(name, ranks, per_rank, micro_batches):
-  """By rank, the actions in order; None where it waits."""
+  """The actions of each rank in order; None while it waits."""
   stages = [Stage(s, 0, ranks, ranks * per_rank)
             for s in range(0, ranks * per_rank, ranks)]
   return _INTERLEAVED[name](stages, micro_batches,

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Schedules with several stages a rank are action for action PyTorch's own."""
+"""Schedules with several stages on each rank are equal to PyTorch's."""
 
 import itertools
 import os
@@ -17,9 +17,10 @@ _OURS = os.path.realpath('tests/compat/pipeline_schedule')
 _ORACLE = os.path.join(_HERE, 'pipeline_schedule_oracle.py')
 _LIMIT_S = 120
 
-# Ranks, stages a rank, micro-batches; the last ones are PyTorch's own tests',
-# less the largest, which take it a minute. (PyTorch can also write down 1F1B
-# for one stage a rank, but 2.15 leaves out the last rank's first forward.)
+# Ranks, stages for each rank, micro-batches. The last ones are those of
+# PyTorch's own tests, except the largest, which would take a minute. (PyTorch
+# also has 1F1B with one stage for each rank, but 2.15 omits the last rank's
+# first forward.)
 _SIZES = [(p, v, m) for p, v, m in itertools.product(
     (1, 2, 3, 4), (1, 2, 3), (1, 2, 3, 4, 6, 8, 12))
           if m % max(1, m // p) == 0] + [(4, 2, 8), (4, 3, 12),

@@ -1,13 +1,13 @@
-"""A made-up machine's /sys and /proc as files, for programs that can be told
-to look elsewhere: hwloc by HWLOC_FSROOT, PyTorch by having its open() patched.
-"""
+"""Writes a synthetic machine's /sys and /proc as files, for programs that can
+read other folders: hwloc by HWLOC_FSROOT, PyTorch by a patched open()."""
 import dataclasses
 import os
 from typing import List, Optional
 
 
 def cpu_mask(cpus):
-  """As in Linux's cpumap files: hexadecimal, 32 bits a word."""
+  """Formats CPUs as in Linux's cpumap files: hexadecimal, in words of 32 bits.
+  """
   bits = sum(1 << cpu for cpu in cpus)
   words = []
   while True:
@@ -45,8 +45,8 @@ INFINIBAND_CLASS = 0x020700
 
 
 def regular(sockets=1, nodes=1, complexes=1, cores=1, threads=1):
-  """CPUs of a machine whose parts are all alike, numbered as Linux does on
-  most: the first thread of every core, then the second ones."""
+  """The CPUs of a machine with equal parts, numbered as Linux usually does:
+  first the first thread of every core, then the second ones."""
   total = sockets * nodes * complexes * cores
   cpus = []
   for thread in range(threads):
@@ -148,7 +148,7 @@ class Machine:
       self._write(f'{base}/node{node}/distance', ' '.join(
           '10' if node == other else '20' for other in nodes))
 
-  # Each on a bus, and a root of buses, of its own.
+  # Each device has its own bus and root bus.
   def _plant_device(self, device):
     host = 'pci' + device.address.rsplit(':', 1)[0]
     own = f'sys/devices/{host}/{device.address}'

@@ -1,4 +1,4 @@
-"""What power_sgd_steps.cc prints, by PyTorch's own hook over Gloo.
+"""Computes the output of power_sgd_steps.cc with PyTorch's own hook over Gloo.
 
 Each rank is a process; rank 0 prints. Lines begin with precision.py's word.
 With the argument `no_error_feedback` what an approximation leaves out is lost.
@@ -20,7 +20,8 @@ _EXACT_STEPS = 2
 
 
 class Bucket:
-  """What the hook asks of DDP's own, which cannot be made in Python."""
+  """The parts of DDP's bucket, which Python cannot create, that the hook uses.
+  """
 
   def __init__(self, values, shapes):
     self._values = values
@@ -57,10 +58,10 @@ def run(word, rank, ranks, approximation, steps, shapes, meeting):
       None, matrix_approximation_rank=approximation,
       start_powerSGD_iter=_EXACT_STEPS, min_compression_rate=2,
       use_error_feedback='no_error_feedback' not in sys.argv)
-  # As if an earlier step had left these, for the first Q to be ours.
+  # The state of an earlier step, so that both start with the same Q.
   state.p_memory_dict[0] = torch.empty(
       sum(rows for rows, _ in shapes) * approximation, dtype=precision.dtype)
-  # The same on every rank, its disturbance too.
+  # The same on every rank, including its disturbance.
   state.q_memory_dict[0] = shared.tensor(
       [value for matrix, (_, columns) in enumerate(shapes)
        for value in first_q(matrix, columns * approximation)])

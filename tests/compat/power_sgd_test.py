@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""PowerSgdHook lets arrive what PyTorch's powerSGD_hook lets arrive."""
+"""PowerSgdHook gives the same averages as PyTorch's powerSGD_hook."""
 
 import os
 import sys
@@ -13,8 +13,8 @@ import oracles
 import rounding
 import xml_main
 
-# Ranks, rank of the approximation, steps, rows and columns: each of another
-# shape, for PyTorch batches those of one.
+# Ranks, rank of the approximation, steps, rows and columns. The shapes differ,
+# because PyTorch batches matrices of equal shape.
 _CASES = ['1 1 8 12 20', '2 1 8 12 20 30 9', '2 2 8 12 40 33 17',
           '3 3 8 24 31 40 20']
 
@@ -22,7 +22,7 @@ _CASES = ['1 1 8 12 20', '2 1 8 12 20 30 9', '2 2 8 12 40 33 17',
 
 
 def longest_chain(case):
-  """The roundings in a row in one operation of a case.
+  """The longest chain of roundings in one operation of a case.
 
   The products' inner dimensions are rows and columns; orthogonalizing takes a
   product of columns and a subtraction for each other column, and a norm.

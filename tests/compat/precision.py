@@ -1,4 +1,4 @@
-"""What an oracle computes with: float32, or float64 with disturbances.
+"""The arithmetic of an oracle: float32, or float64 with disturbances.
 
 rounding.py tells what for. An oracle's line begins with a word:
 `float32`, `float64`, or `float64:SEED` for disturbances by that seed.
@@ -6,7 +6,8 @@ rounding.py tells what for. An oracle's line begins with a word:
 
 import torch
 
-# Small, so that outputs change in proportion; far above float64's roundoff.
+# Small, so that outputs change in proportion; far above float64's roundoff
+# error.
 DISTURBANCE = 2.0**-30
 
 
@@ -23,13 +24,13 @@ class Precision:
     return self.disturbed(torch.tensor(values, dtype=self.dtype))
 
   def disturbed(self, tensor):
-    """`tensor`, each element changed by DISTURBANCE up or down."""
+    """Returns `tensor` with each element changed by DISTURBANCE up or down."""
     if self._generator is None:
       return tensor
     signs = torch.randint(0, 2, tensor.shape, generator=self._generator)
     return tensor * (1 + DISTURBANCE * (2 * signs.to(self.dtype) - 1))
 
   def disturb(self, tensor):
-    """The same in place."""
+    """Like `disturbed`, in place."""
     with torch.no_grad():
       tensor.copy_(self.disturbed(tensor))

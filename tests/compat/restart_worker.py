@@ -1,5 +1,5 @@
-"""Ranks that leave keys in the store and die; after the restart they must not
-be there. Run by groups_test.py under `launch`, with some PyTorch's Python."""
+"""Ranks write keys to the store and die; after the restart the keys must not
+exist. Run by groups_test.py under `launch`, with each PyTorch's Python."""
 
 import datetime
 import os
@@ -12,7 +12,7 @@ _LATE = datetime.timedelta(seconds=60)
 
 
 def absent(store, key):
-  """Whether the key is not there. PyTorch 1.13 can only wait for it."""
+  """Whether the key does not exist. PyTorch 1.13 can only wait for keys."""
   if hasattr(store, 'check'):
     return not store.check([key])
   try:
@@ -29,8 +29,8 @@ def main():
                         int(os.environ['MASTER_PORT']), None, False, _LATE)
   stale = [key for key in ('k0', 'k1', 'met0')
            if restart and not absent(store, key)]
-  # A new one: the old protocol's client has to be given up after a wait in
-  # vain.
+  # A new client: with the old protocol a client cannot be used after a wait
+  # that timed out.
   store = dist.TCPStore(os.environ['MASTER_ADDR'],
                         int(os.environ['MASTER_PORT']), None, False, _LATE)
   if store.add('looked', 1) == size:
@@ -43,7 +43,7 @@ def main():
     store.wait(['met%d' % other for other in range(size)], _LATE)
     if rank == size - 1:
       os.kill(os.getpid(), signal.SIGKILL)
-    # Waits for what never comes: the end of the round releases it.
+    # The key is never set: the end of the round releases the wait.
     store.wait(['never'], _LATE)
   sys.stdout.write('rank %d: stale %s, k0 %s\n' % (
       rank, stale, store.get('k0').decode()))

@@ -1,4 +1,4 @@
-"""How far apart rounding alone can bring two libraries' results.
+"""The largest difference between two libraries' results that rounding explains.
 
 Two right programs that add the same numbers in another order, or fuse another
 multiplication with its addition, differ by rounding. The bound on their
@@ -31,18 +31,19 @@ uses a bound plants one, and finds it outside.
 import math
 
 UNIT_ROUNDOFF = {'float32': 2.0**-24, 'float64': 2.0**-53}
-# Standard deviations of a sum of independent roundings that are allowed for.
+# Number of standard deviations of a sum of independent roundings that are
+# allowed.
 _DEVIATIONS = 8
 
 
 def growth(operations, dtype='float32'):
-  """The relative error of so many roundings in a row."""
+  """The relative error of this number of roundings in a chain."""
   return min(operations, _DEVIATIONS * math.sqrt(operations / 3)) * (
       UNIT_ROUNDOFF[dtype])
 
 
 def condition(exact, disturbed, size):
-  """The outputs' largest change for each unit of a relative disturbance.
+  """The largest change of the outputs for each unit of a relative disturbance.
 
   `disturbed` are outputs like `exact`, after disturbances of `size`.
   """
@@ -50,7 +51,7 @@ def condition(exact, disturbed, size):
 
 
 def bound(operations, measured_condition, dtype='float32'):
-  """The distance that rounding explains, for outputs as `condition` saw."""
+  """The bound on the distance, for outputs as measured by `condition`."""
   return 2 * growth(operations, dtype) * measured_condition
 
 
@@ -63,10 +64,10 @@ def distance(a, b):
 
 
 def check(test, what, ours, theirs, limit):
-  """Fails `test` where the distance is above `limit`, and says both."""
+  """Fails `test` if the distance is above `limit`; the message has both."""
   test.assertEqual(len(ours), len(theirs), what)
   apart = distance(ours, theirs)
-  # A limit of zero would pass outputs that are zero by mistake.
+  # With a limit of zero, outputs that are zero by mistake would pass.
   test.assertGreater(limit, 0, what)
   if not apart <= limit:
     test.fail('%s: %.4g apart, and rounding explains %.4g' % (
@@ -75,7 +76,7 @@ def check(test, what, ours, theirs, limit):
 
 
 def check_planted(test, what, wrong, right, limit):
-  """Fails `test` where a planted defect stays within `limit`."""
+  """Fails `test` if a planted defect stays within `limit`."""
   apart = distance(wrong, right)
   if apart <= limit:
     test.fail('%s: the planted defect is %.4g off, within the bound of %.4g' % (

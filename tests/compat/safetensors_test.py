@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Files of ours are read by Hugging Face's libraries, and theirs by us."""
+"""Hugging Face's libraries read our files, and we read theirs."""
 
 import os
 import subprocess
@@ -18,18 +18,18 @@ import xml_main
 _OURS = os.path.realpath('tests/compat/safetensors_files')
 _ORACLE = os.path.join(_HERE, 'safetensors_oracle.py')
 _LIMIT_S = 240
-# Roundings in a row in one operation: the longest product's terms, four times
-# the width of 32, and what is done to each element beside.
+# The longest chain of roundings in one operation: the terms of the longest
+# product (four times the width of 32) and some elementwise operations.
 _OPERATIONS = 128 + 16
 
 
 def _lacks(package):
-  """Why there is nothing to compare with, or None."""
+  """The reason why there is nothing to compare with, or None."""
   why_not = interpreters.why_not(interpreters.NEW)
   if why_not:
     return why_not
   python = interpreters.PATHS[interpreters.NEW]
-  # find_spec: importing some of them takes seconds.
+  # find_spec, because importing some of them takes seconds.
   code = subprocess.run(
       [python, '-c', 'import importlib.util as u, sys;'
        'sys.exit(u.find_spec(sys.argv[1]) is None)', package],
@@ -85,7 +85,7 @@ class Safetensors(unittest.TestCase):
     back = float(self.output(
         _OURS, 'loss', os.path.join(self.path, 'again', 'model.safetensors')))
     self.assertEqual(ours, back)
-    # A model that says nothing would be like any other: ln 31 is 3.43.
+    # A model without knowledge would have the loss ln 31 = 3.43 as well.
     rounding.check_planted(self, 'the loss', [3.434], [ours], 1000 * limit)
 
 

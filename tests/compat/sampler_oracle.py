@@ -1,4 +1,5 @@
-"""What sampler_indices.cc prints, by PyTorch's own DistributedSampler."""
+"""Computes the output of sampler_indices.cc with PyTorch's DistributedSampler.
+"""
 
 import sys
 

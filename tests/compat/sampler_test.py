@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""DistributedSampler gives index for index what PyTorch's own gives."""
+"""DistributedSampler gives the same indices as PyTorch's."""
 
 import itertools
 import os
@@ -13,7 +13,7 @@ import interpreters
 import oracles
 import xml_main
 
-# PyTorch cannot divide nothing among ranks, or give a rank nothing of a few.
+# PyTorch supports neither an empty data set nor a rank without indices.
 _LENGTHS = (1, 2, 5, 16, 17, 100, 1003)
 _CASES = [
     ' '.join(map(str, case)) for case in itertools.product(

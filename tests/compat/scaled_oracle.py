@@ -1,4 +1,4 @@
-"""What scaled_steps.cc prints, by PyTorch's GradScaler.
+"""Computes the output of scaled_steps.cc with PyTorch's GradScaler.
 
 Lines begin with precision.py's word.
 """
@@ -35,7 +35,7 @@ def run(word, rate, initial, interval, clip):
     scaler.step(optimizer)
     scaler.update()
     for tensor in [weights, *optimizer.state[weights].values()]:
-      # Adam's state counts steps too.
+      # Adam's state also contains a number of steps.
       if torch.is_tensor(tensor) and tensor.dim():
         precision.disturb(tensor)
   return weights.tolist() + [scaler.get_scale(), norm]

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""A loss scale, skipped steps and clipping are as PyTorch's GradScaler's."""
+"""Loss scale, skipped steps and clipping are equal to PyTorch's GradScaler's.
+"""
 
 import itertools
 import os
@@ -18,27 +19,27 @@ _CASES = [' '.join(map(str, case)) for case in itertools.product(
     (1e-3, 0.1), (65536, 4), (1, 3, 2000), (0, 1, 1000))]
 
 
-# Roundings in a row in a step: those of AdamW's (optimizer_test.py) and of the
-# clipping. In the norm: a sum of as many squares as there are weights.
+# The longest chain of roundings in a step: those of AdamW (optimizer_test.py)
+# and of clipping, whose norm sums as many squares as there are weights.
 _OPERATIONS = 16 + 4
 _NORM_OPERATIONS = 50 + 4
-# Where the outputs are in a line.
+# The positions of the outputs in a line.
 _WEIGHTS, _SCALE, _NORM = slice(0, -2), -2, slice(-1, None)
 
 
 class LossScale(unittest.TestCase):
 
-  # PyTorch 1.13 knows a scale on a GPU only.
+  # PyTorch 1.13 supports a loss scale on GPUs only.
   def test_as_pytorch_2_x(self):
     found = oracles.compared(self, interpreters.NEW, 'scaled_steps',
                              'scaled_oracle.py', _CASES)
-    # A learning rate that is a tenth too large.
+    # A planted defect: the learning rate is a tenth too large.
     wrong = [case.split() for case in _CASES]
     for words in wrong:
       words[0] = str(1.1 * float(words[0]))
     planted = oracles.our_lines('scaled_steps', map(' '.join, wrong))
     for each, line in zip(found, planted):
-      # A power of two, which nothing rounds.
+      # A power of two, so that rounding cannot change it.
       self.assertEqual(each.ours[_SCALE], each.theirs[_SCALE], each.case)
       norm_limit = rounding.bound(_NORM_OPERATIONS, each.condition(_NORM))
       rounding.check(self, each.case, each.ours[_NORM], each.theirs[_NORM],

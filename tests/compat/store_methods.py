@@ -16,11 +16,11 @@ _LATE = datetime.timedelta(seconds=60)
 
 
 class Absent(Exception):
-  """This PyTorch does not have what the case is about."""
+  """This PyTorch does not have the method of the case."""
 
 
 class Clients:
-  """Clients of the store, whose keys no other case has."""
+  """Clients of the store, with keys that no other case uses."""
 
   def __init__(self, dist, port, name):
     self.dist = dist
@@ -32,7 +32,7 @@ class Clients:
                               **more)
 
   def __call__(self, timeout=_LATE, needs=()):
-    """A store; Absent where it lacks one of the methods it needs."""
+    """Returns a store; raises Absent if it lacks one of the methods."""
     store = self.connect(timeout)
     for method in needs:
       if not hasattr(store, method):
@@ -41,7 +41,7 @@ class Clients:
 
 
 def raises(call, *arguments):
-  """Whether the call fails; how long it took does not matter."""
+  """Whether the call raises an error, after any time."""
   try:
     call(*arguments)
   except Exception:  # RuntimeError, DistStoreError: it depends on the version.
@@ -50,7 +50,7 @@ def raises(call, *arguments):
 
 
 class Later(threading.Thread):
-  """A call in a thread of its own; what it raises, join raises."""
+  """A call in its own thread; join raises its exception."""
 
   def __init__(self, call, arguments):
     super().__init__()
@@ -100,8 +100,7 @@ def case_get_waits_for_the_key(clients):
 
 
 def case_get_times_out_and_the_store_goes_on(clients):
-  # The old protocol cannot take a wait back: its client gives the whole
-  # connection up.
+  # The old protocol cannot cancel a wait: the client closes its connection.
   store = clients.connect()
   store.set_timeout(_SOON)
   assert raises(store.get, clients.name + 'never')
@@ -191,7 +190,7 @@ def case_prefixes_do_not_meet(clients):
 
 
 def case_workers_are_waited_for(clients):
-  # world_size makes each client count itself under "init/".
+  # With world_size each client counts itself under "init/".
   joined = []
   def join():
     joined.append(clients.dist.TCPStore(

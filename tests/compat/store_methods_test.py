@@ -20,12 +20,13 @@ _METHODS = os.path.join(_HERE, 'store_methods.py')
 _LIMIT_S = 120
 
 
-# Where the clients connect to: the store itself, or a node's relay of it.
+# The endpoints of the clients: the store itself, or a node's relay.
 _DOORS = ('server', 'relay')
 
 
 class StoreMethods(unittest.TestCase):
-  """A case for each method, version and door; all methods run at once."""
+  """One case for each method, version and endpoint; all methods run in
+  parallel."""
 
   outcomes = {}
 
@@ -33,7 +34,7 @@ class StoreMethods(unittest.TestCase):
     if interpreters.why_not(version):
       self.skipTest(interpreters.why_not(version))
     if (version, door) not in self.outcomes:
-      # Set first: should it fail, it is not tried again for each case.
+      # Set before the run, so that a failed run is not repeated for each case.
       self.outcomes[version, door] = {}
       self.outcomes[version, door] = self.run_all(version, door)
     kind, text = self.outcomes[version, door].get(

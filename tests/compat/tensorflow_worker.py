@@ -1,4 +1,4 @@
-"""One step of a MultiWorkerMirroredStrategy, by TF_CONFIG."""
+"""Runs one step of a MultiWorkerMirroredStrategy, configured by TF_CONFIG."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A torchrun command line under a link of that name does as the real torchrun."""
+"""A link named torchrun behaves as the real torchrun."""
 
 import os
 import re
@@ -17,33 +17,35 @@ import xml_main
 
 _PYTHON = interpreters.PATHS[interpreters.NEW]
 _MODULE = ['-m', 'torch.distributed.run']
-# What differs between any two runs of the same torchrun.
+# Values that differ between any two runs of the same torchrun.
 _EACH_RUNS_OWN = {'MASTER_PORT', 'TORCHELASTIC_RUN_ID',
                   'TORCHELASTIC_ERROR_FILE'}
-# What the shell script around that Python sets.
+# Variables that the shell script around that Python sets.
 _PYTHONS = {'LD_LIBRARY_PATH', 'OLDPWD', 'PWD', 'SHLVL', '_'}
-# What differs on purpose: MASTER_ADDR is an address, never a name that a
-# resolver must know.
+# An intended difference: MASTER_ADDR is an address, not a name that must be
+# resolved.
 _ON_PURPOSE = {'MASTER_ADDR'}
 
 
 def _of_launchers(environment):
-  """A worker's variables that a launcher must give alike."""
+  """The variables of a worker that every launcher must set equally."""
   return {name: value for name, value in environment.items()
           if name not in _EACH_RUNS_OWN | _PYTHONS | _ON_PURPOSE
-          # Functions of a shell around the test; its sh drops them.
+          # Functions of a shell around the test; the test's own sh removes
+          # them.
           and not name.startswith(('MUSTER_', 'BASH_FUNC_'))}
 
 
 def _spoken(lines):
-  """What workers said on the console, without the lines' prefixes."""
+  """The workers' lines on the console, without prefixes."""
   return sorted(re.findall(r'(?:out|err) of rank \d+', lines))
 
 
 class TorchrunLink(unittest.TestCase):
 
   def job(self, launcher, arguments):
-    """(what each rank found, what the console showed, files of streams)"""
+    """Returns (each rank's JSON, the console output, the files of the streams).
+    """
     with tempfile.TemporaryDirectory() as logs:
       environment = interpreters.environment(PYTHON_EXEC=_PYTHON,
                                              PYTHONPATH=_HERE)
@@ -77,7 +79,7 @@ class TorchrunLink(unittest.TestCase):
              if mine.get(name) != value}, {}, 'torchrun alone')
         self.assertEqual(set(mine), set(theirs))
       self.assertEqual(found[1], real[1])
-      # Ours keeps the streams that go to the console, too.
+      # `launch` also keeps the streams that go to the console.
       self.assertLessEqual(set(real[2]), set(found[2]))
 
   def test_a_script(self):

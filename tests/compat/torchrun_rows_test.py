@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Rows of docs/MIGRATING.md, tried with the real torchrun and with ours."""
+"""Rows of docs/MIGRATING.md, tested with the real torchrun and with ours."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ with timer.expires(after=0.5, scope='too late'):
   threading.Event().wait()
 print('not reached')
 '''
-# Ignores the signal, so that only the time-out ends it.
+# Ignores the signal, so that only the timeout ends it.
 _DEAF = 'trap "echo got USR1" USR1; echo up; while :; do sleep 0.1; done'
 
 
@@ -85,8 +85,8 @@ class TorchrunRows(unittest.TestCase):
         said = job.stdout.readline()
         self.assertIn('up', said)
         job.send_signal(signal.SIGUSR1)
-        # Without the variable our grace is thirty seconds. PyTorch's own may
-        # take longer on a busy machine.
+        # Without the variable our grace period is thirty seconds. PyTorch's own
+        # may take longer on a busy machine.
         said, _ = job.communicate(
             timeout=launched.LIMIT_S if launcher is _REAL else 25)
       self.assertIn('got USR1', said)
@@ -106,7 +106,7 @@ class TorchrunRows(unittest.TestCase):
       self.assertIn('armed', done.stdout)
       self.assertNotIn('not reached', done.stdout)
       self.assertNotEqual(done.returncode, 0)
-    # The real one kills itself as well; ours says what happened.
+    # The real torchrun kills itself too; ours prints the reason.
     self.assertEqual(done.returncode, 128 + signal.SIGKILL)
     self.assertIn("its timer 'too late' expired", done.stdout)
 

@@ -16,7 +16,7 @@ import ssh_hosts
 import xml_main
 
 _LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
-# Whatever this machine is like, the nodes come together and are compared.
+# Exit codes of a complete check, whatever the state of this machine.
 _SOUND = (0, 3, 4)
 
 
@@ -32,7 +32,8 @@ class OverSsh(unittest.TestCase):
     cls.addClassCleanup(cls.hosts.stop)
 
   def doctor(self, hosts, *flags):
-    """The ended `launch doctor --nodes` of a host file; its exit code."""
+    """Runs `launch doctor --nodes` with a host file; returns the ended process.
+    """
     path = os.path.join(self.folder, 'hosts')
     with open(path, 'w', encoding='utf-8') as file:
       file.write(hosts)
@@ -52,7 +53,7 @@ class OverSsh(unittest.TestCase):
     self.assertEqual(found['expected'], 3)
     self.assertEqual([node['node'] for node in found['nodes']],
                      ['127.0.0.1', '127.0.0.2', '127.0.0.3'], front.text())
-    # The job's token is a fresh one, and its workers know it.
+    # The job has a new token, and its workers know it.
     self.assertEqual([node['addresses']['seen'] for node in found['nodes']],
                      ['127.0.0.1'] * 3)
     between = [one['id'] for one in found['between']['findings']]

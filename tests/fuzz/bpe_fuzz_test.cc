@@ -29,7 +29,7 @@ std::string Input(uint64_t seed) {
   return input;
 }
 
-TEST(BpeFuzzTest, NothingUnsoundIsRead) {
+TEST(BpeFuzzTest, InvalidInputIsRejected) {
   for (uint64_t seed = 1; seed <= 5000; ++seed) {
     SCOPED_TRACE(seed);
     RunBpeFuzzCase(Input(seed));

@@ -27,7 +27,7 @@ std::string Input(uint64_t seed) {
          DrawnEdits(seed, kPieces, {.places = 512, .removed = 4});
 }
 
-TEST(CheckpointFuzzTest, NothingUnsoundIsRead) {
+TEST(CheckpointFuzzTest, InvalidInputIsRejected) {
   for (uint64_t seed = 1; seed <= 8000; ++seed) {
     SCOPED_TRACE(seed);
     RunCheckpointFuzzCase(Input(seed));
@@ -41,7 +41,7 @@ size_t BytesInUse() {
   return info.uordblks + info.hblkhd;
 }
 
-TEST(CheckpointFuzzTest, AHeaderTakesMemoryInProportionToItself) {
+TEST(CheckpointFuzzTest, MemoryIsProportionalToTheHeader) {
   // Many tensors of the smallest possible description.
   std::string json = "{";
   int tensors = 0;
@@ -61,7 +61,7 @@ TEST(CheckpointFuzzTest, AHeaderTakesMemoryInProportionToItself) {
   EXPECT_LT(BytesInUse(), before + json.size() / 4) << "some is never freed";
 }
 
-TEST(CheckpointFuzzTest, ARefusedHeaderLeavesNothing) {
+TEST(CheckpointFuzzTest, ARejectedHeaderLeavesNoMemoryAllocated) {
   const size_t before = BytesInUse();
   for (const char* beginning :
        {"[", "{\"a\":{\"shape\":[", "{\"n", "{\"a\":{\"dtype\":\"F"}) {

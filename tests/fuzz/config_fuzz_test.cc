@@ -28,7 +28,7 @@ std::string Input(uint64_t seed) {
          DrawnEdits(seed, kPieces, {.max_edits = 4, .places = 512});
 }
 
-TEST(ConfigFuzzTest, NothingUnsoundIsRead) {
+TEST(ConfigFuzzTest, InvalidInputIsRejected) {
   for (uint64_t seed = 1; seed <= 5000; ++seed) {
     SCOPED_TRACE(seed);
     RunConfigFuzzCase(Input(seed));

@@ -21,7 +21,7 @@ std::string Input(uint64_t seed) {
   return static_cast<char>(seed % 4) + DrawnEdits(seed, kPieces, {});
 }
 
-TEST(ScheduleCsvFuzzTest, NothingUnsoundIsRead) {
+TEST(ScheduleCsvFuzzTest, InvalidInputIsRejected) {
   for (uint64_t seed = 1; seed <= 20000; ++seed) {
     SCOPED_TRACE(seed);
     RunScheduleCsvFuzzCase(Input(seed));

@@ -43,7 +43,7 @@ std::string Input(uint64_t seed) {
   return DrawnEdits(seed, kPieces, {});
 }
 
-TEST(SshFuzzTest, NothingUnsoundIsRead) {
+TEST(SshFuzzTest, InvalidInputIsRejected) {
   for (uint64_t seed = 1; seed <= 20000; ++seed) {
     SCOPED_TRACE(seed);
     RunSshFuzzCase(Input(seed));

@@ -139,7 +139,7 @@ void SendHalves(int port) {
   EXPECT_LT(BytesInUse(), before + kHalf) << "some of it is never freed";
 }
 
-TEST(StoreFuzzTest, AServerServesTheHonestAmongTheBad) {
+TEST(StoreFuzzTest, AServerServesHonestClientsAmongBadOnes) {
   store::StoreServerOptions options;
   options.max_store_bytes = size_t{16} << 20;
   options.max_buffer_bytes = size_t{16} << 20;
@@ -148,7 +148,7 @@ TEST(StoreFuzzTest, AServerServesTheHonestAmongTheBad) {
   for (uint64_t seed = 1; seed <= 20; ++seed) Assail((*server)->port(), seed);
 }
 
-TEST(StoreFuzzTest, ARelayServesTheHonestAmongTheBad) {
+TEST(StoreFuzzTest, ARelayServesHonestClientsAmongBadOnes) {
   auto server = store::StoreServer::Start({});
   ASSERT_TRUE(server.ok()) << server.status();
   store::StoreRelayOptions options;
@@ -160,7 +160,7 @@ TEST(StoreFuzzTest, ARelayServesTheHonestAmongTheBad) {
   for (uint64_t seed = 1; seed <= 10; ++seed) Assail((*relay)->port(), seed);
 }
 
-TEST(StoreFuzzTest, AServerHoldsNoMoreHalvesThanItMay) {
+TEST(StoreFuzzTest, AServerBoundsIncompleteRequests) {
   store::StoreServerOptions options;
   options.max_buffer_bytes = kBudget;
   auto server = store::StoreServer::Start(std::move(options));
@@ -168,7 +168,7 @@ TEST(StoreFuzzTest, AServerHoldsNoMoreHalvesThanItMay) {
   SendHalves((*server)->port());
 }
 
-TEST(StoreFuzzTest, ARelayHoldsNoMoreHalvesThanItMay) {
+TEST(StoreFuzzTest, ARelayBoundsIncompleteRequests) {
   auto server = store::StoreServer::Start({});
   ASSERT_TRUE(server.ok()) << server.status();
   store::StoreRelayOptions options;

@@ -7,7 +7,7 @@
 namespace muster {
 namespace {
 
-TEST(CudaBuild, AKernelOfOursRuns) {
+TEST(CudaBuild, AKernelRuns) {
   if (DeviceCount() == 0) GTEST_SKIP() << "this machine has no CUDA device";
   std::vector<float> values(1000, 1.5f);
   EXPECT_EQ(DoubleOnDevice(values), "");

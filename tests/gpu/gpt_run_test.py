@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""tests/gpu/run_gpt: on this machine's GPU, and what of it needs none."""
+"""Tests tests/gpu/run_gpt: on this machine's GPU, and the parts that need none.
+"""
 
 import os
 import shutil
@@ -17,7 +18,7 @@ import xml_main
 _CHECK = os.path.realpath('tests/gpu/gpt_check')
 _GPT = os.path.realpath('models/trainer/gpt')
 _RUN = os.path.join(_HERE, 'run_gpt')
-# Of thirty steps; of the last ten where there is a checkpoint.
+# A log of thirty steps, or of the last ten after a checkpoint.
 _A_LOG = r"""
 for ((at = 1; at < $#; ++at)); do
   [[ ${!at} == --log ]] && next=$((at + 1)) && log=${!next}
@@ -30,7 +31,7 @@ for ((step = first + 1; step <= 30; ++step)); do
   echo "{\"step\":$step,\"loss\":4.$step,\"learning_rate\":0.1}" >>"$log"
 done
 """
-# The real one, on a CPU whatever it is told.
+# The real program, always on a CPU.
 _ON_A_CPU = f'exec {_GPT} "${{@/#cuda/cpu}}"\n'
 
 
@@ -53,7 +54,8 @@ class GptRunTest(unittest.TestCase):
                                {'GPU_RUN_BUILT': os.getcwd()})
 
   def packed(self):
-    """The script in a folder like that which `run_gpt pack` has made."""
+    """Copies the script into a folder like the one that `run_gpt pack` makes.
+    """
     self.assertEqual(self.code, 0, self.said)
     self.assertCountEqual(os.listdir(self.packing.name),
                           ['bin', 'gpt', 'gpt_check', 'launch',
@@ -66,9 +68,10 @@ class GptRunTest(unittest.TestCase):
     return os.path.join(folder.name, 'run_gpt')
 
   def staged(self, check, gpt=_A_LOG):
-    """What it says of a gpt_check and a gpt that are scripts of these lines."""
+    """Runs the script with stand-ins for gpt_check and gpt made of these lines.
+    """
     run = self.packed()
-    # A job of one rank, of the command behind launch's five words.
+    # A job of one rank: the command after the first five words of launch.
     for name, lines in (('gpt_check', check), ('gpt', gpt),
                         ('launch', 'echo "launch $*" >&3\nshift 5\n"$@"\n')):
       path = os.path.join(os.path.dirname(run), name)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""tests/gpu/run: on this machine's GPU, and what of it needs none.
+"""Tests tests/gpu/run: on this machine's GPU, and the parts that need none.
 
 Over stand-ins for NVIDIA's libraries, whose ranks are threads of one process,
 jobs of one worker go the whole way from `launch` to NCCL's calls.
@@ -46,7 +46,7 @@ class NcclRunTest(unittest.TestCase):
     return folder.name
 
   def packed(self):
-    """The script in a folder that `run pack` has made."""
+    """Copies the script into a folder like the one that `run pack` makes."""
     folder = self.folder()
     code, said = _call([_RUN, 'pack', folder], {'GPU_RUN_BUILT': os.getcwd()})
     self.assertEqual(code, 0, said)
@@ -58,7 +58,8 @@ class NcclRunTest(unittest.TestCase):
     return os.path.join(folder, 'run')
 
   def staged(self, *args, others=None, **said):
-    """The script among programs that say what a job of two GPUs might.
+    """Runs the script with programs that print the output of a job with two
+    GPUs.
 
     `others`: further scripts beside it, by name.
     """
@@ -74,7 +75,7 @@ class NcclRunTest(unittest.TestCase):
       file.write('\n'.join(lines.values()) + '\n')
     _script(os.path.join(folder, 'nccl_check'),
             'echo GPUS=2 NCCL=2.99.9 SHARES_GPU=0\n')
-    # Of so many ranks the last is killed.
+    # Of the given number of ranks the last one is killed.
     _script(os.path.join(folder, 'launch'),
             'sed "s/VICTIM/$(($3 - 1))/" "${0%/*}/said"\n')
     with open(_RUN, encoding='utf-8') as file:
@@ -109,7 +110,7 @@ class NcclRunTest(unittest.TestCase):
   def test_all_of_it_over_stand_ins(self):
     libraries = self.folder()
     os.symlink(_FAKE, os.path.join(libraries, 'libcuda.so.1'))
-    # An agent makes no id where there is no driver's device.
+    # An agent makes no NCCL id without the driver's device.
     code, said = _call([self.packed()],
                        {'LD_LIBRARY_PATH': libraries, 'GPU_MOST_RANKS': '1',
                         'MUSTER_NCCL_LIBRARY': _FAKE,

@@ -78,7 +78,8 @@ class Gpt(nn.Module):
 
 
 def _flops_per_token():
-  # 6 N + 6 L C T: GptConfig::FlopsPerToken, of the vocabulary unpadded.
+  # The formula 6 N + 6 L C T of GptConfig::FlopsPerToken, with the unpadded
+  # vocabulary.
   block = 12 * _WIDTH * _WIDTH + 13 * _WIDTH
   counted = _VOCABULARY * _WIDTH + _LAYERS * block + 2 * _WIDTH
   return 6 * counted + 6 * _LAYERS * _WIDTH * _CONTEXT

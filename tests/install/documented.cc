@@ -1,5 +1,6 @@
-// The pieces of code in docs/SDK.md, so that a test compiles them. Each piece is
-// the body of a function, whose parameters are the variables that the piece uses.
+// The pieces of code in docs/SDK.md, so that a test compiles them. Each piece
+// is the body of a function, whose parameters are the variables that the piece
+// uses.
 
 #include <algorithm>
 #include <iostream>

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""tools/install, and a program outside of the tree that links what it puts."""
+"""Tests tools/install, and a program outside of the tree that links the result.
+"""
 
 import os
 import re
@@ -22,9 +23,9 @@ _WORKER = os.path.join(_HERE, 'outside_worker.cc')
 _GPU_WORKER = os.path.join(_HERE, os.pardir, os.pardir, 'examples', 'gpu',
                            'line_on_gpus.cc')
 _DOCUMENTED = os.path.join(_HERE, 'documented.cc')
-# Here the programs and libraries lie as they do in bazel-bin.
+# This folder has the same layout as bazel-bin.
 _BUILT = os.getcwd()
-# Is there where a CUDA toolkit is.
+# Exists only where there is a CUDA toolkit.
 _CUDA = _BUILT + '/trainer_sdk/cuda/libmuster_cuda.so'
 _LIMIT_S = 200
 _NOBODY = 65534
@@ -45,7 +46,7 @@ def temporary_folder(case):
 
 
 def environment(**changes):
-  """This process's, without any launcher's variables."""
+  """This process's environment without the variables of launchers."""
   kept = {name: value for name, value in os.environ.items()
           if name in ('PATH', 'HOME', 'LANG', 'MUSTER_PY_SPY_DIR')}
   return {**kept, **changes}
@@ -203,7 +204,7 @@ class Install(unittest.TestCase):
 
 
 class Libraries(unittest.TestCase):
-  """What the two libraries have, lack and show."""
+  """The symbols and dependencies of the two libraries."""
 
   @classmethod
   def setUpClass(cls):
@@ -231,7 +232,7 @@ class Libraries(unittest.TestCase):
                      [])
 
   def test_the_static_one_defines_our_namespace_only(self):
-    # Weak ones (templates, inline functions) are anybody's.
+    # Weak symbols (templates, inline functions) may belong to any library.
     names = self.symbols('--defined-only', '--extern-only', self.lib + '.a')
     strong = re.findall(r'(?m)^[0-9a-f]+ [TDBRC] (.*)$', names)
     self.assertGreater(len(strong), 100)
@@ -266,7 +267,7 @@ class Libraries(unittest.TestCase):
 
 
 class Gloo(unittest.TestCase):
-  """The transport that is loaded where it is chosen."""
+  """The Gloo plugin, which is loaded when a program chooses the transport."""
 
   @classmethod
   def setUpClass(cls):
@@ -317,7 +318,7 @@ class Gloo(unittest.TestCase):
 
 
 class OutsideProgram(unittest.TestCase):
-  """Plain g++ and pkg-config, in a folder of its own."""
+  """A program built by g++ and pkg-config in a folder outside of the tree."""
 
   @classmethod
   def setUpClass(cls):
@@ -365,7 +366,7 @@ class OutsideProgram(unittest.TestCase):
     self.run_on_two_ranks('./static', LD_LIBRARY_PATH=self.prefix + '/lib')
 
   def test_the_static_library_names_all_that_it_needs(self):
-    # All of it, also what this program does not use.
+    # The whole library, also the parts that this program does not use.
     self.compile(['worker.o', '-o', 'whole', '-Wl,--whole-archive',
                   self.prefix + '/lib/libmuster_trainer_sdk.a',
                   '-Wl,--no-whole-archive'],
@@ -384,7 +385,7 @@ class OutsideProgram(unittest.TestCase):
     plugin = self.prefix + '/lib/libmuster_cuda.so'
     path = {'LD_LIBRARY_PATH': self.prefix + '/lib'}
     if os.path.exists(plugin):
-      # Here on a machine without a GPU, or without enough of them.
+      # This machine has no GPU, or too few.
       done = run(self.folder + '/gpu', env=environment(**path))
       if done.returncode:
         self.assertRegex(done.stdout, 'UNAVAILABLE: (no NVIDIA driver|cuda)')
@@ -411,10 +412,10 @@ class OutsideProgram(unittest.TestCase):
                         text[text.index('\n## Session\n'):])
     self.assertGreater(len(blocks), 12)
     for block in blocks:
-      # Of a test in this tree, which is not installed.
+      # A piece of a test in this tree, which is not installed.
       if block.startswith('INSTANTIATE_TEST_SUITE_P'):
         continue
-      # Compiled by a test of its own.
+      # Another test compiles it.
       if block == gpu_worker:
         found_gpu_worker = True
         continue
@@ -430,7 +431,7 @@ class OutsideProgram(unittest.TestCase):
     top = self.prefix + '/include/muster'
     headers = sorted(files_below(top))
     self.assertGreater(len(headers), 50)
-    # Twice, so that a guard that is missing shows.
+    # Each header twice, so that a missing include guard is found.
     with open(self.folder + '/all.cc', 'w', encoding='utf-8') as file:
       file.writelines('#include "%s"\n' % header
                       for header in headers + headers[::-1])

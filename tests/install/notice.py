@@ -1,4 +1,5 @@
-"""The tables of NOTICE: which libraries the programs contain and load."""
+"""Reads the tables of NOTICE: the libraries that the programs contain and load.
+"""
 
 import collections
 import os

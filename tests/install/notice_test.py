@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""NOTICE against the programs: it names what they link in, and nothing else."""
+"""Compares NOTICE with the programs: it lists exactly the libraries that they
+link."""
 
 import collections
 import fnmatch
@@ -17,7 +18,7 @@ import notice
 import xml_main
 
 _ROOT = os.path.join(_HERE, os.pardir, os.pardir)
-# The programs lie here as they do in bazel-bin.
+# This folder has the same layout as bazel-bin.
 _BUILT = os.getcwd()
 _PROGRAMS = {
     'launch': 'launcher/launch',
@@ -31,11 +32,11 @@ _PROGRAMS = {
     'gpt': 'models/trainer/gpt',
 }
 
-# Built where there is a CUDA toolkit.
+# Built only where there is a CUDA toolkit.
 _OPTIONAL = ('libmuster_cuda.so',)
 # Where g++ looks for archives on Debian.
 _ARCHIVES = ('/usr/lib/x86_64-linux-gnu/', '/usr/lib/gcc/x86_64-linux-gnu/*/')
-# Parts of the C library, and what ldd shows that is no file.
+# Parts of the C library, and entries of ldd that are not files.
 _C_LIBRARY = {'dl', 'm', 'pthread', 'rt'}
 _NO_LIBRARY = {'linux-vdso.so.1'}
 _LIMIT_S = 200
@@ -81,7 +82,8 @@ def linked_by_build_files():
       found.update(re.sub('^-l:?', '', option) for option in linkopts
                    if option.startswith('-l'))
 
-  # The lists there are computed: the file is run, with a rule of ours.
+  # The lists there are computed, so the file is executed with a rule of this
+  # test.
   with open(os.path.join(_ROOT, 'bazel', 'BUILD'), encoding='utf-8') as file:
     exec(file.read(),  # pylint: disable=exec-used
          collections.defaultdict(lambda: lambda *_, **__: None,
@@ -116,7 +118,8 @@ class Contained(unittest.TestCase):
                               if name in row.programs) for name in _PROGRAMS}
 
   def test_equals_what_the_programs_define(self):
-    """A library is in a program that defines a function of it alone."""
+    """A program contains a library if it defines a function that only this
+    library has."""
     defined = {row.library: set().union(*[
         functions(path, '--extern-only') for path in archives(row.found)])
                for row in self.rows}
@@ -167,9 +170,8 @@ class Contained(unittest.TestCase):
                               said('dpkg-query', '-S', *paths)))
     ours = {row.package for table in ('Contained', 'Loaded')
             for row in notice.rows(table)}
-    # gloo's headers belong to the library that is loaded; gRPC has two
-    # packages; the C library's, the kernel's and GoogleTest's are no libraries
-    # that a program contains.
+    # gloo's headers belong to the plugin's library; gRPC has two packages; the
+    # C library, the kernel and GoogleTest are not in the programs.
     self.assertEqual(packages - ours - {
         'libgloo-dev', 'libgrpc++-dev', 'libc6-dev', 'linux-libc-dev',
         'libgtest-dev', 'libgmock-dev', 'libopenblas-dev',

@@ -53,7 +53,7 @@ std::string OpenOn(const Subprocess& program, int fd) {
 
 class ClosedDescriptors : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(ClosedDescriptors, LaunchRunsTheJobAndTellsItsEnd) {
+TEST_P(ClosedDescriptors, LaunchRunsTheJobAndReportsItsEnd) {
   const bool has_stdout = GetParam().find('1') == std::string::npos;
   const bool has_stderr = GetParam().find('2') == std::string::npos;
   auto launch =

@@ -95,7 +95,7 @@ TEST(Hang, IsTheVerdictsCauseWithItsStack) {
 }
 
 // The tool kills the worker that it inspects: the cause is still the hang.
-TEST(Hang, StaysTheCauseWhateverComesOfLooking) {
+TEST(Hang, IsTheCauseEvenIfTheStackToolKillsTheWorker) {
   std::string tools = ::testing::TempDir() + "/hang_killer-XXXXXX";
   ASSERT_NE(mkdtemp(tools.data()), nullptr);
   std::ofstream(tools + "/gdb") << "#!/bin/sh\n"
@@ -110,7 +110,7 @@ TEST(Hang, StaysTheCauseWhateverComesOfLooking) {
 }
 
 // Uses the tools of this machine on a worker that hangs in Python.
-TEST(Hang, IsShownByTheToolsThatAreHere) {
+TEST(Hang, IsShownByTheInstalledTools) {
   std::string logs = ::testing::TempDir() + "/hang_real-XXXXXX";
   ASSERT_NE(mkdtemp(logs.data()), nullptr);
   auto launch = Hanging({"--log-dir=" + logs, "--rdzv-id=job"},
@@ -126,7 +126,7 @@ TEST(Hang, IsShownByTheToolsThatAreHere) {
 }
 
 // All workers fall silent within milliseconds, whichever one is stopped.
-TEST(Hang, TheStoppedOneOfThoseThatWaitForEachOtherIsNamed) {
+TEST(Hang, OfMutuallyWaitingWorkersTheStoppedOneIsNamed) {
   std::vector<std::unique_ptr<Subprocess>> launches;
   for (int rank = 0; rank < 3; ++rank) {
     std::string folder = ::testing::TempDir() + "/hang_meet-XXXXXX";

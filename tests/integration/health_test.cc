@@ -39,7 +39,7 @@ class Health : public ::testing::Test {
   std::string healthy_;
 };
 
-TEST_F(Health, AnUnhealthyNodeIsKeptOutByNameAndLetInLater) {
+TEST_F(Health, AnUnhealthyNodeIsNamedAndJoinsOnceHealthy) {
   LocalCluster cluster;
   std::vector<std::string> flags = {"--nnodes=2", "--node-id=left"};
   auto a = cluster.Node(flags, {"succeed-in", "1"});
@@ -58,7 +58,7 @@ TEST_F(Health, AnUnhealthyNodeIsKeptOutByNameAndLetInLater) {
   EXPECT_THAT(b->Lines("world=2"), SizeIs(1));
 }
 
-TEST_F(Health, ItIsLetIntoARunningJobAsWell) {
+TEST_F(Health, AHealedNodeJoinsARunningJob) {
   LocalCluster cluster;
   const std::vector<std::string> elastic = {
       "--nnodes=1:2", "--rdzv-conf=is_host=0,last_call_timeout=0",
@@ -75,7 +75,7 @@ TEST_F(Health, ItIsLetIntoARunningJobAsWell) {
   EXPECT_THAT(a->Lines("round=2 world=2"), SizeIs(1));
 }
 
-TEST_F(Health, TheJoinTimeOutNamesItAndWhy) {
+TEST_F(Health, TheJoinTimeoutNamesTheNodeAndTheReason) {
   LocalCluster cluster;
   std::vector<std::string> flags = Checked();
   flags.insert(flags.end(),
@@ -88,7 +88,7 @@ TEST_F(Health, TheJoinTimeOutNamesItAndWhy) {
 }
 
 // The second round begins only after the second check has passed.
-TEST_F(Health, EveryRoundIsPrecededByACheck) {
+TEST_F(Health, EveryRoundStartsAfterACheck) {
   const std::string log = folder_ + "/log";
   auto launch =
       Standalone({"--max-restarts=1", "--health-command=echo checked >> " + log,
@@ -102,7 +102,7 @@ TEST_F(Health, EveryRoundIsPrecededByACheck) {
   EXPECT_EQ(checks, 2);
 }
 
-TEST_F(Health, ACheckThatHangsIsKilledWithItsChildren) {
+TEST_F(Health, AHangingCheckIsKilledWithItsChildren) {
   LocalCluster cluster;
   auto a = cluster.Node(
       {"--nnodes=1",

@@ -34,7 +34,7 @@ class Inspect : public ::testing::Test {
   std::string logs_;
 };
 
-TEST_F(Inspect, NamesWhoWasKilledInAnOperationThatAllWereIn) {
+TEST_F(Inspect, NamesTheRankKilledInAnOperationOfAllRanks) {
   Subprocess launch({kLaunch, "--standalone", "--nproc-per-node=3",
                      "--shutdown-timeout=1", "--log-dir=" + logs_, kDying});
   EXPECT_EQ(launch.ExitCode(), 128 + SIGKILL) << launch.Output();

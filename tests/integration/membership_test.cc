@@ -26,7 +26,7 @@ TEST(Membership, TwoNodesMakeOneWorld) {
             Field(b->Lines("up rank=")[0], "master"));
 }
 
-TEST(Membership, NodesOfDifferentSizes) {
+TEST(Membership, NodesMayHaveDifferentSizes) {
   LocalCluster cluster;
   auto a = cluster.Node({"--nnodes=2", "--node-rank=0", "--nproc-per-node=1"},
                         {"succeed-in", "1"});
@@ -55,7 +55,7 @@ TEST(Membership, AKilledWorkerRestartsTheWholeWorld) {
             Field(a->Lines("round=1 ")[0], "group"));
 }
 
-TEST(Membership, EveryNodeSaysTheSameVerdict) {
+TEST(Membership, EveryNodePrintsTheSameVerdict) {
   LocalCluster cluster;
   const std::vector<std::string> flags = {"--nnodes=2", "--nproc-per-node=1"};
   auto a = cluster.Node(flags, {"exit", "5", "1"});
@@ -68,7 +68,7 @@ TEST(Membership, EveryNodeSaysTheSameVerdict) {
   }
 }
 
-TEST(Membership, SurvivorsGoOnWithoutAKilledAgent) {
+TEST(Membership, SurvivorsContinueWithoutAKilledAgent) {
   LocalCluster cluster;
   const std::vector<std::string> flags = {
       "--nnodes=2:3", "--rdzv-conf=is_host=0,last_call_timeout=60"};
@@ -89,7 +89,7 @@ TEST(Membership, SurvivorsGoOnWithoutAKilledAgent) {
 
 // A worker fails because another node dies, and the coordinator reads the
 // failure first. No restart is left, and none is needed.
-TEST(Membership, AFailureThatIsHeardOfBeforeTheLossBehindIt) {
+TEST(Membership, AFailureReportedBeforeTheLossThatCausedItUsesNoRestart) {
   LocalCluster cluster;
   const std::vector<std::string> flags = {
       "--nnodes=1:2", "--rdzv-conf=is_host=0,last_call_timeout=60"};
@@ -133,7 +133,7 @@ TEST(Membership, ASilentAgentIsReplacedByASpareAfterItsLease) {
   EXPECT_TRUE(IsGone(left));
 }
 
-TEST(Membership, GrowsFromOneToThree) {
+TEST(Membership, AJobGrowsFromOneNodeToThree) {
   LocalCluster cluster;
   const std::vector<std::string> flags = {
       "--nnodes=1:3", "--scale-up-cooldown=0",
@@ -151,7 +151,7 @@ TEST(Membership, GrowsFromOneToThree) {
   EXPECT_THAT(c->Lines("up rank=2 local=0 round=3 world=3"), SizeIs(1));
 }
 
-TEST(Membership, ANodeBeyondTheMostWaitsAndEndsWithTheJob) {
+TEST(Membership, ANodeBeyondTheMaximumWaitsAndEndsWithTheJob) {
   LocalCluster cluster;
   auto a = cluster.Node({"--nnodes=1"}, {"forever"});
   ASSERT_TRUE(a->Printed("up rank=0"));
@@ -162,7 +162,7 @@ TEST(Membership, ANodeBeyondTheMostWaitsAndEndsWithTheJob) {
   EXPECT_EQ(spare->ExitCode(), 128 + SIGTERM);
 }
 
-TEST(Membership, ASpareThatIsStoppedTakesNobodyWithIt) {
+TEST(Membership, StoppingASpareStopsNoOtherNode) {
   LocalCluster cluster;
   auto a = cluster.Node({"--nnodes=1"}, {"forever"});
   ASSERT_TRUE(a->Printed("up rank=0"));
@@ -195,7 +195,7 @@ TEST(Membership, NodesMustAgreeOnTheirNumber) {
   EXPECT_THAT(b->Output(), HasSubstr("--nnodes=2:2"));
 }
 
-TEST(Membership, AFinishedJobTakesNobody) {
+TEST(Membership, AFinishedJobRejectsNodes) {
   LocalCluster cluster;
   auto a = cluster.Node({"--nnodes=1"}, {"succeed-in", "1"});
   EXPECT_EQ(a->ExitCode(), 0);
@@ -205,7 +205,7 @@ TEST(Membership, AFinishedJobTakesNobody) {
   EXPECT_THAT(late->Lines("up rank="), SizeIs(0));
 }
 
-TEST(Membership, TooFewNodesAreAnErrorThatNamesTheAbsent) {
+TEST(Membership, TooFewNodesAreAnErrorThatNamesTheMissing) {
   LocalCluster cluster;
   auto a = cluster.Node(
       {"--nnodes=2", "--node-rank=1", "--rdzv-conf=is_host=0,join_timeout=1"},

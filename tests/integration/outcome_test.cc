@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-TEST(Outcome, SuccessIsToldShortlyAndExitsWithZero) {
+TEST(Outcome, SuccessIsOneLineAndExitsWithZero) {
   auto launch = Standalone({"--nproc-per-node=2"}, {"succeed-in", "1"});
   EXPECT_EQ(launch->ExitCode(), 0);
   EXPECT_THAT(launch->Lines("up rank="), SizeIs(2));
@@ -21,7 +21,7 @@ TEST(Outcome, SuccessIsToldShortlyAndExitsWithZero) {
   EXPECT_THAT(launch->Output(), Not(HasSubstr("FAILED")));
 }
 
-TEST(Outcome, EveryWorkerHasItsPlace) {
+TEST(Outcome, EveryWorkerHasItsRank) {
   auto launch = Standalone({"--nproc-per-node=3"}, {"succeed-in", "1"});
   EXPECT_EQ(launch->ExitCode(), 0);
   for (const char* rank : {"0", "1", "2"}) {
@@ -34,7 +34,7 @@ TEST(Outcome, EveryWorkerHasItsPlace) {
   }
 }
 
-TEST(Outcome, AFailureIsNamedAndItsExitCodeIsOurs) {
+TEST(Outcome, AFailureIsNamedAndSetsTheExitCode) {
   auto launch = Standalone({"--nproc-per-node=2"}, {"exit", "7", "1"});
   EXPECT_EQ(launch->ExitCode(), 7);
   EXPECT_THAT(launch->Output(), HasSubstr("ROOT CAUSE"));
@@ -42,7 +42,7 @@ TEST(Outcome, AFailureIsNamedAndItsExitCodeIsOurs) {
   for (pid_t pid : WorkerPids(*launch, 1)) EXPECT_TRUE(IsGone(pid));
 }
 
-TEST(Outcome, WhatAWorkerLeavesBehindIsNamedAlsoWithQuiet) {
+TEST(Outcome, LeftoverProcessesAreNamedAlsoWithQuiet) {
   Subprocess launch({kLaunch, "--standalone", "--quiet", "sh", "-c",
                      "( tail -f /dev/null; echo done ) & echo trained"});
   EXPECT_EQ(launch.ExitCode(), 0) << launch.Output();
@@ -53,7 +53,7 @@ TEST(Outcome, WhatAWorkerLeavesBehindIsNamedAlsoWithQuiet) {
 
 // Rank 1 raises an exception under @record and does not exit. Rank 0 loses its
 // connection afterwards and fails first.
-TEST(Outcome, TheExceptionThatWasRecordedFirstIsTheCause) {
+TEST(Outcome, TheFirstRecordedExceptionIsTheCause) {
   const std::string script = R"sh(
 record() {
   printf '{"message":{"message":"%s","extraInfo":{"py_callstack":"%s"' "$1" \
@@ -102,14 +102,14 @@ TEST(Outcome, EndsWhenTheBudgetIsSpent) {
   EXPECT_THAT(launch->Lines("up rank=0"), SizeIs(3));
 }
 
-TEST(Outcome, WhatCannotBeStartedIsNotTriedAgain) {
+TEST(Outcome, AProgramThatCannotBeStartedIsNotTriedAgain) {
   Subprocess launch({kLaunch, "--standalone", "--max-restarts=5", "--no-python",
                      "tests/integration/BUILD.no-such-program"});
   EXPECT_THAT(launch.ExitCode(), ::testing::AnyOf(2, 127));
   EXPECT_THAT(launch.Output(), HasSubstr("no-such-program"));
 }
 
-TEST(Outcome, ADeafWorkerIsKilledAfterTheGrace) {
+TEST(Outcome, AWorkerThatIgnoresSigtermIsKilledAfterTheGrace) {
   auto launch =
       Standalone({"--nproc-per-node=2", "--shutdown-timeout=1"}, {"deaf"});
   ASSERT_TRUE(launch->Printed("up rank=", 2));
@@ -120,7 +120,7 @@ TEST(Outcome, ADeafWorkerIsKilledAfterTheGrace) {
   for (pid_t pid : pids) EXPECT_TRUE(IsGone(pid));
 }
 
-TEST(Outcome, NothingIsLeftBehindBySuccess) {
+TEST(Outcome, AfterSuccessNoProcessIsLeft) {
   auto launch = Standalone({"--nproc-per-node=1", "--shutdown-timeout=5"},
                            {"leave-and-go"});
   EXPECT_EQ(launch->ExitCode(), 0);

@@ -41,7 +41,7 @@ class Preemption : public ::testing::Test {
   std::string folder_;
 };
 
-TEST_F(Preemption, EveryWorkerOfTheJobKeepsWhatItMustAndTheJobEndsWith75) {
+TEST_F(Preemption, EveryWorkerWritesACheckpointAndTheJobEndsWith75) {
   LocalCluster cluster;
   const std::string told = folder_ + "/told";
   const std::vector<std::string> flags = {
@@ -69,7 +69,7 @@ TEST_F(Preemption, EveryWorkerOfTheJobKeepsWhatItMustAndTheJobEndsWith75) {
   EXPECT_EQ(Read(told), "job SIGUSR1\njob SIGUSR1\n");
 }
 
-TEST_F(Preemption, WorkersThatHandleNothingAreGoneByIt) {
+TEST_F(Preemption, WorkersWithoutAHandlerEndByTheSignal) {
   LocalCluster cluster;
   const std::vector<std::string> flags = {"--nnodes=2",
                                           "--signals-to-preempt=TERM"};
@@ -83,7 +83,7 @@ TEST_F(Preemption, WorkersThatHandleNothingAreGoneByIt) {
   EXPECT_THAT(b->Output(), Not(HasSubstr("ROOT CAUSE")));
 }
 
-TEST_F(Preemption, WithoutASignalTheFileIsEnough) {
+TEST_F(Preemption, TheFileAloneAnnouncesAPreemption) {
   auto launch = Standalone({"--signals-to-preempt=USR1", "--preempt-signal=0"},
                            {"look-out"});
   ASSERT_TRUE(launch->Printed("ready rank=0"));
@@ -92,7 +92,7 @@ TEST_F(Preemption, WithoutASignalTheFileIsEnough) {
   EXPECT_THAT(launch->Lines("keeps rank="), SizeIs(1));
 }
 
-TEST_F(Preemption, AfterTheGraceTheRestIsStopped) {
+TEST_F(Preemption, AfterTheGraceRemainingWorkersAreStopped) {
   auto launch = Standalone({"--signals-to-preempt=USR1", "--preempt-grace=0.2",
                             "--shutdown-timeout=0.2"},
                            {"deaf"});
@@ -102,7 +102,7 @@ TEST_F(Preemption, AfterTheGraceTheRestIsStopped) {
   EXPECT_TRUE(IsGone(WorkerPids(*launch, 1).at(0)));
 }
 
-TEST_F(Preemption, AFailureMeanwhileIsNamed) {
+TEST_F(Preemption, AFailureDuringThePreemptionIsNamed) {
   LocalCluster cluster;
   const std::vector<std::string> flags = {"--nnodes=2", "--max-restarts=3",
                                           "--signals-to-preempt=USR1",
@@ -119,7 +119,7 @@ TEST_F(Preemption, AFailureMeanwhileIsNamed) {
                                  Not(HasSubstr("round=2"))));
 }
 
-TEST_F(Preemption, AJobThatStillGathersEndsAtOnce) {
+TEST_F(Preemption, AGatheringJobEndsAtOnce) {
   LocalCluster cluster;
   auto a = cluster.Node({"--nnodes=2", "--signals-to-preempt=USR1"}, {});
   ASSERT_TRUE(a->Printed("waiting"));
@@ -128,7 +128,7 @@ TEST_F(Preemption, AJobThatStillGathersEndsAtOnce) {
 }
 
 // A fake scontrol that supports what this test needs.
-TEST_F(Preemption, OneNodePutsTheJobBackIntoItsQueue) {
+TEST_F(Preemption, OneNodeRequeuesTheJob) {
   const std::string asked = folder_ + "/asked";
   const std::string scontrol = folder_ + "/scontrol";
   std::ofstream(scontrol)
@@ -152,7 +152,7 @@ TEST_F(Preemption, OneNodePutsTheJobBackIntoItsQueue) {
   EXPECT_EQ(Read(asked), "requeue 4711\n");
 }
 
-TEST_F(Preemption, AHookThatFailsIsSaidAndNoMore) {
+TEST_F(Preemption, AFailedHookIsOnlyReported) {
   auto launch = Standalone(
       {"--signals-to-preempt=USR1", "--on-preempt=echo no bucket; exit 3"},
       {"forever"});
@@ -164,7 +164,7 @@ TEST_F(Preemption, AHookThatFailsIsSaidAndNoMore) {
 }
 
 // The worker exits with the code that `launch` uses as well: "try again".
-TEST_F(Preemption, AWorkerMayEndWithTheJobsOwnCode) {
+TEST_F(Preemption, AWorkersExitCode75DoesNotFailAPreemptedJob) {
   const std::string gone = folder_ + "/gone";
   auto launch = Standalone({"--nproc-per-node=2", "--signals-to-preempt=USR1",
                             "--preempt-signal=USR2"},
@@ -181,7 +181,7 @@ TEST_F(Preemption, AWorkerMayEndWithTheJobsOwnCode) {
               AllOf(HasSubstr("again rank=0"), Not(HasSubstr("ROOT CAUSE"))));
 }
 
-TEST_F(Preemption, AHookWhoseTimeIsOverIsNamed) {
+TEST_F(Preemption, AHookThatTimesOutIsNamed) {
   auto launch =
       Standalone({"--signals-to-preempt=USR1", "--preempt-grace=0.2",
                   "--shutdown-timeout=0.2", "--on-preempt=tail -f /dev/null"},
@@ -197,7 +197,7 @@ TEST_F(Preemption, AHookWhoseTimeIsOverIsNamed) {
 }
 
 // If Ctrl-C waited for the hook, the test would time out.
-TEST_F(Preemption, CtrlCWaitsForNoHook) {
+TEST_F(Preemption, CtrlCDoesNotWaitForTheHook) {
   LocalCluster cluster;
   const std::vector<std::string> flags = {
       "--nnodes=2", "--signals-to-preempt=USR1", "--preempt-grace=7200",
@@ -217,7 +217,7 @@ TEST_F(Preemption, CtrlCWaitsForNoHook) {
   }
 }
 
-TEST_F(Preemption, WhatCannotBePutBackIsRefusedAtTheStart) {
+TEST_F(Preemption, RequeueOutsideOfSlurmIsRejectedAtTheStart) {
   auto launch = Standalone({"--signals-to-preempt=USR1", "--requeue"}, {});
   EXPECT_EQ(launch->ExitCode(), 2);
   EXPECT_THAT(launch->Output(), HasSubstr("--requeue: this is no Slurm job"));

@@ -34,10 +34,10 @@ def report_for_ever():
 
 
 class Meeting:
-  """Of three ranks: each waits until the others have come."""
+  """A meeting of three ranks: each waits until the others have arrived."""
 
   def __init__(self, folder):
-    # A socket's path has 107 bytes, fewer than some test folders'.
+    # A socket's path has at most 107 bytes, less than some test folders'.
     os.chdir(folder)
     path = 'meeting'
     if RANK == 0:
@@ -71,7 +71,7 @@ def main():
   if sys.argv[1] == 'together':
     meeting = Meeting(sys.argv[2])
     meeting.wait()
-    # Not before all are there: from here on silence counts.
+    # Only after all ranks have arrived: from here on silence counts.
     agent.send(b'STEP=6\n')
     print('together rank=%d pid=%d .' % (RANK, os.getpid()), flush=True)
     report_together(meeting)

@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-TEST(Signals, CtrlCAtOneNodeStopsAllWithIt) {
+TEST(Signals, CtrlCAtOneNodeStopsAllNodes) {
   LocalCluster cluster;
   auto a = cluster.Node({"--nnodes=2"}, {"catch", "INT"});
   auto b = cluster.Node({"--nnodes=2"}, {"catch", "INT"});
@@ -27,7 +27,7 @@ TEST(Signals, CtrlCAtOneNodeStopsAllWithIt) {
 }
 
 // As under nohup, or as a background job of sh.
-TEST(Signals, OneThatIsIgnoredAtTheStartStaysIgnored) {
+TEST(Signals, ASignalIgnoredAtTheStartStaysIgnored) {
   Subprocess launch({"sh", "-c", "trap '' HUP QUIT; exec \"$@\"", "sh", kLaunch,
                      "--standalone", "--signals-to-forward=SIGUSR1", kWorker,
                      "catch", "USR1"});
@@ -49,7 +49,7 @@ TEST(Signals, AnIgnoredSignalIsIgnoredByTheWorkersToo) {
   EXPECT_THAT(launch.Output(), HasSubstr("0000001\n"));
 }
 
-TEST(Signals, TwiceMeansNow) {
+TEST(Signals, ASecondSignalStopsAtOnce) {
   auto launch = Standalone({"--shutdown-timeout=3600"}, {"deaf"});
   ASSERT_TRUE(launch->Printed("up rank=0"));
   launch->Signal(SIGTERM);
@@ -99,7 +99,7 @@ TEST(Signals, AHandledUserSignalEndsTheJobAsUnderTorchrun) {
   EXPECT_THAT(b->Lines("] caught"), SizeIs(1));
 }
 
-TEST(Signals, ANodeCanLeaveByASignalOfItsOwn) {
+TEST(Signals, ANodeLeavesOnItsLeaveSignal) {
   LocalCluster cluster;
   const std::vector<std::string> flags = {
       "--nnodes=1:2", "--signals-to-leave=SIGTERM",
@@ -128,7 +128,7 @@ TEST(Operator, StatusShowsTheJobAndCancelEndsIt) {
   EXPECT_THAT(a->Output(), HasSubstr("cancelled"));
 }
 
-TEST(Operator, DrainTakesOneNodeOutAndTheRestGoesOn) {
+TEST(Operator, DrainRemovesOneNodeAndTheOthersContinue) {
   LocalCluster cluster;
   const std::vector<std::string> flags = {
       "--nnodes=1:2", "--rdzv-conf=is_host=0,last_call_timeout=60"};
@@ -145,7 +145,7 @@ TEST(Operator, DrainTakesOneNodeOutAndTheRestGoesOn) {
   EXPECT_THAT(a->Lines("round=2 world=1"), SizeIs(1));
 }
 
-TEST(Operator, DrainRefusesToLeaveTooFew) {
+TEST(Operator, DrainIsRejectedIfTooFewNodesWouldRemain) {
   LocalCluster cluster;
   auto a = cluster.Node({"--nnodes=1", "--node-id=only"}, {"forever"});
   ASSERT_TRUE(a->Printed("up rank=0"));

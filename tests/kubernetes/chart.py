@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 CHART = os.path.join(HERE, '..', '..', 'deploy', 'kubernetes', 'helm', 'muster')
 RENDERED = os.path.join(HERE, 'rendered')
 
-# Each kind of job, as it comes and with all that can be asked for.
+# Each kind of job, with default values and with all values set.
 EVERYTHING = {
     'gpus': 8, 'tokenSecret': 'trainer-token', 'flags': ['--max-restarts=3'],
     'args': ['train.py', '--steps', '1000'],
@@ -39,8 +39,8 @@ EVERYTHING = {
 CASES = {'%s%s' % (mode, suffix): dict(values, mode=mode)
          for mode in ['job', 'jobset', 'elastic']
          for suffix, values in [('', {}), ('-everything', EVERYTHING)]}
-# Of the cluster that a chart is rendered for; before 1.29 a Job has no
-# backoffLimitPerIndex.
+# The version of the cluster for which a chart is rendered. Before 1.29 a Job
+# has no backoffLimitPerIndex.
 NEW, OLD = 'v1.34.0', 'v1.27.0'
 
 
@@ -61,7 +61,7 @@ def default_values():
 
 
 def go_program():
-  """Go's command, or None."""
+  """The path of the Go command, or None."""
   found = shutil.which('go')
   if found:
     return found
@@ -74,7 +74,7 @@ Rendered = collections.namedtuple('Rendered', ['text', 'error'])
 
 
 class Renderer:
-  """A running render.go, which answers one request after another."""
+  """A running render.go, which answers one request at a time."""
 
   def __init__(self, program):
     self._process = subprocess.Popen([program, CHART, 'trainer'],
@@ -123,7 +123,8 @@ def _values_schema():
 
 
 def values_errors(values):
-  """What values.schema.json, which Helm heeds, says of these; null: not given."""
+  """Errors of these values by values.schema.json, which Helm checks; null: no
+  value."""
   given = {key: value for key, value in dict(default_values(), **values).items()
            if value is not None}
   return ['%s: %s' % ('.'.join(map(str, error.absolute_path)), error.message)

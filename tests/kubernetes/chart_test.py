@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The Helm chart: whatever its values, what it renders is accepted."""
+"""The Helm chart renders valid objects for all values that Helm accepts."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from manifests import (  # noqa: E402
 
 
 def values_to_try():
-  """Values that Helm lets through: one changed at a time, then all at once."""
+  """Values that Helm accepts: one changed at a time, then all at once."""
   yield {}
   yield chart.EVERYTHING
   optional = {
@@ -61,7 +61,7 @@ class Chart(unittest.TestCase):
       cls.addClassCleanup(cls.renderer.close)
 
   def rendered(self, **values):
-    """The pod of launch or agent, and what it is part of."""
+    """The pod of launch or agent, and the object that contains it."""
     if not self.renderer:
       self.skipTest('the chart is not rendered anew: ' + self.why)
     done = self.renderer.render(values)
@@ -160,7 +160,8 @@ class Chart(unittest.TestCase):
         self.assertEqual(done.error, '')
         return done.text
       with self.subTest(mode):
-        # Ended pods are asked as well: more requests than there are pods.
+        # Ended pods are requested as well, so there are more requests than
+        # pods.
         self.assertIn('--max-log-requests=1000', notes())
         self.assertIn('MUSTER_COORDINATOR=localhost:29400 launch status',
                       notes())
@@ -200,13 +201,13 @@ class Chart(unittest.TestCase):
     for nodes in (2, 4):
       _, agents = self.rendered(mode='elastic', nodes=nodes)
       self.assertEqual(agents['spec']['replicas'], nodes)
-    # They say nothing of the other kinds.
+    # The values do not affect the other kinds.
     self.assertEqual(self.rendered(nodes=8)[1]['spec']['completions'], 8)
 
   def test_a_run_has_an_id_of_its_own_that_its_pods_keep(self):
     pods_of = [self.rendered(mode='elastic', **values)[0]
                for values in ({}, {'nodes': 3}, {'run': 2})]
-    # Another number of pods replaces none.
+    # Changing the number of pods replaces no pod.
     self.assertEqual(pods_of[0], pods_of[1])
     ids = [variable['value'] for pod in pods_of
            for variable in pod['containers'][0]['env']
@@ -228,7 +229,7 @@ class Chart(unittest.TestCase):
             'limits': {'memory': '9Gi', 'rdma/hca': 1}}),
         ({'cpu': '16', 'memory': '9Gi', 'nvidia.com/gpu': 1, 'rdma/hca': '1'},
          {'memory': '9Gi', 'nvidia.com/gpu': 1, 'rdma/hca': '1'}, '3Gi'))
-    # No request is above its limit, nor a limit below the request.
+    # Requests equal limits.
     self.assertEqual(
         asked(resources={'requests': {'memory': '7Gi'},
                          'limits': {'cpu': '1'}})[:2],

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Writes schemas/kubernetes.json: what the manifests' test needs of Kubernetes.
+"""Writes schemas/kubernetes.json: the parts of Kubernetes' schemas that the
+manifests' test needs.
 
     compact_schemas.py kubernetes_validate-1.37.0-py3-none-any.whl
 
@@ -24,7 +25,7 @@ KINDS = {
     'apps/v1 StatefulSet': 'statefulset-apps-v1',
     'policy/v1 PodDisruptionBudget': 'poddisruptionbudget-policy-v1',
 }
-# JobSet's definitions refer to this one, which no kind above does.
+# JobSet's definitions refer to this type, which no kind above does.
 BESIDES = ['io.k8s.api.batch.v1.JobTemplateSpec',
            'io.k8s.api.core.v1.PersistentVolumeClaim']
 FOLDER = 'kubernetes_validate/kubernetes-json-schema/v%s.0-local-strict/%s.json'
@@ -35,7 +36,7 @@ DROPPED = {'description', '$schema', '$id', 'x-kubernetes-group-version-kind',
 
 
 def compact(schema, is_properties=False):
-  """Without what does not decide; a property may be called "description"."""
+  """Removes keys without effect; a property may be named "description"."""
   if isinstance(schema, list):
     return [compact(one) for one in schema]
   if not isinstance(schema, dict):
@@ -66,7 +67,8 @@ def references(schema):
 
 
 def definitions_of(wheel, version):
-  """The kinds under their "apiVersion kind", and what they refer to."""
+  """The kinds by their "apiVersion kind", and the definitions that they refer
+  to."""
   everything = json.loads(
       wheel.read(FOLDER % (version, '_definitions')))['$defs']
   chosen, waiting = {}, list(BESIDES)
@@ -102,7 +104,7 @@ def main():
   path = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       'schemas', 'kubernetes.json')
   with open(path, 'w') as file:
-    # A definition a line, so that a change is a diff that one can read.
+    # One definition on each line, so that a change is a readable diff.
     file.write('{"source":%s,\n"licence":%s,\n"common":{\n' % (
         json.dumps(document['source']), json.dumps(document['licence'])))
     write_definitions(file, common)

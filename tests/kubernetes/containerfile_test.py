@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""deploy/kubernetes' Containerfiles, as far as their text can be checked."""
+"""Checks the text of the Containerfiles in deploy/kubernetes."""
 
 import os
 import re
@@ -11,7 +11,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.join(HERE, '..', '..')
 KUBERNETES = os.path.join(ROOT, 'deploy', 'kubernetes')
 KNOWN = {'ARG', 'FROM', 'WORKDIR', 'COPY', 'RUN', 'USER', 'CMD'}
-# Built into no program.
+# Folders that no program is built from.
 NOT_NEEDED = {'deploy', 'docs', 'examples', 'models', 'tests', 'shared'}
 
 
@@ -100,7 +100,7 @@ class Containerfile(unittest.TestCase):
                               'indexed-job', 'job.yaml'))
     container = job['spec']['template']['spec']['containers'][0]
     self.assertEqual(values['args'], container['args'][-1:])
-    # Where launch starts: no manifest says another folder than the image.
+    # The working directory of launch: no manifest overrides the image's.
     self.assertNotIn('workingDir', container)
     self.assertEqual(self.trainer, [
         ('ARG', 'MUSTER=muster'), ('FROM', '${MUSTER}'),

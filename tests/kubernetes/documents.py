@@ -15,8 +15,8 @@ def _pickled(text):
 
 
 def load_all(text):
-  """The documents of a stream. Each caller gets objects of its own, which it
-  may change; a text is parsed once."""
+  """Parses the documents of a stream. Each caller gets its own objects, which
+  it may change; a text is parsed only once."""
   return pickle.loads(_pickled(text))
 
 

@@ -1,4 +1,4 @@
-"""Kubernetes' Job controller in its own time: when it makes a pod again.
+"""A model of Kubernetes' Job controller: when it creates a pod again.
 
 A model of what pkg/controller/job of Kubernetes 1.27 to 1.37 does with an
 Indexed Job whose pods have `restartPolicy: Never` and the manifests'
@@ -21,14 +21,14 @@ MAX_BACKOFF = 600.0
 
 
 def backoff(failures):
-  """How long after the last of so many failures a pod is made again."""
+  """Seconds between the last of a number of failures and the next pod."""
   if failures == 0:
     return 0.0
   return min(DEFAULT_BACKOFF * 2.0 ** (failures - 1), MAX_BACKOFF)
 
 
 class JobController:
-  """One Job. `spec` is the Job's, as in the manifest."""
+  """One Job. `spec` is the Job's spec in the manifest."""
 
   def __init__(self, spec, version='1.34'):
     self.spec = spec
@@ -46,7 +46,7 @@ class JobController:
     return index if self._per_index else None
 
   def _action(self, exit_code, disrupted):
-    """What the first rule of the podFailurePolicy that matches says."""
+    """The action of the first matching rule of the podFailurePolicy."""
     for rule in self.spec['podFailurePolicy']['rules']:
       codes = rule.get('onExitCodes')
       if codes and exit_code in codes['values']:
@@ -57,7 +57,7 @@ class JobController:
     return 'Count'
 
   def deleted(self, now, index, disrupted=True):
-    """The pod gets SIGTERM: an eviction, or somebody deletes it."""
+    """The pod gets SIGTERM, because of an eviction or a deletion."""
     del disrupted
     if not self._waits_for_end:
       self._missing[index] = now
@@ -90,11 +90,11 @@ class JobController:
 
   @property
   def counted(self):
-    """Pods that counted as failures."""
+    """The number of pods that counted as failures."""
     return sum(self._counted.values())
 
   def next_start(self):
-    """(when, index) of the next pod that is made again; None: none is due."""
+    """Returns (time, index) of the next pod to create; None: none is due."""
     if self.failed_because or not self._missing:
       return None
     def due(index):

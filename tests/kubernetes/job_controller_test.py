@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Pods' patience against the time that Kubernetes takes to make them again."""
+"""Compares the time limits of pods with the time that Kubernetes takes to
+create pods."""
 
 import os
 import sys
@@ -22,7 +23,8 @@ def specs():
 
 
 class Life:
-  """A Job's pods: who waits for whom, in the controller's time.
+  """The pods of a Job in the controller's time, and their waiting for each
+  other.
 
   A killed pod 0 takes the coordinator with it: the others wait for the next
   one, each for at most `patience`, and exit with 1 where it does not come. All
@@ -41,7 +43,7 @@ class Life:
     self.wait_for_all(set(range(NODES)) - set(indices))
 
   def evict_all(self):
-    """One pod is evicted: all write a checkpoint and end with 75."""
+    """One pod is evicted: all pods write a checkpoint and end with 75."""
     self.controller.deleted(self.now, 0)
     self.now += 20.0
     for index in range(NODES):
@@ -122,7 +124,7 @@ class Patience(unittest.TestCase):
             self.assertIsNone(life.controller.failed_because)
 
   def test_less_patience_makes_one_kill_cost_three_failures(self):
-    # What the default of 300 s did, after a few disruptions.
+    # The effect of an earlier default, 300 s, after a few disruptions.
     spec = dict(specs())['1.27']
     life = Life(spec, '1.27', 300.0)
     life.evict_all()

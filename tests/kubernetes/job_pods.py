@@ -1,4 +1,5 @@
-"""An Indexed Job's pods: real processes, made again when Kubernetes would.
+"""The pods of an Indexed Job: real processes, created again when Kubernetes
+would do it.
 
 The processes live in real time. Kubernetes' back-off between two of them, up to
 ten minutes, passes in the time of job_controller's model alone.
@@ -12,8 +13,8 @@ class JobPods:
   """The pods of one Job, and their names in the cluster's DNS."""
 
   def __init__(self, cluster, spec, start, version='1.34', late=()):
-    """`start`(index) starts the pod of that index and returns it. The pods of
-    the indices `late` are made by make_late: their machine is slow."""
+    """`start`(index) starts the pod of that index and returns it. make_late
+    creates the pods of the indices `late`, whose machine is slow."""
     self.controller = job_controller.JobController(spec, version)
     self.now = 0.0  # seconds, Kubernetes' time
     self.running = {}  # index -> the newest pod of that index
@@ -35,20 +36,23 @@ class JobPods:
       self._terminating.append((index, self.running[index]))
     pod = self._start(index)
     self.running[index] = pod
-    # A headless Service with publishNotReadyAddresses names a pod from its
-    # address on until its end, and so two of one name for a while.
+    # A headless Service with publishNotReadyAddresses resolves a pod's name
+    # from its address on until its end, so for a while a name has two
+    # addresses.
     self._cluster.add_name(self._name(index), pod)
     return pod
 
   def evict(self, index):
-    """What the eviction API does: the pod gets SIGTERM and is terminating."""
+    """The effect of the eviction API: the pod gets SIGTERM and is terminating.
+    """
     pod = self.running[index]
     self._disrupted.add(pod)
     self.controller.deleted(self.now, index)
     pod.evict()
 
   def delete(self):
-    """What `kubectl delete` does: every pod gets SIGTERM, none comes again."""
+    """The effect of `kubectl delete`: every pod gets SIGTERM, and none is
+    created again."""
     for pod in self.running.values():
       pod.evict()
 
@@ -57,8 +61,8 @@ class JobPods:
     self._saw_end(index, self.running[index])
 
   def killed_as_silent(self, index, pod_spec):
-    """Waits until the kubelet has ended a pod that does not answer; how long
-    that took in Kubernetes' time, or None: it answers."""
+    """Waits until the kubelet has ended a pod that does not answer. Returns the
+    time that this took in Kubernetes' time, or None if the pod answers."""
     pod = self.running[index]
     passed = kubelet.end_of_a_silent_container(pod, pod_spec)
     if passed is not None:
@@ -67,7 +71,7 @@ class JobPods:
     return passed
 
   def await_end(self, *indices):
-    """Waits for the end of these pods; their exit codes."""
+    """Waits for the end of these pods; returns their exit codes."""
     codes = []
     for index in indices:
       pod = self.running[index]
@@ -76,7 +80,7 @@ class JobPods:
     return codes
 
   def await_terminating(self):
-    """Waits for the end of pods that have been replaced before; their codes."""
+    """Waits for the end of replaced pods; returns their exit codes."""
     codes = []
     for index, pod in self._terminating:
       codes.append(pod.exit_code())
@@ -92,8 +96,8 @@ class JobPods:
                           pod in self._disrupted)
 
   def make_what_is_due(self):
-    """Lets Kubernetes' time pass until no pod is missing. The new pods, and how
-    long the last one of them took."""
+    """Advances Kubernetes' time until no pod is missing. Returns the new pods
+    and the time until the last of them was created."""
     began, made = self.now, []
     while True:
       due = self.controller.next_start()
@@ -104,7 +108,7 @@ class JobPods:
       made.append(self._make(due[1]))
 
   def await_work(self, text):
-    """Waits until the worker of every running pod has said `text`."""
+    """Waits until the worker of every running pod has printed `text`."""
     for pod in self.running.values():
       pod.wait_for(text)
 

@@ -1,4 +1,5 @@
-"""What the kubelet does to a container that does not answer, in its own time.
+"""A model of the kubelet's probes of a container that does not answer, in its
+own time.
 
 The probes are real. A wait for what does not come takes a fraction of the time
 that the manifest gives; Kubernetes' time is counted.

@@ -1,4 +1,4 @@
-"""Kubernetes' and JobSet's own schemas, and validation against them."""
+"""The schemas of Kubernetes and JobSet, and validation with them."""
 
 import copy
 import json
@@ -8,7 +8,7 @@ import jsonschema
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 
-# Below these, keys are the user's, and any is allowed.
+# The keys below these are the user's; every key is allowed.
 FREE_KEYS = {'labels', 'annotations', 'matchLabels', 'nodeSelector', 'limits',
              'requests'}
 
@@ -19,13 +19,13 @@ def _load(name):
 
 
 class Schemas:
-  """Of each kind, one schema a version of Kubernetes."""
+  """For each kind, the schema of every version of Kubernetes."""
 
   def __init__(self):
     kubernetes, jobset = _load('kubernetes.json'), _load('jobset.json')
     self.versions = list(kubernetes['versions'])
-    # backoffLimitPerIndex, which plain manifests have, came in 1.28 and works
-    # from 1.29 on; for clusters before there are overlays of their own.
+    # Plain manifests use backoffLimitPerIndex, which came with 1.28 and works
+    # from 1.29 on. Overlays exist for older clusters.
     self.new_versions = [v for v in self.versions
                          if tuple(map(int, v.split('.'))) >= (1, 29)]
     self.old_versions = [v for v in self.versions
@@ -39,7 +39,8 @@ class Schemas:
           self._validators[version, kind] = jsonschema.Draft7Validator(schema)
 
   def errors(self, version, thing):
-    """Why server-side apply would refuse `thing` in that version, a line each."""
+    """The errors of server-side apply for `thing` in that version, one line
+    each."""
     kind = '%s %s' % (thing.get('apiVersion'), thing.get('kind'))
     if (version, kind) not in self._validators:
       return ['%s: unknown in %s' % (kind, version)]
@@ -62,7 +63,8 @@ def _nulls(thing, path):
 
 
 def _twice(root, schema, thing, path):
-  """Lists that are maps by some key, in which two elements have the same one."""
+  """Lists with a key (maps for Kubernetes) in which two elements have the same
+  key."""
   while '$ref' in schema:
     schema = root['$defs'][schema['$ref'].rsplit('/', 1)[1]]
   if isinstance(thing, dict):
@@ -76,7 +78,7 @@ def _twice(root, schema, thing, path):
       keys = schema.get('x-kubernetes-list-map-keys')
       if not keys or not isinstance(value, dict):
         continue
-      # The only key with a default in the kinds that are used.
+      # The only key with a default value in the kinds that are used.
       own = tuple(value.get(key, 'TCP' if key == 'protocol' else None)
                   for key in keys)
       if own in seen:
@@ -85,7 +87,7 @@ def _twice(root, schema, thing, path):
 
 
 def misspelt(thing):
-  """Copies of `thing`, in each of them one field with a letter too many."""
+  """Copies of `thing`, each with one additional letter in one field name."""
   for path in _fields(thing, ()):
     copied = copy.deepcopy(thing)
     parent = copied

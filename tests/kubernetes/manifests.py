@@ -20,12 +20,13 @@ def read(path):
 
 
 def things_of(text):
-  """The objects of a stream of YAML documents."""
+  """Parses the objects of a stream of YAML documents."""
   return [thing for thing in documents.load_all(text) if thing]
 
 
 def manifests():
-  """(name, objects) of each folder of plain YAML and each rendered chart."""
+  """Pairs (name, objects) for each folder of plain YAML and each rendered
+  chart."""
   for folder in ['indexed-job', 'jobset', 'elastic']:
     things = []
     for path in sorted(glob.glob(os.path.join(KUSTOMIZE, folder, '*.yaml'))):
@@ -37,12 +38,12 @@ def manifests():
 
 
 def built_overlays():
-  """Paths of the overlays as kustomize makes them."""
+  """The paths of the overlays as built by kustomize."""
   return sorted(glob.glob(os.path.join(overlays.BUILT, '*.yaml')))
 
 
 def job_spec(thing):
-  """The Job's part of a Job or a JobSet; None for what is neither."""
+  """The Job's spec in a Job or a JobSet; None for other kinds."""
   if thing['kind'] == 'JobSet':
     return thing['spec']['replicatedJobs'][0]['template']['spec']
   return thing['spec'] if thing['kind'] == 'Job' else None
@@ -61,7 +62,7 @@ def pods():
 
 
 def pod_timeout():
-  """How long a pod waits by itself, in seconds."""
+  """The time that a pod waits for others, in seconds."""
   source = read(os.path.join(
       ROOT, 'launcher', 'cluster', 'kubernetes', 'kubernetes_defaults.cc'))
   return int(re.search(r'kPodSeconds\[\] = "(\d+)"', source).group(1))

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""deploy/kubernetes: valid in several versions, consistent, in step with us."""
+"""deploy/kubernetes is valid in several versions, consistent, and uses existing
+flags."""
 
 import glob
 import os
@@ -18,7 +19,7 @@ from manifests import (  # noqa: E402
 
 
 def flag_values(text):
-  """The flags' defaults, from the page that is written from their table."""
+  """The flags' defaults, read from the generated docs/CLI.md."""
   return dict(re.findall(r'^\| `(?:-\w, )?--([\w-]+)[^`]*` \| ([^|]*?) \|',
                          text, re.M))
 
@@ -175,7 +176,7 @@ class Consistency(unittest.TestCase):
                      for r in job_spec(thing)['podFailurePolicy']['rules']
                      if 'onExitCodes' in r}
           self.assertEqual(actions[2,], 'FailJob')
-          # Or maxRestarts would start it again.
+          # Otherwise maxRestarts would start it again.
           self.assertEqual(
               [(r['action'], r['onJobFailureReasons'])
                for r in thing['spec']['failurePolicy']['rules']],
@@ -219,7 +220,7 @@ class Consistency(unittest.TestCase):
 
 
 class InStep(unittest.TestCase):
-  """What the manifests say of flags and variables that we have."""
+  """The flags and variables in the manifests exist in the programs."""
 
   def setUp(self):
     self.defaults = flag_values(read(os.path.join(ROOT, 'docs', 'CLI.md')))

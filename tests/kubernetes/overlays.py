@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The overlays for GPUs, built.
+"""Builds the overlays for GPUs.
 
     overlays.py
 
@@ -22,13 +22,13 @@ SOURCES = os.path.join(KUSTOMIZE, 'overlays')
 BUILT = os.path.join(HERE, 'rendered', 'overlays')
 _OLDEST_MINOR = 21
 # Google's kubectl asks the cluster for its version before any command and waits
-# 5 s for the answer; port 0 refuses at once.
+# 5 s for the answer; port 0 refuses the connection at once.
 _NO_CLUSTER = '--server=http://127.0.0.1:0'
 _PATIENCE = 60.0  # seconds, for one command of kubectl
 
 
 def sources_hash():
-  """Of the overlays and of what they lie over."""
+  """A hash of the overlays and their bases."""
   digest = hashlib.sha256()
   for folder, folders, files in os.walk(KUSTOMIZE):
     folders.sort()
@@ -41,7 +41,7 @@ def sources_hash():
 
 
 def find_kubectl():
-  """kubectl's path, or None with a reason."""
+  """Returns kubectl's path, or None with a reason."""
   kubectl = shutil.which('kubectl')
   if not kubectl:
     return None, 'no kubectl, which has kustomize built in'
@@ -56,7 +56,7 @@ def find_kubectl():
 
 
 def build(kubectl, folder):
-  """A folder's objects as text, or the error that it ends in."""
+  """Returns a folder's objects as text, or the error."""
   return subprocess.run([kubectl, _NO_CLUSTER, 'kustomize', folder],
                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                         text=True, timeout=_PATIENCE)

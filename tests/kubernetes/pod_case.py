@@ -1,4 +1,4 @@
-"""What tests of pods' lives have in common: pods as the manifests make them."""
+"""The base of tests with pods, which run as the manifests describe them."""
 
 import os
 import unittest
@@ -21,7 +21,7 @@ def container_of(path):
 
 
 def environment_of(container, fields):
-  """What the manifest's variables are in a pod whose fields are `fields`."""
+  """The manifest's variables in a pod whose fields are `fields`."""
   environment = {}
   for variable in container.get('env', []):
     if 'value' in variable:
@@ -33,7 +33,7 @@ def environment_of(container, fields):
 
 
 class PodCase(unittest.TestCase):
-  """A test with a cluster of its own, which ends with it."""
+  """A test with its own cluster, which ends with the test."""
 
   def setUp(self):
     self.cluster = pods.Cluster(
@@ -45,7 +45,8 @@ class PodCase(unittest.TestCase):
       path = os.path.join(self.cluster.share, word)
       os.mkfifo(path)
       os.chmod(path, 0o666)
-      # For both, so that what was said stays said whoever comes and goes.
+      # Opened for reading and writing, so that the text stays in the pipe
+      # whoever opens or closes it.
       self.words[word] = os.open(path, os.O_RDWR | os.O_CLOEXEC)
       self.addCleanup(os.close, self.words[word])
     self.succeeded = False
@@ -103,7 +104,7 @@ class PodCase(unittest.TestCase):
                               command + ['/srv/bin/pod_worker.py'])
 
   def say(self, word):
-    """To the workers that are there, and those that come."""
+    """Tells the running workers, and later ones."""
     os.write(self.words[word], b'.')
 
   def finish(self, running):

@@ -24,7 +24,8 @@ def preempted(number, frame):
 
 
 def leave_an_orphan():
-  """A grandchild that ends once its parent has, and nobody waits for."""
+  """Leaves a grandchild that ends after its parent, and that no process waits
+  for."""
   child = os.fork()
   if child == 0:
     os.setsid()
@@ -37,10 +38,10 @@ def leave_an_orphan():
 
 
 def wait_for_word(*words):
-  """The first of these words that the test says, to all workers."""
+  """Waits for the first of these words that the test sends to all workers."""
   pipes = {}
   for word in words:
-    # What is written there nobody reads, so that all see that it is there.
+    # The text in the pipe is never read, so that all workers can see it.
     pipe = os.open('/srv/share/' + word, os.O_RDONLY | os.O_NONBLOCK)
     pipes[pipe] = word
   poll = select.poll()
@@ -53,7 +54,7 @@ def wait_for_word(*words):
       os.read(ready, 4096)
 
 
-# A signal that comes just before poll() would be noticed only after it.
+# A signal that arrives just before poll() would be handled only after it.
 signalled, wakeup = os.pipe()
 for end in (signalled, wakeup):
   os.set_blocking(end, False)

@@ -28,8 +28,9 @@ _USER = 10001  # as the manifests'
 
 _news = threading.Condition()  # notified when a pod has said something
 
-# What a pod's first process does before it becomes the program: says that it is
-# there, waits for its interface, then builds the container around itself.
+# The first process of a pod runs this script before it executes the program: it
+# reports its start, waits for its interface, then sets up the container around
+# itself.
 _SETUP = r'''
 echo 'pod: here'
 read -r go
@@ -51,7 +52,8 @@ exec setpriv --reuid %d --regid %d --clear-groups --no-new-privs \
 
 
 def enter_namespaces():
-  """Starts this test again in namespaces of its own; why not, if it cannot."""
+  """Starts this test again in new namespaces. Returns the reason if that is
+  impossible."""
   if os.environ.get(_INSIDE):
     return None
   for program in ['ip', 'unshare', 'setpriv']:
@@ -71,7 +73,8 @@ def enter_namespaces():
 
 
 def wait_until(what, condition):
-  """`condition`'s first true value; fails loudly after PATIENCE."""
+  """Waits for `condition` to be true and returns its value; fails after
+  PATIENCE."""
   deadline = time.monotonic() + PATIENCE
   while True:
     value = condition()
@@ -88,14 +91,14 @@ def ip(*words):
 
 
 class Cluster:
-  """A bridge, a DNS, and the pods on it."""
+  """A bridge, a DNS, and the pods."""
 
   _addresses = 0  # given so far, by all clusters: each pod's is new
 
   address = '10.77.0.1'  # this side's, where no pod is
 
   def __init__(self, programs):
-    """`programs`: paths of what pods run; found by them in /srv/bin."""
+    """`programs`: paths of the pods' programs; pods find them in /srv/bin."""
     self.folder = tempfile.mkdtemp(prefix='pods-', dir='/tmp')
     os.chmod(self.folder, 0o755)
     for name, mode in [('bin', 0o755), ('share', 0o777)]:
@@ -108,7 +111,7 @@ class Cluster:
     self._names = {}
     self._write_names()
     with open(os.path.join(self.folder, 'resolv.conf'), 'w') as file:
-      # Nobody answers there, and at once.
+      # Nothing listens there, so that look-ups fail at once.
       file.write('nameserver 127.0.0.1\noptions timeout:1 attempts:1\n')
     self.pods = []
     if Cluster._addresses == 0:
@@ -119,12 +122,12 @@ class Cluster:
       ip('link', 'set', 'lo', 'up')
 
   def set_name(self, name, pod):
-    """From now on `name` resolves to the address of `pod`."""
+    """From now on `name` resolves only to the address of `pod`."""
     self._names[name] = [pod.address]
     self._write_names()
 
   def add_name(self, name, pod):
-    """From now on `name` resolves to the address of `pod`, too."""
+    """From now on `name` also resolves to the address of `pod`."""
     self._names.setdefault(name, []).append(pod.address)
     self._write_names()
 
@@ -133,14 +136,14 @@ class Cluster:
     self._write_names()
 
   def _write_names(self):
-    # In place: the file is mounted where it is.
+    # Written in place, because the file itself is mounted.
     with open(os.path.join(self.folder, 'hosts'), 'w') as file:
       file.write('127.0.0.1 localhost\n' + ''.join(
           '%s %s\n' % (address, name)
           for name, addresses in self._names.items() for address in addresses))
 
   def start(self, host_name, environment, command):
-    """A new pod, with an address that no pod had before."""
+    """Starts a new pod with a new address."""
     Cluster._addresses += 1
     pod = Pod(self, host_name, '10.77.0.%d' % Cluster._addresses,
               'pod%d' % Cluster._addresses, environment, command)
@@ -163,7 +166,7 @@ def _only_child(pid):
 
 
 def _state(stat):
-  """The state (R, S, T, Z …) in a /proc/…/stat."""
+  """The state (R, S, T, Z …) in the line of /proc/…/stat."""
   with open(stat) as file:
     return file.read().rpartition(')')[2].split()[0]
 
@@ -216,15 +219,15 @@ class Pod:
     wait_until('%s says "%s"' % (self.host_name, text), look)
 
   def evict(self):
-    """What the kubelet does first: SIGTERM to process 1."""
+    """The kubelet's first action: SIGTERM to process 1."""
     os.kill(self._init, signal.SIGTERM)
 
   def signal(self, number):
     os.kill(self._init, number)
 
   def stop_agent(self):
-    """SIGSTOP to the agent, whose parent is process 1. Returns when each of its
-    threads has stopped."""
+    """Sends SIGSTOP to the agent, whose parent is process 1. Returns when all
+    its threads have stopped."""
     agent = _only_child(self._init)
     os.kill(agent, signal.SIGSTOP)
     wait_until('the agent is stopped', lambda: all(
@@ -232,7 +235,7 @@ class Pod:
         for thread in os.listdir('/proc/%d/task' % agent)))
 
   def kill(self):
-    """What the kubelet does last."""
+    """The kubelet's last action: SIGKILL."""
     if self._process.poll() is None:
       try:
         os.kill(self._init, signal.SIGKILL)
@@ -247,18 +250,18 @@ class Pod:
     self._reader.join(PATIENCE)
 
   def exit_code(self):
-    """Waits for the end: the container's exit code."""
+    """Waits for the end; returns the container's exit code."""
     try:
       code = self._process.wait(PATIENCE)
       self._reader.join(PATIENCE)
-      # unshare, which waits for process 1, fails over a child that was killed.
+      # unshare, which waits for process 1, fails if its child was killed.
       return 128 + signal.SIGKILL if self._killed else code
     except subprocess.TimeoutExpired:
       raise AssertionError('%s did not end within %g s' % (
           self.host_name, PATIENCE)) from None
 
   def states(self):
-    """The states (R, S, Z …) of the pod's processes but the first."""
+    """The states (R, S, Z …) of the pod's processes except the first."""
     space = os.readlink('/proc/%d/ns/pid' % self._init)
     states = []
     for pid in filter(str.isdigit, os.listdir('/proc')):
@@ -278,7 +281,7 @@ class Pod:
       return False
 
   def probe(self, path, patience=PATIENCE):
-    """(status, text) that the kubelet's HTTP probe gets; None: no answer."""
+    """(status, text) of the kubelet's HTTP probe; None: no answer."""
     try:
       with urllib.request.urlopen('http://%s:8080%s' % (self.address, path),
                                   timeout=patience) as answer:

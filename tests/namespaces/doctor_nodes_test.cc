@@ -105,7 +105,7 @@ class DoctorNodes : public testing::Test {
   std::unique_ptr<Hosts> hosts_;
 };
 
-TEST_F(DoctorNodes, HostsThatReachEachOther) {
+TEST_F(DoctorNodes, ReachableHostsHaveNoFinding) {
   for (const int code : Run()) EXPECT_NE(code, 1);
   EXPECT_THAT(Output(2), HasSubstr("launch doctor on 3 nodes"));
   EXPECT_THAT(Output(2), Not(HasSubstr("cannot connect")));
@@ -113,7 +113,7 @@ TEST_F(DoctorNodes, HostsThatReachEachOther) {
   EXPECT_EQ(Output(1), "");
 }
 
-TEST_F(DoctorNodes, APairThatAFirewallKeepsApartIsNamed) {
+TEST_F(DoctorNodes, APairSeparatedByAFirewallIsNamed) {
   hosts_->Cut();
   for (const int code : Run()) EXPECT_EQ(code, 4);
   const std::string page = Output(2);
@@ -126,7 +126,7 @@ TEST_F(DoctorNodes, APairThatAFirewallKeepsApartIsNamed) {
   EXPECT_THAT(page, Not(HasSubstr("n2 cannot connect")));
 }
 
-TEST_F(DoctorNodes, AnAddressThatIsNotTheOneTheCoordinatorSees) {
+TEST_F(DoctorNodes, AnAddressOtherThanTheSeenOneIsFound) {
   for (const int code : Run("--json", "127.0.0.1")) EXPECT_EQ(code, 4);
   const std::string json = Output(2);
   EXPECT_THAT(json, HasSubstr(absl::StrCat(

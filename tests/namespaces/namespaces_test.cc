@@ -218,7 +218,7 @@ absl::Status RunItsCases(const World& world, Transport& transport,
                            OperationContext{rank.sequence + 1, deadline});
 }
 
-TEST_P(Namespaces, ComputeOverASlowWireThatLosesPackets) {
+TEST_P(Namespaces, CollectivesAreCorrectOverASlowLossyWire) {
   hosts_->Delay(std::chrono::microseconds(500));
   hosts_->Lose(5);
   const auto ranks = Start([](Transport& transport, const GroupPlace& place) {
@@ -243,7 +243,7 @@ bool NamesOneBeyondTheWire(const World& world, int rank,
   return false;
 }
 
-TEST_P(Namespaces, NobodyHangsWhenTheWireIsCut) {
+TEST_P(Namespaces, NoRankHangsWhenTheWireIsCut) {
   const auto ranks = Start([](Transport& transport, const GroupPlace& place) {
     return UntilItFails(transport, place,
                         {.kind = OperationKind::kAllReduce, .count = 4096});
@@ -291,7 +291,7 @@ Operation DrawCollective(std::mt19937& draw, int size) {
   return collective;
 }
 
-TEST_P(Namespaces, ARankThatDiesAtAnyMomentIsNamedEverywhere) {
+TEST_P(Namespaces, ARankThatDiesAtAnyTimeIsNamedByAllOthers) {
   std::mt19937 draw(static_cast<unsigned>(size()));
   for (int attempt = 0; attempt < 12; ++attempt) {
     const int victim = static_cast<int>(draw() % size());

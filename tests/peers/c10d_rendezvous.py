@@ -17,7 +17,7 @@ from torch.distributed.elastic.rendezvous import dynamic_rendezvous
 
 
 def node(port, count, ready, times):
-  """Joins once everybody is ready, as a node of its own would."""
+  """Joins as a separate node would, once all threads are ready."""
   store = TCPStore('127.0.0.1', port, is_master=False,
                    timeout=timedelta(seconds=120))
   parameters = RendezvousParameters(

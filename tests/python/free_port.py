@@ -1,11 +1,11 @@
-"""A port that a test may give to a program."""
+"""Chooses a free port for a program of a test."""
 
 import random
 import socket
 
 
 def free_port():
-  """A port of 127.0.0.1 that nothing is bound to at this moment.
+  """A port of 127.0.0.1 that is not in use now.
 
   Not one that the kernel gives to whoever asks for any (32768 and above): in
   the time until the program binds it, a connection of some other test may have

@@ -11,14 +11,14 @@ import xml.etree.ElementTree as ElementTree
 
 
 class _Result(unittest.TextTestResult):
-  """Remembers the outcome of each case, in the order they ran."""
+  """Records the outcome of each case, in the order of the run."""
 
   def __init__(self, *args, **kwargs):
     super().__init__(*args, **kwargs)
     self.outcomes = {}
 
   def _set(self, test, kind, message=''):
-    # A failed subtest or tear-down must not be overwritten by a success.
+    # A success must not replace the failure of a subtest or a tear-down.
     if self.outcomes.get(test.id(), ('passed', ''))[0] == 'passed':
       self.outcomes[test.id()] = (kind, message)
 
@@ -51,7 +51,7 @@ def _write(path, outcomes):
     case = ElementTree.SubElement(
         suite, 'testcase', name=method, classname=classname)
     if kind != 'passed':
-      # XML has no way to write most control characters.
+      # XML cannot contain most control characters.
       clean = ''.join(c if c.isprintable() else ' ' for c in message)
       ElementTree.SubElement(case, kind, message=clean)
   ElementTree.ElementTree(suite).write(path, encoding='utf-8')

@@ -146,7 +146,7 @@ std::string Read(const std::string& path) {
 
 class ScenariosTest : public ::testing::TestWithParam<Scenario> {};
 
-TEST_P(ScenariosTest, TheyTalkAsWrittenDown) {
+TEST_P(ScenariosTest, TranscriptsEqualTheGoldenFiles) {
   const Scenario scenario = GetParam();
   Conversation talk(scenario.spec);
   scenario.play(talk);

@@ -17,7 +17,7 @@ using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-TEST_F(CheckersTest, RoundThatIsSkipped) {
+TEST_F(CheckersTest, ReportsASkippedRound) {
   Use(NewRoundChecker);
   checker_->OnStep(Begin(1));
   EXPECT_EQ(checker_->breach(), "");
@@ -25,7 +25,7 @@ TEST_F(CheckersTest, RoundThatIsSkipped) {
   EXPECT_THAT(checker_->breach(), StartsWith("round +0/+1: from 1"));
 }
 
-TEST_F(CheckersTest, RoundThatChangesWithoutAWorld) {
+TEST_F(CheckersTest, ReportsARoundWithoutAWorld) {
   Use(NewRoundChecker);
   checker_->OnStep(Begin(1));
   step_.status.round = 2;
@@ -33,7 +33,7 @@ TEST_F(CheckersTest, RoundThatChangesWithoutAWorld) {
   EXPECT_THAT(checker_->breach(), HasSubstr("without a world"));
 }
 
-TEST_F(CheckersTest, RankWithTwoOwners) {
+TEST_F(CheckersTest, ReportsARankWithTwoOwners) {
   Use(NewOwnerChecker);
   checker_->OnWorkersStarted(kZero, 1, Run(kZero, 1, 0).directive.place);
   checker_->OnWorkersStarted(kOne, 1, Run(kOne, 1, 1).directive.place);
@@ -42,14 +42,14 @@ TEST_F(CheckersTest, RankWithTwoOwners) {
   EXPECT_THAT(checker_->breach(), HasSubstr("rank 0 of round 1"));
 }
 
-TEST_F(CheckersTest, RoundOnTopOfAnother) {
+TEST_F(CheckersTest, ReportsARoundBeforeTheEndOfTheLast) {
   Use(NewOwnerChecker);
   checker_->OnWorkersStarted(kZero, 1, Run(kZero, 1, 0).directive.place);
   checker_->OnStep(Begin(2));
   EXPECT_THAT(checker_->breach(), HasSubstr("still has workers of round 1"));
 }
 
-TEST_F(CheckersTest, WorldWithAHole) {
+TEST_F(CheckersTest, ReportsAMissingRank) {
   Use(NewWorldChecker);
   CoordinatorStepped step = Begin(1);
   checker_->OnStep(step);
@@ -59,7 +59,7 @@ TEST_F(CheckersTest, WorldWithAHole) {
   EXPECT_THAT(checker_->breach(), HasSubstr("does not fit"));
 }
 
-TEST_F(CheckersTest, WorldThatIsTooSmall) {
+TEST_F(CheckersTest, ReportsATooSmallWorld) {
   Use(NewWorldChecker);
   CoordinatorStepped step = Begin(1);
   step.sent.pop_back();
@@ -67,7 +67,7 @@ TEST_F(CheckersTest, WorldThatIsTooSmall) {
   EXPECT_THAT(checker_->breach(), HasSubstr("a world of 1 nodes"));
 }
 
-TEST_F(CheckersTest, MasterThatIsNotRankZero) {
+TEST_F(CheckersTest, ReportsAMasterOtherThanRankZero) {
   Use(NewWorldChecker);
   CoordinatorStepped step = Begin(1);
   for (Sent& sent : step.sent) sent.directive.place.master_address = "10.0.0.2";
@@ -75,7 +75,7 @@ TEST_F(CheckersTest, MasterThatIsNotRankZero) {
   EXPECT_THAT(checker_->breach(), HasSubstr("master"));
 }
 
-TEST_F(CheckersTest, RunWithTwoTags) {
+TEST_F(CheckersTest, ReportsARoundWithTwoRunTags) {
   Use(NewWorldChecker);
   CoordinatorStepped step = Begin(1);
   step.sent[1].directive.place.run_tag = "another";
@@ -83,7 +83,7 @@ TEST_F(CheckersTest, RunWithTwoTags) {
   EXPECT_THAT(checker_->breach(), HasSubstr("tag"));
 }
 
-TEST_F(CheckersTest, IncarnationThatIsBack) {
+TEST_F(CheckersTest, ReportsAnOldIncarnation) {
   Use(NewIncarnationChecker);
   for (uint64_t incarnation : {7, 5}) {
     step_.status.nodes = {Node({.slot = 0, .incarnation = incarnation}, {})};
@@ -95,7 +95,7 @@ TEST_F(CheckersTest, IncarnationThatIsBack) {
   EXPECT_THAT(checker_->breach(), HasSubstr("again of incarnation 7"));
 }
 
-TEST_F(CheckersTest, SilenceBeyondTheLease) {
+TEST_F(CheckersTest, ReportsSilenceBeyondTheLease) {
   Use(NewDetectionChecker);
   step_.status.nodes = {Node(kZero, 0)};
   checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
@@ -108,7 +108,7 @@ TEST_F(CheckersTest, SilenceBeyondTheLease) {
   EXPECT_THAT(checker_->breach(), HasSubstr("s of silence"));
 }
 
-TEST_F(CheckersTest, BrokenStreamBeyondItsGrace) {
+TEST_F(CheckersTest, ReportsABrokenStreamBeyondItsGrace) {
   Use(NewDetectionChecker);
   step_.status.nodes = {Node(kZero, 0)};
   checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
@@ -122,7 +122,7 @@ TEST_F(CheckersTest, BrokenStreamBeyondItsGrace) {
   EXPECT_THAT(checker_->breach(), HasSubstr("after its stream broke"));
 }
 
-TEST_F(CheckersTest, RestartsBeyondTheBudget) {
+TEST_F(CheckersTest, ReportsTooManyRestarts) {
   Use(NewBudgetChecker);
   checker_->OnStep(Begin(1));
   for (int round = 1; round <= 2; ++round) {
@@ -137,7 +137,7 @@ TEST_F(CheckersTest, RestartsBeyondTheBudget) {
   EXPECT_THAT(checker_->breach(), HasSubstr("2 restarts of 1"));
 }
 
-TEST_F(CheckersTest, MembershipThatSpendsARestart) {
+TEST_F(CheckersTest, ReportsARestartUsedByMembership) {
   Use(NewBudgetChecker);
   checker_->OnStep(Begin(1));
   step_.status.restarts_used = 1;
@@ -145,7 +145,7 @@ TEST_F(CheckersTest, MembershipThatSpendsARestart) {
   EXPECT_THAT(checker_->breach(), HasSubstr("1 restarts counted, 0 seen"));
 }
 
-TEST_F(CheckersTest, DeadlineThatHasPassedOrIsNone) {
+TEST_F(CheckersTest, ReportsAPassedOrMissingDeadline) {
   for (std::optional<Instant> deadline :
        {std::optional<Instant>(now_), std::optional<Instant>()}) {
     Use(NewDeadlineChecker);
@@ -158,7 +158,7 @@ TEST_F(CheckersTest, DeadlineThatHasPassedOrIsNone) {
   }
 }
 
-TEST_F(CheckersTest, SurvivorThatMoves) {
+TEST_F(CheckersTest, ReportsASurvivorWithANewRank) {
   Use(NewStickyChecker);
   checker_->OnStep(Begin(1));
   CoordinatorStepped step = Begin(2);
@@ -167,7 +167,7 @@ TEST_F(CheckersTest, SurvivorThatMoves) {
   EXPECT_THAT(checker_->breach(), HasSubstr("moved from"));
 }
 
-TEST_F(CheckersTest, MoveForAnExplicitRankIsNone) {
+TEST_F(CheckersTest, AcceptsAMoveForAnExplicitRank) {
   Use(NewStickyChecker);
   checker_->OnStep(Begin(1));
   CoordinatorStepped step = Begin(2);
@@ -177,7 +177,7 @@ TEST_F(CheckersTest, MoveForAnExplicitRankIsNone) {
   EXPECT_EQ(checker_->breach(), "");
 }
 
-TEST_F(CheckersTest, SuccessWithoutEverybodys) {
+TEST_F(CheckersTest, ReportsSuccessWithoutAllMembers) {
   Use(NewVerdictChecker);
   checker_->OnStep(Begin(1));
   rendezvous::Report report = ReportOf(kZero, 1);
@@ -190,7 +190,7 @@ TEST_F(CheckersTest, SuccessWithoutEverybodys) {
   EXPECT_THAT(checker_->breach(), HasSubstr("n1 has not succeeded"));
 }
 
-TEST_F(CheckersTest, OldMemberToldInTheStepOfANewRoundNeedNotSucceed) {
+TEST_F(CheckersTest, AcceptsAVerdictForAMemberOfTheOldRound) {
   Use(NewVerdictChecker);
   checker_->OnStep(Begin(1));
   // A signal is forwarded to n0, then n0 leaves, and round 2 has only n1.
@@ -207,7 +207,7 @@ TEST_F(CheckersTest, OldMemberToldInTheStepOfANewRoundNeedNotSucceed) {
   EXPECT_EQ(checker_->breach(), "");
 }
 
-TEST_F(CheckersTest, RoomAfterAMemberHasLeft) {
+TEST_F(CheckersTest, ThePlaceOfASucceededMemberIsNotFree) {
   for (const bool succeeded : {false, true}) {
     RoomWatch room(plan_);
     room.OnCoordinatorStarted(1);
@@ -231,7 +231,7 @@ TEST_F(CheckersTest, RoomAfterAMemberHasLeft) {
   }
 }
 
-TEST_F(CheckersTest, SuccessOutsideTheRoundLeavesRoom) {
+TEST_F(CheckersTest, SuccessOutsideOfTheRoundLeavesRoom) {
   RoomWatch room(plan_);
   room.OnCoordinatorStarted(1);
   CoordinatorStepped step = Begin(1);
@@ -249,7 +249,7 @@ TEST_F(CheckersTest, SuccessOutsideTheRoundLeavesRoom) {
   EXPECT_TRUE(room.MustLetIn(step.status));
 }
 
-TEST_F(CheckersTest, SuccessOfANodeThatNeverRan) {
+TEST_F(CheckersTest, ReportsSuccessOfANodeThatNeverRan) {
   agent::LifecycleStep step;
   step.leave = agent::Leave{
       .exit_code = 0, .never_ran = true, .verdict = rendezvous::Verdict()};
@@ -271,7 +271,7 @@ TEST_F(CheckersTest, SuccessOfANodeThatNeverRan) {
   EXPECT_EQ(checker_->breach(), "");
 }
 
-TEST_F(CheckersTest, TwoVerdicts) {
+TEST_F(CheckersTest, ReportsTwoVerdicts) {
   Use(NewVerdictChecker);
   Sent sent{.to = kZero};
   sent.directive.kind = rendezvous::DirectiveKind::kFinished;
@@ -284,7 +284,7 @@ TEST_F(CheckersTest, TwoVerdicts) {
   EXPECT_THAT(checker_->breach(), HasSubstr("two verdicts"));
 }
 
-TEST_F(CheckersTest, RoundWithANodeThatIsNotFit) {
+TEST_F(CheckersTest, ReportsARoundWithAnUnhealthyNode) {
   for (const rendezvous::Health health :
        {rendezvous::Health::kUnhealthy, rendezvous::Health::kUnchecked}) {
     Use(NewHealthChecker);
@@ -303,7 +303,7 @@ TEST_F(CheckersTest, RoundWithANodeThatIsNotFit) {
   }
 }
 
-TEST_F(CheckersTest, BreakWithoutACause) {
+TEST_F(CheckersTest, ReportsABreakWithoutACause) {
   for (const char* why :
        {"cancelled: SIGINT at h0", "preempted: SIGUSR1 at h0",
         "rank 0 on h0: exit code 3", "1 node waited to be let in",
@@ -318,7 +318,7 @@ TEST_F(CheckersTest, BreakWithoutACause) {
   }
 }
 
-TEST_F(CheckersTest, BreakForAnEarlierRoundsFailure) {
+TEST_F(CheckersTest, ReportsABreakForAnEarlierRoundsFailure) {
   Use(NewAttributionChecker);
   rendezvous::Failure failure;
   failure.rank = 0;
@@ -328,7 +328,7 @@ TEST_F(CheckersTest, BreakForAnEarlierRoundsFailure) {
   EXPECT_THAT(checker_->breach(), HasSubstr("no such failure in this round"));
 }
 
-TEST_F(CheckersTest, BreakForWhatReallyHappened) {
+TEST_F(CheckersTest, AcceptsABreakForARealFault) {
   Use(NewAttributionChecker);
   checker_->OnStep(Begin(1));
   checker_->OnTrouble(1);

@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-TEST_F(CheckersTest, HangThatNobodyLooksAt) {
+TEST_F(CheckersTest, ReportsAHangWithoutAStack) {
   Use(NewHangChecker);
   checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
   Advance(plan_.hang_timeout);
@@ -25,7 +25,7 @@ TEST_F(CheckersTest, HangThatNobodyLooksAt) {
   EXPECT_THAT(checker_->breach(), HasSubstr("nobody looks at it"));
 }
 
-TEST_F(CheckersTest, HangThatIsNotStopped) {
+TEST_F(CheckersTest, ReportsAHangWithoutAStop) {
   Use(NewHangChecker);
   checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
   Advance(plan_.hang_timeout);
@@ -38,7 +38,7 @@ TEST_F(CheckersTest, HangThatIsNotStopped) {
   EXPECT_THAT(checker_->breach(), HasSubstr("is not stopped"));
 }
 
-TEST_F(CheckersTest, HangThatIsStoppedInTime) {
+TEST_F(CheckersTest, AcceptsAHangStoppedInTime) {
   Use(NewHangChecker);
   checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
   checker_->OnAgentStepped(kZero, Signalling(15), now_);
@@ -50,7 +50,7 @@ TEST_F(CheckersTest, HangThatIsStoppedInTime) {
   EXPECT_EQ(checker_->breach(), "");
 }
 
-TEST_F(CheckersTest, HangThatIsNotKilled) {
+TEST_F(CheckersTest, ReportsAHangThatIsNotKilled) {
   for (const bool hangs_first : {true, false}) {
     Use(NewHangChecker);
     if (hangs_first) checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
@@ -65,7 +65,7 @@ TEST_F(CheckersTest, HangThatIsNotKilled) {
   }
 }
 
-TEST_F(CheckersTest, HangBesideAWorkerThatIsKilledAlone) {
+TEST_F(CheckersTest, ReportsAHangBesideAKilledWorker) {
   Use(NewHangChecker);
   checker_->OnAgentStepped(kZero, Signalling(15), now_);
   checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
@@ -75,7 +75,7 @@ TEST_F(CheckersTest, HangBesideAWorkerThatIsKilledAlone) {
   EXPECT_THAT(checker_->breach(), HasSubstr("is not killed"));
 }
 
-TEST_F(CheckersTest, HangAfterTheKillIsAwaitedByNobody) {
+TEST_F(CheckersTest, AcceptsAHangAfterTheKill) {
   Use(NewHangChecker);
   checker_->OnAgentStepped(kZero, Signalling(9), now_);
   checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
@@ -92,14 +92,14 @@ TEST_F(CheckersTest, HangAfterTheKillIsAwaitedByNobody) {
   EXPECT_THAT(checker_->breach(), HasSubstr("is not killed"));
 }
 
-TEST_F(CheckersTest, SuspicionOfOneThatReports) {
+TEST_F(CheckersTest, ReportsASuspicionOfAReportingWorker) {
   Use(NewHangChecker);
   checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
   checker_->OnAgentStepped(kZero, Looking(/*local_rank=*/1), now_);
   EXPECT_THAT(checker_->breach(), HasSubstr("does not hang"));
 }
 
-TEST_F(CheckersTest, BlameForAHangThatIsNone) {
+TEST_F(CheckersTest, ReportsBlameWithoutAHang) {
   Use(NewHangChecker);
   checker_->OnWorkerHung(kZero, 1, 1, 0, 0);
   checker_->OnStep(Break(1, "rank 0 on h0: hung: silent for 3 s"));
@@ -108,7 +108,7 @@ TEST_F(CheckersTest, BlameForAHangThatIsNone) {
   EXPECT_THAT(checker_->breach(), HasSubstr("did not hang"));
 }
 
-TEST_F(CheckersTest, RoundAfterANoticeOfPreemption) {
+TEST_F(CheckersTest, ReportsARoundAfterANoticeOfPreemption) {
   Use(NewPreemptionChecker);
   checker_->OnStep(Begin(1));
   step_.decisions = {{.kind = "preempt"}};
@@ -118,7 +118,7 @@ TEST_F(CheckersTest, RoundAfterANoticeOfPreemption) {
   EXPECT_THAT(checker_->breach(), HasSubstr("after the notice"));
 }
 
-TEST_F(CheckersTest, WorkersAfterANoticeOfPreemption) {
+TEST_F(CheckersTest, ReportsWorkersAfterANoticeOfPreemption) {
   Use(NewPreemptionChecker);
   agent::LifecycleStep step;
   step.actions.emplace_back(agent::StartWorkers());
@@ -131,7 +131,7 @@ TEST_F(CheckersTest, WorkersAfterANoticeOfPreemption) {
   EXPECT_THAT(checker_->breach(), HasSubstr("n0 starts workers"));
 }
 
-TEST_F(CheckersTest, PreemptionThatIsAnnouncedTwice) {
+TEST_F(CheckersTest, ReportsAPreemptionAnnouncedTwice) {
   Use(NewPreemptionChecker);
   agent::LifecycleStep step;
   step.actions.emplace_back(agent::AnnouncePreemption());
@@ -140,7 +140,7 @@ TEST_F(CheckersTest, PreemptionThatIsAnnouncedTwice) {
   EXPECT_THAT(checker_->breach(), HasSubstr("twice"));
 }
 
-TEST_F(CheckersTest, PreemptedJobThatDoesNotEnd) {
+TEST_F(CheckersTest, ReportsAPreemptedJobThatDoesNotEnd) {
   Use(NewPreemptionChecker);
   step_.decisions = {{.kind = "preempt"}};
   checker_->OnStep(step_);
@@ -153,7 +153,7 @@ TEST_F(CheckersTest, PreemptedJobThatDoesNotEnd) {
   EXPECT_THAT(checker_->breach(), HasSubstr("has not ended"));
 }
 
-TEST_F(CheckersTest, PreemptedJobWhoseCoordinatorCrashes) {
+TEST_F(CheckersTest, AcceptsACrashOfAPreemptedJobsCoordinator) {
   Use(NewPreemptionChecker);
   step_.decisions = {{.kind = "preempt"}};
   checker_->OnStep(step_);
@@ -163,7 +163,7 @@ TEST_F(CheckersTest, PreemptedJobWhoseCoordinatorCrashes) {
   EXPECT_EQ(checker_->breach(), "");
 }
 
-TEST_F(CheckersTest, NodeThatStaysAfterItsPreemption) {
+TEST_F(CheckersTest, ReportsANodeThatStaysAfterItsPreemption) {
   const rendezvous::JobSpec& spec = plan_.spec;
   const Duration longest =
       spec.preempt_grace + spec.shutdown_timeout + seconds(20);
@@ -189,7 +189,7 @@ TEST_F(CheckersTest, NodeThatStaysAfterItsPreemption) {
   }
 }
 
-TEST_F(CheckersTest, NodeThatLeavesAfterItsPreemption) {
+TEST_F(CheckersTest, AcceptsANodeThatLeavesAfterItsPreemption) {
   Use(NewPreemptionChecker);
   agent::LifecycleStep step;
   step.actions.emplace_back(agent::AnnouncePreemption());
@@ -200,7 +200,7 @@ TEST_F(CheckersTest, NodeThatLeavesAfterItsPreemption) {
   EXPECT_EQ(checker_->breach(), "");
 }
 
-TEST_F(CheckersTest, PreemptedJobThatSucceeds) {
+TEST_F(CheckersTest, ReportsAPreemptedJobThatSucceeds) {
   Use(NewPreemptionChecker);
   step_.decisions = {{.kind = "preempt"}};
   step_.status.phase = rendezvous::JobPhase::kFinished;
@@ -210,7 +210,7 @@ TEST_F(CheckersTest, PreemptedJobThatSucceeds) {
   EXPECT_THAT(checker_->breach(), HasSubstr("succeeds"));
 }
 
-TEST_F(CheckersTest, PreemptedJobWithAnotherExitCode) {
+TEST_F(CheckersTest, ReportsAPreemptedJobWithAnotherExitCode) {
   Use(NewPreemptionChecker);
   step_.decisions = {{.kind = "preempt"}};
   step_.status.phase = rendezvous::JobPhase::kFinished;

@@ -26,7 +26,7 @@ _ENDED = ('COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT', 'NODE_FAIL',
 
 
 class CannotStart(Exception):
-  """No Slurm can be had here; the message says why."""
+  """Slurm cannot be started here; the message has the reason."""
 
 
 def enter_namespaces():
@@ -54,7 +54,7 @@ def enter_namespaces():
 
 
 def poll(condition, what, limit_s=_SHORT_S):
-  """Waits until `condition()` is true-ish and returns it.
+  """Waits until `condition()` returns a true value, and returns that value.
 
   Args:
     what: what was waited for, or a function that tells it then.
@@ -79,7 +79,7 @@ def _contents(path):
 
 
 def processes_of(job_id):
-  """The pids of the job's processes, Slurm's own for it among them."""
+  """The pids of the job's processes, including Slurm's own."""
   wanted = f'SLURM_JOB_ID={job_id}'.encode()
   title = f'slurmstepd: [{job_id}.'.encode()
   return [int(pid) for pid in filter(str.isdigit, os.listdir('/proc'))
@@ -88,7 +88,7 @@ def processes_of(job_id):
 
 
 def _set_up_loopback(count):
-  """The loopback device, with an address for each node."""
+  """Sets up the loopback device with an address for each node."""
   with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
     def request(code, name, payload):
       fcntl.ioctl(s, code, struct.pack('16s24s', name.encode(), payload))
@@ -102,7 +102,7 @@ def _set_up_loopback(count):
 
 
 class Job:
-  """A batch job and what it printed."""
+  """A batch job and its output."""
 
   def __init__(self, cluster, job_id, output):
     self.cluster = cluster
@@ -117,7 +117,7 @@ class Job:
       return ''
 
   def facts(self):
-    """scontrol's words of the job, as a dictionary."""
+    """The fields of `scontrol show job`, as a dictionary."""
     text = self.cluster.run('scontrol', '-o', 'show', 'job', self.id)
     return dict(word.split('=', 1) for word in text.split() if '=' in word)
 
@@ -125,13 +125,13 @@ class Job:
     return self.facts().get('JobState', '')
 
   def wait_for(self, text, count=1, limit_s=_SHORT_S):
-    """Waits until `text` is in its output so often, in whole lines."""
+    """Waits until `text` has been printed `times` times, in whole lines."""
     poll(lambda: self.output().rpartition('\n')[0].count(text) >= count,
          lambda: f'{count} x {text!r} of job {self.id}; it printed:\n'
          f'{self.output()}', limit_s)
 
   def wait(self, limit_s=_SHORT_S):
-    """Its end: (state, exit code)."""
+    """Waits for the job's end; returns (state, exit code)."""
     def ended():
       facts = self.facts()
       return facts if facts.get('JobState') in _ENDED else None
@@ -142,7 +142,7 @@ class Job:
 
 
 class SlurmCluster:
-  """Starts in `folder`; stop() ends what it started.
+  """A Slurm cluster that runs in `folder`; stop() ends it.
 
   Args:
     folder: a folder of its own, which exists.
@@ -246,7 +246,7 @@ class SlurmCluster:
         'KillWait=3',
         'InactiveLimit=0',
         'MpiDefault=none',
-        # Heterogeneous jobs are started by the backfill scheduler alone.
+        # Only the backfill scheduler starts heterogeneous jobs.
         'SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,'
         'bf_interval=1,sched_interval=1',
         'AccountingStorageType=accounting_storage/none',
@@ -257,7 +257,7 @@ class SlurmCluster:
         'PreemptMode=OFF',
         '']))
     self._write('gres.conf', '\n'.join(gres) + '\n')
-    # Neighbours by name are on different switches.
+    # Nodes with neighbouring names are on different switches.
     self._write('topology.conf', '\n'.join([
         'SwitchName=leaf1 Nodes=' + ','.join(self.names[0::2]),
         'SwitchName=leaf2 Nodes=' + ','.join(self.names[1::2]),
@@ -273,7 +273,7 @@ class SlurmCluster:
     return child
 
   def run(self, *command, check=True, **options):
-    """A command's output (stdout and stderr)."""
+    """Runs a command; returns its output (stdout and stderr)."""
     done = subprocess.run(command, env={**self._environment,
                                         **options.pop('env', {})},
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -284,13 +284,13 @@ class SlurmCluster:
     return done.stdout
 
   def sbatch(self, script, *flags):
-    """Submits a script's text (without #!). An array: see sbatch_array."""
+    """Submits the text of a script (without #!). For an array: sbatch_array."""
     output = self._path('out-%j')
     job_id = self._submit(script, output, flags)
     return Job(self, job_id, output.replace('%j', job_id))
 
   def sbatch_array(self, script, tasks, *flags):
-    """Submits an array of tasks 1 to `tasks`; one Job for each."""
+    """Submits an array of tasks 1 to `tasks`; returns one Job for each."""
     output = self._path('out-%A-%a')
     job_id = self._submit(script, output, (f'--array=1-{tasks}', *flags))
     return [Job(self, f'{job_id}_{task}',
@@ -303,12 +303,12 @@ class SlurmCluster:
     return answer.split()[-1].split(';')[0]
 
   def start_now(self, job):
-    """A requeued job waits two minutes, unless somebody is impatient.
+    """Starts a requeued job, which would otherwise wait for two minutes.
 
     The nodes refuse one that comes back within the same second, since its old
     credential has been revoked then.
     """
-    # Of an array's task "5_1" the processes know the job's own number.
+    # The processes of an array's task "5_1" have the job's own number.
     number = job.facts()['JobId']
     poll(lambda: job.state() == 'PENDING' and not processes_of(number),
          lambda: f'the requeued job {job.id}; its processes: '
@@ -317,7 +317,7 @@ class SlurmCluster:
     self.run('scontrol', 'update', 'jobid=' + job.id, 'starttime=now+2')
 
   def bring_up(self, node):
-    """Takes a node that was set down into service again."""
+    """Takes a node that was marked down back into service."""
     self.run('scontrol', 'update', 'nodename=' + node, 'state=idle',
              check=False)  # it may have come back by itself
     poll(lambda: self.run('sinfo', '-h', '-p', 'main', '-n', node, '-o',

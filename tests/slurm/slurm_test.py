@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""launch and launch --slurm in batch jobs of a real Slurm of four nodes."""
+"""Tests launch and launch --slurm in batch jobs of a real Slurm with four
+nodes."""
 
 import os
 import random
@@ -20,9 +21,9 @@ _EXPAND = os.path.abspath('tests/slurm/expand_hosts')
 _WORKER = os.path.join(_HERE, 'worker.sh')
 _SCRIPTS = os.path.join(_HERE, os.pardir, os.pardir, 'deploy', 'slurm')
 _SRUN = f'srun --ntasks-per-node=1 --kill-on-bad-exit=0 {_LAUNCH}'
-# The scripts of deploy/slurm call `launch`.
+# The scripts in deploy/slurm call `launch` by its name.
 _PATH = os.path.dirname(_LAUNCH) + ':' + os.environ['PATH']
-# Trains until it is preempted, and in the job's next run to the end.
+# Trains until a preemption; in the job's next run it trains to the end.
 _TRAIN = r"""
 import os, signal, sys
 def say(word):
@@ -37,7 +38,7 @@ say("up")
 while "SLURM_RESTART_COUNT" not in os.environ:
   signal.pause()
 """
-# Of the nodes n1 to n4. n1 and n3 are on one switch, n2 and n4 on another.
+# GPUs of the nodes n1 to n4. n1 and n3 are on one switch, n2 and n4 on another.
 _GPUS = (2, 2, 4, 1)
 
 _why_not = ''  # why there is no Slurm here
@@ -49,7 +50,7 @@ def setUpModule():
 
 
 def workers(job):
-  """What the job's workers said of themselves: dictionaries, by rank."""
+  """The reports of the job's workers: dictionaries, by rank."""
   found = [dict(word.split('=', 1) for word in line.split()
                 if '=' in word)
            for line in re.findall(r'up (rank=.*) \.', job.output())]
@@ -57,20 +58,22 @@ def workers(job):
 
 
 def script_text(name):
-  """A script of deploy/slurm, without its #!."""
+  """The text of a script in deploy/slurm, without its #!."""
   with open(os.path.join(_SCRIPTS, name + '.sbatch'),
             encoding='utf-8') as file:
     return file.read().split('\n', 1)[1]
 
 
 def of_rounds(job):
-  """What the job's nodes said of waiting and of rounds, without workers'."""
+  """The lines of the job's nodes about waiting and rounds, without workers'
+  lines."""
   return re.findall(r'^launch: (waiting: .*|round \d+.*)$', job.output(),
                     re.MULTILINE)
 
 
 def ranks_that_caught(signal, job):
-  """Slurm sends a signal to workers too, besides what their agent sends."""
+  """The ranks that caught a signal. Slurm signals workers too, besides their
+  agent."""
   return set(re.findall(rf'caught {signal} rank=(\d+) \.', job.output()))
 
 
@@ -83,7 +86,7 @@ class SlurmTest(unittest.TestCase):
     cls.folder = folder.name
     cls.slurm = slurm_cluster.SlurmCluster(folder.name, gpus=_GPUS)
     cls.addClassCleanup(cls.slurm.stop)
-    # Slurm looks at jobs' times every half a minute: this one begins first.
+    # Slurm checks the time limits of jobs every 30 s, so this job starts first.
     cls.told = os.path.join(folder.name, 'told')
     cls.timed = cls.slurm.sbatch(
         f"exec {_LAUNCH} --slurm --on-preempt='echo $MUSTER_PREEMPTION_SIGNAL "
@@ -105,7 +108,7 @@ class SlurmTest(unittest.TestCase):
           self.assertEqual({w['of'] for w in said}, {str(2 * nodes)})
           self.assertEqual({w['run'] for w in said}, {job.id + '.0'})
           self.assertEqual(len({w['node'] for w in said}), nodes)
-          # The agents come before the coordinator listens.
+          # The agents start before the coordinator listens.
           self.assertNotIn('no coordinator at', job.output())
           if nodes > 1:
             self.assertEqual({w['at'] for w in said},
@@ -118,7 +121,7 @@ class SlurmTest(unittest.TestCase):
                      ['n1', 'n3', 'n2', 'n4'])
 
   def test_each_node_has_as_many_workers_as_gpus(self):
-    # n2 has two: the nodes cannot have as many each.
+    # n2 has two GPUs, so the nodes cannot have equal numbers of workers.
     job = self.slurm.sbatch(f'{_SRUN} {_WORKER}\n', '--nodes=2',
                             '--nodelist=n[2-3]', '--exclusive', '--gpus=5')
     self.succeeded(job)
@@ -127,7 +130,7 @@ class SlurmTest(unittest.TestCase):
     self.assertIn((nodes.count('n2'), nodes.count('n3')), [(1, 4), (2, 3)])
 
   def test_a_heterogeneous_job(self):
-    # Slurm sorts the nodes of such a step, but its first task is on n3.
+    # Slurm sorts the nodes of this step, but its first task runs on n3.
     parts = ('--nodelist=n3', '--gpus-per-node=1', ':', '--nodelist=n[1-2]',
              '--gpus-per-node=2')
     for command in (_SRUN.replace('srun', 'srun --het-group=0,1'),
@@ -141,7 +144,8 @@ class SlurmTest(unittest.TestCase):
         self.assertEqual({w['at'].split(':')[0] for w in said}, {'n3'})
 
   def test_a_script_for_a_task_a_worker(self):
-    """Tasks share a node's GPUs; launch --slurm gives them to one agent."""
+    """The tasks share a node's GPUs; launch --slurm gives all of them to one
+    agent."""
     job = self.slurm.sbatch(
         f'{_LAUNCH} --slurm {_WORKER}; {_SRUN[:4]} {_LAUNCH} true\n',
         '--nodes=2', '--nodelist=n[1-2]', '--ntasks-per-node=2',
@@ -205,7 +209,8 @@ class SlurmTest(unittest.TestCase):
         lost = workers(job)[2]['node']
         self.slurm.run('scontrol', 'update', 'nodename=' + lost, 'state=down',
                        'reason=test')
-        # A step's last output may be lost with a node: srun's own race.
+        # The last output of a step may be lost with a node, which is a race in
+        # srun.
         job.wait_for('up rank', 5)
         with open(go, 'wb'):
           pass
@@ -214,7 +219,7 @@ class SlurmTest(unittest.TestCase):
             {w['node'] for w in workers(job) if w['round'] == '2'},
             {w['node'] for w in workers(job) if w['node'] != lost},
             job.output())
-        # Also where the node that is lost was the first.
+        # Also if the lost node was the first.
         self.assertEqual(job.output().count('SUCCEEDED'), 1, job.output())
         said = of_rounds(job)
         self.assertEqual(len(said), len(set(said)), job.output())
@@ -224,7 +229,7 @@ class SlurmTest(unittest.TestCase):
             ['round 1: 3 nodes, 3 workers',
              'round 1 is broken (...); stopping the workers',
              'round 2: 2 nodes, 2 workers'], job.output())
-        # srun counts the lost node; launch --slurm does not.
+        # srun's exit code counts the lost node; launch --slurm's does not.
         if code:
           self.assertIn(f'code={code} .', job.output())
         self.slurm.bring_up(lost)
@@ -293,7 +298,7 @@ class SlurmTest(unittest.TestCase):
     self.caught_by_both(job)
 
   def test_a_notice_to_the_batch_script(self):
-    # By SIGTERM srun alone would kill its tasks.
+    # On SIGTERM srun itself would kill its tasks.
     for command, number in ((f'exec {_LAUNCH} --slurm', 'TERM'),
                             (f'exec {_SRUN}', 'USR1')):
       with self.subTest(command=command):
@@ -307,7 +312,8 @@ class SlurmTest(unittest.TestCase):
         f'{_SRUN} --requeue {_WORKER} preempted\n', '--nodes=2',
         '--nodelist=n[2-3]', '--open-mode=append')
     job.wait_for('ready rank', 2)
-    # What a resumed job gets is none; a preemption's SIGCONT and SIGTERM one.
+    # SIGCONT alone, which a resumed job gets, is no notice; SIGCONT and SIGTERM
+    # are.
     self.slurm.run('scancel', '--signal=CONT', job.id)
     urgent = self.slurm.sbatch('true\n', '--partition=urgent', '--exclusive',
                                '--nodes=2', '--nodelist=n[2-3]')
@@ -322,13 +328,13 @@ class SlurmTest(unittest.TestCase):
                      {job.id + '.0', job.id + '.0-r1'})
 
   def test_the_script_for_preemption_and_an_arrays_task_run_again(self):
-    """At once, since both then wait for Slurm."""
+    """Both in one test, since both wait for Slurm."""
     folder = os.path.join(self.folder, 'preempted')
     os.mkdir(folder)
     with open(os.path.join(folder, 'train.py'), 'w', encoding='utf-8') as file:
       file.write(_TRAIN)
     whole = self.slurm.sbatch(
-        # Beside the array.
+        # In parallel with the array.
         script_text('preempt_requeue'), '--gpus-per-node=1', '--oversubscribe',
         f'--export=ALL,PATH={_PATH}', '--chdir=' + folder)
     go = os.path.join(folder, 'go')
@@ -341,7 +347,7 @@ class SlurmTest(unittest.TestCase):
     task.wait_for('ready rank', 2)
     sibling.wait_for('up rank', 2)
     for job in (whole, task):
-      # As #SBATCH --signal=B:USR1@120 does.
+      # The same as #SBATCH --signal=B:USR1@120.
       self.slurm.run('scancel', '--batch', '--signal=USR1', job.id)
     for job in (whole, task):
       self.slurm.start_now(job)
@@ -383,7 +389,7 @@ class SlurmTest(unittest.TestCase):
         slurm_cluster.poll(
             lambda: not slurm_cluster.processes_of(job.id),
             lambda: f'left: {slurm_cluster.processes_of(job.id)}')
-        # Slurm signals the job's steps itself.
+        # Slurm itself signals the job's steps.
         self.assertNotIn('did not reach', job.output())
 
   def test_ctrl_c_at_launch_slurm_stops_with_grace(self):
@@ -424,7 +430,7 @@ class SlurmTest(unittest.TestCase):
     with open(os.path.join(self.folder, 'train.py'), 'w',
               encoding='utf-8') as file:
       file.write('import os\nprint("trained", os.environ["WORLD_SIZE"], ".")\n')
-    # Here a node has one GPU that all nodes have.
+    # On this machine a node has one GPU, which all nodes share.
     for name, ranks in (('single_node', 1), ('many_nodes', 4), ('elastic', 4),
                         ('array', 2)):
       with self.subTest(name=name):
@@ -449,12 +455,12 @@ class SlurmTest(unittest.TestCase):
 
 
 def port_of(job, step):
-  """As launcher/cluster/slurm/slurm_place.h says."""
+  """The port that launcher/cluster/slurm/slurm_place.h defines."""
   return 12000 + (16 * job + step) % 20768
 
 
 def random_list(draw):
-  """A host list as Slurm writes them: no suffix, two brackets at most."""
+  """A random host list in Slurm's format: no suffix, at most two brackets."""
   def numbers():
     ranges = []
     for _ in range(draw.randint(1, 3)):

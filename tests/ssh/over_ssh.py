@@ -1,4 +1,4 @@
-"""What the tests of launch --hostfile have in common."""
+"""The base of the tests of launch --hostfile."""
 
 import os
 import re
@@ -15,7 +15,7 @@ WORKER = os.path.join(_HERE, 'worker.sh')
 
 @unittest.skipIf(ssh_hosts.missing(), ssh_hosts.missing())
 class OverSsh(unittest.TestCase):
-  """One sshd, and for each test a home and a working directory."""
+  """One sshd, and for each test a home folder and a working directory."""
 
   @classmethod
   def setUpClass(cls):
@@ -41,7 +41,8 @@ class OverSsh(unittest.TestCase):
     return path
 
   def launch(self, hosts, flags, deed, **variables):
-    """Starts a front in self.work; `hosts` are a host file's lines."""
+    """Starts launch --hostfile in self.work; `hosts`: the lines of the host
+    file."""
     path = self.write(self.folder, 'hosts_%d' % id(hosts), '\n'.join(hosts))
     environment = {'PATH': os.environ.get('PATH', '/usr/bin:/bin'),
                    'HOME': self.home, **variables}
@@ -70,7 +71,7 @@ class OverSsh(unittest.TestCase):
     raise AssertionError('no launch on ' + address)
 
   def agent_of(self, address):
-    """The agent that the `launch` at the connection's end has started."""
+    """The agent that this `launch` has started."""
     pid = self.node_process(address)[0]
     with open('/proc/%d/task/%d/children' % (pid, pid),
               encoding='utf-8') as file:

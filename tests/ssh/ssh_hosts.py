@@ -15,14 +15,13 @@ import threading
 import time
 import uuid
 
-# How long a test waits for what must happen; long, since a loaded machine is
-# not a failure.
+# Time limit for expected events; long, since a loaded machine is not a failure.
 PATIENCE_S = 60
 SSHD = shutil.which('sshd', path='/usr/sbin:/usr/local/sbin:/sbin:/usr/bin')
 
 
 def missing():
-  """Why there can be no hosts; empty if there can."""
+  """The reason why there can be no hosts; empty if there is none."""
   for program, found in (('sshd', SSHD), ('ssh', shutil.which('ssh')),
                          ('ssh-keygen', shutil.which('ssh-keygen'))):
     if not found:
@@ -37,9 +36,10 @@ def _write(path, text):
 
 
 class Hosts:
-  """One sshd. `count` addresses are hosts; another answers no command."""
+  """One sshd. `count` addresses are hosts; one more does not answer commands.
+  """
 
-  # Where no `launch` is found.
+  # The address of a host without `launch`.
   BARE = '127.0.0.99'
 
   def __init__(self, folder, count=8):
@@ -94,7 +94,7 @@ class Hosts:
       try:
         for address in self.addresses + [self.BARE]:
           socket.create_connection((address, self.port), timeout=5).close()
-        # Another sshd may have had the port.
+        # Another sshd may have taken the port.
         return self.process.poll() is None
       except OSError:
         select.select([], [], [], 0.01)
@@ -125,7 +125,7 @@ class Hosts:
         lines += common
     for number, address in enumerate(self.addresses, start=1):
       lines += ['Host h%d' % number, '  HostName ' + address]
-    # Identities add up: the strange key shall be the only one.
+    # Identities accumulate: this configuration must have only the unknown key.
     lines += ['Host * !refusing'] + common
     lines += ['  UserKnownHostsFile ' + self.path('known_hosts'), '']
     return '\n'.join(lines)
@@ -135,7 +135,8 @@ class Hosts:
     self.process.wait()
 
   def processes(self):
-    """pid → command line of all that logins here have started and is left."""
+    """pid → command line of all processes that logins have started and that are
+    left."""
     found = {}
     for pid in filter(str.isdigit, os.listdir('/proc')):
       try:
@@ -149,7 +150,8 @@ class Hosts:
     return found
 
   def wait_for_nothing(self):
-    """What is left of all logins after PATIENCE_S; normally nothing."""
+    """Waits until no process of a login is left; returns those left after
+    PATIENCE_S."""
     end = time.monotonic() + PATIENCE_S
     while True:
       left = self.processes()
@@ -160,7 +162,7 @@ class Hosts:
 
 
 def wait_for_end(pid, end):
-  """Until process `pid` is gone or the time `end` (monotonic)."""
+  """Waits until process `pid` is gone, or until the time `end` (monotonic)."""
   try:
     fd = os.pidfd_open(pid)
   except ProcessLookupError:
@@ -174,7 +176,7 @@ def wait_for_end(pid, end):
 
 
 class Launch:
-  """A running front; its output is read as it comes."""
+  """A running launch --hostfile; its output is read as it arrives."""
 
   def __init__(self, command, folder, environment):
     self.process = subprocess.Popen(
@@ -203,7 +205,8 @@ class Launch:
     return '\n'.join(self.out + self.err)
 
   def printed(self, part, times=1):
-    """Whether `part` has come so often; waits for it."""
+    """Waits until `part` has been printed `times` times; returns whether it
+    was."""
     def count():
       return self.text().count(part)
     with self._grown:
@@ -218,7 +221,7 @@ class Launch:
     self.process.send_signal(number)
 
   def end(self):
-    """The exit code, once all output has been read."""
+    """Waits for the end of the output; returns the exit code."""
     code = self.process.wait(PATIENCE_S)
     for reader in self._readers:
       reader.join(PATIENCE_S)

@@ -19,7 +19,7 @@ import xml_main
 
 class Ssh(over_ssh.OverSsh):
 
-  # Output is complete.
+  # --- complete output
 
   def test_no_line_is_missing(self):
     count = 150000
@@ -48,7 +48,7 @@ class Ssh(over_ssh.OverSsh):
     for rank in (0, 1):
       self.assertEqual(text.count(':%d] ' % rank), count + 1)
 
-  # Ranks, folders, streams.
+  # --- ranks, folders, streams
 
   def test_one_host(self):
     front = self.finish(['127.0.0.1'], [], ['succeed'])
@@ -62,7 +62,7 @@ class Ssh(over_ssh.OverSsh):
                           (rank, local, node))
       self.assertEqual(len(lines), 1, front.text())
       self.assertIn(' in=%s ' % self.work, lines[0])
-      # One prefix, made where the worker is.
+      # One prefix, added on the worker's host.
       self.assertRegex(lines[0], r'^\[[^\]]+:%d\] up ' % rank)
     self.assertEqual([l for l in front.out if 'complaint' in l], [])
     self.assertEqual([l for l in front.err if ' up ' in l], [])
@@ -110,7 +110,7 @@ class Ssh(over_ssh.OverSsh):
     one.signal(signal.SIGTERM)
     self.assertEqual(one.end(), 143, one.text())
 
-  # Environment and secrets.
+  # --- environment and secrets
 
   def test_environment(self):
     self.write(self.home, '.deepspeed_env',
@@ -152,7 +152,7 @@ class Ssh(over_ssh.OverSsh):
         continue
 
   def check_no_secret(self, secret):
-    """In nobody's command line, nor in the environment of any ssh."""
+    """The secret is in no command line, and in no environment of an ssh."""
     seen = 0
     for pid in filter(str.isdigit, os.listdir('/proc')):
       try:
@@ -221,7 +221,7 @@ class Ssh(over_ssh.OverSsh):
     front.signal(signal.SIGINT)
     self.assertEqual(front.end(), 130, front.text())
 
-  # Ends.
+  # --- ends
 
   def test_a_failed_worker_gives_the_exit_code_and_one_verdict(self):
     front = self.finish(['127.0.0.1', '127.0.0.2'], [], ['fail', '1'], code=7)
@@ -274,7 +274,7 @@ class Ssh(over_ssh.OverSsh):
                      ['rank=0 MUSTER_NODE_ID=127.0.0.1',
                       'rank=1 MUSTER_NODE_ID=127.0.0.2'], front.text())
 
-  # Hosts that cannot take part.
+  # --- hosts that cannot take part
 
   def test_every_host_that_fails_is_named_in_sshs_words(self):
     front = self.finish(['127.0.0.1', 'closed', 'refusing', 'unknown',
@@ -335,7 +335,7 @@ class Ssh(over_ssh.OverSsh):
     self.assertTrue(front.lines('no-such-program'), front.text())
     self.assertEqual(front.lines('127.0.0.2: '), [], front.text())
 
-  # The tree.
+  # --- the tree
 
   def ssh_children(self, pid):
     children = []
@@ -368,7 +368,7 @@ class Ssh(over_ssh.OverSsh):
     self.assertEqual(len(front.lines(' of=4 ')), 4, front.text())
     self.assertTrue(front.lines('closed: '), front.text())
 
-  # What is wrong with the command line.
+  # --- errors in the command line
 
   def test_usage(self):
     for hosts, flags, words in (

@@ -183,8 +183,8 @@ bool MayOthersCome(const FlagValues& given, const SlurmPlace& place) {
   return given.IsGiven("rdzv-id") || (asked && asked->second > place.tasks);
 }
 
-// Makes Slurm's signals preemption notices, unless the user configured any
-// signal.
+// Makes SIGUSR1 and SIGTERM preemption notices (--signals-to-preempt), unless
+// the user has given a flag for signals.
 void AddNotices(const FlagValues& given, Defaults& defaults) {
   for (const char* flag : {"signals-to-handle", "signals-to-forward",
                            "signals-to-leave", "signals-to-preempt"}) {

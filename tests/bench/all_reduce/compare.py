@@ -19,7 +19,7 @@ PEERS = ('OpenMPI', 'Gloo ring', 'Gloo bcube')
 
 
 def commands(binaries, ranks):
-  """Name to command line, without sizes."""
+  """Returns the command line of each program, without sizes."""
   program = lambda name: os.path.join(binaries, name)
   mpirun = ['mpirun', '--allow-run-as-root', '--oversubscribe', '--bind-to',
             'none', '--mca', 'btl', 'self,vader', '-n', str(ranks)]
@@ -33,7 +33,7 @@ def commands(binaries, ranks):
 
 
 def measure(command, contents, sizes):
-  """Bytes to microseconds."""
+  """Runs one program; returns microseconds by number of bytes."""
   output = subprocess.run(
       command + [contents] + [str(size) for size in sizes], check=True,
       stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=300,
@@ -43,7 +43,7 @@ def measure(command, contents, sizes):
 
 
 def samples_of(binaries, ranks, contents, sizes, repeats):
-  """Name and bytes to all microseconds, measured in turns."""
+  """Measures all programs in turns; returns microseconds by name and bytes."""
   samples = {}
   for repeat in range(repeats):
     for name, command in commands(binaries, ranks).items():

@@ -27,7 +27,8 @@ def sh(*command):
 
 @contextlib.contextmanager
 def namespaces():
-  """Two of them, each with its end of one veth pair; their names, addresses."""
+  """Creates two namespaces joined by a veth pair; yields names and addresses.
+  """
   names = ['musterbench%d_%d' % (os.getpid(), i) for i in (0, 1)]
   addresses = ['10.213.77.1', '10.213.77.2']
   links = ['mb%dx%d' % (os.getpid(), i) for i in (0, 1)]
@@ -48,7 +49,7 @@ def namespaces():
 
 @contextlib.contextmanager
 def store(worker, names, scratch):
-  """A store in the first namespace; its port."""
+  """Starts a store in the first namespace; yields its port."""
   port_file = os.path.join(scratch, 'port')
   server = subprocess.Popen(
       ['ip', 'netns', 'exec', names[0], worker, 'store', port_file])
@@ -79,7 +80,7 @@ def run_worker(kind, worker, names, addresses):
 
 
 def run_openmpi(mpi_worker, names, addresses):
-  """mpirun in the first namespace; its daemon in the second by `ip netns`."""
+  """Runs mpirun in the first namespace, with its daemon in the second."""
   with tempfile.TemporaryDirectory() as scratch:
     agent = os.path.join(scratch, 'agent')
     with open(agent, 'w') as file:
@@ -88,7 +89,7 @@ def run_openmpi(mpi_worker, names, addresses):
                  names[1])
     os.chmod(agent, 0o755)
     subnet = addresses[0].rsplit('.', 1)[0] + '.0/24'
-    # Ranks may yield, as ours do: there are not more of them than cores.
+    # Ranks may yield the processor, as ours do, though every rank has a core.
     done = subprocess.run(
         ['ip', 'netns', 'exec', names[0], 'mpirun', '--allow-run-as-root',
          '--host', '%s:1,%s:1' % tuple(addresses), '-np', '2',

@@ -22,7 +22,7 @@ for i in range(%d):
 
 
 def iterations(seconds):
-  """Of the workers' loop, as many as take so long on an idle processor."""
+  """The number of loop iterations that take this long on an idle processor."""
   count = 200_000
   while True:
     begin = time.process_time()
@@ -34,7 +34,7 @@ def iterations(seconds):
 
 
 def took(command):
-  """Seconds from the start to the end of a command that must succeed."""
+  """Returns the seconds that a command takes; it must succeed."""
   begin = time.monotonic()
   done = subprocess.run(command, stdin=subprocess.DEVNULL,
                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -65,7 +65,7 @@ def main(launch, python, repetitions, workers, busy):
     script.write(_WORK % iterations(seconds=2))
     script.flush()
     flags = ['--standalone', '--nproc-per-node=%d' % workers]
-    # The same interpreter computes in both.
+    # Both launchers use the same interpreter.
     commands = (['env', 'PYTHON_EXEC=' + python, launch, '--quiet', *flags,
                  script.name],
                 [python, '-m', 'torch.distributed.run', *flags, script.name])

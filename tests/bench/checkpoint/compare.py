@@ -20,12 +20,12 @@ ENVIRONMENT = dict(os.environ, OMP_NUM_THREADS='1', PYTHONWARNINGS='ignore',
 
 
 def samples(command, folder):
-  """Milliseconds of each save: blocked, written, and, of ours, compared."""
+  """Milliseconds of each save: blocked, written and, for ours, compared."""
   with tempfile.TemporaryDirectory(dir=folder) as place:
     output = subprocess.run(command + [place], check=True, timeout=600,
                             stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
                             text=True, env=ENVIRONMENT).stdout
-  # What the last run left to the disk is not the next one's.
+  # Flush the data of the last run, so that it does not slow down the next.
   os.sync()
   return [tuple(map(float, line.split())) for line in output.splitlines()]
 

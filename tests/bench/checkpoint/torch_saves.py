@@ -1,4 +1,4 @@
-"""What checkpoint_bench measures, by PyTorch.
+"""Measures PyTorch's checkpoints as checkpoint_bench measures ours.
 
 usage: torch_saves.py save|dcp RANKS MIB SAVES FOLDER
 

@@ -1,4 +1,4 @@
-"""Trains in turns by us and by PyTorch, and prints tables.
+"""Trains with our program and with PyTorch in turns, and prints tables.
 
 usage: compare.py BINARIES TEXT [ROUNDS]
 
@@ -15,7 +15,7 @@ import time
 from contenders import Contender, commands
 
 _WARM_UP = 30
-# In a turn; a turn is short, so that what else happens on the machine meets all.
+# Steps in one turn. Turns are short, so that disturbances affect all programs.
 _STEPS = 10
 
 
@@ -25,7 +25,7 @@ def figures(samples, factor, unit):
 
 
 class Course:
-  """What one contender's steps were like."""
+  """The measured steps of one contender."""
 
   def __init__(self, command, ranks):
     self.contender = Contender(command, ranks)
@@ -34,7 +34,7 @@ class Course:
     self.first_loss = ready['loss']
     self.contender.take_steps(_WARM_UP - 1)
     self.seconds = []
-    # Of each turn: how much of it was not hidden communication.
+    # For each turn: the share of communication that was not hidden.
     self.exposed = []
     self.peak_mib = 0
 
@@ -49,7 +49,7 @@ class Course:
 
 def race(binaries, text, ranks, rounds):
   with tempfile.TemporaryDirectory(prefix='muster-bench-') as start:
-    # The same 12 windows a step and rank.
+    # The same 12 windows for each step and rank.
     options = ['--data', text, '--micro-batches', str(ranks), '--steps', '1000']
     subprocess.run([os.path.join(binaries, 'start'), start, *options],
                    check=True)
@@ -59,7 +59,7 @@ def race(binaries, text, ranks, rounds):
     for number in range(rounds):
       print('bench: %d ranks, round %d of %d' % (ranks, number + 1, rounds),
             file=sys.stderr, flush=True)
-      # There and back, so that nobody is always behind the same one.
+      # Alternate the order, so that no contender always follows the same one.
       for course in list(courses.values())[::-1 if number % 2 else 1]:
         course.turn()
     for course in courses.values():

@@ -1,4 +1,5 @@
-"""Processes that train: one, or one for each rank, each on a core of its own."""
+"""The contenders: processes that train, one for each rank, each on its own
+core."""
 
 import json
 import os
@@ -15,7 +16,7 @@ import interpreters
 
 
 def _installed():
-  """Name and interpreter of each PyTorch, the newest first."""
+  """Name and interpreter of each installed PyTorch, the newest first."""
   for name, version in (('PyTorch 2.15', interpreters.NEW),
                         ('PyTorch 1.13', interpreters.OLD)):
     why_not = interpreters.why_not(version)
@@ -30,12 +31,12 @@ PYTORCH = PYTORCHES[0] if PYTORCHES else None
 
 
 def commands(binaries, start, options, ranks):
-  """Name to command line of those who take steps on demand."""
+  """The command lines of the contenders that run steps on demand, by name."""
   script = os.path.join(_HERE, 'torch_steps.py')
   found = {'ours': [os.path.join(binaries, 'steps'), *options]}
   for name, interpreter in PYTORCHES:
     found[name] = [interpreter, script, start]
-    # torch.compile is 2.x's. The peers to beat are eager.
+    # Only 2.x has torch.compile. The aims are relative to eager PyTorch.
     if ranks == 1 and name != 'PyTorch 1.13':
       found[name + ', compiled'] = [interpreter, script, start, 'compiled']
   return found
@@ -48,7 +49,7 @@ def _free_port():
 
 
 def _environment(rank, ranks, port):
-  """One thread each, whatever library; ranks by torchrun's variables."""
+  """One thread for every library, and torchrun's variables for the ranks."""
   changes = {'OPENBLAS_NUM_THREADS': '1', 'MKL_NUM_THREADS': '1'}
   if ranks > 1:
     changes.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(ranks),
@@ -58,7 +59,7 @@ def _environment(rank, ranks, port):
 
 
 class Training:
-  """The ranks of one training, on cores from `first` on."""
+  """The ranks of one training, on the cores from `first` on."""
 
   def __init__(self, command, ranks, first=0, **streams):
     port = _free_port()
@@ -77,7 +78,7 @@ class Training:
 
 
 class Contender(Training):
-  """Takes steps when told; waits, and uses no processor, between its turns."""
+  """Runs steps on request; uses no processor time between its turns."""
 
   def __init__(self, command, ranks):
     self.began = time.monotonic()
@@ -85,7 +86,7 @@ class Contender(Training):
                      stdout=subprocess.PIPE)
 
   def take_steps(self, count):
-    """What each rank says of them: see steps.cc."""
+    """Runs steps; returns the output line of each rank (see steps.cc)."""
     for process in self.processes:
       process.stdin.write('%d\n' % count)
       process.stdin.flush()

@@ -30,7 +30,8 @@ def _text(x, y, words, extra=''):
 
 
 def _kind(event):
-  """The colour's name; None for what is not drawn by itself."""
+  """The name of a span's colour; None for spans without a drawing of their own.
+  """
   name = event['name']
   if name.startswith('bucket') or name == 'which were used':
     return 'bucket'
@@ -40,7 +41,7 @@ def _kind(event):
 
 
 def draw(events, step):
-  """The picture of that step's complete events."""
+  """Returns the SVG of that step's complete events."""
   events = [event for event in events
             if event['ph'] == 'X' and event['args']['step'] == step]
   whole = [event for event in events if event['name'] == 'step %d' % step]

@@ -1,4 +1,4 @@
-"""Draws two trainings' losses, and what they differ by, as an SVG."""
+"""Draws the losses of two trainings, and their difference, as an SVG."""
 
 import math
 
@@ -10,7 +10,7 @@ _OURS, _THEIRS, _FAINT = '#0b5394', '#f0a860', '#dddddd'
 
 
 class Panel:
-  """A coordinate system."""
+  """A panel with its coordinate system."""
 
   def __init__(self, steps, place, values):
     self._steps, self._values = steps, values
@@ -66,7 +66,8 @@ def _difference(ours, theirs):
 
 
 def draw(title, ours, theirs):
-  """The picture; each course is a pair of {step: loss}: training, validation."""
+  """Returns the SVG; each course is a pair (training, validation) of {step:
+  loss}."""
   steps = max(ours[0])
   losses = [loss for course in (ours, theirs) for curve in course
             for loss in curve.values()]
@@ -81,7 +82,7 @@ def draw(title, ours, theirs):
   above.key(_WIDTH - 330, _OURS, 2, 'ours')
   above.key(_WIDTH - 200, _THEIRS, 6, 'PyTorch')
 
-  # In a unit that shows it, however small it is.
+  # In a unit in which even a small difference is visible.
   training = _difference(ours[0], theirs[0])
   validation = _difference(ours[1], theirs[1])
   most = max(1e-9, *map(abs, [*training.values(), *validation.values()]))

@@ -22,7 +22,7 @@ _PUBLISHED, _PUBLISHED_WITHIN, _BOTH_WITHIN = 1.88, 0.03, 0.02
 
 
 def courses(path):
-  """Training and validation loss by step."""
+  """Reads the training and validation losses by step."""
   training, validation = {}, {}
   with open(path, encoding='utf-8') as file:
     for line in file:
@@ -35,9 +35,9 @@ def courses(path):
 
 
 def train(binaries, text, ranks, folder):
-  """Ours and PyTorch's, at once where there are cores for both."""
+  """Runs ours and PyTorch's, in parallel if there are cores for both."""
   os.mkdir(folder)
-  # The same 12 windows a step, and 240 of validation, on any number of ranks.
+  # 12 windows in each step, and 240 of validation, with any number of ranks.
   options = ['--data', text, '--batch', str(12 // ranks), '--micro-batches',
              str(ranks), '--validation-batches', str(20 * ranks)]
   here = os.path.dirname(os.path.realpath(__file__))

@@ -1,4 +1,4 @@
-"""The small GPT in PyTorch, as its users write it, from given weights.
+"""The small GPT in PyTorch, as its users write it, with given weights.
 
 GPT-2's architecture without biases, as nanoGPT trains it; the same arithmetic
 as models/gpt (gelu by tanh, norms with gain alone, head tied to the token
@@ -98,7 +98,8 @@ class Gpt(nn.Module):
 
 
 class Start:
-  """What `start` wrote: the model's size and weights, tokens, windows."""
+  """The files that `start` wrote: the model's size and weights, tokens,
+  windows."""
 
   def __init__(self, folder):
     with open(os.path.join(folder, 'start.json'), encoding='utf-8') as file:
@@ -111,7 +112,7 @@ class Start:
     self.validation = self.windows('validation_', -1, *windows)
 
   def windows(self, kind, *shape):
-    """Tokens and targets."""
+    """Reads tokens and targets."""
     return tuple(self.array(kind + what, torch.int32).long().view(shape)
                  for what in ('tokens', 'targets'))
 
@@ -131,8 +132,8 @@ class Start:
         value = values[at:at + count].view(shape)
         at += count
         short = name[len('transformer.'):]
-        # GPT-2's matrices have a row for each input, nn.Linear's for each
-        # output.
+        # GPT-2's matrices have one row for each input, those of nn.Linear one
+        # for each output.
         turned = len(shape) == 2 and short.startswith('h.')
         parameters.pop(short).copy_(value.t() if turned else value)
     assert at == len(values) and not parameters
@@ -150,7 +151,7 @@ class Start:
         **({'fused': True} if _FUSED_ATTENTION else {}))
 
   def learning_rate(self, step):
-    """nanoGPT's: up in a line, down in half a cosine."""
+    """nanoGPT's schedule: a linear warm-up, then half a cosine down."""
     rate = self.facts['learning_rate']
     if step < rate['warmup']:
       return rate['peak'] * (step + 1) / (rate['warmup'] + 1)

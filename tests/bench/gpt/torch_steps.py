@@ -1,4 +1,4 @@
-"""Steps of a training by PyTorch, on demand: see steps.cc.
+"""Runs training steps with PyTorch on demand; see steps.cc.
 
 usage: torch_steps.py START [compiled] < COUNTS
 """

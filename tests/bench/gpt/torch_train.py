@@ -1,4 +1,4 @@
-"""A whole training by PyTorch, logged as models/trainer logs its own.
+"""Runs a whole training with PyTorch, with a log as models/trainer writes it.
 
 usage: torch_train.py START LOG
 """

@@ -1,4 +1,4 @@
-"""One rank of a training by PyTorch: steps, and validation."""
+"""One rank of a training with PyTorch: steps and validation."""
 
 import os
 
@@ -10,7 +10,8 @@ from torch_model import Start
 
 
 class Trainer:
-  """As models/trainer, with DDP where there are several ranks."""
+  """The same training as models/trainer, with DDP if there are several ranks.
+  """
 
   def __init__(self, folder):
     torch.set_num_threads(1)
@@ -30,7 +31,8 @@ class Trainer:
     assert self.start.facts['micro_batches'] == self.ranks
 
   def step(self, step):
-    """The loss of this rank's micro-batch, as a tensor."""
+    """Runs one step; returns the loss of this rank's micro-batch as a tensor.
+    """
     rate = self.start.learning_rate(step)
     for group in self.optimizer.param_groups:
       group['lr'] = rate

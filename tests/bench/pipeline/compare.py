@@ -17,7 +17,8 @@ ENVIRONMENT = dict(os.environ, OPENBLAS_NUM_THREADS='1')
 
 
 def samples(binary, case):
-  """Tuples of microseconds: the step, its ideal, the ideal of its passes."""
+  """Tuples of microseconds: the step, its ideal time, the ideal time of its own
+  passes."""
   command = [binary] + [str(part) for part in case] + [str(STEPS)]
   output = subprocess.run(command, check=True, stdout=subprocess.PIPE,
                           stdin=subprocess.DEVNULL, timeout=600, text=True,
@@ -26,8 +27,8 @@ def samples(binary, case):
 
 
 def over(found, column):
-  # Of a step and the ideal measured beside it, so that what else the machine
-  # does concerns both alike.
+  # Each step is compared with the ideal time measured just before it, so that
+  # disturbances affect both.
   ratios = sorted(step[0] / step[column] - 1 for step in found)
   quarter = len(ratios) // 4
   return '%+.1f %% (%+.1f to %+.1f)' % (

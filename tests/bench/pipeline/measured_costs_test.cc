@@ -20,7 +20,7 @@ void ExpectSame(const PipelineCosts& got, const PipelineCosts& expected) {
   }
 }
 
-TEST(MeasuredCostsTest, AreThoseThatWereSimulated) {
+TEST(MeasuredCostsTest, SimulatedCostsAreFoundAgain) {
   for (const ScheduleKind kind :
        {ScheduleKind::k1F1B, ScheduleKind::kZeroBubble1P}) {
     const auto timeline = Simulate(*MakeSchedule(kind, {3, 1, 5}), Costs());
@@ -29,14 +29,14 @@ TEST(MeasuredCostsTest, AreThoseThatWereSimulated) {
   }
 }
 
-TEST(MeasuredCostsTest, OnePassThatWasHeldUpDoesNotCount) {
+TEST(MeasuredCostsTest, ASingleDelayedPassDoesNotCount) {
   auto timeline =
       *Simulate(*MakeSchedule(ScheduleKind::k1F1B, {3, 1, 5}), Costs());
   timeline.ranks[1][4].end += 1000;
   ExpectSame(MeasuredCosts({timeline}), Costs());
 }
 
-TEST(MeasuredCostsTest, NothingMeasuredIsNothing) {
+TEST(MeasuredCostsTest, WithoutStepsAllCostsAreZero) {
   EXPECT_TRUE(MeasuredCosts({}).stages.empty());
 }
 

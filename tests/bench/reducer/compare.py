@@ -48,10 +48,9 @@ def fastest(values):
 def row(name, found):
   bare = median([s[0] for s in found])
   reduced = median([s[1] for s in found])
-  # Of steps that follow each other, so that what else the machine does
-  # concerns both alike.
+  # Ratios of consecutive steps, so that disturbances affect both.
   over = median([s[1] / s[0] for s in found]) - 1
-  # Of the tenth of each that was disturbed least.
+  # The fastest tenth of each, which was disturbed least.
   quick = fastest([s[1] for s in found]) / fastest([s[0] for s in found]) - 1
   exposed = median([s[2] / s[1] for s in found])
   return '| %s | %.0f us | %.0f us | %+.2f %% | %+.2f %% | %.2f %% |' % (

@@ -1,4 +1,4 @@
-"""What reducer_bench measures, by PyTorch's DDP with Gloo.
+"""Measures PyTorch's DDP with Gloo as reducer_bench measures ours.
 
 usage: torch_ddp.py RANKS block|tiny|large STEPS
 
@@ -21,7 +21,7 @@ WARM_UP = 3
 
 
 class Layers(torch.nn.Module):
-  """Linear layers beside each other, so that their gradients cost the same."""
+  """Independent linear layers, so that their gradients cost the same."""
 
   def __init__(self, layers, inputs, outputs):
     super().__init__()
@@ -34,7 +34,7 @@ class Layers(torch.nn.Module):
 
 
 def backward(model, x, gradient):
-  """Microseconds of the backward pass."""
+  """Runs the backward pass; returns microseconds."""
   outputs = model(x)
   x.grad = None
   for weight in model.parameters():

@@ -21,7 +21,7 @@ _LIMIT_S = 120
 
 
 def took(command, folder):
-  """Seconds from the start to the end of a command that must succeed."""
+  """Returns the seconds that a command takes; it must succeed."""
   begin = time.monotonic()
   done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL,
                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -50,7 +50,7 @@ def main(launch, repetitions, counts):
         path = os.path.join(folder, 'hosts')
         with open(path, 'w', encoding='utf-8') as file:
           file.write(''.join(name + ' slots=1\n' for name in names))
-        # Names, since mpirun starts nothing over ssh on this machine's own
+        # Names, because mpirun starts nothing over ssh on this machine's own
         # addresses.
         commands = (
             [launch, '--quiet', '--hostfile', path, '--ssh-args',

@@ -20,8 +20,8 @@ import time
 REPETITIONS = 11
 OPERATIONS = {'set': 10000, 'get': 1500, 'add': 1500}
 CONNECTIONS = 1000
-# What Debian's own /etc/hosts says. PyTorch's server asks the resolver for the
-# name of each peer: where nobody answers that would be all that is measured.
+# The lines of Debian's own /etc/hosts. PyTorch's server looks up the name of
+# each peer; with an unreachable resolver only the look-ups would be measured.
 HOSTS = '127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n'
 PEER = '''
 import datetime, sys
@@ -35,7 +35,7 @@ sys.stdin.read()
 
 
 class Server:
-  """A store's server in a process of its own."""
+  """A store's server in its own process."""
 
   def __init__(self, name, command, framing='modern'):
     self.name = name
@@ -52,7 +52,8 @@ class Server:
 
 
 def quick_hosts():
-  """A command's beginning that gives it HOSTS as /etc/hosts, if we may."""
+  """The start of a command line that gives a command HOSTS as /etc/hosts, if
+  permitted."""
   hosts = tempfile.NamedTemporaryFile('w', delete=False)
   hosts.write(HOSTS)
   hosts.close()
@@ -112,7 +113,7 @@ def client(ports, number, pipe):
 
 
 def in_pairs(peers, measure):
-  """Results by server, REPETITIONS of each after one that does not count."""
+  """Results by server: REPETITIONS of each, after one that does not count."""
   results = [[] for _ in peers]
   for repetition in range(REPETITIONS + 1):
     order = list(range(len(peers)))

@@ -85,7 +85,7 @@ TEST_F(BindingTest, WorkersRunWhereTheyAreBoundAndStatusShowsIt) {
   EXPECT_TRUE(node->ExitCode().has_value());
 }
 
-TEST_F(BindingTest, TooManyForTheirOwnCoresAreRefused) {
+TEST_F(BindingTest, MoreWorkersThanCoresAreRejected) {
   Subprocess launch({kLaunch, "--standalone", "--nproc-per-node=3",
                      "--numa-binding=exclusive", kBoundWorker});
   EXPECT_EQ(launch.ExitCode(), 2);
@@ -94,7 +94,7 @@ TEST_F(BindingTest, TooManyForTheirOwnCoresAreRefused) {
   EXPECT_THAT(launch.Lines("bound"), SizeIs(0));
 }
 
-TEST_F(BindingTest, NothingIsBoundUnasked) {
+TEST_F(BindingTest, WithoutTheFlagNoWorkerIsBound) {
   Subprocess launch(
       {kLaunch, "--standalone", "--nproc-per-node=1", kBoundWorker},
       {{"MUSTER_CPU_SET", "77"}});

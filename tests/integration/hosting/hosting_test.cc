@@ -83,7 +83,7 @@ class Hosting : public ::testing::Test {
   std::string endpoint_ = "127.0.0.1:" + std::to_string(FreePort());
 };
 
-TEST_F(Hosting, TheFirstAgentOfAMachineHostsTheOthersConnect) {
+TEST_F(Hosting, TheFirstAgentOfAMachineHostsAndTheOthersConnect) {
   Program first = Node({"--nnodes=2", "--nproc-per-node=2"}, {});
   ASSERT_TRUE(first->Printed("1 of 2 nodes")) << first->Output();
   Program second = Node({"--nnodes=2", "--nproc-per-node=2"}, {});
@@ -93,7 +93,7 @@ TEST_F(Hosting, TheFirstAgentOfAMachineHostsTheOthersConnect) {
   EXPECT_EQ(second->Lines("world=4").size(), 2u) << second->Output();
 }
 
-TEST_F(Hosting, StartedAtOnceExactlyOneHosts) {
+TEST_F(Hosting, OfAgentsStartedTogetherExactlyOneHosts) {
   std::vector<Program> nodes(4);
   for (Program& node : nodes) node = Node({"--nnodes=4"}, {});
   for (Program& node : nodes) {
@@ -103,7 +103,7 @@ TEST_F(Hosting, StartedAtOnceExactlyOneHosts) {
 }
 
 // The port may be taken by the local end of another program's connection.
-TEST_F(Hosting, APortWhereNobodyListensIsTriedAgain) {
+TEST_F(Hosting, ATakenPortWithoutListenerIsTriedAgain) {
   HeldPort held = HoldPort();
   endpoint_ = "127.0.0.1:" + std::to_string(held.port);
   Program first = Node({"--nnodes=2"}, {});
@@ -115,7 +115,7 @@ TEST_F(Hosting, APortWhereNobodyListensIsTriedAgain) {
   EXPECT_EQ(second->ExitCode(), 0) << second->Output();
 }
 
-TEST_F(Hosting, OverIpv6) {
+TEST_F(Hosting, HostsOverIpv6) {
   if (!HasIpv6()) GTEST_SKIP() << "::1 cannot be bound here";
   endpoint_ = "[::1]:" + std::to_string(FreePort());
   Program first = Node({"--nnodes=2"}, {});
@@ -135,7 +135,7 @@ TEST_F(Hosting, StaticNodesMeetAtRankZero) {
   EXPECT_EQ(second->Lines("rank=1 ").size(), 1u) << second->Output();
 }
 
-TEST_F(Hosting, APortInUseIsOneLine) {
+TEST_F(Hosting, APortInUseIsAnErrorOfOneLine) {
   int port = 0;
   const int holder = rendezvous::ListenOnLoopback(&port);
   Program node = Launch({"--nnodes=2", "--node-rank=0",
@@ -165,7 +165,7 @@ TEST_F(Hosting, AStoresPortInUseBlamesNoRank) {
   }
 }
 
-TEST_F(Hosting, AnotherRunIdIsOneLine) {
+TEST_F(Hosting, AnotherRunIdIsAnErrorOfOneLine) {
   Program first = Node({"--nnodes=2", "--rdzv-id=a"}, {});
   ASSERT_TRUE(first->Printed("1 of 2 nodes")) << first->Output();
   Program stranger = Node({"--nnodes=2", "--rdzv-id=b"}, {});
@@ -178,7 +178,7 @@ TEST_F(Hosting, AnotherRunIdIsOneLine) {
   EXPECT_EQ(second->ExitCode(), 0) << second->Output();
 }
 
-TEST_F(Hosting, ADrainedHostHostsOn) {
+TEST_F(Hosting, ADrainedHostKeepsHosting) {
   const std::vector<std::string> flags = {"--nnodes=1:2", "--rdzv-id=j",
                                           "--rdzv-conf=last_call_timeout=60"};
   std::vector<std::string> host_flags = flags;
@@ -201,7 +201,7 @@ TEST_F(Hosting, ADrainedHostHostsOn) {
   EXPECT_EQ(watch->ExitCode(), 0) << watch->Output();
 }
 
-TEST_F(Hosting, AWatcherIsToldTheEnd) {
+TEST_F(Hosting, AWatcherSeesTheEnd) {
   Program node = Node({"--nnodes=1", "--rdzv-id=j"}, {"forever"});
   ASSERT_TRUE(node->Printed("up rank=")) << node->Output();
   Program watch = Ask({"watch"});
@@ -211,7 +211,7 @@ TEST_F(Hosting, AWatcherIsToldTheEnd) {
   EXPECT_EQ(watch->ExitCode(), 0) << watch->Output();
 }
 
-TEST_F(Hosting, ANodeThatHangsDoesNotHoldItsHost) {
+TEST_F(Hosting, AHangingNodeDoesNotDelayItsHost) {
   const std::vector<std::string> flags = {
       "--nnodes=1:2",
       "--rdzv-conf=last_call_timeout=60,close_timeout=0.3,"
@@ -245,7 +245,7 @@ TEST_F(Hosting, TheAgentsProgramJoinsALaunch) {
   EXPECT_EQ(agent.Lines("up rank=").size(), 1u) << agent.Output();
 }
 
-TEST_F(Hosting, WithoutTheTokenNobodyJoins) {
+TEST_F(Hosting, WithoutTheTokenNoNodeJoins) {
   const std::map<std::string, std::string> token = {{"MUSTER_TOKEN", "secret"}};
   Program host = Node({"--nnodes=2"}, {}, token);
   ASSERT_TRUE(host->Printed("1 of 2 nodes")) << host->Output();
@@ -314,7 +314,7 @@ TEST_F(Hosting, ASuccessLeavesNoTemporaryFiles) {
   EXPECT_FALSE(IsEmpty(folder));
 }
 
-TEST_F(Hosting, QuietSaysNothingOfASuccess) {
+TEST_F(Hosting, QuietPrintsNothingAfterSuccess) {
   Program node = Launch({"--standalone", "--quiet", kWorker});
   EXPECT_EQ(node->ExitCode(), 0) << node->Output();
   EXPECT_EQ(node->Lines("").size(), 1u) << node->Output();
@@ -323,7 +323,7 @@ TEST_F(Hosting, QuietSaysNothingOfASuccess) {
   EXPECT_THAT(bad->Output(), HasSubstr("FAILED"));
 }
 
-TEST_F(Hosting, RemarksAreMadeOnce) {
+TEST_F(Hosting, NoticesArePrintedOnce) {
   Program node =
       Launch({"--standalone", "--start-method=fork",
               "--event-log-handler=console", kWorker, "exit-until", "1", "2"});
@@ -336,7 +336,7 @@ TEST_F(Hosting, RemarksAreMadeOnce) {
 }
 
 // On the default port, unnamed jobs of two users meet.
-TEST_F(Hosting, AnotherCommandIsAnotherJob) {
+TEST_F(Hosting, ANodeWithAnotherCommandIsRejected) {
   const std::vector<std::string> meeting = {"--nnodes=1", "--rdzv-backend=c10d",
                                             "--rdzv-endpoint=" + endpoint_};
   std::vector<std::string> one = meeting;
@@ -357,7 +357,7 @@ TEST_F(Hosting, AnotherCommandIsAnotherJob) {
   EXPECT_EQ(job->ExitCode(), 143) << job->Output();
 }
 
-TEST_F(Hosting, ASpareThatNeverRanSaysSo) {
+TEST_F(Hosting, ASpareThatNeverRanPrintsANotice) {
   const std::vector<std::string> flags = {"--nnodes=1", "--rdzv-id=j"};
   Program job = Node(flags, {"catch", "USR1"});
   ASSERT_TRUE(job->Printed("ready rank=0")) << job->Output();

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The programs with few processes, descriptors or addresses: one true line."""
+"""Programs with too few processes, descriptors or addresses: one clear error
+line."""
 
 import os
 import resource
@@ -23,7 +24,7 @@ _JOB = ('--standalone', '--nproc-per-node=2', '--no-python', 'echo', 'ran')
 
 
 def limited(argv, limit, value, uid=None):
-  """What `argv` prints and ends with under that limit."""
+  """Runs `argv` under that limit; returns its output and exit code."""
 
   def prepare():
     if uid is not None:
@@ -89,7 +90,7 @@ class Addresses(Limits):
         'launch', 'ulimit -v')
 
   def mapped(self):
-    """The bytes of addresses that the program itself takes."""
+    """The bytes of address space that the program itself maps."""
     for limit in range(8 << 20, 1 << 30, 2 << 20):
       ended = limited([_LAUNCH, '--version'], resource.RLIMIT_AS, limit)
       if ended.returncode == 0:
@@ -97,8 +98,8 @@ class Addresses(Limits):
     return self.fail('it takes more than 1 GiB')
 
 
-# Whether the worker, the guardian (its parent) and the agent (the guardian's
-# parent) ignore SIGXFSZ.
+# Prints whether the worker, the guardian (its parent) and the agent (the
+# guardian's parent) ignore SIGXFSZ.
 _SAY_IGNORED = '''
 agent=$(cut -d" " -f4 /proc/$PPID/stat)
 for pid in self $PPID $agent; do
@@ -111,7 +112,7 @@ done | tr -d "\\n"
 class FileSizes(Limits):
 
   def ignorers(self, restore_signals):
-    # Python ignores SIGXFSZ itself.
+    # Python itself ignores SIGXFSZ.
     ended = subprocess.run(
         [_LAUNCH, '--standalone', '--no-python', 'sh', '-c', _SAY_IGNORED],
         stdin=subprocess.DEVNULL, capture_output=True, text=True,

@@ -155,7 +155,7 @@ TEST_F(Orphans, NoneAfterSigkillOfLaunchsGuardian) {
   EXPECT_THAT(node_->ExitCode(), testing::Optional(Ne(0)));
 }
 
-TEST_F(Orphans, NoneAfterSigtermThoughNobodyMindsIt) {
+TEST_F(Orphans, NoneAfterAnIgnoredSigterm) {
   Start(standalone_);
   node_->Signal(SIGTERM);
   EXPECT_THAT(node_->ExitCode(), testing::Optional(Ne(0)));
@@ -172,7 +172,7 @@ TEST_F(Orphans, NoneAfterTheSecondCtrlC) {
   ExpectNothingLeft();
 }
 
-TEST_F(Orphans, NoneOfARoundThatWasBroken) {
+TEST_F(Orphans, NoneOfABrokenRound) {
   std::vector<std::string> flags = standalone_;
   flags.emplace_back("--max-restarts=1");
   Start(flags);

@@ -21,9 +21,9 @@ import xml_main
 
 _LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
 _PATIENCE_S = 60
-# More than the pipe to a reader holds, less than it and the queue hold.
+# More than fits into the pipe to a reader, less than fits into pipe and queue.
 _LINES = 30000
-# More than all of it holds.
+# More than fits into all buffers.
 _MANY_LINES = 900000
 
 
@@ -44,7 +44,8 @@ class Output(unittest.TestCase):
     return process
 
   def assert_waits(self, process):
-    """The process waits for its reader, for longer than it once did."""
+    """The process waits for its reader, for longer than an earlier version did.
+    """
     with self.assertRaises(subprocess.TimeoutExpired):
       process.wait(2)
 
@@ -128,8 +129,8 @@ class Output(unittest.TestCase):
     self.assertEqual(process.wait(_PATIENCE_S), 130)
 
   def test_one_signal_ends_the_wait_for_a_console_after_the_workers_end(self):
-    # More than the terminal and launch's queue hold, so that the rest stays in
-    # the workers' pipes.
+    # More than fits into the terminal and launch's queue, so that the rest
+    # stays in the workers' pipes.
     terminal, side = pty.openpty()
     self.addCleanup(os.close, terminal)
     process = self.launch(
@@ -150,7 +151,7 @@ class Output(unittest.TestCase):
         self.assertLess(time.monotonic(), deadline)
         select.select([], [], [], 0.02)
     process.send_signal(signal.SIGINT)
-    # 130: the signal overtook the news of the workers' end.
+    # 130: the signal arrived before the report of the workers' end.
     self.assertIn(process.wait(_PATIENCE_S), (0, 130))
 
   def test_each_run_of_a_node_has_a_log_folder_of_its_own(self):
@@ -171,7 +172,7 @@ class Output(unittest.TestCase):
     self.assertTrue(os.readlink(logs + '/latest').startswith('j_'))
 
   def redirected(self, flags, script, limit=resource.RLIM_INFINITY):
-    """The exit status, what was said, the bytes of the log files."""
+    """Returns the exit status, the messages, and the bytes of the log files."""
     logs = os.path.join(self.folder, 'logs')
     process = self.launch(
         ['-r', '3', '--log-dir=' + logs, *flags], script,

@@ -38,7 +38,7 @@ TEST_P(StorePaths, AllRanksOfAllNodesMeet) {
 
 // The waiting workers are released by the store: SIGKILL would come only after
 // ten minutes.
-TEST_P(StorePaths, AFailureReleasesWhoWaitsAndLeavesNoKey) {
+TEST_P(StorePaths, AFailureReleasesWaitingWorkersAndLeavesNoKey) {
   const std::vector<std::string> flags = {"--max-restarts=1",
                                           "--shutdown-timeout=600"};
   auto one = Node(flags, "fail-once");
@@ -56,7 +56,7 @@ TEST_P(StorePaths, AFailureReleasesWhoWaitsAndLeavesNoKey) {
   }
 }
 
-TEST_P(StorePaths, WorkersThatAreAskedToStopCanStillAgree) {
+TEST_P(StorePaths, StoppingWorkersCanStillUseTheStore) {
   auto one = Node({"--shutdown-timeout=600"}, "stop-together");
   auto two = Node({"--shutdown-timeout=600"}, "stop-together");
   ASSERT_TRUE(one->Printed("ready rank=", 2)) << one->Output();
@@ -83,7 +83,7 @@ TEST(WorkerStore, RankZeroServesIt) {
   EXPECT_EQ(two->ExitCode(), 0) << two->Output();
 }
 
-TEST(WorkerStore, NodesThatDoNotAgreeOnItAreToldSo) {
+TEST(WorkerStore, NodesWithDifferentStoreFlagsAreRejected) {
   LocalCluster cluster(kStoreWorker);
   auto one = cluster.Node({"--nnodes=2"}, {"meet"});
   ASSERT_TRUE(one->Printed("waiting")) << one->Output();

@@ -1,4 +1,4 @@
-"""A program on a pseudo-terminal of its own, as a person uses one."""
+"""A program on its own pseudo-terminal, as a person uses it."""
 
 import errno
 import fcntl
@@ -16,13 +16,13 @@ _END = '<end>'
 
 
 def modes(fd):
-  """What tells a terminal that is in order from one in raw mode."""
+  """The settings that differ between a normal terminal and one in raw mode."""
   iflag, oflag, _, lflag = termios.tcgetattr(fd)[:4]
   return iflag, oflag, lflag
 
 
 class Terminal:
-  """Runs `argv` as a session on a terminal; reads what it shows."""
+  """Runs `argv` as a session on a terminal, and reads its output."""
 
   def __init__(self, argv, env=None, rows=24, columns=80):
     self.master, self.slave = pty.openpty()
@@ -75,7 +75,8 @@ class Terminal:
     return ready
 
   def until(self, text, times=1):
-    """Waits until `text` has been shown so often; what was shown so far."""
+    """Waits until `text` has been shown `times` times; returns the output so
+    far."""
     end = time.monotonic() + PATIENCE_S
     while self.shown.count(text) < times:
       left = end - time.monotonic()
@@ -91,8 +92,8 @@ class Terminal:
       self._read(0.02)
 
   def _read_rest(self):
-    """What the ended program wrote: the kernel hands it on a moment later, so
-    a mark is written after it."""
+    """Reads the output of the ended program. The kernel may deliver it with a
+    delay, so a mark is written after it."""
     writer = os.open(os.ttyname(self.slave),
                      os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
     unwritten = _END.encode()
@@ -106,7 +107,8 @@ class Terminal:
     self.shown = self.shown.replace(_END, '')
 
   def exit_code(self):
-    """Waits for the end, reads the rest; 128 + signal for a killed one."""
+    """Waits for the end and reads the rest; returns the exit code, or 128 +
+    signal."""
     end = time.monotonic() + PATIENCE_S
     while self._pidfd not in self._read(end - time.monotonic(), self._pidfd):
       if time.monotonic() > end:

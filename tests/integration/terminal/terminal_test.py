@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""launch on a terminal, and its workers' stdin."""
+"""Tests launch on a terminal, and its workers' stdin."""
 
 import glob
 import os
@@ -91,8 +91,9 @@ class Stdin(unittest.TestCase):
 _SAY_TTYS = 'import os; print([os.isatty(fd) for fd in range(3)])'
 
 
-# A worker's two streams, and what launch says, may come between two of its
-# writes: what a test waits for is one write (print makes one of each value).
+# Output of a worker's two streams and of launch may appear between two writes
+# of a worker. Therefore a test waits for text of one write (print makes one for
+# each value).
 class OnATerminal(unittest.TestCase):
 
   def test_the_only_worker_finds_a_terminal(self):
@@ -254,8 +255,8 @@ signal.pause()''') as console:
       self.assertIn('[False, True, True]', console.shown)
 
 
-# A signal between the look for signals and a signal.pause() would be lost: each
-# makes a descriptor readable here.
+# A signal that arrives between a check and signal.pause() would be missed, so
+# each signal makes a descriptor readable here.
 _READY = '''
 import os, select, signal
 signals, wake = os.pipe2(os.O_NONBLOCK)
@@ -305,7 +306,7 @@ signal.pause()''')
 
 
 class JobControl(unittest.TestCase):
-  """Under a shell that controls its jobs."""
+  """Under a shell with job control."""
 
   def shell(self):
     console = terminal.Terminal(['bash', '--norc', '--noprofile', '-i'],
@@ -337,12 +338,12 @@ while True: print(f"got {input('? ')!r}")'''))
       console.until('Stopped')
       console.until('prompt> ', 2)
       console.until_true(lambda: self.state(pid) == 'T', 'the worker runs on')
-      # The shell has a terminal in order.
+      # The shell's terminal has its normal settings.
       console.type('echo in $((40 + 2)) order\r')
       console.until('in 42 order')
       console.type('fg\r')
       console.until_true(lambda: self.state(pid) != 'T', 'the worker stands')
-      # Once the keys are the worker's again, it echoes them.
+      # The worker echoes keys once it owns the terminal again.
       console.type('b\r')
       console.until("got 'b'")
       console.type('\x03')

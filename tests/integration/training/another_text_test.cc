@@ -52,14 +52,16 @@ class AnotherText : public Training {
   }
 };
 
-TEST_F(AnotherText, IsSaid) { IsSaidBy("trainer/gpt train --micro-batches 2"); }
+TEST_F(AnotherText, IsReported) {
+  IsSaidBy("trainer/gpt train --micro-batches 2");
+}
 
-TEST_F(AnotherText, IsSaidByPipelines) {
+TEST_F(AnotherText, IsReportedByPipelines) {
   IsSaidBy("pipeline_trainer/gpt_pipeline");
 }
 
 // The tokens of the checkpoint are used.
-TEST_F(AnotherText, IsValidatedWhereTheModelHasItsCharacters) {
+TEST_F(AnotherText, IsValidatedIfTheModelHasItsCharacters) {
   const auto run = [&](const std::string& words) {
     return std::make_unique<Subprocess>(std::vector<std::string>{
         "sh", "-c",

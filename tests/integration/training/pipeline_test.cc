@@ -35,7 +35,7 @@ class PipelineTraining : public Training {
 // Rank 3 is killed and launch restarts all ranks; then rank 0 is killed, which
 // writes the log and leads the checkpoints; then rank 1 is asked to stop, and
 // another launch runs the remaining steps.
-TEST_F(PipelineTraining, WhatDiesAndIsStoppedLeavesNoTraceInTheLossCurve) {
+TEST_F(PipelineTraining, KilledAndStoppedRanksDoNotChangeTheLosses) {
   const auto undisturbed = Launch(Command(), "undisturbed", kWorkers);
   EXPECT_EQ(undisturbed->ExitCode(), 0) << undisturbed->Output();
   ASSERT_EQ(CurveOf("undisturbed").size(), size_t{kSteps});
@@ -65,7 +65,7 @@ TEST_F(PipelineTraining, WhatDiesAndIsStoppedLeavesNoTraceInTheLossCurve) {
 
 // The training is continued on fewer ranks with another schedule, and then
 // without pipelines.
-TEST_F(PipelineTraining, OthersGoOnWithIt) {
+TEST_F(PipelineTraining, OtherRanksAndSchedulesResumeFromTheCheckpoint) {
   const auto run = [&](const std::string& program, int workers) {
     const auto launch = Launch(program, "shared", workers);
     EXPECT_EQ(launch->ExitCode(), 0) << launch->Output();
@@ -96,7 +96,7 @@ TEST_F(PipelineTraining, OthersGoOnWithIt) {
   EXPECT_THAT(sample.Output(), HasSubstr("step-00000040"));
 }
 
-TEST_F(PipelineTraining, APictureThatCannotBeWrittenIsAWarning) {
+TEST_F(PipelineTraining, ADrawingThatCannotBeWrittenIsAWarning) {
   const std::string command =
       "models/pipeline_trainer/gpt_pipeline --steps 3 --svg ";
   const auto full = Launch(command + "/dev/full", "full", 2);

@@ -48,7 +48,7 @@ class GptTraining : public Training {
 
 // The result does not depend on which rank is killed and at which step: rank 1,
 // then rank 0, which writes the log and leads the checkpoints.
-TEST_F(GptTraining, AKilledWorkerLeavesNoTraceInTheLossCurve) {
+TEST_F(GptTraining, AKilledWorkerDoesNotChangeTheLosses) {
   const LossCurve undisturbed = Undisturbed(2);
   const auto launch = Launch(Command(), "killed", 2);
   ASSERT_TRUE(launch->Printed("step  350/")) << launch->Output();
@@ -63,7 +63,7 @@ TEST_F(GptTraining, AKilledWorkerLeavesNoTraceInTheLossCurve) {
 
 // After SIGTERM to one worker, all stop after the same step with a checkpoint,
 // and the next launch runs the remaining steps.
-TEST_F(GptTraining, AskedToStopItGoesOnWhereItStopped) {
+TEST_F(GptTraining, AfterAStopTheNextLaunchContinues) {
   const LossCurve undisturbed = Undisturbed(2);
   const auto first = Launch(Command(), "stopped", 2);
   ASSERT_TRUE(first->Printed("step  420/")) << first->Output();
@@ -82,7 +82,7 @@ TEST_F(GptTraining, AskedToStopItGoesOnWhereItStopped) {
 }
 
 // Ctrl-C at `launch`, which forwards it to the workers and waits.
-TEST_F(GptTraining, CtrlCLosesNothing) {
+TEST_F(GptTraining, AfterCtrlCTheNextLaunchContinues) {
   const auto launch = Launch(Command("", kSteps), "ctrl-c", 2);
   ASSERT_TRUE(launch->Printed("step   20/")) << launch->Output();
   launch->Signal(SIGINT);
@@ -110,7 +110,7 @@ TEST_F(GptTraining, ATimelineThatCannotBeWrittenIsAWarning) {
 // Half of the nodes is lost, and the job continues with the other half. The
 // losses are those of an undisturbed single worker, because gradients are added
 // pairwise.
-TEST_F(GptTraining, ALostNodeLeavesNoTraceEither) {
+TEST_F(GptTraining, ALostNodeDoesNotChangeTheLosses) {
   const LossCurve undisturbed = Undisturbed(1, "--pairwise");
   LocalCluster cluster("sh");
   const auto node = [&] {
