@@ -6,9 +6,11 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
+#include "base/net/socket_address.h"
 
 namespace muster::agent {
 namespace {
@@ -19,15 +21,13 @@ absl::StatusOr<OwnedFd> BindAnyPort(int family) {
   OwnedFd fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   const int off = 0;
-  sockaddr_storage any = {};
-  any.ss_family = static_cast<sa_family_t>(family);
   const bool six = family == AF_INET6;
-  const socklen_t size = six ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+  const SocketAddress any = *NumericAddress(six ? "::" : "0.0.0.0", 0);
   if (!fd.open() ||
       setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
       (six && setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off,
                          sizeof off) != 0) ||
-      bind(fd.get(), reinterpret_cast<const sockaddr*>(&any), size) != 0) {
+      bind(fd.get(), any.get(), any.size) != 0) {
     return absl::ResourceExhaustedError(
         std::string("no free TCP port can be held: ") + std::strerror(errno));
   }
@@ -46,18 +46,13 @@ absl::StatusOr<PortReservation> PortReservation::Take() {
   // IPv6 may be disabled on this host.
   if (!fd.ok()) fd = BindAnyPort(AF_INET);
   if (!fd.ok()) return fd.status();
-  sockaddr_storage bound = {};
-  socklen_t size = sizeof bound;
-  if (getsockname(fd->get(), reinterpret_cast<sockaddr*>(&bound), &size) != 0) {
+  const std::optional<SocketAddress> bound = BoundAddress(fd->get());
+  if (!bound.has_value()) {
     return absl::ResourceExhaustedError(
         std::string("a TCP port's number is not told: ") +
         std::strerror(errno));
   }
-  const in_port_t port =
-      bound.ss_family == AF_INET6
-          ? reinterpret_cast<const sockaddr_in6*>(&bound)->sin6_port
-          : reinterpret_cast<const sockaddr_in*>(&bound)->sin_port;
-  return PortReservation(*std::move(fd), ntohs(port));
+  return PortReservation(*std::move(fd), bound->Port());
 }
 
 }  // namespace muster::agent

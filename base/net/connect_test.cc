@@ -25,12 +25,12 @@ TEST(Connect, EveryAddressHasItsShareOfTheTime) {
 
 TEST(Connect, ReachesAListener) {
   const OwnedFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  SocketAddress address = *NumericAddress("127.0.0.1", 0);
-  ASSERT_EQ(bind(listener.get(), address.get(), address.size), 0);
-  ASSERT_EQ(
-      getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address.storage),
-                  &address.size),
-      0);
+  const SocketAddress any_port = *NumericAddress("127.0.0.1", 0);
+  ASSERT_EQ(bind(listener.get(), any_port.get(), any_port.size), 0);
+  const SocketAddress address = BoundAddress(listener.get()).value();
+  EXPECT_EQ(address.Ip(), "127.0.0.1");
+  ASSERT_GT(address.Port(), 0);
+  EXPECT_EQ(BoundAddress(-1), std::nullopt);
   const Instant deadline = MonotonicNow() + seconds(30);
   const absl::StatusOr<OwnedFd> refused =
       ConnectTcp("127.0.0.1", address.Port(), deadline);

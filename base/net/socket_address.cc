@@ -52,6 +52,16 @@ std::optional<SocketAddress> NumericAddress(const std::string& ip, int port) {
   return address;
 }
 
+std::optional<SocketAddress> BoundAddress(int fd) {
+  SocketAddress address;
+  address.size = sizeof(address.storage);
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address.storage),
+                  &address.size) != 0) {
+    return std::nullopt;
+  }
+  return address;
+}
+
 std::string HostPort(const std::string& host, int port) {
   return host.find(':') == std::string::npos
              ? absl::StrCat(host, ":", port)
@@ -61,13 +71,9 @@ std::string HostPort(const std::string& host, int port) {
 std::string LocalAddressTowards(const SocketAddress& peer) {
   const OwnedFd fd(
       socket(peer.family(), SOCK_DGRAM | SOCK_CLOEXEC, IPPROTO_UDP));
-  SocketAddress local;
-  local.size = sizeof(local.storage);
-  const bool known =
-      fd.open() && connect(fd.get(), peer.get(), peer.size) == 0 &&
-      getsockname(fd.get(), reinterpret_cast<sockaddr*>(&local.storage),
-                  &local.size) == 0;
-  return known ? local.Ip() : "";
+  if (connect(fd.get(), peer.get(), peer.size) != 0) return "";
+  const std::optional<SocketAddress> local = BoundAddress(fd.get());
+  return local.has_value() ? local->Ip() : "";
 }
 
 std::string OutwardAddress() {

@@ -28,6 +28,10 @@ struct SocketAddress {
 // Reads an IP address; nullopt if `ip` is none, for example a name.
 std::optional<SocketAddress> NumericAddress(const std::string& ip, int port);
 
+// Returns the address to which the socket `fd` is bound, with the port that the
+// kernel chose. nullopt with errno: `fd` is no socket.
+std::optional<SocketAddress> BoundAddress(int fd);
+
 // Returns "host:port", with brackets around an IPv6 address.
 std::string HostPort(const std::string& host, int port);
 

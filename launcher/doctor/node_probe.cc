@@ -168,34 +168,28 @@ ProbeListener::~ProbeListener() {
 
 absl::StatusOr<std::unique_ptr<ProbeListener>> ProbeListener::Start() {
   // A socket for IPv6 and IPv4 if the kernel has both.
-  OwnedFd fd(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  sockaddr_storage any = {};
-  any.ss_family = AF_INET6;
-  if (!fd.open()) {
-    fd =
-        OwnedFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    any.ss_family = AF_INET;
-  } else {
+  constexpr int kType = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+  OwnedFd fd(socket(AF_INET6, kType, 0));
+  const bool six = fd.open();
+  if (six) {
     const int no = 0;
     setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
+  } else {
+    fd = OwnedFd(socket(AF_INET, kType, 0));
   }
-  socklen_t size =
-      any.ss_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+  const SocketAddress any = *NumericAddress(six ? "::" : "0.0.0.0", 0);
+  std::optional<SocketAddress> bound;
   int pipe_ends[2] = {-1, -1};
-  if (!fd.open() ||
-      bind(fd.get(), reinterpret_cast<sockaddr*>(&any), size) != 0 ||
+  if (!fd.open() || bind(fd.get(), any.get(), any.size) != 0 ||
       listen(fd.get(), SOMAXCONN) != 0 ||
-      getsockname(fd.get(), reinterpret_cast<sockaddr*>(&any), &size) != 0 ||
+      !(bound = BoundAddress(fd.get())).has_value() ||
       pipe2(pipe_ends, O_CLOEXEC) != 0) {
     return absl::UnavailableError(
         absl::StrCat("cannot listen on a fresh port: ", std::strerror(errno)));
   }
-  const int port =
-      any.ss_family == AF_INET6
-          ? ntohs(reinterpret_cast<const sockaddr_in6*>(&any)->sin6_port)
-          : ntohs(reinterpret_cast<const sockaddr_in*>(&any)->sin_port);
-  return std::unique_ptr<ProbeListener>(new ProbeListener(
-      std::move(fd), OwnedFd(pipe_ends[0]), OwnedFd(pipe_ends[1]), port));
+  return std::unique_ptr<ProbeListener>(
+      new ProbeListener(std::move(fd), OwnedFd(pipe_ends[0]),
+                        OwnedFd(pipe_ends[1]), bound->Port()));
 }
 
 void ProbeListener::Serve() {

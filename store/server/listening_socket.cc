@@ -122,13 +122,9 @@ absl::StatusOr<OwnedFd> ListenerFor(OwnedFd given, const std::string& address,
 }
 
 absl::StatusOr<int> LocalPort(const OwnedFd& socket) {
-  SocketAddress address;
-  address.size = sizeof(address.storage);
-  if (getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address.storage),
-                  &address.size) != 0) {
-    return ErrnoStatus("the store's own address");
-  }
-  return address.Port();
+  const std::optional<SocketAddress> address = BoundAddress(socket.get());
+  if (!address.has_value()) return ErrnoStatus("the store's own address");
+  return address->Port();
 }
 
 }  // namespace muster::store

@@ -61,7 +61,7 @@ class Rendezvous {
 
  private:
   absl::Status Listen(const std::string& address) {
-    absl::StatusOr<SocketAddress> own = Parse(address, 0);
+    const absl::StatusOr<SocketAddress> own = Parse(address, 0);
     if (!own.ok()) return own.status();
     listener_ = OwnedFd(
         socket(own->family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -72,13 +72,8 @@ class Rendezvous {
         listen(listener_.get(), place_.size + kStrangers) != 0) {
       return SocketError(absl::StrCat("listening at ", address), errno);
     }
-    own->size = sizeof(own->storage);
-    if (getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&own->storage),
-                    &own->size) != 0) {
-      return SocketError("getsockname", errno);
-    }
-    // The port has the same offset in both address families.
-    const int port = own->Port();
+    const std::optional<SocketAddress> bound = BoundAddress(listener_.get());
+    if (!bound.has_value()) return SocketError("getsockname", errno);
     if (place_.rank == 0) {
       std::string random(kSecretBytes / 2, '\0');
       if (getrandom(random.data(), random.size(), 0) !=
@@ -89,9 +84,9 @@ class Rendezvous {
           place_.store->Set("tcp/secret", absl::BytesToHexString(random));
       if (!s.ok()) return s;
     }
-    return place_.store->Set(
-        absl::StrCat("tcp/", place_.rank),
-        absl::StrCat(address, " ", port, " ", Encoded(OwnName(place_.rank))));
+    return place_.store->Set(absl::StrCat("tcp/", place_.rank),
+                             absl::StrCat(address, " ", bound->Port(), " ",
+                                          Encoded(OwnName(place_.rank))));
   }
 
   absl::Status LearnOfOthers() {
