@@ -7,8 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "base/monotonic_clock.h"
 #include "base/rank_ranges.h"
-#include "store/client/dial_store.h"
-#include "store/wire/limits.h"
+#include "store/client/store_channel.h"
 #include "store/wire/request.h"
 
 namespace muster::agent {

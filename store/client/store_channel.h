@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
-#include "store/wire/command.h"
 #include "store/wire/reply.h"
+#include "store/wire/request.h"
 
 namespace muster::store {
 
@@ -56,6 +56,16 @@ class StoreChannel {
   std::string peer_;  // "the store at HOST:PORT"
   std::string received_;
 };
+
+// Connects to the store and retries until `deadline`, because the store's host
+// may start later than this one, and its name may become known even later. If
+// `deadline` has passed, makes one attempt without waiting. Blocks.
+//
+// DeadlineExceeded: the message has the time spent and the last error.
+// FailedPrecondition: the peer is not a store; returned after five such
+// attempts in a row.
+absl::StatusOr<StoreChannel> DialStore(const std::string& host, int port,
+                                       Instant deadline);
 
 }  // namespace muster::store
 

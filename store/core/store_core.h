@@ -10,11 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "store/core/barrier_list.h"
-#include "store/core/offer_list.h"
 #include "store/core/store_effects.h"
-#include "store/core/waiting_list.h"
-#include "store/core/watch_list.h"
+#include "store/core/waiting_lists.h"
 #include "store/wire/request.h"
 
 namespace muster::store {

@@ -13,7 +13,6 @@
 
 #include "absl/status/status.h"
 #include "store/core/store_effects.h"
-#include "store/wire/command.h"
 #include "store/wire/relay_frames.h"
 #include "store/wire/request.h"
 

@@ -13,9 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "store/testing/random_client.h"
 #include "store/testing/simulated_store.h"
-#include "store/wire/command.h"
 #include "store/wire/request.h"
 
 namespace muster::store {

@@ -1,12 +1,16 @@
 #include "store/server/hub_events.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
@@ -65,6 +69,31 @@ std::span<const epoll_event> HubEvents::Wait(
   }
   now_ = MonotonicNow();
   return std::span(events_).first(std::max(count, 0));
+}
+
+HubThread::~HubThread() { Join(); }
+
+absl::Status HubThread::Start(const std::string& name,
+                              std::function<void()> body) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  // A thread inherits the signal mask of its creator.
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  absl::Status status;
+  try {
+    thread_ = std::thread(std::move(body));
+    pthread_setname_np(thread_.native_handle(), name.c_str());
+  } catch (const std::system_error& error) {
+    status = absl::ResourceExhaustedError(
+        absl::StrCat("starting the thread ", name, ": ", error.what()));
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return status;
+}
+
+void HubThread::Join() {
+  if (thread_.joinable()) thread_.join();
 }
 
 }  // namespace muster::store

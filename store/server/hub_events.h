@@ -3,12 +3,18 @@
 
 #include <sys/epoll.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
+#include <string>
+#include <thread>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "base/owned_fd.h"
@@ -50,6 +56,72 @@ class HubEvents {
   std::atomic<bool> stop_ = false;
   Instant now_;
   std::array<epoll_event, 256> events_;
+};
+
+// A thread with all signals blocked, so that the process's signals go to
+// threads that expect them.
+class HubThread {
+ public:
+  HubThread() = default;
+  ~HubThread();
+  HubThread(const HubThread&) = delete;
+  HubThread& operator=(const HubThread&) = delete;
+
+  // Starts the thread. `name` is shown by ps and debuggers; at most 15 bytes.
+  // ResourceExhausted: no thread can be created.
+  absl::Status Start(const std::string& name, std::function<void()> body);
+
+  // True between Start and Join.
+  bool started() const { return thread_.joinable(); }
+  void Join();
+
+ private:
+  std::thread thread_;
+};
+
+// A timer for a periodic action. Pure.
+class TickTimer {
+ public:
+  explicit TickTimer(std::chrono::milliseconds period) : period_(period) {}
+
+  // Time until the next tick, rounded up to whole milliseconds.
+  std::chrono::milliseconds Left(Instant now) const {
+    return std::max(std::chrono::milliseconds(0),
+                    std::chrono::ceil<std::chrono::milliseconds>(next_ - now));
+  }
+
+  // Returns whether a tick is due. If so, the next one is due `period` after
+  // `now`.
+  bool Take(Instant now) {
+    if (now < next_) return false;
+    next_ = now + period_;
+    return true;
+  }
+
+ private:
+  const std::chrono::milliseconds period_;
+  Instant next_;
+};
+
+// Passes on sentences for people up to a limit; the last one says that there
+// will be no more.
+class BoundedNotices {
+ public:
+  // `sink` may be empty.
+  explicit BoundedNotices(std::function<void(const std::string&)> sink,
+                          size_t most = 200)
+      : sink_(std::move(sink)), left_(most) {}
+
+  void Say(const std::string& sentence) {
+    if (!sink_ || left_ == 0) return;
+    --left_;
+    sink_(left_ > 0 ? sentence
+                    : "the store has said too much: no more of this");
+  }
+
+ private:
+  const std::function<void(const std::string&)> sink_;
+  size_t left_;
 };
 
 }  // namespace muster::store

@@ -1,7 +1,10 @@
 #ifndef MUSTER_STORE_SERVER_LISTENING_SOCKET_H_
 #define MUSTER_STORE_SERVER_LISTENING_SOCKET_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -31,6 +34,40 @@ inline constexpr int kDescriptorsForOthers = 512;
 
 // The local port of a socket.
 absl::StatusOr<int> LocalPort(const OwnedFd& socket);
+
+// Accepts connections from a listening socket while there is room. Without free
+// descriptors, epoll would report the listener as readable all the time, so its
+// events are disabled until there may be room again. Meanwhile new connections
+// wait in the kernel's backlog.
+class StoreAcceptor {
+ public:
+  StoreAcceptor(OwnedFd listener, size_t max_connections)
+      : listener_(std::move(listener)), max_connections_(max_connections) {}
+
+  // Registers the listener in `epoll` with `id`. Returns false on failure.
+  bool Watch(int epoll, uint64_t id);
+
+  // Returns a new non-blocking connection. The result is not open if none is
+  // pending, or if there is no room in addition to `connections`: then
+  // `why_paused` has the reason.
+  OwnedFd Accept(size_t connections, std::string* why_paused);
+
+  bool paused() const { return paused_; }
+  // Accepts again if `connections` leave room.
+  void Resume(size_t connections);
+
+  void Close() { listener_.Close(); }
+
+ private:
+  void Pause();
+  void SetEvents(uint32_t events);
+
+  OwnedFd listener_;
+  const size_t max_connections_;
+  int epoll_ = -1;
+  uint64_t id_ = 0;
+  bool paused_ = false;
+};
 
 }  // namespace muster::store
 

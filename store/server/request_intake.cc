@@ -3,11 +3,49 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/little_endian.h"
-#include "store/wire/limits.h"
 #include "store/wire/relay_frames.h"
+#include "store/wire/request.h"
 #include "store/wire/request_parser.h"
 
 namespace muster::store {
+namespace {
+
+// If a peer has this many unread bytes, requests that may add to them wait.
+constexpr size_t kHighWater = size_t{1} << 20;
+
+}  // namespace
+
+bool RequestGate::MustStall(const StoreConnection& connection,
+                            const StoreConnection* upstream) {
+  // Never stall the upstream: both sides would wait for each other to read.
+  if (connection.role == StoreConnection::Role::kUpstream) return false;
+  if (connection.out.size() > kHighWater) return true;
+  if (connection.role != StoreConnection::Role::kClient) return false;
+  if (upstream != nullptr && upstream->out.size() > kHighWater) {
+    upstream_was_full_ = true;
+    return true;
+  }
+  return !service_->MayGoOn(connection.id);
+}
+
+bool RequestGate::TakeUpstreamRoom(const StoreConnection& upstream) {
+  if (!upstream_was_full_ || upstream.out.size() > kHighWater) return false;
+  upstream_was_full_ = false;
+  return true;
+}
+
+void RequestGate::Enqueue(StoreConnection& connection) {
+  connection.stalled = true;
+  if (connection.queued) return;
+  connection.queued = true;
+  queue_.push_back(connection.id);
+}
+
+StoreClientId RequestGate::TakeNext() {
+  const StoreClientId id = queue_.front();
+  queue_.pop_front();
+  return id;
+}
 
 absl::StatusOr<size_t> RequestIntake::TakeOne(
     StoreConnection& connection, std::string_view bytes, StoreEffects* effects,

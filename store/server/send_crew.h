@@ -12,7 +12,7 @@
 #include <span>
 #include <string_view>
 
-#include "store/server/hub_thread.h"
+#include "store/server/hub_events.h"
 
 namespace muster::store {
 

@@ -4,15 +4,62 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "base/owned_fd.h"
 #include "store/core/store_effects.h"
 #include "store/server/buffer_budget.h"
-#include "store/server/byte_queue.h"
 #include "store/wire/request_parser.h"
 
 namespace muster::store {
+
+// A buffer of bytes: appended at the end, consumed from the front, with
+// amortised O(1) moves per byte. An empty buffer whose contents were small
+// holds no heap memory.
+class ByteQueue {
+ public:
+  // The bytes that are not consumed. Valid until the next change.
+  std::string_view view() const {
+    return std::string_view(bytes_).substr(consumed_);
+  }
+  size_t size() const { return bytes_.size() - consumed_; }
+  bool empty() const { return size() == 0; }
+
+  void Append(std::string_view bytes) { bytes_.append(bytes); }
+  // The string to append to.
+  std::string* back() { return &bytes_; }
+
+  void Consume(size_t count) {
+    consumed_ += count;
+    if (consumed_ == bytes_.size()) {
+      bytes_.clear();
+      consumed_ = 0;
+      if (bytes_.capacity() > kKept) bytes_.shrink_to_fit();
+    } else if (consumed_ > bytes_.size() / 2) {
+      bytes_.erase(0, consumed_);
+      consumed_ = 0;
+    }
+  }
+
+  // Heap memory in bytes.
+  size_t capacity() const {
+    return bytes_.capacity() > kInline ? bytes_.capacity() : 0;
+  }
+
+ private:
+  // Capacity of a std::string without heap memory.
+  static constexpr size_t kInline = 15;
+  static constexpr size_t kKept = 256;
+
+  std::string bytes_;
+  size_t consumed_ = 0;
+};
 
 // One socket of a hub with its buffers and state. Takes a few hundred bytes
 // while it is idle, because there may be tens of thousands of idle connections.
@@ -33,8 +80,11 @@ struct StoreConnection {
   std::map<uint32_t, StoreClientId> channels;
   // The events that epoll was told to watch.
   uint32_t watched = 0;
-  // Whether the connection is in the hub's list of connections to flush.
-  bool flushing = false;
+  // Whether the connection is in the hub's list of connections with new data to
+  // send.
+  bool scheduled = false;
+  // Whether the service is handling bytes of this connection.
+  bool processed = false;
   // Whether reading from the socket and handling of `in` are paused, because
   // replies or upstream data are backed up.
   bool stalled = false;
@@ -58,6 +108,78 @@ struct StoreConnection {
 
 // Returns "10.1.2.3:4567", or as much as is known of the peer.
 std::string PeerName(const OwnedFd& socket);
+
+// Maps the channels of relays' connections to client ids and back. These ids
+// differ from all ids of connections.
+class ChannelTable {
+ public:
+  struct Place {
+    StoreClientId connection;
+    uint32_t channel;
+  };
+
+  static bool IsChannel(StoreClientId client) { return client & kBit; }
+
+  // Returns the client of the channel, created if it is new. ResourceExhausted:
+  // the connection has too many channels.
+  absl::StatusOr<StoreClientId> ClientOf(StoreConnection& connection,
+                                         uint32_t channel);
+
+  // The connection and channel of the client; null if the client is gone.
+  const Place* Find(StoreClientId client) const;
+
+  // Removes one channel, or all channels of the connection, and appends the
+  // removed clients to `gone`.
+  void End(StoreConnection& connection, uint32_t channel,
+           std::vector<StoreClientId>* gone);
+  void EndAll(StoreConnection& connection, std::vector<StoreClientId>* gone);
+
+ private:
+  static constexpr StoreClientId kBit = StoreClientId{1} << 63;
+
+  std::unordered_map<StoreClientId, Place> places_;
+  uint64_t next_ = 0;
+};
+
+// A hub's connections by id. The lower bits of an id are the descriptor, so
+// that a look-up needs no hashing; above them is a serial number, so that an id
+// is never reused with its descriptor. No id is below 2^24.
+class ConnectionTable {
+ public:
+  StoreConnection& Add(OwnedFd socket, StoreConnection::Role role);
+  // Returns null if the connection is gone.
+  StoreConnection* Find(StoreClientId id) const;
+  // Closes the connection's socket.
+  void Remove(const StoreConnection& connection);
+  void Clear();
+
+  // The first connection in the order of `before`, without those that are
+  // ending; null if there is none. O(n).
+  template <typename Before>
+  StoreConnection* First(Before before) const {
+    StoreConnection* first = nullptr;
+    for (const auto& connection : by_fd_) {
+      if (connection == nullptr || connection->ending) continue;
+      if (first == nullptr || before(*connection, *first)) {
+        first = connection.get();
+      }
+    }
+    return first;
+  }
+
+  size_t size() const { return size_; }
+  // Indexed by descriptor; null if not open.
+  const std::vector<std::unique_ptr<StoreConnection>>& slots() const {
+    return by_fd_;
+  }
+
+ private:
+  static constexpr int kFdBits = 24;
+
+  std::vector<std::unique_ptr<StoreConnection>> by_fd_;
+  size_t size_ = 0;
+  uint64_t next_serial_ = 1;
+};
 
 }  // namespace muster::store
 

@@ -4,10 +4,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,17 +15,13 @@
 #include "base/owned_fd.h"
 #include "base/time.h"
 #include "store/core/store_effects.h"
-#include "store/server/bounded_notices.h"
 #include "store/server/buffer_budget.h"
-#include "store/server/channel_table.h"
-#include "store/server/connection_table.h"
+#include "store/server/hub_connections.h"
 #include "store/server/hub_events.h"
+#include "store/server/listening_socket.h"
 #include "store/server/request_intake.h"
-#include "store/server/send_crew.h"
-#include "store/server/store_acceptor.h"
 #include "store/server/store_connection.h"
 #include "store/server/store_service.h"
-#include "store/server/tick_timer.h"
 
 namespace muster::store {
 
@@ -50,9 +44,6 @@ struct StoreHubOptions {
   // As StoreServerOptions::on_notice.
   std::function<void(const std::string&)> on_notice;
 };
-
-// The client id in a relay's effects that means the upstream connection.
-inline constexpr StoreClientId kUpstreamClient = 0;
 
 // The sockets of a store: accepts connections, reads, passes whole requests to
 // the service and sends its replies. Runs on one thread; when many clients are
@@ -88,15 +79,15 @@ class StoreHub {
   void Notice(const std::string& sentence) { notices_.Say(sentence); }
 
  private:
-  using Role = StoreConnection::Role;
-
   // The time after which the loop must wake up without an event; nullopt:
   // never.
   std::optional<std::chrono::milliseconds> LongestPause() const;
-  void TickService();
   void HandleEvent(uint64_t id, uint32_t events);
   void Accept();
-  void Admit(OwnedFd socket, Role role);
+  void TickService();
+  // Called after each event: closes, notifies and sends until nothing is left
+  // to do.
+  void Settle();
 
   // Handles a connection that has data to read, or makes it wait.
   void OnReadable(StoreConnection& connection);
@@ -106,80 +97,37 @@ class StoreHub {
   size_t Process(StoreConnection& connection, std::string_view bytes);
   // Does the same with the bytes in connection.in.
   void ProcessHeld(StoreConnection& connection);
-  // Whether the connection's requests must wait for a reason of its own or for
-  // the upstream. Sending its next reply, or ResumeStalled, resumes it.
-  bool MustStall(const StoreConnection& connection);
   // Resumes a stalled connection as far as allowed.
-  void GoOn(StoreConnection& connection);
-  // Whether new requests must wait, because others are waiting for the buffer
-  // budget already.
-  bool RequestsWait() const {
-    return budget_.RequestsWait() || !queue_.empty();
-  }
-  // Stalls the connection until the buffer budget has room and its turn has
-  // come.
-  void Enqueue(StoreConnection& connection);
-  // Resumes the first connection of queue_.
+  void Resume(StoreConnection& connection);
+  // Resumes the first connection that waits for the buffer budget.
   void ResumeNext();
 
   // Carries out the effects of the service's last step.
   void Deliver();
   void DeliverToChannel(const StoreEffects::Effect& effect);
+  // Sends what the kernel takes, and resumes the connections that waited for
+  // that.
   void Send(StoreConnection& connection);
-  void SendToMany(std::span<const StoreClientId> ids);
-  void Sent(StoreConnection& connection, size_t count);
   // Tells the service which clients are gone.
-  void ForgetGone();
-  // Called after each event: closes, notifies and sends until nothing is left
-  // to do.
-  void Settle();
-  void Flush(StoreConnection& connection);
-  // Resumes the connections that were stalled because of the upstream.
-  void ResumeStalled();
-
-  void End(StoreConnection& connection);
-  void Refuse(StoreConnection& connection, std::string_view reason);
-  // Close connections because the budget is full (EndLargest) or overdue.
-  void EndLargest();
-  void EndWhoDoNotRead();
-  void Destroy(StoreClientId id);
-  StoreConnection* Find(StoreClientId id);
-  void Watch(StoreConnection& connection);
-  void Charge(StoreConnection& connection);
+  void TellGone();
 
   StoreHubOptions options_;
   StoreService* const service_;
   StoreAcceptor acceptor_;
   HubEvents events_;
-  absl::Status failure_;
-
-  ConnectionTable connections_;
-  ChannelTable channels_;
-  RequestIntake intake_;
+  BoundedNotices notices_;
   BufferBudget budget_;
-  SendCrew crew_;
-  StoreConnection* upstream_ = nullptr;
-  // The connection whose bytes the service is handling.
-  const StoreConnection* processed_ = nullptr;
-  // FIFO of the connections that are paused because the buffer budget is spent.
-  // May contain ids of closed connections.
-  std::deque<StoreClientId> queue_;
-  // Whether there ever were clients; whether all had left before the upstream.
-  bool had_clients_ = false;
-  bool outlived_clients_ = false;
-  // Whether connections may be stalled because of the upstream.
-  bool upstream_was_full_ = false;
+  HubConnections connections_;
+  ChannelTable channels_;
+  RequestGate gate_;
+  RequestIntake intake_;
 
-  // To be handled before the next event.
-  std::vector<StoreClientId> ending_;
+  // The clients of whose end the service has not been told.
   std::vector<StoreClientId> gone_;
-  std::vector<StoreClientId> flushing_;
-
   // The time of the next attempt to accept while new connections wait.
   Instant next_accept_;
   // The timer of the service's ticks.
   TickTimer ticks_;
-  BoundedNotices notices_;
   // Reused for each step, so that a step allocates nothing.
   StoreEffects effects_;
   std::string scratch_;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/little_endian.h"
-#include "store/server/hub_thread.h"
+#include "store/server/hub_events.h"
 #include "store/server/listening_socket.h"
 #include "store/server/store_connection.h"
 #include "store/testing/raw_client.h"

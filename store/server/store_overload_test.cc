@@ -12,9 +12,8 @@
 #include "base/little_endian.h"
 #include "base/time.h"
 #include "store/server/store_server.h"
-#include "store/testing/many_clients.h"
 #include "store/testing/raw_client.h"
-#include "store/wire/limits.h"
+#include "store/wire/request.h"
 
 namespace muster::store {
 namespace {
@@ -67,7 +66,7 @@ TEST_F(StoreOverloadTest, ManyWhoReadAtOnceAreAllServed) {
   Start(std::chrono::seconds(30));
   ManyClients readers(server_->port(), 40);
   readers.SendByAll(kGetLarge);
-  EXPECT_EQ(readers.CountThoseSent(reply_), 40);
+  EXPECT_EQ(readers.CountReceivers(reply_), 40);
   EXPECT_THAT(Notices(), IsEmpty());
 }
 
@@ -84,7 +83,7 @@ TEST_F(StoreOverloadTest, WhoDoesNotReadIsEndedAndTheRestGoOn) {
   // A new client gets its whole reply while the remaining deaf clients stay.
   ManyClients reader(server_->port(), 1);
   reader.SendByAll(kGetLarge);
-  EXPECT_EQ(reader.CountThoseSent(reply_), 1);
+  EXPECT_EQ(reader.CountReceivers(reply_), 1);
   deaf.reset();
   EXPECT_EQ(setter_->Get("large"), value_);
 }

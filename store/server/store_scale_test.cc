@@ -17,7 +17,6 @@
 #include "base/owned_fd.h"
 #include "store/server/listening_socket.h"
 #include "store/server/store_server.h"
-#include "store/testing/many_clients.h"
 #include "store/testing/raw_client.h"
 
 namespace muster::store {
@@ -113,7 +112,7 @@ TEST(StoreScaleTest, AsManyConnectionsAsThereAreDescriptors) {
         RawClient::kLoopback + static_cast<uint32_t>(crowds.size())));
     crowds.back()->SendByAll(words);
     // The WAIT was sent in the same message as the request that this answers.
-    ASSERT_EQ(crowds.back()->CountThoseSent(greeting), count);
+    ASSERT_EQ(crowds.back()->CountReceivers(greeting), count);
     left -= count;
   }
   const size_t each = (server.ResidentBytes() - before) / waiters;
@@ -128,12 +127,12 @@ TEST(StoreScaleTest, AsManyConnectionsAsThereAreDescriptors) {
   setter.Set("k", "v");
   for (size_t i = 0; i < crowds.size(); ++i) {
     const size_t count = std::min(kAtOnce, waiters - i * kAtOnce);
-    ASSERT_EQ(crowds[i]->CountThoseSent(released), count);
+    ASSERT_EQ(crowds[i]->CountReceivers(released), count);
   }
   EXPECT_FALSE(beyond.HasInput());
   crowds.pop_back();
   crowds.pop_back();
-  EXPECT_EQ(beyond.CountThoseSent(greeting + released), kBeyond);
+  EXPECT_EQ(beyond.CountReceivers(greeting + released), kBeyond);
 }
 
 }  // namespace

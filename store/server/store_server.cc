@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/descriptor_limit.h"
 #include "store/core/store_core.h"
-#include "store/server/hub_thread.h"
+#include "store/server/hub_events.h"
 #include "store/server/listening_socket.h"
 #include "store/server/store_hub.h"
 #include "store/server/store_service.h"

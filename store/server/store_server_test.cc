@@ -18,10 +18,9 @@
 #include "base/testing/free_port.h"
 #include "base/time.h"
 #include "store/server/listening_socket.h"
-#include "store/testing/many_clients.h"
 #include "store/testing/raw_client.h"
-#include "store/wire/limits.h"
 #include "store/wire/relay_frames.h"
+#include "store/wire/request.h"
 
 namespace muster::store {
 namespace {
@@ -105,11 +104,11 @@ TEST_F(StoreServerTest, ReleasesManyAtOnce) {
   waiters.SendByAll(wait);
   leavers->SendByAll(wait);
   waiters.SendByAll({.command = C::kAdd, .key = "n", .number = 0});
-  EXPECT_EQ(waiters.CountThoseSent(std::string(8, '\0')), 300);
+  EXPECT_EQ(waiters.CountReceivers(std::string(8, '\0')), 300);
   leavers.reset();
   RawClient setter(port());
   setter.Set("k", "v");
-  EXPECT_EQ(waiters.CountThoseSent(std::string(1, '\0')), 300);
+  EXPECT_EQ(waiters.CountReceivers(std::string(1, '\0')), 300);
   // Replies that are larger than a socket accepts at once.
   const std::string value(kMaxStoreValueBytes / 4, 'v');
   setter.Set("large", value);
@@ -121,7 +120,7 @@ TEST_F(StoreServerTest, ReleasesManyAtOnce) {
   reply += "v";
   AppendInteger(uint64_t{value.size()}, &reply);
   reply += value;
-  EXPECT_EQ(waiters.CountThoseSent(reply), 300);
+  EXPECT_EQ(waiters.CountReceivers(reply), 300);
 }
 
 TEST_F(StoreServerTest, ServesTheOldFraming) {

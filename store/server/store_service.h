@@ -7,7 +7,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "store/core/store_effects.h"
-#include "store/wire/command.h"
 #include "store/wire/request.h"
 
 namespace muster::store {

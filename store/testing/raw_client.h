@@ -3,11 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/owned_fd.h"
-#include "store/wire/command.h"
 #include "store/wire/reply.h"
 #include "store/wire/request.h"
 
@@ -56,6 +57,27 @@ class RawClient {
 
   OwnedFd socket_;
   std::string received_;
+};
+
+// A group of clients of one store that send the same requests and read
+// concurrently.
+class ManyClients {
+ public:
+  ManyClients(int port, size_t count,
+              RawClient::Greeting greeting = RawClient::Greeting::kSent,
+              uint32_t address = RawClient::kLoopback);
+
+  void SendByAll(const StoreRequest& request);
+  void SendByAll(std::string_view bytes);
+  // Whether any client has data to read now.
+  bool HasInput();
+  // Reads from all clients until each has received `expected`, was
+  // disconnected, or nothing has arrived for 30 s. Returns how many received
+  // exactly `expected`. No part of it may have been read before.
+  size_t CountReceivers(std::string_view expected);
+
+ private:
+  std::vector<std::unique_ptr<RawClient>> clients_;
 };
 
 }  // namespace muster::store

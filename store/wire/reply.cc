@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/little_endian.h"
-#include "store/wire/limits.h"
+#include "store/wire/request.h"
 
 namespace muster::store {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "store/wire/command.h"
+#include "store/wire/request.h"
 
 namespace muster::store {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/little_endian.h"
-#include "store/wire/limits.h"
+#include "store/wire/request.h"
 
 namespace muster::store {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/little_endian.h"
-#include "store/wire/limits.h"
+#include "store/wire/request.h"
 
 namespace muster::store {
 namespace {

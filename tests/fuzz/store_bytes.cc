@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "base/little_endian.h"
-#include "store/wire/limits.h"
 #include "store/wire/request.h"
 
 namespace muster {

@@ -8,8 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "base/net/connect.h"
-#include "store/client/dial_store.h"
-#include "store/wire/limits.h"
+#include "store/client/store_channel.h"
 #include "store/wire/request.h"
 #include "trainer_sdk/store/store_errors.h"
 

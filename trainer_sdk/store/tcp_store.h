@@ -16,7 +16,6 @@
 #include "absl/status/statusor.h"
 #include "base/time.h"
 #include "store/client/store_channel.h"
-#include "store/wire/command.h"
 #include "store/wire/request.h"
 #include "trainer_sdk/store/store.h"
 

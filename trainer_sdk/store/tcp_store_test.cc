@@ -15,8 +15,7 @@
 
 #include "base/little_endian.h"
 #include "base/monotonic_clock.h"
-#include "store/wire/command.h"
-#include "store/wire/limits.h"
+#include "store/wire/request.h"
 #include "trainer_sdk/store/testing/scripted_server.h"
 
 namespace muster {

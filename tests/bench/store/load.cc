@@ -32,7 +32,6 @@
 #include <vector>
 
 #include "base/monotonic_clock.h"
-#include "store/wire/command.h"
 #include "store/wire/request.h"
 
 namespace muster {

@@ -1,0 +1,174 @@
+#ifndef MUSTER_STORE_CORE_WAITING_LISTS_H_
+#define MUSTER_STORE_CORE_WAITING_LISTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "store/core/store_effects.h"
+
+namespace muster::store {
+
+// The clients that wait for keys, in FIFO order. A wait ends once each of its
+// keys has existed at some time since the wait began; as in PyTorch, the keys
+// need not exist at the same time.
+class WaitingList {
+ public:
+  // Approximate memory of one awaited key in addition to its bytes: two map
+  // nodes.
+  static constexpr size_t kBytesPerKey = 160;
+
+  // Adds a wait. `keys`: the keys that do not exist yet; not empty. The client
+  // must not be waiting.
+  void Add(StoreClientId client, const std::vector<std::string_view>& keys);
+
+  // The key exists now. Removes and returns the clients whose wait ends, in
+  // FIFO order.
+  std::vector<StoreClientId> Ready(std::string_view key);
+
+  // The key now has one element for one client. Removes and returns the first
+  // client whose wait ends by it.
+  std::optional<StoreClientId> ReadyForOne(std::string_view key);
+
+  // Ends the client's wait, if any.
+  void Remove(StoreClientId client);
+
+  bool Waits(StoreClientId client) const { return waits_.contains(client); }
+  size_t clients() const { return waits_.size(); }
+  // Whether no client waits. O(1), since it is called on every change.
+  bool empty() const { return queues_.empty(); }
+  // Approximate memory in bytes.
+  size_t bytes() const { return bytes_; }
+
+ private:
+  // Sorted by arrival.
+  using Queue = std::map<uint64_t, StoreClientId>;
+  using Queues = std::map<std::string, Queue, std::less<>>;
+  struct Wait {
+    uint64_t ticket;
+    // Keys that have not existed since the wait began.
+    std::map<std::string_view, Queues::iterator> missing;
+  };
+
+  // Notes that `key` exists for this client; returns whether its wait is over.
+  bool Saw(StoreClientId client, std::string_view key);
+
+  Queues queues_;
+  std::map<StoreClientId, Wait> waits_;
+  uint64_t next_ticket_ = 0;
+  size_t bytes_ = 0;
+};
+
+// Offers: clients that a push has woken, and the queue whose element is
+// reserved for each. An element is reserved until the client's next request,
+// which should pop it.
+class OfferList {
+ public:
+  // Approximate memory of one offer, in addition to the queue's name.
+  static constexpr size_t kBytesPerOffer = 160;
+
+  // Reserves an element of `queue` for `client`, which must not have an offer.
+  void Add(StoreClientId client, std::string_view queue);
+
+  // Ends the client's offer and returns its queue; nullopt if it had none.
+  std::optional<std::string> Take(StoreClientId client);
+
+  // Ends all offers that existed at the previous call of TakeOld. Returns their
+  // queues, one entry for each offer.
+  std::vector<std::string> TakeOld();
+
+  // The number of clients to which elements of `queue` are offered.
+  size_t CountOf(std::string_view queue) const;
+  bool empty() const { return offers_.empty(); }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  // Number of offers by queue.
+  using Counts = std::map<std::string, size_t, std::less<>>;
+  struct Offer {
+    Counts::iterator queue;
+    // Whether the offer existed at the last TakeOld.
+    bool old = false;
+  };
+  using Offers = std::map<StoreClientId, Offer>;
+
+  // Ends an offer and returns its queue; `offer` advances to the next offer.
+  std::string Remove(Offers::iterator* offer);
+
+  Counts counts_;
+  Offers offers_;
+  size_t bytes_ = 0;
+};
+
+// The clients that wait at barriers. The number of arrivals is kept by the
+// store, as the value of the barrier's key.
+class BarrierList {
+ public:
+  // Approximate memory of one waiting client, in addition to the key's bytes.
+  static constexpr size_t kBytesPerClient = 240;
+
+  // Makes `client` wait at the barrier until `world` clients have arrived. The
+  // client must not be waiting at a barrier.
+  void Add(StoreClientId client, std::string_view key, int64_t world);
+
+  // Removes and returns the clients released once `count` have arrived: smaller
+  // worlds first, then in order of arrival.
+  std::vector<StoreClientId> Reached(std::string_view key, int64_t count);
+
+  // Removes a client that has not been released. Returns its barrier; nullopt
+  // if it was not waiting at one.
+  std::optional<std::string> Remove(StoreClientId client);
+
+  bool Waits(StoreClientId client) const { return stands_.contains(client); }
+  size_t clients() const { return stands_.size(); }
+  // Whether no client waits at any barrier.
+  bool empty() const { return queues_.empty(); }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  // Sorted by world size, then arrival: the order of release.
+  using Place = std::pair<int64_t, uint64_t>;
+  using Queue = std::map<Place, StoreClientId>;
+  using Queues = std::map<std::string, Queue, std::less<>>;
+  struct Stand {
+    Place place;
+    Queues::iterator queue;
+  };
+
+  Queues queues_;
+  std::map<StoreClientId, Stand> stands_;
+  uint64_t next_ticket_ = 0;
+  size_t bytes_ = 0;
+};
+
+// The clients that are notified of every change of a key (WATCH_KEY of the old
+// framing). No client of PyTorch's Python API uses it.
+class WatchList {
+ public:
+  static constexpr size_t kBytesPerWatch = 240;
+
+  // Adds a watch. Idempotent for each client and key.
+  void Add(StoreClientId client, std::string_view key);
+  void Remove(StoreClientId client);
+
+  // Whether there are no watches. O(1), since it is called on every change.
+  bool empty() const { return keys_.empty(); }
+  // The clients that watch `key`.
+  const std::set<StoreClientId>& WatchersOf(std::string_view key) const;
+  size_t bytes() const { return bytes_; }
+
+ private:
+  std::map<std::string, std::set<StoreClientId>, std::less<>> keys_;
+  std::map<StoreClientId, std::set<std::string>> clients_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace muster::store
+
+#endif  // MUSTER_STORE_CORE_WAITING_LISTS_H_
