@@ -34,7 +34,8 @@ constexpr FindingKind kKinds[] = {
      ""},
     {"cuda-minor", kNote, kVersions,
      "The CUDA runtime is newer than the driver within one major version. Most "
-     "things work; what is compiled when it is first used (PTX) may not.",
+     "programs work; kernels that are compiled at their first use (PTX) may "
+     "not.",
      "Update the driver if kernels fail with \"unsupported PTX\".", ""},
     {"nccl-two", kWarning, kVersions,
      "The system's NCCL and the one that PyTorch brings differ. Which one a "
@@ -61,20 +62,21 @@ constexpr FindingKind kKinds[] = {
      "the cluster or the container for GPUs (--gres, --gpus).",
      "gpu"},
     {"gpu-too-few", kError, kGpus,
-     "There are fewer GPUs than a job's workers need: those that --gpus, "
-     "--nproc-per-node=gpu or CUDA_VISIBLE_DEVICES counted on. Told by "
-     "--health-checks only.",
+     "There are fewer GPUs than the job's workers need, as counted by --gpus, "
+     "--nproc-per-node=gpu or CUDA_VISIBLE_DEVICES when the agent started. "
+     "Only --health-checks reports it.",
      "Load the driver, or look at the kernel's log (dmesg) for NVRM and "
      "reboot the node.",
      "gpu"},
     {"gpu-no-library", kError, kGpus,
-     "GPU devices are in /dev, and libnvidia-ml.so.1 is not to be loaded: a "
-     "container without the driver's libraries.",
+     "/dev has GPU devices, but libnvidia-ml.so.1 cannot be loaded: a "
+     "container "
+     "without the driver's libraries.",
      "Start the container with the NVIDIA container toolkit (--gpus all, "
      "NVIDIA_DRIVER_CAPABILITIES=compute,utility).",
      "gpu"},
     {"gpu-driver-failed", kError, kGpus,
-     "NVIDIA's management library fails for all GPUs, in the words that are "
+     "NVIDIA's management library fails for all GPUs, with the error that is "
      "shown.",
      "Look at the kernel's log (dmesg) for NVRM, then reset the GPUs or reboot "
      "the node.",
@@ -93,12 +95,13 @@ constexpr FindingKind kKinds[] = {
      "A GPU's compute mode is Prohibited: no process may use it.",
      "nvidia-smi -i N -c DEFAULT", "gpu"},
     {"gpu-models-mixed", kWarning, kGpus,
-     "The GPUs are of several models or sizes: the slowest one sets the pace, "
-     "and the smallest one the batch.",
+     "The GPUs are of several models or sizes: the slowest GPU limits the "
+     "speed, "
+     "and the smallest one the batch size.",
      "Choose equal ones with --gpus or CUDA_VISIBLE_DEVICES.", ""},
     {"gpu-in-use", kWarning, kGpus,
-     "Somebody else holds memory of a GPU: other processes, left-overs of a "
-     "job that was killed, or processes outside of this container.",
+     "Other processes use memory of a GPU: other programs, left-over processes "
+     "of a killed job, or processes outside of this container.",
      "End the processes that are named (ps, nvidia-smi), or choose other "
      "GPUs.",
      ""},
@@ -108,10 +111,10 @@ constexpr FindingKind kKinds[] = {
      "Drain the node and reset the GPU; if errors come again, replace it.",
      "gpu"},
     {"gpu-remap-failed", kError, kGpus,
-     "A GPU has no spare rows left for memory that went bad.",
+     "A GPU has no spare rows left to replace faulty memory.",
      "Replace the GPU.", "gpu"},
     {"gpu-reset-pending", kWarning, kGpus,
-     "A GPU has found bad memory that is put out of use with its next reset.",
+     "A GPU has found faulty memory, which its next reset will disable.",
      "Reset the GPU between two jobs (nvidia-smi -r -i N), or reboot.", ""},
     {"gpu-xid", kError, kGpus,
      "Within the last day the driver has logged errors of a GPU that come from "
@@ -136,7 +139,7 @@ constexpr FindingKind kKinds[] = {
      "board.",
      "Look at cooling and power; nvidia-smi -q -d PERFORMANCE shows more.", ""},
     {"gpu-mig-mixed", kWarning, kGpus,
-     "Some GPUs are divided (MIG) and some are not, or a divided one has no "
+     "Some GPUs are divided (MIG) and others are not, or a divided one has no "
      "instances: workers get unequal devices, or none.",
      "Divide all in the same way, or none (nvidia-smi -mig 0).", ""},
     {"gpu-mig-pending", kNote, kGpus,
@@ -149,14 +152,13 @@ constexpr FindingKind kKinds[] = {
 
     {"links", kOk, kLinks, "How the GPUs are connected.", "", ""},
     {"nvlink-down", kWarning, kLinks,
-     "NVLinks of a GPU carry nothing: collectives run at a part of their "
-     "speed, or over PCIe.",
+     "NVLinks of a GPU are inactive: collectives are slower, or use PCIe.",
      "Look for XID 74 and the fabric manager (systemctl status "
      "nvidia-fabricmanager); reset all GPUs of the node together.",
      ""},
     {"gpu-no-peers", kWarning, kLinks,
-     "Pairs of GPUs cannot read each other's memory: NCCL goes through the "
-     "host's.",
+     "Pairs of GPUs cannot read each other's memory: NCCL copies through host "
+     "memory.",
      "nvidia-smi topo -p2p r shows why; virtual machines and GeForce boards "
      "do not have it.",
      ""},
@@ -181,11 +183,12 @@ constexpr FindingKind kKinds[] = {
     {"environment", kOk, kEnvironment,
      "Variables that steer CUDA, NCCL and Gloo.", "", ""},
     {"cuda-visible-missing", kError, kEnvironment,
-     "CUDA_VISIBLE_DEVICES names a GPU that is not there; CUDA drops it and "
-     "all behind it.",
+     "CUDA_VISIBLE_DEVICES names a GPU that does not exist; CUDA ignores it "
+     "and "
+     "all GPUs after it.",
      "Name those that nvidia-smi -L shows, or unset it.", "gpu"},
     {"cuda-visible-twice", kError, kEnvironment,
-     "CUDA_VISIBLE_DEVICES names a GPU twice: CUDA then shows none at all.",
+     "CUDA_VISIBLE_DEVICES names a GPU twice: CUDA then shows no GPU.",
      "Name each once.", "gpu"},
     {"cuda-visible-empty", kWarning, kEnvironment,
      "CUDA_VISIBLE_DEVICES hides all GPUs.",
@@ -196,8 +199,8 @@ constexpr FindingKind kKinds[] = {
      "before them asks for exact ones, ^ excludes.",
      "Name an interface that ip -br addr shows, such as eth, or unset it.", ""},
     {"nccl-interface-loopback", kWarning, kEnvironment,
-     "NCCL_SOCKET_IFNAME or GLOO_SOCKET_IFNAME leaves the loopback interface "
-     "alone: ranks of other nodes cannot connect.",
+     "NCCL_SOCKET_IFNAME or GLOO_SOCKET_IFNAME selects only the loopback "
+     "interface: ranks of other nodes cannot connect.",
      "Unset it for jobs of several nodes.", ""},
     {"gloo-interface-missing", kError, kEnvironment,
      "GLOO_SOCKET_IFNAME names an interface that is not there or not up: Gloo "
@@ -211,16 +214,17 @@ constexpr FindingKind kKinds[] = {
      "prefixes; = before them asks for exact ones, ^ excludes, :N is a port.",
      "Name devices that ibv_devices shows, or unset it.", ""},
     {"nccl-p2p-disabled", kWarning, kEnvironment,
-     "NCCL_P2P_DISABLE=1 or NCCL_SHM_DISABLE=1 takes NCCL's fast ways between "
-     "GPUs of a node away.",
+     "NCCL_P2P_DISABLE=1 or NCCL_SHM_DISABLE=1 disables NCCL's fast transports "
+     "between GPUs of a node.",
      "Unset it, unless it works around a known defect.", ""},
     {"nccl-debug", kNote, kEnvironment,
      "NCCL_DEBUG=INFO or TRACE writes much, for every rank.",
      "Set it to WARN once the job runs; NCCL_DEBUG_FILE keeps it out of logs.",
      ""},
     {"nccl-unknown", kWarning, kEnvironment,
-     "A variable whose name begins with NCCL_ is none that NCCL reads, but "
-     "close to one: a misspelling has no effect.",
+     "NCCL does not read a variable whose name begins with NCCL_, but reads "
+     "one "
+     "with a similar name: probably a misspelling, which has no effect.",
      "Correct the name, or unset it.", ""},
 
     {"network", kOk, kNetwork, "Names, addresses and interfaces.", "", ""},
@@ -268,15 +272,15 @@ constexpr FindingKind kKinds[] = {
      "its port through.",
      ""},
     {"coordinator-token", kError, kCoordinator,
-     "The token that was given cannot be read, or the coordinator asks for "
-     "another one: nothing more can be said of it.",
+     "The given token cannot be read, or the coordinator requires another one, "
+     "so that it could not be checked.",
      "Name the job's token: a file with --token-file that this user may read, "
      "or MUSTER_TOKEN.",
      ""},
     {"coordinator-translated", kWarning, kCoordinator,
      "The coordinator sees this node from another address than the one it "
      "speaks from: addresses are translated in between (NAT), and peers may "
-     "not reach what this node tells of itself.",
+     "not reach the address that this node reports.",
      "Give an address that peers reach with --local-addr.", ""},
     {"coordinator-other-address", kNote, kCoordinator,
      "Peers dial this node at another address than the one from which the "
@@ -288,8 +292,8 @@ constexpr FindingKind kKinds[] = {
      "The coordinator is of another version than this program.",
      "Install the same version everywhere.", ""},
     {"clock-skew", kWarning, kCoordinator,
-     "This node's clock differs from the coordinator's by seconds. Muster goes "
-     "by durations; logs, certificates and file times do not.",
+     "This node's clock differs from the coordinator's by seconds. Muster uses "
+     "durations only; logs, certificates and file times need correct clocks.",
      "Synchronise both (chronyc tracking, timedatectl).", ""},
 
     {"machine", kOk, kMachine, "Cores, memory and limits.", "", ""},
@@ -315,15 +319,14 @@ constexpr FindingKind kKinds[] = {
      "A control group limits memory below what the host has.",
      "Ask the cluster for more memory if workers are killed.", ""},
     {"swapping", kNote, kMachine,
-     "More than 1 GiB has been moved out to swap; what is needed of it comes "
-     "back slowly.",
+     "More than 1 GiB of memory has been swapped out; reading it back is slow.",
      "Find out what needs so much memory; swapoff -a && swapon -a when it is "
      "gone.",
      ""},
     {"cpu-quota", kNote, kMachine,
-     "A control group gives fewer cores' time than this process may run on: "
-     "programs that start a thread for each core are stopped for a part of "
-     "the time.",
+     "A control group limits the processor time to fewer cores than this "
+     "process "
+     "may run on: programs with a thread for each core are throttled.",
      "Set OMP_NUM_THREADS to what the quota allows (launch does so), or ask "
      "for more cores.",
      ""},
@@ -332,46 +335,47 @@ constexpr FindingKind kKinds[] = {
      "is fine; with others it holds the clock down.",
      "cpupower frequency-set -g performance", ""},
     {"open-files-low", kWarning, kMachine,
-     "Few files may be open. A coordinator needs one for each node, a worker "
+     "The limit on open files is low. A coordinator needs one for each node, a "
+     "worker "
      "several for each peer and data loader.",
      "ulimit -n 65536 (LimitNOFILE=, /etc/security/limits.conf).", ""},
     {"processes-low", kWarning, kMachine,
-     "Few processes and threads may be started: data loaders and NCCL's "
+     "The limit on processes and threads is low: data loaders and NCCL's "
      "threads may fail.",
      "ulimit -u 65536 (TasksMax=, /etc/security/limits.conf).", ""},
     {"memlock-low", kError, kMachine,
-     "Little memory may be locked on a node with InfiniBand or RoCE: "
+     "The limit on locked memory is low on a node with InfiniBand or RoCE: "
      "registering buffers fails.",
      "ulimit -l unlimited (LimitMEMLOCK=infinity for the daemon that starts "
      "jobs; docker run --ulimit memlock=-1).",
      ""},
     {"clock-unsynchronised", kNote, kMachine,
-     "The kernel's clock is not synchronised by anybody.",
+     "No service synchronises the kernel's clock.",
      "Run chrony or systemd-timesyncd.", ""},
 
     {"disks", kOk, kDisks, "Folders that a job writes to.", "", ""},
     {"disk-unusable", kError, kDisks,
-     "A folder is none, or its file system fails or does not answer (a network "
-     "file system that lost its server).",
+     "A path is not a folder, or its file system fails or does not answer (a "
+     "network file system that lost its server).",
      "Name another folder; mount the file system anew.", "disk"},
     {"disk-not-there", kWarning, kDisks,
-     "A folder is not there. What is told of its space is that of the nearest "
-     "folder above it, which may be another file system.",
+     "A folder does not exist. The reported space is that of the nearest "
+     "folder "
+     "above it, which may be on another file system.",
      "See whether its name is right and its file system is mounted, or make "
      "it.",
      ""},
     {"disk-no-space-told", kWarning, kDisks,
-     "A file system says that it has no size: one of the kernel's own (/proc, "
-     "/sys), which takes no files, or one that does not tell.",
-     "See whether the name is right; where a file system does not tell, look "
-     "at its room there.",
-     ""},
+     "A file system reports no size: one of the kernel's own (/proc, /sys), "
+     "which stores no files, or one that does not report it.",
+     "Check the name; otherwise check the free space on the file server.", ""},
     {"working-folder-read-only", kOk, kDisks,
      "The working folder is mounted read-only, as a container's root often is. "
      "Scripts must write elsewhere.",
      "", ""},
     {"disk-mounted-read-only", kError, kDisks,
-     "A folder that files must go to is mounted read-only, as a container's "
+     "A folder to which files are written is mounted read-only, as a "
+     "container's "
      "root often is.",
      "Name another folder; in a pod, mount a volume there.", "disk"},
     {"disk-read-only", kError, kDisks,
@@ -388,11 +392,10 @@ constexpr FindingKind kKinds[] = {
      "A file system is more than 95% full and has less than 20 GiB left: a "
      "checkpoint may not fit.",
      "Make room, or name another folder.", ""},
-    {"disk-inodes", kError, kDisks,
-     "A file system can hold hardly any more files.",
+    {"disk-inodes", kError, kDisks, "A file system has almost no free inodes.",
      "Remove small files, such as old logs.", "disk"},
 
-    {"nodes", kOk, kNodes, "The nodes that were looked at together.", "", ""},
+    {"nodes", kOk, kNodes, "The nodes that were checked together.", "", ""},
     {"nodes-absent", kError, kNodes,
      "A node of the job did not come within a minute of the first one (or what "
      "--rdzv-conf says), or could not be started from here.",
@@ -401,10 +404,10 @@ constexpr FindingKind kKinds[] = {
      "coordinator's port through; or leave it out (--exclude, --nnodes).",
      ""},
     {"nodes-missing", kError, kNodes,
-     "Nodes came and did not tell their findings in time.",
+     "Nodes joined but did not send their findings in time.",
      "Run launch doctor there.", ""},
     {"nodes-unreachable", kError, kNodes,
-     "A node cannot connect to another on a fresh port, as workers do: a "
+     "A node cannot connect to another node on a free port, as workers do: a "
      "firewall, a wrong address or no route.",
      "Let the nodes' addresses through on all ports between them; see that "
      "the address is one of the right network (--local-addr).",
@@ -413,8 +416,8 @@ constexpr FindingKind kKinds[] = {
      "Versions differ between nodes: driver, CUDA, NCCL, PyTorch or Muster.",
      "Install the same everywhere.", ""},
     {"nodes-hardware-differ", kNote, kNodes,
-     "GPUs, cores, memory or kernels differ between nodes: the slowest one "
-     "sets the pace.",
+     "GPUs, cores, memory or kernels differ between nodes: the slowest node "
+     "limits the speed.",
      "Give each node its own --nproc-per-node, or choose equal ones.", ""},
     {"nodes-clock-skew", kWarning, kNodes,
      "Clocks of nodes differ by more than a second.",

@@ -185,7 +185,7 @@ absl::StatusOr<std::unique_ptr<ProbeListener>> ProbeListener::Start() {
       !(bound = BoundAddress(fd.get())).has_value() ||
       pipe2(pipe_ends, O_CLOEXEC) != 0) {
     return absl::UnavailableError(
-        absl::StrCat("cannot listen on a fresh port: ", std::strerror(errno)));
+        absl::StrCat("cannot listen on a free port: ", std::strerror(errno)));
   }
   return std::unique_ptr<ProbeListener>(
       new ProbeListener(std::move(fd), OwnedFd(pipe_ends[0]),

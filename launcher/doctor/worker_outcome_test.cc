@@ -8,6 +8,30 @@
 namespace muster::launcher {
 namespace {
 
+TEST(OutcomeFile, AResultIsWrittenReadAndDeleted) {
+  std::string path;
+  {
+    const auto file = OutcomeFile::Make(testing::TempDir());
+    ASSERT_TRUE(file.ok()) << file.status();
+    path = file->path();
+    EXPECT_FALSE(file->Read().has_value());
+    ASSERT_TRUE(LeaveExitCode(path, 4));
+    EXPECT_EQ(file->Read()->exit_code, 4);
+    EXPECT_EQ(file->Read()->page, "");
+    ASSERT_TRUE(LeavePage(path, {3, "a page\nof lines\n"}));
+    // A node that shares the folder does not overwrite a result.
+    ASSERT_TRUE(LeaveExitCode(path, 4));
+    const auto outcome = file->Read();
+    ASSERT_TRUE(outcome.has_value());
+    EXPECT_EQ(outcome->exit_code, 3);
+    EXPECT_EQ(outcome->page, "a page\nof lines\n");
+  }
+  // A file that does not exist is another node's and is not created.
+  EXPECT_FALSE(LeavePage(path, {0, ""}));
+  EXPECT_FALSE(LeaveExitCode(path, 0));
+  EXPECT_FALSE(OutcomeFile::Make("/no/such/folder").ok());
+}
+
 std::string Prefixed(const std::string& lines) {
   std::string all;
   for (const auto& piece : absl::StrSplit(lines, '\n')) {
