@@ -153,9 +153,16 @@ absl::Status RunFromHost(Device& device, ProcessGroup& group,
   const int64_t in = operation.count * SizeOf(operation.dtype);
   const int64_t out =
       operation.kind == OperationKind::kAllGather ? in * group.size() : in;
-  auto memory = device.Allocate(in + out);
-  if (!memory.ok()) return memory.status();
-  auto* const there = static_cast<char*>(memory->get());
+  Device::Exchange& exchange = device.exchange_;
+  if (exchange.memory == nullptr || exchange.bytes < in + out) {
+    // No work uses the old memory: each call waits for its own.
+    exchange = {};
+    auto memory = device.Allocate(in + out);
+    if (!memory.ok()) return memory.status();
+    exchange.memory = *std::move(memory);
+    exchange.bytes = in + out;
+  }
+  auto* const there = static_cast<char*>(exchange.memory.get());
   device.CopyIn(there, operation.input, in);
   device.WaitForOther(Device::Stream::kCommunication);
   void* const to = operation.output;
@@ -169,10 +176,12 @@ absl::Status RunFromHost(Device& device, ProcessGroup& group,
     device.Wait();
     return status;
   }
-  std::vector<char> found(static_cast<size_t>(out));
-  device.CopyOut(found.data(), there + in, out);
+  exchange.results.resize(static_cast<size_t>(out));
+  device.CopyOut(exchange.results.data(), there + in, out);
   status = ConfirmIntact(device, group);
-  if (status.ok() && out > 0) std::memcpy(to, found.data(), found.size());
+  if (status.ok() && out > 0) {
+    std::memcpy(to, exchange.results.data(), exchange.results.size());
+  }
   return status;
 }
 

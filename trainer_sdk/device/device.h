@@ -91,6 +91,18 @@ class Device {
   // The first error of any call, as far as it is known; after Wait, all errors
   // are known.
   virtual absl::Status status() = 0;
+
+ private:
+  friend absl::Status RunFromHost(Device& device, ProcessGroup& group,
+                                  Operation operation);
+
+  // What RunFromHost keeps between its calls, as large as the largest of them.
+  struct Exchange {
+    std::shared_ptr<void> memory;  // on the device
+    int64_t bytes = 0;             // its size
+    std::vector<char> results;     // on the host
+  };
+  Exchange exchange_;
 };
 
 // The host's memory and the reference arithmetic (trainer_sdk/reduce,
@@ -99,7 +111,8 @@ Device& HostDevice();
 
 // Runs an operation of a group whose operations take the memory of `device`,
 // with buffers in host memory: all_reduce, broadcast, or all_gather with equal
-// counts. Blocks until `operation.output` is written. For a few elements.
+// counts. Blocks until `operation.output` is written. For a few elements: the
+// device keeps the memory for the largest operation so far.
 absl::Status RunFromHost(Device& device, ProcessGroup& group,
                          Operation operation);
 
