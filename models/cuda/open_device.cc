@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "models/cuda/cublas_lt.h"
 #include "models/cuda/cublas_products.h"
 #include "trainer_sdk/cuda/cuda_plugin.h"
 

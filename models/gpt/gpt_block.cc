@@ -2,9 +2,7 @@
 
 #include <cstddef>
 
-#include "models/kernels/gelu.h"
-#include "models/kernels/layer_norm.h"
-#include "models/kernels/linear.h"
+#include "models/kernels/layers.h"
 
 namespace muster::models {
 namespace {

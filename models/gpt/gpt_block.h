@@ -7,7 +7,7 @@
 
 #include "models/gpt/gpt_weights.h"
 #include "models/kernels/aligned_floats.h"
-#include "models/kernels/attention.h"
+#include "models/kernels/layers.h"
 
 namespace muster::models {
 

@@ -1,8 +1,11 @@
 #include "models/gpt/gpt_config.h"
 
+#include <cstdint>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace muster::models {
 namespace {
@@ -95,6 +98,50 @@ std::vector<GptTensor> TensorsOf(const GptConfig& config, GptLayers layers) {
     }
   }
   return tensors.Take();
+}
+
+std::vector<std::string> GptPartNames(const GptConfig& config) {
+  std::vector<std::string> names = {"embeddings"};
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    names.push_back(absl::StrCat("block ", layer));
+  }
+  names.push_back("head");
+  return names;
+}
+
+std::vector<int64_t> GptPartsOf(const std::vector<GptTensor>& tensors,
+                                const GptConfig& config) {
+  std::vector<int64_t> parts;
+  for (const GptTensor& tensor : tensors) {
+    absl::string_view name = tensor.name;
+    int64_t layer = 0;
+    if (absl::ConsumePrefix(&name, "transformer.h.")) {
+      if (!absl::SimpleAtoi(name.substr(0, name.find('.')), &layer)) layer = -1;
+      parts.push_back(layer + 1);
+    } else {
+      const bool is_head = absl::ConsumePrefix(&name, "transformer.ln_f.");
+      parts.push_back(is_head ? config.layers + 1 : 0);
+    }
+  }
+  return parts;
+}
+
+absl::StatusOr<std::vector<GptLayers>> SplitLayers(const GptConfig& config,
+                                                   int stages) {
+  if (stages < 1 || config.layers < stages) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(config.layers, " layers cannot be split over ", stages,
+                     " stages: each needs one"));
+  }
+  std::vector<GptLayers> split;
+  int64_t first = 0;
+  for (int stage = 0; stage < stages; ++stage) {
+    const int64_t more = stage < config.layers % stages ? 1 : 0;
+    const int64_t last = first + config.layers / stages + more;
+    split.push_back({first, last});
+    first = last;
+  }
+  return split;
 }
 
 }  // namespace muster::models

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace muster::models {
 
@@ -56,6 +57,23 @@ struct GptTensor {
 // matrix is the token table: a stage with the head but without the embeddings
 // has a copy of it, with the same name, at the end.
 std::vector<GptTensor> TensorsOf(const GptConfig& config, GptLayers layers);
+
+// Names of the parts of a transformer: part 0 is the embeddings, then one part
+// per block, then the head.
+std::vector<std::string> GptPartNames(const GptConfig& config);
+
+// By tensor: the part in whose backward pass its gradient is complete. The
+// token table belongs to the embeddings, where the sum over its two uses is
+// complete.
+std::vector<int64_t> GptPartsOf(const std::vector<GptTensor>& tensors,
+                                const GptConfig& config);
+
+// The layers of each stage of a pipeline, in order, distributed as evenly as
+// possible. If some stages have one layer more, they are the first ones,
+// because the last stage also has the head. Pure. InvalidArgument: fewer layers
+// than stages.
+absl::StatusOr<std::vector<GptLayers>> SplitLayers(const GptConfig& config,
+                                                   int stages);
 
 }  // namespace muster::models
 

@@ -1,9 +1,12 @@
 #include "models/gpt/gpt_config.h"
 
+#include <map>
 #include <string>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "models/gpt/gpt_weights.h"
 
 namespace muster::models {
 namespace {
@@ -53,6 +56,53 @@ TEST(GptConfigTest, RefusesWhatIsNoTransformer) {
   EXPECT_THAT(refusal({.vocabulary = -1}), HasSubstr("-1 tokens"));
   EXPECT_THAT(refusal({.context = 0}), HasSubstr("0 positions"));
   EXPECT_THAT(refusal({.width = int64_t{1} << 40}), HasSubstr("of width"));
+}
+
+TEST(GptPartsTest, EachTensorIsInOne) {
+  const GptConfig config{
+      .vocabulary = 5, .context = 3, .layers = 11, .heads = 1, .width = 2};
+  const std::vector<std::string> names = GptPartNames(config);
+  ASSERT_EQ(names.size(), 13u);
+  const GptWeights weights(config, {0, config.layers});
+  const auto parts = GptPartsOf(weights.tensors(), config);
+  ASSERT_EQ(parts.size(), weights.tensors().size());
+  std::map<std::string, std::string> part_of;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    part_of[weights.tensors()[i].name] = names.at(parts[i]);
+  }
+  EXPECT_EQ(part_of["transformer.wte.weight"], "embeddings");
+  EXPECT_EQ(part_of["transformer.wpe.weight"], "embeddings");
+  EXPECT_EQ(part_of["transformer.h.0.ln_1.weight"], "block 0");
+  EXPECT_EQ(part_of["transformer.h.10.mlp.c_fc.weight"], "block 10");
+  EXPECT_EQ(part_of["transformer.ln_f.bias"], "head");
+}
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+std::vector<std::pair<int64_t, int64_t>> Split(int64_t layers, int stages) {
+  const auto split = SplitLayers({.layers = layers}, stages);
+  EXPECT_TRUE(split.ok()) << split.status();
+  std::vector<std::pair<int64_t, int64_t>> pairs;
+  for (const GptLayers& part : *split)
+    pairs.emplace_back(part.first, part.last);
+  return pairs;
+}
+
+TEST(LayerSplitTest, IsEven) {
+  EXPECT_THAT(Split(4, 1), ElementsAre(Pair(0, 4)));
+  EXPECT_THAT(Split(6, 3), ElementsAre(Pair(0, 2), Pair(2, 4), Pair(4, 6)));
+}
+
+TEST(LayerSplitTest, TheFirstHaveMore) {
+  EXPECT_THAT(Split(8, 3), ElementsAre(Pair(0, 3), Pair(3, 6), Pair(6, 8)));
+  EXPECT_THAT(Split(4, 3), ElementsAre(Pair(0, 2), Pair(2, 3), Pair(3, 4)));
+}
+
+TEST(LayerSplitTest, EachStageNeedsALayer) {
+  EXPECT_EQ(SplitLayers({.layers = 4}, 5).status().message(),
+            "4 layers cannot be split over 5 stages: each needs one");
+  EXPECT_FALSE(SplitLayers({.layers = 4}, 0).ok());
 }
 
 }  // namespace

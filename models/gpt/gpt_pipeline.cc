@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "models/gpt/layer_split.h"
+#include "models/gpt/gpt_config.h"
 #include "trainer_sdk/optim/gradient_norm.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
 #include "trainer_sdk/pipeline/runtime/first_cause.h"

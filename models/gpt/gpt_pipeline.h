@@ -10,7 +10,6 @@
 #include "absl/status/statusor.h"
 #include "models/gpt/gpt_config.h"
 #include "models/gpt/gpt_pipeline_stage.h"
-#include "models/gpt/gpt_stage_gradients.h"
 #include "models/gpt/gpt_weights.h"
 #include "trainer_sdk/checkpoint/checkpoint_slice.h"
 #include "trainer_sdk/optim/optimizer.h"

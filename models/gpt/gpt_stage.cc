@@ -3,9 +3,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "models/kernels/cross_entropy.h"
-#include "models/kernels/embedding.h"
-#include "models/kernels/layer_norm.h"
+#include "models/kernels/layers.h"
 #include "models/kernels/matrix_product.h"
 
 namespace muster::models {

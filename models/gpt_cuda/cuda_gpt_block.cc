@@ -2,11 +2,8 @@
 
 #include <algorithm>
 
-#include "models/cuda/kernels/column_sums.h"
-#include "models/cuda/kernels/gelu.h"
-#include "models/cuda/kernels/layer_norm.h"
-#include "models/gpt_cuda/cuda_attention.h"
-#include "models/gpt_cuda/cuda_linear.h"
+#include "models/cuda/kernels/kernels.h"
+#include "models/gpt_cuda/cuda_layers.h"
 
 namespace muster::models::cuda {
 namespace {

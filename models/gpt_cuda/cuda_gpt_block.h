@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "models/cuda/device.h"
 #include "models/gpt_cuda/cuda_gpt_weights.h"
-#include "models/kernels/attention_shape.h"
+#include "models/kernels/kernel_table.h"
 
 namespace muster::models::cuda {
 

@@ -2,8 +2,7 @@
 
 #include <cstddef>
 
-#include "models/cuda/kernels/cross_entropy.h"
-#include "models/cuda/kernels/embedding.h"
+#include "models/cuda/kernels/kernels.h"
 #include "models/cuda/kernels/token_rows.h"
 
 namespace muster::models::cuda {

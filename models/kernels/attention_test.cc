@@ -1,10 +1,9 @@
-#include "models/kernels/attention.h"
-
 #include <vector>
 
 #include "base/testing/rounding.h"
 #include "gtest/gtest.h"
 #include "models/kernels/finite_difference.h"
+#include "models/kernels/layers.h"
 
 namespace muster::models {
 namespace {

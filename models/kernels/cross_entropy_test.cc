@@ -1,11 +1,10 @@
-#include "models/kernels/cross_entropy.h"
-
 #include <cmath>
 #include <vector>
 
 #include "base/testing/rounding.h"
 #include "gtest/gtest.h"
 #include "models/kernels/finite_difference.h"
+#include "models/kernels/layers.h"
 
 namespace muster::models {
 namespace {

@@ -1,9 +1,8 @@
-#include "models/kernels/embedding.h"
-
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "models/kernels/finite_difference.h"
+#include "models/kernels/layers.h"
 
 namespace muster::models {
 namespace {

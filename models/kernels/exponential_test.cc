@@ -1,9 +1,8 @@
-#include "models/kernels/exponential.h"
-
 #include <cmath>
 #include <limits>
 
 #include "gtest/gtest.h"
+#include "models/kernels/sums.h"
 
 namespace muster::models {
 namespace {

@@ -1,5 +1,3 @@
-#include "models/kernels/gelu.h"
-
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -7,6 +5,7 @@
 #include "base/testing/rounding.h"
 #include "gtest/gtest.h"
 #include "models/kernels/finite_difference.h"
+#include "models/kernels/layers.h"
 
 namespace muster::models {
 namespace {

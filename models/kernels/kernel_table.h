@@ -3,16 +3,52 @@
 
 #include <cstdint>
 
-#include "models/kernels/attention_shape.h"
+#include "base/processor_kind.h"
 
 namespace muster::models {
 
-// The arithmetic that is compiled once per kind of processor; the headers of
-// the same names say what it does. Its sources are .inc files with static
-// functions only: of an inline function with external linkage, the linker would
-// keep one copy for all kinds of processors, which some of them could not run.
-// A file that includes them defines kVectorBytes, the size of a register in
-// bytes. T: float, double.
+// The size of causal self-attention.
+struct AttentionShape {
+  int64_t batch = 1;
+  // Positions per sequence.
+  int64_t time = 1;
+  int64_t heads = 1;
+  // Width of all heads together; a multiple of `heads`.
+  int64_t width = 1;
+};
+
+// The width of one head.
+constexpr int64_t HeadWidth(const AttentionShape& shape) {
+  return shape.width / shape.heads;
+}
+
+// Number of elements of the probabilities.
+constexpr int64_t ProbabilitiesCount(const AttentionShape& shape) {
+  return shape.batch * shape.heads * shape.time * shape.time;
+}
+
+// Rows of the matrices that are made for attention's products have a multiple
+// of this number of elements.
+inline constexpr int64_t kAttentionPanel = 16;
+
+// Static, because kernels_avx2.cc must not give the linker a copy of this
+// function that other files would then run on any processor.
+static constexpr int64_t InPanels(int64_t columns) {
+  return (columns + kAttentionPanel - 1) / kAttentionPanel * kAttentionPanel;
+}
+
+// Number of elements of working memory for either pass.
+constexpr int64_t AttentionScratchCount(const AttentionShape& shape) {
+  return HeadWidth(shape) * InPanels(shape.time) +
+         3 * shape.time * InPanels(HeadWidth(shape)) + shape.time * shape.time;
+}
+
+// The arithmetic that is compiled once per kind of processor; the functions of
+// the same names in layers.h say what each kernel does. Its sources are .inc
+// files with static functions only: of an inline function with external
+// linkage, the linker would keep one copy for all kinds of processors, which
+// some of them could not run. A file that includes them defines kVectorBytes,
+// the size of a register in bytes. T: float, double.
 template <typename T>
 struct KernelTable {
   void (*gelu_forward)(const T* input, int64_t count, T* output, T* slope);
@@ -34,6 +70,29 @@ struct KernelTable {
                              const T* probabilities, const T* output_gradient,
                              T* scratch, T* qkv_gradient);
 };
+
+// The kernels for any processor. T: float, double.
+template <typename T>
+const KernelTable<T>& BaselineKernels();
+
+// The kernels for ProcessorKind::kAvx2; null if the target is not x86. T:
+// float, double.
+template <typename T>
+const KernelTable<T>* Avx2Kernels();
+
+// The kernels for ProcessorKind::kAvx512; null if the target is not x86. T:
+// float, double.
+template <typename T>
+const KernelTable<T>* Avx512Kernels();
+
+// The kernels for one kind of processor, which this processor must support. T:
+// float, double.
+template <typename T>
+const KernelTable<T>& KernelsOf(ProcessorKind kind);
+
+// The kernels for ChosenProcessorKind().
+template <typename T>
+const KernelTable<T>& BestKernels();
 
 }  // namespace muster::models
 

@@ -1,8 +1,8 @@
-#include "models/kernels/kernels_avx2.h"
-
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+
+#include "models/kernels/kernel_table.h"
 
 #if defined(__x86_64__)
 
@@ -10,7 +10,6 @@
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,tune=haswell")
 
-#include "models/kernels/exponential.h"
 #include "models/kernels/sums.h"
 
 namespace muster::models {

@@ -1,8 +1,8 @@
-#include "models/kernels/kernels_avx512.h"
-
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+
+#include "models/kernels/kernel_table.h"
 
 #if defined(__x86_64__)
 
@@ -11,7 +11,6 @@
 #pragma GCC target("prefer-vector-width=512")
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma")
 
-#include "models/kernels/exponential.h"
 #include "models/kernels/sums.h"
 
 namespace muster::models {

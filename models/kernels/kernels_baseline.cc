@@ -1,10 +1,8 @@
-#include "models/kernels/kernels_baseline.h"
-
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 
-#include "models/kernels/exponential.h"
+#include "models/kernels/kernel_table.h"
 #include "models/kernels/sums.h"
 
 namespace muster::models {

@@ -5,8 +5,8 @@
 #include "base/processor_kind.h"
 #include "base/testing/rounding.h"
 #include "gtest/gtest.h"
-#include "models/kernels/best_kernels.h"
 #include "models/kernels/finite_difference.h"
+#include "models/kernels/kernel_table.h"
 
 namespace muster::models {
 namespace {

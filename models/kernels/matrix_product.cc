@@ -7,7 +7,6 @@
 #include "base/check.h"
 #include "base/processor_kind.h"
 #include "models/kernels/matrix_threads.h"
-#include "models/kernels/part_threads.h"
 #include "models/kernels/product_avx512.h"
 
 namespace muster::models {

@@ -1,5 +1,3 @@
-#include "models/kernels/part_threads.h"
-
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "models/kernels/matrix_threads.h"
 
 namespace muster::models {
 namespace {

@@ -43,6 +43,17 @@ absl::StatusOr<PipelineSchedule> ChosenSchedule(
 // "2 pipelines of 2 ranks with 1 stage each".
 std::string DescribePipelines(const PipelineShape& shape, int world);
 
+// The options of the equivalent training without pipelines: its micro-batches
+// are those of all pipelines together. Any split of the ranks computes this
+// training, up to the order of sums, so checkpoints describe this one. Pure.
+GptTrainingOptions AsWhole(const PipelineTrainingOptions& options,
+                           const PipelineShape& shape, int world);
+
+// The split, which must be equal on all ranks, in lines as those of
+// DescribeCourse: "pp 2". Pure.
+std::string DescribeSplit(const PipelineTrainingOptions& options,
+                          const PipelineSchedule& schedule);
+
 }  // namespace muster::models
 
 #endif  // MUSTER_MODELS_PIPELINE_TRAINER_PIPELINE_OPTIONS_H_

@@ -7,7 +7,6 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "models/pipeline_trainer/pipeline_course.h"
 
 namespace muster::models {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "models/pipeline_trainer/pipeline_course.h"
+#include "models/pipeline_trainer/pipeline_options.h"
 #include "models/trainer/training_course.h"
 #include "trainer_sdk/optim/loss_scaler.h"
 #include "trainer_sdk/pipeline/runtime/pipeline_runtime.h"

@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "models/gpt/gpt_pipeline.h"
 #include "models/pipeline_trainer/pipeline_options.h"
-#include "models/text/tokens.h"
-#include "models/trainer/resumable_trainer.h"
+#include "models/text/vocabulary.h"
+#include "models/trainer/gpt_trainer.h"
 #include "models/trainer/text/gpt_batches.h"
 #include "trainer_sdk/process_group/process_group.h"
 

@@ -2,6 +2,7 @@
 #define MUSTER_MODELS_TEXT_BPE_FILES_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,17 @@
 #include "models/text/bpe_vocabulary.h"
 
 namespace muster::models {
+
+// GPT-2's vocabulary files spell each byte as a printable character: those that
+// are printable in Latin-1 as themselves, the other 68 as U+0100 and on, in
+// order. A space is "Ġ", a newline "Ċ".
+
+// The character of a byte, in UTF-8.
+std::string CharacterOfByte(unsigned char byte);
+
+// The bytes that `characters` spell; nullopt if a character spells no byte or
+// the text is not UTF-8.
+std::optional<std::string> BytesOfCharacters(std::string_view characters);
 
 // Parses a byte-level BPE in the published form of GPT-2, which Hugging Face
 // uses: `vocabulary_json` maps tokens to numbers, and `merges_text` has one

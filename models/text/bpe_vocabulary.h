@@ -2,6 +2,7 @@
 #define MUSTER_MODELS_TEXT_BPE_VOCABULARY_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -10,10 +11,82 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "models/text/bpe_merges.h"
 #include "models/text/vocabulary.h"
 
 namespace muster::models {
+
+// Two adjacent tokens that are merged into one.
+struct BpeMerge {
+  int32_t left = 0;
+  int32_t right = 0;
+  int32_t merged = 0;
+
+  friend bool operator==(const BpeMerge&, const BpeMerge&) = default;
+};
+
+// The list of merges, in order of priority. Immutable, so thread-safe.
+class BpeMergeTable {
+ public:
+  // Tokens must not be negative, and no two merges may have the same pair.
+  explicit BpeMergeTable(std::span<const BpeMerge> merges);
+
+  // The priority (index in the list) of the merge of these two tokens; kNone if
+  // there is none.
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  uint32_t Find(int32_t left, int32_t right) const {
+    size_t slot = SlotOf(left, right);
+    for (;; slot = (slot + 1) & mask_) {
+      const uint32_t place = slots_[slot];
+      if (place == kNone) return kNone;
+      const BpeMerge& merge = merges_[place];
+      if (merge.left == left && merge.right == right) return place;
+    }
+  }
+  const BpeMerge& at(uint32_t place) const { return merges_[place]; }
+
+ private:
+  size_t SlotOf(int32_t left, int32_t right) const {
+    const uint64_t pair =
+        static_cast<uint64_t>(left) << 32 | static_cast<uint32_t>(right);
+    return static_cast<size_t>(pair * 0x9e3779b97f4a7c15u >> 32) & mask_;
+  }
+
+  std::vector<BpeMerge> merges_;
+  // Hash table of indices into merges_, at most half full.
+  size_t mask_;
+  std::vector<uint32_t> slots_;
+};
+
+// Merges the tokens of one piece of text until no merge applies: repeatedly the
+// one with the highest priority, the leftmost of equals. The time is nearly
+// linear in the length of the piece (a heap of merges over a linked list), so
+// long runs of one letter are no problem. Reuses its memory. Not thread-safe.
+class BpeMerger {
+ public:
+  // `table` must outlive it.
+  explicit BpeMerger(const BpeMergeTable& table) : table_(table) {}
+
+  // Merges in place. At most 2^31 - 1 tokens.
+  void Merge(std::vector<int32_t>* tokens);
+
+ private:
+  void MergeShort(std::vector<int32_t>* tokens);
+  void MergeLong(std::vector<int32_t>* tokens);
+  // Adds the merge of the token at `at` and its successor to the heap, if there
+  // is one.
+  void Offer(const std::vector<int32_t>& tokens, uint32_t at);
+
+  const BpeMergeTable& table_;
+  // By position: the next and the previous remaining token.
+  std::vector<uint32_t> next_;
+  std::vector<uint32_t> previous_;
+  // Entries combine the priority of the merge and the token's position; the
+  // smallest is next.
+  std::vector<uint64_t> heap_;
+  // For short pieces: the priority of the merge of each token with its
+  // successor.
+  std::vector<uint32_t> places_;
+};
 
 // GPT-2's byte-level byte-pair encoding (Radford et al., 2019): a text is split
 // into pieces (text_pieces.h) and each piece into bytes, which are merged into

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "base/little_endian.h"
 #include "models/text/bpe_vocabulary.h"
-#include "models/text/char_vocabulary.h"
+#include "models/text/vocabulary.h"
 
 namespace muster::models {
 namespace {

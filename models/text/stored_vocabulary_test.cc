@@ -2,8 +2,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "models/text/char_vocabulary.h"
 #include "models/text/testing/small_bpe.h"
+#include "models/text/vocabulary.h"
 
 namespace muster::models {
 namespace {

@@ -1,23 +1,59 @@
 #ifndef MUSTER_MODELS_TEXT_TOKEN_FILE_H_
 #define MUSTER_MODELS_TEXT_TOKEN_FILE_H_
 
+#include <bit>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/owned_fd.h"
 #include "models/text/mapped_file.h"
-#include "models/text/tokens.h"
 #include "models/text/vocabulary.h"
 
 namespace muster::models {
 
-// A tokenised text (token_file_writer.h), mapped into memory: opening it takes
-// no time, however long it is, and the ranks of a host share its pages. If the
-// file is truncated while it is mapped, an access kills the process; so writers
-// replace files instead.
+// The header of a token file. It is followed by the vocabulary
+// (Vocabulary::Serialize), zeros up to a multiple of kTokenFileAlignment, and
+// the tokens, with two bytes each if that is enough for the vocabulary, else
+// four. Little-endian.
+struct TokenFileHeader {
+  static constexpr uint64_t kMagic = 0x4e4b4f545254534d;  // "MSTRTOKN"
+  static constexpr uint32_t kVersion = 1;
+
+  uint64_t magic = kMagic;
+  uint32_t version = kVersion;
+  uint32_t token_bytes = 0;
+  uint64_t vocabulary_tokens = 0;
+  uint64_t vocabulary_bytes = 0;
+  // Number of tokens. Written last, so it is 0 in an incomplete file.
+  uint64_t count = 0;
+};
+
+static_assert(std::endian::native == std::endian::little);
+static_assert(sizeof(TokenFileHeader) == 40);
+
+inline constexpr uint64_t kTokenFileAlignment = 64;
+
+// Offset of the tokens, after a vocabulary of `vocabulary_bytes` bytes.
+constexpr uint64_t TokensOffset(uint64_t vocabulary_bytes) {
+  return (sizeof(TokenFileHeader) + vocabulary_bytes + kTokenFileAlignment -
+          1) /
+         kTokenFileAlignment * kTokenFileAlignment;
+}
+
+// Bytes per token in the file.
+constexpr uint32_t StoredTokenBytes(uint64_t vocabulary_tokens) {
+  return vocabulary_tokens <= (1 << 16) ? 2 : 4;
+}
+
+// A tokenised text, written by WriteTokenFile and mapped into memory: opening
+// it takes no time, however long it is, and the ranks of a host share its
+// pages. If the file is truncated while it is mapped, an access kills the
+// process; so writers replace files instead.
 class TokenFile : public Tokens {
  public:
   // NotFound: the file cannot be read; gives the reason. InvalidArgument: it is
@@ -50,6 +86,51 @@ class TokenFile : public Tokens {
   int token_bytes_ = 0;
   const char* tokens_ = nullptr;
 };
+
+// Writes a token file in pieces. Until Finish the data is in PATH.part, and an
+// existing file at PATH is unchanged.
+class TokenFileWriter {
+ public:
+  // `vocabulary` must outlive it. Unavailable: the file cannot be written;
+  // gives the reason.
+  static absl::StatusOr<std::unique_ptr<TokenFileWriter>> Create(
+      const std::string& path, const Vocabulary& vocabulary);
+
+  // Removes the file if Finish was not called.
+  ~TokenFileWriter();
+  TokenFileWriter(const TokenFileWriter&) = delete;
+  TokenFileWriter& operator=(const TokenFileWriter&) = delete;
+
+  // The tokens must be of the vocabulary. Unavailable: as for Create.
+  absl::Status Append(std::span<const int32_t> tokens);
+  // Syncs the file to the disk and renames it to its final name.
+  absl::Status Finish();
+
+  int64_t count() const { return count_; }
+
+ private:
+  TokenFileWriter(const std::string& path, const Vocabulary& vocabulary);
+
+  absl::Status Failed(const char* what) const;
+  absl::Status WriteAll(const void* data, size_t bytes);
+  absl::Status Begin();
+
+  const std::string path_;
+  const std::string part_;
+  const Vocabulary& vocabulary_;
+  OwnedFd file_;
+  int64_t count_ = 0;
+};
+
+// Encodes `text` into a token file at `path`, about one MiB at a time, so that
+// only that much is in memory as tokens. `progress`, if not null, is called
+// occasionally with the number of bytes done. Returns the number of tokens.
+// Errors are those of Encode, with the position in the whole text, and of the
+// writer.
+absl::StatusOr<int64_t> WriteTokenFile(
+    const std::string& path, const Vocabulary& vocabulary,
+    std::string_view text,
+    const std::function<void(int64_t bytes)>& progress = nullptr);
 
 }  // namespace muster::models
 

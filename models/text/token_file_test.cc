@@ -12,10 +12,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "models/text/char_vocabulary.h"
 #include "models/text/testing/small_bpe.h"
-#include "models/text/token_file_header.h"
-#include "models/text/token_file_writer.h"
+#include "models/text/vocabulary.h"
 
 namespace muster::models {
 namespace {

@@ -1,15 +1,45 @@
 #ifndef MUSTER_MODELS_TEXT_VOCABULARY_H_
 #define MUSTER_MODELS_TEXT_VOCABULARY_H_
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace muster::models {
+
+// A long text as tokens, in memory or in a file. Thread-safe.
+class Tokens {
+ public:
+  virtual ~Tokens() = default;
+
+  virtual int64_t count() const = 0;
+  // Reads tokens from index `begin` into all of `out`. OutOfRange: there are
+  // not enough tokens. DataLoss: a token is not in the vocabulary; gives its
+  // position.
+  virtual absl::Status Read(int64_t begin, std::span<int32_t> out) const = 0;
+};
+
+// Tokens in memory.
+class TokensInMemory : public Tokens {
+ public:
+  explicit TokensInMemory(std::vector<int32_t> tokens)
+      : tokens_(std::move(tokens)) {}
+
+  int64_t count() const override {
+    return static_cast<int64_t>(tokens_.size());
+  }
+  absl::Status Read(int64_t begin, std::span<int32_t> out) const override;
+
+ private:
+  const std::vector<int32_t> tokens_;
+};
 
 // Converts texts to tokens, numbered from 0, and back. A text may contain any
 // bytes; decoding returns exactly the encoded bytes.
@@ -39,6 +69,29 @@ class Vocabulary {
   // For logs; equal if the vocabularies are: "characters, 65 tokens
   // (5d1b0c8a)".
   std::string Describe() const;
+};
+
+// One token per distinct byte of a text, numbered in the order of the bytes, as
+// in nanoGPT's character data.
+class CharVocabulary : public Vocabulary {
+ public:
+  // Makes tokens for the bytes that occur in `text`.
+  explicit CharVocabulary(std::string_view text);
+
+  // The bytes, by token.
+  const std::string& bytes() const { return bytes_; }
+
+  const char* kind() const override { return "characters"; }
+  int64_t size() const override { return static_cast<int64_t>(bytes_.size()); }
+  absl::StatusOr<std::vector<int32_t>> Encode(
+      std::string_view text) const override;
+  std::string Decode(std::span<const int32_t> tokens) const override;
+  std::string Serialize() const override;
+
+ private:
+  std::string bytes_;
+  // By byte; -1: no token.
+  std::array<int32_t, 256> tokens_;
 };
 
 }  // namespace muster::models

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "models/cuda/device_matrix_rate.h"
-#include "models/gpt/gpt_parts.h"
+#include "models/gpt/gpt_config.h"
 #include "models/trainer/gpt_beginning.h"
 #include "trainer_sdk/optim/loss_scaler.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"

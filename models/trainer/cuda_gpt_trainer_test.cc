@@ -18,7 +18,6 @@
 #include "models/cuda/testing/emulated_device.h"
 #include "models/trainer/gpt_checkpoint.h"
 #include "models/trainer/host_gpt_trainer.h"
-#include "models/trainer/testing/checkpointed_steps.h"
 #include "models/trainer/testing/small_training.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 

@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "models/gpt/gpt_weights.h"
-#include "models/text/tokens.h"
+#include "models/text/vocabulary.h"
 #include "models/trainer/training_options.h"
 #include "trainer_sdk/process_group/process_group.h"
 

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "models/text/stored_vocabulary.h"
-#include "models/trainer/gpt_checkpoint_state.h"
+#include "models/trainer/gpt_trainer.h"
 #include "models/trainer/training_course.h"
 #include "trainer_sdk/checkpoint/checkpoint_reader.h"
 

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "models/gpt/gpt_weights.h"
 #include "models/text/vocabulary.h"
-#include "models/trainer/resumable_trainer.h"
+#include "models/trainer/gpt_trainer.h"
 #include "models/trainer/training_options.h"
 #include "trainer_sdk/checkpoint/checkpoint_writer.h"
 #include "trainer_sdk/process_group/process_group.h"

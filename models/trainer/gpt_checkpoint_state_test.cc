@@ -1,8 +1,7 @@
-#include "models/trainer/gpt_checkpoint_state.h"
-
 #include <string>
 
 #include "gtest/gtest.h"
+#include "models/trainer/gpt_trainer.h"
 
 namespace muster::models {
 namespace {

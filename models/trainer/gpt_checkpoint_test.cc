@@ -7,9 +7,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "models/text/char_vocabulary.h"
+#include "models/text/vocabulary.h"
 #include "models/trainer/host_gpt_trainer.h"
-#include "models/trainer/testing/checkpointed_steps.h"
 #include "models/trainer/testing/small_training.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 

@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
-#include "models/trainer/flag_bounds.h"
 #include "models/trainer/training_flags.h"
 
 namespace muster::models {

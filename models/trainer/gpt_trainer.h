@@ -1,12 +1,88 @@
 #ifndef MUSTER_MODELS_TRAINER_GPT_TRAINER_H_
 #define MUSTER_MODELS_TRAINER_GPT_TRAINER_H_
 
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "models/gpt/gpt_config.h"
 #include "models/gpt/gpt_weights.h"
-#include "models/trainer/resumable_trainer.h"
+#include "trainer_sdk/checkpoint/checkpoint_slice.h"
+#include "trainer_sdk/optim/loss_scaler.h"
+#include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/timeline/trace_events.h"
 
 namespace muster::models {
+
+// The optimizer's progress, in addition to its tensors.
+struct GptProgress {
+  // Steps that changed weights; fewer than all steps if the loss scale was too
+  // high in some.
+  int64_t updates = 0;
+  LossScaler::State scaler;
+};
+
+// A checkpoint's state besides its tensors: sufficient to resume, and to
+// generate text without any other file.
+struct GptCheckpointState {
+  GptConfig model;
+  GptProgress progress;
+  // DescribeCourse; used to report options that differ when a training resumes.
+  std::string course;
+  // Vocabulary::Serialize.
+  std::string vocabulary;
+};
+
+// One line of JSON, followed by the vocabulary.
+std::string ToBytes(const GptCheckpointState& state);
+// InvalidArgument: the bytes are no such state; says what is wrong.
+absl::StatusOr<GptCheckpointState> ParseGptCheckpointState(
+    std::string_view bytes);
+
+// The results of a step.
+struct GptStep {
+  // Mean over the micro-batches of all ranks.
+  double loss = 0;
+  double learning_rate = 0;
+  // Before clipping; not finite in a step that was skipped because the loss
+  // scale was too high.
+  double gradient_norm = 0;
+};
+
+// The mean of the losses by micro-batch. Each rank sets those that it computed;
+// the others are 0. Collective.
+absl::StatusOr<double> MeanLoss(ProcessGroup& world,
+                                std::vector<double> losses);
+
+// The error of a step whose gradient is not finite: OutOfRange.
+absl::Status GradientIsNoNumber(int64_t step);
+
+// One rank's part of a training that runs step by step and can resume from a
+// checkpoint, whatever the distribution of the model and the data. All calls
+// but progress and State are collective. Not thread-safe.
+class ResumableTrainer {
+ public:
+  virtual ~ResumableTrainer() = default;
+
+  // Steps count from 0. OutOfRange: the gradient is not finite, and not because
+  // of a loss scale.
+  virtual absl::StatusOr<GptStep> Step(int64_t step) = 0;
+
+  // The mean loss over windows of the text's last tenth, always the same
+  // windows.
+  virtual absl::StatusOr<double> Validate() = 0;
+
+  // This rank's part of the state that the next step depends on, in host
+  // memory, for checkpoints. The memory stays the same; call Restore after it
+  // was written. Names and types do not depend on the device or the
+  // distribution.
+  virtual absl::StatusOr<std::vector<CheckpointSlice>> State() = 0;
+  virtual const GptProgress& progress() const = 0;
+  virtual absl::Status Restore(const GptProgress& progress) = 0;
+};
 
 // One rank's part of a data-parallel training on any device: it computes its
 // share of each step's micro-batches, averages gradients during the backward

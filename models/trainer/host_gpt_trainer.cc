@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "models/gpt/gpt_parts.h"
+#include "models/gpt/gpt_config.h"
 #include "models/trainer/gpt_beginning.h"
 #include "models/trainer/report/matrix_rate.h"
 #include "trainer_sdk/ddp/pairwise_hook.h"

@@ -12,11 +12,10 @@
 #include <iostream>
 #include <variant>
 
-#include "models/trainer/checkpoint_commands.h"
+#include "models/trainer/commands.h"
 #include "models/trainer/gpt_command.h"
-#include "models/trainer/in_session.h"
 #include "models/trainer/text/gpt_text.h"
-#include "models/trainer/train_command.h"
+#include "models/trainer/training_loop.h"
 #include "trainer_sdk/session/session.h"
 
 namespace muster::models {

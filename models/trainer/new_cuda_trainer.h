@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "models/text/tokens.h"
+#include "models/text/vocabulary.h"
 #include "models/trainer/gpt_trainer.h"
 #include "models/trainer/training_options.h"
 #include "trainer_sdk/process_group/process_group.h"

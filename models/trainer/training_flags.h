@@ -1,13 +1,49 @@
 #ifndef MUSTER_MODELS_TRAINER_TRAINING_FLAGS_H_
 #define MUSTER_MODELS_TRAINER_TRAINING_FLAGS_H_
 
+#include <CLI/CLI.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
 #include "models/trainer/training_options.h"
 
-namespace CLI {
-class App;
-}  // namespace CLI
-
 namespace muster::models {
+
+// For CLI::Option::transform: accepts one of these words as a value of an
+// enumeration. CLI11's CheckedTransformer also accepts numbers, and shows them
+// in its error.
+template <typename T>
+CLI::Validator Choice(std::vector<std::pair<std::string, T>> words) {
+  const auto choose = [words = std::move(words)](std::string& word) {
+    std::string all;
+    for (const auto& [name, value] : words) {
+      if (name == word) {
+        word = std::to_string(static_cast<int>(value));
+        return std::string();
+      }
+      absl::StrAppend(&all, all.empty() ? "" : ", ", name);
+    }
+    return absl::StrCat("'", word, "' is none of ", all);
+  };
+  return CLI::Validator(choose, "");
+}
+
+// For CLI::Option::check: the range of a number, with an error in words.
+// CLI11's own bounds accept nan and print their ends with all 309 digits. None
+// of these accepts an infinity.
+CLI::Validator FromZero();
+CLI::Validator AboveZero();
+// A number in [0, 1), such as AdamW's betas.
+CLI::Validator FromZeroToBelowOne();
+
+// An integer of at most 32 bits. CLI11's error would only be "not in range".
+CLI::Validator WholeBetween(int least, int most);
+
+// An integer of 64 bits that is not negative. CLI11 would convert -1 to the
+// largest value.
+CLI::Validator WholeFromZero();
 
 // --data, --vocab, --merges. `files` is set when the flags are parsed.
 void AddTextFlags(CLI::App& app, GptTextFiles* files);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +10,29 @@
 #include "trainer_sdk/session/stop_request.h"
 
 namespace muster::models {
+
+absl::Status InSession(const std::function<absl::Status(Session&)>& train) {
+  const auto session = Session::FromEnvironment();
+  if (!session.ok()) return session.status();
+  absl::Status status = train(**session);
+  if (status.ok()) return status;
+  // Some errors begin with the rank already.
+  const std::string rank = absl::StrCat("rank ", (*session)->rank());
+  if (status.message().substr(0, rank.size()) == rank) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat(rank, ": ", status.message()));
+}
+
+absl::Status WithinMemory(const std::function<absl::Status()>& command) {
+  try {
+    return command();
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError(
+        "out of memory: a smaller --batch, --context, --width or --layers, or "
+        "--recompute");
+  }
+}
+
 namespace {
 
 bool IsDue(int64_t step, int64_t every, const GptTrainingOptions& options) {
@@ -69,7 +93,7 @@ absl::StatusOr<int64_t> Resume(const TrainingRun& run,
   const absl::StatusOr<int64_t> step = checkpoints.Resume();
   if (!step.ok()) return step.status();
   if (*step > 0) {
-    run.reporter.Say(absl::StrCat("going on behind step ", *step, " from ",
+    run.reporter.Say(absl::StrCat("resuming after step ", *step, " from ",
                                   checkpoints.resumed_from()));
   }
   if (!checkpoints.other_options().empty()) {

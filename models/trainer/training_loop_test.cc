@@ -14,7 +14,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "models/text/char_vocabulary.h"
+#include "models/text/vocabulary.h"
 #include "models/trainer/testing/small_training.h"
 #include "trainer_sdk/checkpoint/checkpoint_reader.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
@@ -150,7 +150,7 @@ TEST_F(TrainingLoop, GoesOnBehindItsLastStep) {
   EXPECT_EQ(second->progress().updates, 7);
   // After step 6, and at the end.
   EXPECT_EQ(second->validations(), 2);
-  EXPECT_THAT(said(), HasSubstr("going on behind step 5 from "));
+  EXPECT_THAT(said(), HasSubstr("resuming after step 5 from "));
   EXPECT_THAT(warned(), HasSubstr("no longer the training that was begun: "
                                   "decay cosine over 7 steps, was cosine "
                                   "over 5 steps\n"));
@@ -166,7 +166,7 @@ TEST_F(TrainingLoop, StopsBehindTheStepInWhichItIsAskedTo) {
   EXPECT_THAT(first->taken(), ElementsAre(0, 1, 2));
   EXPECT_EQ(first->validations(), 0);
   EXPECT_EQ(NewestStep(), 3);
-  EXPECT_THAT(said(), HasSubstr("asked to stop behind step 3"));
+  EXPECT_THAT(said(), HasSubstr("asked to stop after step 3"));
   EXPECT_THAT(Log(), HasSubstr(R"({"event":"stop","step":3})"));
   std::filesystem::remove(notice());
   EXPECT_THAT(TrainTo(5)->taken(), ElementsAre(3, 4));

@@ -17,7 +17,6 @@
 #include "models/text/testing/small_bpe.h"
 #include "models/text/text_pieces.h"
 #include "models/text/token_file.h"
-#include "models/text/token_file_header.h"
 #include "tests/fuzz/edited_bytes.h"
 
 namespace muster {

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "models/cuda/open_device.h"
-#include "models/gpt/gpt_parts.h"
+#include "models/gpt/gpt_config.h"
 #include "models/gpt_cuda/cuda_gpt_stage.h"
 #include "models/gpt_cuda/cuda_step_timeline.h"
 #include "tests/gpu/gpt_124m.h"

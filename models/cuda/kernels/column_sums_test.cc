@@ -1,5 +1,4 @@
-#include "models/cuda/kernels/column_sums.h"
-
+#include "models/cuda/kernels/kernels.h"
 #include "trainer_sdk/cuda/testing/kernel_case.h"
 
 namespace muster::models::cuda {

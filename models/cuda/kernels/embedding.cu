@@ -1,4 +1,4 @@
-#include "models/cuda/kernels/embedding.h"
+#include "models/cuda/kernels/kernels.h"
 #include "models/cuda/kernels/thread_sums.h"
 
 namespace muster::models::cuda {

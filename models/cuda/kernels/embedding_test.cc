@@ -1,7 +1,6 @@
-#include "models/cuda/kernels/embedding.h"
-
+#include "models/cuda/kernels/kernels.h"
 #include "models/cuda/kernels/token_rows.h"
-#include "models/kernels/embedding.h"
+#include "models/kernels/layers.h"
 #include "trainer_sdk/cuda/testing/kernel_case.h"
 
 namespace muster::models::cuda {

@@ -1,4 +1,4 @@
-#include "models/cuda/kernels/gelu.h"
+#include "models/cuda/kernels/kernels.h"
 #include "models/cuda/kernels/thread_sums.h"
 
 namespace muster::models::cuda {
@@ -11,7 +11,7 @@ constexpr int kAtOnce = 4;
 constexpr float kFactor = 2 * 0.79788456080286535588f;
 constexpr float kCube = 0.044715f;
 
-// See models/kernels/gelu.inc.
+// GeluForwardKernel in models/kernels/kernels.inc explains the formula.
 __device__ float Share(float x) {
   return 1 / (1 + expf(-kFactor * x * (1 + kCube * x * x)));
 }

@@ -1,6 +1,5 @@
-#include "models/cuda/kernels/gelu.h"
-
-#include "models/kernels/gelu.h"
+#include "models/cuda/kernels/kernels.h"
+#include "models/kernels/layers.h"
 #include "trainer_sdk/cuda/testing/kernel_case.h"
 
 namespace muster::models::cuda {

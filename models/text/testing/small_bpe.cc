@@ -3,7 +3,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "models/text/bpe_files.h"
-#include "models/text/byte_characters.h"
 
 namespace muster::models {
 

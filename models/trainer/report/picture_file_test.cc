@@ -1,11 +1,10 @@
-#include "models/trainer/report/picture_file.h"
-
 #include <fstream>
 #include <iterator>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "models/trainer/report/timeline_files.h"
 
 namespace muster::models {
 namespace {

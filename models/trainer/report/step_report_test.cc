@@ -1,9 +1,8 @@
-#include "models/trainer/report/step_report.h"
-
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "gtest/gtest.h"
+#include "models/trainer/report/gpt_reporter.h"
 
 namespace muster::models {
 namespace {

@@ -3,14 +3,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "base/testing/rounding.h"
-#include "models/text/tokens.h"
-#include "models/trainer/resumable_trainer.h"
+#include "models/text/vocabulary.h"
+#include "models/trainer/gpt_trainer.h"
 #include "models/trainer/training_options.h"
 #include "trainer_sdk/checkpoint/checkpoint_slice.h"
+#include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/process_group/transport.h"
 #include "trainer_sdk/shared_memory/shared_memory_transport.h"
 
@@ -68,6 +70,24 @@ inline TransportFactory SharedMemory() {
     return NewSharedMemoryTransport(place, {}, deadline);
   };
 }
+
+// A vocabulary with as many characters as the small model has tokens.
+const CharVocabulary& Vocabulary11();
+
+// Rank 0's results of a training that resumed from a checkpoint.
+struct CheckpointedCourse {
+  std::vector<double> losses;
+  // GptCheckpoints::other_options.
+  std::string other_options;
+};
+
+// One rank's part: resumes from the newest checkpoint in the options' folder,
+// trains to step `last` and saves there. `course`, shared by all ranks, gets
+// rank 0's results appended. Disturbs the state after each step unless
+// `disturb` is null. Collective.
+absl::Status GoOnTo(int64_t last, const GptTrainingOptions& options,
+                    ResumableTrainer& trainer, ProcessGroup& group,
+                    CheckpointedCourse* course, Disturbance* disturb = nullptr);
 
 }  // namespace muster::models
 

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "models/gpt/gpt_stage.h"
-#include "models/text/tokens.h"
+#include "models/text/vocabulary.h"
 
 namespace muster::models {
 

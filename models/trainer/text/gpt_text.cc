@@ -1,17 +1,22 @@
 #include "models/trainer/text/gpt_text.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/checksum.h"
 #include "models/text/bpe_files.h"
-#include "models/text/char_vocabulary.h"
 #include "models/text/token_file.h"
-#include "models/text/token_file_writer.h"
+#include "models/text/vocabulary.h"
 
 namespace muster::models {
 namespace {
@@ -83,6 +88,49 @@ absl::StatusOr<int64_t> PrepareText(const GptTextFiles& files,
   const auto vocabulary = VocabularyOf(files, *text);
   if (!vocabulary.ok()) return vocabulary.status();
   return WriteTokenFile(path, **vocabulary, *text);
+}
+
+namespace {
+
+constexpr int64_t kWindow = 16 << 10;
+constexpr int64_t kWindows = 256;
+
+}  // namespace
+
+absl::StatusOr<std::string> TextFingerprint(const GptText& text) {
+  const Tokens& tokens = *text.tokens;
+  const int64_t count = tokens.count();
+  // Contiguous windows that cover the text, or the maximum number.
+  const int64_t windows = std::min(kWindows, (count + kWindow - 1) / kWindow);
+  const int64_t last = std::max(int64_t{0}, count - kWindow);
+  Checksum checksum;
+  checksum.Add(text.vocabulary->Serialize());
+  std::vector<int32_t> window(static_cast<size_t>(std::min(kWindow, count)));
+  for (int64_t i = 0; i < windows; ++i) {
+    // The windows span the text from end to end; if they cover it, they
+    // overlap.
+    const int64_t begin = windows == 1 ? 0 : last * i / (windows - 1);
+    if (absl::Status status = tokens.Read(begin, window); !status.ok()) {
+      return status;
+    }
+    checksum.Add({reinterpret_cast<const char*>(window.data()),
+                  window.size() * sizeof(window[0])});
+  }
+  return absl::StrCat(count, " tokens (", ChecksumText(checksum.value()), ")");
+}
+
+absl::StatusOr<std::shared_ptr<const Tokens>> TokensInVocabulary(
+    const GptText& text, const Vocabulary& vocabulary) {
+  if (text.vocabulary->Serialize() == vocabulary.Serialize()) {
+    return text.tokens;
+  }
+  std::vector<int32_t> tokens(static_cast<size_t>(text.tokens->count()));
+  if (absl::Status status = text.tokens->Read(0, tokens); !status.ok()) {
+    return status;
+  }
+  auto encoded = vocabulary.Encode(text.vocabulary->Decode(tokens));
+  if (!encoded.ok()) return encoded.status();
+  return std::make_shared<const TokensInMemory>(*std::move(encoded));
 }
 
 }  // namespace muster::models

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "models/text/tokens.h"
 #include "models/text/vocabulary.h"
 
 namespace muster::models {
@@ -33,6 +32,25 @@ absl::StatusOr<GptText> LoadText(const GptTextFiles& files);
 // Errors are those of LoadText and WriteTokenFile.
 absl::StatusOr<int64_t> PrepareText(const GptTextFiles& files,
                                     const std::string& path);
+
+// Identifies a text: "60000 tokens (3f0a8c5d1e2b4c67)", the number of tokens
+// and an XXH3 hash of the tokens and their meaning.
+//
+// All of up to 4 Mi tokens are hashed. Of a longer text, which would have to be
+// read from its file, 256 windows of 16 Ki tokens are hashed, evenly spaced
+// from its beginning to its end. An insertion or deletion anywhere shifts all
+// later tokens, so it is detected; a replacement by the same number of tokens
+// between two windows is not.
+//
+// Errors are those of Tokens::Read.
+absl::StatusOr<std::string> TextFingerprint(const GptText& text);
+
+// The text in the tokens of `vocabulary`, which is a model's. If the text has
+// other tokens, it is re-encoded in memory. InvalidArgument: the model has no
+// token for some text; gives its position. Other errors are those of
+// Tokens::Read.
+absl::StatusOr<std::shared_ptr<const Tokens>> TokensInVocabulary(
+    const GptText& text, const Vocabulary& vocabulary);
 
 }  // namespace muster::models
 

@@ -1,5 +1,3 @@
-#include "models/trainer/text/text_fingerprint.h"
-
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,7 +6,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "models/text/char_vocabulary.h"
+#include "models/text/vocabulary.h"
+#include "models/trainer/text/gpt_text.h"
 
 namespace muster::models {
 namespace {

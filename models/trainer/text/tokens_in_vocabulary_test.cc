@@ -1,5 +1,3 @@
-#include "models/trainer/text/tokens_in_vocabulary.h"
-
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -7,7 +5,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "models/text/char_vocabulary.h"
+#include "models/text/vocabulary.h"
+#include "models/trainer/text/gpt_text.h"
 
 namespace muster::models {
 namespace {

@@ -22,8 +22,8 @@
 
 #include "absl/status/status.h"
 #include "base/monotonic_clock.h"
+#include "models/gpt/gpt_config.h"
 #include "models/gpt/gpt_pipeline_stage.h"
-#include "models/gpt/layer_split.h"
 #include "tests/bench/pipeline/measured_costs.h"
 #include "tests/bench/pipeline/stage_times.h"
 #include "trainer_sdk/pipeline/runtime/pipeline_runtime.h"

@@ -44,13 +44,13 @@ TEST_F(PipelineTraining, KilledAndStoppedRanksDoNotChangeTheLosses) {
   // After the second save, which waits until the first one is complete.
   ASSERT_TRUE(first->Printed("step  70/")) << first->Output();
   ASSERT_EQ(kill(PidOf(*first, 3, 0), SIGKILL), 0);
-  ASSERT_TRUE(first->Printed("going on behind step")) << first->Output();
+  ASSERT_TRUE(first->Printed("resuming after step")) << first->Output();
   ASSERT_TRUE(first->Printed("step 110/")) << first->Output();
   ASSERT_EQ(kill(PidOf(*first, 0, 1), SIGKILL), 0);
-  ASSERT_TRUE(first->Printed("going on behind step", 2)) << first->Output();
+  ASSERT_TRUE(first->Printed("resuming after step", 2)) << first->Output();
   ASSERT_TRUE(first->Printed("step 150/")) << first->Output();
   ASSERT_EQ(kill(PidOf(*first, 1, 2), SIGTERM), 0);
-  ASSERT_TRUE(first->Printed("asked to stop behind step")) << first->Output();
+  ASSERT_TRUE(first->Printed("asked to stop after step")) << first->Output();
   EXPECT_EQ(first->ExitCode(), 0) << first->Output();
   const LossCurve half = CurveOf("disturbed");
   ASSERT_LT(half.size(), size_t{kSteps});
@@ -58,7 +58,7 @@ TEST_F(PipelineTraining, KilledAndStoppedRanksDoNotChangeTheLosses) {
   const auto second = Launch(Command(), "disturbed", kWorkers);
   EXPECT_EQ(second->ExitCode(), 0) << second->Output();
   EXPECT_THAT(second->Output(),
-              HasSubstr("going on behind step " +
+              HasSubstr("resuming after step " +
                         std::to_string(half.rbegin()->first) + " from"));
   EXPECT_EQ(CurveOf("disturbed"), CurveOf("undisturbed"));
 }
@@ -78,15 +78,15 @@ TEST_F(PipelineTraining, OtherRanksAndSchedulesResumeFromTheCheckpoint) {
                   " --schedule zb1p" +
                       (kFlags + std::to_string(20)),
                   3),
-              HasSubstr("going on behind step 10 from"));
+              HasSubstr("resuming after step 10 from"));
   EXPECT_THAT(run("models/trainer/gpt train --micro-batches 8" +
                       (kFlags + std::to_string(30)),
                   2),
-              HasSubstr("going on behind step 20 from"));
+              HasSubstr("resuming after step 20 from"));
   EXPECT_THAT(run("models/pipeline_trainer/gpt_pipeline" +
                       (kFlags + std::to_string(40)),
                   2),
-              HasSubstr("going on behind step 30 from"));
+              HasSubstr("resuming after step 30 from"));
   const LossCurve curve = CurveOf("shared");
   ASSERT_EQ(curve.size(), 40u);
   EXPECT_LT(std::stod(curve.at(40)), std::stod(curve.at(1)));

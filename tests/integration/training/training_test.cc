@@ -53,11 +53,11 @@ TEST_F(GptTraining, AKilledWorkerDoesNotChangeTheLosses) {
   const auto launch = Launch(Command(), "killed", 2);
   ASSERT_TRUE(launch->Printed("step  350/")) << launch->Output();
   ASSERT_EQ(kill(PidOf(*launch, 1, 0), SIGKILL), 0);
-  ASSERT_TRUE(launch->Printed("going on behind step")) << launch->Output();
+  ASSERT_TRUE(launch->Printed("resuming after step")) << launch->Output();
   ASSERT_TRUE(launch->Printed("step  730/")) << launch->Output();
   ASSERT_EQ(kill(PidOf(*launch, 0, 1), SIGKILL), 0);
   EXPECT_EQ(launch->ExitCode(), 0) << launch->Output();
-  EXPECT_EQ(launch->Lines("going on behind step").size(), 2u);
+  EXPECT_EQ(launch->Lines("resuming after step").size(), 2u);
   EXPECT_EQ(CurveOf("killed"), undisturbed);
 }
 
@@ -68,7 +68,7 @@ TEST_F(GptTraining, AfterAStopTheNextLaunchContinues) {
   const auto first = Launch(Command(), "stopped", 2);
   ASSERT_TRUE(first->Printed("step  420/")) << first->Output();
   ASSERT_EQ(kill(PidOf(*first, 1, 0), SIGTERM), 0);
-  ASSERT_TRUE(first->Printed("asked to stop behind step")) << first->Output();
+  ASSERT_TRUE(first->Printed("asked to stop after step")) << first->Output();
   EXPECT_EQ(first->ExitCode(), 0) << first->Output();
   const LossCurve half = CurveOf("stopped");
   EXPECT_LT(half.size(), size_t{kSteps});
@@ -77,7 +77,7 @@ TEST_F(GptTraining, AfterAStopTheNextLaunchContinues) {
   const auto second = Launch(Command(), "stopped", 2);
   EXPECT_EQ(second->ExitCode(), 0) << second->Output();
   EXPECT_THAT(second->Output(),
-              HasSubstr("going on behind step " + std::to_string(last)));
+              HasSubstr("resuming after step " + std::to_string(last)));
   EXPECT_EQ(CurveOf("stopped"), undisturbed);
 }
 
@@ -87,7 +87,7 @@ TEST_F(GptTraining, AfterCtrlCTheNextLaunchContinues) {
   ASSERT_TRUE(launch->Printed("step   20/")) << launch->Output();
   launch->Signal(SIGINT);
   EXPECT_EQ(launch->ExitCode(), 128 + SIGINT) << launch->Output();
-  EXPECT_THAT(launch->Output(), HasSubstr("asked to stop behind step"));
+  EXPECT_THAT(launch->Output(), HasSubstr("asked to stop after step"));
   Subprocess sample({"models/trainer/gpt", "sample", "--checkpoint-dir",
                      folder() + "/ctrl-c", "--tokens", "5"});
   EXPECT_EQ(sample.ExitCode(), 0) << sample.Output();

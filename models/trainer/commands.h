@@ -1,0 +1,21 @@
+#ifndef MUSTER_MODELS_TRAINER_COMMANDS_H_
+#define MUSTER_MODELS_TRAINER_COMMANDS_H_
+
+#include "absl/status/status.h"
+#include "models/trainer/gpt_command.h"
+#include "models/trainer/training_options.h"
+#include "trainer_sdk/session/session.h"
+
+namespace muster::models {
+
+// `gpt train`: trains to the last step, or until any rank is asked to stop.
+absl::Status TrainGpt(GptTrainingOptions options, Session& session);
+
+// Commands that use a checkpoint in one process. Results are printed to stdout.
+absl::Status ValidateGpt(const GptValidation& validation);
+absl::Status WriteWithGpt(const GptWriting& writing);
+absl::Status ExportGpt(const GptExport& exported);
+
+}  // namespace muster::models
+
+#endif  // MUSTER_MODELS_TRAINER_COMMANDS_H_
