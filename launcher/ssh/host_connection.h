@@ -67,7 +67,7 @@ class HostConnection {
   std::string said_;         // the end of ssh's stderr
   std::string not_started_;  // error if ssh could not be started
   bool answered_ = false;    // the first host has sent a message
-  bool failed_ = false;      // that message was a failure
+  bool failed_ = false;      // the first host sent HostFailed
   bool closed_ = false;
   Instant deadline_;  // for the first message of the first host
   std::vector<RemoteHost> unreached_;

@@ -238,7 +238,7 @@ class SshNode {
   bool up_closed_ = false;
   Instant heard_;
   std::optional<Instant> deadline_;  // at which this process ends
-  std::optional<BeNode> job_;        // without its hosts
+  std::optional<BeNode> job_;        // the job, without its list of hosts
   RemoteHost own_;
   bool failed_ = false;  // this host's agent could not be started
   bool leaving_ = false;

@@ -48,7 +48,7 @@ struct Plan {
   int worker_crash = 0;
   int hang = 0;        // a worker stops reporting but does not exit
   int collateral = 0;  // of the crashes: workers of other nodes crash as well
-  int signal = 0;      // SIGUSR1
+  int signal = 0;      // SIGUSR1, sent to an agent
   int leave = 0;
   int drain = 0;
   int preempt = 0;  // SIGUSR2, sent by the cluster
