@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/environment_value.h"
 #include "launcher/options/command_line.h"
-#include "launcher/options/flag_values.h"
 #include "launcher/options/option_values.h"
 #include "launcher/subcommands.h"
 

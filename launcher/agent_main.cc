@@ -12,7 +12,7 @@
 #include "launcher/init_process.h"
 #include "launcher/options/agent_plan.h"
 #include "launcher/options/flag_table.h"
-#include "launcher/options/help_text.h"
+#include "launcher/options/flag.h"
 #include "launcher/options/run_options.h"
 #include "launcher/voice.h"
 #include "rendezvous/client/grpc_link.h"

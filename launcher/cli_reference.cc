@@ -6,7 +6,6 @@
 #include "launcher/launch_help.h"
 #include "launcher/options/flag.h"
 #include "launcher/options/flag_table.h"
-#include "launcher/options/help_text.h"
 #include "launcher/subcommands.h"
 
 namespace muster::launcher {
@@ -15,7 +14,7 @@ namespace {
 constexpr char kHead[] = R"(# Command line
 
 *This page is generated from the table that parses the flags
-(`launcher/options/flag_table.cc`): do not edit it, run
+(`launcher/options/*_flags.cc`): do not edit it, run
 `bazel run //launcher:cli_reference_tool > docs/CLI.md`.*
 
 ```
@@ -323,12 +322,12 @@ void AppendFlags(const std::vector<Flag>& flags, std::string& text) {
     std::string rows;
     for (const Flag& flag : flags) {
       if (static_cast<int>(flag.group) != group) continue;
-      const bool has_default =
-          flag.kind == FlagKind::kValue && flag.fallback[0] != '\0';
+      const bool has_default = !flag.IsSwitch() && flag.default_text[0] != '\0';
       absl::StrAppend(
           &rows, "| `", Cell(FlagUsage(flag)), "` | ",
-          has_default ? absl::StrCat("`", flag.fallback, "`") : std::string(),
-          " | ", Cell(flag.help),
+          has_default ? absl::StrCat("`", flag.default_text, "`")
+                      : std::string(),
+          " | ", Cell(HelpOf(flag)),
           flag.user == FlagUser::kLaunchOnly ? " (`launch` only)" : "", " |\n");
     }
     if (rows.empty()) continue;

@@ -17,7 +17,7 @@ enum class Which { kAll, kWithValue };
 std::string Words(const std::vector<Flag>& flags, Which which) {
   std::string words = " ";
   for (const Flag& flag : flags) {
-    if (which == Which::kWithValue && flag.kind == FlagKind::kSwitch) continue;
+    if (which == Which::kWithValue && flag.IsSwitch()) continue;
     absl::StrAppend(&words, "--", flag.name, " ");
     if (flag.letter != 0) {
       absl::StrAppend(&words, "-", std::string(1, flag.letter), " ");
@@ -176,13 +176,11 @@ void AppendZshFlags(const std::vector<Flag>& flags, std::string& script) {
   for (const Flag& flag : flags) {
     const std::string help = Quoted(FirstSentence(flag.help), "[]:");
     const std::string value =
-        flag.kind == FlagKind::kSwitch
-            ? ""
-            : absl::StrCat(":", Quoted(flag.placeholder, ":"), ":",
-                           ZshAction(flag.completions));
-    absl::StrAppend(&script, "    '--", flag.name,
-                    flag.kind == FlagKind::kSwitch ? "" : "=", "[", help, "]",
-                    value, "' \\\n");
+        flag.IsSwitch() ? ""
+                        : absl::StrCat(":", Quoted(flag.value, ":"), ":",
+                                       ZshAction(flag.completions));
+    absl::StrAppend(&script, "    '--", flag.name, flag.IsSwitch() ? "" : "=",
+                    "[", help, "]", value, "' \\\n");
     if (flag.letter != 0) {
       absl::StrAppend(&script, "    '-", std::string(1, flag.letter), "[", help,
                       "]", value, "' \\\n");
@@ -241,7 +239,7 @@ void AppendFishFlags(const std::vector<Flag>& flags,
       absl::StrAppend(&script, " -r -F");
     } else if (completions == "<directory>") {
       absl::StrAppend(&script, " -x -a '(__fish_complete_directories)'");
-    } else if (flag.kind == FlagKind::kValue) {
+    } else if (!flag.IsSwitch()) {
       absl::StrAppend(&script, " -x");
       if (!completions.empty()) {
         absl::StrAppend(&script, " -a '", completions, "'");

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "launcher/options/flag_table.h"
-#include "launcher/options/help_text.h"
+#include "launcher/options/flag.h"
 #include "launcher/subcommands.h"
 
 namespace muster::launcher {

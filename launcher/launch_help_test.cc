@@ -31,8 +31,8 @@ TEST(LaunchHelp, NamesEveryFlagOnce) {
   const std::string help = LaunchHelp();
   for (const Flag& flag : FlagsOf(FlagUser::kLaunchOnly)) {
     std::string heading = std::string("--") + flag.name;
-    if (flag.kind == FlagKind::kValue) {
-      heading += std::string(" ") + flag.placeholder;
+    if (!flag.IsSwitch()) {
+      heading += std::string(" ") + flag.value;
     }
     heading += "\n";
     const size_t first = help.find(heading);

@@ -27,27 +27,36 @@ const std::vector<Subcommand>& Subcommands() {
 }
 
 std::vector<Flag> AdminFlags() {
-  using enum FlagKind;
-  constexpr FlagGroup kGroup = FlagGroup::kGeneral;
-  constexpr FlagUser kUser = FlagUser::kLaunchOnly;
-  constexpr PetVariable kPet = PetVariable::kNone;
+  constexpr PetVariable kNone = PetVariable::kNone;
   return {
-      {"endpoint", 0, kValue, "HOST[:PORT]", "", kPet, kGroup, kUser, "",
-       "The coordinator. Not given: --slurm-job's, else MUSTER_COORDINATOR in "
-       "the environment, else that of the Slurm job around this process, else "
-       "127.0.0.1:29400."},
-      {"slurm-job", 0, kValue, "ID", "", kPet, kGroup, kUser, "",
-       "The coordinator of this job of Slurm's, where squeue says that its "
-       "launch runs."},
-      {"run-id", 0, kValue, "ID", "", kPet, kGroup, kUser, "",
-       "The job. Not given: the coordinator's only one."},
-      {"token-file", 0, kValue, "FILE", "", kPet, kGroup, kUser, "<file>",
-       "A file that holds the job's shared secret; MUSTER_TOKEN in the "
-       "environment does the same."},
-      {"json", 0, kSwitch, "", "0", kPet, kGroup, kUser, "",
-       "Print JSON, for programs (status, watch)."},
-      {"help", 'h', kSwitch, "", "", kPet, kGroup, kUser, "",
-       "Show this text."},
+      {.name = "endpoint",
+       .value = "HOST[:PORT]",
+       .help = "The coordinator. Not given: --slurm-job's, else "
+               "MUSTER_COORDINATOR in "
+               "the environment, else that of the Slurm job around this "
+               "process, else "
+               "127.0.0.1:29400.",
+       .pet = kNone},
+      {.name = "slurm-job",
+       .value = "ID",
+       .help =
+           "The coordinator of this job of Slurm's, where squeue says that its "
+           "launch runs.",
+       .pet = kNone},
+      {.name = "run-id",
+       .value = "ID",
+       .help = "The job. Not given: the coordinator's only one.",
+       .pet = kNone},
+      {.name = "token-file",
+       .value = "FILE",
+       .help = "A file that holds the job's shared secret; MUSTER_TOKEN in the "
+               "environment does the same.",
+       .completions = "<file>",
+       .pet = kNone},
+      {.name = "json",
+       .help = "Print JSON, for programs (status, watch).",
+       .pet = kNone},
+      {.name = "help", .letter = 'h', .help = "Show this text.", .pet = kNone},
   };
 }
 

@@ -21,6 +21,8 @@ struct HealthOptions {
   int gpus_needed = 0;  // GPUs that this node's workers need; 0: unknown
 
   bool Asked() const { return !command.empty() || !checks.empty(); }
+
+  bool operator==(const HealthOptions&) const = default;
 };
 
 }  // namespace muster::agent

@@ -39,6 +39,8 @@ struct AgentPolicy {
   bool waits_for_place = false;  // see Report::waits_for_place
   // The exit code if the job succeeded and this node never got a place in it.
   int never_ran_exit_code = rendezvous::kNeverRanExitCode;
+
+  bool operator==(const AgentPolicy&) const = default;
 };
 
 }  // namespace muster::agent

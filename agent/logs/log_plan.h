@@ -27,6 +27,8 @@ struct StreamsByRank {
   std::map<int, StreamSet> by_local_rank;
 
   StreamSet For(int local_rank) const;
+
+  bool operator==(const StreamsByRank&) const = default;
 };
 
 // InvalidArgument: names the invalid part and the valid forms.
@@ -39,6 +41,8 @@ struct ConsolePolicy {
   // At the end of the job: how long the console may accept nothing before it is
   // given up.
   Duration patience = std::chrono::seconds(60);
+
+  bool operator==(const ConsolePolicy&) const = default;
 };
 
 // The destinations of the workers' output. If `directory` is not empty, every

@@ -19,6 +19,8 @@ struct PreemptionOptions {
   Duration grace = std::chrono::seconds(120);
   std::string command;  // run by `sh -c` on each node; empty: none
   Requeue requeue = Requeue::kNo;
+
+  bool operator==(const PreemptionOptions&) const = default;
 };
 
 // The signals that workers ignore until they install a handler. Slurm sends its

@@ -18,6 +18,8 @@ enum class HangDetection {
 struct HangPolicy {
   HangDetection detection = HangDetection::kLearned;
   Duration timeout = Duration::zero();  // used if kGiven
+
+  bool operator==(const HangPolicy&) const = default;
 };
 
 }  // namespace muster::agent

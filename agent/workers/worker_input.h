@@ -18,6 +18,8 @@ struct WorkerInput {
   };
   Reader reader = Reader::kFirst;
   int rank = 0;  // with kRank: the global rank
+
+  bool operator==(const WorkerInput&) const = default;
 };
 
 // Parses "auto" (kFirst), "none", "all" or a global rank. InvalidArgument names

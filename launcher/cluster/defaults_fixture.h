@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "launcher/options/defaults.h"
-#include "launcher/options/flag_values.h"
+#include "launcher/options/command_line.h"
 #include "launcher/options/run_options.h"
 
 namespace muster::launcher {

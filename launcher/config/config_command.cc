@@ -16,7 +16,7 @@
 #include "launcher/config/config_file.h"
 #include "launcher/config/config_questions.h"
 #include "launcher/config/config_view.h"
-#include "launcher/options/flag_values.h"
+#include "launcher/options/command_line.h"
 #include "launcher/options/run_options.h"
 
 namespace muster::launcher {

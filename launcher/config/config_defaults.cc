@@ -6,7 +6,7 @@
 #include "launcher/cluster/cluster_defaults.h"
 #include "launcher/config/config_file.h"
 #include "launcher/config/file_and_cluster.h"
-#include "launcher/options/flag_values.h"
+#include "launcher/options/command_line.h"
 
 namespace muster::launcher {
 namespace {

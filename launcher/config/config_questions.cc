@@ -91,7 +91,7 @@ std::string ConfigOf(const std::map<std::string, std::string>& answers,
     // One node is the fallback, but what is written counts as asked for.
     if (question.key == std::string("nnodes") && !ManyNodes(answers)) continue;
     if (answer->second.empty() ||
-        (flag != nullptr && answer->second == flag->fallback)) {
+        (flag != nullptr && answer->second == flag->default_text)) {
       continue;
     }
     absl::StrAppend(&text, question.key, ": ", YamlScalar(answer->second),

@@ -97,10 +97,9 @@ class Reader {
     }
     const std::optional<std::string> text = TextOf(*flag, entry.value);
     if (!text.has_value()) {
-      return Refuse(entry.line, absl::StrCat(entry.key, ": wants a text",
-                                             flag->kind == FlagKind::kSwitch
-                                                 ? " (true or false)"
-                                                 : ""));
+      return Refuse(entry.line,
+                    absl::StrCat(entry.key, ": wants a text",
+                                 flag->IsSwitch() ? " (true or false)" : ""));
     }
     const auto [at, fresh] = meaning_.defaults.flags.emplace(
         name,
@@ -146,7 +145,7 @@ class Reader {
         break;
     }
     const std::optional<bool> truth = ReadYamlTruth(value);
-    if (flag.kind == FlagKind::kSwitch && truth.has_value()) {
+    if (flag.IsSwitch() && truth.has_value()) {
       return *truth ? "1" : "0";
     }
     return value.text;

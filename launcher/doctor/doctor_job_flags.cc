@@ -2,7 +2,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "launcher/options/rdzv_conf.h"
 #include "rendezvous/protocol/verdict.h"
 
 namespace muster::launcher {
@@ -19,20 +18,22 @@ std::string GivenConf(const RunOptions& options) {
 
 std::string DoctorsRdzvConf(const RunOptions& options) {
   const std::string given = GivenConf(options);
-  const RdzvConf conf = ReadRdzvConf(given).value_or(RdzvConf());
+  const auto is_given = [&](const char* key) {
+    return options.rdzv_conf.count(key) > 0;
+  };
   std::vector<std::string> parts;
   if (!given.empty()) parts.push_back(given);
   Duration join = kPatience;
-  if (conf.join_timeout || conf.timeout) {
+  if (is_given("join_timeout") || is_given("timeout")) {
     join = options.spec.join_timeout;
   } else {
     parts.push_back(absl::StrCat("join_timeout=", ToSeconds(join)));
   }
-  if (!conf.last_call_timeout) {
+  if (!is_given("last_call_timeout")) {
     parts.push_back(absl::StrCat("last_call_timeout=", ToSeconds(join)));
   }
   // The nodes' flags differ: each worker writes to a file of its own.
-  if (!conf.mixed_nodes) parts.emplace_back("mixed_nodes=1");
+  if (!is_given("mixed_nodes")) parts.emplace_back("mixed_nodes=1");
   return absl::StrJoin(parts, ",");
 }
 

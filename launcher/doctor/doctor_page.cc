@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/health/finding.h"
 #include "launcher/doctor/doctor_request.h"
-#include "launcher/options/help_text.h"
+#include "launcher/options/flag.h"
 
 namespace muster::launcher {
 namespace {

@@ -6,9 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/environment_value.h"
 #include "launcher/options/command_line.h"
+#include "launcher/options/flag.h"
 #include "launcher/options/flag_table.h"
-#include "launcher/options/flag_values.h"
-#include "launcher/options/help_text.h"
 #include "launcher/options/option_values.h"
 
 namespace muster::launcher {
@@ -34,8 +33,7 @@ std::vector<Flag> FlagsFor(const std::vector<std::string>& arguments) {
   }
   std::vector<Flag> flags = nodes ? DoctorAndRunFlags() : DoctorFlags();
   for (const char* name : {kAsNode, kColumns, kExpected, kOwnRank}) {
-    flags.push_back({name, 0, FlagKind::kValue, "", "", PetVariable::kNone,
-                     FlagGroup::kGeneral, FlagUser::kLaunchOnly, "", ""});
+    flags.push_back({.name = name, .value = "TEXT", .pet = PetVariable::kNone});
   }
   return flags;
 }
@@ -128,30 +126,39 @@ absl::StatusOr<DoctorRequest> Read(
 }  // namespace
 
 std::vector<Flag> DoctorFlags() {
-  using enum FlagKind;
-  constexpr FlagGroup kGroup = FlagGroup::kGeneral;
-  constexpr FlagUser kUser = FlagUser::kLaunchOnly;
-  constexpr PetVariable kPet = PetVariable::kNone;
+  constexpr PetVariable kNone = PetVariable::kNone;
   return {
-      {"nodes", 0, kSwitch, "", "0", kPet, kGroup, kUser, "",
-       "Look at all nodes of a job, and at what lies between them: the flags "
-       "of a run say which (--nnodes and --rdzv-endpoint on each node, "
-       "--hostfile, or Slurm's environment under srun)."},
-      {"endpoint", 0, kValue, "HOST[:PORT]", "", kPet, kGroup, kUser, "",
-       "Ask this coordinator, too: whether it answers, which address it sees, "
-       "what time it has. Not given: MUSTER_COORDINATOR in the environment."},
-      {"log-dir", 0, kValue, "DIR", "", kPet, kGroup, kUser, "<directory>",
-       "Where a job's logs would go."},
-      {"folders", 0, kValue, "LIST", "", kPet, kGroup, kUser, "<directory>",
-       "More folders that must take files, such as checkpoints'."},
-      {"token-file", 0, kValue, "FILE", "", kPet, kGroup, kUser, "<file>",
-       "A file that holds the job's shared secret, for --endpoint."},
-      {"json", 0, kSwitch, "", "0", kPet, kGroup, kUser, "",
-       "Print JSON, for programs."},
-      {"quiet", 0, kSwitch, "", "0", kPet, kGroup, kUser, "",
-       "Show warnings and errors only."},
-      {"help", 'h', kSwitch, "", "", kPet, kGroup, kUser, "",
-       "Show this text."},
+      {.name = "nodes",
+       .help = "Look at all nodes of a job, and at what lies between them: the "
+               "flags "
+               "of a run say which (--nnodes and --rdzv-endpoint on each node, "
+               "--hostfile, or Slurm's environment under srun).",
+       .pet = kNone},
+      {.name = "endpoint",
+       .value = "HOST[:PORT]",
+       .help = "Ask this coordinator, too: whether it answers, which address "
+               "it sees, "
+               "what time it has. Not given: MUSTER_COORDINATOR in the "
+               "environment.",
+       .pet = kNone},
+      {.name = "log-dir",
+       .value = "DIR",
+       .help = "Where a job's logs would go.",
+       .completions = "<directory>",
+       .pet = kNone},
+      {.name = "folders",
+       .value = "LIST",
+       .help = "More folders that must take files, such as checkpoints'.",
+       .completions = "<directory>",
+       .pet = kNone},
+      {.name = "token-file",
+       .value = "FILE",
+       .help = "A file that holds the job's shared secret, for --endpoint.",
+       .completions = "<file>",
+       .pet = kNone},
+      {.name = "json", .help = "Print JSON, for programs.", .pet = kNone},
+      {.name = "quiet", .help = "Show warnings and errors only.", .pet = kNone},
+      {.name = "help", .letter = 'h', .help = "Show this text.", .pet = kNone},
   };
 }
 

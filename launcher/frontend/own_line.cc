@@ -9,7 +9,7 @@
 #include "launcher/frontend/torch_line.h"
 #include "launcher/hostfile/host_file.h"
 #include "launcher/options/command_line.h"
-#include "launcher/options/help_text.h"
+#include "launcher/options/flag.h"
 
 namespace muster::launcher {
 namespace {

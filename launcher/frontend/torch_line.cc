@@ -51,16 +51,7 @@ absl::StatusOr<OwnLine> OwnLineOfTorchrun(
 absl::StatusOr<OwnLine> OwnLineOfTorchLaunch(
     const std::vector<Flag>& flags, const std::vector<std::string>& args) {
   std::vector<Flag> all = flags;
-  all.push_back({.name = kUseEnv,
-                 .letter = 0,
-                 .kind = FlagKind::kSwitch,
-                 .placeholder = "",
-                 .fallback = "0",
-                 .pet = PetVariable::kNone,
-                 .group = FlagGroup::kWorkers,
-                 .user = FlagUser::kLaunchOnly,
-                 .completions = "",
-                 .help = ""});
+  all.push_back({.name = kUseEnv, .pet = PetVariable::kNone});
   const absl::StatusOr<CommandLine> line = ParseCommandLine(all, args);
   if (!line.ok()) return line.status();
   if (Holds(*line, "no-python") && !Holds(*line, kUseEnv)) {

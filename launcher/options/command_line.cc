@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/environment_value.h"
 #include "base/nearest_name.h"
+#include "launcher/options/option_values.h"
 
 namespace muster::launcher {
 namespace {
@@ -54,10 +56,10 @@ absl::Status CheckValues(const Flag& flag,
                          const std::vector<std::string>& values) {
   for (const std::string& value : values) {
     // `--role --tee 3`: the value was forgotten.
-    if (flag.kind == FlagKind::kValue && IsLong(value)) {
+    if (!flag.IsSwitch() && IsLong(value)) {
       return absl::InvalidArgumentError(
           absl::StrCat(Written(flag), ": its value is missing (found ", value,
-                       "); write ", Written(flag), "=", flag.placeholder));
+                       "); write ", Written(flag), "=", flag.value));
     }
   }
   return absl::OkStatus();
@@ -75,9 +77,8 @@ absl::StatusOr<CommandLine> ParseCommandLine(
   for (const Flag& flag : flags) {
     std::string names = Written(flag);
     if (flag.letter != 0) names += std::string(",-") + flag.letter;
-    CLI::Option* option = flag.kind == FlagKind::kSwitch
-                              ? app.add_flag(names)
-                              : app.add_option(names);
+    CLI::Option* option =
+        flag.IsSwitch() ? app.add_flag(names) : app.add_option(names);
     option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     options.push_back(option);
   }
@@ -94,7 +95,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(
           written == std::string("-") + flag.letter) {
         return absl::InvalidArgumentError(
             absl::StrCat(Written(flag), ": its value is missing; write ",
-                         Written(flag), "=", flag.placeholder));
+                         Written(flag), "=", flag.value));
       }
     }
     return absl::InvalidArgumentError(
@@ -120,13 +121,93 @@ absl::StatusOr<CommandLine> ParseCommandLine(
     std::vector<std::string> values = options[i]->results();
     for (std::string& value : values) {
       if (value == kEmptyValue) value.clear();
-      if (flags[i].kind == FlagKind::kSwitch && value == "true") value = "1";
+      if (flags[i].IsSwitch() && value == "true") value = "1";
     }
     absl::Status status = CheckValues(flags[i], values);
     if (!status.ok()) return status;
     line.values[flags[i].name] = std::move(values);
   }
   return line;
+}
+
+FlagValues::FlagValues(const std::vector<Flag>& flags, const CommandLine& line,
+                       const std::map<std::string, std::string>& environment) {
+  for (const Flag& flag : flags) {
+    Value& value = values_[flag.name];
+    const auto given = line.values.find(flag.name);
+    if (given != line.values.end()) {
+      value = {absl::StrCat("--", flag.name), given->second.back()};
+      continue;
+    }
+    const std::string pet = PetName(flag);
+    const auto said = NonEmptyEnvironmentValue(environment, pet);
+    if (flag.pet == PetVariable::kRead && said) {
+      value = {pet, *said};
+      continue;
+    }
+    if (flag.variable != nullptr) {
+      const auto other = NonEmptyEnvironmentValue(environment, flag.variable);
+      if (other &&
+          (flag.variable_text == nullptr || *other == flag.variable_text)) {
+        value = {flag.variable, *other};
+        continue;
+      }
+    }
+    value = {"", flag.IsSwitch() ? "0" : flag.default_text};
+  }
+}
+
+void FlagValues::TakeDefaults(
+    const std::map<std::string, FlagDefault>& defaults) {
+  for (const auto& [name, said] : defaults) {
+    const auto value = values_.find(name);
+    if (value == values_.end() || !value->second.origin.empty()) continue;
+    value->second = {said.origin, said.text};
+  }
+}
+
+bool FlagValues::IsGiven(const std::string& name) const {
+  return !Origin(name).empty();
+}
+
+std::string FlagValues::Origin(const std::string& name) const {
+  const auto value = values_.find(name);
+  return value == values_.end() ? "" : value->second.origin;
+}
+
+std::map<std::string, std::string> FlagValues::Given() const {
+  std::map<std::string, std::string> given;
+  for (const auto& [name, value] : values_) {
+    if (!value.origin.empty()) given[name] = value.text;
+  }
+  return given;
+}
+
+std::string FlagValues::Text(const std::string& name) const {
+  const auto value = values_.find(name);
+  return value == values_.end() ? "" : value->second.text;
+}
+
+bool FlagValues::IsOn(const std::string& name) const {
+  return ReadSwitch(Text(name)).value_or(false);
+}
+
+std::string FlagValues::Called(const std::string& name) const {
+  const std::string origin = Origin(name);
+  return origin.empty() ? absl::StrCat("--", name) : origin;
+}
+
+void FlagValues::Refuse(const std::string& name, const absl::Status& error) {
+  if (!status_.ok()) return;
+  status_ = absl::InvalidArgumentError(
+      absl::StrCat(Called(name), "=", Text(name), ": ", error.message()));
+}
+
+void FlagValues::RefuseFlag(const std::string& name,
+                            const absl::Status& error) {
+  if (!status_.ok()) return;
+  status_ = absl::InvalidArgumentError(
+      absl::StrCat(Called(name), ": ", error.message()));
 }
 
 }  // namespace muster::launcher

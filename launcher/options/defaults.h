@@ -10,16 +10,9 @@
 #include "absl/status/statusor.h"
 #include "agent/lifecycle/agent_policy.h"
 #include "base/time.h"
+#include "launcher/options/command_line.h"
 
 namespace muster::launcher {
-
-class FlagValues;
-
-// What something outside the command line says of a flag.
-struct FlagDefault {
-  std::string origin;  // who says so, for messages: "SLURM_JOB_ID"
-  std::string text;    // as it would be written after --name=
-};
 
 // What starts the agents of a job, and sees their exit codes.
 enum class Cluster {

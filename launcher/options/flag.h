@@ -2,13 +2,13 @@
 #define MUSTER_LAUNCHER_OPTIONS_FLAG_H_
 
 #include <string>
+#include <vector>
+
+#include "absl/status/status.h"
 
 namespace muster::launcher {
 
-enum class FlagKind {
-  kValue,   // --name=VALUE or --name VALUE; the last one given holds
-  kSwitch,  // --name, --name=0, --name=1
-};
+struct RunOptions;
 
 // Help texts and docs/CLI.md show flags in these groups, in this order.
 enum class FlagGroup {
@@ -25,33 +25,80 @@ enum class FlagGroup {
 };
 inline constexpr int kFlagGroups = 10;
 
-// The title of a group, as help texts show it.
+// The title of a group in help texts.
 const char* GroupTitle(FlagGroup group);
 
-// Which program takes the flag.
+// The programs that accept a flag.
 enum class FlagUser { kLaunchAndAgent, kLaunchOnly };
 
 // Whether PET_<NAME> in the environment is the flag's default.
 enum class PetVariable { kRead, kNone };
 
-// One flag: what parsing, help, reference and shell completion know of it.
+// What `launch --hostfile` does with a given flag when it writes the command
+// lines of the agents on the hosts. (`launch --slurm` passes on every flag
+// except --slurm.)
+enum class OnHosts {
+  kSent,       // every agent gets the flag with its value
+  kNotSent,    // no agent gets it: it is for this process, or each agent gets
+               // a value that the remote plan computes
+  kOfOneNode,  // refused, because one value cannot hold for several nodes
+};
+
+// Everything about one flag. A new flag is one row of a table (flag_table.h)
+// and one field of RunOptions.
 struct Flag {
-  const char* name;         // "nproc-per-node": dashes, without the leading two
-  char letter;              // 'r' for -r; 0: none
-  FlagKind kind;            //
-  const char* placeholder;  // "MIN:MAX"; empty for a switch
-  const char* fallback;     // what holds when it is not given; may be empty
-  PetVariable pet;          //
-  FlagGroup group;          //
-  FlagUser user;            //
-  // What a shell can complete: words separated by spaces, or "<file>" or
-  // "<directory>"; empty: nothing.
-  const char* completions;
-  const char* help;  // full sentences, without line breaks
+  const char* name;  // "nproc-per-node": dashes, without the leading two
+  char letter = 0;   // 'r' for -r; 0: none
+  // The form of the value in help texts, such as "MIN:MAX". Empty: the flag is
+  // a switch (--name, --name=0, --name=1). If a flag is given several times,
+  // the last value counts.
+  const char* value = "";
+  // The default as text, for people; equal to the default of the field (checked
+  // by run_options_test). Empty: no default.
+  const char* default_text = "";
+  FlagGroup group = FlagGroup::kGeneral;
+  const char* help = "";  // full sentences, without line breaks
+  // Text that is appended to `help`; null: none.
+  std::string (*more_help)() = nullptr;
+  // What a shell can complete: words separated by spaces, "<file>" or
+  // "<directory>". Empty: nothing.
+  const char* completions = "";
+  FlagUser user = FlagUser::kLaunchAndAgent;
+  PetVariable pet = PetVariable::kRead;
+  // Another environment variable that is the default if PET_<NAME> is not set;
+  // null: none. If `variable_text` is not null, other texts are ignored.
+  const char* variable = nullptr;
+  const char* variable_text = nullptr;
+  OnHosts on_hosts = OnHosts::kSent;
+  // The flag without which this one has no effect and is refused; null: none.
+  const char* needs = nullptr;
+  // Reads the value, checks its bounds and fills the field of `options`.
+  // Called if the flag is given. InvalidArgument: what is wrong with the value
+  // and what to write, without the flag's name. Null: ParseRunOptions or a
+  // subcommand reads the flag itself.
+  absl::Status (*read)(const std::string& text, RunOptions& options) = nullptr;
+
+  bool IsSwitch() const { return value[0] == '\0'; }
 };
 
 // "PET_NPROC_PER_NODE" of "nproc-per-node".
 std::string PetName(const Flag& flag);
+
+// The whole help of a flag: `help` and `more_help`.
+std::string HelpOf(const Flag& flag);
+
+// The row of `name` in `flags`; null if there is none.
+const Flag* FindFlag(const std::vector<Flag>& flags, const std::string& name);
+
+// The flags by group, with lines of at most 80 columns: the part of a help text
+// between the head and the examples. Ends in a newline.
+std::string FlagHelp(const std::vector<Flag>& flags);
+
+// "--redirects STREAMS, -r STREAMS" of a flag.
+std::string FlagUsage(const Flag& flag);
+
+// `text` in lines of at most `columns` columns, each after `indent` blanks.
+std::string Filled(const std::string& text, int indent, int columns);
 
 }  // namespace muster::launcher
 

@@ -1,20 +1,38 @@
 #ifndef MUSTER_LAUNCHER_OPTIONS_FLAG_TABLE_H_
 #define MUSTER_LAUNCHER_OPTIONS_FLAG_TABLE_H_
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "launcher/options/flag.h"
 
 namespace muster::launcher {
 
-// Every flag of `launch` (kLaunchOnly) or of `agent` (kLaunchAndAgent, i.e.
-// without those that only `launch` takes), in the order of the help text. The
-// one source of parsing, help, docs/CLI.md and shell completion.
+// Every flag of `launch` (kLaunchOnly) or of `agent` (kLaunchAndAgent, without
+// the flags that only `launch` accepts), in the order of the help text. The
+// source of parsing, help, docs/CLI.md and shell completion.
 std::vector<Flag> FlagsOf(FlagUser user);
 
-// The row of `name` in `flags`; null if there is none.
-const Flag* FindFlag(const std::vector<Flag>& flags, const std::string& name);
+// The parts of the table. A row's reader stands above it in the same file.
+std::span<const Flag> ClusterFlags();  // kCluster, kRemote
+std::span<const Flag> WorkerFlags();   // kWorkers, kRestarts, kHealth
+std::span<const Flag> OutputFlags();   // the other groups
+
+// One key of --rdzv-conf.
+struct RdzvConfKey {
+  const char* key;
+  const char* default_text = "";  // as Flag::default_text
+  // A noun phrase. Empty: a key that only PyTorch's own rendezvous uses. Its
+  // value is checked and has no effect.
+  const char* help = "";
+  absl::Status (*read)(const std::string& text, RunOptions& options);
+};
+
+// The keys in the order in which they are read: of two keys that fill the same
+// field, the later one takes precedence.
+std::span<const RdzvConfKey> RdzvConfKeys();
 
 }  // namespace muster::launcher
 

@@ -72,6 +72,39 @@ absl::StatusOr<Duration> ReadSeconds(const std::string& text) {
       std::chrono::duration<double>(seconds));
 }
 
+absl::StatusOr<Duration> ReadPositiveSeconds(const std::string& text) {
+  absl::StatusOr<Duration> time = ReadSeconds(text);
+  if (time.ok() && *time < std::chrono::milliseconds(1)) {
+    return Bad("is no time; write for example 30");
+  }
+  return time;
+}
+
+absl::StatusOr<std::string> ReadName(const std::string& text) {
+  constexpr size_t kLongest = 128;
+  if (text.empty() || text.size() > kLongest || text == "." || text == "..") {
+    return Bad(absl::StrCat("is not a name of 1 to ", kLongest,
+                            " characters; write for example job-7"));
+  }
+  for (const char c : text) {
+    if (c == '/' || static_cast<unsigned char>(c) < 0x21 || c == 0x7f) {
+      return Bad(
+          "holds a slash, a space or a control character; use letters, digits, "
+          "'.', '_' and '-'");
+    }
+  }
+  return text;
+}
+
+absl::StatusOr<std::optional<rendezvous::Endpoint>> ReadOptionalEndpoint(
+    const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  absl::StatusOr<rendezvous::Endpoint> endpoint =
+      rendezvous::ParseEndpoint(text);
+  if (!endpoint.ok()) return endpoint.status();
+  return *std::move(endpoint);
+}
+
 absl::StatusOr<std::pair<int, int>> ReadNodes(const std::string& text) {
   const size_t colon = text.find(':');
   const std::string first = text.substr(0, colon);

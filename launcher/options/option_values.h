@@ -2,12 +2,14 @@
 #define MUSTER_LAUNCHER_OPTIONS_OPTION_VALUES_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/time.h"
+#include "rendezvous/endpoint/endpoint.h"
 
 namespace muster::launcher {
 
@@ -22,8 +24,27 @@ absl::StatusOr<int64_t> ReadNumber(const std::string& text, int64_t least,
 // 0 or 1 (also true, false, yes, no, on, off).
 absl::StatusOr<bool> ReadSwitch(const std::string& text);
 
+// A switch as one of two values of an enumeration.
+template <typename T>
+absl::StatusOr<T> ReadEither(const std::string& text, T off, T on) {
+  const absl::StatusOr<bool> value = ReadSwitch(text);
+  if (!value.ok()) return value.status();
+  return *value ? on : off;
+}
+
 // Seconds, with a fraction if need be, from 0 to one year.
 absl::StatusOr<Duration> ReadSeconds(const std::string& text);
+
+// The same, at least one millisecond.
+absl::StatusOr<Duration> ReadPositiveSeconds(const std::string& text);
+
+// A name that becomes a folder and part of a line: 1 to 128 characters without
+// slash, space and control characters.
+absl::StatusOr<std::string> ReadName(const std::string& text);
+
+// HOST[:PORT]; nullopt if `text` is empty.
+absl::StatusOr<std::optional<rendezvous::Endpoint>> ReadOptionalEndpoint(
+    const std::string& text);
 
 // "N" or "MIN:MAX", 1 <= MIN <= MAX <= 1000000.
 absl::StatusOr<std::pair<int, int>> ReadNodes(const std::string& text);
@@ -46,6 +67,21 @@ std::vector<std::string> ReadFilters(const std::string& text);
 // One of `allowed`.
 absl::StatusOr<std::string> ReadChoice(const std::string& text,
                                        const std::vector<std::string>& allowed);
+
+// Assigns `value` to `field`, or returns the reader's error.
+template <typename Field, typename Value>
+absl::Status Set(Field& field, absl::StatusOr<Value> value) {
+  if (!value.ok()) return value.status();
+  field = *std::move(value);
+  return absl::OkStatus();
+}
+
+// The same for readers that accept every text.
+template <typename Field>
+absl::Status Set(Field& field, Field value) {
+  field = std::move(value);
+  return absl::OkStatus();
+}
 
 }  // namespace muster::launcher
 

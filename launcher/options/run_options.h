@@ -1,9 +1,11 @@
 #ifndef MUSTER_LAUNCHER_OPTIONS_RUN_OPTIONS_H_
 #define MUSTER_LAUNCHER_OPTIONS_RUN_OPTIONS_H_
 
+#include <csignal>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,7 +20,6 @@
 #include "agent/workers/worker_input.h"
 #include "launcher/options/defaults.h"
 #include "launcher/options/flag.h"
-#include "launcher/options/remote_options.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/job_spec.h"
 
@@ -30,19 +31,48 @@ enum class Hosting { kIfOwner, kAlways, kNever };  // is_host
 enum class Verbosity { kNotices, kQuiet };
 enum class LocalRanks { kReal, kVirtual };
 
-// How the program becomes a worker's command.
+// How the program becomes a worker's command. If several of the flags are
+// given, the last one of this list takes precedence.
 enum class Interpreter {
   kByName,    // Python for *.py, else executed
   kPython,    // --python
-  kModule,    // -m
   kNoPython,  // --no-python
+  kModule,    // -m
   kRunPath,   // --run-path
 };
 
-// What the person asked for, every value read and checked on its own; nothing
-// of this machine is in it yet. docs/CLI.md tells the meaning of each.
+// Whether this `launch` starts the job's agents on other nodes, and how.
+enum class RemoteStart { kNone, kSlurm, kHostFile };
+
+struct RemoteOptions {
+  RemoteStart start = RemoteStart::kNone;
+  std::string host_file;
+  std::string include;  // DeepSpeed's syntax, not yet read
+  std::string exclude;
+  std::vector<std::string> exports;  // NAME, PREFIX* or NAME=VALUE
+  std::string ssh_args;
+  Duration ssh_timeout = std::chrono::seconds(30);
+  int ssh_fan_out = 32;  // hosts that one machine starts itself
+  // Every flag that the command line, the environment, a file or a cluster
+  // gave, with its text: the source of the agents' command lines on other
+  // nodes.
+  std::map<std::string, std::string> given;
+  // Only in an agent that another `launch` started: descriptors to which it
+  // writes the port of the coordinator that it hosts, and the verdict, which
+  // otherwise goes to stderr; -1: none.
+  int endpoint_fd = -1;
+  int verdict_fd = -1;
+  // Only in such an agent: whether it prints messages about the whole job.
+  agent::Telling telling = agent::Telling::kAlone;
+
+  bool operator==(const RemoteOptions&) const = default;
+};
+
+// The flags of a run, each read and checked on its own (`Flag::read`), then
+// against the others (ParseRunOptions). Nothing of this machine is in it yet.
+// docs/CLI.md has the meaning of each flag.
 struct RunOptions {
-  // Nodes and where they meet. What was not given is nullopt or empty.
+  // Nodes and where they meet. Flags that are not given are nullopt or empty.
   Standalone standalone = Standalone::kNo;
   RendezvousBackend backend = RendezvousBackend::kStatic;
   std::optional<rendezvous::Endpoint> endpoint;
@@ -57,6 +87,8 @@ struct RunOptions {
   std::string token_file;
   std::vector<std::string> topology;  // "KEY=VALUE", the outermost first
   rendezvous::JobSpec spec;
+  // The given keys of --rdzv-conf with their texts.
+  std::map<std::string, std::string> rdzv_conf;
   RemoteOptions remote;
   agent::AgentPolicy policy;
   Duration close_timeout = std::chrono::seconds(30);
@@ -96,15 +128,18 @@ struct RunOptions {
   Cluster cluster = Cluster::kNone;
 
   // Signals.
-  std::string signals_to_handle_text;
-  std::vector<int> signals_to_handle;  // stop the job
+  // Signals that stop the job, as text and as numbers.
+  std::string signals_to_handle_text = "SIGTERM,SIGINT,SIGHUP,SIGQUIT";
+  std::vector<int> signals_to_handle = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
   agent::PreemptionOptions preemption;
 
   // One line each, to be said once: flags that have no effect here.
   std::vector<std::string> remarks;
+
+  bool operator==(const RunOptions&) const = default;
 };
 
-// What a command line asks for instead of a run.
+// What a command line asks for.
 enum class Request { kRun, kHelp, kVersion, kCompletion };
 
 struct ParsedOptions {
@@ -113,10 +148,10 @@ struct ParsedOptions {
   std::string shell;   // kCompletion: whose script
 };
 
-// Reads `args` (without the program's name); `environment` gives the PET_
-// defaults, and `source`, asked once these are known, what is left. Pure but
-// for `source`. InvalidArgument, one line: "--nnodes=4:2: what was wrong; what
-// to write".
+// Reads `args` (without the program's name). `environment` has the PET_
+// variables; `source` is called once both are known, and gives defaults for the
+// other flags. Pure, except for `source`. InvalidArgument, one line:
+// "--nnodes=4:2: what was wrong; what to write".
 absl::StatusOr<ParsedOptions> ParseRunOptions(
     const std::vector<Flag>& flags, const std::vector<std::string>& args,
     const std::map<std::string, std::string>& environment,

@@ -147,7 +147,7 @@ std::vector<FlagCase> TorchrunFlags() {
 
 bool IsSwitch(const std::string& name) {
   const std::vector<Flag> flags = FlagsOf(FlagUser::kLaunchOnly);
-  return FindFlag(flags, name)->kind == FlagKind::kSwitch;
+  return FindFlag(flags, name)->IsSwitch();
 }
 
 std::string PetNameOf(const std::string& name) {
@@ -498,6 +498,63 @@ TEST(RunOptionsTest, HangTimeout) {
                 HasSubstr("neither a number of seconds above 0 nor auto"))
         << text;
   }
+}
+
+// Fields that `launch` sets only if the flag is given, though a default is
+// shown.
+RunOptions WithoutShownDefaults(RunOptions options) {
+  options.master_port.reset();
+  options.rotation = agent::LogPlan::Rotation::kOfShownStreams;
+  options.remarks.clear();
+  return options;
+}
+
+TEST(FlagTable, TheDefaultOfEveryRowIsTheDefaultOfItsField) {
+  for (const Flag& flag : FlagsOf(FlagUser::kLaunchOnly)) {
+    if (flag.read == nullptr || flag.default_text[0] == '\0') continue;
+    RunOptions options;
+    EXPECT_TRUE(flag.read(flag.default_text, options).ok()) << flag.name;
+    EXPECT_TRUE(WithoutShownDefaults(options) == RunOptions()) << flag.name;
+  }
+  for (const RdzvConfKey& key : RdzvConfKeys()) {
+    if (key.default_text[0] == '\0') continue;
+    RunOptions options;
+    EXPECT_TRUE(key.read(key.default_text, options).ok()) << key.key;
+    EXPECT_TRUE(options == RunOptions()) << key.key;
+  }
+}
+
+TEST(FlagTable, EverySwitchThatIsOffLeavesTheDefaults) {
+  for (const Flag& flag : FlagsOf(FlagUser::kLaunchOnly)) {
+    if (flag.read == nullptr || !flag.IsSwitch()) continue;
+    RunOptions options;
+    EXPECT_TRUE(flag.read("0", options).ok()) << flag.name;
+    EXPECT_TRUE(options == RunOptions()) << flag.name;
+  }
+}
+
+TEST(FlagTable, ANeededFlagExists) {
+  const std::vector<Flag> flags = FlagsOf(FlagUser::kLaunchOnly);
+  for (const Flag& flag : flags) {
+    if (flag.needs != nullptr) {
+      EXPECT_NE(FindFlag(flags, flag.needs), nullptr) << flag.name;
+    }
+  }
+}
+
+TEST(StdinOption, ARankReadsIt) {
+  EXPECT_EQ(Options({"--stdin=1"}).input.rank, 1);
+}
+
+TEST(StdinOption, AnythingElseThanARankIsRefused) {
+  EXPECT_THAT(Error({"--stdin=first", "train.py"}),
+              StartsWith("--stdin=first: is no rank"));
+}
+
+TEST(StdinOption, AgentsThatAreStartedFromHereHaveNone) {
+  EXPECT_THAT(Error({"--slurm", "--stdin=0", "train.py"}),
+              StartsWith("--stdin=0: the agents that --hostfile and --slurm "
+                         "start have no stdin"));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "launcher/options/remote_options.h"
+#include "launcher/options/run_options.h"
 #include "launcher/ssh/host_connection.h"
 #include "launcher/ssh/messages.h"
 #include "launcher/ssh/piped_process.h"

@@ -1,40 +1,28 @@
 #include "launcher/ssh/remote_plan.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/loopback.h"
 #include "base/word_split.h"
+#include "launcher/options/flag_table.h"
 #include "rendezvous/protocol/signal_names.h"
 #include "rendezvous/token/token.h"
 
 namespace muster::launcher {
 namespace {
 
-// Flags that concern only this process, or that the plan sets itself.
-constexpr std::array kNotForAgents = {
-    "hostfile",   "include",      "exclude",          "export",
-    "ssh-args",   "ssh-timeout",  "ssh-fan-out",      "slurm",
-    "config",     "cluster",      "nnodes",           "rdzv-endpoint",
-    "rdzv-conf",  "rdzv-backend", "master-addr",      "master-port",
-    "token-file", "standalone",   "signals-to-leave", "help",
-    "version",
-};
-
-// Flags of a single node, which are invalid for all hosts.
-constexpr std::array kOfOneNode = {"node-rank", "node-id", "local-addr",
-                                   "standalone"};
-
 constexpr Duration kRejoinTimeout = std::chrono::seconds(10);
 
-bool IsIn(std::string_view name, const char* const* begin,
-          const char* const* end) {
-  return std::find(begin, end, name) != end;
+// What the table says of a given flag.
+OnHosts OnHostsOf(const std::string& name) {
+  static const auto& flags =
+      *new std::vector<Flag>(FlagsOf(FlagUser::kLaunchOnly));
+  const Flag* const flag = FindFlag(flags, name);
+  return flag == nullptr ? OnHosts::kNotSent : flag->on_hosts;
 }
 
 std::string Written(const std::string& name, const std::string& value) {
@@ -49,12 +37,9 @@ bool IsForOthers(const std::string& address) {
 }
 
 absl::Status CheckOptions(const RunOptions& options) {
-  for (const char* name : kOfOneNode) {
-    const auto given = options.remote.given.find(name);
-    if (given == options.remote.given.end()) continue;
-    if (given->first == "standalone" && options.standalone == Standalone::kNo) {
-      continue;
-    }
+  for (const auto& [name, text] : options.remote.given) {
+    if (OnHostsOf(name) != OnHosts::kOfOneNode) continue;
+    if (name == "standalone" && options.standalone == Standalone::kNo) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("--", name,
                      ": is for one node and does not go with --hostfile, which "
@@ -143,8 +128,7 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
                                      int most) {
   std::vector<std::string> flags;
   for (const auto& [name, text] : options.remote.given) {
-    if (IsIn(name, kNotForAgents.begin(), kNotForAgents.end())) continue;
-    flags.push_back(Written(name, text));
+    if (OnHostsOf(name) == OnHosts::kSent) flags.push_back(Written(name, text));
   }
   flags.push_back(Written("cluster", "none"));
   flags.push_back(Written("nnodes", least == most
@@ -164,9 +148,9 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
 
 // A lost agent is not started again, so that a node can return only after a
 // network failure.
-void SetRejoinTimeout(const rendezvous::JobSpec& spec, RemotePlan& plan) {
-  if (plan.rendezvous_conf.find("rejoin_timeout") != std::string::npos) {
-    plan.rejoin_timeout = spec.rejoin_timeout;
+void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
+  if (options.rdzv_conf.count("rejoin_timeout") > 0) {
+    plan.rejoin_timeout = options.spec.rejoin_timeout;
     return;
   }
   plan.rejoin_timeout = kRejoinTimeout;
@@ -209,7 +193,7 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
   plan.port = options.master_port.value_or(0);
   const auto conf = options.remote.given.find("rdzv-conf");
   if (conf != options.remote.given.end()) plan.rendezvous_conf = conf->second;
-  if (!plan.endpoint && !plan.alone) SetRejoinTimeout(options.spec, plan);
+  if (!plan.endpoint && !plan.alone) SetRejoinTimeout(options, plan);
   if (options.remote.given.count("master-addr") > 0) {
     plan.coordinator_address = options.master.host;
   }

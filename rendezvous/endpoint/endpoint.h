@@ -16,6 +16,8 @@ struct Endpoint {
 
   // Returns host:port, with brackets if the host is an IPv6 address.
   std::string ToString() const;
+
+  bool operator==(const Endpoint&) const = default;
 };
 
 // Parses host, host:port, [v6], [v6]:port or a bare IPv6 address.

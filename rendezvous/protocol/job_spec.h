@@ -85,6 +85,8 @@ struct JobSpec {
 
   // Returns InvalidArgument with one line that names the field and its bounds.
   absl::Status Validate() const;
+
+  bool operator==(const JobSpec&) const = default;
 };
 
 // The reason why a node may not join a job.

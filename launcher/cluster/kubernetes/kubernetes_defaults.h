@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "launcher/options/defaults.h"
-#include "launcher/options/flag_values.h"
+#include "launcher/options/command_line.h"
 
 namespace muster::launcher {
 
