@@ -11,8 +11,8 @@
 #include "launcher/cluster/cluster_defaults.h"
 #include "launcher/init_process.h"
 #include "launcher/options/agent_plan.h"
-#include "launcher/options/flag_table.h"
 #include "launcher/options/flag.h"
+#include "launcher/options/flag_table.h"
 #include "launcher/options/run_options.h"
 #include "launcher/voice.h"
 #include "rendezvous/client/grpc_link.h"
@@ -63,7 +63,10 @@ int Run(const RunOptions& options, const Environment& environment) {
   absl::StatusOr<PreparedNode> node = PrepareNode(options, environment, voice);
   if (!node.ok()) return voice.Refuse(node.status());
   absl::StatusOr<agent::AgentOptions> plan =
-      PlanAgent(options, node->facts, coordinator->ToString());
+      PlanAgent(options, node->facts,
+                {.endpoint = *coordinator,
+                 .run_id = options.run_id,
+                 .store_port = options.store_port});
   if (!plan.ok()) return voice.Refuse(plan.status());
   const absl::Status logs = CheckLogFolder(options, plan->logs);
   if (!logs.ok()) return voice.Refuse(logs);

@@ -62,59 +62,97 @@ std::string ListenHost(const std::string& host,
   return "::";
 }
 
-absl::Status CheckShape(const RunOptions& options) {
-  const rendezvous::JobSpec& spec = options.spec;
-  if (options.standalone == Standalone::kYes && spec.max_nodes > 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--standalone: is for one node, but --nnodes asks for up to ",
-        spec.max_nodes, "; write --rdzv-endpoint=HOST:PORT instead"));
-  }
-  if (IsAlone(options)) return absl::OkStatus();
-  const bool is_static = options.backend == RendezvousBackend::kStatic &&
-                         !options.endpoint.has_value();
-  if (is_static && spec.min_nodes != spec.max_nodes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--nnodes=", spec.min_nodes, ":", spec.max_nodes,
-                     ": a static job has a fixed number of nodes; write "
-                     "--rdzv-endpoint=HOST:PORT for a job whose nodes come "
-                     "and go"));
-  }
-  const rendezvous::Endpoint meeting = MeetingPoint(options);
-  if (meeting.port == 0 && options.remote.endpoint_fd < 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        is_static ? "--master-port=0" : "--rdzv-endpoint",
-        ": port 0 cannot be found by the other nodes; write a port, for "
-        "example ",
-        rendezvous::kDefaultPort));
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace
-
+// Whether this node is the job's only one.
 bool IsAlone(const RunOptions& options) {
   return options.standalone == Standalone::kYes ||
          (options.spec.max_nodes == 1 &&
           (!options.endpoint.has_value() || options.endpoint->port == 0));
 }
 
-rendezvous::Endpoint MeetingPoint(const RunOptions& options) {
-  if (IsAlone(options)) return rendezvous::Endpoint{"127.0.0.1", 0};
-  if (options.endpoint) return *options.endpoint;
-  if (options.backend == RendezvousBackend::kStatic) return options.master;
-  return rendezvous::Endpoint{"localhost", rendezvous::kDefaultPort};
+// Whether node rank 0 hosts the coordinator, at --master-addr.
+bool IsStatic(const RunOptions& options) {
+  return options.backend == RendezvousBackend::kStatic && !options.endpoint;
+}
+
+absl::Status CheckNodes(const RunOptions& options) {
+  const rendezvous::JobSpec& spec = options.spec;
+  if (options.standalone == Standalone::kYes && spec.max_nodes > 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--standalone: is for one node, but --nnodes asks for up to ",
+        spec.max_nodes, "; write --rdzv-endpoint=HOST:PORT instead"));
+  }
+  if (!IsAlone(options) && IsStatic(options) &&
+      spec.min_nodes != spec.max_nodes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--nnodes=", spec.min_nodes, ":", spec.max_nodes,
+                     ": a static job has a fixed number of nodes; write "
+                     "--rdzv-endpoint=HOST:PORT for a job whose nodes come "
+                     "and go"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPorts(const RunOptions& options, const Meeting& meeting) {
+  if (meeting.endpoint.port == 0 && options.remote.endpoint_fd < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        IsStatic(options) ? "--master-port=0" : "--rdzv-endpoint",
+        ": port 0 cannot be found by the other nodes; write a port, for "
+        "example ",
+        rendezvous::kDefaultPort));
+  }
+  if (options.store_port != 0 && options.store_port == meeting.endpoint.port) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--store-port=", options.store_port,
+        ": is the coordinator's port; write another one, and let both through "
+        "the firewall"));
+  }
+  return absl::OkStatus();
+}
+
+Meeting MeetingOfOne(const RunOptions& options, const MachineFacts& facts) {
+  const bool is_unnamed = options.run_id == RunOptions().run_id;
+  Meeting meeting = {.alone = true,
+                     .endpoint = {facts.loopback, 0},
+                     .run_id = options.run_id,
+                     .store_port = options.store_port};
+  if (options.standalone == Standalone::kYes || is_unnamed) {
+    meeting.run_id = facts.uuid;
+  }
+  if (options.store_port == 0) {
+    meeting.store_port = options.master_port.value_or(0);
+    meeting.store_port_flag = "--master-port";
+  }
+  return meeting;
+}
+
+}  // namespace
+
+absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
+                                      const MachineFacts& facts) {
+  const absl::Status nodes = CheckNodes(options);
+  if (!nodes.ok()) return nodes;
+  if (IsAlone(options)) return MeetingOfOne(options, facts);
+  Meeting meeting = {.run_id = options.run_id,
+                     .store_port = options.store_port};
+  if (options.endpoint) {
+    meeting.endpoint = *options.endpoint;
+  } else if (IsStatic(options)) {
+    meeting.endpoint = options.master;
+  } else {
+    meeting.endpoint = {"localhost", rendezvous::kDefaultPort};
+  }
+  const absl::Status ports = CheckPorts(options, meeting);
+  if (!ports.ok()) return ports;
+  return meeting;
 }
 
 absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
-    const RunOptions& options, const MachineFacts& facts,
-    const ResolvedHost& resolved) {
-  absl::Status shape = CheckShape(options);
-  if (!shape.ok()) return shape;
+    const Meeting& meeting, const RunOptions& options,
+    const MachineFacts& facts, const ResolvedHost& resolved) {
   CoordinatorChoice choice;
-  choice.endpoint = MeetingPoint(options);
-  if (IsAlone(options)) {
+  choice.endpoint = meeting.endpoint;
+  if (meeting.alone) {
     choice.place = CoordinatorPlace::kHere;
-    choice.endpoint.host = facts.loopback;
     choice.listen = choice.endpoint;
     choice.own_address = facts.loopback;
     choice.reason = "this node is the only one";
@@ -125,7 +163,6 @@ absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
   const bool named_like_us = resolved.addresses.empty() &&
                              FirstLabel(host) == FirstLabel(facts.host_name);
   const bool is_owner = owned.has_value() || named_like_us;
-  const bool is_static = options.backend == RendezvousBackend::kStatic;
 
   if (options.hosting == Hosting::kAlways) {
     choice.place = CoordinatorPlace::kHere;
@@ -133,7 +170,7 @@ absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
   } else if (options.hosting == Hosting::kNever) {
     choice.place = CoordinatorPlace::kElsewhere;
     choice.reason = "is_host=0";
-  } else if (is_static && !options.endpoint && options.node_rank) {
+  } else if (IsStatic(options) && options.node_rank) {
     choice.place = *options.node_rank == 0 ? CoordinatorPlace::kHere
                                            : CoordinatorPlace::kElsewhere;
     choice.reason = absl::StrCat("node rank ", *options.node_rank);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "launcher/options/agent_plan.h"
 #include "launcher/options/machine_facts.h"
 #include "launcher/options/run_options.h"
 #include "rendezvous/endpoint/endpoint.h"
@@ -36,23 +37,23 @@ struct ResolvedHost {
   std::vector<std::string> addresses;  // as text; empty: it does not resolve
 };
 
-// The endpoint where the job meets; port 0 with --standalone and on a single
-// node, which meets nobody.
-rendezvous::Endpoint MeetingPoint(const RunOptions& options);
-
-// Whether this node meets nobody: no name is resolved, any port does.
-bool IsAlone(const RunOptions& options);
+// Decides where the job meets. A node is alone with --standalone, and if it is
+// the only node and no endpoint is given. Its run id is then unique, unless
+// --rdzv-id is given, and --master-port is the port of the workers' store,
+// since there is no coordinator to which it could belong. Pure.
+// InvalidArgument: options that contradict each other.
+absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
+                                      const MachineFacts& facts);
 
 // Chooses, by these rules: alone: here, on 127.0.0.1 and a free port. is_host
 // commands or forbids. A static job: node rank 0 hosts; without --node-rank,
 // the owner of the address. Else the owner of the address hosts. An owner is
 // a node that has one of the addresses of the endpoint's host, or whose name
-// is that host's where it does not resolve. Pure. InvalidArgument: options
-// that do not fit together. Unavailable: the host does not resolve, and this
-// node would have to connect to it.
+// is that host's where it does not resolve. Pure. Unavailable: the host does
+// not resolve, and this node would have to connect to it.
 absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
-    const RunOptions& options, const MachineFacts& facts,
-    const ResolvedHost& resolved);
+    const Meeting& meeting, const RunOptions& options,
+    const MachineFacts& facts, const ResolvedHost& resolved);
 
 }  // namespace muster::launcher
 

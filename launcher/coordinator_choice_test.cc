@@ -27,18 +27,32 @@ RunOptions Options(std::vector<std::string> args) {
   return parsed.ok() ? parsed->options : RunOptions();
 }
 
+absl::StatusOr<CoordinatorChoice> Try(const std::vector<std::string>& args,
+                                      const std::vector<std::string>& resolved,
+                                      const MachineFacts& facts) {
+  const RunOptions options = Options(args);
+  const absl::StatusOr<Meeting> meeting = DecideMeeting(options, facts);
+  if (!meeting.ok()) return meeting.status();
+  return ChooseCoordinator(*meeting, options, facts, {resolved});
+}
+
+bool IsAlone(const std::vector<std::string>& args) {
+  const absl::StatusOr<Meeting> meeting = DecideMeeting(Options(args), Node1());
+  EXPECT_TRUE(meeting.ok()) << meeting.status();
+  return meeting.ok() && meeting->alone;
+}
+
 CoordinatorChoice Choice(const std::vector<std::string>& args,
                          const std::vector<std::string>& resolved,
                          const MachineFacts& facts = Node1()) {
-  absl::StatusOr<CoordinatorChoice> choice =
-      ChooseCoordinator(Options(args), facts, {resolved});
+  absl::StatusOr<CoordinatorChoice> choice = Try(args, resolved, facts);
   EXPECT_TRUE(choice.ok()) << choice.status().message();
   return choice.ok() ? *choice : CoordinatorChoice();
 }
 
 absl::Status Error(const std::vector<std::string>& args,
                    const std::vector<std::string>& resolved) {
-  return ChooseCoordinator(Options(args), Node1(), {resolved}).status();
+  return Try(args, resolved, Node1()).status();
 }
 
 TEST(CoordinatorChoice, StandaloneMeetsNobody) {
@@ -50,7 +64,7 @@ TEST(CoordinatorChoice, StandaloneMeetsNobody) {
         {"--master-port=1234"},
         {"--rdzv-backend=c10d", "--rdzv-endpoint=localhost:0"},
         {"--standalone", "--rdzv-endpoint=node9:1"}}) {
-    EXPECT_TRUE(IsAlone(Options(args)));
+    EXPECT_TRUE(IsAlone(args));
     const CoordinatorChoice choice = Choice(args, {});
     EXPECT_EQ(choice.place, CoordinatorPlace::kHere);
     EXPECT_EQ(choice.listen.ToString(), "127.0.0.1:0");
@@ -61,15 +75,15 @@ TEST(CoordinatorChoice, StandaloneMeetsNobody) {
 TEST(CoordinatorChoice, StandaloneListensAtTheLoopbackAddressThatIsThere) {
   MachineFacts facts = Node1();
   facts.loopback = "::1";
-  const auto choice = ChooseCoordinator(Options({"--standalone"}), facts, {});
+  const auto choice = Try({"--standalone"}, {}, facts);
   ASSERT_TRUE(choice.ok()) << choice.status();
   EXPECT_EQ(choice->listen.ToString(), "[::1]:0");
   EXPECT_EQ(choice->own_address, "::1");
 }
 
 TEST(CoordinatorChoice, OneNodeWithAnEndpointMeetsThere) {
-  EXPECT_FALSE(IsAlone(Options({"--rdzv-endpoint=node1"})));
-  EXPECT_FALSE(IsAlone(Options({"--nnodes=1:2", "--rdzv-backend=c10d"})));
+  EXPECT_FALSE(IsAlone({"--rdzv-endpoint=node1"}));
+  EXPECT_FALSE(IsAlone({"--nnodes=1:2", "--rdzv-backend=c10d"}));
 }
 
 TEST(CoordinatorChoice, TheOwnerOfTheAddressHosts) {
@@ -189,9 +203,10 @@ TEST(CoordinatorChoice, ANodeRankDoesNotHostElsewhere) {
 }
 
 TEST(CoordinatorChoice, C10dWithoutAnEndpointMeetsAtLocalhost) {
-  EXPECT_EQ(
-      MeetingPoint(Options({"--nnodes=2", "--rdzv-backend=c10d"})).ToString(),
-      "localhost:29400");
+  const absl::StatusOr<Meeting> meeting =
+      DecideMeeting(Options({"--nnodes=2", "--rdzv-backend=c10d"}), Node1());
+  ASSERT_TRUE(meeting.ok()) << meeting.status();
+  EXPECT_EQ(meeting->endpoint.ToString(), "localhost:29400");
 }
 
 TEST(CoordinatorChoice, WhatDoesNotGoTogether) {

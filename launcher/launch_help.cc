@@ -1,8 +1,8 @@
 #include "launcher/launch_help.h"
 
 #include "absl/strings/str_cat.h"
-#include "launcher/options/flag_table.h"
 #include "launcher/options/flag.h"
+#include "launcher/options/flag_table.h"
 #include "launcher/subcommands.h"
 
 namespace muster::launcher {

@@ -9,7 +9,7 @@
 
 namespace muster::launcher {
 
-// What this `launch` does: one agent, and the coordinator where it hosts it.
+// What this `launch` runs: one agent and, if it hosts it, the coordinator.
 struct LaunchPlan {
   agent::AgentOptions agent;
   CoordinatorChoice coordinator;
@@ -17,7 +17,8 @@ struct LaunchPlan {
 
 // Pure. Errors as ChooseCoordinator's and PlanAgent's: one line that begins
 // with the flag.
-absl::StatusOr<LaunchPlan> PlanLaunch(RunOptions options,
+absl::StatusOr<LaunchPlan> PlanLaunch(const RunOptions& options,
+                                      const Meeting& meeting,
                                       const MachineFacts& facts,
                                       const ResolvedHost& resolved);
 

@@ -37,7 +37,9 @@ absl::StatusOr<LaunchPlan> TryPlan(std::vector<std::string> args,
       ParseRunOptions(FlagsOf(FlagUser::kLaunchOnly), args, {});
   EXPECT_TRUE(parsed.ok()) << parsed.status().message();
   if (!parsed.ok()) return parsed.status();
-  return PlanLaunch(parsed->options, facts, {{"10.0.0.1"}});
+  const absl::StatusOr<Meeting> meeting = DecideMeeting(parsed->options, facts);
+  if (!meeting.ok()) return meeting.status();
+  return PlanLaunch(parsed->options, *meeting, facts, {{"10.0.0.1"}});
 }
 
 LaunchPlan Plan(const std::vector<std::string>& args,

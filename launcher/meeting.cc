@@ -80,9 +80,10 @@ class EndingSignals {
 }  // namespace
 
 absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
+                                       const Meeting& meeting,
                                        const MachineFacts& facts,
                                        const Voice& voice, int* exit_code) {
-  if (IsAlone(options)) return PlanLaunch(options, facts, {});
+  if (meeting.alone) return PlanLaunch(options, meeting, facts, {});
   const EndingSignals signals(options);
   const Clock::time_point deadline =
       Clock::now() + options.policy.connect_timeout;
@@ -90,18 +91,18 @@ absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
   for (bool is_first = true;; is_first = false) {
     const Duration left =
         std::max(Duration::zero(), Duration(deadline - Clock::now()));
-    const rendezvous::Endpoint meeting = MeetingPoint(options);
-    const absl::StatusOr<std::vector<SocketAddress>> addresses = Resolve(
-        meeting.host, meeting.port, {.timeout = left, .given_up = [&signals] {
-                                       return signals.IsPending();
-                                     }});
+    const absl::StatusOr<std::vector<SocketAddress>> addresses =
+        Resolve(meeting.endpoint.host, meeting.endpoint.port,
+                {.timeout = left,
+                 .given_up = [&signals] { return signals.IsPending(); }});
     ResolvedHost resolved;
     if (addresses.ok()) {
       for (const SocketAddress& address : *addresses) {
         resolved.addresses.push_back(address.Ip());
       }
     }
-    absl::StatusOr<LaunchPlan> plan = PlanLaunch(options, facts, resolved);
+    absl::StatusOr<LaunchPlan> plan =
+        PlanLaunch(options, meeting, facts, resolved);
     if (!absl::IsUnavailable(plan.status())) return plan;
     if (Clock::now() + pause >= deadline) return plan.status();
     if (is_first) {

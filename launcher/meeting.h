@@ -18,6 +18,7 @@ namespace muster::launcher {
 // must not count as failed). From the first look-up on the options' signals
 // stay blocked in this thread, as PrepareSignals leaves them.
 absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
+                                       const Meeting& meeting,
                                        const MachineFacts& facts,
                                        const Voice& voice, int* exit_code);
 

@@ -91,10 +91,12 @@ int RunCommand(const std::string& name, const RunOptions& options,
       verdict_fd < 0 ? STDERR_FILENO : verdict_fd);
   absl::StatusOr<PreparedNode> node = PrepareNode(options, environment, voice);
   if (!node.ok()) return refuse(node.status());
-  if (!IsAlone(options)) ReadAddresses(node->facts);
+  const absl::StatusOr<Meeting> meeting = DecideMeeting(options, node->facts);
+  if (!meeting.ok()) return refuse(meeting.status());
+  if (!meeting->alone) ReadAddresses(node->facts);
   int exit_code = 0;
   absl::StatusOr<LaunchPlan> plan =
-      PlanMeeting(options, node->facts, voice, &exit_code);
+      PlanMeeting(options, *meeting, node->facts, voice, &exit_code);
   if (absl::IsCancelled(plan.status())) {
     voice.Error(std::string(plan.status().message()));
     return exit_code;

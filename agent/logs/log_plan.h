@@ -73,6 +73,8 @@ struct LogPlan {
   // size of each file in bytes; 0: no rotation
   int64_t rotate_bytes = 256 << 20;
   int keep_rotated = 4;  // stdout.log.1 … .4
+
+  bool operator==(const LogPlan&) const = default;
 };
 
 }  // namespace muster::agent

@@ -36,17 +36,18 @@ agent::CommandRequest AskedCommand(const RunOptions& options,
 // may have several nodes, the coordinator chooses the folder's tag and sends it
 // to all of them: nodes that share a file system then use one folder.
 void NameRun(const RunOptions& options, const MachineFacts& facts,
-             agent::LogPlan& logs) {
-  logs.run_name = options.run_id;
-  if (options.log_dir.empty() || options.run_id == facts.uuid) return;
+             const Meeting& meeting, agent::LogPlan& logs) {
+  logs.run_name = meeting.run_id;
+  if (options.log_dir.empty() || meeting.run_id == facts.uuid) return;
   logs.is_tagged = options.spec.max_nodes > 1;
   if (!logs.is_tagged) {
-    logs.run_name = agent::TaggedRunName(options.run_id, NewRunTag(facts));
+    logs.run_name = agent::TaggedRunName(meeting.run_id, NewRunTag(facts));
   }
 }
 
-agent::LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts) {
-  agent::LogPlan logs;
+agent::LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts,
+                        const Meeting& meeting) {
+  agent::LogPlan logs = options.logs;
   if (options.log_dir.empty()) {
     logs.directory = facts.temporary_directory;
   } else if (options.log_dir[0] == '/') {
@@ -55,22 +56,13 @@ agent::LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts) {
     logs.directory =
         absl::StrCat(facts.working_directory, "/", options.log_dir);
   }
-  NameRun(options, facts, logs);
-  logs.prefix_template = options.log_line_prefix;
+  NameRun(options, facts, meeting, logs);
   if (logs.prefix_template.empty()) {
     logs.prefix_template =
         EnvironmentValue(facts.environment,
                          "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE")
             .value_or("");
   }
-  logs.redirects = options.redirects;
-  logs.tee = options.tee;
-  logs.console = options.console;
-  logs.console_local_ranks = options.console_local_ranks;
-  logs.stdout_filters = options.stdout_filters;
-  logs.stderr_filters = options.stderr_filters;
-  logs.rotation = options.rotation;
-  logs.rotate_bytes = options.rotate_bytes;
   return logs;
 }
 
@@ -111,7 +103,7 @@ std::string NewRunTag(const MachineFacts& facts) {
 
 absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
                                               const MachineFacts& facts,
-                                              const std::string& endpoint) {
+                                              const Meeting& meeting) {
   if (options.node_rank && *options.node_rank >= options.spec.max_nodes) {
     return absl::InvalidArgumentError(
         absl::StrCat("--node-rank=", *options.node_rank, ": a job of at most ",
@@ -139,7 +131,7 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
   if (!command.ok()) return command.status();
 
   agent::AgentOptions agent;
-  agent.run_id = options.run_id;
+  agent.run_id = meeting.run_id;
   agent.node = PlanNodeIdentity(options, facts);
   agent.node.slots = slots->count;
   agent.spec = options.spec;
@@ -149,8 +141,8 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
   agent.local_rank_flag = options.local_rank_flag;
   agent.local_rank_at = agent.argv.size() - (options.program.size() - 1);
   agent.expands_local_rank = options.expands_local_rank;
-  agent.logs = PlanLogs(options, facts);
-  agent.environment.run_id = options.run_id;
+  agent.logs = PlanLogs(options, facts, meeting);
+  agent.environment.run_id = meeting.run_id;
   agent.environment.node_id = agent.node.node_id;
   agent.environment.role = options.role;
   agent.environment.local_world_size = slots->count;
@@ -162,7 +154,7 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
       options.local_ranks == LocalRanks::kVirtual;
   agent.environment.store_host = options.spec.store_host;
   agent.environment.cores = facts.cores;
-  agent.environment.coordinator_endpoint = endpoint;
+  agent.environment.coordinator_endpoint = meeting.endpoint.ToString();
   agent.environment.framework_envs = options.framework_envs;
   agent.environment.more = options.worker_environment;
   if (options.binding != agent::Binding::kNone) {
@@ -193,10 +185,11 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
   if (const auto folder = EnvironmentValue(facts.environment, "TMPDIR")) {
     agent.socket_parent = *folder;
   }
-  agent.coordinator_endpoint = endpoint;
+  agent.coordinator_endpoint = meeting.endpoint.ToString();
   agent.absent_hint = options.absent_hint;
   agent.store_path = options.store_path;
-  agent.store_port = options.store_port;
+  agent.store_port = meeting.store_port;
+  agent.store_port_flag = meeting.store_port_flag;
   return agent;
 }
 

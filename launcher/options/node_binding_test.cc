@@ -9,6 +9,8 @@
 namespace muster::launcher {
 namespace {
 
+const Meeting kHere = {.endpoint = {"here", 1}, .run_id = "none"};
+
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -36,7 +38,7 @@ RunOptions Options(agent::Binding mode, const std::string& workers) {
 std::vector<std::vector<int>> Bound(const RunOptions& options,
                                     const MachineFacts& facts) {
   std::vector<std::vector<int>> cpus;
-  const auto plan = PlanAgent(options, facts, "here:1");
+  const auto plan = PlanAgent(options, facts, kHere);
   EXPECT_TRUE(plan.ok()) << plan.status();
   if (!plan.ok()) return cpus;
   for (const agent::WorkerBinding& worker : plan->environment.bindings) {
@@ -67,7 +69,7 @@ TEST(NodeBinding, AChosenGpuThatIsNotAmongTheVisibleIsNowhereInParticular) {
 
 TEST(NodeBinding, TheNodeSaysWhatItsWorkersAreBoundTo) {
   const auto plan =
-      PlanAgent(Options(agent::Binding::kNode, "gpu"), Facts(), "here:1");
+      PlanAgent(Options(agent::Binding::kNode, "gpu"), Facts(), kHere);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->node.binding, "node: 0-1 x2 | 2-3");
   EXPECT_THAT(plan->remarks,
@@ -81,14 +83,14 @@ TEST(NodeBinding, TheNodeSaysWhichCardsAreNearItsGpus) {
   facts.layout.nics = {
       {"mlx5_0", agent::NicKind::kInfiniBand, facts.layout.devices[2]}};
   const auto plan =
-      PlanAgent(Options(agent::Binding::kNode, "gpu"), facts, "here:1");
+      PlanAgent(Options(agent::Binding::kNode, "gpu"), facts, kHere);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->node.binding, "node: 0-1 x2 | 2-3@mlx5_0");
 }
 
 TEST(NodeBinding, NobodyIsBoundUnasked) {
   const auto plan =
-      PlanAgent(Options(agent::Binding::kNone, "gpu"), Facts(), "here:1");
+      PlanAgent(Options(agent::Binding::kNone, "gpu"), Facts(), kHere);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_THAT(plan->environment.bindings, IsEmpty());
   EXPECT_THAT(plan->node.binding, IsEmpty());
@@ -97,7 +99,7 @@ TEST(NodeBinding, NobodyIsBoundUnasked) {
 
 TEST(NodeBinding, WhatCannotBeBoundIsRefused) {
   EXPECT_THAT(std::string(PlanAgent(Options(agent::Binding::kExclusive, "5"),
-                                    Facts(), "h:1")
+                                    Facts(), kHere)
                               .status()
                               .message()),
               HasSubstr("3 workers, so that not everyone can have its own"));

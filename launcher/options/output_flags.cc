@@ -125,7 +125,7 @@ constexpr Flag kFlags[] = {
      .completions = "0 1 2 3",
      .read =
          [](Text t, RunOptions& o) {
-           return Set(o.redirects, agent::ParseStreamsByRank(t));
+           return Set(o.logs.redirects, agent::ParseStreamsByRank(t));
          }},
     {.name = "tee",
      .letter = 't',
@@ -137,7 +137,7 @@ constexpr Flag kFlags[] = {
      .completions = "0 1 2 3",
      .read =
          [](Text t, RunOptions& o) {
-           return Set(o.tee, agent::ParseStreamsByRank(t));
+           return Set(o.logs.tee, agent::ParseStreamsByRank(t));
          }},
     {.name = "log-line-prefix-template",
      .value = "TEXT",
@@ -146,7 +146,8 @@ constexpr Flag kFlags[] = {
              "${role_name}, ${local_rank}, ${rank} and ${hostname} are "
              "replaced. Default: TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE, "
              "else [node:rank] and a space.",
-     .read = [](Text t, RunOptions& o) { return Set(o.log_line_prefix, t); }},
+     .read = [](Text t,
+                RunOptions& o) { return Set(o.logs.prefix_template, t); }},
     {.name = "local-ranks-filter",
      .value = "LIST",
      .group = FlagGroup::kOutput,
@@ -154,7 +155,7 @@ constexpr Flag kFlags[] = {
              "0,1. Not given: all.",
      .read =
          [](Text t, RunOptions& o) {
-           return Set(o.console_local_ranks, ReadLocalRanks(t));
+           return Set(o.logs.console_local_ranks, ReadLocalRanks(t));
          }},
     {.name = "console",
      .value = "MODE",
@@ -168,7 +169,7 @@ constexpr Flag kFlags[] = {
      .completions = "wait drop",
      .read =
          [](Text t, RunOptions& o) {
-           return Set(o.console, ReadConsolePolicy(t));
+           return Set(o.logs.console, ReadConsolePolicy(t));
          }},
     {.name = "duplicate-stdout-filters",
      .value = "LIST",
@@ -178,7 +179,7 @@ constexpr Flag kFlags[] = {
              "comma in a text twice.",
      .read =
          [](Text t, RunOptions& o) {
-           return Set(o.stdout_filters, ReadFilters(t));
+           return Set(o.logs.stdout_filters, ReadFilters(t));
          }},
     {.name = "duplicate-stderr-filters",
      .value = "LIST",
@@ -186,7 +187,7 @@ constexpr Flag kFlags[] = {
      .help = "The same for stderr and filtered_stderr.log.",
      .read =
          [](Text t, RunOptions& o) {
-           return Set(o.stderr_filters, ReadFilters(t));
+           return Set(o.logs.stderr_filters, ReadFilters(t));
          }},
     {.name = "log-rotate-mb",
      .value = "MIB",
@@ -198,8 +199,8 @@ constexpr Flag kFlags[] = {
              "console does not show (--redirects, --local-ranks-filter, "
              "--console=drop) are never rotated.",
      .read = [](Text t, RunOptions& o) -> absl::Status {
-       o.rotation = agent::LogPlan::Rotation::kOfAllStreams;
-       return Set(o.rotate_bytes, ReadMebibytes(t));
+       o.logs.rotation = agent::LogPlan::Rotation::kOfAllStreams;
+       return Set(o.logs.rotate_bytes, ReadMebibytes(t));
      }},
     {.name = "quiet",
      .group = FlagGroup::kOutput,

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -113,17 +112,8 @@ struct RunOptions {
   agent::HealthOptions health;
 
   // Output.
-  std::string log_dir;
-  std::string log_line_prefix;  // a template; empty: ours
-  agent::StreamsByRank redirects;
-  agent::StreamsByRank tee;
-  agent::ConsolePolicy console;
-  std::set<int> console_local_ranks;
-  std::vector<std::string> stdout_filters;
-  std::vector<std::string> stderr_filters;
-  // Asked for: --log-rotate-mb is given.
-  agent::LogPlan::Rotation rotation = agent::LogPlan::Rotation::kOfShownStreams;
-  int64_t rotate_bytes = 256 << 20;
+  std::string log_dir;  // may be relative; empty: a temporary folder
+  agent::LogPlan logs;  // without its folder and run, which PlanAgent adds
   Verbosity verbosity = Verbosity::kNotices;
   Cluster cluster = Cluster::kNone;
 

@@ -94,26 +94,29 @@ std::vector<FlagCase> TorchrunFlags() {
       {"log-dir", "/logs", [](O o) { return o.log_dir == "/logs"; }, nullptr,
        "log_dir"},
       {"redirects", "3",
-       [](O o) { return o.redirects.For(5) == agent::StreamSet::kBoth; }, "4",
-       "redirects"},
+       [](O o) { return o.logs.redirects.For(5) == agent::StreamSet::kBoth; },
+       "4", "redirects"},
       {"tee", "0:1,1:2",
        [](O o) {
-         return o.tee.For(0) == agent::StreamSet::kOut &&
-                o.tee.For(1) == agent::StreamSet::kErr;
+         return o.logs.tee.For(0) == agent::StreamSet::kOut &&
+                o.logs.tee.For(1) == agent::StreamSet::kErr;
        },
        "x:1", "tee"},
       {"local-ranks-filter", "0,2",
        [](O o) {
-         return o.console_local_ranks == std::set<int>{0, 2};
+         return o.logs.console_local_ranks == std::set<int>{0, 2};
        },
        "0,x", "local_ranks_filter"},
       {"duplicate-stdout-filters", "apple,pear",
        [](O o) {
-         return o.stdout_filters == std::vector<std::string>{"apple", "pear"};
+         return o.logs.stdout_filters ==
+                std::vector<std::string>{"apple", "pear"};
        },
        nullptr, "duplicate_stdout_filters"},
       {"duplicate-stderr-filters", "plum",
-       [](O o) { return o.stderr_filters == std::vector<std::string>{"plum"}; },
+       [](O o) {
+         return o.logs.stderr_filters == std::vector<std::string>{"plum"};
+       },
        nullptr, "duplicate_stderr_filters"},
       {"node-rank", "1", [](O o) { return o.node_rank == 1; }, "-1",
        "node_rank"},
@@ -277,10 +280,10 @@ TEST(RunOptions, MixedDashesAndUnderscores) {
 }
 
 TEST(RunOptions, ShortForms) {
-  EXPECT_EQ(Options({"-r", "3"}).redirects.all, agent::StreamSet::kBoth);
-  EXPECT_EQ(Options({"-r3"}).redirects.all, agent::StreamSet::kBoth);
-  EXPECT_EQ(Options({"-r=3"}).redirects.all, agent::StreamSet::kBoth);
-  EXPECT_EQ(Options({"-t", "1"}).tee.all, agent::StreamSet::kOut);
+  EXPECT_EQ(Options({"-r", "3"}).logs.redirects.all, agent::StreamSet::kBoth);
+  EXPECT_EQ(Options({"-r3"}).logs.redirects.all, agent::StreamSet::kBoth);
+  EXPECT_EQ(Options({"-r=3"}).logs.redirects.all, agent::StreamSet::kBoth);
+  EXPECT_EQ(Options({"-t", "1"}).logs.tee.all, agent::StreamSet::kOut);
   EXPECT_EQ(Options({"-m"}).interpreter, Interpreter::kModule);
 }
 
@@ -458,7 +461,7 @@ TEST(RunOptions, OurOwnFlags) {
   EXPECT_EQ(options.spec.scale_up, rendezvous::ScaleUp::kNever);
   EXPECT_EQ(options.spec.scale_up_cool_down, std::chrono::seconds(6));
   EXPECT_THAT(options.policy.signals_to_leave, ElementsAre(SIGTERM));
-  EXPECT_EQ(options.rotate_bytes, 1 << 20);
+  EXPECT_EQ(options.logs.rotate_bytes, 1 << 20);
   EXPECT_EQ(options.policy.connect_timeout, std::chrono::seconds(2));
   EXPECT_EQ(options.policy.coordinator_timeout, std::chrono::seconds(3));
   EXPECT_EQ(options.verbosity, Verbosity::kQuiet);
@@ -504,7 +507,7 @@ TEST(RunOptionsTest, HangTimeout) {
 // shown.
 RunOptions WithoutShownDefaults(RunOptions options) {
   options.master_port.reset();
-  options.rotation = agent::LogPlan::Rotation::kOfShownStreams;
+  options.logs.rotation = agent::LogPlan::Rotation::kOfShownStreams;
   options.remarks.clear();
   return options;
 }

@@ -185,7 +185,7 @@ class SshFront {
         job_(plan),
         program_(plan.node.program.empty() ? "" : plan.node.program[0]),
         hosts_(plan.node.hosts),
-        console_(options.console, prefix_),
+        console_(options.logs.console, prefix_),
         fan_out_(plan.node, MonotonicNow()) {}
 
   RemoteEnd Run() {
