@@ -327,7 +327,8 @@ void AppendFlags(const std::vector<Flag>& flags, std::string& text) {
           &rows, "| `", Cell(FlagUsage(flag)), "` | ",
           has_default ? absl::StrCat("`", flag.default_text, "`")
                       : std::string(),
-          " | ", Cell(HelpOf(flag)),
+          " | ", Cell(flag.help),
+          flag.more_help != nullptr ? " The keys are listed below." : "",
           flag.user == FlagUser::kLaunchOnly ? " (`launch` only)" : "", " |\n");
     }
     if (rows.empty()) continue;
@@ -348,6 +349,19 @@ std::string CliReference() {
   }
   absl::StrAppend(&text, "## Flags\n\n");
   AppendFlags(FlagsOf(FlagUser::kLaunchOnly), text);
+  absl::StrAppend(&text,
+                  "### Keys of --rdzv-conf\n\n| Key | Default | Meaning "
+                  "|\n|---|---|---|\n");
+  for (const RdzvConfKey& key : RdzvConfKeys()) {
+    const bool has_default = key.default_text[0] != '\0';
+    absl::StrAppend(&text, "| `", key.key, "` | ", has_default ? "`" : "",
+                    key.default_text, has_default ? "`" : "", " | ",
+                    key.help[0] == '\0'
+                        ? "accepted as PyTorch's, without effect"
+                        : key.help,
+                    " |\n");
+  }
+  absl::StrAppend(&text, "\n");
   absl::StrAppend(&text, "## Sub-commands\n\n",
                   "A sub-command is taken as such only as the first argument; "
                   "a program of that name\nis run as `./status`.\n\n",

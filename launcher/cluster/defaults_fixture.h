@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "launcher/options/defaults.h"
 #include "launcher/options/command_line.h"
+#include "launcher/options/defaults.h"
 #include "launcher/options/run_options.h"
 
 namespace muster::launcher {

@@ -274,7 +274,7 @@ constexpr Flag kFlags[] = {
     {.name = "rdzv-conf",
      .value = "KEY=VALUE,...",
      .group = FlagGroup::kCluster,
-     .help = "Fine tuning; times are in seconds:",
+     .help = "Fine tuning; times are in seconds.",
      .more_help = RdzvConfHelp,
      .on_hosts = OnHosts::kNotSent,
      .read = [](Text t, RunOptions& o) -> absl::Status {

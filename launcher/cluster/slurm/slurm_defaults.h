@@ -5,8 +5,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "launcher/options/defaults.h"
 #include "launcher/options/command_line.h"
+#include "launcher/options/defaults.h"
 
 namespace muster::launcher {
 
