@@ -19,13 +19,10 @@ constexpr char kHead[] = R"(# Command line
 
 ```
 launch [FLAGS] PROGRAM [ARGUMENTS]
-launch status|watch|cancel|drain [FLAGS]
-launch doctor [--nodes] [FLAGS]
-launch inspect DUMPS...
-launch bench [FLAGS] OPERATION [OPTIONS]
-launch config [FILE] [--force] | show FILE [--json]
-launch completion bash|zsh|fish
-agent  [FLAGS] PROGRAM [ARGUMENTS]
+)";
+
+constexpr char kIntroduction[] =
+    R"(agent  [FLAGS] PROGRAM [ARGUMENTS]
 ```
 
 `launch` runs PROGRAM's workers on this node and connects to the other nodes; on one
@@ -341,8 +338,13 @@ void AppendFlags(const std::vector<Flag>& flags, std::string& text) {
 }  // namespace
 
 std::string CliReference() {
-  std::string text = absl::StrCat(
-      kHead, WithoutVariable(FlagsOf(FlagUser::kLaunchOnly)), kReading);
+  std::string text = kHead;
+  for (const Subcommand& subcommand : Subcommands()) {
+    if (subcommand.usage == nullptr) continue;
+    absl::StrAppend(&text, "launch ", subcommand.usage, "\n");
+  }
+  absl::StrAppend(&text, kIntroduction,
+                  WithoutVariable(FlagsOf(FlagUser::kLaunchOnly)), kReading);
   absl::StrAppend(&text, "## Examples\n\n");
   for (const auto& [command, meaning] : Examples()) {
     absl::StrAppend(&text, meaning, "\n\n```\n", command, "\n```\n\n");

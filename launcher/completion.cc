@@ -34,6 +34,20 @@ std::string SubcommandWords() {
   return words;
 }
 
+// "status|watch|cancel|drain" of the subcommands with `flags`; with kNone, of
+// those that have any flags.
+std::string NamesWith(SubcommandFlags flags, const char* separator) {
+  std::string names;
+  for (const Subcommand& subcommand : Subcommands()) {
+    const bool wanted = flags == SubcommandFlags::kNone
+                            ? subcommand.flags != SubcommandFlags::kNone
+                            : subcommand.flags == flags;
+    if (!wanted) continue;
+    absl::StrAppend(&names, names.empty() ? "" : separator, subcommand.name);
+  }
+  return names;
+}
+
 std::string FirstSentence(const std::string& help) {
   const size_t end = help.find(". ");
   std::string sentence = help.substr(0, end);
@@ -66,20 +80,6 @@ _@name@() {
   local flags='@flags@'
   local values='@values@'
   COMPREPLY=()
-)";
-
-constexpr char kBashSubcommands[] = R"(  case ${COMP_WORDS[1]} in
-    status|watch|cancel|drain)
-      flags='@admin_flags@' values='@admin_values@' ;;
-    doctor)
-      flags='@doctor_flags@' values='@doctor_values@' ;;
-    completion)
-      COMPREPLY=($(compgen -W 'bash zsh fish' -- "$cur"))
-      return ;;
-    inspect|config)
-      COMPREPLY=($(compgen -f -- "$cur"))
-      return ;;
-  esac
 )";
 
 constexpr char kBashWords[] = R"(  # bash makes three words of --name=value.
@@ -123,15 +123,29 @@ std::string Replaced(std::string text, const std::string& mark,
   return text;
 }
 
+std::string BashCompletions(const std::string& completions) {
+  if (completions == "<file>") return "compgen -f";
+  if (completions == "<directory>") return "compgen -d";
+  return absl::StrCat("compgen -W '", completions, "'");
+}
+
 std::string BashSubcommands() {
-  std::string script = kBashSubcommands;
-  script = Replaced(script, "@admin_flags@", Words(AdminFlags(), Which::kAll));
-  script = Replaced(script, "@admin_values@",
-                    Words(AdminFlags(), Which::kWithValue));
-  script = Replaced(script, "@doctor_flags@",
-                    Words(DoctorAndRunFlags(), Which::kAll));
-  return Replaced(script, "@doctor_values@",
-                  Words(DoctorAndRunFlags(), Which::kWithValue));
+  std::string script = "  case ${COMP_WORDS[1]} in\n";
+  const auto append = [&](SubcommandFlags which,
+                          const std::vector<Flag>& flags) {
+    absl::StrAppend(&script, "    ", NamesWith(which, "|"), ")\n      flags='",
+                    Words(flags, Which::kAll), "' values='",
+                    Words(flags, Which::kWithValue), "' ;;\n");
+  };
+  append(SubcommandFlags::kAdmin, AdminFlags());
+  append(SubcommandFlags::kDoctor, DoctorAndRunFlags());
+  for (const Subcommand& subcommand : Subcommands()) {
+    if (subcommand.completions[0] == '\0') continue;
+    absl::StrAppend(&script, "    ", subcommand.name, ")\n      COMPREPLY=($(",
+                    BashCompletions(subcommand.completions),
+                    " -- \"$cur\"))\n      return ;;\n");
+  }
+  return script + "  esac\n";
 }
 
 std::string Bash(CompletedCommand command) {
@@ -141,19 +155,15 @@ std::string Bash(CompletedCommand command) {
   script = Replaced(script, "@flags@", Words(flags, Which::kAll));
   script = Replaced(script, "@values@", Words(flags, Which::kWithValue));
   if (is_launch) script += BashSubcommands();
-  script +=
-      Replaced(kBashWords, "@subcommand@",
-               is_launch ? "      status|watch|cancel|drain|bench|doctor)\n"
-                           "        ((i == 1)) || return ;;\n"
-                         : "");
+  script += Replaced(
+      kBashWords, "@subcommand@",
+      is_launch ? absl::StrCat("      ", NamesWith(SubcommandFlags::kNone, "|"),
+                               ")\n        ((i == 1)) || return ;;\n")
+                : std::string());
   for (const Flag& flag : is_launch ? DoctorAndRunFlags() : flags) {
     const std::string completions = flag.completions;
     if (completions.empty()) continue;
-    const std::string action =
-        completions == "<file>" ? "compgen -f"
-        : completions == "<directory>"
-            ? "compgen -d"
-            : absl::StrCat("compgen -W '", completions, "'");
+    const std::string action = BashCompletions(completions);
     absl::StrAppend(&script, "    --", flag.name);
     if (flag.letter != 0) {
       absl::StrAppend(&script, "|-", std::string(1, flag.letter));
@@ -198,18 +208,24 @@ void AppendZshSubcommands(std::string& script) {
   }
   absl::StrAppend(&script,
                   "    )\n    _describe subcommand subcommands\n    _files\n"
-                  "    return\n  fi\n  case $words[2] in\n"
-                  "    completion)\n      _values shell bash zsh fish\n"
-                  "      return ;;\n    inspect|config)\n      _files\n"
-                  "      return ;;\n    bench)\n      shift words\n"
-                  "      ((CURRENT--)) ;;\n    status|watch|cancel|drain)\n"
-                  "      shift words\n      ((CURRENT--))\n"
-                  "      _arguments \\\n");
+                  "    return\n  fi\n  case $words[2] in\n");
+  for (const Subcommand& subcommand : Subcommands()) {
+    const std::string completions = subcommand.completions;
+    if (completions.empty()) continue;
+    absl::StrAppend(&script, "    ", subcommand.name, ")\n      ",
+                    completions == "<file>"
+                        ? std::string("_files")
+                        : absl::StrCat("_values argument ", completions),
+                    "\n      return ;;\n");
+  }
+  constexpr char kShift[] = ")\n      shift words\n      ((CURRENT--))";
+  absl::StrAppend(&script, "    ", NamesWith(SubcommandFlags::kRun, "|"),
+                  kShift, " ;;\n    ", NamesWith(SubcommandFlags::kAdmin, "|"),
+                  kShift, "\n      _arguments \\\n");
   AppendZshFlags(AdminFlags(), script);
-  absl::StrAppend(&script,
-                  "    ':argument: '\n      return ;;\n    doctor)\n"
-                  "      shift words\n      ((CURRENT--))\n"
-                  "      _arguments \\\n");
+  absl::StrAppend(&script, "    ':argument: '\n      return ;;\n    ",
+                  NamesWith(SubcommandFlags::kDoctor, "|"), kShift,
+                  "\n      _arguments \\\n");
   AppendZshFlags(DoctorAndRunFlags(), script);
   absl::StrAppend(&script, "    && return\n      return ;;\n  esac\n");
 }
@@ -252,23 +268,33 @@ void AppendFishFlags(const std::vector<Flag>& flags,
 
 // Returns the condition under which the flags of a run are completed.
 std::string AppendFishSubcommands(std::string& script) {
-  const std::string in_admin =
-      "__fish_seen_subcommand_from status watch cancel drain";
+  const std::string in_admin = absl::StrCat(
+      "__fish_seen_subcommand_from ", NamesWith(SubcommandFlags::kAdmin, " "));
   for (const Subcommand& subcommand : Subcommands()) {
     absl::StrAppend(&script, "complete -c launch -n __fish_use_subcommand -a ",
                     subcommand.name, " -d '", Quoted(subcommand.summary, ""),
                     "'\n");
   }
-  absl::StrAppend(&script,
-                  "complete -c launch -n '__fish_seen_subcommand_from "
-                  "completion' -x -a 'bash zsh fish'\n");
+  for (const Subcommand& subcommand : Subcommands()) {
+    const std::string completions = subcommand.completions;
+    if (completions.empty()) continue;
+    absl::StrAppend(
+        &script, "complete -c launch -n '__fish_seen_subcommand_from ",
+        subcommand.name, "'",
+        completions == "<file>" ? std::string(" -F")
+                                : absl::StrCat(" -x -a '", completions, "'"),
+        "\n");
+  }
   AppendFishFlags(AdminFlags(), in_admin, script);
   const std::vector<Flag> run_flags = FlagsOf(FlagUser::kLaunchOnly);
   std::vector<Flag> doctors_own;
   for (const Flag& flag : DoctorFlags()) {
     if (FindFlag(run_flags, flag.name) == nullptr) doctors_own.push_back(flag);
   }
-  AppendFishFlags(doctors_own, "__fish_seen_subcommand_from doctor", script);
+  AppendFishFlags(doctors_own,
+                  absl::StrCat("__fish_seen_subcommand_from ",
+                               NamesWith(SubcommandFlags::kDoctor, " ")),
+                  script);
   return "not " + in_admin;
 }
 

@@ -13,13 +13,10 @@ constexpr char kHead[] =
 
 Usage:
   launch [FLAGS] PROGRAM [ARGUMENTS]
-  launch status|watch|cancel|drain [FLAGS]   look at or steer a running job
-  launch doctor [--nodes] [FLAGS]            find what keeps nodes from training
-  launch inspect DUMPS...                    find who holds up a job's workers
-  launch bench [FLAGS] OPERATION [OPTIONS]   measure a collective
-  launch config [FILE] | show FILE           write or explain a --config file
-  launch completion bash|zsh|fish            print a completion script
+)";
 
+constexpr char kIntroduction[] =
+    R"(
 PROGRAM runs once for each worker. A *.py file (or a module, with -m) runs
 under Python, $PYTHON_EXEC or python3; anything else is executed. Everything
 after PROGRAM belongs to it. Flags are torchrun's, with dashes or underscores;
@@ -77,6 +74,12 @@ std::vector<std::pair<std::string, std::string>> ExitCodes() {
 
 std::string LaunchHelp() {
   std::string text = kHead;
+  for (const Subcommand& subcommand : Subcommands()) {
+    if (subcommand.usage == nullptr) continue;
+    absl::StrAppend(&text, "  launch ", Padded(subcommand.usage, 36),
+                    subcommand.purpose, "\n");
+  }
+  absl::StrAppend(&text, kIntroduction);
   absl::StrAppend(&text, FlagHelp(FlagsOf(FlagUser::kLaunchOnly)));
   absl::StrAppend(&text, "\nSub-commands (see launch status --help):\n");
   for (const Subcommand& subcommand : Subcommands()) {
@@ -107,7 +110,7 @@ std::string LaunchHelp() {
 std::string AdminHelp() {
   std::string text = "Usage:\n";
   for (const Subcommand& subcommand : Subcommands()) {
-    if (subcommand.kind != SubcommandKind::kAdmin) continue;
+    if (subcommand.flags != SubcommandFlags::kAdmin) continue;
     absl::StrAppend(&text, "  ", "launch ", subcommand.name, " [FLAGS] ",
                     subcommand.arguments, "\n",
                     Filled(subcommand.summary, 6, 80));

@@ -3,9 +3,12 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/environment_value.h"
 #include "launcher/admin_command.h"
 #include "launcher/admin_request.h"
@@ -61,36 +64,56 @@ int CompletionCommand(const std::vector<std::string>& args,
 
 int LaunchFor(const CalledAs& called, const std::vector<std::string>& args);
 
+using Environment = std::map<std::string, std::string>;
+
+// Runs a subcommand; returns the exit code. `args` follow the subcommand's
+// name.
+using SubcommandFunction = int (*)(const std::vector<std::string>& args,
+                                   const Environment& environment,
+                                   const Voice& voice);
+
+// The subcommands that do not ask a coordinator.
+constexpr std::pair<std::string_view, SubcommandFunction> kFunctions[] = {
+    {"inspect", [](const std::vector<std::string>& args, const Environment&,
+                   const Voice& voice) { return InspectCommand(args, voice); }},
+    {"doctor",
+     [](const std::vector<std::string>& args, const Environment& environment,
+        const Voice& voice) {
+       return DoctorCommand(
+           args, environment,
+           [](const std::vector<std::string>& own) {
+             return LaunchFor({.args = own, .name = "launch"}, own);
+           },
+           voice);
+     }},
+    {"bench", BenchCommand},
+    {"config",
+     [](const std::vector<std::string>& args, const Environment& environment,
+        const Voice& voice) {
+       return ConfigCommand(args, FlagsOf(FlagUser::kLaunchOnly), environment,
+                            voice);
+     }},
+    {"completion",
+     [](const std::vector<std::string>& args, const Environment&,
+        const Voice& voice) { return CompletionCommand(args, voice); }},
+};
+
 // `args`: with the subcommand's name.
 int RunSubcommand(const Subcommand& subcommand,
                   const std::vector<std::string>& args,
-                  const std::map<std::string, std::string>& environment,
-                  const Voice& voice) {
-  const std::vector<std::string> rest(args.begin() + 1, args.end());
-  switch (subcommand.kind) {
-    case SubcommandKind::kAdmin: {
-      const absl::StatusOr<AdminRequest> request =
-          ParseAdminRequest(args, environment);
-      return request.ok() ? AdminCommand(*request, voice)
-                          : voice.Refuse(request.status(), subcommand.name);
-    }
-    case SubcommandKind::kInspect:
-      return InspectCommand(rest, voice);
-    case SubcommandKind::kDoctor:
-      return DoctorCommand(
-          rest, environment,
-          [](const std::vector<std::string>& own) {
-            return LaunchFor({.args = own, .name = "launch"}, own);
-          },
-          voice);
-    case SubcommandKind::kBench:
-      return BenchCommand(rest, environment, voice);
-    case SubcommandKind::kConfig:
-      return ConfigCommand(rest, FlagsOf(FlagUser::kLaunchOnly), environment,
-                           voice);
-    case SubcommandKind::kCompletion:
-      return CompletionCommand(rest, voice);
+                  const Environment& environment, const Voice& voice) {
+  if (subcommand.flags == SubcommandFlags::kAdmin) {
+    const absl::StatusOr<AdminRequest> request =
+        ParseAdminRequest(args, environment);
+    return request.ok() ? AdminCommand(*request, voice)
+                        : voice.Refuse(request.status(), subcommand.name);
   }
+  for (const auto& [name, function] : kFunctions) {
+    if (name == subcommand.name) {
+      return function({args.begin() + 1, args.end()}, environment, voice);
+    }
+  }
+  MUSTER_CHECK(false) << subcommand.name << " has no function";
   return 1;
 }
 
@@ -100,7 +123,7 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
   TakeStarterPipes(starter);
   const std::string name = TakeCalledName(called.name);
   const std::string result_path = TakeResultPath();
-  const std::map<std::string, std::string> environment = ReadEnvironment();
+  const Environment environment = ReadEnvironment();
   const Voice voice(name.c_str(), Talk::kAll);
   const Subcommand* const subcommand =
       args.empty() ? nullptr : FindSubcommand(args[0]);

@@ -8,23 +8,28 @@
 
 namespace muster::launcher {
 
-// Which part of the launcher performs a subcommand.
-enum class SubcommandKind {
-  kAdmin,  // asks a coordinator; takes AdminFlags
-  kInspect,
-  kDoctor,
-  kBench,
-  kConfig,
-  kCompletion,
+// The flags that shells complete after a subcommand.
+enum class SubcommandFlags {
+  kNone,
+  kAdmin,   // AdminFlags; the subcommand asks a coordinator
+  kRun,     // the flags of a run
+  kDoctor,  // the flags of `launch doctor` and of a run
 };
 
-// A first argument that makes `launch` do something else than run a job. A
+// A first argument that makes `launch` do something else than run a job: help,
+// docs/CLI.md and completion come from its row; main.cc calls its function. A
 // program of that name is run as ./status, or after a flag or "--".
 struct Subcommand {
   const char* name;
-  const char* arguments;  // as usage shows them
+  const char* arguments;  // in usage lines
   const char* summary;    // one sentence
-  SubcommandKind kind;
+  // The line at the head of the help text, which one row may have for several
+  // subcommands; null: none.
+  const char* usage = nullptr;
+  const char* purpose = nullptr;  // the rest of that line
+  SubcommandFlags flags = SubcommandFlags::kNone;
+  // Arguments that shells complete: as Flag::completions.
+  const char* completions = "";
 };
 
 // In the order of the help text.
