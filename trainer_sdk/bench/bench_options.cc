@@ -284,8 +284,8 @@ Options, as nccl-tests has them:
   -o, --op OP              sum, avg, min, max, prod or all (default: sum).
   -r, --root RANK          Root of broadcast, reduce, gather and scatter (0).
   -c, --check 0|1          Compare every element once for each size (1).
-  --transport NAME         auto, local, shm, tcp, gloo, hierarchical,
-                           hierarchical-gloo or nccl (default: auto).
+  --transport NAME         A transport of docs/SDK.md, such as shm, tcp, gloo
+                           or nccl (default: auto).
   --memory transport|plain Where the buffers lie (default: transport).
 
 Sizes are bytes of the longer buffer, with K, M or G. algbw is size / time;

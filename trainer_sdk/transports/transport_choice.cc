@@ -3,48 +3,19 @@
 #include "absl/strings/str_cat.h"
 
 namespace muster {
-namespace {
-
-constexpr TransportChoice kAll[] = {
-    TransportChoice::kAutomatic,
-    TransportChoice::kLocal,
-    TransportChoice::kSharedMemory,
-    TransportChoice::kTcp,
-    TransportChoice::kGloo,
-    TransportChoice::kHierarchical,
-    TransportChoice::kHierarchicalGloo,
-    TransportChoice::kNccl,
-};
-
-}  // namespace
 
 const char* Name(TransportChoice choice) {
-  switch (choice) {
-    case TransportChoice::kAutomatic:
-      return "auto";
-    case TransportChoice::kLocal:
-      return "local";
-    case TransportChoice::kSharedMemory:
-      return "shm";
-    case TransportChoice::kTcp:
-      return "tcp";
-    case TransportChoice::kGloo:
-      return "gloo";
-    case TransportChoice::kHierarchical:
-      return "hierarchical";
-    case TransportChoice::kHierarchicalGloo:
-      return "hierarchical-gloo";
-    case TransportChoice::kNccl:
-      return "nccl";
+  for (const auto& [known, name] : kTransportNames) {
+    if (known == choice) return name;
   }
   return "?";
 }
 
 absl::StatusOr<TransportChoice> ParseTransportChoice(const std::string& name) {
   std::string names;
-  for (const TransportChoice choice : kAll) {
-    if (name == Name(choice)) return choice;
-    absl::StrAppend(&names, names.empty() ? "" : ", ", Name(choice));
+  for (const auto& [choice, known] : kTransportNames) {
+    if (name == known) return choice;
+    absl::StrAppend(&names, names.empty() ? "" : ", ", known);
   }
   return absl::InvalidArgumentError(
       absl::StrCat("unknown transport '", name, "'; write one of ", names));

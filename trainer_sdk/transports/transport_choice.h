@@ -2,6 +2,7 @@
 #define MUSTER_TRAINER_SDK_TRANSPORTS_TRANSPORT_CHOICE_H_
 
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 
@@ -21,8 +22,19 @@ enum class TransportChoice {
   kNccl,
 };
 
-// Convert to and from "auto", "local", "shm", "tcp", "gloo", "hierarchical",
-// "hierarchical-gloo" and "nccl". InvalidArgument lists them.
+// Every choice with its name, in the order of messages.
+inline constexpr std::pair<TransportChoice, const char*> kTransportNames[] = {
+    {TransportChoice::kAutomatic, "auto"},
+    {TransportChoice::kLocal, "local"},
+    {TransportChoice::kSharedMemory, "shm"},
+    {TransportChoice::kTcp, "tcp"},
+    {TransportChoice::kGloo, "gloo"},
+    {TransportChoice::kHierarchical, "hierarchical"},
+    {TransportChoice::kHierarchicalGloo, "hierarchical-gloo"},
+    {TransportChoice::kNccl, "nccl"},
+};
+
+// Convert to and from these names. InvalidArgument lists them.
 const char* Name(TransportChoice choice);
 absl::StatusOr<TransportChoice> ParseTransportChoice(const std::string& name);
 
