@@ -9,9 +9,8 @@
 #include "base/file_size_signal.h"
 #include "base/resource_room.h"
 #include "base/standard_descriptors.h"
+#include "launcher/options/machine.h"
 #include "launcher/options/program_check.h"
-#include "launcher/options/read_machine.h"
-#include "launcher/options/room_need.h"
 #include "rendezvous/token/token.h"
 
 namespace muster::launcher {

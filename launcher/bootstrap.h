@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "agent/guardian/guardian.h"
-#include "launcher/options/machine_facts.h"
+#include "launcher/options/machine.h"
 #include "launcher/options/run_options.h"
 #include "launcher/voice.h"
 

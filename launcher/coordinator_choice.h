@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "launcher/options/agent_plan.h"
-#include "launcher/options/machine_facts.h"
+#include "launcher/options/machine.h"
 #include "launcher/options/run_options.h"
 #include "rendezvous/endpoint/endpoint.h"
 

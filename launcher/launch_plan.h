@@ -4,7 +4,7 @@
 #include "absl/status/statusor.h"
 #include "agent/agent_options.h"
 #include "launcher/coordinator_choice.h"
-#include "launcher/options/machine_facts.h"
+#include "launcher/options/machine.h"
 #include "launcher/options/run_options.h"
 
 namespace muster::launcher {

@@ -3,7 +3,7 @@
 
 #include "absl/status/statusor.h"
 #include "launcher/launch_plan.h"
-#include "launcher/options/machine_facts.h"
+#include "launcher/options/machine.h"
 #include "launcher/options/run_options.h"
 #include "launcher/voice.h"
 

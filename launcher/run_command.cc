@@ -14,7 +14,7 @@
 #include "launcher/host_coordinator.h"
 #include "launcher/meeting.h"
 #include "launcher/options/agent_plan.h"
-#include "launcher/options/read_machine.h"
+#include "launcher/options/machine.h"
 #include "launcher/ssh/agent_process.h"
 #include "launcher/ssh/ssh_front.h"
 #include "launcher/voice.h"

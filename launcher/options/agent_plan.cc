@@ -1,5 +1,10 @@
 #include "launcher/options/agent_plan.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,11 +14,11 @@
 #include "agent/preemption/requeue_command.h"
 #include "agent/workers/worker_command.h"
 #include "base/environment_value.h"
-#include "launcher/options/core_remark.h"
-#include "launcher/options/job_command.h"
-#include "launcher/options/node_binding.h"
-#include "launcher/options/node_identity.h"
+#include "base/word_split.h"
+#include "launcher/options/option_values.h"
+#include "launcher/options/remarks.h"
 #include "launcher/options/worker_slots.h"
+#include "rendezvous/protocol/job_spec.h"
 
 namespace muster::launcher {
 namespace {
@@ -92,6 +97,98 @@ absl::Status CheckInputRank(const RunOptions& options,
       slots.count == 1
           ? " worker; name rank 0"
           : absl::StrCat(" workers; name a rank from 0 to ", slots.count - 1)));
+}
+
+constexpr int kMaxNodes = 1'000'000;
+
+std::optional<int> NumberIn(const std::map<std::string, std::string>& from,
+                            const std::string& name) {
+  const auto found = from.find(name);
+  if (found == from.end()) return std::nullopt;
+  const absl::StatusOr<int64_t> number =
+      ReadNumber(found->second, 0, kMaxNodes);
+  if (!number.ok()) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
+std::optional<int> OutsideIndex(const RunOptions& options,
+                                const MachineFacts& facts) {
+  if (options.spec.max_nodes == 1) return std::nullopt;
+  const auto& environment = facts.environment;
+  if (const auto pod = NumberIn(environment, "JOB_COMPLETION_INDEX")) {
+    return pod;
+  }
+  const auto tasks = NumberIn(environment, "SLURM_STEP_NUM_TASKS");
+  if (tasks && *tasks >= options.spec.min_nodes &&
+      *tasks <= options.spec.max_nodes) {
+    return NumberIn(environment, "SLURM_PROCID");
+  }
+  return std::nullopt;
+}
+
+// Room for "... (1048576 bytes, hash 0123456789abcdef)".
+constexpr size_t kRemarkBytes = 64;
+
+// FNV-1a, of 64 bits: the same on every node and in every version.
+uint64_t HashOf(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  return hash;
+}
+
+bool IsPlain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         (c >= '0' && c <= '9') ||
+         std::string_view("@%_+=:,./-").find(c) != std::string_view::npos;
+}
+
+std::string Quoted(const std::string& word) {
+  const bool is_plain =
+      !word.empty() && std::all_of(word.begin(), word.end(), IsPlain);
+  return is_plain ? word : ShellWord(word);
+}
+
+// A backslash is doubled in words that need it, so that two different commands
+// never have one text.
+std::string WithoutControls(const std::string& text) {
+  std::string visible;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      absl::StrAppend(&visible, "\\x", absl::Hex(byte, absl::kZeroPad2));
+    } else if (c == '\\') {
+      visible += "\\\\";
+    } else {
+      visible += c;
+    }
+  }
+  return visible;
+}
+
+const char* InterpreterFlag(Interpreter interpreter) {
+  switch (interpreter) {
+    case Interpreter::kByName:
+      return "";
+    case Interpreter::kPython:
+      return " --python";
+    case Interpreter::kModule:
+      return " --module";
+    case Interpreter::kNoPython:
+      return " --no-python";
+    case Interpreter::kRunPath:
+      return " --run-path";
+  }
+  return "";
+}
+
+// At most so many bytes, without half a character of UTF-8 at the end.
+std::string_view Beginning(std::string_view text, size_t most) {
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) {
+    --most;
+  }
+  return text.substr(0, most);
 }
 
 }  // namespace
@@ -191,6 +288,48 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
   agent.store_port = meeting.store_port;
   agent.store_port_flag = meeting.store_port_flag;
   return agent;
+}
+
+rendezvous::NodeIdentity PlanNodeIdentity(const RunOptions& options,
+                                          const MachineFacts& facts) {
+  rendezvous::NodeIdentity node;
+  node.incarnation = facts.incarnation;
+  node.host = facts.host_name;
+  node.address = options.local_addr;
+  node.pid = facts.pid;
+  node.node_rank = options.node_rank;
+  node.index = OutsideIndex(options, facts);
+  node.topology = options.topology;
+  node.role = options.role;
+  if (!options.node_id.empty()) {
+    node.node_id = options.node_id;
+  } else if (node.node_rank) {
+    node.node_id = absl::StrCat("rank-", *node.node_rank);
+  } else if (node.index) {
+    node.node_id = absl::StrCat("index-", *node.index);
+  } else {
+    node.node_id =
+        absl::StrCat(facts.host_name, "-",
+                     absl::Hex(facts.incarnation & 0xffffff, absl::kZeroPad6));
+  }
+  return node;
+}
+
+std::string JobCommand(const RunOptions& options) {
+  std::string command =
+      absl::StrCat("--nproc-per-node=",
+                   options.workers_asked.empty() ? options.workers_per_node
+                                                 : options.workers_asked,
+                   InterpreterFlag(options.interpreter));
+  for (const std::string& word : options.program) {
+    absl::StrAppend(&command, " ", WithoutControls(Quoted(word)));
+  }
+  if (command.size() <= rendezvous::kMaxCommandBytes) return command;
+  return absl::StrCat(
+      std::string(
+          Beginning(command, rendezvous::kMaxCommandBytes - kRemarkBytes)),
+      "... (", command.size(), " bytes, hash ",
+      absl::Hex(HashOf(command), absl::kZeroPad16), ")");
 }
 
 }  // namespace muster::launcher

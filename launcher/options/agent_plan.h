@@ -5,9 +5,10 @@
 
 #include "absl/status/statusor.h"
 #include "agent/agent_options.h"
-#include "launcher/options/machine_facts.h"
+#include "launcher/options/machine.h"
 #include "launcher/options/run_options.h"
 #include "rendezvous/endpoint/endpoint.h"
+#include "rendezvous/protocol/report.h"
 
 namespace muster::launcher {
 
@@ -36,6 +37,21 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
 // The tag of a run that begins here: Place::run_tag where this machine hosts
 // the coordinator.
 std::string NewRunTag(const MachineFacts& facts);
+
+// Who this node is. Its id is --node-id, else "rank-N" of --node-rank, else
+// "index-N" of the number that Kubernetes (JOB_COMPLETION_INDEX) or Slurm
+// (SLURM_PROCID) gave it, else made of host name and incarnation. Slurm's
+// number is taken only in a step that has a task for each node, since two
+// agents in one task would have the same. Pure.
+rendezvous::NodeIdentity PlanNodeIdentity(const RunOptions& options,
+                                          const MachineFacts& facts);
+
+// JobSpec::command: what was asked for, as words of a shell, without line
+// breaks or other control characters. Equal texts mean equal commands: of one
+// that is longer than kMaxCommandBytes the beginning, the length and a hash of
+// the whole are given. The number of workers is the text of --nproc-per-node
+// ("gpu"), so that nodes with different hardware agree. Pure.
+std::string JobCommand(const RunOptions& options);
 
 }  // namespace muster::launcher
 

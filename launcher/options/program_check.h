@@ -2,7 +2,8 @@
 #define MUSTER_LAUNCHER_OPTIONS_PROGRAM_CHECK_H_
 
 #include "absl/status/status.h"
-#include "launcher/options/machine_facts.h"
+#include "base/resource_room.h"
+#include "launcher/options/machine.h"
 #include "launcher/options/run_options.h"
 
 namespace muster::launcher {
@@ -13,6 +14,12 @@ namespace muster::launcher {
 // script, or no Python (exit 2). Looks at the file system; whether a module is
 // there only Python knows.
 absl::Status CheckProgram(const RunOptions& options, const MachineFacts& facts);
+
+// What an agent with these options needs beyond what a process has when it
+// begins: the threads of gRPC, of the store and of logs, the guardian and the
+// workers (a limit counts processes and threads alike), and their descriptors.
+// With room for a coordinator in the same process. Pure.
+ResourceNeed RoomNeededFor(const RunOptions& options);
 
 }  // namespace muster::launcher
 

@@ -1,6 +1,7 @@
 #include "launcher/options/worker_slots.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -90,6 +91,12 @@ absl::Status GiveVirtualGpus(const MachineFacts& facts, WorkerSlots& slots) {
   return absl::OkStatus();
 }
 
+std::string AddressOf(const std::string& gpu, const MachineFacts& facts) {
+  const auto found = std::find(facts.gpus.begin(), facts.gpus.end(), gpu);
+  if (found == facts.gpus.end()) return "";
+  return facts.gpu_addresses[static_cast<size_t>(found - facts.gpus.begin())];
+}
+
 }  // namespace
 
 bool NeedsGpus(const RunOptions& options) {
@@ -143,6 +150,23 @@ absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
   slots.gpus_needed = slots.count;
   slots.gpu_of_local_rank.assign(gpus.begin(), gpus.begin() + slots.count);
   return slots;
+}
+
+absl::StatusOr<agent::BindingPlan> PlanNodeBinding(const RunOptions& options,
+                                                   const MachineFacts& facts,
+                                                   const WorkerSlots& slots) {
+  agent::BindingRequest request;
+  request.mode = options.binding;
+  request.workers = slots.count;
+  request.allowed = facts.allowed_cpus;
+  if (options.gpus.empty()) {
+    request.gpus = facts.gpu_addresses;
+  } else {
+    for (const std::string& gpu : slots.gpu_of_local_rank) {
+      request.gpus.push_back(AddressOf(gpu, facts));
+    }
+  }
+  return agent::PlanBinding(request, facts.layout);
 }
 
 }  // namespace muster::launcher

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "launcher/options/machine_facts.h"
+#include "agent/binding/binding_plan.h"
+#include "launcher/options/machine.h"
 #include "launcher/options/run_options.h"
 
 namespace muster::launcher {
@@ -29,6 +30,13 @@ bool NeedsGpus(const RunOptions& options);
 // there is not. Pure.
 absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
                                             const MachineFacts& facts);
+
+// What the workers of this node are bound to, --numa-binding being given. The
+// GPUs that matter are those of --gpus, else all that are visible, as CUDA
+// numbers them. InvalidArgument: see binding_plan.h. Pure.
+absl::StatusOr<agent::BindingPlan> PlanNodeBinding(const RunOptions& options,
+                                                   const MachineFacts& facts,
+                                                   const WorkerSlots& slots);
 
 }  // namespace muster::launcher
 

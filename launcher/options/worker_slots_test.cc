@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agent/binding/layouts.h"
+#include "launcher/options/agent_plan.h"
+
 namespace muster::launcher {
 namespace {
 
@@ -61,6 +64,102 @@ TEST_F(VirtualLocalRank, RealOnesShareTheNodesVariable) {
   options_.local_ranks = LocalRanks::kReal;
   facts_.environment["CUDA_VISIBLE_DEVICES"] = "3,5";
   EXPECT_THAT(Gpus("2"), IsEmpty());
+}
+
+const Meeting kHere = {.endpoint = {"here", 1}, .run_id = "none"};
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Two NUMA nodes of two cores; GPUs 0 and 1 are at the first, 2 at the second.
+MachineFacts Facts() {
+  MachineFacts facts;
+  facts.layout = agent::Synthetic("pack:2 [numa] core:2 pu:1");
+  facts.gpu_addresses = agent::AddGpus({0, 0, 1}, &facts.layout);
+  facts.gpus = {"0", "1", "2"};
+  facts.allowed_cpus = {0, 1, 2, 3};
+  facts.cores = 4;
+  return facts;
+}
+
+RunOptions Options(agent::Binding mode, const std::string& workers) {
+  RunOptions options;
+  options.binding = mode;
+  options.workers_per_node = workers;
+  options.program = {"./a"};
+  options.interpreter = Interpreter::kNoPython;
+  return options;
+}
+
+std::vector<std::vector<int>> Bound(const RunOptions& options,
+                                    const MachineFacts& facts) {
+  std::vector<std::vector<int>> cpus;
+  const auto plan = PlanAgent(options, facts, kHere);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  if (!plan.ok()) return cpus;
+  for (const agent::WorkerBinding& worker : plan->environment.bindings) {
+    cpus.push_back(worker.cpus);
+  }
+  return cpus;
+}
+
+TEST(NodeBinding, WorkersAreNearTheGpusThatCudaNumbersForThem) {
+  EXPECT_THAT(Bound(Options(agent::Binding::kExclusive, "gpu"), Facts()),
+              ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2, 3)));
+}
+
+TEST(NodeBinding, ChosenGpusAreTheOnlyOnesThatMatter) {
+  RunOptions options = Options(agent::Binding::kExclusive, "2");
+  options.gpus = {"2", "1"};
+  EXPECT_THAT(Bound(options, Facts()),
+              ElementsAre(ElementsAre(2, 3), ElementsAre(0, 1)));
+}
+
+TEST(NodeBinding, AChosenGpuThatIsNotAmongTheVisibleIsNowhereInParticular) {
+  RunOptions options = Options(agent::Binding::kNode, "1");
+  options.gpus = {"GPU-1234"};
+  MachineFacts facts = Facts();
+  facts.allowed_cpus = {2, 3};
+  EXPECT_THAT(Bound(options, facts), ElementsAre(ElementsAre(2, 3)));
+}
+
+TEST(NodeBinding, TheNodeSaysWhatItsWorkersAreBoundTo) {
+  const auto plan =
+      PlanAgent(Options(agent::Binding::kNode, "gpu"), Facts(), kHere);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->node.binding, "node: 0-1 x2 | 2-3");
+  EXPECT_THAT(plan->remarks,
+              ElementsAre("workers are bound to CPUs: node: 0-1 x2 | 2-3 (by "
+                          "the GPUs' NUMA nodes)"));
+}
+
+TEST(NodeBinding, TheNodeSaysWhichCardsAreNearItsGpus) {
+  MachineFacts facts = Facts();
+  facts.layout.devices[2].bridges = {"host 1", "00:01.0"};
+  facts.layout.nics = {
+      {"mlx5_0", agent::NicKind::kInfiniBand, facts.layout.devices[2]}};
+  const auto plan =
+      PlanAgent(Options(agent::Binding::kNode, "gpu"), facts, kHere);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->node.binding, "node: 0-1 x2 | 2-3@mlx5_0");
+}
+
+TEST(NodeBinding, NobodyIsBoundUnasked) {
+  const auto plan =
+      PlanAgent(Options(agent::Binding::kNone, "gpu"), Facts(), kHere);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->environment.bindings, IsEmpty());
+  EXPECT_THAT(plan->node.binding, IsEmpty());
+  EXPECT_THAT(plan->remarks, IsEmpty());
+}
+
+TEST(NodeBinding, WhatCannotBeBoundIsRefused) {
+  EXPECT_THAT(std::string(PlanAgent(Options(agent::Binding::kExclusive, "5"),
+                                    Facts(), kHere)
+                              .status()
+                              .message()),
+              HasSubstr("3 workers, so that not everyone can have its own"));
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/environment_value.h"
 #include "base/own_program.h"
+#include "launcher/options/machine.h"
 #include "launcher/options/option_values.h"
-#include "launcher/options/read_machine.h"
 
 namespace muster::launcher {
 namespace {

@@ -1,4 +1,4 @@
-#include "launcher/options/read_machine.h"
+#include "launcher/options/machine.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,21 @@
-#ifndef MUSTER_LAUNCHER_OPTIONS_MPI_REMARK_H_
-#define MUSTER_LAUNCHER_OPTIONS_MPI_REMARK_H_
+#ifndef MUSTER_LAUNCHER_OPTIONS_REMARKS_H_
+#define MUSTER_LAUNCHER_OPTIONS_REMARKS_H_
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "launcher/options/machine.h"
+#include "launcher/options/worker_slots.h"
+
 namespace muster::launcher {
+
+// A sentence for a person about a node that has too few cores for its workers,
+// with what to ask the cluster for: Slurm gives a task one core unless it is
+// asked for more. Empty where there are enough: as many as workers where these
+// use GPUs, a fourth of them elsewhere, where a small test shares its machine.
+// Pure.
+std::string CoreRemark(const WorkerSlots& slots, const MachineFacts& facts);
 
 // Whether a Python script has an import statement of mpi4py. Pure.
 bool ImportsMpi4py(std::string_view script);
@@ -22,4 +32,4 @@ std::string MpiRemark(const std::vector<std::string>& command);
 
 }  // namespace muster::launcher
 
-#endif  // MUSTER_LAUNCHER_OPTIONS_MPI_REMARK_H_
+#endif  // MUSTER_LAUNCHER_OPTIONS_REMARKS_H_
