@@ -20,7 +20,7 @@
 #include "launcher/report/text_layout.h"
 #include "launcher/slurm/slurm_steps.h"
 #include "rendezvous/client/admin_client.h"
-#include "rendezvous/events/decision_json.h"
+#include "rendezvous/events/event_log.h"
 #include "rendezvous/token/token.h"
 
 namespace muster::launcher {

@@ -8,7 +8,7 @@
 
 #include "launcher/report/progress_text.h"
 #include "launcher/report/text_layout.h"
-#include "rendezvous/events/time_text.h"
+#include "rendezvous/events/event_log.h"
 #include "rendezvous/protocol/signal_names.h"
 
 namespace muster::launcher {

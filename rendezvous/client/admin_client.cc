@@ -10,11 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/net/resolve.h"
 #include "proto/admin.grpc.pb.h"
-#include "rendezvous/client/call_error.h"
-#include "rendezvous/grpc/call_headers.h"
-#include "rendezvous/grpc/grpc_status.h"
+#include "rendezvous/client/channel.h"
+#include "rendezvous/grpc/grpc_setup.h"
 #include "rendezvous/protocol/report.h"
-#include "rendezvous/wire/bounds.h"
+#include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/status_wire.h"
 
 namespace muster::rendezvous {

@@ -14,8 +14,8 @@
 #include "rendezvous/client/in_process_link.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
+#include "rendezvous/testing/loopback.h"
 #include "rendezvous/testing/scripted_node.h"
-#include "rendezvous/testing/tcp_stranger.h"
 #include "rendezvous/version.h"
 
 namespace muster::rendezvous {

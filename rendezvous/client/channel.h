@@ -2,8 +2,11 @@
 #define MUSTER_RENDEZVOUS_CLIENT_CHANNEL_H_
 
 #include <memory>
+#include <string>
 
+#include "absl/status/status.h"
 #include "base/net/socket_address.h"
+#include "base/time.h"
 
 namespace grpc {
 class Channel;
@@ -11,6 +14,45 @@ class ChannelCredentials;
 }  // namespace grpc
 
 namespace muster::rendezvous {
+
+// Explains a call's gRPC status (code and message) in a sentence: what was
+// tried, what happened, and what to do. `endpoint`: the coordinator as the user
+// named it.
+//
+// Unavailable: the coordinator cannot be reached, or was lost.
+// ResourceExhausted: it is at its limit. For these two, a retry may help.
+// Unauthenticated: the job token is missing or wrong. FailedPrecondition: the
+// peer is no Muster coordinator, or one that does not understand this program.
+// Other codes (NotFound, InvalidArgument…) are the coordinator's own and are
+// returned unchanged.
+absl::Status ExplainCallError(const absl::Status& status,
+                              const std::string& endpoint);
+
+// The delays between attempts to reach the coordinator. Pure.
+//
+// During the first ten seconds: 5 ms, doubling to 100 ms, since a job's nodes
+// start at about the same time as the coordinator that one of them hosts.
+// Later: 50 ms, doubling to 1 s, since the coordinator is down and thousands of
+// nodes may be retrying. A stream that broke after a long time is opened again
+// at once.
+class RetryPace {
+ public:
+  explicit RetryPace(Instant start) : start_(start) {}
+
+  // The delay after an attempt that brought no stream.
+  Duration AfterFailure(Instant now);
+  // The delay after a stream that was up for `lasted`. A short one counts as a
+  // failure, so that a coordinator that breaks every stream is not flooded with
+  // attempts.
+  Duration AfterStream(Instant now, Duration lasted);
+
+ private:
+  Duration Doubled(Duration first, Duration most);
+
+  const Instant start_;
+  bool reached_ = false;
+  Duration last_ = Duration::zero();
+};
 
 // Credentials without encryption; only the job token protects the calls.
 std::shared_ptr<grpc::ChannelCredentials> InsecureClient();

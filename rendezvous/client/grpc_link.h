@@ -4,11 +4,59 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "rendezvous/client/channel.h"
 #include "rendezvous/client/coordinator_link.h"
 #include "rendezvous/endpoint/endpoint.h"
+#include "rendezvous/protocol/directive.h"
+#include "rendezvous/protocol/report.h"
+
+namespace grpc {
+class Channel;
+}  // namespace grpc
 
 namespace muster::rendezvous {
+
+// One stream to the coordinator, from the call to its end; it is not made
+// again. Thread-safe.
+class AgentStream {
+ public:
+  // Callbacks, called from gRPC's threads, one at a time. They must neither
+  // call Close nor destroy the stream.
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void OnUp() = 0;
+    virtual void OnDirective(Directive directive) = 0;
+    // The last callback; the stream may be destroyed from now on, by another
+    // thread. `status` is gRPC's status, or InvalidArgument with "directive" in
+    // its message if a directive from the coordinator was outside of its
+    // bounds.
+    virtual void OnEnded(absl::Status status) = 0;
+  };
+
+  // `token`: empty: none. `listener` must outlive the stream.
+  AgentStream(const std::shared_ptr<grpc::Channel>& channel,
+              const std::string& token, Listener* listener);
+  // Must not be called before OnEnded.
+  ~AgentStream();
+
+  AgentStream(const AgentStream&) = delete;
+  AgentStream& operator=(const AgentStream&) = delete;
+
+  // Sends `report` once the stream is up and no write is in flight; replaces an
+  // unsent report.
+  void Send(const Report& report);
+  // Ends the stream after sending the unsent report, if any. OnEnded follows
+  // once the coordinator has received everything. Does not block.
+  void Close();
+  // Ends the stream at once; OnEnded follows.
+  void Cancel();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 // A link over gRPC. Owns one thread, from which all events come. Each attempt
 // resolves the name again and tries every address in turn.

@@ -12,9 +12,8 @@
 #include "base/testing/free_port.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
+#include "rendezvous/testing/loopback.h"
 #include "rendezvous/testing/scripted_node.h"
-#include "rendezvous/testing/tcp_relay.h"
-#include "rendezvous/testing/tcp_stranger.h"
 
 namespace muster::rendezvous {
 namespace {

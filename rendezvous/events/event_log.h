@@ -10,6 +10,21 @@
 
 namespace muster::rendezvous {
 
+// Formats seconds since 1970 for people, always in UTC, since a job's nodes may
+// be in several time zones: "2026-03-01 14:05:09 UTC". Returns "unknown" for 0
+// and for values outside of the years 1970 to 9999. Pure.
+std::string UtcText(double unix_seconds);
+
+// Formats the same for programs: "2026-03-01T14:05:09.250Z". Pure.
+std::string IsoText(double unix_seconds);
+
+// Formats one decision for programs: one JSON object with "time", "run_id",
+// "round", "kind", "node" (null if it concerns the whole job) and "reason",
+// followed by a newline. `unix_time`: seconds since 1970 at which the decision
+// was received. Pure.
+std::string DecisionJson(const std::string& run_id, const Decision& decision,
+                         double unix_time);
+
 // A file of the coordinator's decisions, one JSON object per line, for later
 // analysis.
 //

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <vector>
@@ -116,6 +118,42 @@ TEST_F(EventLogTest, AFullDiskIsToldOnce) {
   log.Append("job", {"join", 0, "a", ""});
   log.Append("job", {"join", 0, "b", ""});
   EXPECT_THAT(troubles_, SizeIs(1));
+}
+
+TEST(TimeTextTest, UtcForPeopleAndPrograms) {
+  EXPECT_EQ(UtcText(1771337471.25), "2026-02-17 14:11:11 UTC");
+  EXPECT_EQ(IsoText(1771337471.25), "2026-02-17T14:11:11.250Z");
+  EXPECT_EQ(IsoText(1), "1970-01-01T00:00:01.000Z");
+  EXPECT_EQ(UtcText(951782400), "2000-02-29 00:00:00 UTC");
+}
+
+TEST(TimeTextTest, WhatIsNoDateIsUnknown) {
+  for (double time : {0.0, -1.0, 1e18, std::nan(""),
+                      std::numeric_limits<double>::infinity()}) {
+    EXPECT_EQ(UtcText(time), "unknown") << time;
+    EXPECT_EQ(IsoText(time), "unknown") << time;
+  }
+}
+
+constexpr double kTime = 1771337471.25;
+
+Decision Break() {
+  return {"break", 2, "host-b", "rank 3 was killed by SIGKILL"};
+}
+
+TEST(DecisionJsonTest, IsOneObject) {
+  EXPECT_EQ(DecisionJson("exp-7", Break(), kTime),
+            R"({"time":"2026-02-17T14:11:11.250Z","run_id":"exp-7","round":2,)"
+            R"("kind":"break","node":"host-b",)"
+            R"("reason":"rank 3 was killed by SIGKILL"})"
+            "\n");
+  EXPECT_EQ(DecisionJson("a\"b", {"finish", 3, "", "two\nlines \xff"}, kTime),
+            R"({"time":"2026-02-17T14:11:11.250Z","run_id":"a\"b","round":3,)"
+            R"("kind":"finish","node":null,"reason":"two\nlines \ufffd"})"
+            "\n");
+  EXPECT_NE(DecisionJson("a", {"join", 1, "\u202E", ""}, kTime)
+                .find(R"("node":"\u202e")"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -1,7 +1,23 @@
 #ifndef MUSTER_RENDEZVOUS_GRPC_GRPC_SETUP_H_
 #define MUSTER_RENDEZVOUS_GRPC_GRPC_SETUP_H_
 
+#include <grpcpp/support/status.h>
+
+#include "absl/status/status.h"
+
 namespace muster::rendezvous {
+
+// The header that carries the job token with each call.
+inline constexpr char kAuthorization[] = "authorization";
+inline constexpr char kBearer[] = "Bearer ";
+
+// The header that the server sends when it accepts an Attach, before any
+// directive. A stream that ends without this header was never accepted.
+inline constexpr char kWelcome[] = "muster-welcome";
+
+// Both types use the same numeric codes.
+grpc::Status ToGrpc(const absl::Status& status);
+absl::Status FromGrpc(const grpc::Status& status);
 
 // Configures the gRPC library for the whole process. Idempotent. Call it before
 // any other use of gRPC.

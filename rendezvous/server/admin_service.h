@@ -2,15 +2,28 @@
 #define MUSTER_RENDEZVOUS_SERVER_ADMIN_SERVICE_H_
 
 #include <memory>
+#include <string>
 
 #include "rendezvous/server/caller_check.h"
 #include "rendezvous/server/coordinator.h"
 
 namespace grpc {
+template <class Response>
+class ServerWriteReactor;
 class Service;
-}
+}  // namespace grpc
+
+namespace muster::v1 {
+class JobUpdate;
+}  // namespace muster::v1
 
 namespace muster::rendezvous {
+
+// Serves Admin.WatchJob: writes an update at once, then further ones with the
+// decisions since the last, at most ten per second, until the job has finished.
+// The returned reactor deletes itself. `coordinator` must outlive it.
+grpc::ServerWriteReactor<v1::JobUpdate>* StartWatchStream(
+    Coordinator* coordinator, const std::string& run_id);
 
 // The Admin service of proto/admin.proto, a translation of messages. Both
 // arguments must outlive the service.

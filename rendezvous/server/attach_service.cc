@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/coordinator.grpc.pb.h"
-#include "rendezvous/grpc/call_headers.h"
+#include "rendezvous/grpc/grpc_setup.h"
 #include "rendezvous/wire/directive_wire.h"
 #include "rendezvous/wire/report_wire.h"
 

@@ -16,7 +16,7 @@
 #include "base/monotonic_clock.h"
 #include "rendezvous/job/admission.h"
 #include "rendezvous/server/alarm_thread.h"
-#include "rendezvous/server/attached_sink.h"
+#include "rendezvous/server/directive_sink.h"
 #include "rendezvous/server/driven_job.h"
 
 namespace muster::rendezvous {

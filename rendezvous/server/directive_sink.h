@@ -1,6 +1,9 @@
 #ifndef MUSTER_RENDEZVOUS_SERVER_DIRECTIVE_SINK_H_
 #define MUSTER_RENDEZVOUS_SERVER_DIRECTIVE_SINK_H_
 
+#include <mutex>
+
+#include "rendezvous/job/job_step.h"
 #include "rendezvous/protocol/directive.h"
 
 namespace muster::rendezvous {
@@ -13,6 +16,32 @@ class DirectiveSink {
   // Must be thread-safe, must not block and must not call the coordinator. Two
   // calls may arrive out of order; the sink keeps the newest revision only.
   virtual void Deliver(const Directive& directive) = 0;
+};
+
+// A sink that can be detached while other threads are about to call it.
+// Thread-safe.
+class AttachedSink {
+ public:
+  AttachedSink(StreamId stream, DirectiveSink* sink)
+      : stream_(stream), sink_(sink) {}
+
+  StreamId stream() const { return stream_; }
+
+  void Deliver(const Directive& directive) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (sink_ != nullptr) sink_->Deliver(directive);
+  }
+
+  // Returns once no call of the sink is running; there are none afterwards.
+  void Detach() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    sink_ = nullptr;
+  }
+
+ private:
+  const StreamId stream_;
+  std::mutex mutex_;
+  DirectiveSink* sink_;
 };
 
 }  // namespace muster::rendezvous

@@ -21,7 +21,7 @@
 #include "rendezvous/server/admin_service.h"
 #include "rendezvous/server/attach_service.h"
 #include "rendezvous/server/caller_check.h"
-#include "rendezvous/wire/bounds.h"
+#include "rendezvous/wire/bounded_reader.h"
 
 namespace muster::rendezvous {
 namespace {

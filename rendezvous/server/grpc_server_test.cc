@@ -17,9 +17,9 @@
 #include "rendezvous/client/channel.h"
 #include "rendezvous/client/grpc_link.h"
 #include "rendezvous/protocol/report.h"
+#include "rendezvous/testing/loopback.h"
 #include "rendezvous/testing/scripted_node.h"
-#include "rendezvous/testing/tcp_stranger.h"
-#include "rendezvous/wire/bounds.h"
+#include "rendezvous/wire/bounded_reader.h"
 
 namespace muster::rendezvous {
 namespace {

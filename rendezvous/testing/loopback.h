@@ -3,6 +3,12 @@
 
 #include <netinet/in.h>
 
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
 namespace muster::rendezvous {
 
 // For tests: 127.0.0.1 with `port`.
@@ -11,6 +17,63 @@ sockaddr_in Loopback(int port);
 // Returns a TCP socket that listens on a free port of loopback, and sets
 // `port`. The caller closes the socket.
 int ListenOnLoopback(int* port);
+
+// For tests: a server on a port of loopback that is not a coordinator. It sends
+// `greeting` on each connection and reads until the peer closes.
+class StrangeServer {
+ public:
+  explicit StrangeServer(std::string greeting);
+  ~StrangeServer();
+
+  int port() const { return port_; }
+
+ private:
+  void Run();
+
+  const std::string greeting_;
+  int listener_ = -1;
+  int port_ = 0;
+  std::thread thread_;
+};
+
+// Connects to loopback's `port`, sends `bytes`, and reads until the peer
+// closes. Returns false if the peer does not close within 30 s.
+bool SaysAndIsHungUpOn(int port, const std::string& bytes);
+
+// For tests: forwards connections to a port of loopback, until Cut breaks them
+// the way the kernel does for a killed process.
+class TcpRelay {
+ public:
+  explicit TcpRelay(int to_port);
+  ~TcpRelay();
+
+  TcpRelay(const TcpRelay&) = delete;
+  TcpRelay& operator=(const TcpRelay&) = delete;
+
+  int port() const { return port_; }
+
+  // Breaks all existing connections. New ones are forwarded.
+  void Cut();
+
+ private:
+  // The two sockets of a forwarded connection.
+  using Pair = std::pair<int, int>;
+
+  void Run();
+  void Accept();
+  // Returns false once either side has closed.
+  static bool Pass(int from, int to);
+
+  const int to_port_;
+  int listener_ = -1;
+  int port_ = 0;
+  int wake_ = -1;  // eventfd: the flags below have changed
+  std::mutex mutex_;
+  bool ending_ = false;
+  bool cutting_ = false;
+  std::vector<Pair> pairs_;  // used on thread_ only
+  std::thread thread_;
+};
 
 }  // namespace muster::rendezvous
 

@@ -3,8 +3,6 @@
 #include "proto/coordinator.pb.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
-#include "rendezvous/wire/bounds.h"
-#include "rendezvous/wire/node_state_wire.h"
 #include "rendezvous/wire/report_wire.h"
 #include "rendezvous/wire/verdict_wire.h"
 

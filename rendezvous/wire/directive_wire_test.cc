@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "proto/coordinator.pb.h"
-#include "rendezvous/wire/bounds.h"
+#include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/testing/full_messages.h"
 
 namespace muster::rendezvous {

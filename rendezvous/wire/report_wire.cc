@@ -4,13 +4,216 @@
 
 #include "proto/coordinator.pb.h"
 #include "rendezvous/protocol/report.h"
-#include "rendezvous/wire/bounds.h"
-#include "rendezvous/wire/failure_wire.h"
-#include "rendezvous/wire/node_state_wire.h"
-#include "rendezvous/wire/progress_wire.h"
-#include "rendezvous/wire/spec_wire.h"
+#include "rendezvous/wire/bounded_reader.h"
+#include "rendezvous/wire/verdict_wire.h"
 
 namespace muster::rendezvous {
+namespace {
+
+void ToWire(const WorkerProgress& progress, v1::WorkerProgress* wire) {
+  wire->set_local_rank(progress.local_rank);
+  if (progress.step.has_value()) wire->set_step(*progress.step);
+  if (progress.loss.has_value()) wire->set_loss(*progress.loss);
+  if (progress.tokens_per_s.has_value()) {
+    wire->set_tokens_per_s(*progress.tokens_per_s);
+  }
+  wire->set_status(progress.status.substr(0, kMaxStatusBytes));
+  wire->set_silent_for(progress.silent_for.count());
+  wire->set_deadline(progress.deadline.count());
+}
+
+void FromWire(const v1::WorkerProgress& wire, BoundedReader* reader,
+              WorkerProgress* progress) {
+  reader->Integer("local_rank", wire.local_rank(), 0, kMaxSlots - 1,
+                  &progress->local_rank);
+  if (wire.has_step()) {
+    reader->Integer64("step", wire.step(), 0, &progress->step.emplace());
+  }
+  // Any number is valid, since these are only displayed.
+  if (wire.has_loss()) progress->loss = wire.loss();
+  if (wire.has_tokens_per_s()) progress->tokens_per_s = wire.tokens_per_s();
+  reader->Text("status", wire.status(), kMaxStatusBytes, TextKind::kWords,
+               &progress->status);
+  reader->Span("silent_for", wire.silent_for(), &progress->silent_for);
+  reader->Span("deadline", wire.deadline(), &progress->deadline);
+}
+
+}  // namespace
+
+void ToWire(const std::vector<WorkerProgress>& progress, WireProgress* wire) {
+  const size_t count = std::min<size_t>(progress.size(), kMaxProgressPerReport);
+  wire->Reserve(static_cast<int>(count));
+  for (size_t i = 0; i < count; ++i) ToWire(progress[i], wire->Add());
+}
+
+void FromWire(const WireProgress& wire, BoundedReader* reader,
+              std::vector<WorkerProgress>* progress) {
+  if (!reader->Count("progress", wire.size(), kMaxProgressPerReport)) return;
+  progress->resize(wire.size());
+  for (int i = 0; i < wire.size(); ++i) {
+    BoundedReader::Within within(reader, "progress", i);
+    FromWire(wire[i], reader, &(*progress)[i]);
+  }
+}
+
+void ToWire(const PreemptionNotice& notice, v1::PreemptionNotice* wire) {
+  wire->set_signal(notice.signal);
+  wire->set_host(notice.host);
+  wire->set_left(notice.left.count());
+}
+
+void FromWire(const v1::PreemptionNotice& wire, BoundedReader* reader,
+              PreemptionNotice* notice) {
+  reader->Integer("signal", wire.signal(), 1, kMaxSignal, &notice->signal);
+  reader->Text("host", wire.host(), kMaxNameBytes, TextKind::kName,
+               &notice->host);
+  reader->Span("left", wire.left(), &notice->left);
+}
+
+int ToWire(NodePhase phase) {
+  switch (phase) {
+    case NodePhase::kIdle:
+      return v1::IDLE;
+    case NodePhase::kRunning:
+      return v1::RUNNING;
+    case NodePhase::kStopping:
+      return v1::STOPPING;
+    case NodePhase::kSucceeded:
+      return v1::SUCCEEDED;
+  }
+  return v1::NODE_PHASE_UNSPECIFIED;
+}
+
+void FromWire(int wire, BoundedReader* reader, NodePhase* phase) {
+  switch (wire) {
+    case v1::IDLE:
+      *phase = NodePhase::kIdle;
+      return;
+    case v1::RUNNING:
+      *phase = NodePhase::kRunning;
+      return;
+    case v1::STOPPING:
+      *phase = NodePhase::kStopping;
+      return;
+    case v1::SUCCEEDED:
+      *phase = NodePhase::kSucceeded;
+      return;
+    default:
+      reader->Unknown("phase", wire);
+  }
+}
+
+int ToWire(Health health) {
+  switch (health) {
+    case Health::kHealthy:
+      return v1::FIT;
+    case Health::kUnchecked:
+      return v1::UNCHECKED;
+    case Health::kUnhealthy:
+      return v1::UNHEALTHY;
+  }
+  return v1::HEALTH_UNSPECIFIED;
+}
+
+void FromWire(int wire, BoundedReader* reader, Health* health) {
+  switch (wire) {
+    case v1::FIT:
+      *health = Health::kHealthy;
+      return;
+    case v1::UNCHECKED:
+      *health = Health::kUnchecked;
+      return;
+    case v1::UNHEALTHY:
+      *health = Health::kUnhealthy;
+      return;
+    default:
+      reader->Unknown("health", wire);
+  }
+}
+
+void ToWire(const JobSpec& spec, v1::JobSpec* wire) {
+  wire->set_min_nodes(spec.min_nodes);
+  wire->set_max_nodes(spec.max_nodes);
+  wire->set_max_restarts(spec.max_restarts);
+  wire->set_join_timeout(spec.join_timeout.count());
+  wire->set_last_call(spec.last_call.count());
+  wire->set_wait_for_replacement(spec.wait_for_replacement.count());
+  wire->set_shutdown_timeout(spec.shutdown_timeout.count());
+  wire->set_keep_alive_interval(spec.keep_alive_interval.count());
+  wire->set_keep_alive_misses(spec.keep_alive_misses);
+  wire->set_reconnect_grace(spec.reconnect_grace.count());
+  switch (spec.scale_up) {
+    case ScaleUp::kNever:
+      wire->set_scale_up(v1::JobSpec::NEVER);
+      break;
+    case ScaleUp::kRestart:
+      wire->set_scale_up(v1::JobSpec::RESTART);
+      break;
+  }
+  wire->set_scale_up_cool_down(spec.scale_up_cool_down.count());
+  wire->set_preempt_grace(spec.preempt_grace.count());
+  wire->set_rejoin_timeout(spec.rejoin_timeout.count());
+  wire->set_command(spec.command);
+  wire->set_mixed_nodes(spec.mixed_nodes);
+  switch (spec.store_host) {
+    case StoreHost::kAgent:
+      wire->set_store_host(v1::JobSpec::AGENT);
+      break;
+    case StoreHost::kWorker:
+      wire->set_store_host(v1::JobSpec::WORKER);
+      break;
+  }
+}
+
+void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec) {
+  reader->Integer("min_nodes", wire.min_nodes(), 0, kAnyInt32,
+                  &spec->min_nodes);
+  reader->Integer("max_nodes", wire.max_nodes(), 0, kAnyInt32,
+                  &spec->max_nodes);
+  reader->Integer("max_restarts", wire.max_restarts(), 0, kAnyInt32,
+                  &spec->max_restarts);
+  reader->Span("join_timeout", wire.join_timeout(), &spec->join_timeout);
+  reader->Span("last_call", wire.last_call(), &spec->last_call);
+  reader->Span("wait_for_replacement", wire.wait_for_replacement(),
+               &spec->wait_for_replacement);
+  reader->Span("shutdown_timeout", wire.shutdown_timeout(),
+               &spec->shutdown_timeout);
+  reader->Span("keep_alive_interval", wire.keep_alive_interval(),
+               &spec->keep_alive_interval);
+  // The lease is the product of interval and misses; with both bounded, it
+  // cannot overflow.
+  reader->Integer("keep_alive_misses", wire.keep_alive_misses(), 0, 200,
+                  &spec->keep_alive_misses);
+  reader->Span("reconnect_grace", wire.reconnect_grace(),
+               &spec->reconnect_grace);
+  switch (wire.scale_up()) {
+    case v1::JobSpec::NEVER:
+      spec->scale_up = ScaleUp::kNever;
+      break;
+    case v1::JobSpec::RESTART:
+      spec->scale_up = ScaleUp::kRestart;
+      break;
+    default:
+      reader->Unknown("scale_up", wire.scale_up());
+  }
+  reader->Span("scale_up_cool_down", wire.scale_up_cool_down(),
+               &spec->scale_up_cool_down);
+  reader->Span("preempt_grace", wire.preempt_grace(), &spec->preempt_grace);
+  reader->Span("rejoin_timeout", wire.rejoin_timeout(), &spec->rejoin_timeout);
+  reader->Text("command", wire.command(), kMaxCommandBytes, TextKind::kName,
+               &spec->command);
+  spec->mixed_nodes = wire.mixed_nodes();
+  switch (wire.store_host()) {
+    case v1::JobSpec::AGENT:
+      spec->store_host = StoreHost::kAgent;
+      break;
+    case v1::JobSpec::WORKER:
+      spec->store_host = StoreHost::kWorker;
+      break;
+    default:
+      reader->Unknown("store_host", wire.store_host());
+  }
+}
 
 void ToWire(const std::vector<SignalNotice>& signals, WireSignals* wire) {
   const size_t most = kMaxSignalNotices;

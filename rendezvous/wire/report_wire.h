@@ -4,21 +4,47 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "rendezvous/protocol/job_spec.h"
+#include "rendezvous/protocol/progress.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
 
 namespace google::protobuf {
 template <typename T>
 class RepeatedPtrField;
-}
+}  // namespace google::protobuf
 
 namespace muster::v1 {
+class WorkerProgress;
+class PreemptionNotice;
+class JobSpec;
 class NodeIdentity;
 class Report;
 class SignalNotice;
 }  // namespace muster::v1
 
 namespace muster::rendezvous {
+
+using WireProgress = google::protobuf::RepeatedPtrField<v1::WorkerProgress>;
+// Omits workers beyond kMaxProgressPerReport.
+void ToWire(const std::vector<WorkerProgress>& progress, WireProgress* wire);
+void FromWire(const WireProgress& wire, BoundedReader* reader,
+              std::vector<WorkerProgress>* progress);
+
+void ToWire(const PreemptionNotice& notice, v1::PreemptionNotice* wire);
+void FromWire(const v1::PreemptionNotice& wire, BoundedReader* reader,
+              PreemptionNotice* notice);
+
+// v1::NodePhase and v1::Health as int, since protobuf enums cannot be
+// forward-declared.
+int ToWire(NodePhase phase);
+void FromWire(int wire, BoundedReader* reader, NodePhase* phase);
+int ToWire(Health health);
+void FromWire(int wire, BoundedReader* reader, Health* health);
+
+void ToWire(const JobSpec& spec, v1::JobSpec* wire);
+// Checks only the sizes of fields; JobSpec::Validate checks their meaning.
+void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec);
 
 void ToWire(const Report& report, v1::Report* wire);
 

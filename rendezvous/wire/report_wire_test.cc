@@ -8,7 +8,7 @@
 
 #include "proto/coordinator.pb.h"
 #include "rendezvous/protocol/report.h"
-#include "rendezvous/wire/bounds.h"
+#include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/testing/full_messages.h"
 
 namespace muster::rendezvous {

@@ -16,8 +16,8 @@
 #include "base/monotonic_clock.h"
 #include "base/net/socket_address.h"
 #include "base/poll.h"
-#include "rendezvous/client/agent_stream.h"
 #include "rendezvous/client/channel.h"
+#include "rendezvous/client/grpc_link.h"
 
 namespace muster {
 namespace {

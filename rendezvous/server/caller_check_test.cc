@@ -1,4 +1,4 @@
-#include "rendezvous/server/peer_ip.h"
+#include "rendezvous/server/caller_check.h"
 
 #include <gtest/gtest.h>
 

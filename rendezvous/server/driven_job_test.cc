@@ -1,4 +1,4 @@
-#include "rendezvous/server/job_watchers.h"
+#include "rendezvous/server/driven_job.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
