@@ -65,7 +65,7 @@ struct Product {
   int64_t batch = 1;
 };
 
-// What multiplies matrices on a device.
+// The matrix products of a device: cuBLASLt, or OpenBLAS in tests.
 class Products {
  public:
   virtual ~Products() = default;

@@ -20,7 +20,7 @@ constexpr int kDigitBits = 32;
 constexpr int kMantissaBits = 23;
 constexpr unsigned kNoNumber = 255;
 
-// What CUDA's atomicAdd takes.
+// The type that CUDA's atomicAdd takes.
 using Word = unsigned long long;
 constexpr Word kDigitMask = (Word{1} << kDigitBits) - 1;
 

@@ -96,7 +96,8 @@ class Device {
   friend absl::Status RunFromHost(Device& device, ProcessGroup& group,
                                   Operation operation);
 
-  // What RunFromHost keeps between its calls, as large as the largest of them.
+  // Memory that RunFromHost keeps between calls, as large as the largest call
+  // needed.
   struct Exchange {
     std::shared_ptr<void> memory;  // on the device
     int64_t bytes = 0;             // its size
