@@ -4,6 +4,9 @@
 set -u
 launch=$PWD/$1
 export MUSTER_BENCH=$PWD/$2
+# An installed muster-bench finds libmuster_gloo.so beside itself. A built one
+# looks in its own runfiles, which exist only if Bazel built it by name.
+export LD_LIBRARY_PATH=$PWD/trainer_sdk/gloo
 export TMPDIR=$TEST_TMPDIR
 export PATH=/usr/local/bin:/usr/bin:/bin
 unset RANK MUSTER_COORDINATOR MUSTER_TOKEN
