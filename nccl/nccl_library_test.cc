@@ -41,7 +41,7 @@ TEST(NcclLibraryTest, AnotherLibraryIsNoNccl) {
               HasSubstr("libm.so.6 is no NCCL"));
 }
 
-TEST(NcclLibraryTest, TellsWhatItsVersionHas) {
+TEST(NcclLibraryTest, ReportsTheFeaturesOfItsVersion) {
   const auto nccl = NcclLibrary::Load(kFakeNccl);
   ASSERT_TRUE(nccl.ok()) << nccl.status();
   EXPECT_EQ((*nccl)->VersionText(), "2.28.9");
@@ -52,7 +52,7 @@ TEST(NcclLibraryTest, TellsWhatItsVersionHas) {
             "unhandled system error: the fake's last words");
 }
 
-TEST(NcclLibraryTest, AnOlderOneLacksWhatCameLater) {
+TEST(NcclLibraryTest, AnOlderLibraryLacksNewFeatures) {
   const auto nccl = NcclLibrary::Load(kFakeOldNccl);
   ASSERT_TRUE(nccl.ok()) << nccl.status();
   EXPECT_FALSE((*nccl)->can_split());

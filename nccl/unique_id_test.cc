@@ -21,7 +21,7 @@ TEST(NcclUniqueIdTest, ComesBackFromItsDigits) {
   EXPECT_EQ(HexOf(*back), hex);
 }
 
-TEST(NcclUniqueIdTest, RefusesWhatIsNone) {
+TEST(NcclUniqueIdTest, RefusesInvalidIds) {
   const std::string zeros(256, '0');
   EXPECT_TRUE(NcclUniqueIdOf(zeros).ok());
   for (std::string wrong :

@@ -42,7 +42,7 @@ Failure Of(FailureKind kind, int rank) {
   return failure;
 }
 
-TEST(FailureLog, FirstHeardIsTheCauseWhateverItsClockSays) {
+TEST(FailureLog, TheFirstReceivedIsTheCauseInSpiteOfClocks) {
   FailureLog log;
   Failure late_clock = Of(FailureKind::kExitCode, 3);
   late_clock.unix_time = 2000;
@@ -60,7 +60,7 @@ TEST(FailureLog, FirstHeardIsTheCauseWhateverItsClockSays) {
   EXPECT_EQ(verdict.collateral[0].rank, 1);
 }
 
-TEST(FailureLog, WhatWeStoppedIsNeverTheCause) {
+TEST(FailureLog, AWorkerThatMusterStoppedIsNeverTheCause) {
   FailureLog log;
   log.Add(Of(FailureKind::kStoppedByUs, 0));
   EXPECT_FALSE(log.cause().has_value());

@@ -58,7 +58,7 @@ TEST_F(DirectivesTest, MembersRunAndASpareWaits) {
   EXPECT_THAT(For("c").reason, HasSubstr("spare: round 3"));
 }
 
-TEST_F(DirectivesTest, GroupRankZeroSaysWhatRuns) {
+TEST_F(DirectivesTest, GroupRankZeroPrintsTheRound) {
   EXPECT_TRUE(For("a").said_here);
   EXPECT_FALSE(For("b").said_here);
   EXPECT_TRUE(For("c").said_here);

@@ -73,7 +73,7 @@ TEST_F(JobBlame, ANodeThatComesBackIsNotTheCause) {
   EXPECT_EQ(job_.told("a").verdict.cause->rank, 0);
 }
 
-TEST_F(JobBlame, WhoHasAnsweredTheOrderToStopIsNotTheCause) {
+TEST_F(JobBlame, ANodeThatAnsweredTheOrderToStopIsNotTheCause) {
   job_.Reconnect("b");
   job_.Stopping("b");
   job_.BreakStream("b");
@@ -93,7 +93,7 @@ TEST_F(JobBlame, ACancelInBetweenStillEndsTheJob) {
   EXPECT_EQ(verdict.collateral.at(0).rank, 0);
 }
 
-TEST(JobBlameNot, WhoHadSucceededBefore) {
+TEST(JobBlameNot, ANodeThatHadSucceeded) {
   JobSpec spec = QuickSpec(1, 3);
   spec.max_restarts = 0;
   JobFixture job(spec);
@@ -165,7 +165,7 @@ TEST_F(JobBlameUnheard, OnlyItsLeaseTells) {
 }
 
 // The order to stop has a shorter deadline than b's lease.
-TEST(JobBlameSilent, WhoIsGivenUpBeforeItsLeaseIsOver) {
+TEST(JobBlameSilent, ANodeGivenUpBeforeItsLeaseIsOver) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
   spec.shutdown_timeout = seconds(1);
@@ -333,7 +333,7 @@ TEST_F(JobBlameRaisedFirstWithABudget, TheRestartStaysSpent) {
 // b reported the failure itself, so the failure came before b's end. If the
 // loss were blamed, a job whose node always fails this way would restart for
 // ever.
-TEST(JobBlameNot, WhoseOwnWorkerFailed) {
+TEST(JobBlameNot, ANodeWhoseOwnWorkerFailed) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
   JobFixture job(spec);
@@ -350,7 +350,7 @@ TEST(JobBlameNot, WhoseOwnWorkerFailed) {
 
 // On its new stream b reports seen_revision 0, which must not undo the earlier
 // answer.
-TEST_F(JobBlame, WhoAnsweredOnAnEarlierStreamIsNotTheCause) {
+TEST_F(JobBlame, ANodeThatAnsweredOnAnEarlierStreamIsNotTheCause) {
   job_.Reconnect("b");
   job_.Stopping("b");
   job_.BreakStream("b");
@@ -381,7 +381,7 @@ class JobBlameLeaving : public JobBlameUnheard {
   }
 };
 
-TEST_F(JobBlameLeaving, WhoWasOnItsWayIsTheCause) {
+TEST_F(JobBlameLeaving, ANodeThatLeftBeforeTheOrderIsTheCause) {
   Leave();
   EXPECT_THAT(job_.Decided("blame"), HasSubstr("b (group rank 1) goes: the "));
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
@@ -389,7 +389,7 @@ TEST_F(JobBlameLeaving, WhoWasOnItsWayIsTheCause) {
   EXPECT_EQ(job_.World(), std::vector<std::string>{"a"});
 }
 
-TEST_F(JobBlameLeaving, WhoGoesAfterTheOrderToStopIsNot) {
+TEST_F(JobBlameLeaving, ANodeThatLeavesAfterTheOrderIsNot) {
   job_.agent("b").deaf = false;
   job_.Report("b");  // gets the order again…
   job_.Report("b");  // …and reports that it has seen it
@@ -399,7 +399,7 @@ TEST_F(JobBlameLeaving, WhoGoesAfterTheOrderToStopIsNot) {
   EXPECT_EQ(job_.told("a").verdict.exit_code, 1);
 }
 
-TEST(JobBlameNot, WhoHadSucceededAndGoes) {
+TEST(JobBlameNot, ANodeThatHadSucceededAndLeaves) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
   JobFixture job(spec);
@@ -415,7 +415,7 @@ TEST(JobBlameNot, WhoHadSucceededAndGoes) {
 }
 
 // b's last report, a success, belongs to the previous round.
-TEST(JobBlameBeforeItsStart, WhoGoesIsTheCause) {
+TEST(JobBlameBeforeItsStart, ANodeThatLeavesIsTheCause) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
   job.Succeeds("b");

@@ -59,7 +59,7 @@ TEST(JobLeaving, ADrainIsRefusedWhereTooFewWouldRemain) {
   EXPECT_EQ(job.Step(DrainAsked{"a"}).refusal, "");
 }
 
-TEST(JobLeaving, ADrainOfNobodyIsRefused) {
+TEST(JobLeaving, ADrainOfAnUnknownNodeIsRefused) {
   JobFixture job(QuickSpec(1, 1));
   EXPECT_THAT(job.Step(DrainAsked{"z"}).refusal,
               HasSubstr("no node of the job is called z, nor is any on a"));
@@ -133,7 +133,7 @@ TEST(JobLeaving, IsTheReasonWhyThatNodeHasStopped) {
   EXPECT_EQ(job.kind("a"), DirectiveKind::kReleased);
 }
 
-TEST(JobLeaving, WhoHasSucceededMayLeaveWithoutABreak) {
+TEST(JobLeaving, ANodeThatHasSucceededLeavesWithoutABreak) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
   job.Succeeds("a");
@@ -148,7 +148,7 @@ TEST(JobLeaving, WhoHasSucceededMayLeaveWithoutABreak) {
 
 // A newer report may replace an unsent one, so that leave and success arrive
 // together. The meaning is the same.
-TEST(JobLeaving, WhoSaysSoTogetherWithItsSuccessBreaksNothing) {
+TEST(JobLeaving, LeavingTogetherWithSuccessBreaksNothing) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
   job.agent("a").report.leave = "SIGTERM";
@@ -160,7 +160,7 @@ TEST(JobLeaving, WhoSaysSoTogetherWithItsSuccessBreaksNothing) {
 }
 
 // The sender of SIGTERM to the agent has signalled the node's workers as well.
-TEST(JobLeaving, WhoSaysSoTogetherWithAFailureFailsNobody) {
+TEST(JobLeaving, LeavingTogetherWithAFailureIsNoFailure) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
   JobFixture job(spec);
@@ -175,7 +175,7 @@ TEST(JobLeaving, WhoSaysSoTogetherWithAFailureFailsNobody) {
 
 // A cancelled agent whose coordinator does not answer gives up, so its next
 // report holds both.
-TEST(JobLeaving, WhoSaysSoTogetherWithACancelHasCancelled) {
+TEST(JobLeaving, LeavingTogetherWithACancelIsACancel) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
   job.Succeeds("a");
@@ -213,7 +213,7 @@ TEST(JobLeaving, ARoundThatOneWasStoppedInIsRunAgain) {
   EXPECT_THAT(job.World(), ElementsAre("a", "c"));
 }
 
-TEST(JobLeaving, NobodyLeavesAFinishedJob) {
+TEST(JobLeaving, LeavingAFinishedJobHasNoEffect) {
   JobFixture job(QuickSpec(1, 1));
   job.StartAll({"a"});
   job.Succeeds("a");
@@ -415,7 +415,7 @@ TEST(JobCancel, ByAnOperatorNamesTheOperator) {
   EXPECT_THAT(job.Step(CancelAsked{"x"}).refusal, HasSubstr("job is over"));
 }
 
-TEST(JobCancel, ACtrlCAtASpareTakesNobodyWithIt) {
+TEST(JobCancel, ACtrlCAtASpareEndsOnlyTheSpare) {
   JobFixture job(QuickSpec(1, 1));
   job.StartAll({"a", "b"});
   CtrlC(job, "b");
@@ -463,7 +463,7 @@ TEST(JobFinished, ASpareThatMissedTheEndIsToldTheVerdict) {
   EXPECT_EQ(job.kind("spare"), DirectiveKind::kFinished);
 }
 
-TEST(JobFinished, RepeatsTheVerdictToWhoeverAsks) {
+TEST(JobFinished, RepeatsTheVerdictToEachReport) {
   JobFixture job(QuickSpec(1, 1));
   job.StartAll({"a"});
   job.Succeeds("a");
@@ -535,7 +535,7 @@ TEST(JobPreemption, TheFirstOfTheWorldActsForTheJob) {
   EXPECT_FALSE(job.told("b").acts_for_job);
 }
 
-TEST(JobPreemption, OrTheFirstOfThoseThatAreLeft) {
+TEST(JobPreemption, OrTheFirstRemainingMember) {
   JobFixture job(PreemptedSpec(1, 2));
   job.StartAll({"a", "b"});
   Preempt(job, "b");
@@ -623,7 +623,7 @@ TEST(JobPreemption, ARoundThatNotAllHaveBegunIsStoppedAtOnce) {
   EXPECT_EQ(job.told("a").verdict.outcome, Outcome::kPreempted);
 }
 
-TEST(JobPreemption, NobodyIsLetIn) {
+TEST(JobPreemption, NoSpareIsLetIn) {
   JobFixture job(PreemptedSpec(1, 2));
   job.Join("a");
   job.Wait(seconds(4));
@@ -635,7 +635,7 @@ TEST(JobPreemption, NobodyIsLetIn) {
   EXPECT_EQ(job.round(), 1);
 }
 
-TEST(JobPreemption, ASparesNoticeIsTheWholeJobs) {
+TEST(JobPreemption, ASparesNoticePreemptsTheWholeJob) {
   JobFixture job(PreemptedSpec(1, 1));
   job.StartAll({"a", "b"});
   Preempt(job, "b");
@@ -697,7 +697,7 @@ TEST(JobPreemption, AVerdictThatStandsIsNotReplaced) {
 
 // a's workers were signalled before a's agent, and b's worker failed because of
 // them: the order in which the two reports are read proves nothing.
-TEST(JobPreemption, WhoWasToldBeforeTheOrderToStopReplacesAVerdict) {
+TEST(JobPreemption, ANoticeFromBeforeTheOrderReplacesAVerdict) {
   JobSpec spec = PreemptedSpec(2, 2);
   spec.max_restarts = 0;
   JobFixture job(spec);
@@ -728,7 +728,7 @@ TEST(JobPreemption, ThenNoRestartIsSpentEither) {
   EXPECT_EQ(job.told("b").verdict.restarts_used, 0);
 }
 
-TEST(JobPreemption, SoDoesTheSecondWhoTellsOfIt) {
+TEST(JobPreemption, ASecondNodesNoticeReplacesAVerdict) {
   JobSpec spec = PreemptedSpec(3, 3);
   spec.max_restarts = 0;
   JobFixture job(spec);
@@ -799,7 +799,7 @@ TEST(JobPreemption, CtrlCCancels) {
   EXPECT_EQ(job.told("a").verdict.outcome, Outcome::kCancelled);
 }
 
-TEST(JobPreemption, ReachesWhoWasAwayWhenItCame) {
+TEST(JobPreemption, ReachesANodeThatReconnects) {
   JobFixture job(PreemptedSpec(2, 2));
   job.StartAll({"a", "b"});
   job.BreakStream("b");
@@ -808,7 +808,7 @@ TEST(JobPreemption, ReachesWhoWasAwayWhenItCame) {
   EXPECT_TRUE(job.told("b").preemption.has_value());
 }
 
-TEST(JobPreemption, WithoutItNobodyActsOnIt) {
+TEST(JobPreemption, WithoutANoticeNoNodeActsForTheJob) {
   JobFixture job(PreemptedSpec(1, 1));
   job.StartAll({"a"});
   EXPECT_FALSE(job.told("a").preemption.has_value());

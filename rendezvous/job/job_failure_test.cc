@@ -33,7 +33,7 @@ TEST(JobFailure, BreaksTheRoundForEverybody) {
   EXPECT_EQ(job.Decided("failure"), "rank 1 on a: exit code 3");
 }
 
-TEST(JobFailure, ALostNcclRootBreaksNothingButIsToldWithWhatDoes) {
+TEST(JobFailure, ALostNcclRootIsTextOfALaterBreak) {
   JobSpec spec = QuickSpec(2, 2);
   spec.max_restarts = 1;
   JobFixture job(spec);
@@ -86,7 +86,7 @@ TEST(JobFailure, TheNextRoundBeginsOnceAllHaveStopped) {
   EXPECT_EQ(job.status().restarts_used, 1);
 }
 
-TEST(JobFailure, TheBudgetIsTheWholeJobs) {
+TEST(JobFailure, TheRestartBudgetIsTheWholeJobs) {
   JobSpec spec = QuickSpec(2, 2);
   spec.max_restarts = 2;
   JobFixture job(spec);
@@ -209,7 +209,7 @@ TEST(JobFailure, AnEarlierRoundsFailureDoesNotCount) {
   EXPECT_EQ(job.status().restarts_used, 1);
 }
 
-TEST(JobFailure, WhatCannotStartIsNotStartedAgain) {
+TEST(JobFailure, AProgramThatCannotStartIsNotRestarted) {
   JobSpec spec = QuickSpec(2, 2);
   spec.max_restarts = 9;
   JobFixture job(spec);
@@ -371,7 +371,7 @@ TEST_F(JobHangWithABudget, SpendsARestart) {
   EXPECT_EQ(job_.status().restarts_used, 1);
 }
 
-TEST_F(JobHang, TheOneThatFellSilentFirstIsBlamedWhoeverTellsFirst) {
+TEST_F(JobHang, TheFirstSilentWorkerIsBlamedInAnyOrderOfReports) {
   job_.Fails("a", Hung(0, seconds(30)));
   job_.Wait(milliseconds(500));
   // Silent since half a second before a's worker.
@@ -461,7 +461,7 @@ TEST_F(JobHang, OthersThatFellSilentTogetherWithItAreTold) {
   EXPECT_EQ(job_.told("b").verdict.reason, why);
 }
 
-TEST_F(JobHang, NobodyElsesSilenceRaisesADoubtAboutAStoppedOne) {
+TEST_F(JobHang, OtherSilencesRaiseNoDoubtAboutAStoppedWorker) {
   job_.agent("b").report.progress = {
       {.silent_for = seconds(30), .deadline = seconds(30)}};
   job_.Report("b");

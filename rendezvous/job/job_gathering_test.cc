@@ -128,7 +128,7 @@ TEST(JobGathering, NamesAbsentIndices) {
             "index 3");
 }
 
-TEST(JobGathering, NodesOfWhichSomeHaveNoNumberNameNobody) {
+TEST(JobGathering, ANodeWithoutANumberMeansNoNamesOfAbsentNodes) {
   JobFixture job(QuickSpec(3, 3));
   job.Create("a").report.node.index = 0;
   job.Join("a");
@@ -138,7 +138,7 @@ TEST(JobGathering, NodesOfWhichSomeHaveNoNumberNameNobody) {
             "only 2 of at least 3 nodes came within 60 s");
 }
 
-TEST(JobGathering, IndicesOfAnElasticJobNameNobody) {
+TEST(JobGathering, AnElasticJobNamesNoAbsentIndices) {
   JobFixture job(QuickSpec(2, 4));
   job.Create("c").report.node.index = 2;
   job.Join("c");
@@ -156,7 +156,7 @@ TEST(JobGathering, NamesAFewOfManyAbsent) {
               AllOf(HasSubstr("node rank 8, …"), Not(HasSubstr("rank 9"))));
 }
 
-TEST(JobGathering, TimesOutAndNamesWhoWasLost) {
+TEST(JobGathering, TimesOutAndNamesTheLostNodes) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
   job.BreakStream("b");
@@ -182,7 +182,7 @@ JobSpec SpecWithoutReplacements() {
   return spec;
 }
 
-TEST(JobGathering, WhereNobodyReplacesALostNodeTheJobEndsSoon) {
+TEST(JobGathering, WithoutReplacementsTheJobEndsAfterTheRejoinTimeout) {
   JobFixture job(SpecWithoutReplacements());
   // Before the first round nodes may come late.
   job.Join("a");
@@ -209,7 +209,7 @@ TEST(JobGathering, WhereNobodyReplacesALostNodeTheJobEndsSoon) {
   EXPECT_EQ(verdict.cause->node_id, "b");
 }
 
-TEST(JobGathering, WhoIsThereThoughNotFitIsWaitedForAsEver) {
+TEST(JobGathering, AnUnhealthyNodePreventsTheRejoinTimeout) {
   JobFixture job(SpecWithoutReplacements());
   job.StartAll({"a", "b"});
   job.BreakStream("b");
@@ -501,7 +501,7 @@ TEST(JobScaling, NotWhereTheWorldIsFull) {
   EXPECT_EQ(job.round(), 1);
 }
 
-TEST(JobScaling, NotWhereSomebodyHasSucceededAlready) {
+TEST(JobScaling, NotIfAMemberHasSucceeded) {
   JobSpec spec = QuickSpec(2, 3);
   JobFixture job(spec);
   job.Join("a");
@@ -585,7 +585,7 @@ TEST(JobHealth, TheUnhealthyHearOfEachOther) {
                                           Not(HasSubstr("b ("))));
 }
 
-TEST(JobHealth, WhoWaitsForItsOwnCheckIsTold) {
+TEST(JobHealth, ANodeUnderCheckIsToldSo) {
   JobFixture job(QuickSpec(2, 2));
   job.Create("a").report.health = Health::kUnchecked;
   job.Join("a");
@@ -596,7 +596,7 @@ TEST(JobHealth, WhoWaitsForItsOwnCheckIsTold) {
   EXPECT_EQ(job.told("a").reason, "1 of 2 nodes here, waiting for 1 more");
 }
 
-TEST(JobHealth, WhoIsStillBeingCheckedHasCome) {
+TEST(JobHealth, ANodeUnderCheckCountsAsPresent) {
   JobFixture job(QuickSpec(1, 1));
   job.Create("a").report.health = Health::kUnchecked;
   job.Join("a");
@@ -661,7 +661,7 @@ TEST(JobHealth, IsLookedAtBetweenRoundsOnly) {
 
 // Without waiting for a check of 5 s, each restart would lose the nodes whose
 // check ends last.
-TEST(JobHealth, WhoIsBeingCheckedIsWaitedFor) {
+TEST(JobHealth, WaitsForANodeUnderCheck) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
   ASSERT_THAT(job.World(), ElementsAre("a", "b"));
@@ -678,7 +678,7 @@ TEST(JobHealth, WhoIsBeingCheckedIsWaitedFor) {
   EXPECT_THAT(job.World(), ElementsAre("a", "b"));
 }
 
-TEST(JobHealth, WhoIsFoundUnhealthyIsNotWaitedFor) {
+TEST(JobHealth, DoesNotWaitForAnUnhealthyNode) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
   job.agent("a").report.health = Health::kUnchecked;

@@ -324,7 +324,7 @@ class JobStandstillTest : public ::testing::Test {
   JobFixture job_;
 };
 
-TEST_F(JobStandstillTest, NobodyIsLostByIt) {
+TEST_F(JobStandstillTest, NoNodeIsLost) {
   job_.StandStill(seconds(60));
   job_.Report("a");
   job_.Report("b");
@@ -340,7 +340,7 @@ TEST_F(JobStandstillTest, NorIfTheTimeThatPassedIsNoticedFirst) {
   EXPECT_EQ(job_.Count("lost"), 0);
 }
 
-TEST_F(JobStandstillTest, WhoIsNotHeardOfThenIsLostAfterAnotherLease) {
+TEST_F(JobStandstillTest, ANodeSilentAfterwardsIsLostAfterAnotherLease) {
   job_.agent("b").silent = true;
   job_.StandStill(seconds(60));
   job_.Report("a");
@@ -383,7 +383,7 @@ TEST_F(JobStandstillTest, OneSilenceIsForgivenOnce) {
             "b is lost: its agent has been silent for 66 s (lease 5 s)");
 }
 
-TEST_F(JobStandstillTest, WhoWasHeardOfSinceIsForgivenAgain) {
+TEST_F(JobStandstillTest, ANodeThatReportedSinceIsForgivenAgain) {
   job_.StandStill(seconds(60));
   job_.Report("a");
   job_.Report("b");
@@ -392,7 +392,7 @@ TEST_F(JobStandstillTest, WhoWasHeardOfSinceIsForgivenAgain) {
   EXPECT_EQ(job_.Count("lost"), 0);
 }
 
-TEST_F(JobStandstillTest, WhoMayHaveStoppedMeanwhileIsNotLost) {
+TEST_F(JobStandstillTest, ANodeThatMayHaveStoppedIsNotLost) {
   job_.Fails("a", ExitedWith(0, 1));
   job_.StandStill(seconds(60));
   job_.Idle("a");
@@ -402,7 +402,7 @@ TEST_F(JobStandstillTest, WhoMayHaveStoppedMeanwhileIsNotLost) {
   EXPECT_EQ(job_.round(), 2);
 }
 
-TEST_F(JobStandstillTest, WhoHasNotStoppedThenIsLostAfterAnotherLease) {
+TEST_F(JobStandstillTest, ANodeThatHasNotStoppedIsLostAfterAnotherLease) {
   job_.Fails("a", ExitedWith(0, 1));
   job_.StandStill(seconds(60));
   job_.Idle("a");
@@ -470,7 +470,7 @@ TEST_F(JobStandstillTest, ABreakThatIsAboutToEndIsPutOffAsWell) {
   EXPECT_EQ(job_.Count("lost"), 1);
 }
 
-TEST(JobStandstill, WhoMayHaveStartedMeanwhileIsNotLost) {
+TEST(JobStandstill, ANodeThatMayHaveStartedIsNotLost) {
   JobFixture job(QuickSpec(2, 2));
   job.Join("a");
   job.Join("b");
@@ -484,7 +484,7 @@ TEST(JobStandstill, WhoMayHaveStartedMeanwhileIsNotLost) {
             "b is lost: it did not start its workers within 60 s");
 }
 
-TEST(JobStandstill, WhoMayHaveJoinedMeanwhileIsWaitedFor) {
+TEST(JobStandstill, WaitsForNodesThatMayHaveJoined) {
   JobFixture job(QuickSpec(3, 3));
   job.Join("a");
   job.StandStill(seconds(61));
@@ -495,7 +495,7 @@ TEST(JobStandstill, WhoMayHaveJoinedMeanwhileIsWaitedFor) {
   EXPECT_EQ(job.told("a").verdict.outcome, Outcome::kTimedOut);
 }
 
-TEST(JobStandstill, WhoMayHaveComeBackMeanwhileIsWaitedFor) {
+TEST(JobStandstill, WaitsForNodesThatMayHaveComeBack) {
   JobSpec spec = QuickSpec(2, 2);
   spec.rejoin_timeout = seconds(20);
   JobFixture job(spec);

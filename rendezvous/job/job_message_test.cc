@@ -31,7 +31,7 @@ TEST(JobMessages, ADirectiveThatWasNotSeenIsSentAgain) {
   EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
 }
 
-TEST(JobMessages, WhatWasSeenIsNotSentAgain) {
+TEST(JobMessages, ASeenDirectiveIsNotSentAgain) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
   job.Report("a");
@@ -103,7 +103,7 @@ TEST(JobMessages, AStopIsConfirmedByANodeThatNeverStarted) {
   EXPECT_EQ(job.round(), 2);
 }
 
-TEST(JobMessages, NobodyIsToldTwiceInOneStep) {
+TEST(JobMessages, ANodeGetsOneDirectiveInAStep) {
   JobFixture job(QuickSpec(2, 2));
   job.Join("a");
   job.Join("b");
@@ -272,7 +272,7 @@ std::vector<std::string> Say(JobFixture& job, DirectiveKind kind,
   return speakers;
 }
 
-TEST(JobSpeaker, TheFirstThatCameSaysWhatIsWaitedFor) {
+TEST(JobSpeaker, TheFirstNodePrintsTheWaitReason) {
   JobFixture job(QuickSpec(4, 4));
   std::vector<std::string> here;
   for (const char* name : {"b", "a", "c"}) {
@@ -343,7 +343,7 @@ TEST(JobSpeaker, ANodeThatTheJobWentOnWithoutSaysSo) {
   EXPECT_EQ(job.told("b").reason, "the job went on without this node");
 }
 
-TEST(JobSpeaker, ANodeThatStillRunsWhatAllHaveStoppedSaysSo) {
+TEST(JobSpeaker, ANodeThatStillRunsAnOldRoundPrintsTheReason) {
   JobSpec spec = QuickSpec(3, 4);
   spec.last_call = Duration::zero();
   JobFixture job(spec);
@@ -398,7 +398,7 @@ TEST(JobSpeaker, OfACoordinatorsNewStartOneSpeaks) {
   EXPECT_THAT(Say(job, DirectiveKind::kStop, {"a", "b"}), ElementsAre("b"));
 }
 
-TEST(JobSpeaker, WhoeverClaimsAPlaceSaysThatItWaitsForIt) {
+TEST(JobSpeaker, AContenderPrintsThatItWaits) {
   JobFixture job(QuickSpec(2, 2));
   job.Join("a");
   job.Create("x").report.node.node_id = "a";

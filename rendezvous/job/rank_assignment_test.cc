@@ -49,7 +49,7 @@ class RankAssignmentTest : public ::testing::Test {
   Assignment assignment_;
 };
 
-TEST_F(RankAssignmentTest, NaturalHostOrderWhateverTheOrderOfArrival) {
+TEST_F(RankAssignmentTest, NaturalHostOrderForAnyOrderOfArrival) {
   Add("node10");
   Add("node9");
   Add("node1");
@@ -108,7 +108,7 @@ TEST_F(RankAssignmentTest, AHoleAtRankZeroIsTakenByTheReplacement) {
   EXPECT_THAT(Ranked(3), ElementsAre("z", "b", "c"));
 }
 
-TEST_F(RankAssignmentTest, AShrunkenWorldMovesOnlyThoseBeyondIt) {
+TEST_F(RankAssignmentTest, AShrunkenWorldMovesOnlyRanksBeyondIt) {
   Add("a", 0);
   Add("c", 2);
   Add("d", 3);
@@ -128,14 +128,14 @@ TEST_F(RankAssignmentTest, ExplicitRankDisplacesASurvivor) {
   EXPECT_THAT(Ranked(3), ElementsAre("c", "b", "a"));
 }
 
-TEST_F(RankAssignmentTest, SurvivorsAreChosenBeforeThoseWhoCameEarlier) {
+TEST_F(RankAssignmentTest, SurvivorsAreChosenBeforeEarlierArrivals) {
   Add("early");
   Add("a", 1);
   Add("b", 0);
   EXPECT_THAT(Ranked(2), ElementsAre("b", "a"));
 }
 
-TEST_F(RankAssignmentTest, BeyondTheMostThoseWhoCameFirstAreChosen) {
+TEST_F(RankAssignmentTest, BeyondTheMaximumTheFirstArrivalsAreChosen) {
   Add("z");
   Add("y");
   Add("a");
@@ -167,7 +167,7 @@ TEST_F(RankAssignmentTest, AnIndexDoesNotPartNeighbours) {
   EXPECT_THAT(Ranked(4), ElementsAre("n0", "n2", "n1", "n3"));
 }
 
-TEST_F(RankAssignmentTest, GroupsComeByTheirLeastIndexWhateverTheirName) {
+TEST_F(RankAssignmentTest, GroupsAreOrderedByTheirLowestIndex) {
   NodeIdentity& b = Add("b");
   b.index = 7;
   b.topology = {"block1"};
@@ -233,7 +233,7 @@ TEST_F(RankAssignmentTest, TheNeighbourOnTheLeftCountsWhereBothAreAsNear) {
       << "the last rank is to the left of the first";
 }
 
-TEST_F(RankAssignmentTest, NobodyAndNoRoom) {
+TEST_F(RankAssignmentTest, NoCandidatesAndNoRoom) {
   EXPECT_THAT(Ranked(3), IsEmpty());
   Add("a");
   EXPECT_THAT(Ranked(0), IsEmpty());
@@ -405,7 +405,7 @@ TEST(RankNeighbours, IndexZeroIsFirstAndTheOrderOfArrivalDoesNotMatter) {
   }
 }
 
-TEST(RankNeighbours, ThoseWhoStayKeepTheirRankWhereverTheNewOnesAre) {
+TEST(RankNeighbours, SurvivorsKeepTheirRankForAnyReplacements) {
   std::mt19937 random(13);
   for (int world = 0; world < 200; ++world) {
     const int size = 2 + static_cast<int>(random() % 30);

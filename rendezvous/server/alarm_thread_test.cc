@@ -58,7 +58,7 @@ TEST(AlarmThreadTest, ACallMaySetAnother) {
   EXPECT_EQ(done.get_future().wait_for(seconds(20)), std::future_status::ready);
 }
 
-TEST(AlarmThreadTest, EndingDropsWhatIsNotDue) {
+TEST(AlarmThreadTest, EndingDropsPendingAlarms) {
   std::atomic<int> called = 0;
   const auto held = std::make_shared<int>();
   {

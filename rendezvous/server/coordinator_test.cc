@@ -303,7 +303,7 @@ TEST(CoordinatorTest, AnotherJobIsRefusedWhereOnlyOneMayMeet) {
   EXPECT_THAT(coordinator.ListJobs(), SizeIs(1));
 }
 
-TEST(CoordinatorTest, AnUnknownJobIsAnsweredWithThoseThatThereAre) {
+TEST(CoordinatorTest, AnUnknownJobIsAnsweredWithTheKnownOnes) {
   Coordinator coordinator({});
   EXPECT_THAT(std::string(coordinator.GetJob("x").status().message()),
               HasSubstr("nor any other"));
@@ -355,7 +355,7 @@ TEST(CoordinatorTest, AnUnfinishedJobIsNotDesertedByItsNodes) {
 }
 
 // b's connection broke just before the job's end.
-TEST(CoordinatorTest, WhoIsToComeBackForTheVerdictIsWaitedFor) {
+TEST(CoordinatorTest, WaitsForNodesThatHaveNotGotTheVerdict) {
   Coordinator coordinator({});
   Report away = FirstReport("job", "node-b", 3);
   away.spec.reconnect_grace = hours(1);

@@ -29,7 +29,7 @@ TEST(JobWatchersTest, TellsEverybodyInOrder) {
   EXPECT_THAT(told, ElementsAre("always 1", "one 1", "always 2", "one 2"));
 }
 
-TEST(JobWatchersTest, TellsNobodyWhoWasRemoved) {
+TEST(JobWatchersTest, ARemovedWatcherIsNotCalled) {
   int told = 0;
   JobWatchers watchers(nullptr);
   ASSERT_TRUE(watchers.Add(1, [&](const Decision&) { ++told; }));
@@ -50,7 +50,7 @@ TEST(JobWatchersTest, ThereIsABound) {
   EXPECT_TRUE(watchers.Add(added, [](const Decision&) {}));
 }
 
-TEST(JobWatchersTest, KeepsTheOrderWhateverThreadsNote) {
+TEST(JobWatchersTest, KeepsTheOrderOfDecisionsAcrossThreads) {
   std::vector<int> told;  // needs no lock, since calls do not overlap
   JobWatchers watchers([&](const Decision& d) { told.push_back(d.round); });
   std::mutex job;

@@ -93,7 +93,7 @@ TEST_F(GrpcServerTest, SaysThatAnAddressIsNotOfThisHost) {
       HasSubstr("no-such-host.invalid"));
 }
 
-TEST_F(GrpcServerTest, GarbageDisturbsNobody) {
+TEST_F(GrpcServerTest, GarbageDoesNotDisturbOtherStreams) {
   auto node = Join("before");
   node->WaitFor(DirectiveKind::kRun);
   const std::string preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -140,7 +140,7 @@ TEST_F(GrpcServerTest, AReportBeyondBoundsEndsItsStreamNamingTheField) {
   EXPECT_THAT(end.error_message(), HasSubstr("run_id"));
 }
 
-TEST_F(GrpcServerTest, AStreamThatNeverReportsHoldsNobodyUp) {
+TEST_F(GrpcServerTest, AStreamWithoutReportsDelaysNoOther) {
   const auto stub = v1::Coordinator::NewStub(Channel());
   grpc::ClientContext context;
   const auto stream = stub->Attach(&context);

@@ -66,7 +66,7 @@ TEST_F(StoreCoreTest, AddCountsInDecimal) {
   EXPECT_THAT(add(2), ElementsAre("1<" + Number(42)));
 }
 
-TEST_F(StoreCoreTest, AddToWhatIsNoNumberEndsTheClient) {
+TEST_F(StoreCoreTest, AddToATextClosesTheClient) {
   Set("n", "x");
   EXPECT_THAT(Do(1, {.command = C::kAdd, .key = "n", .number = 1}),
               ElementsAre(HasSubstr("1!ADD to what is no decimal number")));
@@ -127,7 +127,7 @@ TEST_F(StoreCoreTest, AWaitEndsWhenTheLastKeyHasCome) {
   EXPECT_EQ(core_.waiting(), 0);
 }
 
-TEST_F(StoreCoreTest, ReleasesAllWhoWaitInTheOrderTheyCame) {
+TEST_F(StoreCoreTest, ReleasesAllWaitersInFifoOrder) {
   Wait(3, {"k"});
   Wait(1, {"k"});
   Wait(2, {"k"});
@@ -154,7 +154,7 @@ TEST_F(StoreCoreTest, ASecondWaitReplacesTheFirst) {
               ElementsAre("1<" + Byte(0)));
 }
 
-TEST_F(StoreCoreTest, WhoIsGoneLeavesNothingBehind) {
+TEST_F(StoreCoreTest, AClosedClientLeavesNoState) {
   Wait(1, {"a", "b"});
   Wait(2, {"a"});
   EXPECT_THAT(Gone(1), IsEmpty());
@@ -171,7 +171,7 @@ TEST_F(StoreCoreTest, WhoIsGoneLeavesNothingBehind) {
   EXPECT_EQ(core_.bytes(), 0);
 }
 
-TEST_F(StoreCoreTest, QueuesGiveWhatWasPushedFirst) {
+TEST_F(StoreCoreTest, QueuesAreFifo) {
   EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(0)));
   Push("q", "one");
   Push("q", "two");
@@ -193,7 +193,7 @@ TEST_F(StoreCoreTest, AQueueThatIsNotEmptyCountsAsThere) {
               ElementsAre("1<" + Number(0)));
 }
 
-TEST_F(StoreCoreTest, AnElementWakesOneWhoWaits) {
+TEST_F(StoreCoreTest, AnElementWakesOneWaiter) {
   Wait(1, {"q"});
   Wait(2, {"q"});
   EXPECT_THAT(Push("q", "x"), ElementsAre("1<1" + Byte(0)));
@@ -227,7 +227,7 @@ TEST_F(StoreCoreTest, AnElementThatIsNotTakenWakesTheNext) {
 
 // A blocking pop consists of a wait and a pop; another client's wait may come
 // between.
-TEST_F(StoreCoreTest, WhoComesWhileAnElementIsOfferedWaits) {
+TEST_F(StoreCoreTest, AWaitDuringAnOfferWaits) {
   Wait(1, {"q"});
   Push("q", "x");
   EXPECT_THAT(Wait(2, {"q"}), IsEmpty());
@@ -241,7 +241,7 @@ TEST_F(StoreCoreTest, WhoComesWhileAnElementIsOfferedWaits) {
 }
 
 // A relay's clients pop under another client id than that of their wait.
-TEST_F(StoreCoreTest, AnElementThatAnotherTookIsOfferedToNobody) {
+TEST_F(StoreCoreTest, AnElementTakenByAPopIsNotOffered) {
   Wait(1, {"q"});
   Wait(2, {"q"});
   Push("q", "x");
@@ -252,7 +252,7 @@ TEST_F(StoreCoreTest, AnElementThatAnotherTookIsOfferedToNobody) {
   EXPECT_THAT(Gone(2), ElementsAre("3<1" + Byte(0)));
 }
 
-TEST_F(StoreCoreTest, AnElementThatNobodyComesForIsTheNextOnes) {
+TEST_F(StoreCoreTest, AnElementWhoseOfferExpiresIsOfferedToTheNext) {
   Wait(1, {"q"});
   Push("q", "x");
   Wait(2, {"q"});
@@ -269,7 +269,7 @@ TEST_F(StoreCoreTest, AnElementThatNobodyComesForIsTheNextOnes) {
   EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(1) + String("x")));
 }
 
-TEST_F(StoreCoreTest, AnElementThatAnotherTookWakesNobody) {
+TEST_F(StoreCoreTest, AnElementTakenByAPopWakesNoWaiter) {
   Wait(1, {"q"});
   Wait(2, {"q"});
   Push("q", "x");
@@ -293,7 +293,7 @@ TEST_F(StoreCoreTest, AWaitForAnotherQueueDoesNotKeepTheOffer) {
               ElementsAre("2<1" + Byte(0), "1<1" + Byte(0)));
 }
 
-TEST_F(StoreCoreTest, AnElementWakesTheFirstWhoWaitsForNothingElse) {
+TEST_F(StoreCoreTest, AnElementWakesTheFirstWaiterWithoutOtherKeys) {
   Wait(1, {"q", "k"});
   Wait(2, {"q"});
   EXPECT_THAT(Push("q", "x"), ElementsAre("2<1" + Byte(0)));
@@ -301,7 +301,7 @@ TEST_F(StoreCoreTest, AnElementWakesTheFirstWhoWaitsForNothingElse) {
               ElementsAre("1<" + Byte(0)));
 }
 
-TEST_F(StoreCoreTest, WaitingAnewForWhatWasOfferedLeavesItToTheNext) {
+TEST_F(StoreCoreTest, ANewWaitPassesTheOfferToTheNext) {
   Wait(1, {"q"});
   Wait(2, {"q"});
   Push("q", "x");
@@ -333,7 +333,7 @@ TEST_F(StoreCoreTest, ABarrierLetsGoWhenAllHaveCome) {
   EXPECT_THAT(Barrier(1, "less", -3), ElementsAre("1<" + Byte(0)));
 }
 
-TEST_F(StoreCoreTest, WhoGivesUpABarrierHasNotCome) {
+TEST_F(StoreCoreTest, GivingUpABarrierUndoesTheArrival) {
   Barrier(1, "b", 2);
   EXPECT_THAT(Do(1, {.command = C::kCancelWait}),
               ElementsAre("1<" + Byte(kStoreWaitCanceled)));
@@ -343,7 +343,7 @@ TEST_F(StoreCoreTest, WhoGivesUpABarrierHasNotCome) {
   EXPECT_THAT(Barrier(3, "b", 2), ElementsAre("2<" + Byte(0), "3<" + Byte(0)));
 }
 
-TEST_F(StoreCoreTest, WhatOthersMadeOfABarriersCountStays) {
+TEST_F(StoreCoreTest, ABarriersCountThatOthersChangedStays) {
   for (const char* value : {"0", "-3", "text", ""}) {
     ASSERT_THAT(Barrier(1, "b", 2), IsEmpty());
     Set("b", value);
@@ -424,7 +424,7 @@ TEST_F(StoreLimitsTest, AppendGrowsUpToTheBoundOfAValue) {
   EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!APPEND would make a value")));
 }
 
-TEST_F(StoreLimitsTest, WhatAllWatchersOfAKeyAreToldIsBounded) {
+TEST_F(StoreLimitsTest, BytesToAllWatchersOfAKeyAreBounded) {
   StoreCore core(size_t{64} << 20);
   const std::string value(kMaxStoreValueBytes, 'v');
   const StoreRequest set = {.command = C::kSet, .key = "k", .value = value};
@@ -490,7 +490,7 @@ TEST_F(StoreLimitsTest, IsBounded) {
 
 // If all clients wait for one key, its name is stored once and the overhead per
 // client counts.
-TEST_F(StoreLimitsTest, WhoStandsAtOneBarrierOrHasAnOfferIsBoundedToo) {
+TEST_F(StoreLimitsTest, BarriersAndOffersAreBoundedToo) {
   StoreCore core(4096);
   core.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);
   const size_t before = core.bytes();
@@ -526,7 +526,7 @@ TEST_F(StoreLimitsTest, AnOfferNeedsRoomToo) {
   EXPECT_EQ(other.bytes(), before + OfferList::kBytesPerOffer + 1);
 }
 
-TEST_F(StoreLimitsTest, WhatIsLargerThanAllOfItDoesNotFit) {
+TEST_F(StoreLimitsTest, AValueLargerThanTheStoreDoesNotFit) {
   StoreCore core(4096);
   const std::string value(5000, 'v');
   core.Apply(1, {.command = C::kSet, .key = "k", .value = value}, &effects_);

@@ -23,7 +23,7 @@ TEST(WaitingListTest, AKeyNamedTwiceIsAwaitedOnce) {
   ExpectNothingIsLeft(list);
 }
 
-TEST(WaitingListTest, AnElementPassesBySomebodyWhoWaitsForMore) {
+TEST(WaitingListTest, AnElementSkipsAClientThatWaitsForMoreKeys) {
   WaitingList list;
   list.Add(1, {"q", "k"});
   EXPECT_EQ(list.ReadyForOne("q"), std::nullopt);
@@ -32,7 +32,7 @@ TEST(WaitingListTest, AnElementPassesBySomebodyWhoWaitsForMore) {
   ExpectNothingIsLeft(list);
 }
 
-TEST(WaitingListTest, WhatNobodyWaitsForAnyMoreIsForgotten) {
+TEST(WaitingListTest, AKeyWithoutWaitersIsForgotten) {
   WaitingList list;
   list.Add(1, {"q"});
   EXPECT_EQ(list.ReadyForOne("q"), 1);
@@ -61,7 +61,7 @@ TEST(OfferListTest, AnOfferIsOneClientsUntilItIsTaken) {
   EXPECT_EQ(offers.bytes(), 0);
 }
 
-TEST(OfferListTest, WhatStoodAtTheTimeBeforeIsOld) {
+TEST(OfferListTest, AnOfferOfThePreviousTickIsOld) {
   OfferList offers;
   offers.Add(1, "q");
   EXPECT_THAT(offers.TakeOld(), IsEmpty());
@@ -100,7 +100,7 @@ TEST(BarrierListTest, SmallerWorldsGoFirst) {
   ExpectNothingIsLeft(list);
 }
 
-TEST(BarrierListTest, WhoGaveUpIsNotLetGo) {
+TEST(BarrierListTest, AClientThatGaveUpIsNotReleased) {
   BarrierList list;
   list.Add(1, "b", 2);
   list.Add(2, "b", 2);
@@ -128,7 +128,7 @@ TEST(WatchListTest, CountsAKeyOnceForEachClient) {
   EXPECT_THAT(list.WatchersOf("k"), ElementsAre(1, 2));
 }
 
-TEST(WatchListTest, WhoIsGoneIsForgotten) {
+TEST(WatchListTest, AClosedClientIsForgotten) {
   WatchList list;
   list.Add(1, "k");
   list.Add(2, "k");

@@ -110,7 +110,7 @@ TEST_F(RelayCoreTest, AChannelServesAgain) {
   EXPECT_EQ(core_.channels(), 1);
 }
 
-TEST_F(RelayCoreTest, AWaitKeepsNobody) {
+TEST_F(RelayCoreTest, AWaitBlocksNoOtherRequest) {
   Wait(1, {"k"});
   EXPECT_FALSE(core_.Busy(1));
   EXPECT_THAT(Add(2, "n"), ElementsAre("2 ADD n"));
@@ -130,7 +130,7 @@ TEST_F(RelayCoreTest, ReadsThatComeMeanwhileGoTogetherAsTheNext) {
   EXPECT_EQ(core_.held_bytes(), 0);
 }
 
-TEST_F(RelayCoreTest, WhatIsTooMuchForAllAtOnceIsReadAgainForTheRest) {
+TEST_F(RelayCoreTest, ALargeValueIsReadAgainForTheRemainingClients) {
   Get(1, "k");
   for (StoreClientId client = 2; client <= 5; ++client) Get(client, "k");
   EXPECT_THAT(Reply(1, "more than 10"),
@@ -157,7 +157,7 @@ TEST_F(RelayCoreTest, OtherReadsAreNotMixedUp) {
   EXPECT_THAT(Reply(2, "2"), ElementsAre("2<2"));
 }
 
-TEST_F(RelayCoreTest, WhatChangesTheStoreIsNeverMerged) {
+TEST_F(RelayCoreTest, WritesAreNeverMerged) {
   const StoreRequest set = {.command = C::kSet, .key = "k", .value = "v"};
   EXPECT_THAT(Ask(1, set), ElementsAre("1 SET k"));
   EXPECT_THAT(Ask(2, set), ElementsAre("2 SET k"));
@@ -169,7 +169,7 @@ TEST_F(RelayCoreTest, WhatChangesTheStoreIsNeverMerged) {
   EXPECT_FALSE(core_.Busy(2));
 }
 
-TEST_F(RelayCoreTest, WhoCancelsLeavesTheOthersWaiting) {
+TEST_F(RelayCoreTest, ACancelLeavesTheOtherClientsWaiting) {
   Wait(1, {"k"});
   Wait(2, {"k"});
   EXPECT_THAT(Ask(1, {.command = C::kCancelWait}), ElementsAre("1<" + kOne));
@@ -238,7 +238,7 @@ TEST_F(RelayCoreTest, TheNextElementDoesNotWaitForTheFirstOnesPop) {
   EXPECT_THAT(Reply(2, kZero, kForOne), ElementsAre("2<" + kZero, "3 WAIT q"));
 }
 
-TEST_F(RelayCoreTest, WhoLeavesWhileAnElementIsOfferedLeavesTheOffer) {
+TEST_F(RelayCoreTest, AClientThatLeavesDropsItsOffer) {
   Wait(1, {"q"});
   Wait(2, {"q"});
   Reply(1, kZero, kForOne);
@@ -247,7 +247,7 @@ TEST_F(RelayCoreTest, WhoLeavesWhileAnElementIsOfferedLeavesTheOffer) {
               ElementsAre("3 QUEUE_POP q", "1 gone"));
 }
 
-TEST_F(RelayCoreTest, WhoWasOfferedAnElementWaitsNoMore) {
+TEST_F(RelayCoreTest, AnOfferEndsTheWaitOfItsClient) {
   Wait(1, {"q"});
   Reply(1, kZero, kForOne);
   EXPECT_THAT(Ask(1, {.command = C::kCancelWait}),
@@ -256,7 +256,7 @@ TEST_F(RelayCoreTest, WhoWasOfferedAnElementWaitsNoMore) {
 
 // Muster's store never answers twice, but a relay must survive a store that
 // does.
-TEST_F(RelayCoreTest, WhatUpstreamOffersTwiceIsForNobody) {
+TEST_F(RelayCoreTest, ASecondOfferWithoutAWaiterIsDropped) {
   Wait(1, {"q"});
   Wait(2, {"q"});
   Reply(1, kZero, kForOne);
@@ -264,7 +264,7 @@ TEST_F(RelayCoreTest, WhatUpstreamOffersTwiceIsForNobody) {
   EXPECT_THAT(Reply(1, kZero), IsEmpty());
 }
 
-TEST_F(RelayCoreTest, AnOfferThatUpstreamEndsEndsNobody) {
+TEST_F(RelayCoreTest, AnOfferEndedByUpstreamClosesNoClient) {
   Wait(1, {"q"});
   Reply(1, kZero, kForOne);
   EXPECT_THAT(Reply(1, "full", RelayFrameKind::kGone), IsEmpty());
@@ -277,7 +277,7 @@ TEST_F(RelayCoreTest, ASecondWaitReplacesTheFirst) {
   EXPECT_THAT(Wait(1, {"l"}), ElementsAre("1 gone", "2 WAIT l"));
 }
 
-TEST_F(RelayCoreTest, WhoComesWhileAnElementIsOfferedAsksUpstream) {
+TEST_F(RelayCoreTest, AWaitDuringAnOfferIsSentUpstream) {
   Wait(1, {"q"});
   Reply(1, kZero, kForOne);
   EXPECT_THAT(Wait(2, {"q"}), ElementsAre("2 WAIT q"));
@@ -285,7 +285,7 @@ TEST_F(RelayCoreTest, WhoComesWhileAnElementIsOfferedAsksUpstream) {
   EXPECT_THAT(Reply(2, kZero, kForOne), ElementsAre("2<" + kZero));
 }
 
-TEST_F(RelayCoreTest, WhoIsGoneLeavesNothingBehind) {
+TEST_F(RelayCoreTest, AClosedClientLeavesNoState) {
   Wait(1, {"k"});
   EXPECT_THAT(Gone(1), ElementsAre("1 gone"));
   Add(2, "n");
@@ -300,7 +300,7 @@ TEST_F(RelayCoreTest, WhoIsGoneLeavesNothingBehind) {
   EXPECT_EQ(core_.channels(), 1) << "one rests";
 }
 
-TEST_F(RelayCoreTest, WhatUpstreamRefusesEndsThoseWhoAsked) {
+TEST_F(RelayCoreTest, ARefusalByUpstreamClosesTheClientsThatAsked) {
   Wait(1, {"k"});
   Wait(2, {"k"});
   EXPECT_THAT(Reply(1, "full", RelayFrameKind::kGone),
@@ -318,7 +318,7 @@ TEST_F(RelayCoreTest, WhatUpstreamRefusesEndsThoseWhoAsked) {
   EXPECT_EQ(core_.channels(), 0);
 }
 
-TEST_F(RelayCoreTest, ARefusalIsNotForWhoIsGone) {
+TEST_F(RelayCoreTest, ARefusalIsNotSentToAClosedClient) {
   Get(3, "k");
   Get(4, "k");
   Gone(4);
@@ -339,7 +339,7 @@ TEST_F(RelayCoreTest, RemembersABoundedAmount) {
   EXPECT_THAT(last, ElementsAre(HasSubstr("101!the relay remembers too many")));
 }
 
-TEST_F(RelayCoreTest, DoesNotRelayWhatTellsManyTimes) {
+TEST_F(RelayCoreTest, RefusesRequestsWithManyReplies) {
   EXPECT_THAT(Ask(1, {.command = C::kWatchKey, .key = "k"}),
               ElementsAre("1!WATCH_KEY is not relayed"));
 }

@@ -67,7 +67,7 @@ TEST_F(StoreRelayTest, ClientsOfSeveralRelaysShareOneStore) {
   EXPECT_TRUE(two.Get("large") == large);
 }
 
-TEST_F(StoreRelayTest, AWaitKeepsNobodyAndEndsForAll) {
+TEST_F(StoreRelayTest, AWaitBlocksNoOtherClientAndEndsForAll) {
   std::vector<std::unique_ptr<RawClient>> clients;
   for (int i = 0; i < 8; ++i) {
     clients.push_back(
@@ -139,7 +139,7 @@ TEST_F(StoreRelayTest, PipelinedRequestsAreAnsweredInOrder) {
 }
 
 // The replies to all clients together exceed the relay's buffer limit.
-TEST_F(StoreRelayTest, ManyWhoReadALargeValueAreAllServed) {
+TEST_F(StoreRelayTest, ManyReadersOfALargeValueAreAllServed) {
   StoreRelayOptions options = To(server_->port());
   options.max_buffer_bytes = 4 * kMaxStoreValueBytes;
   options.patience = std::chrono::seconds(30);
@@ -157,7 +157,7 @@ TEST_F(StoreRelayTest, ManyWhoReadALargeValueAreAllServed) {
   EXPECT_EQ(readers.CountReceivers(reply), 20);
 }
 
-TEST_F(StoreRelayTest, WhoDoesNotReadDoesNotKeepTheOthers) {
+TEST_F(StoreRelayTest, AClientThatDoesNotReadDoesNotDelayTheOthers) {
   StoreRelayOptions options = To(server_->port());
   options.max_buffer_bytes = 4 * kMaxStoreValueBytes;
   options.patience = std::chrono::milliseconds(100);
@@ -183,7 +183,7 @@ TEST_F(StoreRelayTest, ARuleThatOneBreaksEndsItsConnectionOnly) {
   EXPECT_EQ(good.Add("n", 1), 1);
 }
 
-TEST_F(StoreRelayTest, WhoIsGoneIsGoneUpstream) {
+TEST_F(StoreRelayTest, AClosedClientIsClosedUpstream) {
   RawClient leaver(a_->port());
   leaver.Send({.command = C::kBarrier, .key = "b", .number = 3});
   EXPECT_EQ(leaver.Add("n", 1), 1);
@@ -221,7 +221,7 @@ TEST_F(StoreRelayTest, ARelayOfARelayIsRefused) {
               HasSubstr("it takes no relay"));
 }
 
-TEST(StoreRelayStartTest, SaysWhatCannotBeReached) {
+TEST(StoreRelayStartTest, NamesTheUnreachableStore) {
   auto listener = ListenOn("127.0.0.1", 0);
   ASSERT_TRUE(listener.ok());
   const int port = *LocalPort(*listener);
@@ -290,7 +290,7 @@ TEST_F(UpstreamConnectionTest, ABlackHoleLeavesTimeForTheNext) {
   EXPECT_TRUE(fd.ok()) << fd.status();
 }
 
-TEST_F(UpstreamConnectionTest, SaysWhatTheLastOneSaid) {
+TEST_F(UpstreamConnectionTest, ReturnsTheErrorOfTheLastAddress) {
   const auto silent = ListenOn("127.0.0.1", 0);
   const auto fd =
       ConnectUpstream({Local(*LocalPort(*silent))},

@@ -217,13 +217,13 @@ RandomClient::Tally Simulate(uint32_t first_seed, Told told,
   return tally;
 }
 
-TEST(StoreSimulationTest, WhoIsToldFindsAnElement) {
+TEST(StoreSimulationTest, AnOfferedClientFindsAnElement) {
   const auto tally = Simulate(0, Told::kFinds, kMuchRoom);
   EXPECT_EQ(tally.found_nothing, 0);
   EXPECT_EQ(tally.refused, 0);
 }
 
-TEST(StoreSimulationTest, NobodyWaitsBesideAnElement) {
+TEST(StoreSimulationTest, NoClientWaitsWhileAnElementIsFree) {
   const auto tally = Simulate(100'000, Told::kMayFindNothing, kMuchRoom);
   EXPECT_GT(tally.found_nothing, 100);
   EXPECT_EQ(tally.refused, 0);

@@ -23,7 +23,7 @@ class BufferBudgetTest : public testing::Test {
   BufferShare c_;
 };
 
-TEST_F(BufferBudgetTest, CountsWhatAllHold) {
+TEST_F(BufferBudgetTest, CountsTheBuffersOfAllConnections) {
   budget_.Charge(a_, 300, 100);
   budget_.Charge(b_, 20, 20);
   EXPECT_EQ(budget_.bytes(), 320);
@@ -37,7 +37,7 @@ TEST_F(BufferBudgetTest, CountsWhatAllHold) {
   EXPECT_EQ(budget_.outgoing(), 0);
 }
 
-TEST_F(BufferBudgetTest, RequestsWaitForWhatIsUnreadOnly) {
+TEST_F(BufferBudgetTest, OnlyUnreadRepliesMakeRequestsWait) {
   budget_.Charge(a_, kMax, kHalf);
   EXPECT_FALSE(budget_.RequestsWait());
   EXPECT_FALSE(budget_.IsFull());
@@ -51,7 +51,7 @@ TEST_F(BufferBudgetTest, RequestsWaitForWhatIsUnreadOnly) {
   EXPECT_FALSE(budget_.RequestsWait());
 }
 
-TEST_F(BufferBudgetTest, IsOverdueWhenNobodyReads) {
+TEST_F(BufferBudgetTest, IsOverdueIfNoClientReads) {
   EXPECT_FALSE(budget_.IsOverdue(kBegin));
   Send(a_, kHalf + 1);
   // The wait begins with the first call of IsOverdue.
@@ -62,7 +62,7 @@ TEST_F(BufferBudgetTest, IsOverdueWhenNobodyReads) {
   EXPECT_FALSE(budget_.IsOverdue(kBegin + 2 * kPatience));
 }
 
-TEST_F(BufferBudgetTest, WhoeverReadsKeepsItFromBeingOverdue) {
+TEST_F(BufferBudgetTest, AClientThatReadsPreventsOverdue) {
   Send(a_, kHalf);
   Send(b_, kHalf);
   for (int i = 0; i < 10; ++i) {
@@ -94,7 +94,7 @@ TEST_F(BufferBudgetTest, EveryWaitIsLookedAtByItself) {
   EXPECT_TRUE(budget_.IsOverdue(kBegin + 2 * kPatience));
 }
 
-TEST_F(BufferBudgetTest, WhoDoesNotReadBlocksBeforeWhoDoes) {
+TEST_F(BufferBudgetTest, AClientThatDoesNotReadBlocksBeforeOneThatReads) {
   Send(a_, kHalf);
   Send(b_, kHalf - 1);
   Send(c_, 100);

@@ -23,7 +23,7 @@ TEST(BoundedNoticesTest, TheLastOneSaysThatItIs) {
   EXPECT_THAT(said, ElementsAre("one", "two", HasSubstr("no more")));
 }
 
-TEST(BoundedNoticesTest, NobodyNeedListen) {
+TEST(BoundedNoticesTest, AnEmptySinkIsAllowed) {
   BoundedNotices notices({}, 3);
   notices.Say("one");
 }

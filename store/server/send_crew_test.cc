@@ -57,7 +57,7 @@ TEST_P(SendCrewTest, EachIsSentOnceBatchAfterBatch) {
   }
 }
 
-TEST_P(SendCrewTest, TellsWhatWentAndWhatDidNot) {
+TEST_P(SendCrewTest, ReportsTheBytesSentOfEachJob) {
   std::vector<Pair> pairs = Pairs(30);
   const std::string large(size_t{64} << 20, 'x');
   std::vector<SendCrew::Job> jobs;

@@ -60,7 +60,7 @@ class PingService : public StoreService {
 };
 
 // Empty keys take more memory in the parser than bytes on the wire.
-TEST(StoreConnectionTest, CountsWhatItsParserHolds) {
+TEST(StoreConnectionTest, MemoryIncludesTheParser) {
   std::string bytes;
   AppendRequest({.command = StoreCommand::kWait,
                  .keys = std::vector<std::string_view>(100'000)},

@@ -62,7 +62,7 @@ class StoreOverloadTest : public testing::Test {
   std::string reply_;
 };
 
-TEST_F(StoreOverloadTest, ManyWhoReadAtOnceAreAllServed) {
+TEST_F(StoreOverloadTest, ManyReadersAtOnceAreAllServed) {
   Start(std::chrono::seconds(30));
   ManyClients readers(server_->port(), 40);
   readers.SendByAll(kGetLarge);
@@ -70,7 +70,7 @@ TEST_F(StoreOverloadTest, ManyWhoReadAtOnceAreAllServed) {
   EXPECT_THAT(Notices(), IsEmpty());
 }
 
-TEST_F(StoreOverloadTest, WhoDoesNotReadIsEndedAndTheRestGoOn) {
+TEST_F(StoreOverloadTest, AClientThatDoesNotReadIsClosedAndTheOthersGoOn) {
   Start(std::chrono::milliseconds(100));
   auto deaf = std::make_unique<ManyClients>(server_->port(), 6);
   deaf->SendByAll(kGetLarge);
@@ -90,7 +90,7 @@ TEST_F(StoreOverloadTest, WhoDoesNotReadIsEndedAndTheRestGoOn) {
 
 // Requests that have arrived in part, or not at all, are handled after the
 // wait.
-TEST_F(StoreOverloadTest, NothingIsLostOfWhoWaits) {
+TEST_F(StoreOverloadTest, RequestsThatWaitAreNotLost) {
   Start(std::chrono::milliseconds(100));
   RawClient half(server_->port());
   std::string set;

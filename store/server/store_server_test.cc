@@ -205,7 +205,7 @@ TEST_F(StoreServerTest, ASetCountsThoughItsClientIsGoneAtOnce) {
   EXPECT_TRUE(waiter.Released());
 }
 
-TEST_F(StoreServerTest, HalfARequestKeepsNobodyWaiting) {
+TEST_F(StoreServerTest, HalfARequestDelaysNoOtherClient) {
   Start();
   RawClient slow(port());
   std::string bytes;
@@ -219,7 +219,7 @@ TEST_F(StoreServerTest, HalfARequestKeepsNobodyWaiting) {
   EXPECT_EQ(slow.Get("slow"), "come at last");
 }
 
-TEST_F(StoreServerTest, ClosingReleasesEverybodyWhoWaits) {
+TEST_F(StoreServerTest, ClosingReleasesAllWaitingClients) {
   StoreServerOptions options;
   options.port = FreePort();
   Start(std::move(options));
@@ -256,7 +256,7 @@ TEST_F(StoreServerTest, AnEndWithoutAReasonIsNoNews) {
 
 // A client that sends requests and reads no replies is soon not read from; when
 // it reads, all replies are there.
-TEST_F(StoreServerTest, WhoDoesNotReadIsNotReadFrom) {
+TEST_F(StoreServerTest, AClientThatDoesNotReadIsNotReadFrom) {
   Start();
   RawClient greedy(port());
   greedy.Set("k", std::string(size_t{1} << 20, 'v'));
@@ -276,7 +276,7 @@ TEST_F(StoreServerTest, WhoDoesNotReadIsNotReadFrom) {
   EXPECT_THAT(notices_.All(), IsEmpty());
 }
 
-TEST_F(StoreServerTest, WhoHoldsMostIsEndedWhenBuffersAreFull) {
+TEST_F(StoreServerTest, FullBuffersCloseTheLargestConnection) {
   StoreServerOptions options;
   options.max_buffer_bytes = size_t{4} << 20;
   Start(std::move(options));
@@ -298,7 +298,7 @@ TEST_F(StoreServerTest, WhoHoldsMostIsEndedWhenBuffersAreFull) {
   EXPECT_EQ(modest.Get("modest"), "v");
 }
 
-TEST_F(StoreServerTest, AFullStoreEndsWhoAsksForMore) {
+TEST_F(StoreServerTest, AFullStoreClosesTheClientThatAddsMore) {
   StoreServerOptions options;
   options.max_store_bytes = 10'000;
   Start(std::move(options));
@@ -421,7 +421,7 @@ TEST_F(StoreServerTest, AFrameThatIsNotOneRequestEndsTheRelay) {
   }
 }
 
-TEST_F(StoreServerTest, WhoIsGoneIsGoneForTheNextFrame) {
+TEST_F(StoreServerTest, AClosedChannelIsGoneForTheNextFrame) {
   Start();
   Frames relay(port());
   const StoreRequest barrier = {
@@ -450,7 +450,7 @@ TEST_F(StoreServerTest, AllClientsOfALostRelayAreGone) {
   EXPECT_TRUE(other.Released());
 }
 
-TEST_F(StoreServerTest, AnElementIsNotKeptForWhoNeverComes) {
+TEST_F(StoreServerTest, AReservationOfAnElementExpires) {
   Start({.offer_patience = std::chrono::milliseconds(1)});
   RawClient looking(port());
   RawClient popping(port());
