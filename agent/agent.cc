@@ -1,31 +1,40 @@
 #include "agent/agent.h"
 
 #include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "agent/caught_signals.h"
 #include "agent/health_gate.h"
-#include "agent/inbox.h"
-#include "agent/lifecycle/ending_signals.h"
+#include "agent/lifecycle/agent_policy.h"
 #include "agent/lifecycle/lifecycle.h"
-#include "agent/logs/latest_link.h"
+#include "agent/lifecycle/lifecycle_step.h"
+#include "agent/logs/log_paths.h"
 #include "agent/logs/log_relay.h"
 #include "agent/nccl_id/nccl_id_holder.h"
 #include "agent/preemption/preemption_announcer.h"
 #include "agent/progress/progress_sockets.h"
 #include "agent/round_workers.h"
 #include "agent/signal_catcher.h"
+#include "agent/stacks/kernel_stacks.h"
 #include "agent/stacks/stack_taker.h"
-#include "agent/stacks/worker_state_reader.h"
 #include "agent/store/round_store.h"
 #include "agent/terminal/terminal_bridge.h"
 #include "agent/timers/worker_timers.h"
 #include "agent/workers/worker_input.h"
+#include "base/check.h"
 #include "base/environment_value.h"
 #include "base/loopback.h"
 #include "base/monotonic_clock.h"
@@ -33,6 +42,49 @@
 
 namespace muster::agent {
 namespace {
+
+// A queue of events from a link's threads to the agent's loop. Thread-safe.
+class Inbox {
+ public:
+  Inbox();
+  ~Inbox();
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+
+  void Post(LifecycleEvent event);
+
+  // Readable while the queue is not empty.
+  int fd() const { return fd_; }
+  std::vector<LifecycleEvent> TakeAll();
+
+ private:
+  const int fd_;  // an eventfd
+  std::mutex mutex_;
+  std::vector<LifecycleEvent> events_;
+};
+
+Inbox::Inbox() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  MUSTER_CHECK(fd_ >= 0) << "eventfd: " << std::strerror(errno);
+}
+
+Inbox::~Inbox() { close(fd_); }
+
+void Inbox::Post(LifecycleEvent event) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    events_.push_back(std::move(event));
+  }
+  const uint64_t one = 1;
+  // Fails only with 2^64 unread events.
+  [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof(one));
+}
+
+std::vector<LifecycleEvent> Inbox::TakeAll() {
+  uint64_t posts;
+  [[maybe_unused]] const ssize_t got = read(fd_, &posts, sizeof(posts));
+  std::lock_guard<std::mutex> lock(mutex_);
+  return std::exchange(events_, {});
+}
 
 // How long the first report waits for an NCCL id: loading NCCL takes some ten
 // milliseconds from memory, some hundreds from a disk.

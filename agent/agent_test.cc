@@ -276,7 +276,7 @@ TEST_F(AgentTest, TellsThatAProgramCannotBeStarted) {
   EXPECT_THAT(failures[0].message, HasSubstr("/nonexistent/program"));
 }
 
-TEST_F(AgentTest, ForwardsSignalsOnceEach) {
+TEST_F(AgentTest, EachSignalIsForwardedOnce) {
   bool told = false;
   const AgentResult result =
       RunShell("trap 'exit 0' USR1; echo up; tail -f /dev/null & wait",
@@ -346,7 +346,7 @@ TEST_F(AgentTest, LeavesHowItsWorkersEndedBesideTheirRecords) {
   EXPECT_THAT(text.substr(stopped), HasSubstr("\"how\":\"stopped\""));
 }
 
-TEST_F(AgentTest, WhatAnEarlierJobLeftIsNotTakenForItsRecords) {
+TEST_F(AgentTest, RecordsOfAnEarlierJobAreRemoved) {
   const std::string folder = options_.logs.directory + "/job/attempt_0";
   std::filesystem::create_directories(folder);
   for (const char* name : {"rank_0.json", "rank_1.ring", "rank_2.ring",

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/commands/shell_command.h"
+#include "agent/commands/tool_run.h"
 #include "agent/failures/bounded_text.h"
 #include "rendezvous/protocol/failure.h"
 

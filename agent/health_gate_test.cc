@@ -36,7 +36,7 @@ TEST(HealthGate, TheLastLineOfTheCommandIsTheReason) {
       "--health-command: GPU 3 has fallen off (exit code 9)");
 }
 
-TEST(HealthGate, WhatABuiltInCheckFindsIsTheReason) {
+TEST(HealthGate, BuiltInCheckGivesTheReason) {
   EXPECT_EQ(
       Found({.command = "exit 1",
              .built_in =

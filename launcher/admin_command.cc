@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "agent/logs/format_characters.h"
+#include "agent/logs/terminal_text.h"
 #include "launcher/launch_help.h"
 #include "launcher/progress_ticker.h"
 #include "launcher/report/progress_text.h"

@@ -12,7 +12,6 @@
 #include "agent/caught_signals.h"
 #include "agent/health/check_health.h"
 #include "agent/logs/console.h"
-#include "agent/logs/latest_link.h"
 #include "agent/logs/log_account.h"
 #include "agent/logs/log_paths.h"
 #include "agent/nccl_id/nccl_id_holder.h"

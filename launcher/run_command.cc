@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/logs/latest_link.h"
 #include "agent/logs/log_paths.h"
 #include "launcher/agent_session.h"
 #include "launcher/bootstrap.h"

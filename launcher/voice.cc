@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/logs/format_characters.h"
+#include "agent/logs/terminal_text.h"
 
 namespace muster::launcher {
 namespace {

@@ -1,15 +1,60 @@
 #ifndef MUSTER_AGENT_BINDING_BINDING_PLAN_H_
 #define MUSTER_AGENT_BINDING_BINDING_PLAN_H_
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/binding/binding_mode.h"
 #include "agent/binding/machine_layout.h"
 
 namespace muster::agent {
+
+// The cores and memory to which a worker is bound (torchrun's --numa-binding).
+enum class Binding {
+  kNone,
+  kNode,         // all cores of the NUMA node near the worker
+  kSocket,       // all cores of that node's socket
+  kExclusive,    // a share of the node's cores, not shared with other workers
+  kCoreComplex,  // the cores of one last-level cache of the node
+};
+
+// The value of --numa-binding for this mode; "none" for kNone.
+const char* BindingName(Binding mode);
+
+// The NIC in `nics` that shares the most bridges with `device`, at least the
+// host bridge. InfiniBand devices precede network interfaces, because they
+// carry the same card's traffic faster. Empty if there is none, or two are
+// equally near: the communication library then chooses better than a guess.
+// Pure.
+std::string NearNic(const PciDevice& device, const std::vector<Nic>& nics);
+
+// The location of a GPU or worker that needs cores.
+struct Seat {
+  int numa_node = 0;
+  const PciDevice* gpu = nullptr;  // null: no GPU, or not found
+  std::string reason;              // "GPU 0 (0000:3b:00.0) is at NUMA node 0"
+};
+
+// The seats of a node, and the rule by which they were chosen.
+struct Seats {
+  // Worker i has seat i. There may be more seats than workers: as in torchrun,
+  // GPUs that this job does not use also get a share of a node's cores.
+  std::vector<Seat> seats;
+  std::string how;  // "by the GPUs' NUMA nodes"
+};
+
+// One seat for each GPU of `gpus` (PCI addresses in CUDA's order; empty if
+// unknown), if there are as many GPUs as `workers`. Otherwise one seat for each
+// worker, distributed over the NUMA nodes in proportion to their cores in
+// `allowed` (the CPUs of `layout` that this process may use; not empty).
+//
+// GPUs at an unknown node are distributed evenly over the possible nodes.
+// Pointers refer to `layout`. Pure.
+Seats SeatWorkers(const MachineLayout& layout,
+                  const std::vector<LogicalCpu>& allowed,
+                  const std::vector<std::string>& gpus, int workers);
 
 struct BindingRequest {
   Binding mode = Binding::kNode;  // not kNone
@@ -29,7 +74,7 @@ struct WorkerBinding {
   // The preferred NUMA node. nullopt: no preference, because the machine has
   // one node or the worker's CPUs belong to several.
   std::optional<int> memory_node;
-  std::string near_nic;  // see near_nic.h
+  std::string near_nic;  // see NearNic
   std::string reason;
 };
 
@@ -48,6 +93,16 @@ struct BindingPlan {
 // has too few of them. Pure.
 absl::StatusOr<BindingPlan> PlanBinding(const BindingRequest& request,
                                         const MachineLayout& layout);
+
+// A node's binding in one short line, workers by local rank: "node: 0-15 |
+// 16-31", "socket: 0-31 x4 | 32-63 x4". A network card near the GPU follows the
+// CPUs: "node: 0-15@mlx5_0 | 16-31@mlx5_1"; if several workers have the same
+// CPUs, one card for each, "-" for none: "node: 0-31 x3@mlx5_0,mlx5_1,-". Cut
+// after a worker to at most `most` bytes (at least 40). Pure.
+std::string BindingText(Binding mode, const BindingPlan& plan, size_t most);
+
+// BindingText with the reason, for the beginning of a run. Pure.
+std::string BindingRemark(Binding mode, const BindingPlan& plan);
 
 }  // namespace muster::agent
 

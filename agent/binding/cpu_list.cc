@@ -1,5 +1,8 @@
 #include "agent/binding/cpu_list.h"
 
+#include <sched.h>
+
+#include <cerrno>
 #include <cstddef>
 
 namespace muster::agent {
@@ -19,6 +22,26 @@ std::string CpuList(const std::vector<int>& numbers) {
     i = last + 1;
   }
   return text;
+}
+
+std::vector<int> AllowedCpus() {
+  std::vector<int> allowed;
+  // A machine with more than CPU_SETSIZE CPUs needs a larger set.
+  for (int size = CPU_SETSIZE; size <= 1 << 16; size *= 2) {
+    const size_t bytes = CPU_ALLOC_SIZE(static_cast<size_t>(size));
+    cpu_set_t* set = CPU_ALLOC(static_cast<size_t>(size));
+    if (set == nullptr) break;
+    const bool read = sched_getaffinity(0, bytes, set) == 0;
+    const bool too_small = !read && errno == EINVAL;
+    for (int cpu = 0; read && cpu < size; ++cpu) {
+      if (CPU_ISSET_S(static_cast<size_t>(cpu), bytes, set)) {
+        allowed.push_back(cpu);
+      }
+    }
+    CPU_FREE(set);
+    if (!too_small) break;
+  }
+  return allowed;
 }
 
 }  // namespace muster::agent

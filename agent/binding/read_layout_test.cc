@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "agent/binding/allowed_cpus.h"
+#include "agent/binding/cpu_list.h"
 #include "agent/binding/layouts.h"
 
 namespace muster::agent {

@@ -1,6 +1,7 @@
 #include "agent/commands/tool_run.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,9 +9,15 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "agent/failures/bounded_text.h"
+#include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
 #include "base/poll.h"
 #include "base/subprocess.h"
+#include "rendezvous/protocol/failure.h"
+#include "rendezvous/protocol/signal_names.h"
 
 namespace muster::agent {
 namespace {
@@ -82,6 +89,88 @@ ToolOutcome RunTool(const ToolRequest& request) {
                 : succeeded ? End::kSucceeded
                             : End::kFailed;
   return outcome;
+}
+
+namespace {
+
+// Only the last line is needed.
+constexpr size_t kKeptBytes = 4096;
+
+// The shell's stdin is a pipe that only this process holds open. When the pipe
+// is closed, the background job kills the process group, itself included. The
+// command replaces this shell and reads /dev/null.
+constexpr char kWatchedShell[] =
+    "exec 3<&0 </dev/null; "
+    "{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & "
+    "exec 3<&-; exec /bin/sh -c \"$0\"";
+
+// A shell prefix that makes the command ignore these signals. They are blocked
+// until the shell has run it.
+std::string Ignoring(const std::vector<int>& signals) {
+  if (signals.empty()) return "";
+  return absl::StrCat("trap '' ", absl::StrJoin(signals, " "), "; ");
+}
+
+std::string LastLine(const std::string& output) {
+  const size_t end = output.find_last_not_of(" \t\r\n");
+  if (end == std::string::npos) return "";
+  const size_t before = output.find_last_of("\n", end);
+  const size_t start = before == std::string::npos ? 0 : before + 1;
+  return BoundedLine(output.substr(start, end + 1 - start),
+                     rendezvous::kMaxLineBytes - 100);
+}
+
+std::string EndInWords(int wait_status) {
+  if (WIFSIGNALED(wait_status)) {
+    return absl::StrCat("killed by ",
+                        rendezvous::SignalName(WTERMSIG(wait_status)));
+  }
+  if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) != 0) {
+    return absl::StrCat("exit code ", WEXITSTATUS(wait_status));
+  }
+  return "it failed";
+}
+
+}  // namespace
+
+absl::Status RunShellCommand(const ShellCommand& command) {
+  int life[2];
+  if (pipe2(life, O_CLOEXEC) != 0) {
+    return absl::UnavailableError("no shell could be started: pipe");
+  }
+  const OwnedFd watched(life[0]);
+  const OwnedFd ours(life[1]);
+  const ToolOutcome outcome =
+      RunTool({.argv = {"/bin/sh", "-c",
+                        Ignoring(command.ignored_signals) + kWatchedShell,
+                        command.command},
+               .environment = command.environment,
+               .deadline = MonotonicNow() + command.timeout,
+               .cancel_fd = command.cancel_fd,
+               .max_bytes = kKeptBytes,
+               .excess = ToolRequest::Excess::kForget,
+               .stdin_fd = watched.get(),
+               .blocked_signals = command.ignored_signals});
+  const std::string said = LastLine(outcome.output);
+  switch (outcome.end) {
+    case ToolOutcome::End::kSucceeded:
+      return absl::OkStatus();
+    case ToolOutcome::End::kFailed: {
+      const std::string end = EndInWords(outcome.wait_status);
+      return absl::FailedPreconditionError(
+          said.empty() ? end : absl::StrCat(said, " (", end, ")"));
+    }
+    case ToolOutcome::End::kNotStarted:
+      return absl::UnavailableError("/bin/sh could not be started");
+    case ToolOutcome::End::kCutOff:
+      break;
+  }
+  if (PollUntil(command.cancel_fd, POLLIN, kAtOnce)) {
+    return absl::CancelledError("cancelled");
+  }
+  return absl::DeadlineExceededError(absl::StrCat(
+      "it did not end within ", ToSeconds(command.timeout), " s",
+      said.empty() ? "" : absl::StrCat("; the last it said was: ", said)));
 }
 
 }  // namespace muster::agent

@@ -114,7 +114,7 @@ TEST_F(ErrorFileOnDisk, IsRead) {
 
 // @record writes whole seconds, and several workers may fail in the same
 // second.
-TEST_F(ErrorFileOnDisk, ItsOwnTimeRefinesAWholeSecond) {
+TEST_F(ErrorFileOnDisk, ModificationTimeRefinesAWholeSecond) {
   const auto at = [&](const char* told, double written) {
     std::ofstream(path_) << R"({"message": {"message": "m", "extraInfo": )"
                          << R"({"timestamp": ")" << told << "\"}}}";

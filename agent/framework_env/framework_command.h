@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/workers/framework_env.h"
+#include "agent/workers/framework_variables.h"
 
 namespace muster::agent {
 

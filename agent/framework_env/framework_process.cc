@@ -16,7 +16,6 @@
 #include "agent/framework_env/framework_command.h"
 #include "agent/framework_env/peer_exchange.h"
 #include "agent/framework_env/peer_variables.h"
-#include "agent/framework_env/published_address.h"
 #include "agent/guardian/exec_program.h"
 #include "agent/ports/port_reservation.h"
 #include "base/file_size_signal.h"

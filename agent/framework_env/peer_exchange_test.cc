@@ -49,7 +49,7 @@ TEST_F(PeerExchangeTest, EveryRankLearnsAllAddressesInOrder) {
   }
 }
 
-TEST_F(PeerExchangeTest, WhoWantsRankZeroAloneWaitsForNobodyElse) {
+TEST_F(PeerExchangeTest, WantingRankZeroWaitsForRankZeroOnly) {
   ASSERT_TRUE(
       ExchangeAddresses(Meeting(0, std::chrono::seconds(60)), "tf", "a:1", 1)
           .ok());
@@ -69,7 +69,7 @@ TEST_F(PeerExchangeTest, TheAbsentAreNamed) {
               AllOf(HasSubstr("waited 0."), HasSubstr("ranks 0, 2 of 3")));
 }
 
-TEST_F(PeerExchangeTest, AnAddressThatNobodyKnowsIsRefused) {
+TEST_F(PeerExchangeTest, EmptyAddressIsRefused) {
   EXPECT_FALSE(
       ExchangeAddresses(Meeting(1, std::chrono::seconds(60)), "tf", "", 3)
           .ok());

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "base/loopback.h"
+#include "rendezvous/endpoint/endpoint.h"
 
 namespace muster::agent {
 
@@ -27,6 +29,22 @@ PeerVariables JaxVariables(const PeerWorld& world, int world_size) {
           {"OMPI_COMM_WORLD_SIZE", size},
           {"OMPI_COMM_WORLD_RANK", rank},
           {"OMPI_COMM_WORLD_LOCAL_RANK", std::to_string(world.local_rank)}};
+}
+
+std::string PublishedAddress(const std::string& host, int port) {
+  return host.empty() ? "" : rendezvous::Endpoint{host, port}.ToString();
+}
+
+std::string AddressFromHere(const std::string& published,
+                            const std::string& own,
+                            const std::string& coordinator) {
+  if (own.empty() || IsLoopback(own)) return published;
+  const absl::StatusOr<rendezvous::Endpoint> peer =
+      rendezvous::ParseEndpoint(published);
+  const absl::StatusOr<rendezvous::Endpoint> meeting =
+      rendezvous::ParseEndpoint(coordinator);
+  if (!peer.ok() || !meeting.ok() || !IsLoopback(peer->host)) return published;
+  return rendezvous::Endpoint{meeting->host, peer->port}.ToString();
 }
 
 }  // namespace muster::agent

@@ -29,6 +29,17 @@ PeerVariables TensorFlowVariables(const PeerWorld& world);
 // nothing. Only rank 0's address in `world.addresses` is used. Pure.
 PeerVariables JaxVariables(const PeerWorld& world, int world_size);
 
+// "host:port", an IPv6 address in brackets; empty if `host` is empty.
+std::string PublishedAddress(const std::string& host, int port);
+
+// Converts the address that another node published into one that works on this
+// node, whose address is `own`. The node on the coordinator's host may publish
+// a loopback address; other nodes replace its host by the one in `coordinator`
+// ("HOST:PORT"). Pure.
+std::string AddressFromHere(const std::string& published,
+                            const std::string& own,
+                            const std::string& coordinator);
+
 }  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_FRAMEWORK_ENV_PEER_VARIABLES_H_

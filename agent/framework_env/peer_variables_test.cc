@@ -20,7 +20,7 @@ TEST(TensorFlowVariablesTest, EveryRankIsAWorker) {
                        "\"task\":{\"type\":\"worker\",\"index\":1}}")));
 }
 
-TEST(JaxVariablesTest, WhatInitializeAndScriptsRead) {
+TEST(JaxVariablesTest, AllVariablesOfInitializeAndScriptsAreSet) {
   EXPECT_THAT(
       JaxVariables({.addresses = {"10.0.0.1:4001"},
                     .rank = 5,
@@ -33,6 +33,31 @@ TEST(JaxVariablesTest, WhatInitializeAndScriptsRead) {
                     Pair("OMPI_COMM_WORLD_LOCAL_RANK", "1"),
                     Pair("OMPI_COMM_WORLD_RANK", "5"),
                     Pair("OMPI_COMM_WORLD_SIZE", "8")}));
+}
+
+TEST(PublishedAddressTest, BracketsForIpv6) {
+  EXPECT_EQ(PublishedAddress("10.0.0.1", 7), "10.0.0.1:7");
+  EXPECT_EQ(PublishedAddress("fd00::1", 7), "[fd00::1]:7");
+  EXPECT_EQ(PublishedAddress("", 7), "");
+}
+
+TEST(AddressFromHereTest, LoopbackAddressOfTheCoordinatorsHostIsReplaced) {
+  EXPECT_EQ(AddressFromHere("127.0.0.1:7", "10.0.0.2", "10.0.0.1:29400"),
+            "10.0.0.1:7");
+  EXPECT_EQ(AddressFromHere("[::1]:7", "10.0.0.2", "host-a:29400"), "host-a:7");
+}
+
+TEST(AddressFromHereTest, OnOneHostLoopbackServes) {
+  EXPECT_EQ(AddressFromHere("127.0.0.1:7", "127.0.0.1", "10.0.0.1:29400"),
+            "127.0.0.1:7");
+  EXPECT_EQ(AddressFromHere("127.0.0.1:7", "", "10.0.0.1:29400"),
+            "127.0.0.1:7");
+}
+
+TEST(AddressFromHereTest, OtherAddressIsUnchanged) {
+  EXPECT_EQ(AddressFromHere("10.0.0.3:7", "10.0.0.2", "10.0.0.1:29400"),
+            "10.0.0.3:7");
+  EXPECT_EQ(AddressFromHere("127.0.0.1:7", "10.0.0.2", ""), "127.0.0.1:7");
 }
 
 }  // namespace

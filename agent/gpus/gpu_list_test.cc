@@ -22,7 +22,7 @@ TEST(VisibleGpus, AllWhereTheVariableIsNotSet) {
   EXPECT_THAT(VisibleGpus(std::nullopt, {}), IsEmpty());
 }
 
-TEST(VisibleGpus, NoneWhereTheVariableIsEmptyOrNoDevice) {
+TEST(VisibleGpus, EmptyVariableOrInvalidDeviceHidesAll) {
   for (const char* value : {"", " ", "-1", "NoDevFiles", "none", ",", ",0"}) {
     EXPECT_THAT(VisibleGpus(value, kFour), IsEmpty()) << value;
   }
@@ -35,7 +35,7 @@ TEST(VisibleGpus, IndicesInTheirOrder) {
   EXPECT_THAT(VisibleGpus("1gpu2,2ampere", kFour), ElementsAre("1", "2"));
 }
 
-TEST(VisibleGpus, WhatIsNoDeviceCutsTheList) {
+TEST(VisibleGpus, InvalidDeviceCutsTheList) {
   EXPECT_THAT(VisibleGpus("0,1,-1,2", kFour), ElementsAre("0", "1"));
   EXPECT_THAT(VisibleGpus("0,4,1", kFour), ElementsAre("0"));
   EXPECT_THAT(VisibleGpus("0,x,1", kFour), ElementsAre("0"));
@@ -66,7 +66,7 @@ TEST(VisibleGpus, MigInstancesById) {
   EXPECT_THAT(VisibleGpus("MIG-y", kDivided), IsEmpty());
 }
 
-TEST(PciAddresses, OfNumbersIdsAndInstances) {
+TEST(PciAddresses, IndicesIdsAndInstancesAreFound) {
   const std::vector<Gpu> gpus = {{"GPU-aa1", {"MIG-x1", "MIG-x2"}, "0:1"},
                                  {"GPU-ab2", {}, "0:2"},
                                  {"GPU-bb3", {}, ""}};

@@ -1,6 +1,8 @@
 #ifndef MUSTER_AGENT_GPUS_NVML_H_
 #define MUSTER_AGENT_GPUS_NVML_H_
 
+#include <dlfcn.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +11,55 @@
 #include "agent/gpus/gpu_list.h"
 
 namespace muster::agent {
+
+// NVIDIA's management library, loaded at run time. Names and numbers are those
+// of NVIDIA's nvml.h, whose binary interface is stable.
+class NvmlLibrary {
+ public:
+  using Device = struct NvmlDevice*;
+  using Result = int;
+  static constexpr Result kSuccess = 0;
+  static constexpr Result kNotSupported = 3;
+  static constexpr Result kInsufficientSize = 7;
+  static constexpr Result kDriverNotLoaded = 9;
+  static constexpr Result kNoDriverFiles = 12;  // NVML_ERROR_LIBRARY_NOT_FOUND
+  static constexpr Result kVersionMismatch = 18;
+  // Result of Call if an old driver has no such function.
+  static constexpr Result kMissing = -1;
+
+  static constexpr unsigned kTextBytes = 96;
+  // An upper bound for counts, which come from the library.
+  static constexpr unsigned kMaxGpus = 1024;
+  static constexpr unsigned kMaxInstances = 64;
+
+  explicit NvmlLibrary(const std::string& name);
+  ~NvmlLibrary();
+  NvmlLibrary(const NvmlLibrary&) = delete;
+  NvmlLibrary& operator=(const NvmlLibrary&) = delete;
+
+  bool loaded() const { return handle_ != nullptr; }
+
+  // Calls the library's function `name`. kMissing: the library has no such
+  // function.
+  template <typename... Arguments>
+  Result Call(const char* name, Arguments... arguments) const {
+    using Function = Result (*)(Arguments...);
+    const auto function = reinterpret_cast<Function>(dlsym(handle_, name));
+    return function == nullptr ? kMissing : function(arguments...);
+  }
+
+  // NVML's own text for a result.
+  std::string Explain(Result result) const;
+
+  // The UUID of a device; "" on an error. `*result` gets NVML's result.
+  std::string IdOf(Device device, Result* result) const;
+
+  // A device's PCI address as in /sys, such as "0000:3b:00.0"; empty: unknown.
+  std::string PciAddressOf(Device device) const;
+
+ private:
+  void* const handle_;
+};
 
 // Reads the machine's GPUs and their MIG instances from NVIDIA's management
 // library, which is loaded for the duration of the call. Empty if there is no

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "agent/gpus/nvml_library.h"
+#include "agent/gpus/nvml.h"
 
 namespace muster::agent {
 namespace {

@@ -71,7 +71,7 @@ TEST_F(ReadGpuFactsTest, EverythingOfAHealthyGpu) {
   EXPECT_EQ(facts.pairs[0].distance, 40);
 }
 
-TEST_F(ReadGpuFactsTest, WhatIsWrongWithOne) {
+TEST_F(ReadGpuFactsTest, FaultsOfOneGpuAreRead) {
   Set("FAKE_NVML_GPUS", "2");
   Set("FAKE_NVML_MIG", "2");
   Set("FAKE_NVML_SET",

@@ -3,8 +3,11 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -48,6 +51,53 @@ std::vector<ProcessEntry> KillDescendants(
 // Sends `signal` to the process, and not to another process that got the same
 // pid later (before Linux 5.3, without pidfd, a small race remains).
 void SignalProcess(const ProcessEntry& process, int signal);
+
+// The current children of this process. For a process with one thread.
+std::vector<ProcessEntry> ChildrenOfThisProcess();
+
+// The agent's clean-up after the guardian's death. The agent is a sub-reaper,
+// so the workers and their descendants have become its children, and it kills
+// and reaps them. It cannot distinguish them from other children: the caller
+// names those to spare.
+class OrphanSweep {
+ public:
+  // The limit of the clean-up: a process in an uninterruptible system call may
+  // never die.
+  static constexpr std::chrono::seconds kDeadline{10};
+
+  OrphanSweep() : end_(std::chrono::steady_clock::now() + kDeadline) {}
+
+  // Kills and reaps all children except `spared` and their descendants; does
+  // not wait. Returns true once no process is left or the deadline has passed;
+  // otherwise call again after wait().
+  bool Pass(const std::vector<ProcessEntry>& spared);
+  std::chrono::milliseconds wait() const { return wait_; }
+
+  // Names the processes that did not die, for a message; empty if none.
+  const std::string& left() const { return left_; }
+
+ private:
+  const std::chrono::steady_clock::time_point end_;
+  std::chrono::milliseconds wait_{1};
+  std::string left_;
+};
+
+// The children of this process that are not workers: the guardians (usually
+// one) and the NCCL id processes. When a guardian has died, this process kills
+// the workers that the guardian left, but must not kill the processes in this
+// list. Thread-safe.
+class LivingGuardians {
+ public:
+  static LivingGuardians& OfThisProcess();
+
+  void Add(pid_t pid);
+  void Remove(pid_t pid);
+  std::vector<ProcessEntry> List();
+
+ private:
+  std::mutex mutex_;
+  std::vector<ProcessEntry> guardians_;
+};
 
 }  // namespace muster::agent
 

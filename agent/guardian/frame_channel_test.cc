@@ -105,7 +105,7 @@ TEST(FrameChannel, ALengthBeyondTheBoundIsRefused) {
   EXPECT_EQ(Taken(ends.right.get()), "(broken)");
 }
 
-TEST(FrameChannel, WhatIsNotTakenIsBounded) {
+TEST(FrameChannel, UnreadFramesAreBounded) {
   Ends ends;
   const std::string chunk(1 << 16, 'x');
   size_t written = 0;

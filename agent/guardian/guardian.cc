@@ -1,27 +1,256 @@
 #include "agent/guardian/guardian.h"
 
+#include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <cstring>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "agent/guardian/guardian_fork.h"
-#include "agent/guardian/guardian_line.h"
-#include "agent/guardian/living_guardians.h"
-#include "agent/guardian/orphan_sweep.h"
-#include "agent/guardian/start_command.h"
-#include "agent/guardian/wake_set.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "agent/guardian/descendants.h"
+#include "agent/guardian/frame_channel.h"
+#include "agent/guardian/guardian_loop.h"
+#include "agent/guardian/wire.h"
 #include "base/monotonic_clock.h"
+#include "base/owned_fd.h"
 #include "base/poll.h"
 #include "base/subprocess.h"
 
 namespace muster::agent {
 namespace {
+
+struct ForkedGuardian {
+  pid_t pid = 0;
+  OwnedFd socket;  // this process's end
+  // If this process is PID 1: a signalfd for SIGCHLD, because orphans of other
+  // programs become children of PID 1. Otherwise closed.
+  OwnedFd strangers;
+  // The children that this process had before the fork, with their start times.
+  std::vector<ProcessEntry> older_children;
+};
+
+absl::Status Failed(const char* call) {
+  return absl::InternalError(std::string("the guardian cannot be made: ") +
+                             call + ": " + std::strerror(errno));
+}
+
+OwnedFd ChildSignals() {
+  sigset_t child_ended;
+  sigemptyset(&child_ended);
+  sigaddset(&child_ended, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &child_ended, nullptr);
+  return OwnedFd(signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+// Forks with all signals blocked in the child, so that a Ctrl-C at this moment
+// does not end the child before its set-up.
+pid_t ForkWithBlockedSignals() {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = fork();
+  const int error = errno;
+  if (pid != 0) sigprocmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return pid;
+}
+
+// Makes this process a sub-reaper and forks the guardian, which continues in
+// RunGuardian. For a process with one thread. Internal: names the step that
+// failed.
+absl::StatusOr<ForkedGuardian> ForkGuardian() {
+  // If SIGCHLD were ignored (inherited), the kernel would reap children itself.
+  struct sigaction by_default = {};
+  by_default.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &by_default, nullptr);
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return Failed("prctl");
+
+  ForkedGuardian forked;
+  if (getpid() == 1) {
+    forked.strangers = ChildSignals();
+    if (!forked.strangers.open()) return Failed("signalfd");
+  }
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
+                 ends) != 0) {
+    return Failed("socketpair");
+  }
+  forked.socket = OwnedFd(ends[0]);
+  OwnedFd theirs(ends[1]);
+  OwnedFd agent = OpenPidFd(getpid());
+  forked.older_children = ChildrenOfThisProcess();
+  forked.pid = ForkWithBlockedSignals();
+  if (forked.pid < 0) return Failed("fork");
+  if (forked.pid == 0) {
+    // Only the agent may hold this end; otherwise its end of file never comes.
+    forked.socket.Close();
+    RunGuardian(std::move(theirs), std::move(agent));
+  }
+  return forked;
+}
+
+// The agent's end of its connection to the guardian. It sends whole commands
+// and receives whole notices. Not thread-safe.
+class GuardianLine {
+ public:
+  explicit GuardianLine(OwnedFd socket)
+      : channel_(std::move(socket), kMaxMessageBytes) {}
+
+  int fd() const { return channel_.fd(); }
+
+  // Sends an encoded command with the descriptors that belong to it. Notices
+  // that arrive meanwhile are kept for Receive: see has_unread. Returns false
+  // if the guardian is gone or has not read the command within ten seconds; the
+  // connection is unusable then.
+  bool Send(const std::string& command, std::vector<int> descriptors);
+
+  // Whether Send has read notices that Receive has not returned yet. poll()
+  // on fd() does not report them.
+  bool has_unread() const { return has_unread_; }
+
+  // Appends all notices that have arrived. Returns false if the guardian is
+  // gone or a notice is malformed.
+  bool Receive(std::vector<Notice>* notices);
+
+  // Closes the sending side, and waits at most five seconds until the guardian
+  // closes its side, which it does after it has killed all workers.
+  void Close();
+
+ private:
+  FrameChannel channel_;
+  bool has_unread_ = false;
+};
+
+// The guardian reads a command within microseconds. After this time it hangs or
+// was stopped, and is unusable.
+constexpr std::chrono::seconds kCommandDeadline(10);
+// After this time the agent kills the remaining processes itself.
+constexpr std::chrono::seconds kCloseDeadline(5);
+
+bool GuardianLine::Send(const std::string& command,
+                        std::vector<int> descriptors) {
+  channel_.Queue(command, std::move(descriptors));
+  const Instant end = MonotonicNow() + kCommandDeadline;
+  while (channel_.Flush()) {
+    if (channel_.unsent() == 0) return true;
+    pollfd fds[] = {{channel_.fd(), POLLIN | POLLOUT, 0}};
+    if (PollUntil(fds, end) == 0) return false;
+    // A notice is read meanwhile: if both ends only wrote, both could wait for
+    // ever.
+    if ((fds[0].revents & POLLIN) != 0) {
+      has_unread_ = true;
+      if (!channel_.Fill()) return false;
+    }
+  }
+  return false;
+}
+
+bool GuardianLine::Receive(std::vector<Notice>* notices) {
+  has_unread_ = false;
+  const bool open = channel_.Fill();
+  while (true) {
+    const auto frame = channel_.TakeFrame();
+    if (!frame.ok()) return false;
+    if (!frame->has_value()) return open;
+    absl::StatusOr<Notice> notice = DecodeNotice(**frame);
+    if (!notice.ok()) return false;
+    notices->push_back(*std::move(notice));
+  }
+}
+
+void GuardianLine::Close() {
+  shutdown(channel_.fd(), SHUT_WR);
+  const Instant end = MonotonicNow() + kCloseDeadline;
+  std::vector<Notice> unread;
+  do {
+    if (!PollUntil(channel_.fd(), POLLIN, end)) return;
+    unread.clear();
+  } while (Receive(&unread));
+}
+
+// Several descriptors and one timer behind one descriptor for poll().
+class WakeSet {
+ public:
+  // Internal: no free descriptor.
+  absl::Status Open();
+
+  // Readable while a watched descriptor is readable, or once the timer has
+  // expired.
+  int fd() const { return epoll_.get(); }
+
+  // Ignores a closed descriptor (-1).
+  absl::Status Watch(int fd);
+  void Forget(int fd);
+
+  // Sets the timer, in place of an earlier setting.
+  void RingAfter(std::chrono::nanoseconds wait);
+  // Clears an expired timer.
+  void Silence();
+
+ private:
+  OwnedFd epoll_;
+  OwnedFd timer_;
+};
+
+constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
+
+absl::Status CannotWatch(const char* call) {
+  return absl::InternalError(std::string("the guardian cannot be watched: ") +
+                             call + ": " + std::strerror(errno));
+}
+
+absl::Status WakeSet::Open() {
+  epoll_ = OwnedFd(epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll_.open()) return CannotWatch("epoll_create1");
+  timer_ = OwnedFd(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!timer_.open()) return CannotWatch("timerfd_create");
+  return Watch(timer_.get());
+}
+
+absl::Status WakeSet::Watch(int fd) {
+  if (fd < 0) return absl::OkStatus();
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0) {
+    return absl::OkStatus();
+  }
+  return CannotWatch("epoll_ctl");
+}
+
+void WakeSet::Forget(int fd) {
+  if (fd >= 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+}
+
+void WakeSet::RingAfter(std::chrono::nanoseconds wait) {
+  // Zero would disable the kernel's timer.
+  const int64_t count = std::max<int64_t>(wait.count(), 1);
+  itimerspec when = {};
+  when.it_value.tv_sec = count / kNanosecondsPerSecond;
+  when.it_value.tv_nsec = count % kNanosecondsPerSecond;
+  timerfd_settime(timer_.get(), 0, &when, nullptr);
+}
+
+void WakeSet::Silence() {
+  uint64_t rings;
+  while (read(timer_.get(), &rings, sizeof rings) > 0) {
+  }
+}
 
 std::string DescribeEnd(int wait_status) {
   if (WIFSIGNALED(wait_status)) {

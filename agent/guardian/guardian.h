@@ -79,7 +79,7 @@ class Guardian {
   // Requests the start of a worker; WorkerStarted or WorkerNotStarted follows.
   // Each worker leads its own session and process group and dies with its
   // guardian. InvalidArgument: an argument or variable that execve(2) cannot
-  // pass (see start_command.h). Unavailable: the guardian is gone; GuardianLost
+  // pass (see EncodeStart). Unavailable: the guardian is gone; GuardianLost
   // follows.
   absl::Status Start(const WorkerSpec& spec);
 

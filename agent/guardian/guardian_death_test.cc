@@ -76,7 +76,7 @@ TEST(GuardianDeath, NothingOutlivesAnAgentThatIsKilled) {
   EXPECT_TRUE(Ends(guardian));
 }
 
-TEST(GuardianDeath, WhatAKilledAgentWouldHaveRemovedIsRemoved) {
+TEST(GuardianDeath, GuardianRemovesTheFolderOfAKilledAgent) {
   std::string folder = ::testing::TempDir() + "/sockets-XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   OutputPipe out;

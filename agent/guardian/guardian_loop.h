@@ -1,9 +1,17 @@
 #ifndef MUSTER_AGENT_GUARDIAN_GUARDIAN_LOOP_H_
 #define MUSTER_AGENT_GUARDIAN_GUARDIAN_LOOP_H_
 
+#include <initializer_list>
+
 #include "base/owned_fd.h"
 
 namespace muster::agent {
+
+// Turns a freshly forked child, in which all signals are blocked, into the
+// guardian's process: its own session and name, a sub-reaper, all signals still
+// blocked, /dev/null as stdio, and no other descriptors than `kept`. Returns a
+// signalfd for SIGCHLD; closed if none can be made.
+OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept);
 
 // The main function of the guardian, called in the child that Guardian::Fork
 // made. Starts, signals and reaps workers as the commands on `socket` say,

@@ -318,7 +318,7 @@ TEST_F(GuardianTest, ASignalRightAfterTheStartIsNotLost) {
   }
 }
 
-TEST_F(GuardianTest, WhetherAWorkerWasSignalledBeforeItsEndIsTold) {
+TEST_F(GuardianTest, ExitSaysWhetherTheWorkerWasSignalled) {
   Start(0, {"say-pid", "pause"});
   const int pid = std::stoi(out_.Line());
   const OwnedFd process = OpenPidFd(pid);
@@ -346,7 +346,7 @@ TEST_F(GuardianTest, AStoppedWorkerTakesASignalThatAsksItToEnd) {
   }
 }
 
-TEST_F(GuardianTest, WhatWasStoppedOfWhatAWorkerLeftBehindIsNamed) {
+TEST_F(GuardianTest, StoppedLeftoverProcessesAreNamed) {
   WorkerSpec spec = Staged(0, {"fork-and-exit", "say-pid", "pause"}, out_);
   spec.environment.emplace_back("RANK", "7");
   ASSERT_TRUE(guardian_->Start(spec).ok());
@@ -455,7 +455,7 @@ TEST_F(GuardianTest, TermLeavesWhoIgnoresItAndKillDoesNot) {
   EXPECT_EQ(WTERMSIG(second.wait_status), SIGKILL);
 }
 
-TEST_F(GuardianTest, ALocalRankIsFreeOnceItsEndWasTold) {
+TEST_F(GuardianTest, LocalRankCanBeReusedAfterItsExitWasReported) {
   Start(0, {"say-pid", "pause"});
   out_.Line();
   EXPECT_TRUE(guardian_->Start(Staged(0, {"exit", "0"}, out_)).ok());
@@ -473,7 +473,7 @@ TEST_F(GuardianTest, IsDeafToTheSignalsThatEndAnAgent) {
   EXPECT_EQ(OutputOf({"say-stdin"}), "null");
 }
 
-TEST_F(GuardianTest, SignalsWithNobodyThereDoNothing) {
+TEST_F(GuardianTest, SignalsWithoutWorkersHaveNoEffect) {
   guardian_->SignalAll(SIGTERM, Guardian::Reach::kProcessGroups);
   guardian_->SignalAll(SIGKILL, Guardian::Reach::kEverything);
   // The signal does not reach the next worker either.

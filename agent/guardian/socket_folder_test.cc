@@ -51,7 +51,7 @@ TEST_F(SocketFolder, GoesWithTheNoticeOfAPreemption) {
   EXPECT_FALSE(Exists());
 }
 
-TEST_F(SocketFolder, WhatIsNoSocketStays) {
+TEST_F(SocketFolder, OtherFilesAreKept) {
   MakeSocket("1.0");
   std::ofstream(folder_ + "/precious") << "bytes";
   RemoveSocketFolder(folder_);

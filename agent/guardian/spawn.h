@@ -14,12 +14,23 @@
 
 namespace muster::agent {
 
+// Binds this single-threaded process and its future children to the logical
+// CPUs `cpus`. Returns 0, or errno: EINVAL if the process may use none of them
+// (offline, or outside of its cgroup).
+int BindToCpus(const std::vector<int>& cpus);
+
+// Makes this process and its future children take memory from that NUMA node as
+// long as it has some. The kernel may refuse (a container's seccomp profile
+// does); memory then comes from the node of the CPU that first touches it,
+// which is the same node as long as the CPU binding holds.
+void PreferMemoryOf(int numa_node);
+
 struct SpawnRequest {
   std::vector<std::string> argv;
   std::vector<std::string> environment;  // complete, each "NAME=value"
   std::string working_directory;         // empty: this process's directory
   std::vector<int> cpus;                 // ascending; empty: not bound
-  std::optional<int> memory_node;        // see bind_process.h
+  std::optional<int> memory_node;        // see PreferMemoryOf
   uint64_t ignored_signals = 0;          // bit n - 1 is signal n
   int stdin_fd = -1;                     // -1: as in this process
   int stdout_fd = -1;                    // -1: as in this process

@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "agent/guardian/left_behind.h"
+#include "agent/workers/worker_spec.h"
 
 namespace muster::agent {
 
@@ -102,6 +103,11 @@ std::string Encode(const Notice& notice);
 // value.
 absl::StatusOr<Command> DecodeCommand(std::string_view payload);
 absl::StatusOr<Notice> DecodeNotice(std::string_view payload);
+
+// Encodes the StartCommand of `spec`. InvalidArgument: no argv, a NUL
+// character, a variable's name that is empty or contains '=', or more bytes
+// than fit in one message. Pure.
+absl::StatusOr<std::string> EncodeStart(const WorkerSpec& spec);
 
 }  // namespace muster::agent
 

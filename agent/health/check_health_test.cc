@@ -62,7 +62,7 @@ TEST_F(CheckHealthTest, ALostGpuWithItsReasonAndHowManyMore) {
             "gpu: GPU 1: GPU is lost (and 1 more; see launch doctor)");
 }
 
-TEST_F(CheckHealthTest, WarningsKeepNobodyOut) {
+TEST_F(CheckHealthTest, WarningsLeaveTheNodeHealthy) {
   Set("FAKE_NVML_SET", "0.width=8,0.throttle=64,1.model=1,pid=5");
   EXPECT_EQ(Check("gpu"), "");
 }
@@ -88,7 +88,7 @@ TEST_F(CheckHealthTest, ADriverThatHangsIsGivenUp) {
   EXPECT_THAT(Check("gpu"), HasSubstr("does not answer"));
 }
 
-TEST_F(CheckHealthTest, WhereNobodyNeedsGpusOnlyDevicesWithoutADriverAreWrong) {
+TEST_F(CheckHealthTest, WithoutNeededGpusOnlyDevicesWithoutADriverAreErrors) {
   scope_.nvml_library = "libno-such-library.so.1";
   EXPECT_EQ(Check("gpu"), "");
   std::ofstream(root_ + "/dev/nvidia0") << "";

@@ -270,4 +270,208 @@ std::vector<Finding> ExamineGpuCount(int needed, const GpuFacts& gpus) {
                                     : absl::StrCat("there are ", there)))};
 }
 
+namespace {
+
+void Append(const std::string& what, const std::string& version,
+            std::vector<std::string>& parts) {
+  if (!version.empty()) parts.push_back(absl::StrCat(what, " ", version));
+}
+
+std::string Summary(const NodeFacts& facts) {
+  const LibraryFacts& libraries = facts.libraries;
+  std::vector<std::string> parts;
+  Append("muster", facts.version, parts);
+  Append("kernel", facts.host.kernel, parts);
+  const std::string driver = facts.gpus.driver_version.empty()
+                                 ? libraries.kernel_driver
+                                 : facts.gpus.driver_version;
+  if (!driver.empty()) {
+    parts.push_back(absl::StrCat(
+        "driver ", driver,
+        facts.gpus.driver_cuda
+            ? absl::StrCat(" (CUDA ", CudaText(*facts.gpus.driver_cuda), ")")
+            : ""));
+  }
+  if (libraries.runtime_cuda) {
+    Append("CUDA", CudaText(*libraries.runtime_cuda), parts);
+  }
+  Append("NCCL", libraries.toolkit_nccl, parts);
+  if (!libraries.torch_version.empty()) {
+    std::string built = libraries.torch_cuda.empty()
+                            ? " (no CUDA)"
+                            : absl::StrCat(" (CUDA ", libraries.torch_cuda);
+    if (!libraries.torch_cuda.empty()) {
+      absl::StrAppend(&built,
+                      libraries.torch_nccl.empty()
+                          ? ""
+                          : absl::StrCat(", NCCL ", libraries.torch_nccl),
+                      ")");
+    }
+    Append("PyTorch", absl::StrCat(libraries.torch_version, built), parts);
+  }
+  return Listed(parts, parts.size());
+}
+
+// Compares the CUDA version that `whose` needs (`wanted`) with the one that the
+// driver supports (`known`). `too_old` is the kind of finding if major versions
+// differ.
+void Compare(const std::string& whose, int wanted, int known,
+             const char* too_old, std::vector<Finding>& findings) {
+  if (wanted <= known) return;
+  const char* id = wanted / 1000 > known / 1000 ? too_old : "cuda-minor";
+  findings.push_back(Found(
+      id,
+      absl::StrCat(whose, " is for CUDA ", CudaText(wanted),
+                   ", and the driver supports CUDA up to ", CudaText(known))));
+}
+
+}  // namespace
+
+std::vector<Finding> ExamineVersions(const NodeFacts& facts) {
+  const LibraryFacts& libraries = facts.libraries;
+  std::vector<Finding> findings = {Found("versions", Summary(facts))};
+  const GpuFacts& gpus = facts.gpus;
+  constexpr int kVersionMismatch = 18;  // NVML_ERROR_LIB_RM_VERSION_MISMATCH
+  if (gpus.state == GpuFacts::State::kFailed &&
+      gpus.error_code == kVersionMismatch) {
+    findings.push_back(
+        Found("nvml-mismatch",
+              absl::StrCat("NVIDIA's library says: ", gpus.error,
+                           libraries.kernel_driver.empty()
+                               ? ""
+                               : absl::StrCat("; the kernel's module is ",
+                                              libraries.kernel_driver))));
+  }
+  if (gpus.driver_cuda) {
+    if (libraries.runtime_cuda) {
+      Compare("the toolkit's runtime (libcudart)", *libraries.runtime_cuda,
+              *gpus.driver_cuda, "toolkit-too-new", findings);
+    }
+    const int torch = CudaNumber(libraries.torch_cuda);
+    if (torch > 0) {
+      Compare(absl::StrCat("PyTorch ", libraries.torch_version), torch,
+              *gpus.driver_cuda, "driver-too-old", findings);
+    }
+  }
+  if (!libraries.toolkit_nccl.empty() && !libraries.torch_nccl.empty() &&
+      libraries.toolkit_nccl != libraries.torch_nccl) {
+    findings.push_back(Found(
+        "nccl-two", absl::StrCat("libnccl.so.2 is ", libraries.toolkit_nccl,
+                                 ", PyTorch's is ", libraries.torch_nccl)));
+  }
+  if (!gpus.devices.empty() && libraries.toolkit_nccl.empty() &&
+      libraries.torch_nccl.empty()) {
+    findings.push_back(
+        Found("nccl-missing", "no NCCL was found on a node with GPUs"));
+  }
+  return findings;
+}
+
+namespace {
+
+// The text of an nvmlGpuP2PStatus_t.
+std::string PeerStatusText(int status) {
+  switch (status) {
+    case 1:
+      return "the chipset does not support it";
+    case 2:
+      return "the GPUs do not support it";
+    case 3:
+      return "the bridges between them do not support it";
+    case 4:
+      return "a driver option switches it off";
+    default:
+      return "it is not supported";
+  }
+}
+
+void ExaminePcie(const GpuFacts& gpus, std::vector<Finding>& findings) {
+  for (const GpuDevice& gpu : gpus.devices) {
+    if (!gpu.pcie) continue;
+    const PcieLink& link = *gpu.pcie;
+    if (link.width > 0 && link.width < link.max_width) {
+      findings.push_back(Found(
+          "pcie-narrow", absl::StrCat("GPU ", gpu.index, ": ", link.width,
+                                      " of ", link.max_width, " PCIe lanes")));
+    }
+    const bool idle =
+        (gpu.clock_limits.value_or(ClockLimit::kIdle) & ClockLimit::kIdle) != 0;
+    if (!idle && link.generation > 0 && link.generation < link.max_generation) {
+      findings.push_back(
+          Found("pcie-slow",
+                absl::StrCat("GPU ", gpu.index, ": PCIe generation ",
+                             link.generation, " of ", link.max_generation)));
+    }
+  }
+}
+
+void ExaminePeers(const GpuFacts& gpus, std::vector<Finding>& findings) {
+  std::vector<std::string> pairs;
+  int status = 0;
+  for (const GpuPair& pair : gpus.pairs) {
+    if (pair.peer_status.value_or(0) == 0) continue;
+    pairs.push_back(absl::StrCat(pair.a, "-", pair.b));
+    status = *pair.peer_status;
+  }
+  if (pairs.empty()) return;
+  findings.push_back(Found(
+      "gpu-no-peers", absl::StrCat(pairs.size() == gpus.pairs.size()
+                                       ? "no two GPUs"
+                                       : absl::StrCat("GPUs ", Listed(pairs)),
+                                   " can reach each other's memory: ",
+                                   PeerStatusText(status))));
+}
+
+}  // namespace
+
+std::vector<Finding> ExamineLinks(const GpuFacts& gpus,
+                                  const GpuSurroundings& surroundings) {
+  std::vector<Finding> findings;
+  if (gpus.devices.empty()) return findings;
+  size_t least = SIZE_MAX, most = 0;
+  for (const GpuDevice& gpu : gpus.devices) {
+    if (!gpu.error.empty()) continue;
+    least = std::min(least, gpu.links_up.size());
+    most = std::max(most, gpu.links_up.size());
+    if (gpu.links_down.empty()) continue;
+    std::vector<std::string> numbers;
+    for (const int link : gpu.links_down) {
+      numbers.push_back(absl::StrCat(link));
+    }
+    findings.push_back(
+        Found("nvlink-down", absl::StrCat("GPU ", gpu.index, ": down of its ",
+                                          gpu.links_up.size() + numbers.size(),
+                                          " NVLinks: ", Listed(numbers))));
+  }
+  if (most > 0) {
+    findings.insert(
+        findings.begin(),
+        Found("links",
+              absl::StrCat(least == most ? absl::StrCat(most)
+                                         : absl::StrCat(least, " to ", most),
+                           " NVLinks on each GPU")));
+  } else if (gpus.devices.size() > 1) {
+    findings.insert(findings.begin(),
+                    Found("links", "no NVLinks; GPUs talk over PCIe"));
+  }
+  ExaminePeers(gpus, findings);
+  ExaminePcie(gpus, findings);
+  std::vector<int> redirected;
+  for (const GpuDevice& gpu : gpus.devices) {
+    for (const PciPath& path : surroundings.paths) {
+      if (path.pci_address == gpu.pci_address && !path.redirecting.empty()) {
+        redirected.push_back(gpu.index);
+      }
+    }
+  }
+  // This matters with one GPU as well: the other device may be a network card.
+  if (!redirected.empty()) {
+    findings.push_back(
+        Found("pcie-acs", absl::StrCat(GpusText(redirected),
+                                       ": bridges above send traffic between "
+                                       "devices through the root complex")));
+  }
+  return findings;
+}
+
 }  // namespace muster::agent

@@ -433,7 +433,7 @@ TEST(FindingKinds, AreCompleteAndDistinct) {
   }
 }
 
-TEST(ExamineEnvironment, WhatIsSetRightIsNoTrouble) {
+TEST(ExamineEnvironment, ValidVariablesHaveNoFinding) {
   NodeFacts facts = Healthy();
   for (const auto& [name, value] :
        std::vector<std::pair<const char*, const char*>>{
@@ -468,7 +468,7 @@ TEST(OnlyVisible, KeepsWhatIsNamedAndAllWhereNothingCanBeTold) {
   EXPECT_EQ(two.devices[1].index, 3);
 }
 
-TEST(ExamineGpus, WhatIsOldOrIdleIsNotReported) {
+TEST(ExamineGpus, OldErrorsAndIdleLinksAreNotReported) {
   NodeFacts facts = Healthy();
   facts.surroundings.xids = {{"0000:33:00", 79, std::chrono::hours(25)}};
   facts.gpus.devices[0].pcie->generation = 1;  // the link is in its idle state

@@ -2,6 +2,7 @@
 #define MUSTER_AGENT_HEALTH_NCCL_VARIABLES_H_
 
 #include <string>
+#include <vector>
 
 namespace muster::agent {
 
@@ -9,6 +10,21 @@ namespace muster::agent {
 // a variable of NCCL or one of its plug-ins, or if no variable has a similar
 // name. Pure.
 std::string MeantNcclVariable(const std::string& name);
+
+// A list of network interfaces or devices in NCCL's syntax (NCCL_SOCKET_IFNAME,
+// NCCL_IB_HCA): names separated by commas, each a prefix. A leading "=" means
+// exact names, a leading "^" (before "=") all others, a trailing ":N" a
+// device's port. Pure.
+struct InterfaceList {
+  bool all_but = false;
+  bool exact = false;
+  std::vector<std::string> names;  // without ports
+};
+InterfaceList ParseInterfaceList(const std::string& text);
+
+// The names in `present` that the list selects; all if the list is empty.
+std::vector<std::string> Chosen(const InterfaceList& list,
+                                const std::vector<std::string>& present);
 
 }  // namespace muster::agent
 

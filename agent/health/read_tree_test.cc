@@ -92,7 +92,7 @@ TEST_F(ReadTreeTest, BridgesThatRedirect) {
   EXPECT_FALSE(RedirectsPeers(circle));
 }
 
-TEST_F(ReadTreeTest, WhatIsAboveAGpu) {
+TEST_F(ReadTreeTest, BridgesAboveAGpuAreRead) {
   Plant("/sys/devices/pci0000:00/0000:00:01.0/config", Bridge(0x1c));
   Plant("/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/config",
         Bridge(0x00));

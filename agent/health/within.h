@@ -9,10 +9,18 @@
 #include <thread>
 #include <utility>
 
-#include "agent/health/stuck_calls.h"
 #include "base/monotonic_clock.h"
 
 namespace muster::agent {
+
+// Counts the calls in this process that may never return, so that repeated
+// checks do not accumulate threads. Thread-safe.
+class StuckCalls {
+ public:
+  // Returns false if so many calls are stuck that no other may begin.
+  static bool Begin();
+  static void End();
+};
 
 // The result of `work`; nullopt if it does not return by `deadline`. Then it
 // continues in a thread of its own, because a call into a hanging driver or

@@ -11,14 +11,14 @@
 namespace muster::agent {
 namespace {
 
-TEST(Within, WhatIsReadyInTime) {
+TEST(Within, ResultInTimeIsReturned) {
   const auto answer =
       Within<int>(MonotonicNow() + std::chrono::seconds(60), [] { return 42; });
   EXPECT_EQ(answer, 42);
 }
 
 // Hanging calls are abandoned, and their number is limited.
-TEST(Within, WhatHangsIsLeftAloneAndBounded) {
+TEST(Within, HangingCallsAreAbandonedAndBounded) {
   auto never = std::make_shared<std::promise<void>>();
   auto begun = std::make_shared<std::atomic<int>>(0);
   auto ended = std::make_shared<std::atomic<int>>(0);

@@ -2,6 +2,7 @@
 #define MUSTER_AGENT_LIFECYCLE_HANG_WATCH_H_
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "agent/progress/hang_policy.h"
@@ -10,6 +11,15 @@
 #include "rendezvous/protocol/progress.h"
 
 namespace muster::agent {
+
+// The state of the first thread of a worker's process, as the kernel reports
+// it.
+enum class WorkerState {
+  kOther,            // running or sleeping, for instance waiting for a peer
+  kStopped,          // stopped by a signal until SIGCONT; not by a debugger
+  kUninterruptible,  // in a wait that no signal ends: a disk, a driver
+  kEnded,            // the process, or only its first thread, has ended
+};
 
 // The progress that the workers of one round have reported, and which of them
 // has been silent for too long. Pure; not thread-safe.
@@ -72,6 +82,41 @@ class HangWatch {
   const HangPolicy policy_;
   std::vector<Worker> workers_;  // indexed by local rank
 };
+
+// The silent worker of a node that is blamed for a hang, and the evidence. The
+// order of the last reports alone is no evidence: workers that wait for one
+// another fall silent within milliseconds.
+struct HangBlame {
+  HangWatch::Silence silence;
+  WorkerState state = WorkerState::kOther;
+  // Completes the sentence about the worker, after a semicolon: the state of
+  // its process, or that several workers are silent and the cause may be
+  // another one. May be empty.
+  std::string remark;
+};
+
+struct SilentWorker {
+  HangWatch::Silence silence;
+  WorkerState state = WorkerState::kOther;
+};
+
+// Workers fell silent together if the times of their last reports differ by at
+// most the deadline divided by this number.
+inline constexpr int kTogetherDivisor = 10;
+
+// Chooses the worker to blame. `overdue`: the worker that fell silent first
+// among those whose deadline has passed. `silent`: all workers that have a
+// deadline, `overdue` included. `records`: the folder for `launch inspect`; may
+// be empty.
+//
+// The order of choice: 1. a worker that a signal has stopped, however short its
+// silence, because its peers wait for it; 2. among the workers that fell silent
+// together with `overdue` and are nearly overdue, one in an uninterruptible
+// wait, then one whose main thread has ended; 3. `overdue`. Within a class the
+// one that fell silent first. Pure.
+HangBlame BlameHang(Instant now, const HangWatch::Silence& overdue,
+                    const std::vector<SilentWorker>& silent,
+                    const std::string& records);
 
 }  // namespace muster::agent
 

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace muster::agent {
 namespace {
 
@@ -49,7 +52,7 @@ class HangWatchTest : public ::testing::Test {
   std::optional<HangWatch> watch_;
 };
 
-TEST_F(HangWatchTest, NobodyHangsBeforeItsFirstReport) {
+TEST_F(HangWatchTest, WorkerWithoutAReportNeverHangs) {
   for (const HangPolicy& policy : {kAuto, kThirty, kOff}) {
     Use(policy);
     EXPECT_FALSE(Left().has_value());
@@ -116,7 +119,7 @@ TEST_F(HangWatchTest, AWorkerCanTurnItOff) {
   EXPECT_EQ(Left(), seconds(5));
 }
 
-TEST_F(HangWatchTest, OffIsOffWhateverAWorkerSays) {
+TEST_F(HangWatchTest, PolicyOffIgnoresAWorkersDeadline) {
   Use(kOff);
   Watchdog(0, seconds(5));
   now_ += hours(1);
@@ -133,7 +136,7 @@ TEST_F(HangWatchTest, NothingIsLearnedFromFewPauses) {
   EXPECT_EQ(Left(), HangWatch::kLeastLearned);
 }
 
-TEST_F(HangWatchTest, TheLongestPauseIsWhatIsLearned) {
+TEST_F(HangWatchTest, LongestPauseIsLearned) {
   Use(kAuto);
   Beat(0, 10, seconds(1));
   EXPECT_EQ(Left(), minutes(5));
@@ -144,7 +147,7 @@ TEST_F(HangWatchTest, TheLongestPauseIsWhatIsLearned) {
   EXPECT_EQ(Left(), minutes(20));
 }
 
-TEST_F(HangWatchTest, WhatIsLearnedIsAtMostAnHourMoreThanWasSeen) {
+TEST_F(HangWatchTest, LearnedDeadlineIsAtMostAnHourMoreThanTheLongestPause) {
   Use(kAuto);
   Beat(0, 10, hours(3));
   EXPECT_EQ(Left(), hours(4));
@@ -168,7 +171,7 @@ TEST_F(HangWatchTest, ARoundLearnsAnew) {
   EXPECT_FALSE(Left().has_value());
 }
 
-TEST_F(HangWatchTest, WhoFellSilentFirstIsTheOne) {
+TEST_F(HangWatchTest, OverdueReturnsTheWorkerThatFellSilentFirst) {
   Use(kThirty, 3);
   Hear(1);
   now_ += milliseconds(10);
@@ -192,7 +195,7 @@ TEST_F(HangWatchTest, OnlyThoseBeyondTheirDeadlineCount) {
   EXPECT_EQ(Culprit(), 1);
 }
 
-TEST_F(HangWatchTest, WhoHasEndedIsNotMissed) {
+TEST_F(HangWatchTest, EndedWorkerIsNotOverdue) {
   Use(kThirty);
   Hear(0);
   watch_->End(0);
@@ -202,7 +205,7 @@ TEST_F(HangWatchTest, WhoHasEndedIsNotMissed) {
   EXPECT_EQ(watch_->Progress(now_).size(), 1u);
 }
 
-TEST_F(HangWatchTest, WhatWasSaidIsKept) {
+TEST_F(HangWatchTest, ReportedProgressIsKept) {
   Use(kThirty);
   Hear(1, {.step = 3, .loss = 2.5, .status = "warm"});
   now_ += seconds(2);
@@ -224,6 +227,126 @@ TEST_F(HangWatchTest, AnEmptyMessageIsNoReport) {
   Use(kThirty);
   watch_->RecordProgress(now_, 0, ProgressMessage());
   EXPECT_FALSE(Left().has_value());
+}
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+constexpr Instant kNow{hours(1)};
+
+// A silent worker whose deadline is 5 s.
+SilentWorker Silent(int local_rank, Duration silent_for,
+                    WorkerState state = WorkerState::kOther) {
+  return {.silence = {.local_rank = local_rank,
+                      .since = kNow - silent_for,
+                      .deadline = seconds(5),
+                      .step = 7},
+          .state = state};
+}
+
+// Calls BlameHang with the first of `silent` as the overdue worker.
+HangBlame Blame(const std::vector<SilentWorker>& silent,
+                const std::string& records = "/logs/job/attempt_0") {
+  return BlameHang(kNow, silent[0].silence, silent, records);
+}
+
+TEST(HangBlame, SingleSilentWorkerIsBlamedWithoutARemark) {
+  const HangBlame blame =
+      Blame({Silent(1, seconds(5)), Silent(0, milliseconds(100))});
+  EXPECT_EQ(blame.silence.local_rank, 1);
+  EXPECT_EQ(blame.silence.step, 7);
+  EXPECT_EQ(blame.state, WorkerState::kOther);
+  EXPECT_EQ(blame.remark, "");
+}
+
+TEST(HangBlame, StoppedWorkerIsBlamedAtAnyPosition) {
+  for (int stopped = 0; stopped < 3; ++stopped) {
+    const auto worker = [&](int i) {
+      return Silent(i, seconds(5) - milliseconds(i),
+                    i == stopped ? WorkerState::kStopped : WorkerState::kOther);
+    };
+    const std::vector<SilentWorker> silent = {worker(0), worker(1), worker(2)};
+    const HangBlame blame = Blame(silent);
+    EXPECT_EQ(blame.silence.local_rank, stopped);
+    EXPECT_EQ(blame.state, WorkerState::kStopped);
+    EXPECT_EQ(blame.remark, "; it is stopped by a signal, such as SIGSTOP");
+  }
+}
+
+TEST(HangBlame, StoppedWorkerIsBlamedHoweverShortItsSilence) {
+  EXPECT_EQ(Blame({Silent(0, seconds(5)),
+                   Silent(1, seconds(1), WorkerState::kStopped)})
+                .silence.local_rank,
+            1);
+}
+
+TEST(HangBlame, AmongStoppedWorkersTheFirstSilentOneIsBlamed) {
+  for (const auto& [one, two] :
+       {std::pair(3000, 2000), std::pair(2000, 3000)}) {
+    const HangBlame blame =
+        Blame({Silent(0, seconds(5)),
+               Silent(1, milliseconds(one), WorkerState::kStopped),
+               Silent(2, milliseconds(two), WorkerState::kStopped)});
+    EXPECT_EQ(blame.silence.local_rank, one > two ? 1 : 2);
+  }
+}
+
+TEST(HangBlame, StoppedGoesBeforeUninterruptibleAndThatBeforeEnded) {
+  const std::vector<SilentWorker> silent = {
+      Silent(0, seconds(5), WorkerState::kEnded),
+      Silent(1, milliseconds(4999), WorkerState::kUninterruptible),
+      Silent(2, milliseconds(4998), WorkerState::kStopped)};
+  EXPECT_EQ(Blame(silent).silence.local_rank, 2);
+  const HangBlame waits = Blame({silent[0], silent[1]});
+  EXPECT_EQ(waits.silence.local_rank, 1);
+  EXPECT_EQ(waits.remark,
+            "; it is in an uninterruptible wait: a disk, or a driver");
+  const HangBlame ended = Blame({silent[0], Silent(1, milliseconds(4999))});
+  EXPECT_EQ(ended.silence.local_rank, 0);
+  EXPECT_EQ(ended.remark, "; its first thread has ended");
+}
+
+// A worker that writes a checkpoint may be in an uninterruptible wait before
+// its deadline.
+TEST(HangBlame, AnUninterruptibleWaitThatIsNotOverdueIsNoHang) {
+  SilentWorker patient =
+      Silent(1, milliseconds(4999), WorkerState::kUninterruptible);
+  patient.silence.deadline = seconds(60);
+  EXPECT_EQ(Blame({Silent(0, seconds(5)), patient}).silence.local_rank, 0);
+  EXPECT_EQ(Blame({Silent(0, seconds(5)),
+                   Silent(1, seconds(4), WorkerState::kUninterruptible)})
+                .silence.local_rank,
+            0);
+}
+
+TEST(HangBlame, EqualWorkersGiveARemark) {
+  const HangBlame blame =
+      Blame({Silent(2, seconds(5)), Silent(0, milliseconds(4988)),
+             Silent(1, milliseconds(4995)), Silent(3, milliseconds(4499))});
+  EXPECT_EQ(blame.silence.local_rank, 2);
+  EXPECT_EQ(
+      blame.remark,
+      "; 3 ranks of this node fell silent within 12 ms of each other, and "
+      "the first need not be the cause: `launch inspect "
+      "/logs/job/attempt_0` shows who waited for whom");
+}
+
+// The earlier worker has a longer deadline and is not overdue.
+TEST(HangBlame, OneThatFellSilentALittleEarlierIsCounted) {
+  SilentWorker patient = Silent(1, milliseconds(5400));
+  patient.silence.deadline = seconds(6);
+  EXPECT_THAT(Blame({Silent(0, seconds(5)), patient}).remark,
+              HasSubstr("2 ranks of this node fell silent within 400 ms"));
+}
+
+TEST(HangBlame, WithoutAShortFolderItSaysWhatGivesOne) {
+  for (const std::string& records : {std::string(), std::string(161, 'x')}) {
+    EXPECT_THAT(
+        Blame({Silent(0, seconds(5)), Silent(1, seconds(5))}, records).remark,
+        HasSubstr(": with --log-dir, `launch inspect` shows who waited"));
+  }
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "agent/lifecycle/agent_policy.h"
-#include "agent/lifecycle/hang_blame.h"
 #include "agent/lifecycle/hang_watch.h"
 #include "agent/lifecycle/health_watch.h"
 #include "agent/lifecycle/lifecycle_step.h"

@@ -70,7 +70,7 @@ TEST_F(LifecycleHang, AStandstillOfTheNodeIsNoHang) {
   EXPECT_EQ(agent_.stacks_asked.size(), 1u);
 }
 
-TEST_F(LifecycleHang, AStandstillBeforeItsStackIsTakenAccusesNobody) {
+TEST_F(LifecycleHang, SuspensionBeforeTheStackComesReportsNoHang) {
   FallSilent();
   agent_.PassTimeSuspended(minutes(1));
   agent_.Step(ClockTicked());
@@ -90,7 +90,7 @@ TEST_F(LifecycleHang, AStepThatIsALittleLateForgivesNothing) {
   EXPECT_EQ(agent_.stacks_asked.size(), 1u);
 }
 
-TEST_F(LifecycleHang, ItIsLookedAtBeforeAnybodyIsStopped) {
+TEST_F(LifecycleHang, StackIsRequestedBeforeWorkersAreStopped) {
   FallSilent();
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent_.signals, IsEmpty());
@@ -200,7 +200,7 @@ TEST_F(LifecycleHang, OnlyTheFirstLookOfThisRoundCounts) {
   EXPECT_EQ(agent_.stacks_asked.size(), 1u);
 }
 
-TEST_F(LifecycleHang, ThenItIsAccusedAndTheOthersAreStopped) {
+TEST_F(LifecycleHang, StackCompletesTheHangAndStopsTheOthers) {
   FallSilent();
   agent_.Wait(seconds(2));
   agent_.Step(Taken());
@@ -226,7 +226,7 @@ TEST_F(LifecycleHang, ThenItIsAccusedAndTheOthersAreStopped) {
   EXPECT_EQ(failure.unix_time, 1e9);
 }
 
-TEST_F(LifecycleHang, ItsEndIsNoSecondFailure) {
+TEST_F(LifecycleHang, EndOfTheHungWorkerIsNoSecondFailure) {
   FallSilent();
   agent_.Step(Taken());
   agent_.Fails(1, rendezvous::FailureKind::kSignal);
@@ -278,7 +278,7 @@ TEST_F(LifecycleHang, AWorkerThatReportsAgainDidNotHang) {
 }
 
 // The agent was suspended for a minute; both workers have reported meanwhile.
-TEST_F(LifecycleHang, WhatComesTogetherIsHeardBeforeAnybodyIsMissed) {
+TEST_F(LifecycleHang, ReportsReadTogetherPreventAHang) {
   Lifecycle lifecycle(ThirtySeconds(), agent_.now());
   lifecycle.Step(agent_.now(), LinkUp{"10.0.0.1"});
   rendezvous::Directive run = DirectiveOf(rendezvous::DirectiveKind::kRun);
@@ -362,7 +362,7 @@ TEST_F(LifecycleHang, APeerThatIsKilledWhileStacksAreTakenIsNotTheCause) {
   EXPECT_EQ(failures[1].rank, 2);
 }
 
-TEST_F(LifecycleHang, APeerThatIsKilledBeforeAnybodyIsLookedAtIsTheCause) {
+TEST_F(LifecycleHang, PeerKilledBeforeTheExaminationIsTheCause) {
   agent_.seen.reset();
   agent_.Wait(seconds(30) - milliseconds(10));
   ASSERT_EQ(agent_.looks.size(), 1u);
@@ -402,7 +402,7 @@ TEST_F(LifecycleHang, AWorkerThatSucceedsMeanwhileIsFine) {
 
 // The coordinator compares which worker fell silent first: this hang must be
 // reported as well.
-TEST_F(LifecycleHang, AStopInBetweenDoesNotForgetIt) {
+TEST_F(LifecycleHang, HangIsReportedAlthoughTheRoundIsStopped) {
   FallSilent();
   agent_.TellStop(1);
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
@@ -413,7 +413,7 @@ TEST_F(LifecycleHang, AStopInBetweenDoesNotForgetIt) {
   EXPECT_THAT(agent_.signals, ElementsAre(15));
 }
 
-TEST_F(LifecycleHang, NorDoesItsEndAfterAStopInBetween) {
+TEST_F(LifecycleHang, EndAfterAStopIsStillReportedAsTheHang) {
   FallSilent();
   agent_.TellStop(1);
   agent_.Fails(1, rendezvous::FailureKind::kSignal);
@@ -427,7 +427,7 @@ TEST_F(LifecycleHang, NorDoesItsEndAfterAStopInBetween) {
   EXPECT_EQ(failures[1].kind, rendezvous::FailureKind::kStoppedByUs);
 }
 
-TEST_F(LifecycleHang, WhoIsBeingStoppedIsNotWatched) {
+TEST_F(LifecycleHang, StoppingWorkersAreNotWatched) {
   agent_.TellStop(1, minutes(5));
   agent_.Wait(minutes(2));
   EXPECT_THAT(agent_.stacks_asked, IsEmpty());
@@ -485,7 +485,7 @@ TEST(LifecycleProgress, RidesAlongWithTheKeepAlive) {
   EXPECT_EQ(agent.reports[0].progress[0].silent_for, milliseconds(999));
 }
 
-TEST(LifecycleProgress, WhatComesWithoutWorkersIsNoNews) {
+TEST(LifecycleProgress, ProgressWithoutWorkersIsIgnored) {
   LifecycleFixture agent;
   agent.Connect();
   agent.Says(0);

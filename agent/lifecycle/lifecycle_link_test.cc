@@ -143,7 +143,7 @@ TEST(LifecycleDirectives, TheReasonForWaitingIsShownOnceEach) {
   EXPECT_THAT(agent.notices, ElementsAre("waiting: 1 of 2 nodes here"));
 }
 
-TEST(LifecycleAbsence, OfACoordinatorThatNeverCame) {
+TEST(LifecycleAbsence, CoordinatorThatNeverComesEndsTheAgent) {
   LifecycleFixture agent;
   agent.Disconnect(absl::UnavailableError("connection refused"));
   agent.Disconnect(absl::UnavailableError("connection refused"));
@@ -168,7 +168,7 @@ TEST(LifecycleAbsence, OfACoordinatorThatNeverCame) {
 
 // The nodes of a job start together, and the coordinator may listen a moment
 // after the other agents connect.
-TEST(LifecycleAbsence, OfACoordinatorThatIsAMomentLateIsNotSaid) {
+TEST(LifecycleAbsence, CoordinatorThatIsAMomentLateGivesNoNotice) {
   LifecycleFixture agent;
   agent.Disconnect(absl::UnavailableError("connection refused"));
   agent.Wait(seconds(1));
@@ -178,7 +178,7 @@ TEST(LifecycleAbsence, OfACoordinatorThatIsAMomentLateIsNotSaid) {
   EXPECT_THAT(agent.notices, ElementsAre("waiting: 1 of 2 nodes here"));
 }
 
-TEST(LifecycleAbsence, OfOneThatAcceptsButDoesNotAnswer) {
+TEST(LifecycleAbsence, CoordinatorThatNeverAnswersEndsTheAgent) {
   LifecycleFixture agent;
   agent.Connect();
   agent.Wait(seconds(20));
@@ -204,7 +204,7 @@ TEST(LifecycleAbsence, IsRiddenOutWithTheWorkersRunning) {
   EXPECT_THAT(agent.signals, IsEmpty());
 }
 
-TEST(LifecycleAbsence, ForTooLongStopsTheWorkers) {
+TEST(LifecycleAbsence, TooLongAbsenceStopsTheWorkers) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.Disconnect();

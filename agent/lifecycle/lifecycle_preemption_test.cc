@@ -91,7 +91,7 @@ TEST_F(LifecyclePreemption, TheFileComesBeforeTheSignal) {
   EXPECT_TRUE(std::holds_alternative<AnnouncePreemption>(actions[0]));
 }
 
-TEST_F(LifecyclePreemption, ItsNoticeIsInEveryReportFromThenOn) {
+TEST_F(LifecyclePreemption, EveryLaterReportHasTheNotice) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
   agent_.Wait(seconds(10));
@@ -125,7 +125,7 @@ TEST_F(LifecyclePreemption, WithoutASignalThereIsOnlyTheFile) {
   EXPECT_THAT(agent.signals, IsEmpty());
 }
 
-TEST_F(LifecyclePreemption, WhatTheSignalKillsHasNotFailed) {
+TEST_F(LifecyclePreemption, WorkerKilledByThePreemptSignalHasNotFailed) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
   Announced();
@@ -139,7 +139,7 @@ TEST_F(LifecyclePreemption, WhatTheSignalKillsHasNotFailed) {
 }
 
 // Some clusters signal every process of a job.
-TEST_F(LifecyclePreemption, NorHasWhatTheClustersOwnSignalKills) {
+TEST_F(LifecyclePreemption, WorkerKilledByTheClustersSignalHasNotFailed) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
   Ends(0, rendezvous::FailureKind::kSignal, 0, SIGUSR1);
@@ -148,7 +148,7 @@ TEST_F(LifecyclePreemption, NorHasWhatTheClustersOwnSignalKills) {
 
 // A nested launcher exits with the preempted code and means that the job shall
 // be retried.
-TEST_F(LifecyclePreemption, NorHasWhatEndsWithTheJobsOwnCode) {
+TEST_F(LifecyclePreemption, WorkerThatExitsWithThePreemptedCodeHasNotFailed) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
   Announced();
@@ -219,7 +219,7 @@ TEST_F(LifecyclePreemption, TheCommandIsEndedWithTheWorkers) {
   EXPECT_THAT(agent_.everything, Contains(SIGKILL));
 }
 
-TEST_F(LifecyclePreemption, NobodyLeavesWhileTheCommandRuns) {
+TEST_F(LifecyclePreemption, NodeDoesNotLeaveWhileTheCommandRuns) {
   agent_.Connect();
   agent_.TellWait();
   agent_.Step(SignalCaught{SIGUSR1});

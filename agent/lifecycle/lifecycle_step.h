@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "agent/guardian/left_behind.h"
-#include "agent/lifecycle/worker_state.h"
+#include "agent/lifecycle/hang_watch.h"
 #include "agent/progress/progress_message.h"
 #include "rendezvous/protocol/directive.h"
 #include "rendezvous/protocol/report.h"

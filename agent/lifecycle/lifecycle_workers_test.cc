@@ -1,6 +1,9 @@
 // Tests of workers: started, succeeded, failed, stopped, and their leftovers
 // removed.
-
+// Tests of the moment at which clients that wait in a round's store are
+// released.
+// Tests of the recorded cause of a worker's end: the worker itself, a signal of
+// ours, or an exception that it had recorded before.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,7 +81,7 @@ TEST(LifecycleWorkers, OrphansThatWillNotGoAreKilledAfterTheGrace) {
   EXPECT_EQ(agent.everything.size(), 2u);
 }
 
-TEST(LifecycleWorkers, WhatASucceededWorkerLeftBehindIsTold) {
+TEST(LifecycleWorkers, LeftoversOfASucceededWorkerGiveANotice) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.Down(0);
@@ -92,7 +95,7 @@ TEST(LifecycleWorkers, WhatASucceededWorkerLeftBehindIsTold) {
                   "1 process that rank 3 left behind was stopped: tee"));
 }
 
-TEST(LifecycleWorkers, WhatAFailedWorkerLeftBehindIsNotTold) {
+TEST(LifecycleWorkers, LeftoversOfAFailedWorkerGiveNoNotice) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.Down(0);
@@ -271,7 +274,7 @@ TEST(LifecycleStop, KillsAgainEachSecondWhileSomethingIsLeft) {
   EXPECT_EQ(agent.signals.size(), 4u);
 }
 
-TEST(LifecycleStop, WhatIgnoresTheFirstSignalIsAskedOnceTheWorkersAreGone) {
+TEST(LifecycleStop, LeftoversThatIgnoredTheFirstSignalGetSigterm) {
   // Background jobs of a shell ignore SIGINT.
   LifecycleFixture agent;
   agent.Run(1);
@@ -309,7 +312,7 @@ TEST(LifecycleStop, TheSameOrderAgainDoesNotRestartTheGrace) {
   EXPECT_THAT(agent.signals, ElementsAre(SIGTERM, SIGKILL));
 }
 
-TEST(LifecycleStop, OfAnEarlierRoundDoesNotTouchThisOne) {
+TEST(LifecycleStop, StopOfAnEarlierRoundHasNoEffect) {
   LifecycleFixture agent;
   agent.Run(5);
   agent.TellStop(4);
@@ -437,6 +440,198 @@ TEST(LifecycleSignals, CaughtHereAreReported) {
   ASSERT_EQ(agent.reports.back().signals.size(),
             static_cast<size_t>(rendezvous::kMaxSignalNotices));
   EXPECT_EQ(agent.reports.back().signals.back().ordinal, 21u);
+}
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(LifecycleStore, AFailureHereReleasesOnceWithItsReason) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  EXPECT_THAT(agent.closed_stores, IsEmpty());
+  agent.Fails(0);
+  agent.Fails(1);
+  agent.TellStop(1);
+  EXPECT_THAT(agent.closed_stores, ElementsAre("exit code 3"));
+}
+
+TEST(LifecycleStore, AFailureElsewhereReleasesBeforeTheWorkersAreSignalled) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.TellStop(1);
+  EXPECT_THAT(agent.closed_stores, ElementsAre("rank 0 on b: exit code 3"));
+  ASSERT_EQ(agent.last_step().actions.size(), 2u);
+  EXPECT_TRUE(std::holds_alternative<CloseStore>(agent.last_step().actions[0]));
+}
+
+TEST(LifecycleStore, StoreIsClosedAfterAStopAlthoughOwnWorkersSucceeded) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Down(0);
+  agent.Down(1);
+  agent.Gone();
+  ASSERT_EQ(agent.phase(), rendezvous::NodePhase::kSucceeded);
+  EXPECT_THAT(agent.closed_stores, IsEmpty());
+  agent.TellStop(1);
+  EXPECT_THAT(agent.closed_stores, ElementsAre("rank 0 on b: exit code 3"));
+}
+
+// All nodes are there: their workers may need the store for a last checkpoint.
+TEST(LifecycleStore, AnOrderlyStopKeepsTheStore) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kStop);
+  directive.stop = {.round = 1,
+                    .signal = 15,
+                    .grace = std::chrono::seconds(10),
+                    .cause = rendezvous::StopCause::kAsked};
+  agent.Tell(directive);
+  EXPECT_THAT(agent.signals, ElementsAre(15));
+  EXPECT_THAT(agent.closed_stores, IsEmpty());
+}
+
+TEST(LifecycleStore, AStopOfAnEarlierRoundDoesNotTouchThisOnes) {
+  LifecycleFixture agent;
+  agent.Run(2);
+  agent.TellStop(1);
+  EXPECT_THAT(agent.closed_stores, IsEmpty());
+}
+
+TEST(LifecycleStore, EachRoundIsReleasedAnew) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.TellStop(1);
+  agent.Fails(0);
+  agent.Fails(1);
+  agent.Gone();
+  agent.TellRun(2);
+  agent.Up(0);
+  agent.Fails(0);
+  EXPECT_THAT(agent.closed_stores,
+              ElementsAre("rank 0 on b: exit code 3", "exit code 3"));
+}
+
+TEST(LifecycleStore, AMemberThatIsToldToWaitHasLostItsRound) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.TellWait();
+  EXPECT_THAT(agent.closed_stores, ElementsAre("1 of 2 nodes here"));
+}
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(LifecycleEnds, AStoppedWorkerThatHadRecordedItsExceptionRaisedFirst) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Wait(seconds(5));
+  agent.FailsAfterRecording(1, milliseconds(100));
+  agent.Wait(seconds(2));
+  agent.FailsAfterRecording(0, milliseconds(2200));
+  agent.Gone();
+  ASSERT_EQ(agent.reports.back().failures.size(), 2u);
+  EXPECT_FALSE(agent.reports.back().failures[0].raised_first);
+  const rendezvous::Failure& stopped = agent.reports.back().failures[1];
+  EXPECT_EQ(stopped.kind, rendezvous::FailureKind::kStoppedByUs);
+  EXPECT_TRUE(stopped.raised_first);
+}
+
+TEST(LifecycleEnds, AnExceptionAfterTheFirstFailuresDidNotComeFirst) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Wait(seconds(5));
+  agent.FailsAfterRecording(1, milliseconds(100));
+  agent.Wait(seconds(2));
+  agent.FailsAfterRecording(0, milliseconds(2100));
+  agent.Gone();
+  EXPECT_FALSE(agent.reports.back().failures[1].raised_first);
+}
+
+// The agent may learn of a killed worker's end only after a peer has raised an
+// exception because of it.
+TEST(LifecycleEnds, AFailureWithoutARecordMayBeASecondOld) {
+  for (const int ago : {3000, 3001}) {
+    LifecycleFixture agent;
+    agent.Run(1);
+    agent.Wait(seconds(5));
+    agent.Fails(1);
+    agent.Wait(seconds(2));
+    agent.FailsAfterRecording(0, milliseconds(ago));
+    agent.Gone();
+    EXPECT_EQ(agent.reports.back().failures[1].raised_first, ago == 3001)
+        << ago;
+  }
+}
+
+TEST(LifecycleEnds, AnExceptionBeforeTheOrderToStopRaisedFirst) {
+  for (const int ago : {2000, 2001}) {
+    LifecycleFixture agent;
+    agent.Run(1);
+    agent.Wait(seconds(5));
+    agent.TellStop(1);
+    agent.Wait(seconds(2));
+    agent.FailsAfterRecording(0, milliseconds(ago));
+    agent.Down(1);
+    agent.Gone();
+    EXPECT_EQ(agent.reports.back().failures[0].raised_first, ago == 2001)
+        << ago;
+  }
+}
+
+TEST(LifecycleEnds, OneThatFailedByItselfBeforeOurSignalIsNotOurDoing) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.FailsByItself(1);
+  agent.FailsByItself(0);
+  agent.Gone();
+  ASSERT_EQ(agent.reports.back().failures.size(), 2u);
+  EXPECT_EQ(agent.reports.back().failures[1].kind,
+            rendezvous::FailureKind::kExitCode);
+}
+
+// The cluster or the terminal may have sent the workers the same signal.
+TEST(LifecycleEnds, WhileTheJobIsStoppedNoEndIsAFailure) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.TellStop(1);
+  agent.FailsByItself(1);
+  agent.FailsByItself(0);
+  agent.Gone();
+  for (const rendezvous::Failure& failure : agent.reports.back().failures) {
+    EXPECT_EQ(failure.kind, rendezvous::FailureKind::kStoppedByUs);
+  }
+}
+
+TEST(LifecycleEnds, ARoundThatCannotBeServedIsTheNodesFailure) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.TellRun(1);
+  agent.Forget();
+  agent.Step(RoundRefused{"port 29480 is taken on a"});
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kIdle);
+  const rendezvous::Report& report = agent.reports.back();
+  EXPECT_EQ(report.phase, rendezvous::NodePhase::kIdle);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_EQ(report.failures[0].kind, rendezvous::FailureKind::kStartFailed);
+  EXPECT_EQ(report.failures[0].rank, -1);
+  EXPECT_EQ(report.failures[0].exit_code, 1);
+  EXPECT_EQ(report.failures[0].message, "port 29480 is taken on a");
+  EXPECT_THAT(agent.closed_stores, ElementsAre("port 29480 is taken on a"));
+  EXPECT_THAT(agent.notices, IsEmpty()) << "the verdict says it";
+}
+
+TEST(LifecycleEnds, OneThatNeverRanWasNotStopped) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Fails(1, rendezvous::FailureKind::kStartFailed);
+  agent.Fails(0, rendezvous::FailureKind::kStartFailed);
+  agent.Gone();
+  ASSERT_EQ(agent.reports.back().failures.size(), 2u);
+  EXPECT_EQ(agent.reports.back().failures[1].kind,
+            rendezvous::FailureKind::kStartFailed);
 }
 
 }  // namespace

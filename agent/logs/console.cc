@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "agent/logs/console_fd.h"
+#include "agent/logs/console_writer.h"
 #include "base/monotonic_clock.h"
 
 namespace muster::agent {

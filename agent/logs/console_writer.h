@@ -13,6 +13,17 @@
 
 namespace muster::agent {
 
+// A new descriptor for the open file of `fd`; -1 if `fd` is closed.
+//
+// Pipes and terminals are opened again, non-blocking. O_NONBLOCK belongs to the
+// open file description: on `fd` itself it would also affect the shell and
+// every other program that shares it. Files that cannot be opened again
+// (sockets, a terminal of another user) are duplicated and may block.
+int OpenConsoleCopy(int fd);
+
+// Whether both descriptors refer to the same file, pipe or terminal.
+bool IsSameConsole(int fd, int other);
+
 // Writes to a terminal, pipe or file that may be slow, or that has no reader.
 // Calls do not wait for the console, except those that say so.
 //

@@ -19,8 +19,6 @@
 #include <string>
 #include <utility>
 
-#include "agent/logs/console_fd.h"
-
 namespace muster::agent {
 namespace {
 
@@ -129,7 +127,7 @@ std::pair<size_t, size_t> DroppedAndShown(const std::string& text) {
   return bytes;
 }
 
-TEST(ConsoleWriterTest, WhatIsDroppedOnRequestIsCountedInItsPlace) {
+TEST(ConsoleWriterTest, DroppedTextIsReplacedByANoteWithItsSize) {
   constexpr size_t kLines = 20000;
   Pipe pipe;
   ConsoleWriter writer(pipe.write_end(),
@@ -282,7 +280,7 @@ TEST(ConsoleWriterTest, OurLinesBeginAtTheStartOfALine) {
   EXPECT_EQ(pipe.ReadUntil("verdict\n"), "[1] half\nverdict\n");
 }
 
-TEST(ConsoleWriterTest, EndsThoughNobodyReads) {
+TEST(ConsoleWriterTest, DestructorReturnsWithoutAReader) {
   Pipe pipe;
   auto begin = std::chrono::steady_clock::now();
   {
@@ -350,7 +348,7 @@ TEST(ConsoleWriterTest, AppendsToAFileBesideOthers) {
   unlink(path.c_str());
 }
 
-TEST(ConsoleWriterTest, AStoppedTerminalBlocksNobody) {
+TEST(ConsoleWriterTest, StoppedTerminalBlocksNoCaller) {
   int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (master < 0) GTEST_SKIP() << "this machine has no pseudo-terminals";
   ASSERT_EQ(grantpt(master), 0);

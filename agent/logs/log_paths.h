@@ -29,6 +29,11 @@ std::string AttemptFolder(const std::string& run_folder, int attempt);
 // <run folder>/attempt_<attempt>/<rank>
 std::string WorkerFolder(const std::string& run_folder, int attempt, int rank);
 
+// Makes the symbolic link <directory>/latest point to the run's folder, and
+// replaces an older link atomically. A file or folder of this name is not
+// touched. Errors are ignored, for instance on a file system without links.
+void PointLatestAt(const std::string& run_folder, const std::string& directory);
+
 }  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_LOG_PATHS_H_

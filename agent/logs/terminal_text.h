@@ -25,6 +25,16 @@ std::string_view WholeCharacters(std::string_view text);
 // escape character alone).
 std::string_view WithoutUnfinishedEscape(std::string_view text);
 
+// Replaces every Unicode character in `text` that is invisible or changes the
+// order of other characters (bidirectional overrides, zero-width characters,
+// line separators, tags) by its number, such as "<U+202E>". `text` is valid
+// UTF-8.
+std::string WithVisibleFormats(std::string_view text);
+
+// Makes external text safe to print on a terminal: valid UTF-8 without control
+// characters and colours, with visible format characters. Line ends are kept.
+std::string ForTerminal(std::string_view text);
+
 }  // namespace muster::agent
 
 #endif  // MUSTER_AGENT_LOGS_TERMINAL_TEXT_H_

@@ -9,10 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "agent/logs/line_assembler.h"
 #include "agent/logs/open_line.h"
-#include "agent/logs/stream_filter.h"
-#include "agent/logs/tail_buffer.h"
+#include "agent/logs/stream_lines.h"
 #include "base/rotating_file.h"
 #include "base/time.h"
 

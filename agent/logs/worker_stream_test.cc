@@ -68,7 +68,7 @@ TEST_F(WorkerStreamTest, ShowsWholeLinesWithTheirPrefix) {
   EXPECT_EQ(stream.NextDeadline(), std::nullopt);
 }
 
-TEST_F(WorkerStreamTest, ShowsAProgressBarOnceASecondAndItsEnd) {
+TEST_F(WorkerStreamTest, ProgressBarIsShownOnceASecondAndAtItsEnd) {
   WorkerStream stream(ConsoleOnly());
   for (int i = 0; i < 25; ++i) {
     stream.Take("\r" + std::to_string(i) + "%", now_);
@@ -105,7 +105,7 @@ TEST_F(WorkerStreamTest, AnUnfinishedLineIsShownOnceItHasWaited) {
   EXPECT_EQ(stream.NextDeadline(), std::nullopt);
 }
 
-TEST_F(WorkerStreamTest, AnUnfinishedLineThatSomebodyEndedGoesOnInItsOwn) {
+TEST_F(WorkerStreamTest, LineEndedByAnotherStreamContinuesOnANewLine) {
   WorkerStream stream(ConsoleOnly());
   stream.Take("Loading", now_);
   Pass(stream, WorkerStream::kPartialDelay);
@@ -122,7 +122,7 @@ TEST_F(WorkerStreamTest, AShownLineIsEndedWithItsStream) {
   EXPECT_THAT(shown_, ElementsAre("[n:3] Loading", "\n"));
 }
 
-TEST_F(WorkerStreamTest, AnUnfinishedEscapeSequenceWaitsForItsEnd) {
+TEST_F(WorkerStreamTest, UnfinishedEscapeSequenceIsHeldBack) {
   WorkerStream stream(ConsoleOnly());
   stream.Take("a\x1b[3", now_);
   Pass(stream, WorkerStream::kPartialDelay);

@@ -11,7 +11,6 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "agent/nccl_id/nccl_id_child.h"
 #include "base/monotonic_clock.h"
 
 namespace muster::agent {
@@ -147,7 +146,7 @@ TEST_F(NcclIdHolderTest, ANodeWithoutGpusSaysNothing) {
   EXPECT_EQ(holder.fd(), -1) << "it is not tried again";
 }
 
-TEST_F(NcclIdHolderTest, WhatFailsIsANotice) {
+TEST_F(NcclIdHolderTest, FailureGivesANotice) {
   const std::pair<const char*, const char*> kCases[] = {
       {"no-nccl", "there is no NCCL here"},
       {"die", "ended, or spoke nonsense"},
@@ -184,7 +183,7 @@ TEST_F(NcclIdHolderTest, WithoutAProgramNothingHappens) {
   EXPECT_EQ(holder.fd(), -1);
 }
 
-TEST(NcclIdProgramTest, NoneWhereItCannotBeOfUse) {
+TEST(NcclIdProgramTest, NoProgramIfAnIdIsOfNoUse) {
   EXPECT_EQ(NcclIdProgram({{"CUDA_VISIBLE_DEVICES", ""}}), "");
   EXPECT_EQ(NcclIdProgram({{"CUDA_VISIBLE_DEVICES", "-1"}}), "");
   EXPECT_EQ(NcclIdProgram({{"NCCL_COMM_ID", "10.0.0.1:1234"}}), "");

@@ -67,7 +67,7 @@ TEST_P(PortReservationOf, AServerThatReusesAddressesListensOnThePort) {
   EXPECT_TRUE(OwnedFd(accept(server.get(), nullptr, nullptr)).open());
 }
 
-TEST_P(PortReservationOf, NobodyIsGivenThePort) {
+TEST_P(PortReservationOf, KernelAssignsThePortToNoOther) {
   const auto reservation = PortReservation::Take();
   ASSERT_TRUE(reservation.ok());
   const auto port = static_cast<uint32_t>(reservation->port());

@@ -14,7 +14,7 @@ TEST(RequeueCommand, NamesTheJob) {
               ElementsAre("scontrol", "requeue", "4711"));
 }
 
-TEST(RequeueCommand, OfAnArrayNamesTheTaskAlone) {
+TEST(RequeueCommand, ArrayTaskIsRequeuedAlone) {
   EXPECT_THAT(RequeueCommand({{"SLURM_JOB_ID", "4713"},
                               {"SLURM_ARRAY_JOB_ID", "4711"},
                               {"SLURM_ARRAY_TASK_ID", "2"}})

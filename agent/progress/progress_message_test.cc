@@ -42,7 +42,7 @@ TEST(ParseProgress, ALifeSignAlone) {
   EXPECT_FALSE(message.watchdog.has_value());
 }
 
-TEST(ParseProgress, WhatIsNotKnownIsIgnoredAndNoSignOfLife) {
+TEST(ParseProgress, UnknownLineIsIgnoredAndNoSignOfLife) {
   for (const char* datagram :
        {"", "\n\n", "=", "READY=1", "STEP", "step=3", " STEP=3", "STEP =3",
         "WATCHDOG=0", "WATCHDOG=", "FDSTORE=1\nMAINPID=1"}) {
@@ -90,7 +90,7 @@ TEST(ParseProgress, AStatusIsFitToBeShown) {
   EXPECT_EQ(ParseProgress("STATUS=").status, "");
 }
 
-TEST(ParseProgress, WhatIsTooLongIsReadToItsLastWholeLine) {
+TEST(ParseProgress, TooLongDatagramIsReadToItsLastWholeLine) {
   const std::string padding = "X=" + std::string(kMaxProgressBytes - 20, 'x');
   // The size limit cuts STEP's number.
   const std::string datagram = "LOSS=1\n" + padding + "\nSTEP=123456789012345";

@@ -129,7 +129,7 @@ TEST_F(ProgressSocketsTest, WithoutAFolderThereAreNone) {
   EXPECT_THAT(sockets.Take(now_), IsEmpty());
 }
 
-TEST_F(ProgressSocketsTest, WhateverIsSentDoesNoHarm) {
+TEST_F(ProgressSocketsTest, InvalidDatagramsAreIgnored) {
   Open(1, 1);
   Sender worker(sockets_.PathOf(0));
   for (const std::string& datagram :

@@ -40,7 +40,7 @@ constexpr char kKernel[] =
     "    [<0>] hrtimer_nanosleep+0x74/0xf0\n"
     "thread 24 (python3), sleeping, in poll\n";
 
-TEST(TellingLines, OfEverySource) {
+TEST(TellingLines, EachSourceGivesItsLines) {
   EXPECT_THAT(TellingLines({kPySpy, kGdb, kKernel, ""}),
               ElementsAre("Python, main thread:", "  load (train.py:3)",
                           "  <module> (train.py:7)", "native, main thread:",
@@ -95,7 +95,7 @@ TEST(TellingLines, TheKernelAloneTellsOfEachThread) {
                           "thread 24 (python3), sleeping, in poll"));
 }
 
-TEST(TellingLines, OfNothingThereAreNone) {
+TEST(TellingLines, EmptyInputHasNoStackLines) {
   EXPECT_THAT(TellingLines({}), IsEmpty());
 }
 

@@ -15,7 +15,6 @@
 #include "agent/stacks/kernel_stacks.h"
 #include "agent/stacks/py_spy.h"
 #include "agent/stacks/stack_lines.h"
-#include "agent/stacks/worker_state_reader.h"
 #include "base/bounded_file.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"

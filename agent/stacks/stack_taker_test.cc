@@ -267,7 +267,7 @@ TEST_F(StackTakerTest, AnotherNameInThePlaceOfTheFileIsNotFollowed) {
 }
 
 // The thread is joined: a running tool would delay the test by seconds.
-TEST_F(StackTakerTest, ItsEndEndsATool) {
+TEST_F(StackTakerTest, DestructorKillsARunningTool) {
   const Worker worker;
   UseTools();
   MakeTool("gdb", "exec /usr/bin/tail -f /dev/null");

@@ -50,7 +50,7 @@ TEST_F(PtyPairTest, OutputComesUnchanged) {
   EXPECT_EQ(Read(pty->master.get(), 13), text);
 }
 
-TEST_F(PtyPairTest, WhatIsTypedIsEchoedAndReadAsALine) {
+TEST_F(PtyPairTest, TypedTextIsEchoedAndReadAsALine) {
   const auto pty = OpenPty(terminal_.get());
   ASSERT_TRUE(pty.has_value());
   ASSERT_EQ(write(pty->master.get(),

@@ -10,7 +10,7 @@
 namespace muster::agent {
 namespace {
 
-TEST(TerminalModes, ForwardingLeavesSignalsAndOutputAsTheyAre) {
+TEST(TerminalModes, ForwardingKeepsSignalsAndOutputProcessing) {
   const OwnedFd terminal(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   termios usual = {};
   ASSERT_EQ(tcgetattr(terminal.get(), &usual), 0);

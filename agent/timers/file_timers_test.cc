@@ -62,7 +62,7 @@ TEST(FileTimersTest, ALineMayComeInPieces) {
   EXPECT_EQ(timers.TakeExpired(100).size(), 1u);
 }
 
-TEST(FileTimersTest, WhatIsNoRequestIsLeftOut) {
+TEST(FileTimersTest, InvalidRequestIsIgnored) {
   FileTimers timers;
   for (const char* const line :
        {"", "{}", "[1]", "x", "{\"pid\": 1}", "{\"pid\": \"1\"}"}) {

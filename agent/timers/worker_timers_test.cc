@@ -114,7 +114,7 @@ TEST_F(WorkerTimersTest, OtherPeoplesProcessesAreLeftAlone) {
   EXPECT_EQ(timers.ExpiredScope(stranger.pid()), "");
 }
 
-TEST_F(WorkerTimersTest, WhatIsNoRequestIsSaidOnce) {
+TEST_F(WorkerTimersTest, InvalidRequestIsPrintedOnce) {
   WorkerTimers timers(Enabled());
   timers.Open(folder_, getpid());
   for (int i = 0; i < 2; ++i) {
@@ -152,7 +152,7 @@ TEST_F(WorkerTimersTest, AFileInItsPlaceIsKept) {
   EXPECT_EQ(text, "precious");
 }
 
-TEST_F(WorkerTimersTest, NobodyIsServedUnasked) {
+TEST_F(WorkerTimersTest, WithoutTheVariableThereIsNoPipe) {
   const auto options =
       WorkerTimers::FromEnvironment({{"TORCHELASTIC_ENABLE_FILE_TIMER", "0"}});
   WorkerTimers timers(options);

@@ -5,9 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "agent/workers/framework_env.h"
-
 namespace muster::agent {
+
+// Launchers and frameworks whose variables workers can get in addition to
+// torchrun's.
+enum class FrameworkEnv { kTensorFlow, kJax, kMpi, kDeepSpeed, kAccelerate };
 
 // One worker's place in the world, as other launchers describe it.
 struct WorkerPlace {

@@ -25,7 +25,7 @@ constexpr WorkerPlace kPlace = {.rank = 6,
                                 .node = 1,
                                 .nodes = 2};
 
-TEST(FrameworkVariablesTest, NobodyAskedForAny) {
+TEST(FrameworkVariablesTest, WithoutFrameworkEnvsThereAreNone) {
   EXPECT_THAT(FrameworkVariables({}, kPlace), IsEmpty());
 }
 

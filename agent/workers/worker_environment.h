@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "agent/binding/binding_plan.h"
-#include "agent/workers/framework_env.h"
+#include "agent/workers/framework_variables.h"
 #include "rendezvous/protocol/directive.h"
 
 namespace muster::agent {
@@ -67,6 +67,10 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
 // outer worker's cores, and the sockets by which an init system talks to the
 // agent.
 std::vector<std::string> WithheldFromWorkers();
+
+// Whether WorkerEnvironment sets the variable `name` itself and ignores its
+// value in a configuration file or the agent's environment. Pure.
+bool IsSetByAgent(const std::string& name);
 
 }  // namespace muster::agent
 

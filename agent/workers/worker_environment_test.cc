@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/workers/agents_variables.h"
-
 namespace muster::agent {
 namespace {
 
@@ -107,7 +105,7 @@ TEST(WorkerEnvironmentTest, TheWorldsNcclIdWhereThereIsOne) {
       << "an outer job's is none of ours";
 }
 
-TEST(WorkerEnvironmentTest, WhatTheUserSetIsKept) {
+TEST(WorkerEnvironmentTest, UsersVariablesAreKept) {
   Variables inherited = {{"OMP_NUM_THREADS", "16"},
                          {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "3"},
                          {"RANK", "99"}};
@@ -156,7 +154,7 @@ TEST(WorkerEnvironmentTest, AnErrorFileIsNotHandedOnFromAnOuterJob) {
               Contains(Pair("TORCHELASTIC_ERROR_FILE", "")));
 }
 
-TEST(WorkerEnvironmentTest, NorIsAProgressSocket) {
+TEST(WorkerEnvironmentTest, InheritedProgressSocketIsNotPassedOn) {
   const auto of = [](const Variables& inherited) {
     return WorkerEnvironment(Plan(), SecondNode(), 0, {}, inherited);
   };
@@ -176,7 +174,7 @@ TEST(WorkerEnvironmentTest, AFilesVariablesGoBeforeTheInherited) {
   EXPECT_THAT(variables, Contains(Pair("RANK", "4"))) << "is not a file's";
 }
 
-TEST(WorkerEnvironmentTest, WhatTheAgentAloneSetsIsListed) {
+TEST(WorkerEnvironmentTest, VariablesOfTheAgentAreListed) {
   EnvironmentPlan plan = Plan();
   plan.bindings.assign(4, {.cpus = {0}, .near_nic = "mlx5_0"});
   rendezvous::Place place = SecondNode();

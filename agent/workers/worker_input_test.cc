@@ -23,7 +23,7 @@ TEST(WorkerInput, ARankIsThatWorkerWhereverItRuns) {
   EXPECT_FALSE(Reads("0", 4, 0));
 }
 
-TEST(WorkerInput, NoneAndAllAreWhatTheySay) {
+TEST(WorkerInput, NoneAndAllSelectNoOrEveryWorker) {
   EXPECT_FALSE(Reads("none", 0, 0));
   EXPECT_TRUE(Reads("all", 0, 0));
   EXPECT_TRUE(Reads("all", 3, 3));

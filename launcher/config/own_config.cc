@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "agent/workers/agents_variables.h"
+#include "agent/workers/worker_environment.h"
 #include "base/nearest_name.h"
 #include "base/word_split.h"
 #include "launcher/options/flag_table.h"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/binding/binding_text.h"
+#include "agent/binding/binding_plan.h"
 #include "agent/framework_env/framework_command.h"
 #include "agent/logs/log_paths.h"
 #include "agent/preemption/requeue_command.h"

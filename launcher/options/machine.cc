@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "agent/binding/allowed_cpus.h"
+#include "agent/binding/cpu_list.h"
 #include "agent/binding/read_layout.h"
 #include "agent/gpus/nvml.h"
 #include "base/check.h"

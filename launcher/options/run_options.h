@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/binding/binding_mode.h"
+#include "agent/binding/binding_plan.h"
 #include "agent/health/health_options.h"
 #include "agent/logs/log_plan.h"
 #include "agent/preemption/preemption_options.h"
 #include "agent/progress/hang_policy.h"
 #include "agent/store/store_path.h"
-#include "agent/workers/framework_env.h"
+#include "agent/workers/framework_variables.h"
 #include "agent/workers/worker_input.h"
 #include "launcher/options/defaults.h"
 #include "launcher/options/flag.h"

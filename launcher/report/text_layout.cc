@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "agent/logs/format_characters.h"
+#include "agent/logs/terminal_text.h"
 
 namespace muster::launcher {
 namespace {

@@ -20,7 +20,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "agent/lifecycle/ending_signals.h"
+#include "agent/lifecycle/agent_policy.h"
 #include "agent/logs/console.h"
 #include "agent/signal_catcher.h"
 #include "base/bounded_file.h"

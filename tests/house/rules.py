@@ -11,9 +11,8 @@ import re
 
 PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
                 'agent/workers/', 'launcher/cluster/',
-                'agent/binding/binding_plan', 'agent/binding/near_nic',
+                'agent/binding/binding_plan',
                 'agent/health/examine_', 'agent/health/finding_table',
-                'agent/health/interface_list',
                 'agent/health/nccl_variables',
                 'launcher/doctor/compare_nodes', 'launcher/hostfile/',
                 'launcher/slurm/srun_command', 'launcher/ssh/messages',
@@ -100,7 +99,7 @@ POLL_ALLOWED = {
 # Where a process is made without StartSubprocess of base/subprocess.h, and why.
 PROCESS_ALLOWED = {
     'agent/guardian/exec_program.cc': "executes a worker's program",
-    'agent/guardian/guardian_fork.cc': 'the guardian is this program',
+    'agent/guardian/guardian.cc': 'the guardian is this program',
     'agent/guardian/spawn.cc': 'a worker is bound to cores, and traced',
     'agent/guardian/staged_worker.cc': 'stands in for a worker that forks',
     'base/subprocess.cc': 'is StartSubprocess',

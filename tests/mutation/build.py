@@ -32,7 +32,7 @@ _SUITES = (
     _Suite('tests of agents', ('agent/lifecycle/*.cc',), _PROTOCOL, []),
     _Suite('tests of binding',
            ('agent/binding/binding_*.cc', 'agent/binding/cpu_list*.cc',
-            'agent/binding/near_nic*.cc', 'agent/binding/worker_seats.cc'),
+            'agent/binding/near_nic*.cc', 'agent/binding/binding_plan.cc'),
            # The descriptions of machines that these tests use.
            ('agent/binding/layouts.cc', 'agent/binding/read_layout.cc',
             'agent/binding/no_udev.cc'),

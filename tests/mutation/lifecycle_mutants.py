@@ -102,7 +102,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'Lifecycle::CheckCoordinatorAbsence', 'do absent_from_start_',
      swap('absent_from_start_ = false', 'last_notice_.clear()')),
     ('a connection ends the absence', _LIFECYCLE, 'Lifecycle::On',
-     'do changed_ #4', swap('changed_', 'unanswered_since_.reset(); changed_')),
+     'do changed_ #3', swap('changed_', 'unanswered_since_.reset(); changed_')),
     ('an answer that was lost is not asked for again', _LIFECYCLE,
      'Lifecycle::SendReport', 'if unanswered_since_',
      without('unanswered_since_')),

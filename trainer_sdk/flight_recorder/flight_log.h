@@ -116,7 +116,7 @@ struct FlightEnds {
 // Whether `bytes` begin like such a file.
 bool AreFlightEnds(const std::string& bytes);
 
-// Parses an agent's file (agent/failures/worker_ends.h). InvalidArgument, one
+// Parses an agent's file (agent/failures/round_records.h). InvalidArgument, one
 // line, for anything else; safe for any text of bounded length. Pure.
 absl::StatusOr<FlightEnds> ParseFlightEnds(const std::string& text);
 

@@ -1,0 +1,288 @@
+// Tests of the NCCL id that a node offers: one before round 1, and a new one
+// for each round.
+// Tests of the health checks before each round.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/lifecycle/lifecycle_fixture.h"
+
+namespace muster::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Lifecycle::Config PatientConfig() {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.nccl_id_patience = seconds(5);
+  return config;
+}
+
+void Start(LifecycleFixture& agent, int round, const std::string& nccl_id) {
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kRun);
+  directive.place.round = round;
+  directive.place.nccl_id = nccl_id;
+  if (nccl_id == "theirs") directive.place.group_rank = 1;
+  agent.Tell(directive);
+}
+
+// Breaks the running round and makes the node idle again.
+void Break(LifecycleFixture& agent, int round) {
+  agent.TellStop(round);
+  agent.Fails(0);
+  agent.Fails(1);
+  agent.Gone();
+}
+
+TEST(LifecycleNcclId, FirstReportDoesNotWaitIfNoIdIsMade) {
+  LifecycleFixture agent;
+  agent.Connect();
+  ASSERT_EQ(agent.reports.size(), 1u);
+  EXPECT_EQ(agent.reports[0].offered_nccl_id, "");
+}
+
+TEST(LifecycleNcclId, TheFirstReportWaitsForIt) {
+  LifecycleFixture agent(PatientConfig());
+  agent.Connect();
+  agent.Wait(milliseconds(100));
+  EXPECT_THAT(agent.reports, IsEmpty());
+  agent.Step(NcclIdHeld{"id1"});
+  ASSERT_EQ(agent.reports.size(), 1u);
+  EXPECT_EQ(agent.reports[0].offered_nccl_id, "id1");
+}
+
+TEST(LifecycleNcclId, FirstReportWaitsForALimitedTime) {
+  LifecycleFixture agent(PatientConfig());
+  agent.Connect();
+  agent.Wait(milliseconds(4999));
+  EXPECT_THAT(agent.reports, IsEmpty());
+  agent.Wait(milliseconds(1));
+  ASSERT_EQ(agent.reports.size(), 1u);
+  EXPECT_EQ(agent.reports[0].offered_nccl_id, "");
+  agent.Step(NcclIdHeld{"id1"});
+  ASSERT_EQ(agent.reports.size(), 2u) << "it is still worth telling";
+  EXPECT_EQ(agent.reports[1].offered_nccl_id, "id1");
+}
+
+TEST(LifecycleNcclId, WithoutAConnectionNothingIsDueForIt) {
+  LifecycleFixture agent(PatientConfig());
+  ASSERT_TRUE(agent.lifecycle().NextDeadline().has_value());
+  EXPECT_EQ(*agent.lifecycle().NextDeadline() - agent.now(), seconds(20));
+}
+
+TEST(LifecycleNcclId, FailureToMakeAnIdEndsTheWait) {
+  LifecycleFixture agent(PatientConfig());
+  agent.Connect();
+  agent.Step(NcclIdMissing{"no NCCL"});
+  EXPECT_EQ(agent.reports.size(), 1u);
+  EXPECT_THAT(agent.notices, Contains("no NCCL"));
+}
+
+TEST(LifecycleNcclId, EachRoundGetsAFreshOne) {
+  LifecycleFixture agent;
+  agent.Step(NcclIdHeld{"id1"});
+  agent.Connect();
+  Start(agent, 1, "id1");
+  ASSERT_EQ(agent.starts.size(), 1u);
+  EXPECT_EQ(agent.starts[0].nccl_id, "id1");
+  EXPECT_EQ(agent.reports.back().offered_nccl_id, "") << "it is spent";
+  agent.Forget();
+  agent.Step(NcclIdHeld{"id2"});
+  EXPECT_THAT(agent.reports, IsEmpty()) << "early enough with the next report";
+  Break(agent, 1);
+  EXPECT_EQ(agent.reports.back().offered_nccl_id, "id2");
+  EXPECT_EQ(agent.renewals, 0);
+}
+
+TEST(LifecycleNcclId, OneThatIsLostIsOfferedNoMore) {
+  LifecycleFixture agent;
+  agent.Step(NcclIdHeld{"id1"});
+  agent.Connect();
+  agent.Forget();
+  agent.Step(NcclIdMissing{"its process died"});
+  ASSERT_EQ(agent.reports.size(), 1u) << "at once";
+  EXPECT_EQ(agent.reports[0].offered_nccl_id, "");
+  EXPECT_THAT(agent.notices, Contains("its process died"));
+  agent.Step(NcclIdHeld{"id2"});
+  EXPECT_EQ(agent.reports.back().offered_nccl_id, "id2");
+}
+
+TEST(LifecycleNcclId, LostRootGivesANoticeAndStopsNoWorker) {
+  LifecycleFixture agent;
+  agent.Step(NcclIdHeld{"id1"});
+  agent.Connect();
+  Start(agent, 1, "id1");
+  agent.Forget();
+  agent.Step(NcclRootLost{"the root (pid 7) was killed"});
+  ASSERT_EQ(agent.reports.size(), 1u) << "at once";
+  EXPECT_EQ(agent.reports[0].nccl_root_lost, "the root (pid 7) was killed");
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
+  EXPECT_THAT(agent.signals, IsEmpty());
+  EXPECT_THAT(agent.notices,
+              Contains(HasSubstr("killed; who has not met the other ranks")));
+  Break(agent, 1);
+  EXPECT_EQ(agent.reports.back().nccl_root_lost, "the root (pid 7) was killed");
+  Start(agent, 2, "id2");
+  EXPECT_EQ(agent.reports.back().nccl_root_lost, "");
+}
+
+TEST(LifecycleNcclId, LostRootAfterTheRoundGivesNoNotice) {
+  LifecycleFixture agent;
+  agent.Connect();
+  Start(agent, 1, "id1");
+  Break(agent, 1);
+  agent.Forget();
+  agent.Step(NcclRootLost{"the root (pid 7) was killed"});
+  EXPECT_THAT(agent.reports, IsEmpty());
+  EXPECT_THAT(agent.notices, IsEmpty());
+}
+
+TEST(LifecycleNcclId, AnotherNodesIdSpendsNoneOfOurs) {
+  LifecycleFixture agent;
+  agent.Step(NcclIdHeld{"id1"});
+  agent.Connect();
+  Start(agent, 1, "theirs");
+  Break(agent, 1);
+  EXPECT_EQ(agent.reports.back().offered_nccl_id, "id1");
+  EXPECT_EQ(agent.renewals, 0);
+}
+
+TEST(LifecycleNcclId, DistrustedIdIsReplaced) {
+  LifecycleFixture agent;
+  agent.Step(NcclIdHeld{"id1"});
+  agent.Connect();
+  Start(agent, 3, "");  // this node has group rank 0
+  EXPECT_EQ(agent.renewals, 1);
+  agent.Step(NcclIdHeld{"id2"});
+  Break(agent, 3);
+  EXPECT_EQ(agent.reports.back().offered_nccl_id, "id2");
+}
+
+TEST(LifecycleNcclId, ARoundThatNeverBeganHereMayHaveSpentIt) {
+  LifecycleFixture agent;
+  agent.Step(NcclIdHeld{"id1"});
+  agent.Connect();
+  agent.TellStop(1);  // the order to run it was lost
+  EXPECT_EQ(agent.renewals, 1);
+  EXPECT_EQ(agent.reports.back().offered_nccl_id, "");
+  agent.Step(NcclIdHeld{"id2"});
+  EXPECT_EQ(agent.reports.back().offered_nccl_id, "id2");
+  agent.Forget();
+  Start(agent, 2, "id2");
+  Break(agent, 2);
+  EXPECT_EQ(agent.renewals, 0);
+}
+
+using std::chrono::seconds;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+Lifecycle::Config CheckedConfig() {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.health_interval = seconds(30);
+  return config;
+}
+
+TEST(LifecycleHealth, WithoutChecksANodeIsFit) {
+  LifecycleFixture agent;
+  agent.Connect();
+  EXPECT_EQ(agent.reports.back().health, rendezvous::Health::kHealthy);
+  EXPECT_THAT(agent.checks, IsEmpty());
+}
+
+TEST(LifecycleHealth, IsReportedOnceTheCheckHasEnded) {
+  LifecycleFixture agent(CheckedConfig());
+  agent.Connect();
+  EXPECT_THAT(agent.checks, SizeIs(1));
+  EXPECT_EQ(agent.reports.back().health, rendezvous::Health::kUnchecked);
+  agent.Step(HealthFound{agent.checks.back(), ""});
+  EXPECT_EQ(agent.last_step().report->health, rendezvous::Health::kHealthy);
+}
+
+TEST(LifecycleHealth, AnUnhealthyNodeSaysWhyAndIsLookedAtAgain) {
+  LifecycleFixture agent(CheckedConfig());
+  agent.Connect();
+  agent.TellWait();
+  agent.Step(HealthFound{agent.checks.back(), "no disk"});
+  ASSERT_TRUE(agent.last_step().report.has_value());
+  EXPECT_EQ(agent.last_step().report->health, rendezvous::Health::kUnhealthy);
+  EXPECT_EQ(agent.last_step().report->unhealthy, "no disk");
+  EXPECT_THAT(agent.notices, Contains(HasSubstr("unhealthy: no disk")));
+  agent.Wait(seconds(29));
+  EXPECT_THAT(agent.checks, SizeIs(1));
+  agent.Wait(seconds(1));
+  ASSERT_THAT(agent.checks, SizeIs(2));
+  agent.Step(HealthFound{agent.checks.back(), ""});
+  EXPECT_EQ(agent.last_step().report->health, rendezvous::Health::kHealthy);
+  EXPECT_THAT(agent.notices, Contains("this node is healthy again"));
+}
+
+TEST(LifecycleHealth, TheNextRoundNeedsAnotherCheck) {
+  LifecycleFixture agent(CheckedConfig());
+  agent.Connect();
+  agent.Step(HealthFound{agent.checks.back(), ""});
+  agent.TellRun(1);
+  agent.Up(0);
+  agent.Up(1);
+  agent.Forget();
+  agent.Wait(seconds(60));
+  EXPECT_THAT(agent.checks, IsEmpty()) << "a round is left alone";
+  agent.TellStop(1);
+  agent.Fails(0);
+  agent.Fails(1);
+  EXPECT_THAT(agent.checks, IsEmpty());
+  agent.Gone();
+  EXPECT_THAT(agent.checks, SizeIs(1));
+  EXPECT_EQ(agent.reports.back().phase, rendezvous::NodePhase::kIdle);
+  EXPECT_EQ(agent.reports.back().health, rendezvous::Health::kUnchecked);
+}
+
+TEST(LifecycleHealth, AfterASuccessItIsCheckedOnlyIfTheRoundIsStopped) {
+  LifecycleFixture agent(CheckedConfig());
+  agent.Connect();
+  agent.Step(HealthFound{agent.checks.back(), ""});
+  agent.TellRun(1);
+  agent.Up(0);
+  agent.Up(1);
+  agent.Forget();
+  agent.Down(0);
+  agent.Down(1);
+  agent.Gone();
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kSucceeded);
+  EXPECT_THAT(agent.checks, IsEmpty());
+  EXPECT_EQ(agent.reports.back().health, rendezvous::Health::kUnchecked);
+  agent.TellStop(1);
+  EXPECT_THAT(agent.checks, SizeIs(1));
+}
+
+TEST(LifecycleHealth, ACheckDoesNotGetInTheWorkersWay) {
+  LifecycleFixture agent(CheckedConfig());
+  agent.Connect();
+  agent.Step(HealthFound{agent.checks.back(), ""});
+  agent.TellWait();
+  agent.Wait(seconds(30));
+  ASSERT_THAT(agent.checks, SizeIs(2));
+  EXPECT_EQ(agent.reports.back().health, rendezvous::Health::kHealthy);
+  agent.TellRun(1);
+  EXPECT_EQ(agent.checks_dropped, 1);
+  agent.Step(HealthFound{agent.checks.back(), "late"});
+  EXPECT_EQ(agent.reports.back().unhealthy, "");
+}
+
+TEST(LifecycleHealth, LeavingNodeIsNotChecked) {
+  LifecycleFixture agent(CheckedConfig());
+  agent.Connect();
+  agent.TellFinished(0);
+  EXPECT_EQ(agent.checks_dropped, 1);
+  EXPECT_TRUE(agent.leave.has_value());
+}
+
+}  // namespace
+}  // namespace muster::agent

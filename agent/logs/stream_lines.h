@@ -1,0 +1,106 @@
+#ifndef MUSTER_AGENT_LOGS_STREAM_LINES_H_
+#define MUSTER_AGENT_LOGS_STREAM_LINES_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace muster::agent {
+
+// The character or event that ended a line.
+enum class LineEnd {
+  kNewline,      // "\n" or "\r\n"
+  kOverwritten,  // "\r": a progress bar will draw over the line
+  kCut,          // the length limit; the rest follows as a new line
+  kStreamEnd,    // the end of the stream, without a newline
+};
+
+struct Line {
+  std::string text;  // without the line's end
+  LineEnd end = LineEnd::kNewline;
+
+  bool operator==(const Line&) const = default;
+};
+
+inline constexpr size_t kMaxConsoleLineBytes = 64 << 10;
+
+// Splits a stream of bytes, received in pieces of any size, into lines. Pure;
+// buffers at most `max_bytes` between calls.
+class LineAssembler {
+ public:
+  explicit LineAssembler(size_t max_bytes = kMaxConsoleLineBytes)
+      : max_bytes_(max_bytes) {}
+
+  // The lines that `bytes` completes, in order. Blank states of a progress bar
+  // are omitted (a bar that clears itself draws spaces).
+  std::vector<Line> Append(std::string_view bytes);
+
+  // The unfinished line as a terminal would show it, without an incomplete
+  // character or escape sequence at its end.
+  std::string_view Partial() const;
+
+  // The unfinished line at the end of the stream, if there is one.
+  std::optional<Line> Finish();
+
+ private:
+  void Grow(std::string_view bytes, std::vector<Line>* lines);
+  void EndOverwritten(std::vector<Line>* lines);
+
+  size_t max_bytes_;
+  std::string partial_;
+  // The last byte was "\r". Only the next byte distinguishes a line's end
+  // ("\r\n") from a progress bar.
+  bool after_return_ = false;
+};
+
+// --duplicate-stdout-filters, --duplicate-stderr-filters: selects the lines
+// that contain at least one of some texts, case-sensitive, as in torchrun.
+// Pure.
+class StreamFilter {
+ public:
+  // Empty texts are removed: they would select every line.
+  explicit StreamFilter(std::vector<std::string> texts)
+      : texts_(std::move(texts)) {
+    std::erase_if(texts_, [](const std::string& text) { return text.empty(); });
+  }
+
+  // Whether there is no text to search.
+  bool empty() const { return texts_.empty(); }
+
+  bool Matches(std::string_view line) const {
+    for (const std::string& text : texts_) {
+      if (line.find(text) != std::string_view::npos) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+// Keeps the end of a stream for a verdict. Pure. Append is cheap: the bytes are
+// split into lines only in Lines.
+class TailBuffer {
+ public:
+  void Append(std::string_view bytes);
+
+  // The last kMaxStderrLines non-blank lines, oldest first, each valid UTF-8 of
+  // at most kMaxLineBytes without control characters and escape sequences. Of a
+  // progress bar the last state.
+  std::vector<std::string> Lines() const;
+
+ private:
+  // Enough for the lines even if progress bars draw many states into each.
+  static constexpr size_t kKeptBytes = 32 << 10;
+
+  // The newest bytes are at the end. Holds up to twice kKeptBytes, so that
+  // appending seldom moves bytes.
+  std::string bytes_;
+};
+
+}  // namespace muster::agent
+
+#endif  // MUSTER_AGENT_LOGS_STREAM_LINES_H_
