@@ -32,7 +32,7 @@ double UnixNow() {
       .count();
 }
 
-// "ada@node1", for the verdict of a cancelled job.
+// The requester for the verdict of a cancelled job: "ada@node1".
 std::string Caller() {
   char host[256] = {};
   gethostname(host, sizeof(host) - 1);
@@ -42,8 +42,8 @@ std::string Caller() {
                       "@", host);
 }
 
-// The job that was named, else the coordinator's only unfinished one, else its
-// only one.
+// Returns the named job, else the coordinator's only unfinished job, else its
+// only job.
 absl::StatusOr<std::string> ChosenJob(rendezvous::AdminClient& client,
                                       const AdminRequest& request) {
   if (!request.run_id.empty()) return request.run_id;
@@ -67,7 +67,8 @@ absl::StatusOr<std::string> ChosenJob(rendezvous::AdminClient& client,
                    " has several jobs (", names, "); choose with --run-id"));
 }
 
-// The list leaves the nodes out. A job that was forgotten in between is, too.
+// Adds the nodes to each job, because ListJobs omits them. Omits jobs that the
+// coordinator has forgotten since ListJobs.
 absl::StatusOr<std::vector<rendezvous::JobStatus>> WithNodes(
     rendezvous::AdminClient& client,
     const std::vector<rendezvous::JobStatus>& jobs) {
@@ -89,8 +90,8 @@ absl::Status Status(rendezvous::AdminClient& client,
   if (run_id.empty()) {
     absl::StatusOr<std::vector<rendezvous::JobStatus>> jobs = client.ListJobs();
     if (!jobs.ok()) return jobs.status();
-    // One job is shown with its nodes; for programs the form does not depend
-    // on how many there are.
+    // A single job is shown with its nodes. JSON always has the nodes, so that
+    // its form does not depend on the number of jobs.
     if (json) {
       jobs = WithNodes(client, *jobs);
       if (!jobs.ok()) return jobs.status();
@@ -109,7 +110,7 @@ absl::Status Status(rendezvous::AdminClient& client,
   return absl::OkStatus();
 }
 
-// How often a watched job is asked how far it is.
+// Interval at which a watched job is asked for its progress.
 constexpr Duration kProgressInterval = std::chrono::seconds(5);
 
 absl::Status Watch(rendezvous::AdminClient& client, const AdminRequest& request,
@@ -141,8 +142,8 @@ absl::Status Watch(rendezvous::AdminClient& client, const AdminRequest& request,
         const std::lock_guard<std::mutex> lock(printing);
         int ended = 0;
         if (is_first && !json) {
-          // Updates leave the nodes out. Asked for once the stream is up, so
-          // that nothing is missed in between.
+          // Updates omit the nodes. GetJob is called after the stream has
+          // started, so that no change is missed in between.
           const absl::StatusOr<rendezvous::JobStatus> job =
               client.GetJob(run_id);
           ended = Print(StatusTable(job.ok() ? *job : update.status, target));

@@ -7,8 +7,8 @@
 namespace muster::launcher {
 
 // Performs `launch status|watch|cancel|drain` and prints the answer on stdout.
-// The exit code: 0; 1 with a line on stderr if the coordinator is not reached
-// or refuses.
+// Returns the exit code: 0, or 1 with a line on stderr if the coordinator
+// cannot be reached or refuses.
 int AdminCommand(AdminRequest request, const Voice& voice);
 
 }  // namespace muster::launcher

@@ -20,8 +20,8 @@ AdminVerb VerbOf(const std::string& name) {
   return AdminVerb::kStatus;
 }
 
-// "41", "5_3" in an array, "7+1" in a heterogeneous job: it becomes a word of a
-// command line.
+// Checks a Slurm job id: "41", "5_3" in an array, "7+1" in a heterogeneous job.
+// The id becomes a word of a command line.
 absl::StatusOr<std::string> ReadSlurmJob(const std::string& text) {
   if (!text.empty() &&
       text.find_first_not_of("0123456789_+") == std::string::npos) {
@@ -31,7 +31,7 @@ absl::StatusOr<std::string> ReadSlurmJob(const std::string& text) {
       "is no job of Slurm's; write for example 4711, or 5_3 in an array");
 }
 
-// The job around this process, if there is one.
+// Takes the Slurm job that this process runs in, if any.
 absl::Status TakeSlurmJob(const std::map<std::string, std::string>& environment,
                           AdminRequest& request) {
   const std::optional<std::string> job =
@@ -50,7 +50,7 @@ absl::Status TakeSlurmJob(const std::map<std::string, std::string>& environment,
   return absl::OkStatus();
 }
 
-// Who has the coordinator, where the flags do not say.
+// Fills in the coordinator from the environment if no flag names it.
 absl::Status TakeSurroundings(
     const std::map<std::string, std::string>& environment,
     AdminRequest& request) {
@@ -70,7 +70,7 @@ absl::Status TakeSurroundings(
   return absl::OkStatus();
 }
 
-// Flags may stand before and after the one argument.
+// Takes the one argument; flags may stand before and after it.
 absl::StatusOr<std::vector<std::string>> TakeArguments(
     CommandLine& line, const std::vector<Flag>& flags) {
   std::vector<std::string> arguments;
@@ -127,7 +127,8 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
     return absl::InvalidArgumentError(
         "drain: names no node; write launch drain NODE, see launch status");
   }
-  // An unset variable of a script, which must not mean the only job there is.
+  // An empty argument comes from an unset variable of a script; it must not
+  // mean the only job.
   if (!arguments->empty() && arguments->front().empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         args[0], ": its argument is empty; write launch ", args[0],

@@ -15,21 +15,23 @@ namespace muster::launcher {
 enum class AdminVerb { kHelp, kStatus, kWatch, kCancel, kDrain };
 enum class AdminFormat { kText, kJson };
 
-// What `launch status|watch|cancel|drain` was asked.
+// The parsed command line of `launch status|watch|cancel|drain`.
 struct AdminRequest {
   AdminVerb verb = AdminVerb::kStatus;
   rendezvous::Endpoint endpoint;
-  // Not empty: this job of Slurm's has the coordinator, and Slurm is to be
-  // asked for the endpoint.
+  // The Slurm job that runs the coordinator: Slurm is asked for the endpoint.
+  // Empty: `endpoint` is used.
   std::string slurm_job;
-  std::optional<uint64_t> slurm_step;  // of that job, and this process is in it
-  std::string run_id;                  // empty: the coordinator's only job
+  // Step of `slurm_job` that this process runs in.
+  std::optional<uint64_t> slurm_step;
+  std::string run_id;  // empty: the coordinator's only job
   std::string token_file;
   AdminFormat format = AdminFormat::kText;
-  std::string node;  // kDrain
+  std::string node;  // for kDrain: a node id or host name
 };
 
-// `args`: the sub-command and what follows. Pure. InvalidArgument, one line.
+// Parses `args`: the sub-command and its arguments. Pure. InvalidArgument: one
+// line.
 absl::StatusOr<AdminRequest> ParseAdminRequest(
     const std::vector<std::string>& args,
     const std::map<std::string, std::string>& environment);

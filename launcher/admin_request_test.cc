@@ -47,14 +47,15 @@ TEST(AdminRequest, InASlurmJobSlurmKnowsTheEndpoint) {
   EXPECT_EQ(Request({"status"}, {{"SLURM_JOB_ID", "41"}}).slurm_step,
             std::nullopt);
   EXPECT_EQ(Request({"status"}).slurm_job, "");
-  // Another job is found from anywhere, and has steps of its own.
+  // --slurm-job works inside and outside of any Slurm job; the step of this
+  // process does not belong to that other job.
   for (const Environment& environment : {Environment(), step}) {
     const AdminRequest other =
         Request({"drain", "n1", "--slurm-job=5_3"}, environment);
     EXPECT_EQ(other.slurm_job, "5_3");
     EXPECT_EQ(other.slurm_step, std::nullopt);
   }
-  // A worker's own coordinator is told it.
+  // A worker finds its own coordinator in MUSTER_COORDINATOR.
   Environment worker = step;
   worker["MUSTER_COORDINATOR"] = "n1:7";
   EXPECT_EQ(Request({"status"}, worker).slurm_job, "");

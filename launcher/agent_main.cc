@@ -97,7 +97,7 @@ int AgentMain(const std::vector<std::string>& args) {
       return Print(absl::StrCat("agent (muster) ", rendezvous::kVersion,
                                 ", protocol ", rendezvous::kProtocolVersion,
                                 "\n"));
-    case Request::kCompletion:  // a flag of launch alone
+    case Request::kCompletion:  // a flag of `launch` only
     case Request::kRun:
       break;
   }

@@ -28,7 +28,7 @@
 namespace muster::launcher {
 namespace {
 
-// A temporary folder may lie in memory: less is kept there.
+// Size limit for logs in a temporary folder, which may lie in memory.
 constexpr int64_t kTemporaryRotateBytes = 16 << 20;
 
 bool KeepsStreams(const agent::StreamsByRank& streams) {
@@ -47,12 +47,13 @@ void ShowReason(const Voice& voice, const agent::AgentResult& result) {
 void Show(const Voice& voice, const agent::AgentResult& result,
           agent::Telling telling, const std::string& program_name) {
   if (!result.verdict || result.never_ran) return ShowReason(voice, result);
-  // Whoever reads verdicts from a descriptor of their own takes the first.
+  // With a verdict_fd other than stderr, every node sends its verdict, and the
+  // reader takes the first one.
   const bool is_shared =
       telling != agent::Telling::kAlone && voice.verdict_fd() == STDERR_FILENO;
   if (is_shared && !result.acts_for_job) {
-    // The verdict is shown by the node that acts for the job. Nobody does for
-    // one that had ended before this node came.
+    // Only the node that acts for the job shows the verdict. No node acts for a
+    // job that had ended before this node came; then show the reason.
     if (telling == agent::Telling::kFirst) ShowReason(voice, result);
     return;
   }
@@ -70,7 +71,8 @@ bool IsPreempted(const agent::AgentResult& result) {
          result.verdict->outcome == rendezvous::Outcome::kPreempted;
 }
 
-// Whether other nodes did not come, or the one with the coordinator.
+// Whether the job ended because other nodes, or the coordinator's node, did not
+// come.
 bool EndedForAbsence(const agent::AgentResult& result) {
   return result.verdict.has_value()
              ? result.verdict->outcome == rendezvous::Outcome::kTimedOut
@@ -94,8 +96,8 @@ std::function<absl::Status()> NodeChecks(const agent::AgentOptions& options) {
   };
 }
 
-// Takes the signals that have come to ask this process to end, which are
-// blocked. Their number; one that came several times meanwhile counts once.
+// Takes the pending, blocked signals that ask this process to end, and returns
+// their number. A signal that arrived several times counts once.
 int TakeEndSignals() {
   sigset_t stopping;
   sigemptyset(&stopping);
@@ -118,7 +120,7 @@ agent::ConsoleWriter::Limits ConsoleLimits(const agent::LogPlan& logs) {
   return limits;
 }
 
-// Says what the console has not got, where that can still be read.
+// Reports output that was not shown on the console, and where it can be read.
 void TellLosses(const Voice& voice, agent::Console& console,
                 const std::string& where) {
   for (const std::string& loss : console.Losses(where)) {
@@ -209,7 +211,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   if (!absent_hint.empty() && EndedForAbsence(result)) voice.Error(absent_hint);
   if (requeue == agent::Requeue::kYes && IsPreempted(result) &&
       result.acts_for_job) {
-    // The other nodes have been told how it ended; what Slurm now ends is over.
+    // The other nodes have got the verdict, so Slurm may now end the job's
+    // processes.
     voice.Notice("putting the job back into its queue");
     const absl::Status put_back = agent::RequeueJob(ReadEnvironment());
     if (!put_back.ok()) voice.Error(std::string(put_back.message()));

@@ -11,12 +11,12 @@
 
 namespace muster::launcher {
 
-// Where the log folder came from: a temporary one is made first and removed
-// after a success.
+// The origin of the log folder. kTemporary: `launch` makes the folder before
+// the job and removes it after a success.
 enum class LogFolder { kGiven, kTemporary };
 
-// An agent's life as a program shows it: its notices while it runs, at the end
-// the verdict (or why there is none) and where the logs are.
+// Runs an agent and prints for people: notices while the agent runs; at the end
+// the verdict (or why there is none) and the path of the logs.
 agent::AgentResult RunAgentSession(const Voice& voice,
                                    agent::AgentOptions options,
                                    const std::string& program_name,
@@ -24,10 +24,11 @@ agent::AgentResult RunAgentSession(const Voice& voice,
                                    agent::Guardian* guardian,
                                    rendezvous::CoordinatorLink* link);
 
-// Blocks `options`' signals in this thread, and thereby in those it creates
-// from now on, until the agent takes them; and ignores SIGPIPE, so that a
-// console that goes away does not end the job. Call after the guardian has been
-// forked: workers start with the signals as they were.
+// Blocks the signals of `options` in this thread, and thereby in the threads
+// that it creates from now on, until the agent takes them. Ignores SIGPIPE, so
+// that a console that is closed does not end the job. Call it after the
+// guardian has been forked: workers start with the signal mask and actions of
+// before this call.
 void PrepareSignals(const agent::AgentOptions& options);
 
 }  // namespace muster::launcher

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What a person does wrong: one clear line, the right exit code, nothing left
-# behind. $1: launch.
+# Mistakes of a user: launch prints one clear line, exits with the right code
+# and leaves no files. $1: launch.
 set -u
 launch=$1
 export TMPDIR=$TEST_TMPDIR
@@ -27,7 +27,7 @@ refuse() {
   [[ ! -d muster_$UID ]] || complain "launch $*: left muster_$UID behind"
 }
 
-# In a working folder that has been removed.
+# The working folder has been removed.
 (
   start=$OLDPWD
   mkdir gone && cd gone && rmdir ../gone || exit 1
@@ -69,7 +69,7 @@ refuse 2 'nosuch.py: No such file*' nosuch.py
 refuse 127 'nosuch: there is no such program in PATH*' nosuch
 refuse 127 'program.sh: *write ./program.sh*' program.sh
 refuse 127 './nosuch: No such file*' ./nosuch
-# Without PATH a program is searched where the system has its own.
+# Without PATH, a program is searched in the system's default folders.
 env -i TMPDIR="$TMPDIR" "$OLDPWD/$launch" --standalone --quiet sh -c true ||
   complain "without PATH sh is not found"
 refuse 126 './plain.txt: is not executable*chmod +x' ./plain.txt
@@ -95,30 +95,32 @@ CUDA_VISIBLE_DEVICES=3 refuse 2 '--virtual-local-rank: 2 workers*one entry*' \
   --virtual-local-rank --nproc-per-node=2 true
 TORCH_ELASTIC_SHUTDOWN_TIMEOUT=x refuse 2 \
   'TORCH_ELASTIC_SHUTDOWN_TIMEOUT=x: *' true
-# Nobody is asked questions whose answers cannot be kept.
+# launch config checks that it can write the file before it asks questions.
 refuse 2 '/nonexistent/x.yaml: No such file or directory (see launch config *' \
   config /nonexistent/x.yaml
 refuse 2 'plain.txt: is there already*' config plain.txt
 refuse 2 'folder: Is a directory*' config folder --force
 refuse 2 'config: the file*is empty*' config ''
-# What a name holds does nothing to the terminal.
+# Control characters in names are escaped, so that they do not affect the
+# terminal.
 refuse 2 'a<U+202E>b.py: No such file*' $'a\xe2\x80\xaeb.py'
 refuse 2 'config show: --b<U+202E>: *' config show $'--b\xe2\x80\xae'
 refuse 1 '*nowhere.invalid does not resolve*' --quiet --nnodes=2 \
   --connect-timeout=0.1 --rdzv-endpoint=nowhere.invalid true
 refuse 1 '--log-dir: *plain.txt*' --log-dir=plain.txt true
 refuse 1 '--log-dir: */proc/muster*' --log-dir=/proc/muster true
-# A port nobody serves; 1 needs no luck to be free.
+# No process listens on port 1, so the connection is refused.
 refuse 1 '*127.0.0.1:1*' status --endpoint=127.0.0.1:1
 
 PET_NNODES=3:2 refuse 2 'PET_NNODES=3:2: *' true
 PYTHON_EXEC=/nosuch/python refuse 2 'PYTHON_EXEC=/nosuch/python: *' -m x
 
-# Who forgets the host file does not train on this machine.
+# A flag that needs --hostfile is refused without it: the program must not run
+# on this machine instead.
 refuse 2 '--include: is for --hostfile, *' --include=h1 true
 refuse 2 '--export: is for --hostfile, *' --export=KEY=hush true
 
-# A host file is not waited for either.
+# launch does not wait for a host file that is a pipe.
 mkfifo pipe
 refuse 2 '--hostfile=pipe: names no host; *' --hostfile=pipe true
 refuse 2 '--hostfile=folder: Is a directory*' --hostfile=folder true
@@ -132,8 +134,8 @@ DS_ENV_FILE=$PWD/pipe refuse 2 '*nosuch*' \
   --hostfile=hosts --token-file=nosuch true
 refuse 2 'the token file pipe is empty*' --token-file=pipe true
 
-# Under another launcher's name its own flags and help are spoken of, and
-# nothing is waited for.
+# Under another launcher's name, messages and help use that launcher's flags,
+# and launch waits for nothing.
 ln -s "$OLDPWD/$launch" deepspeed
 as_deepspeed() {
   local pattern=$1 output got

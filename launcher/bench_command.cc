@@ -22,7 +22,8 @@
 namespace muster::launcher {
 namespace {
 
-constexpr int kWrongUsage = 2;  // as Voice::Refuse
+// Exit code of Voice::Refuse for wrong arguments.
+constexpr int kWrongUsage = 2;
 
 absl::StatusOr<std::string> FindProgram(
     const std::map<std::string, std::string>& environment) {
@@ -58,7 +59,7 @@ int BenchCommand(const std::vector<std::string>& arguments,
   const absl::StatusOr<BenchPlan> plan =
       PlanBench(arguments, environment, program.ok() ? *program : "");
   if (absl::IsInvalidArgument(plan.status())) {
-    // launch --help has none of these flags.
+    // The flags of the bench are not in `launch --help`.
     voice.Error(absl::StrCat(std::string(plan.status().message()),
                              " (see launch bench --help)"));
     return kWrongUsage;

@@ -34,7 +34,7 @@ expect 0 '*sendrecv, 2 ranks, transport tcp*values : 0 OK*' \
 expect 0 '*all_reduce, 2 ranks, transport gloo*values : 0 OK*' \
   bench --standalone --nproc-per-node=2 all_reduce --transport=gloo "${small[@]}"
 
-# Each of them is a worker of this job, and measures in it.
+# launch starts `launch bench` as each worker; the workers measure in this job.
 expect 0 '*all_gather, 2 ranks*values : 0 OK*' \
   --standalone --nproc-per-node=2 --no-python "$launch" bench all_gather \
   "${small[@]}"

@@ -55,7 +55,8 @@ absl::StatusOr<BenchPlan> PlanBench(
     plan.arguments.push_back(program);
     plan.arguments.insert(plan.arguments.end(), own.begin(), own.end());
   }
-  // Said once, here, rather than by every worker.
+  // Check the bench's own arguments here, so that an error is printed once and
+  // not by every worker.
   const absl::StatusOr<BenchOptions> options = ParseBenchOptions(own);
   if (!options.ok()) return Named(options.status());
   plan.root = options->root;
@@ -65,7 +66,7 @@ absl::StatusOr<BenchPlan> PlanBench(
 absl::Status CheckRoot(const BenchPlan& plan, const RunOptions& options) {
   const absl::StatusOr<int64_t> workers =
       ReadNumber(options.workers_per_node, 1, 4096);
-  // A job that has all of its nodes is as large as it gets.
+  // The largest possible world: the job has its maximum number of nodes.
   if (!workers.ok() || plan.root < *workers * options.spec.max_nodes) {
     return absl::OkStatus();
   }

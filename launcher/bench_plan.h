@@ -10,38 +10,41 @@
 
 namespace muster::launcher {
 
-// What `launch bench` does.
+// The parsed command line of `launch bench`.
 struct BenchPlan {
   enum class Way {
     kHelp,
-    kWorker,  // this is a worker of a job: become the measuring program
-    kJob,     // run a job of it
+    kWorker,  // this process is a worker of a job: exec the measuring program
+    kJob,     // start a job whose workers are the measuring program
   };
   Way way = Way::kJob;
-  // kWorker: the program's arguments. kJob: launch's, the program included.
+  // kWorker: arguments of the measuring program. kJob: arguments of `launch`,
+  // including the measuring program.
   std::vector<std::string> arguments;
-  int root = 0;  // the bench's -r
+  int root = 0;  // value of the bench's -r: the root rank
 };
 
 // Whether this process was started as a rank of a job: by launch or torchrun
 // (RANK), mpirun (OMPI_COMM_WORLD_RANK, PMI_RANK) or srun (SLURM_PROCID within
-// a step; a batch script has it as well, but in no step). Pure.
+// a step; a batch script also has SLURM_PROCID, but no step). Pure.
 bool IsWorker(const std::map<std::string, std::string>& environment);
 
-// `arguments`: what follows `bench`; flags of launch come before the
-// operation, the bench's own behind it. `program`: the measuring one. Pure.
-// InvalidArgument, one line.
+// Parses `arguments`, which follow `bench`: flags of launch stand before the
+// operation, flags of the bench after it. `program`: path of the measuring
+// program. Pure. InvalidArgument: one line.
 absl::StatusOr<BenchPlan> PlanBench(
     const std::vector<std::string>& arguments,
     const std::map<std::string, std::string>& environment,
     const std::string& program);
 
-// InvalidArgument: the root is no rank of the job that `options` start. A world
-// whose size only the nodes know is not checked. Pure.
+// Checks the bench's root rank. InvalidArgument: the root is not a rank of the
+// job that `options` start. No check if only the nodes know the world size.
+// Pure.
 absl::Status CheckRoot(const BenchPlan& plan, const RunOptions& options);
 
-// Where the measuring program may be, in the order to look: MUSTER_BENCH in the
-// environment, beside `launch`, and where a build leaves it. Pure.
+// Candidate paths of the measuring program, in the order to try: MUSTER_BENCH
+// in the environment, the folder of `launch`, and the build's output folder.
+// Pure.
 std::vector<std::string> BenchProgramPaths(
     const std::map<std::string, std::string>& environment,
     const std::string& launch_path);

@@ -32,7 +32,7 @@ absl::StatusOr<PreparedNode> PrepareNode(
     const std::map<std::string, std::string>& environment, const Voice& voice) {
   PreparedNode node;
   node.facts = ReadMachineFacts(environment);
-  // In the order in which a person would ask what is wrong.
+  // Check in the order in which a person would look for the mistake.
   absl::Status program = CheckProgram(options, node.facts);
   if (!program.ok()) return program;
   absl::StatusOr<std::string> token = rendezvous::ReadToken(
@@ -42,8 +42,7 @@ absl::StatusOr<PreparedNode> PrepareNode(
   node.token = *std::move(token);
   absl::Status room = CheckRoom(RoomNeededFor(options));
   if (!room.ok()) return room;
-  // From here on there may be threads, in NVIDIA's library, in the resolver
-  // and in gRPC.
+  // NVIDIA's library, the resolver and gRPC may start threads from here on.
   absl::StatusOr<std::unique_ptr<agent::Guardian>> guardian =
       agent::Guardian::Fork();
   if (!guardian.ok()) return guardian.status();

@@ -281,7 +281,7 @@ group rank 0 serves to PyTorch and to the training library
 worker opens one.
 )";
 
-// Which flags have no PET_ variable, as lines of the list's item on them.
+// Lists the flags without a PET_ variable, as lines of a Markdown list item.
 std::string WithoutVariable(const std::vector<Flag>& flags) {
   constexpr size_t kColumns = 80;
   std::vector<std::string> words;
@@ -304,7 +304,7 @@ std::string WithoutVariable(const std::vector<Flag>& flags) {
   return absl::StrCat(text, line, "\n");
 }
 
-// A table's cell must not hold a bar.
+// Escapes bars, which would end a cell of a Markdown table.
 std::string Cell(const std::string& text) {
   std::string cell;
   for (const char c : text) {

@@ -5,8 +5,9 @@
 
 namespace muster::launcher {
 
-// docs/CLI.md, made of the same table as parsing and help. Pure. A test
-// compares; `bazel run //launcher:cli_reference_tool > docs/CLI.md` renews it.
+// The text of docs/CLI.md, generated from the table of flags that parsing and
+// help use. Pure. A test compares the file with this text; `bazel run
+// //launcher:cli_reference_tool > docs/CLI.md` updates the file.
 std::string CliReference();
 
 }  // namespace muster::launcher

@@ -11,8 +11,8 @@
 namespace muster::launcher {
 namespace {
 
-// Words of `flags` with a space before, between and after: a shell can look
-// for " --name " in them.
+// Joins the names of `flags` with a space before, between and after them, so
+// that a shell script can search for " --name ".
 enum class Which { kAll, kWithValue };
 std::string Words(const std::vector<Flag>& flags, Which which) {
   std::string words = " ";
@@ -34,8 +34,8 @@ std::string SubcommandWords() {
   return words;
 }
 
-// "status|watch|cancel|drain" of the subcommands with `flags`; with kNone, of
-// those that have any flags.
+// Joins the names of the subcommands with `flags`: "status|watch|cancel|drain".
+// kNone: the subcommands that have any flags.
 std::string NamesWith(SubcommandFlags flags, const char* separator) {
   std::string names;
   for (const Subcommand& subcommand : Subcommands()) {
@@ -55,8 +55,9 @@ std::string FirstSentence(const std::string& help) {
   return sentence;
 }
 
-// `text` within single quotes of a POSIX shell or fish, with a backslash
-// before each of `special` for the reader behind the shell.
+// Puts `text` into single quotes of a POSIX shell or fish, with a backslash
+// before each character of `special`, because another parser reads the text
+// after the shell.
 std::string Quoted(const std::string& text, const std::string& special) {
   std::string quoted;
   for (const char c : text) {
@@ -82,7 +83,7 @@ _@name@() {
   COMPREPLY=()
 )";
 
-constexpr char kBashWords[] = R"(  # bash makes three words of --name=value.
+constexpr char kBashWords[] = R"(  # bash splits --name=value into three words.
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       -*)
@@ -93,7 +94,7 @@ constexpr char kBashWords[] = R"(  # bash makes three words of --name=value.
           ((i += 1))
         fi
         ((i >= COMP_CWORD)) && flag=$name ;;
-@subcommand@      # The program is there: what follows is its own.
+@subcommand@      # The program has been named: later words are its arguments.
       *) return ;;
     esac
   done

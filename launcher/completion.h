@@ -7,11 +7,12 @@
 
 namespace muster::launcher {
 
-// Whose command lines a script completes. torchrun's have no sub-commands.
+// The command whose arguments a script completes. torchrun has no sub-commands.
 enum class CompletedCommand { kLaunch, kTorchrun };
 
-// The completion script of `shell` (bash, zsh or fish), made of the flags'
-// table; it runs nothing of ours. Pure. InvalidArgument: another shell.
+// The completion script of `shell` (bash, zsh or fish), generated from the
+// table of flags. The script runs no program of Muster. Pure. InvalidArgument:
+// another shell.
 absl::StatusOr<std::string> CompletionScript(const std::string& shell,
                                              CompletedCommand command);
 

@@ -12,7 +12,7 @@ expect() {
   shift
   read -r -a COMP_WORDS <<<"${line//=/ = }"
   [[ $line == *' ' || $line == *= ]] && COMP_WORDS+=('')
-  # bash passes "=" itself as the word where nothing follows it.
+  # bash passes "=" itself as the last word if no text follows it.
   if [[ $line == *= ]]; then unset "COMP_WORDS[-1]"; fi
   COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
   COMPREPLY=()
@@ -54,7 +54,8 @@ expect 'launch bench --nproc' --nproc-per-node
 expect 'launch bench --nproc-per-node 2 all_reduce --no' none
 expect 'launch --nnodes 2 status --js' none
 
-# Under torchrun's name: its own command, without sub-commands.
+# Called as torchrun, the program completes torchrun's flags and no
+# sub-commands.
 ln -s "$PWD/$1" "$TEST_TMPDIR/torchrun"
 script=$("$TEST_TMPDIR/torchrun" --print-completion bash) || exit 1
 [[ $script != *launch\ launch* && $script == *'-F _torchrun torchrun'* ]] || {

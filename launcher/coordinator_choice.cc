@@ -22,8 +22,9 @@ std::string FirstLabel(const std::string& host) {
   return label;
 }
 
-// The address of the endpoint's host that is this machine's. The whole of
-// 127.0.0.0/8 is, though interfaces list 127.0.0.1 only.
+// Returns the address of the endpoint's host that belongs to this machine;
+// nullopt if none does. All of 127.0.0.0/8 belongs to this machine, although
+// interfaces list only 127.0.0.1.
 std::optional<std::string> OwnedAddress(const MachineFacts& facts,
                                         const ResolvedHost& resolved) {
   std::optional<std::string> loopback;
@@ -38,9 +39,9 @@ std::optional<std::string> OwnedAddress(const MachineFacts& facts,
   return loopback;
 }
 
-// At which address peers reach this node, which hosts: the endpoint's own
-// where it is an address; never a loopback address that only this machine's
-// /etc/hosts gives to its own name, if there is another.
+// The address at which peers reach this hosting node: the endpoint's host if
+// that is an address. If /etc/hosts of this machine maps its own name to a
+// loopback address, another address is taken, if there is one.
 std::string AddressForPeers(const std::string& host,
                             const std::optional<std::string>& owned,
                             const MachineFacts& facts) {
@@ -54,15 +55,16 @@ std::string AddressForPeers(const std::string& host,
   return "127.0.0.1";
 }
 
-// Every interface, unless the endpoint names one address of this machine: a
-// name may mean another address to the peers than it does here.
+// The address to bind: every interface, unless the endpoint is an address of
+// this machine. A name may resolve to different addresses here and at the
+// peers.
 std::string ListenHost(const std::string& host,
                        const std::optional<std::string>& owned) {
   if (owned && (IsAddress(host) || host == "localhost")) return *owned;
   return "::";
 }
 
-// Whether this node is the job's only one.
+// Whether this node is the only node of the job.
 bool IsAlone(const RunOptions& options) {
   return options.standalone == Standalone::kYes ||
          (options.spec.max_nodes == 1 &&

@@ -13,44 +13,53 @@
 namespace muster::launcher {
 
 enum class CoordinatorPlace {
-  kHere,        // This process hosts it; a port in use is an error.
-  kHereIfFree,  // It hosts it if it can bind the port, else it connects: on
-                // one machine the first agent hosts.
-  kElsewhere,   // It connects.
+  kHere,  // This process hosts the coordinator; a port in use is an error.
+  // This process hosts the coordinator if it can bind the port, else connects:
+  // of several agents on one machine the first one hosts.
+  kHereIfFree,
+  kElsewhere,  // This process connects.
 };
 
-// Where this node finds the coordinator.
+// Whether this node hosts the coordinator, and the addresses to bind and to
+// dial.
 struct CoordinatorChoice {
   CoordinatorPlace place = CoordinatorPlace::kElsewhere;
-  // kHere, kHereIfFree: what to bind. "0.0.0.0" or "::" as host: every
-  // interface; port 0: a free one.
+  // kHere, kHereIfFree: the address to bind. Host "0.0.0.0" or "::": every
+  // interface. Port 0: any free port.
   rendezvous::Endpoint listen;
-  // What peers dial; port 0: the one that listening gives.
+  // The address that peers connect to. Port 0: the port that is bound.
   rendezvous::Endpoint endpoint;
   // kHere, kHereIfFree: the address at which peers reach this node.
   std::string own_address;
-  std::string reason;  // one clause, for messages: why here or elsewhere
+  // One clause for messages: why this node hosts or connects.
+  std::string reason;
 };
 
-// What is known of the endpoint's host before the choice.
+// The result of resolving the endpoint's host.
 struct ResolvedHost {
-  std::vector<std::string> addresses;  // as text; empty: it does not resolve
+  // IP addresses as text; empty: the name does not resolve
+  std::vector<std::string> addresses;
 };
 
-// Decides where the job meets. A node is alone with --standalone, and if it is
-// the only node and no endpoint is given. Its run id is then unique, unless
-// --rdzv-id is given, and --master-port is the port of the workers' store,
-// since there is no coordinator to which it could belong. Pure.
-// InvalidArgument: options that contradict each other.
+// Decides the coordinator's endpoint, the run id and the store's port. A node
+// is alone with --standalone, or if it is the only node and no endpoint is
+// given. A lone node's run id is unique unless --rdzv-id is given, and its
+// --master-port is the port of the workers' store, since there is no
+// coordinator that could use the port. Pure. InvalidArgument: options that
+// contradict each other.
 absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
                                       const MachineFacts& facts);
 
-// Chooses, by these rules: alone: here, on 127.0.0.1 and a free port. is_host
-// commands or forbids. A static job: node rank 0 hosts; without --node-rank,
-// the owner of the address. Else the owner of the address hosts. An owner is
-// a node that has one of the addresses of the endpoint's host, or whose name
-// is that host's where it does not resolve. Pure. Unavailable: the host does
-// not resolve, and this node would have to connect to it.
+// Chooses whether this node hosts the coordinator. The first rule that applies
+// decides:
+// - A lone node hosts, on 127.0.0.1 and a free port.
+// - is_host, if given.
+// - In a static job node rank 0 hosts; without --node-rank, the owner of the
+//   address.
+// - The owner of the address hosts.
+// An owner has one of the addresses of the endpoint's host or, if that host
+// does not resolve, has its name. Pure. Unavailable: the host does not resolve,
+// and this node would have to connect to it.
 absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
     const Meeting& meeting, const RunOptions& options,
     const MachineFacts& facts, const ResolvedHost& resolved);

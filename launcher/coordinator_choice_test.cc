@@ -209,7 +209,7 @@ TEST(CoordinatorChoice, C10dWithoutAnEndpointMeetsAtLocalhost) {
   EXPECT_EQ(meeting->endpoint.ToString(), "localhost:29400");
 }
 
-TEST(CoordinatorChoice, WhatDoesNotGoTogether) {
+TEST(CoordinatorChoice, ContradictingFlagsAreRefused) {
   EXPECT_THAT(std::string(Error({"--standalone", "--nnodes=2"}, {}).message()),
               StartsWith("--standalone: is for one node"));
   EXPECT_THAT(std::string(Error({"--nnodes=1:2"}, {}).message()),

@@ -11,9 +11,9 @@
 namespace muster::launcher {
 namespace {
 
-// How often a lingering coordinator looks for signals.
+// Interval at which a lingering coordinator checks for signals.
 constexpr Duration kLook = std::chrono::milliseconds(100);
-// Lingering shorter than this is not worth a word.
+// Minimum duration of lingering that is announced.
 constexpr Duration kQuietLinger = std::chrono::seconds(2);
 constexpr Duration kGoodbye = std::chrono::seconds(1);
 
@@ -68,7 +68,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
 
 void EmbeddedCoordinator::Linger(Duration close_timeout, const Voice& voice) {
   WaitForOthers(close_timeout, voice);
-  // Whoever watches the job is told its end.
+  // The grace lets `launch watch` receive the job's end.
   server_->Shutdown(kGoodbye);
 }
 

@@ -19,23 +19,24 @@ class EmbeddedCoordinator {
  public:
   struct Options {
     rendezvous::Endpoint listen;
-    std::string run_id;  // the only job that meets here
+    std::string run_id;  // the only run id that is accepted
     std::string token;
-    std::string run_tag;    // Place::run_tag
-    std::string event_log;  // a path; its folder is made. Empty: none.
+    std::string run_tag;  // Place::run_tag
+    // Path of the event log, whose folder is created; empty: none.
+    std::string event_log;
   };
 
-  // Listens when it returns. Errors as GrpcServer::Start's. Create it after
-  // signals have been blocked: it has threads.
+  // Listens when it returns. Errors: those of GrpcServer::Start. Must be called
+  // after signals have been blocked, because the coordinator has threads.
   static absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> Start(
       const Options& options, const Voice& voice);
 
   rendezvous::Coordinator* coordinator() { return &coordinator_; }
   const rendezvous::Endpoint& address() const { return server_->address(); }
 
-  // Serves on until every job is finished and its agents have their verdict,
-  // for `close_timeout` at most from when every job is finished, or until a
-  // signal comes.
+  // Keeps serving until every job is finished and its agents have their
+  // verdict, or a signal arrives, or `close_timeout` has passed since every job
+  // finished.
   void Linger(Duration close_timeout, const Voice& voice);
 
  private:

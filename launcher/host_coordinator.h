@@ -10,12 +10,14 @@
 
 namespace muster::launcher {
 
-// Hosts the coordinator if that is this node's place and, where another agent
-// of this machine may have been first, its port is free. Null: connect.
+// Hosts the coordinator if `choice` says so; with kHereIfFree only if the port
+// is free, because another agent of this machine may host it. Returns null if
+// this process must connect instead.
 //
-// A port that is taken while nobody listens there (the near end of some other
-// program's connection) is tried again for a few seconds. Errors as
-// EmbeddedCoordinator::Start's. Create it after signals have been blocked.
+// A port that is taken although no process listens on it (the local end of
+// another program's connection) is tried again for a few seconds. Errors: those
+// of EmbeddedCoordinator::Start. Must be called after signals have been
+// blocked.
 absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
     const CoordinatorChoice& choice,
     const EmbeddedCoordinator::Options& hosting, const Voice& voice);

@@ -13,7 +13,7 @@
 namespace muster::launcher {
 namespace {
 
-// Reaps every child that has ended; true once `child` is among them.
+// Reaps every child that has ended. Returns true once `child` is among them.
 bool ReapUntil(pid_t child, int& wait_status) {
   for (;;) {
     int status = 0;
@@ -32,7 +32,8 @@ int RunUnderInit(const std::function<int()>& program) {
   sigset_t all, before;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, &before);
-  // Not StartSubprocess: the child is this program, as `program` goes on.
+  // fork() instead of StartSubprocess, because the child continues this program
+  // with `program`.
   const pid_t child = fork();
   if (child < 0) {
     std::fprintf(stderr, "muster: fork: %s\n", std::strerror(errno));
@@ -45,9 +46,9 @@ int RunUnderInit(const std::function<int()>& program) {
   int wait_status = 0;
   while (!ReapUntil(child, wait_status)) {
     siginfo_t info;
-    // Blocked signals are taken here; SIGCHLD only wakes. What the kernel
-    // sends from a terminal goes to the child as well: passed on, one Ctrl-C
-    // would be two.
+    // Take the blocked signals here; SIGCHLD only ends the wait. Do not pass on
+    // signals that the kernel sends from a terminal (SI_KERNEL): the child gets
+    // them too, so one Ctrl-C would count twice.
     if (sigwaitinfo(&all, &info) > 0 && info.si_signo != SIGCHLD &&
         info.si_code != SI_KERNEL) {
       kill(child, info.si_signo);

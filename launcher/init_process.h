@@ -5,14 +5,14 @@
 
 namespace muster::launcher {
 
-// Runs `program` and returns its exit code. Where this process is process 1 (a
-// container's first), `program` runs in a child, and this process does what
-// the kernel expects of process 1: it reaps whatever is orphaned into it and
-// passes on the signals that it gets; it returns when the child has ended,
-// 128 + signal if by a signal. Call while there is one thread.
+// Runs `program` and returns its exit code. If this process is process 1 (the
+// first of a container), runs `program` in a child and does what the kernel
+// expects of process 1: reaps orphans and passes signals on to the child. Then
+// returns when the child has ended; 128 + signal if a signal killed the child.
+// Must be called while the process has one thread.
 int RunAsInit(const std::function<int()>& program);
 
-// The same whatever this process' id is.
+// As RunAsInit in process 1, whatever the id of this process is.
 int RunUnderInit(const std::function<int()>& program);
 
 }  // namespace muster::launcher

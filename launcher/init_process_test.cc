@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{30};
 
-// Runs `body` in a process of its own, as process 1 would run it.
+// Runs `body` in a child process under RunUnderInit, as if that were process 1.
 class InitProcess {
  public:
   explicit InitProcess(const std::function<int()>& body) {
@@ -77,7 +77,7 @@ TEST(InitProcess, ReapsWhatIsOrphaned) {
     if (pipe(tell) != 0) return 1;
     const pid_t middle = fork();
     if (middle == 0) {
-      // Its own child is orphaned when it ends.
+      // The grandchild becomes an orphan when the child ends.
       const pid_t orphan = fork();
       if (orphan == 0) {
         pause();
@@ -90,7 +90,7 @@ TEST(InitProcess, ReapsWhatIsOrphaned) {
     if (read(tell[0], &orphan, sizeof(orphan)) != sizeof(orphan)) return 1;
     waitpid(middle, nullptr, 0);
     kill(orphan, SIGKILL);
-    // A zombie still takes signals; one that was reaped is no process.
+    // kill() succeeds for a zombie and fails with ESRCH once it was reaped.
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     while (kill(orphan, 0) == 0) {
       if (std::chrono::steady_clock::now() > deadline) return 2;

@@ -16,14 +16,15 @@
 namespace muster::launcher {
 namespace {
 
-constexpr int kWrongUsage = 2;  // as Voice::Refuse
+// Exit code of Voice::Refuse for wrong arguments.
+constexpr int kWrongUsage = 2;
 
 int Refuse(const std::string& why, const Voice& voice) {
   voice.Error(absl::StrCat("inspect: ", why, " (see launch inspect --help)"));
   return kWrongUsage;
 }
 
-// Seconds since 1970.
+// The wall clock in seconds since 1970.
 double Clock() {
   return std::chrono::duration<double>(
              std::chrono::system_clock::now().time_since_epoch())

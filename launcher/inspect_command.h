@@ -8,8 +8,8 @@
 
 namespace muster::launcher {
 
-// Performs `launch inspect ARGUMENTS...` and prints what it finds on stdout.
-// The exit code: 0 where the ranks agree, 1 where somebody is to blame, 2 with
+// Performs `launch inspect ARGUMENTS...` and prints the analysis on stdout.
+// Returns the exit code: 0 if the ranks agree; 1 if a rank is to blame; 2 with
 // a line on stderr for wrong arguments or files.
 int InspectCommand(const std::vector<std::string>& arguments,
                    const Voice& voice);

@@ -14,7 +14,8 @@ namespace muster::launcher {
 namespace {
 
 constexpr size_t kMaxReasons = 8;
-// Seconds. Times are limited to this, so that a wrong clock causes no overflow.
+// Upper bound of printed times in seconds, so that a wrong clock causes no
+// overflow.
 constexpr double kLongestTold = 1e9;
 constexpr size_t kMaxPositions = 40;
 
@@ -45,7 +46,7 @@ void AppendPositions(const FlightAnalysis& analysis, const TextTarget& target,
       {" RANKS", "LAST OPERATION", "GROUP", "STATE"}};
   for (const FlightPosition& position : analysis.positions) {
     if (rows.size() > kMaxPositions) break;
-    // "ranks 0-3" is " 0-3" under its heading.
+    // The heading already says "ranks": print " 0-3" instead of "ranks 0-3".
     rows.push_back(
         {position.ranks.substr(position.ranks.find(' ')),
          position.operation.empty() ? "-" : position.operation,

@@ -8,12 +8,13 @@
 
 namespace muster::launcher {
 
-// What `launch inspect` prints of an analysis of `logs` dumps: what was found,
-// where every rank stood, what the ranks said. Ends in a newline. Pure.
+// The output of `launch inspect` for an analysis of `logs` dumps: the finding,
+// the position of every rank, and the ranks' own messages. Ends in a newline.
+// Pure.
 std::string InspectText(const FlightAnalysis& analysis, int logs,
                         const TextTarget& target);
 
-// What `launch inspect --help` prints. Pure.
+// The text of `launch inspect --help`. Pure.
 std::string InspectHelp();
 
 }  // namespace muster::launcher

@@ -7,16 +7,16 @@
 
 namespace muster::launcher {
 
-// What `launch --help` prints, in 80 columns. Pure.
+// The text of `launch --help`, in 80 columns. Pure.
 std::string LaunchHelp();
 
-// What `launch status --help` and its kind print. Pure.
+// The help text of the subcommands status, watch, cancel and drain. Pure.
 std::string AdminHelp();
 
-// Commands with what they do, for the help text and docs/CLI.md.
+// Example commands, each with a description, for the help text and docs/CLI.md.
 std::vector<std::pair<std::string, std::string>> Examples();
 
-// Exit codes with their meaning.
+// Exit codes, each with its meaning.
 std::vector<std::pair<std::string, std::string>> ExitCodes();
 
 }  // namespace muster::launcher

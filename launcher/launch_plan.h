@@ -9,14 +9,15 @@
 
 namespace muster::launcher {
 
-// What this `launch` runs: one agent and, if it hosts it, the coordinator.
+// The parts that this `launch` runs: one agent and, on the hosting node, the
+// coordinator.
 struct LaunchPlan {
   agent::AgentOptions agent;
   CoordinatorChoice coordinator;
 };
 
-// Pure. Errors as ChooseCoordinator's and PlanAgent's: one line that begins
-// with the flag.
+// Plans this `launch` from its options and facts. Pure. Errors: those of
+// ChooseCoordinator and PlanAgent, one line that begins with the flag.
 absl::StatusOr<LaunchPlan> PlanLaunch(const RunOptions& options,
                                       const Meeting& meeting,
                                       const MachineFacts& facts,

@@ -98,7 +98,7 @@ constexpr std::pair<std::string_view, SubcommandFunction> kFunctions[] = {
         const Voice& voice) { return CompletionCommand(args, voice); }},
 };
 
-// `args`: with the subcommand's name.
+// `args` include the subcommand's name.
 int RunSubcommand(const Subcommand& subcommand,
                   const std::vector<std::string>& args,
                   const Environment& environment, const Voice& voice) {
@@ -117,7 +117,8 @@ int RunSubcommand(const Subcommand& subcommand,
   return 1;
 }
 
-// `args`: in the words of `launch`, whatever the program is called as.
+// `args` are in the syntax of `launch`, under whatever name the program was
+// called.
 int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
   RemoteOptions starter;
   TakeStarterPipes(starter);
@@ -168,8 +169,9 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
   return exit_code;
 }
 
-// Another launcher's command line. In our words it begins with a flag where it
-// runs a program, so that this is never taken for a subcommand.
+// Runs a command line in the syntax of another launcher. If that line runs a
+// program, its translation into flags of `launch` begins with a flag, so that
+// the program's name is never taken for a subcommand.
 int LaunchAs(const CalledAs& called) {
   const Voice voice(called.name.c_str(), Talk::kAll);
   const absl::StatusOr<OwnLine> line =

@@ -28,7 +28,7 @@ bool Contains(const std::vector<int>& signals, int signal) {
   return std::find(signals.begin(), signals.end(), signal) != signals.end();
 }
 
-// The signals by which this node leaves a job that it has not joined yet.
+// The signals that end this node's wait before it has joined the job.
 class EndingSignals {
  public:
   explicit EndingSignals(const RunOptions& options) : options_(options) {
@@ -53,7 +53,8 @@ class EndingSignals {
     return false;
   }
 
-  // The signal that came within `timeout`; 0: none.
+  // Waits up to `timeout` for one of the signals; returns its number, or 0 if
+  // none came.
   int Await(Duration timeout) const {
     const timespec left = {timeout.count() / 1'000'000'000,
                            timeout.count() % 1'000'000'000};

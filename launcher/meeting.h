@@ -9,14 +9,14 @@
 
 namespace muster::launcher {
 
-// PlanLaunch with the endpoint's host resolved. A name that does not resolve
-// is tried again until the options' connect_timeout, since in a cluster that
-// is starting it often does later; then Unavailable, one line.
+// Resolves the endpoint's host and calls PlanLaunch. A name that does not
+// resolve is tried again until the options' connect_timeout, since names often
+// appear late while a cluster starts; then Unavailable, one line.
 //
 // A signal that ends this node's part in the job ends the wait: Cancelled, one
-// line, and `exit_code` is what this process is to exit with (a preempted pod
-// must not count as failed). From the first look-up on the options' signals
-// stay blocked in this thread, as PrepareSignals leaves them.
+// line, and `exit_code` is the exit code for this process (a preempted pod must
+// not count as failed). From the first attempt on, the options' signals stay
+// blocked in this thread, as PrepareSignals leaves them.
 absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
                                        const Meeting& meeting,
                                        const MachineFacts& facts,

@@ -9,7 +9,8 @@
 namespace muster::launcher {
 namespace {
 
-// What there is to tell; empty: nothing. Differs where that is new.
+// A text that changes whenever there is new progress to print; empty: nothing
+// to print.
 std::string NewsOf(rendezvous::JobStatus job) {
   const std::string line = ProgressLine(job);
   if (line.empty()) return "";

@@ -13,19 +13,20 @@
 
 namespace muster::launcher {
 
-// For `launch watch`: asks now and then how far a job is, in a thread of its
-// own, and tells what is new.
+// For `launch watch`: asks for the job's progress at intervals, on its own
+// thread, and reports changes.
 class ProgressTicker {
  public:
-  // The job now; nothing where it could not be asked.
+  // Returns the job's present status; nullopt if the coordinator did not
+  // answer.
   using Look = std::function<std::optional<rendezvous::JobStatus>()>;
-  // The job, where its ProgressLine or RankLines say something new; that a rank
-  // is silent is said once.
+  // Called with the job's status when its ProgressLine or RankLines have
+  // changed; the silence of a rank is reported once.
   using Tell = std::function<void(const rendezvous::JobStatus& job)>;
 
-  // Both are called from the ticker's thread, first after `every`.
+  // `look` and `tell` are called from the ticker's thread, first after `every`.
   ProgressTicker(Duration every, Look look, Tell tell);
-  // Waits for a look that is under way.
+  // Waits for a call of `look` or `tell` that is in progress.
   ~ProgressTicker();
   ProgressTicker(const ProgressTicker&) = delete;
   ProgressTicker& operator=(const ProgressTicker&) = delete;

@@ -23,7 +23,8 @@ rendezvous::JobStatus AtStep(int64_t step) {
   return job;
 }
 
-// What is told of what each look finds, in turn.
+// Runs a ticker whose looks return `found` in turn; returns the reported
+// progress.
 std::vector<std::string> Told(
     const std::vector<std::optional<rendezvous::JobStatus>>& found) {
   std::vector<std::string> told;

@@ -25,7 +25,7 @@ namespace {
 
 constexpr Duration kStarterPatience = std::chrono::hours(24);
 
-// The run's name, if the coordinator is the one here.
+// The run's name if this process hosts the coordinator.
 std::string HostedRunName(const agent::LogPlan& logs,
                           const MachineFacts& facts) {
   return logs.is_tagged ? agent::TaggedRunName(logs.run_name, NewRunTag(facts))
@@ -49,8 +49,8 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   return hosting;
 }
 
-// Decisions are to be found before the first round, which a job may never come
-// to.
+// Points the link "latest" at the run's folder now, because the event log must
+// be found even if the job never reaches its first round.
 void PointLatestAtHosted(const agent::LogPlan& logs,
                          const MachineFacts& facts) {
   agent::PointLatestAt(
@@ -58,8 +58,8 @@ void PointLatestAtHosted(const agent::LogPlan& logs,
       logs.directory);
 }
 
-// The agent's link to the coordinator `here`, or to the one elsewhere if that
-// is null; tells `agent` where that is.
+// Makes the agent's link: to the coordinator `here` or, if `here` is null, to
+// the one at the endpoint. Stores the coordinator's address in `agent`.
 std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
     const CoordinatorChoice& choice, EmbeddedCoordinator* here,
     const std::string& token, agent::AgentOptions& agent) {
@@ -114,7 +114,8 @@ int RunCommand(const std::string& name, const RunOptions& options,
   }
 
   agent::AgentOptions agent = std::move(plan->agent);
-  // The console is the starter's, which waits for its own.
+  // The console belongs to the `launch` that started this agent and that may
+  // wait for its own console.
   if (verdict_fd >= 0) agent.logs.console.patience = kStarterPatience;
   std::unique_ptr<rendezvous::CoordinatorLink> link =
       MakeLink(plan->coordinator, here->get(), node->token, agent);

@@ -10,12 +10,12 @@
 
 namespace muster::launcher {
 
-// Says why nothing was started; the exit code for it (Voice::Refuse).
+// Prints why nothing was started, and returns the exit code (Voice::Refuse).
 using Refusal = std::function<int(const absl::Status& why)>;
 
-// `launch PROGRAM`: runs this node's part of the job, and the coordinator
-// where this node hosts it. `name`: what messages begin with. The exit code.
-// Call while the process has one thread.
+// Performs `launch PROGRAM`: runs this node's part of the job and, on the
+// hosting node, the coordinator. `name`: prefix of the messages. Returns the
+// exit code. Must be called while the process has one thread.
 int RunCommand(const std::string& name, const RunOptions& options,
                const std::map<std::string, std::string>& environment,
                const Refusal& refuse);

@@ -7,16 +7,16 @@
 
 namespace muster::launcher {
 
-// Makes the user's own folder around `directory` (".../muster_<uid>"), 0700.
-// InvalidArgument if something there belongs to somebody else, who could read
-// or redirect what is written; or with path and errno text.
+// Creates the user's own folder around `directory` (".../muster_<uid>") with
+// mode 0700. InvalidArgument: the folder belongs to another user, who could
+// read or redirect the files; or another failure, with path and errno text.
 absl::Status PrepareTemporaryFolder(const std::string& directory);
 
-// Removes `directory` with all that is in it, and the folder around it if that
-// is empty then. Says nothing: what cannot be removed stays.
+// Removes `directory` with its contents, and the folder around it if that is
+// empty then. Ignores errors: files that cannot be removed stay.
 void RemoveTemporaryFolder(const std::string& directory);
 
-// Whether any file is in `directory` or below.
+// Whether `directory` contains a file, at any depth.
 bool HoldsFile(const std::string& directory);
 
 }  // namespace muster::launcher

@@ -12,17 +12,17 @@
 namespace muster::launcher {
 namespace {
 
-// A console that is gone is no reason to stop a job.
+// Ignores errors: a closed console is no reason to stop a job.
 void WriteTo(int fd, const std::string& text) {
   [[maybe_unused]] const ssize_t written = write(fd, text.data(), text.size());
 }
 
 }  // namespace
 
-// Where a voice and its copies speak.
+// The destination of a voice's lines, shared by its copies.
 struct Voice::Outlet {
-  std::mutex mutex;                         // guards what follows
-  std::shared_ptr<agent::Console> console;  // null: stderr itself
+  std::mutex mutex;                         // guards `console`
+  std::shared_ptr<agent::Console> console;  // null: lines go to stderr itself
 };
 
 Voice::Voice(const char* program, Talk talk, int verdict_fd)

@@ -9,37 +9,36 @@
 
 namespace muster::launcher {
 
-// Whether a program tells what goes on, or only what went wrong.
+// kAll: notices and errors. kErrorsOnly: errors only.
 enum class Talk { kAll, kErrorsOnly };
 
-// What a program says to a person: lines on stderr that begin with its name.
-// Each is one write, so that lines of several processes do not mix; or, once
-// SpeakThrough has been called, takes its place in a console's queue, so that
-// it waits for nobody and begins at the start of a line. Copies share that.
-// Names that come from outside do nothing to the terminal (ForTerminal).
+// Prints a program's messages for people: lines on stderr that begin with the
+// program's name. Each line is one write, so that lines of several processes do
+// not mix. After SpeakThrough, lines go into the queue of a console instead, so
+// that they never block and begin at the start of a line. Copies share the
+// console. Control characters in names from outside are escaped (ForTerminal).
 // Thread-safe.
 class Voice {
  public:
-  // `program`: "launch", "agent"; outlives this. `verdict_fd`: where a job's
-  // verdict goes.
+  // `program`: "launch" or "agent"; must outlive this object. `verdict_fd`:
+  // descriptor for a job's verdict.
   Voice(const char* program, Talk talk, int verdict_fd = 2);
 
-  // From now on lines go to the stderr of `console`, which has threads.
+  // Sends all later lines to the stderr of `console`, which has threads.
   void SpeakThrough(std::shared_ptr<agent::Console> console) const;
 
-  // Something that went as it should.
+  // Prints a notice; nothing with Talk::kErrorsOnly.
   void Notice(const std::string& line) const;
 
-  // Something that did not.
+  // Prints an error.
   void Error(const std::string& line) const;
 
-  // A job's verdict, to verdict_fd.
+  // Prints a job's verdict to verdict_fd.
   void Verdict(const std::string& text) const;
 
-  // Says why nothing was started. The exit code for it: 2 for
-  // InvalidArgument (with a hint at the --help of the program, or of its
-  // `subcommand`), 127 for NotFound, 126 for PermissionDenied, as a shell has
-  // them; else 1.
+  // Prints why nothing was started. Returns the exit code, as shells use them:
+  // 2 for InvalidArgument (with a hint at the --help of the program, or of its
+  // `subcommand`), 127 for NotFound, 126 for PermissionDenied, else 1.
   int Refuse(const absl::Status& error,
              const std::string& subcommand = "") const;
 

@@ -14,7 +14,8 @@
 namespace muster::launcher {
 namespace {
 
-// The keys of Accelerate's ClusterConfig (1.15) and those that it converts.
+// The keys of Accelerate's ClusterConfig (1.15) and the old keys that
+// Accelerate converts.
 const std::vector<std::string>& KnownKeys() {
   static const auto& keys =
       *new std::vector<std::string>{"compute_environment",
@@ -53,7 +54,8 @@ const std::vector<std::string>& KnownKeys() {
   return keys;
 }
 
-// Why a key has no effect here whatever it says; null: it has one.
+// Returns why a key has no effect in Muster, whatever its value is; null if it
+// has an effect.
 const char* WhyIgnored(const std::string& key) {
   if (key == "main_training_function") {
     return "the program is run, as accelerate launch does but on TPUs";
@@ -97,7 +99,7 @@ class Reader {
         absl::StrCat(surroundings_.file_name, ":", line, ": ", why));
   }
 
-  // The key's text; nothing where it is absent or null.
+  // Returns the key's text; nullopt if the key is absent or null.
   std::optional<std::string> Text(const std::string& key) const {
     const YamlValue* const value = document_.Find(key);
     if (value == nullptr || value->kind != YamlValue::Kind::kScalar) {
@@ -203,7 +205,7 @@ class Reader {
     machines_ = *machines;
     const absl::StatusOr<int> total = Number("num_processes", alone_ ? 1 : -1);
     if (!total.ok()) return total.status();
-    // What the file does not say, something around this process may.
+    // A number of nodes that the file omits may come from the cluster.
     if (Text("num_machines").has_value()) {
       SetFlag("nnodes", "num_machines", std::to_string(machines_));
     }
@@ -245,7 +247,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // Where Accelerate starts MULTI_CPU's processes through mpirun.
+  // Whether Accelerate would start the processes of MULTI_CPU through mpirun.
   bool HasMpirunHosts() const {
     const YamlValue* const section = document_.Find("mpirun_config");
     if (section == nullptr) return false;
@@ -296,8 +298,9 @@ class Reader {
             absl::StrCat(six ? "[" : "", address, six ? "]:" : ":", port));
   }
 
-  // DeepSpeed's own launchers start the other nodes; "standard" is torchrun's
-  // way, and "nossh" is started on each node.
+  // Reads the hosts of DeepSpeed's own launchers, which start the other nodes.
+  // The launchers "standard" (torchrun's way) and "nossh" are started on each
+  // node.
   void ReadHosts() {
     const YamlValue* const section = document_.Find("deepspeed_config");
     if (section == nullptr) return;
@@ -318,7 +321,7 @@ class Reader {
           OriginOf(surroundings_, section->Find(key)->line, key), text(key)};
     }
     if (meaning_.defaults.flags.count("hostfile") > 0) {
-      // Each node's rank comes from the host file.
+      // The host file determines each node's rank.
       meaning_.defaults.flags.erase("node-rank");
     }
     if (!launcher.empty() && launcher != "pdsh") {
@@ -334,7 +337,7 @@ class Reader {
   ConfigMeaning meaning_;
   AccelerateKind kind_ = AccelerateKind::kSimple;
   bool is_multi_cpu_ = false;
-  bool alone_ = false;  // one process whatever num_processes says
+  bool alone_ = false;  // num_processes is ignored: there is one process
   int machines_ = 1;
 };
 

@@ -7,10 +7,10 @@
 
 namespace muster::launcher {
 
-// What `accelerate config` writes: the part that concerns launching as flags,
-// and what Accelerate must read in the worker as the variables by which
-// `accelerate launch` tells it (accelerate_variables.h). Pure.
-// InvalidArgument: "FILE:LINE: what is wrong", as unknown keys are there too.
+// Reads a file of `accelerate config`. The keys about launching become flags;
+// the keys that Accelerate reads in the worker become the variables that
+// `accelerate launch` sets (accelerate_variables.h). Pure. InvalidArgument:
+// "FILE:LINE: what is wrong", also for unknown keys.
 absl::StatusOr<ConfigMeaning> ReadAccelerateConfig(
     const YamlValue& document, const ConfigSurroundings& surroundings);
 

@@ -9,19 +9,19 @@
 namespace muster::launcher {
 namespace {
 
-// How Accelerate writes a key's value into its variable.
+// How Accelerate formats a key's value for its variable.
 enum class Form {
   kText,        // str(value)
   kLower,       // str(value).lower()
-  kTextIfAny,   // str(value) where there is one
-  kLowerIfAny,  // str(value).lower() where there is one
+  kTextIfAny,   // str(value); no variable if the key is absent
+  kLowerIfAny,  // str(value).lower(); no variable if the key is absent
 };
 
 struct Rule {
   const char* key;
   const char* variable;
   Form form;
-  const char* fallback;  // where the section does not have the key
+  const char* fallback;  // value if the section lacks the key
 };
 
 // Variables of `accelerate launch`, in the order of its source
@@ -72,7 +72,7 @@ constexpr Rule kDeepSpeed[] = {
      "ACCELERATE_DEEPSPEED_MOE_LAYER_CLS_NAMES", Form::kTextIfAny, ""},
 };
 
-// Read by the launching part (accelerate_config.cc) or by no one.
+// Keys that launching uses (accelerate_config.cc) or that no code uses.
 constexpr const char* kDeepSpeedElsewhere[] = {
     "deepspeed_hostfile",          "deepspeed_exclusion_filter",
     "deepspeed_inclusion_filter",  "deepspeed_multinode_launcher",
@@ -143,7 +143,8 @@ class Writer {
     variables_[name] = value;
   }
 
-  // A section's keys by rule; keys may lack `prefix`, as Accelerate allows it.
+  // Sets the variables of a section by its rules. The keys may lack `prefix`,
+  // as in Accelerate.
   template <size_t N>
   void AddSection(const std::string& name, const std::string& prefix,
                   const Rule (&rules)[N],
@@ -169,7 +170,8 @@ class Writer {
     for (const Rule& rule : rules) AddRule(rule, given);
   }
 
-  // Drops those that are told only where a size is above 1.
+  // Removes `variables`, which Accelerate sets only if the variable `size` is
+  // above 1.
   void DropUnless(const std::string& size,
                   const std::vector<std::string>& variables) {
     if (variables_[size] != "1") return;
@@ -211,7 +213,7 @@ std::string MixedPrecision(const YamlValue& document) {
   if (given == nullptr || given->kind != YamlValue::Kind::kScalar) {
     return Holds(document, "fp16") ? "fp16" : "no";
   }
-  // An unquoted no is a truth value in YAML, and meant here all the same.
+  // Unquoted, `no` is a truth value in YAML, but it means the text "no" here.
   return Lower(given->text);
 }
 
@@ -229,8 +231,8 @@ std::string DynamoBackend(const YamlValue& document) {
   return Upper(backend->text);
 }
 
-// "deepspeed_config" as the fields that Accelerate compares with those of a
-// DeepSpeed configuration file.
+// Converts "deepspeed_config" to the fields that Accelerate compares with those
+// of a DeepSpeed configuration file.
 std::string DeepSpeedFields(const YamlValue& document) {
   std::string fields;
   const YamlValue* const section = document.Find("deepspeed_config");

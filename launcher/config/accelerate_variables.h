@@ -12,16 +12,16 @@ namespace muster::launcher {
 
 // How an Accelerate configuration starts its processes.
 enum class AccelerateKind {
-  kSimple,  // NO, MULTI_CPU
+  kSimple,  // distributed_type NO or MULTI_CPU
   kMultiGpu,
   kFsdp,
   kDeepSpeed,
 };
 
-// The variables by which `accelerate launch` (1.15) tells its configuration to
-// the processes that it starts, value for value; OMP_NUM_THREADS, MASTER_ADDR
-// and MASTER_PORT are the launcher's and left to it. Keys of the sections that
-// Accelerate does not know go to `ignored`. Pure.
+// The variables that `accelerate launch` (1.15) sets in its processes for this
+// configuration, with the same values. OMP_NUM_THREADS, MASTER_ADDR and
+// MASTER_PORT are left to the launcher. Keys that Accelerate does not know in a
+// section are appended to `ignored`. Pure.
 std::map<std::string, std::string> AccelerateVariables(
     const YamlValue& document, AccelerateKind kind,
     const ConfigSurroundings& surroundings, std::vector<IgnoredKey>& ignored);

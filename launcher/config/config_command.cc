@@ -47,7 +47,7 @@ absl::StatusOr<ConfigView> View(const std::string& path,
   absl::StatusOr<ConfigMeaning> meaning =
       ReadConfig(*text, flags, SurroundingsOf(path, environment));
   if (!meaning.ok()) return meaning.status();
-  // As a run would begin, so that what it refuses is refused here.
+  // Parse as a run would, so that the errors of a run are reported here.
   std::vector<std::string> args = {absl::StrCat("--config=", path)};
   if (meaning->defaults.program.empty()) args.emplace_back("program");
   absl::StatusOr<FlagValues> held = absl::InternalError("");
@@ -143,7 +143,7 @@ absl::Status WriteFile(const std::string& path, const std::string& text,
   return absl::OkStatus();
 }
 
-// Whether WriteFile will succeed: tries without leaving anything.
+// Checks whether WriteFile can succeed; leaves no file.
 absl::Status CheckWritable(const std::string& path, Overwrite overwrite) {
   const OwnedFd created(
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
@@ -152,7 +152,7 @@ absl::Status CheckWritable(const std::string& path, Overwrite overwrite) {
     return absl::OkStatus();
   }
   if (errno == EEXIST && overwrite == Overwrite::kYes) {
-    // A pipe without a reader is refused rather than waited for.
+    // O_NONBLOCK refuses a pipe without a reader instead of waiting for one.
     const OwnedFd there(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
     if (there.open()) return absl::OkStatus();
   } else if (errno == EEXIST) {
@@ -186,7 +186,7 @@ int Write(const std::vector<std::string>& arguments,
     }
   }
   if (path.empty()) path = "muster.yaml";
-  // Before anybody has answered in vain.
+  // Check before the questions, so that no answers are lost.
   const absl::Status writable = CheckWritable(path, overwrite);
   if (!writable.ok()) return Refuse(voice, writable);
   const absl::StatusOr<std::string> text = Ask(flags);

@@ -13,7 +13,8 @@ complain() {
   failed=1
 }
 
-# expect CODE PATTERN ARGUMENTS...: with stdin as it is.
+# expect CODE PATTERN ARGUMENTS...: launch must exit with CODE and print PATTERN
+# (a glob); it inherits stdin.
 expect() {
   local code=$1 pattern=$2 got
   shift 2
@@ -23,7 +24,8 @@ expect() {
   [[ $output == $pattern ]] || complain "launch $*: $output"
 }
 
-# Piped answers, and the end of input for the rest.
+# Two answers come through a pipe; the end of input chooses the defaults for the
+# rest.
 printf '%s\n' 'env X=1' 2 | expect 0 '*muster.yaml is written*' config
 expect 2 '*is there already; --force*' config </dev/null
 printf '%s\n' './show' 2 '' 3 | expect 0 '*is written*' config --force
@@ -46,7 +48,7 @@ expect 0 '*GREETING=hello*' config show muster.yaml
 expect 0 '*"value": "2"*' config show muster.yaml --json
 PET_NPROC_PER_NODE=7 expect 0 '*--nproc-per-node=7  PET_NPROC_PER_NODE*' \
   config show muster.yaml
-# One file is not one node in a step of two.
+# In a step of two tasks, the file's `nnodes: 1` has no effect.
 echo 'nnodes: 1' >one.yaml
 step=(env SLURM_JOB_ID=4 SLURM_JOB_NODELIST=n[1-2] SLURM_STEP_ID=0
   SLURM_STEP_NODELIST=n[1-2] SLURM_STEP_NUM_TASKS=2

@@ -10,8 +10,8 @@
 
 namespace muster::launcher {
 
-// What `launch` finds outside its command line: the --config file's word, and
-// the cluster's (FileAndCluster).
+// The values that `launch` takes from outside its command line: from the
+// --config file and from the cluster (FileAndCluster).
 DefaultsSource LaunchDefaults(
     const std::vector<Flag>& flags,
     const std::map<std::string, std::string>& environment);

@@ -11,21 +11,21 @@
 
 namespace muster::launcher {
 
-// What a configuration file's text means, whichever of the forms it has:
-// Accelerate's by its `distributed_type:` or `compute_environment:`,
-// InstructLab's by its `train:` section, else our own. Pure.
+// Interprets the text of a configuration file of any of three formats:
+// Accelerate's if it has `distributed_type:` or `compute_environment:`,
+// InstructLab's if it has a `train:` section, else Muster's own. Pure.
 // InvalidArgument: "FILE:LINE: what is wrong".
 absl::StatusOr<ConfigMeaning> ReadConfig(
     const std::string& text, const std::vector<Flag>& flags,
     const ConfigSurroundings& surroundings);
 
-// Where `launch` reads the file at `path`.
+// The surroundings of the file at `path`, for ReadConfig.
 ConfigSurroundings SurroundingsOf(
     const std::string& path,
     const std::map<std::string, std::string>& environment);
 
-// The text of the file; NotFound, InvalidArgument: it cannot be read or is too
-// large.
+// Reads the file's text. NotFound, InvalidArgument: the file cannot be read or
+// is too large.
 absl::StatusOr<std::string> ReadConfigText(const std::string& path);
 
 }  // namespace muster::launcher

@@ -72,7 +72,7 @@ TEST(OwnConfigTest, AProgramsTextIsPartedAsAShellDoes) {
   EXPECT_THAT(Refused("program: ''\n"), HasSubstr("is empty"));
 }
 
-TEST(OwnConfigTest, WhatTheAgentSetsIsRefused) {
+TEST(OwnConfigTest, VariablesThatTheAgentSetsAreRefused) {
   EXPECT_EQ(Refused("env:\n  A: 1\n  RANK: 7\n"),
             "job.yaml:3: env: RANK: is set for each worker by its place in the "
             "job; leave it out");
@@ -80,7 +80,7 @@ TEST(OwnConfigTest, WhatTheAgentSetsIsRefused) {
   EXPECT_THAT(Refused("env: {MUSTER_RUN_ID: z}\n"), HasSubstr("MUSTER_RUN_ID"));
 }
 
-TEST(OwnConfigTest, WhatIsWrongIsNamedWithItsLine) {
+TEST(OwnConfigTest, ErrorsNameTheLine) {
   EXPECT_EQ(Refused("nnodes: 1\nnproc_per_nod: 2\n"),
             "job.yaml:2: nproc_per_nod: unknown key; did you mean "
             "nproc-per-node?");
@@ -228,7 +228,7 @@ TEST(AccelerateConfigTest, SeveralWorkersForMultiCpuAreSaid) {
               IsEmpty());
 }
 
-TEST(AccelerateConfigTest, WhatTheFileDoesNotSayIsAcceleratesDefault) {
+TEST(AccelerateConfigTest, AbsentKeysHaveAcceleratesDefaults) {
   const auto two = Read(
                        "distributed_type: MULTI_GPU\nnum_machines: 2\n"
                        "num_processes: 4\n")
@@ -236,7 +236,7 @@ TEST(AccelerateConfigTest, WhatTheFileDoesNotSayIsAcceleratesDefault) {
   EXPECT_EQ(two.at("nnodes").origin, "job.yaml:2: num_machines");
   EXPECT_EQ(two.at("rdzv-backend").origin,
             "job.yaml: Accelerate's default rdzv_backend");
-  // One file is read on all nodes.
+  // All nodes read the same file, so it cannot set a node's rank.
   EXPECT_THAT(two, Not(Contains(Key("node-rank"))));
 }
 
@@ -250,7 +250,7 @@ TEST(AccelerateConfigTest, OneProcessInsteadOfSeveralIsSaid) {
       IsEmpty());
 }
 
-TEST(AccelerateConfigTest, WhatAccelerateTellsOnlyWhereItCounts) {
+TEST(AccelerateConfigTest, VariablesOfASizeOfOneAreOmitted) {
   const std::string head =
       "distributed_type: FSDP\nnum_processes: 2\nparallelism_config:\n"
       "  parallelism_config_cp_size: ";
@@ -263,7 +263,7 @@ TEST(AccelerateConfigTest, WhatAccelerateTellsOnlyWhereItCounts) {
       two, Contains(Pair("PARALLELISM_CONFIG_CP_COMM_STRATEGY", "allgather")));
 }
 
-TEST(AccelerateConfigTest, WhatDoesNotDivideIsSaid) {
+TEST(AccelerateConfigTest, ProcessesThatDoNotDivideByMachinesGiveARemark) {
   const ConfigMeaning meaning =
       Read("distributed_type: MULTI_GPU\nnum_machines: 2\nnum_processes: 5\n");
   EXPECT_THAT(Flags(meaning), Contains(Pair("nproc-per-node", "2")));
@@ -271,7 +271,7 @@ TEST(AccelerateConfigTest, WhatDoesNotDivideIsSaid) {
               ElementsAre(HasSubstr("num_processes=5 is no multiple")));
 }
 
-TEST(AccelerateConfigTest, WhatCannotBeLaunchedIsRefused) {
+TEST(AccelerateConfigTest, UnsupportedConfigurationsAreRefused) {
   EXPECT_THAT(Refused("distributed_type: XLA\n"), HasSubstr("job.yaml:1: "));
   EXPECT_THAT(Refused("distributed_type: MEGATRON_LM\n"),
               HasSubstr("not launched here"));
@@ -290,7 +290,7 @@ TEST(AccelerateConfigTest, WhatCannotBeLaunchedIsRefused) {
               HasSubstr("below 1"));
 }
 
-TEST(InstructLabConfigTest, WhatTorchrunGets) {
+TEST(InstructLabConfigTest, KeysForTorchrunBecomeFlags) {
   const ConfigMeaning meaning = Read(
       "version: 1.0.0\ntrain:\n  nproc_per_node: 4\n  model_path: /m\n"
       "  additional_args:\n    nnodes: 2\n    node_rank: 1\n"
@@ -332,7 +332,7 @@ TEST(InstructLabConfigTest, AMasterAddressIsStatic) {
               HasSubstr("does not go with master_addr"));
 }
 
-TEST(ReadConfigTextTest, WhatCannotBeRead) {
+TEST(ReadConfigTextTest, UnreadableFilesAreRefused) {
   EXPECT_THAT(
       std::string(ReadConfigText("/nowhere/x.yaml").status().message()),
       AllOf(HasSubstr("--config=/nowhere/x.yaml"), HasSubstr("No such file")));

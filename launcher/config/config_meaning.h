@@ -11,28 +11,29 @@ namespace muster::launcher {
 
 enum class ConfigFormat { kOwn, kAccelerate, kInstructLab };
 
-// A key that has no effect here, and why.
+// A key that has no effect in Muster, with the reason.
 struct IgnoredKey {
-  std::string key;  // "train.model_path"
+  std::string key;  // dotted path of the key: "train.model_path"
   int line = 0;
   std::string why;
 };
 
-// What a configuration file says of a run.
+// The settings of a configuration file.
 struct ConfigMeaning {
   ConfigFormat format = ConfigFormat::kOwn;
   Defaults defaults;
   std::vector<IgnoredKey> ignored;
 };
 
-// Where a file is read: what its meaning depends on besides its text.
+// The environment of a configuration file, on which its meaning depends in
+// addition to its text.
 struct ConfigSurroundings {
-  std::string file_name;  // for messages
+  std::string file_name;  // name of the file, for messages
   std::string working_directory;
-  std::string python_path;  // PYTHONPATH
+  std::string python_path;  // value of PYTHONPATH
 };
 
-// "FILE:LINE: KEY", a flag's origin.
+// Formats the origin of a flag: "FILE:LINE: KEY".
 inline std::string OriginOf(const ConfigSurroundings& surroundings, int line,
                             const std::string& key) {
   return absl::StrCat(surroundings.file_name, ":", line, ": ", key);

@@ -80,7 +80,7 @@ std::string ConfigOf(const std::map<std::string, std::string>& answers,
     if (answer == answers.end()) continue;
     if (question.key == std::string(kProgram)) {
       absl::StrAppend(&text, "program:\n");
-      // CheckAnswer has refused what has no words.
+      // CheckAnswer has refused texts that cannot be split into words.
       for (const std::string& word :
            SplitWords(answer->second).value_or(std::vector<std::string>())) {
         absl::StrAppend(&text, "  - ", YamlScalar(word), "\n");
@@ -88,7 +88,8 @@ std::string ConfigOf(const std::map<std::string, std::string>& answers,
       continue;
     }
     const Flag* const flag = FindFlag(flags, question.key);
-    // One node is the fallback, but what is written counts as asked for.
+    // One node is the default and is not written, because a written number
+    // counts as given.
     if (question.key == std::string("nnodes") && !ManyNodes(answers)) continue;
     if (answer->second.empty() ||
         (flag != nullptr && answer->second == flag->default_text)) {

@@ -14,27 +14,28 @@ namespace muster::launcher {
 
 // One question of `launch config`.
 struct ConfigQuestion {
-  const char* key;  // the flag it answers, or "program"
+  const char* key;  // name of the flag that the answer sets, or "program"
   const char* text;
-  const char* fallback;  // the answer to an empty line
+  const char* fallback;  // answer that an empty line stands for
 };
 
-// Given answers so far, by key, what is asked next; nothing: that was all.
-// Pure.
+// Returns the next question, given the earlier answers by key; nullopt after
+// the last question. Pure.
 std::optional<ConfigQuestion> NextQuestion(
     const std::map<std::string, std::string>& answers);
 
-// Why `answer` is none for the question: what the flag's own reader says. Pure.
+// Checks an answer. Returns the error of the flag's own reader if `answer` is
+// not valid. Pure.
 absl::Status CheckAnswer(const ConfigQuestion& question,
                          const std::string& answer,
                          const std::vector<Flag>& flags);
 
-// The file that says the answers; those that are flags' fallbacks are left out.
-// Pure.
+// The text of the configuration file with the answers. Answers that equal their
+// flag's default are omitted. Pure.
 std::string ConfigOf(const std::map<std::string, std::string>& answers,
                      const std::vector<Flag>& flags);
 
-// `text` as a scalar that YAML reads as this very text.
+// Formats `text` as a YAML scalar that a parser reads as exactly `text`.
 std::string YamlScalar(const std::string& text);
 
 }  // namespace muster::launcher

@@ -42,7 +42,7 @@ void AppendTable(const char* title, const Rows& rows, std::string& text) {
   }
 }
 
-// A list for a shell's eyes: words with blanks in quotes.
+// Formats a command as a shell would read it: words with blanks are quoted.
 std::string Words(const std::vector<std::string>& program) {
   std::string text;
   for (const std::string& word : program) {
@@ -54,7 +54,7 @@ std::string Words(const std::vector<std::string>& program) {
   return PrintableLine(text);
 }
 
-// JSON text is UTF-8; what is not is replaced.
+// JSON must be UTF-8: other bytes are replaced.
 std::string Dump(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', /*ensure_ascii=*/true,
                    nlohmann::ordered_json::error_handler_t::replace) +

@@ -8,26 +8,27 @@
 
 namespace muster::launcher {
 
-// A flag as it would hold, and who says so.
+// A flag's value, and the source that sets it.
 struct ShownFlag {
   std::string name;
   std::string text;
   std::string origin;
 };
 
-// What a file would do in this environment.
+// The effect of a configuration file in this environment.
 struct ConfigView {
   std::string file_name;
   ConfigMeaning meaning;
-  std::vector<ShownFlag> flags;  // all that anybody gives, in the table's order
+  // Every flag that any source sets, in the table's order.
+  std::vector<ShownFlag> flags;
 };
 
-// For a person: flags with their origins, the program, variables, what is
-// ignored and why. Pure.
+// Formats the view for people: flags with their origins, the program,
+// variables, and the ignored keys with reasons. Pure.
 std::string ConfigText(const ConfigView& view);
 
-// For programs: one JSON object with file, format, flags, program, environment,
-// ignored and remarks. Pure.
+// Formats the view as one JSON object with file, format, flags, program,
+// environment, ignored and remarks. Pure.
 std::string ConfigJson(const ConfigView& view);
 
 }  // namespace muster::launcher

@@ -13,11 +13,10 @@ namespace {
 
 using Environment = std::map<std::string, std::string>;
 
-// Where the nodes of the file's writer met.
+// Flags with the rendezvous address of the file's writer.
 constexpr const char* kAddresses[] = {"master-addr", "rdzv-endpoint"};
 
-// Also false for what is no number of nodes, which the flag's own reader will
-// say.
+// Returns false also for invalid text, which the flag's own reader reports.
 bool IsOne(const std::string& nodes) {
   const auto read = ReadNodes(nodes);
   return read.ok() && read->second == 1;
@@ -33,9 +32,9 @@ std::string Written(const FlagDefault& said) {
   return absl::StrCat(said.origin, "=", said.text);
 }
 
-// What makes nodes of this command line's processes, and gives each its place:
-// the host file or one of the cluster's variables; empty: nothing, or there is
-// one node only.
+// The setting that makes the processes of this command line nodes with places:
+// the host file or one of the cluster's variables, as "NAME=value". Empty: no
+// such setting, or the job has one node.
 std::string WhoGivesPlaces(const FlagValues& known,
                            const absl::StatusOr<Defaults>& cluster) {
   if (!known.Text("hostfile").empty()) {
@@ -92,8 +91,8 @@ class Reconciler {
     return Says("nnodes") && IsOne(file_.flags.at("nnodes").text);
   }
 
-  // Whether the file's `slurm` has been done: who reads it in a step was
-  // started by srun.
+  // Whether the file's `slurm` has taken effect already: this process runs in a
+  // step that srun started.
   bool IsStarted() const {
     if (!Says("slurm")) return false;
     Defaults started = file_;
@@ -105,8 +104,9 @@ class Reconciler {
            nodes->second.origin == "SLURM_STEP_NUM_TASKS";
   }
 
-  // The flags by which the file speaks of one node. A host file that the same
-  // file names is meant together with its number and address.
+  // The file's flags that describe a single node. If the file also names a host
+  // file, its number of nodes and its address belong to that host file and are
+  // not listed.
   std::vector<std::string> OfOneNode() const {
     std::vector<std::string> flags;
     const bool with_hosts = Says("hostfile");

@@ -10,19 +10,21 @@
 
 namespace muster::launcher {
 
-// What a configuration file and the cluster around this process say together:
-// the file's word, and the cluster's where the file says nothing.
+// Merges the settings of a configuration file with those of the cluster around
+// this process. The file's settings take precedence, with one exception.
 //
-// But where the cluster, or a host file beside the configuration file, makes
-// several processes of one command line nodes of one job, what one file says of
-// one node does not hold for them all: a number of nodes of 1 (each would train
-// alone, under the same names), a node rank (all would be the same one), and
-// with the rank the address where its writer's nodes met. These have no effect
-// then, which a remark tells; on the command line and in PET_ variables,
-// `given`, they have. In a step of Slurm's, `slurm` of the file has been done.
+// The exception: the cluster, or a host file named elsewhere, may make several
+// processes of one command line the nodes of one job. All these nodes read the
+// same file, so settings of a single node cannot hold for all of them: a number
+// of nodes of 1 (each would train alone, under the same names), a node rank
+// (all would claim the same one), and with the rank the rendezvous address.
+// These settings of the file then have no effect, and a remark says so. On the
+// command line and in PET_ variables (`given`) they keep their effect. The
+// file's `slurm` has no effect in a step of Slurm, which it has already
+// started.
 //
-// InvalidArgument: as ClusterDefaults'; also where only the file's 1 would have
-// kept the cluster from refusing. Pure.
+// InvalidArgument: as ClusterDefaults; also if only the file's number of nodes,
+// 1, would have kept ClusterDefaults from failing. Pure.
 absl::StatusOr<Defaults> FileAndCluster(
     Defaults file, const FlagValues& given,
     const std::map<std::string, std::string>& environment);

@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 using Args = std::vector<std::string>;
 using Environment = std::map<std::string, std::string>;
 
-// As `accelerate config` writes it on a machine of one's own.
+// The output of `accelerate config` on a single machine.
 constexpr char kOneMachine[] =
     "distributed_type: MULTI_GPU\nmachine_rank: 0\nnum_machines: 1\n"
     "num_processes: 2\n";
@@ -30,12 +30,12 @@ constexpr char kTwoMachines[] =
     "distributed_type: MULTI_GPU\nmachine_rank: 0\nnum_machines: 2\n"
     "num_processes: 4\nmain_process_ip: 10.0.0.1\nmain_process_port: 1234\n"
     "same_network: true\n";
-// InstructLab's own defaults.
+// The defaults of InstructLab's configuration.
 constexpr char kInstructLab[] =
     "train:\n  nproc_per_node: 1\n  additional_args:\n    nnodes: 1\n"
     "    node_rank: 0\n    rdzv_endpoint: 127.0.0.1:12222\n";
 
-// What launch reads beside the file's `text`.
+// Parses a command line with a file of this `text`, as launch does.
 absl::StatusOr<ParsedOptions> Parse(const std::string& text,
                                     const Environment& environment, Args args) {
   const std::vector<Flag> flags = FlagsOf(FlagUser::kLaunchOnly);
@@ -58,7 +58,7 @@ RunOptions Options(const std::string& text, const Environment& environment,
   return parsed.ok() ? parsed->options : RunOptions();
 }
 
-// A task of srun on each of two nodes.
+// The environment of one of srun's two tasks, each on its own node.
 Environment Task(const std::string& task) {
   return {
       {"SLURM_JOB_ID", "41"},           {"SLURM_STEP_ID", "0"},
@@ -106,7 +106,7 @@ TEST(FileAndClusterTest, HostsOutweighAFileForOne) {
   EXPECT_THAT(options.remarks,
               ElementsAre(AllOf(HasSubstr("f:3: num_machines=1: no effect"),
                                 HasSubstr("--hostfile=h"))));
-  // Meant together.
+  // The file names both, so its number of nodes belongs to its host file.
   EXPECT_EQ(Options("hostfile: h\nnnodes: 1\n", {}).remote.given.at("nnodes"),
             "1");
 }
@@ -127,7 +127,7 @@ TEST(FileAndClusterTest, AFilesRankIsNotEveryNodes) {
   const RunOptions pod = Options(kTwoMachines, Pod("1"));
   EXPECT_FALSE(pod.node_rank.has_value());
   EXPECT_EQ(pod.hosting, Hosting::kNever);
-  // The file says how many pods there are, and not which this is.
+  // The file gives the number of pods, but the index of this pod is unknown.
   Environment unnumbered = Pod("1");
   unnumbered.erase("MUSTER_NODES");
   EXPECT_FALSE(Options(kTwoMachines, unnumbered).node_rank.has_value());
@@ -157,7 +157,7 @@ TEST(FileAndClusterTest, InstructLabsDefaultsAreOfOneNode) {
   EXPECT_EQ(options.endpoint->host, "n1");
 }
 
-TEST(FileAndClusterTest, WhatTheCommandLineSaysHolds) {
+TEST(FileAndClusterTest, TheCommandLineTakesPrecedence) {
   const RunOptions one = Options(kOneMachine, Task("1"), {"--nnodes=1"});
   EXPECT_EQ(one.spec.max_nodes, 1);
   EXPECT_THAT(one.remarks, IsEmpty());
@@ -171,14 +171,14 @@ TEST(FileAndClusterTest, WhatTheCommandLineSaysHolds) {
   EXPECT_EQ(there.node_rank, 1) << "SLURM_PROCID";
 }
 
-TEST(FileAndClusterTest, WithoutACrowdTheFileHolds) {
+TEST(FileAndClusterTest, AFileHoldsForASingleNode) {
   const RunOptions two = Options(kTwoMachines, {});
   EXPECT_EQ(two.node_rank, 0);
   EXPECT_EQ(two.master.host, "10.0.0.1");
   const RunOptions one = Options(kOneMachine, {});
   EXPECT_EQ(one.spec.max_nodes, 1);
   EXPECT_THAT(one.remarks, IsEmpty());
-  // Two jobs of one node each, which somebody starts as one.
+  // Two Slurm jobs of one node each, which the file joins into one job.
   Environment single = Task("0");
   single["SLURM_STEP_NUM_TASKS"] = "1";
   EXPECT_EQ(Options(kTwoMachines, single).node_rank, 0);

@@ -13,7 +13,7 @@ namespace {
 constexpr char kTrain[] = "train";
 constexpr char kMoreArguments[] = "additional_args";
 
-// A key of InstructLab's own that looks like a slip of node_rank.
+// A key of InstructLab that resembles a typing error of node_rank.
 constexpr char kLoraRank[] = "lora_rank";
 
 const std::vector<std::string>& TorchrunKeys() {
@@ -63,7 +63,8 @@ absl::Status ReadSection(const YamlValue& section, const std::string& path,
     }
     std::string flag = entry.key;
     std::replace(flag.begin(), flag.end(), '_', '-');
-    // Later ones are additional_args', which InstructLab merges over the rest.
+    // Later entries are those of additional_args, which take precedence in
+    // InstructLab.
     meaning.defaults.flags[flag] = {OriginOf(surroundings, entry.line, key),
                                     entry.value.text};
   }

@@ -10,10 +10,11 @@
 
 namespace muster::launcher {
 
-// Our own form: flags' names as keys, with dashes or underscores, `program:` (a
-// text, parted as a shell does, or a list) and `env:` (a map of variables,
-// without those that the agent sets itself). A flag that takes a list may be
-// given one. Pure. InvalidArgument: "FILE:LINE: what is wrong".
+// Reads Muster's own format. Its keys are names of flags with dashes or
+// underscores, `program:` (a list, or a text that is split like a shell
+// command) and `env:` (a map of variables, except those that the agent sets
+// itself). A flag that takes a list accepts a YAML list. Pure. InvalidArgument:
+// "FILE:LINE: what is wrong".
 absl::StatusOr<ConfigMeaning> ReadOwnConfig(
     const YamlValue& document, const std::vector<Flag>& flags,
     const ConfigSurroundings& surroundings);

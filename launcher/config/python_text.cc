@@ -10,7 +10,7 @@
 namespace muster::launcher {
 namespace {
 
-// A decimal fraction, as PyYAML reads one: digits with a point.
+// Whether PyYAML reads the text as a decimal fraction: digits with a point.
 bool IsFraction(const std::string& text) {
   const size_t start = !text.empty() && (text[0] == '-' || text[0] == '+');
   const size_t point = text.find('.');

@@ -7,8 +7,9 @@
 
 namespace muster::launcher {
 
-// str() of what Python's yaml.safe_load makes of the value: "None", "True",
-// "0.1" for 0.10; a list as Python writes it. Other text stays as it is.
+// The text that Python's str() returns for the value as read by yaml.safe_load:
+// "None", "True", "0.1" for 0.10; a list in Python's notation. Other text is
+// returned unchanged.
 std::string PythonText(const YamlValue& value);
 
 std::string Lower(std::string text);

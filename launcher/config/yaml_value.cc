@@ -15,7 +15,8 @@
 namespace muster::launcher {
 namespace {
 
-// Thrown through yaml-cpp, which knows no other way to stop.
+// The error of a handler. It is thrown through yaml-cpp, which offers no other
+// way to stop parsing.
 struct Refusal {
   int line;
   std::string why;
@@ -23,8 +24,8 @@ struct Refusal {
 
 int LineOf(const YAML::Mark& mark) { return mark.line + 1; }
 
-// Builds the tree from the parser's events. A map's keys come as values that
-// alternate with theirs.
+// Builds the tree from the parser's events. yaml-cpp reports a map as a
+// sequence in which keys and values alternate.
 class TreeBuilder final : public YAML::EventHandler {
  public:
   YamlValue Take() { return std::move(root_); }
@@ -43,7 +44,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag,
                 YAML::anchor_t anchor, const std::string& value) override {
     CheckPlain(mark, tag, anchor);
-    // No argument or variable can hold one.
+    // Arguments and environment variables cannot hold a NUL character.
     if (value.find('\0') != std::string::npos) Refuse(mark, "a NUL character");
     Add(mark, {.kind = YamlValue::Kind::kScalar,
                .line = LineOf(mark),
@@ -67,7 +68,8 @@ class TreeBuilder final : public YAML::EventHandler {
  private:
   struct Level {
     YamlValue value;
-    std::optional<YamlEntry> entry;  // a map's key that awaits its value
+    // Key of a map whose value has not been read yet.
+    std::optional<YamlEntry> entry;
   };
 
   [[noreturn]] static void Refuse(const YAML::Mark& mark, std::string why) {

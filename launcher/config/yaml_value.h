@@ -11,18 +11,20 @@ namespace muster::launcher {
 
 struct YamlEntry;
 
-// A YAML document as a tree, every value with the line where it stands.
+// A YAML document as a tree; every value has its line number.
 struct YamlValue {
   enum class Kind { kNull, kScalar, kList, kMap };
 
   Kind kind = Kind::kNull;
-  int line = 0;                    // from 1
-  std::string text;                // kScalar
-  bool quoted = false;             // kScalar: a string whatever it looks like
-  std::vector<YamlValue> items;    // kList
-  std::vector<YamlEntry> entries;  // kMap, in the file's order, no key twice
+  int line = 0;         // line number, from 1
+  std::string text;     // text of a kScalar
+  bool quoted = false;  // kScalar: a string, even if it looks like a number
+  std::vector<YamlValue> items;  // elements of a kList
+  // Entries of a kMap in the file's order, without duplicate keys.
+  std::vector<YamlEntry> entries;
 
-  // The value of a map's key; null: not there, or this is no map.
+  // Returns the value of a map's key; null if the key is absent or this is no
+  // map.
   const YamlValue* Find(const std::string& key) const;
 };
 
@@ -32,7 +34,7 @@ struct YamlEntry {
   YamlValue value;
 };
 
-// The bounds of a file that a person writes.
+// Limits for files that people write.
 inline constexpr size_t kMaxYamlBytes = 64 << 10;
 inline constexpr int kMaxYamlValues = 4096;
 inline constexpr int kMaxYamlDepth = 16;
@@ -42,7 +44,8 @@ inline constexpr int kMaxYamlDepth = 16;
 // InvalidArgument: "3: what is wrong", with the line.
 absl::StatusOr<YamlValue> ParseYaml(const std::string& text);
 
-// A plain scalar that is a truth value in YAML 1.1 (true, Yes, off, …).
+// Reads a plain scalar that is a truth value in YAML 1.1 (true, Yes, off, …);
+// nullopt for any other value.
 std::optional<bool> ReadYamlTruth(const YamlValue& value);
 
 }  // namespace muster::launcher

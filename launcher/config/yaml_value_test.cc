@@ -62,7 +62,7 @@ TEST(ParseYamlTest, KeysAreTextsOfTheirOwn) {
   EXPECT_THAT(Refused("~: 1\n"), HasSubstr("a key that is no text"));
 }
 
-TEST(ParseYamlTest, WhatIsNoYamlIsSaidWithItsLine) {
+TEST(ParseYamlTest, InvalidYamlIsRefused) {
   EXPECT_THAT(Refused("a: 1\nb: [1, 2\nc: 3\n"), HasSubstr("no YAML"));
   EXPECT_THAT(Refused(std::string("a\0b", 3)), HasSubstr("not a text file"));
   EXPECT_THAT(Refused("a: \"x\\0y\"\n"), HasSubstr("a NUL character"));

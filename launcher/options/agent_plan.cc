@@ -71,7 +71,7 @@ agent::LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts,
   return logs;
 }
 
-// Whether files could be written somewhere else than where the person says.
+// Refuses a relative log folder if the working folder is not known.
 absl::Status CheckWorkingDirectory(const RunOptions& options,
                                    const MachineFacts& facts) {
   const std::string& folder = options.log_dir;
@@ -126,10 +126,11 @@ std::optional<int> OutsideIndex(const RunOptions& options,
   return std::nullopt;
 }
 
-// Room for "... (1048576 bytes, hash 0123456789abcdef)".
+// Room for the appended text "... (1048576 bytes, hash 0123456789abcdef)".
 constexpr size_t kRemarkBytes = 64;
 
-// FNV-1a, of 64 bits: the same on every node and in every version.
+// The FNV-1a hash of 64 bits, which is the same on every node and in every
+// version.
 uint64_t HashOf(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) {
@@ -150,8 +151,8 @@ std::string Quoted(const std::string& word) {
   return is_plain ? word : ShellWord(word);
 }
 
-// A backslash is doubled in words that need it, so that two different commands
-// never have one text.
+// Doubles the backslashes in words that need escapes, so that two different
+// commands never have the same text.
 std::string WithoutControls(const std::string& text) {
   std::string visible;
   for (const char c : text) {
@@ -183,7 +184,8 @@ const char* InterpreterFlag(Interpreter interpreter) {
   return "";
 }
 
-// At most so many bytes, without half a character of UTF-8 at the end.
+// Returns at most `most` bytes of `text`, without a cut UTF-8 character at the
+// end.
 std::string_view Beginning(std::string_view text, size_t most) {
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) {
     --most;
@@ -210,7 +212,7 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
                      "; look at --nnodes"));
   }
   if (options.preemption.requeue == agent::Requeue::kYes) {
-    // Known now, and too late after the preemption.
+    // Check now: an error after the preemption would come too late.
     const absl::StatusOr<std::vector<std::string>> requeue =
         agent::RequeueCommand(facts.environment);
     if (!requeue.ok()) {
@@ -273,7 +275,8 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
       options.cluster == Cluster::kSlurm ||
       options.cluster == Cluster::kKubernetes;
   agent.policy.waits_for_place = options.cluster == Cluster::kKubernetes;
-  // A cluster counts every other code as a failure of the whole job.
+  // A cluster counts every exit code other than 0 as a failure of the whole
+  // job.
   if (options.cluster != Cluster::kNone) agent.policy.never_ran_exit_code = 0;
   agent.preemption = options.preemption;
   agent.spec.preempt_grace = options.preemption.grace;

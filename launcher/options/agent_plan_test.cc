@@ -26,7 +26,7 @@ RunOptions Requeued() {
   return options;
 }
 
-TEST(AgentPlan, WhatCannotBePutBackIsRefusedBeforeItBegins) {
+TEST(AgentPlan, RequeueOutsideOfSlurmIsRefused) {
   const auto plan = PlanAgent(Requeued(), MachineFacts(), kHere);
   EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(plan.status().message()),

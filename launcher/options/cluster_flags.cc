@@ -172,7 +172,7 @@ std::string KnownKeys() {
   return keys;
 }
 
-// "timeout (600): its help; the next key: ..."
+// Formats the help of the keys: "timeout (600): its help; the next key: ...".
 std::string RdzvConfHelp() {
   std::string help;
   for (const RdzvConfKey& row : kRdzvConfKeys) {
@@ -191,7 +191,7 @@ bool IsKnown(const std::string& key) {
                      [&](const RdzvConfKey& row) { return key == row.key; });
 }
 
-// "key=value,key=value". The last value of a key counts.
+// Reads "key=value,key=value". The last value of a key counts.
 absl::Status ReadRdzvConf(Text text, RunOptions& options) {
   std::map<std::string, std::string>& given = options.rdzv_conf;
   for (const std::string& pair : ReadList(text)) {
@@ -219,7 +219,7 @@ absl::Status ReadRdzvConf(Text text, RunOptions& options) {
   return absl::OkStatus();
 }
 
-// Constants: nothing is built when the program starts.
+// constexpr, so that no code runs for the table when the program starts.
 constexpr Flag kFlags[] = {
     {.name = "nnodes",
      .value = "N|MIN:MAX",

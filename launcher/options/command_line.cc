@@ -23,7 +23,8 @@ bool IsLong(const std::string& arg) {
   return arg.size() > 2 && arg[0] == '-' && arg[1] == '-';
 }
 
-// "--nproc_per-node=x" as "--nproc-per-node=x"; "-r=3" as "-r3".
+// Converts a flag to its canonical form: "--nproc_per-node=x" to
+// "--nproc-per-node=x"; "-r=3" to "-r3".
 std::string Canonical(std::string arg) {
   if (IsLong(arg)) {
     const size_t end = std::min(arg.find('='), arg.size());
@@ -49,13 +50,13 @@ absl::Status UnknownFlag(const std::vector<Flag>& flags,
                       : absl::StrCat("did you mean ", nearest, "?")));
 }
 
-// How a person writes the flag.
+// The flag as a person writes it.
 std::string Written(const Flag& flag) { return absl::StrCat("--", flag.name); }
 
 absl::Status CheckValues(const Flag& flag,
                          const std::vector<std::string>& values) {
   for (const std::string& value : values) {
-    // `--role --tee 3`: the value was forgotten.
+    // In `--role --tee 3`, the value of --role is missing.
     if (!flag.IsSwitch() && IsLong(value)) {
       return absl::InvalidArgumentError(
           absl::StrCat(Written(flag), ": its value is missing (found ", value,
@@ -82,13 +83,13 @@ absl::StatusOr<CommandLine> ParseCommandLine(
     option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     options.push_back(option);
   }
-  // CLI11 takes its arguments from the back.
+  // CLI11 expects the arguments in reverse order.
   std::vector<std::string> reversed(args.rbegin(), args.rend());
   for (std::string& arg : reversed) arg = Canonical(std::move(arg));
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::ArgumentMismatch&) {
-    // Only the last argument can lack its value.
+    // CLI11 fails here only if the last argument lacks its value.
     const std::string written = Canonical(args.back());
     for (const Flag& flag : flags) {
       if (written == Written(flag) ||
@@ -106,7 +107,8 @@ absl::StatusOr<CommandLine> ParseCommandLine(
 
   CommandLine line;
   std::vector<std::string> remaining = app.remaining();
-  // What follows the program's name is a suffix of `args`, as it was given.
+  // The arguments after the program's name are a suffix of `args`; take them
+  // from there, unchanged.
   for (size_t i = args.size() - remaining.size(); i < args.size(); ++i) {
     line.rest.push_back(args[i]);
   }

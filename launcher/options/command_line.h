@@ -12,18 +12,17 @@ namespace muster::launcher {
 
 // A parsed command line; the values are still texts.
 struct CommandLine {
-  // By flag name, every value in the order given; a switch without a value
-  // has "1".
+  // Every value of each flag by flag name, in the order given; a switch without
+  // a value has "1".
   std::map<std::string, std::vector<std::string>> values;
-  // The first argument that is no flag of ours, and everything after it,
-  // untouched.
+  // The first argument that is no flag of Muster, and all arguments after it,
+  // unchanged.
   std::vector<std::string> rest;
 };
 
 // Parses `args` (without the program's name). A flag may be written with
-// dashes or underscores, mixed too. InvalidArgument, one line: an unknown flag
-// (with the nearest known one), a value that is missing or not
-// allowed.
+// dashes, underscores or both. InvalidArgument, one line: an unknown flag (with
+// the nearest known one), a missing value, or a value that is not allowed.
 absl::StatusOr<CommandLine> ParseCommandLine(
     const std::vector<Flag>& flags, const std::vector<std::string>& args);
 
@@ -42,22 +41,25 @@ class FlagValues {
   FlagValues(const std::vector<Flag>& flags, const CommandLine& line,
              const std::map<std::string, std::string>& environment);
 
-  // For the flags that have not been given. Names that no flag has are left.
+  // Sets the values of flags that have not been given. Ignores names that no
+  // flag has.
   void TakeDefaults(const std::map<std::string, FlagDefault>& defaults);
 
-  // Whether the flag was given by any of these, except the row's default.
+  // Whether the command line, the environment or TakeDefaults gave the flag;
+  // false if the flag has only the default of its row.
   bool IsGiven(const std::string& name) const;
 
-  // Those flags, with their texts.
+  // The flags for which IsGiven is true, with their texts.
   std::map<std::string, std::string> Given() const;
 
-  // Who gave it: "--name", "PET_NAME", a default's origin; empty: nobody.
+  // The source of the flag's value: "--name", "PET_NAME" or a default's origin;
+  // empty: the flag is not given.
   std::string Origin(const std::string& name) const;
 
-  // The flag's text.
+  // The text of the flag's value.
   std::string Text(const std::string& name) const;
 
-  // Whether the flag is a switch and on.
+  // Whether the flag is a switch that is on.
   bool IsOn(const std::string& name) const;
 
   // Reads the text with `read` into `target`, or keeps the error, which then
@@ -72,21 +74,21 @@ class FlagValues {
     }
   }
 
-  // Keeps `error` as said of the flag's value, if it is the first one.
+  // Keeps `error` about the flag's value, if it is the first error.
   void Refuse(const std::string& name, const absl::Status& error);
 
-  // The same as said of the flag, whatever its value, which is not shown.
+  // Keeps `error` about the flag itself; the message does not show the value.
   void RefuseFlag(const std::string& name, const absl::Status& error);
 
   const absl::Status& status() const { return status_; }
 
  private:
   struct Value {
-    std::string origin;  // "--name", "PET_NAME", a default's; empty: not given
+    std::string origin;  // source of the value, see Origin
     std::string text;
   };
 
-  // Who gave it, or its name on a command line.
+  // The flag's name in messages: its origin, or else "--name".
   std::string Called(const std::string& name) const;
 
   std::map<std::string, Value> values_;

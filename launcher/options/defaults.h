@@ -14,41 +14,45 @@
 
 namespace muster::launcher {
 
-// What starts the agents of a job, and sees their exit codes.
+// The program that starts the agents of a job and gets their exit codes.
 enum class Cluster {
-  kNone,  // people and scripts
+  kNone,  // people and scripts start the agents
   kSlurm,
   kKubernetes,
-  kHostFile,  // another `launch`, over ssh
+  kHostFile,  // another `launch` starts the agents over ssh
 };
 
-// What a cluster's environment or a configuration file says of a run.
+// The settings of a run that come from a cluster's environment or from a
+// configuration file.
 struct Defaults {
-  std::map<std::string, FlagDefault> flags;  // by flag name
-  std::vector<std::string> program;          // where the command line has none
-  // Whether this node hosts the coordinator at the endpoint in `flags`, where
-  // that is known better than a look at addresses would tell.
+  std::map<std::string, FlagDefault> flags;  // keyed by flag name
+  // Program to run if the command line names none.
+  std::vector<std::string> program;
+  // Whether this node hosts the coordinator at the endpoint in `flags`;
+  // nullopt: not known, and the addresses decide.
   std::optional<bool> is_host;
   agent::Telling telling = agent::Telling::kAlone;
-  std::optional<Duration> join_timeout;  // JobSpec::join_timeout
+  std::optional<Duration> join_timeout;  // value of JobSpec::join_timeout
   Cluster cluster = Cluster::kNone;
-  // JobSpec::rejoin_timeout, where nothing will start a lost agent again.
+  // Value of JobSpec::rejoin_timeout if no program restarts a lost agent.
   std::optional<Duration> rejoin_timeout;
-  // What shows a person why other nodes are missing; one line. Empty: not
-  // known.
+  // A hint for people how to find out why other nodes are missing, such as a
+  // command; one line. Empty: none.
   std::string absent_hint;
-  // What workers find on top of the inherited environment.
+  // Variables that are added to the environment of the workers.
   std::map<std::string, std::string> worker_environment;
-  std::vector<std::string> remarks;  // one line each, to be said once
+  std::vector<std::string> remarks;  // one line each, to be printed once
 };
 
-// Makes the defaults once the command line and PET_ variables are known, which
-// win over them. Errors: one line, InvalidArgument.
+// Makes the defaults from `given`, the flags of the command line and of PET_
+// variables, which take precedence over the defaults. InvalidArgument: one
+// line.
 using DefaultsSource =
     std::function<absl::StatusOr<Defaults>(const FlagValues& given)>;
 
-// Both, where they agree or only one speaks; else what `first` says. Who hosts
-// is said of an endpoint: `second` is not heard on it where `first` names one.
+// Merges two layers; `first` takes precedence where both have a value.
+// `is_host` belongs to an endpoint: if `first` names an endpoint, the `is_host`
+// of `second` is ignored.
 Defaults Layered(Defaults first, const Defaults& second);
 
 }  // namespace muster::launcher

@@ -52,7 +52,8 @@ TEST(Defaults, HoldWhereNobodySaidOtherwise) {
             4);
 }
 
-// Its nodes may have different numbers of GPUs, and are one job.
+// The nodes of a Slurm job may have different numbers of GPUs; their commands
+// must still be equal.
 TEST(Defaults, SlurmsNumberOfWorkersIsKnownAsSlurms) {
   Defaults slurm;
   slurm.cluster = Cluster::kSlurm;
@@ -99,7 +100,7 @@ TEST(Defaults, NameTheProgramOnlyWhereTheCommandLineDoesNot) {
               ElementsAre("other.py"));
 }
 
-TEST(Defaults, OfTwoLayersTheFirstWins) {
+TEST(Defaults, TheFirstOfTwoLayersTakesPrecedence) {
   Defaults file = SaysNodes("2");
   file.program = {"a.py"};
   file.remarks = {"first"};
@@ -154,7 +155,7 @@ TEST(RemoteFlags, AgentsAreStartedElsewhereOnlyIfAsked) {
       HasSubstr("give one of the two"));
 }
 
-TEST(RemoteFlags, OfAHostFileAreRefusedWithoutOne) {
+TEST(RemoteFlags, FlagsOfAHostFileAreRefusedWithoutIt) {
   for (const std::string name :
        {"--include", "--exclude", "--export", "--ssh-args", "--ssh-timeout",
         "--ssh-fan-out"}) {
@@ -174,7 +175,7 @@ TEST(RemoteFlags, OfAHostFileAreRefusedWithoutOne) {
   EXPECT_EQ(file_says({{"hostfile", {"a.yaml:1: hostfile", "h"}},
                        {"include", {"a.yaml:2: include", "b"}}}),
             "");
-  // A value may be a secret.
+  // The error does not show the value, which may be a secret.
   EXPECT_THAT(file_says({{"export", {"a.yaml:1: export", "K=hush"}}}),
               AllOf(StartsWith("a.yaml:1: export: is for --hostfile"),
                     Not(HasSubstr("hush"))));

@@ -10,7 +10,7 @@ namespace muster::launcher {
 
 struct RunOptions;
 
-// Help texts and docs/CLI.md show flags in these groups, in this order.
+// The groups in which help texts and docs/CLI.md show flags, in this order.
 enum class FlagGroup {
   kCluster,
   kRemote,
@@ -31,16 +31,17 @@ const char* GroupTitle(FlagGroup group);
 // The programs that accept a flag.
 enum class FlagUser { kLaunchAndAgent, kLaunchOnly };
 
-// Whether PET_<NAME> in the environment is the flag's default.
+// Whether PET_<NAME> in the environment is a default of the flag.
 enum class PetVariable { kRead, kNone };
 
-// What `launch --hostfile` does with a given flag when it writes the command
-// lines of the agents on the hosts. (`launch --slurm` passes on every flag
-// except --slurm.)
+// How `launch --hostfile` treats a given flag when it writes the command lines
+// of the agents on the hosts. (`launch --slurm` passes on every flag except
+// --slurm.)
 enum class OnHosts {
-  kSent,       // every agent gets the flag with its value
-  kNotSent,    // no agent gets it: it is for this process, or each agent gets
-               // a value that the remote plan computes
+  kSent,  // every agent gets the flag with its value
+  // Not sent: this process uses the flag, or the remote plan computes a value
+  // for each agent.
+  kNotSent,
   kOfOneNode,  // refused, because one value cannot hold for several nodes
 };
 
@@ -60,8 +61,8 @@ struct Flag {
   const char* help = "";  // full sentences, without line breaks
   // Text that is appended to `help`; null: none.
   std::string (*more_help)() = nullptr;
-  // What a shell can complete: words separated by spaces, "<file>" or
-  // "<directory>". Empty: nothing.
+  // The words that a shell can complete, separated by spaces, or "<file>" or
+  // "<directory>". Empty: none.
   const char* completions = "";
   FlagUser user = FlagUser::kLaunchAndAgent;
   PetVariable pet = PetVariable::kRead;
@@ -81,23 +82,24 @@ struct Flag {
   bool IsSwitch() const { return value[0] == '\0'; }
 };
 
-// "PET_NPROC_PER_NODE" of "nproc-per-node".
+// The environment variable of a flag: "PET_NPROC_PER_NODE" for
+// "nproc-per-node".
 std::string PetName(const Flag& flag);
 
-// The whole help of a flag: `help` and `more_help`.
+// The whole help text of a flag: `help` and `more_help`.
 std::string HelpOf(const Flag& flag);
 
-// The row of `name` in `flags`; null if there is none.
+// Returns the row of `name` in `flags`, or null.
 const Flag* FindFlag(const std::vector<Flag>& flags, const std::string& name);
 
-// The flags by group, with lines of at most 80 columns: the part of a help text
-// between the head and the examples. Ends in a newline.
+// Formats the flags by group in lines of at most 80 columns, for a help text.
+// Ends in a newline.
 std::string FlagHelp(const std::vector<Flag>& flags);
 
-// "--redirects STREAMS, -r STREAMS" of a flag.
+// The head line of a flag in help texts: "--redirects STREAMS, -r STREAMS".
 std::string FlagUsage(const Flag& flag);
 
-// `text` in lines of at most `columns` columns, each after `indent` blanks.
+// Wraps `text` at `columns` columns; each line begins with `indent` blanks.
 std::string Filled(const std::string& text, int indent, int columns);
 
 }  // namespace muster::launcher

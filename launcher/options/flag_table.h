@@ -10,20 +10,21 @@
 
 namespace muster::launcher {
 
-// Every flag of `launch` (kLaunchOnly) or of `agent` (kLaunchAndAgent, without
-// the flags that only `launch` accepts), in the order of the help text. The
-// source of parsing, help, docs/CLI.md and shell completion.
+// Returns every flag of `launch` (kLaunchOnly), or of `agent` (kLaunchAndAgent,
+// without the flags that only `launch` accepts), in the order of the help text.
+// Parsing, help, docs/CLI.md and shell completion use this table.
 std::vector<Flag> FlagsOf(FlagUser user);
 
-// The parts of the table. A row's reader stands above it in the same file.
-std::span<const Flag> ClusterFlags();  // kCluster, kRemote
-std::span<const Flag> WorkerFlags();   // kWorkers, kRestarts, kHealth
-std::span<const Flag> OutputFlags();   // the other groups
+// The parts of the table. The reader of a row stands above the row in the same
+// file.
+std::span<const Flag> ClusterFlags();  // groups kCluster, kRemote
+std::span<const Flag> WorkerFlags();   // groups kWorkers, kRestarts, kHealth
+std::span<const Flag> OutputFlags();   // all other groups
 
 // One key of --rdzv-conf.
 struct RdzvConfKey {
   const char* key;
-  const char* default_text = "";  // as Flag::default_text
+  const char* default_text = "";  // in the form of Flag::default_text
   // A noun phrase. Empty: a key that only PyTorch's own rendezvous uses. Its
   // value is checked and has no effect.
   const char* help = "";

@@ -45,7 +45,7 @@ T Random() {
   return value;
 }
 
-// Version 4 of RFC 4122.
+// Returns a random UUID, version 4 of RFC 4122.
 std::string RandomUuid() {
   auto bytes = Random<std::array<unsigned char, 16>>();
   bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40);
@@ -68,12 +68,14 @@ std::string HostName() {
 
 std::string WorkingDirectory() {
   char path[PATH_MAX];
-  // The kernel's name of a folder that cannot be reached begins with "(".
+  // The kernel returns a path that begins with "(" for a folder that cannot be
+  // reached.
   const bool known = getcwd(path, sizeof(path)) != nullptr && path[0] == '/';
   return known ? path : "";
 }
 
-// A container's share of cores (cgroup v2), rounded up; large if unlimited.
+// The number of cores in a container's quota (cgroup v2), rounded up; a large
+// number if there is no limit.
 int QuotaCores() {
   FILE* file = std::fopen("/sys/fs/cgroup/cpu.max", "re");
   if (file == nullptr) return INT_MAX;

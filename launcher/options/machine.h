@@ -12,49 +12,52 @@
 
 namespace muster::launcher {
 
-// What a plan needs to know of this machine and this process. The plans are
-// pure: whatever they depend on is in here or in the options.
+// Facts about this machine and this process. The plans are pure: they depend
+// only on these facts and on the options.
 struct MachineFacts {
   std::string host_name;
-  // The interfaces' IP addresses, as text, the loopback interface's first, else
-  // in the kernel's order.
+  // IP addresses of the interfaces as text: those of the loopback interface
+  // first, the others in the kernel's order.
   std::vector<std::string> addresses;
-  // The address by which this machine reaches itself: 127.0.0.1 where there is
-  // one, else ::1, else another of its own.
+  // The address by which this machine reaches itself: 127.0.0.1, else ::1, else
+  // another of its addresses.
   std::string loopback = "127.0.0.1";
-  // The one that a packet to the outside would carry; empty: no such route.
+  // The source address of a packet to the outside; empty: no such route.
   std::string outward_address;
   std::map<std::string, std::string> environment;
-  int cores = 1;  // that this process may run on
+  int cores = 1;  // number of cores that this process may run on
   // The GPUs that CUDA_VISIBLE_DEVICES leaves visible, in its notation. Read
-  // only where the options ask for GPUs.
+  // only if the options ask for GPUs.
   std::vector<std::string> gpus;
-  // Where each of them is on the PCI bus; empty: not known.
+  // PCI bus address of each GPU in `gpus`; empty: not known.
   std::vector<std::string> gpu_addresses;
   // The logical CPUs that this process may run on, ascending.
   std::vector<int> allowed_cpus;
-  agent::MachineLayout layout;  // read only where workers are to be bound
+  agent::MachineLayout layout;  // read only if workers are bound
   int64_t pid = 0;
-  uint64_t incarnation = 0;       // random
-  std::string uuid;               // random
-  std::string working_directory;  // empty: it was removed, or is out of reach
-  // Where files go without --log-dir.
+  uint64_t incarnation = 0;  // random
+  std::string uuid;          // random
+  // Empty: the folder was removed or cannot be reached.
+  std::string working_directory;
+  // Parent folder of the log folder if there is no --log-dir.
   std::string temporary_directory;
-  std::string python;  // "python3"; empty: none in PATH
+  std::string python;  // command name "python3"; empty: none in PATH
 };
 
-// Everything but GPUs and network, which cost nothing where nobody needs them.
+// Reads all facts except GPUs and network, which cost time and are read only if
+// needed.
 MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment);
 
-// Adds what binding needs, if `options` ask for it; before the process has a
-// second thread (see read_layout.h). Unavailable: the machine does not tell.
+// Adds the layout of CPUs if `options` ask for binding. Must be called before
+// the process has a second thread (see read_layout.h). Unavailable: the machine
+// does not show its layout.
 absl::Status ReadBindingFacts(const RunOptions& options, MachineFacts& facts);
 
-// Adds the GPUs, if `options` need them: loads NVIDIA's library. Internal: it
-// is there and fails.
+// Adds the GPUs if `options` need them; loads NVIDIA's library. Internal: the
+// library was found and reported an error.
 absl::Status ReadGpuFacts(const RunOptions& options, MachineFacts& facts);
 
-// Adds the interfaces' addresses and the outward one. Sends no packet.
+// Adds the interfaces' addresses and `outward_address`. Sends no packet.
 void ReadAddresses(MachineFacts& facts);
 
 }  // namespace muster::launcher

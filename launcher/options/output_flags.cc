@@ -1,5 +1,5 @@
-// The flags of output, signals and preemption, the flags without effect, and
-// the general ones.
+// The flags of output, signals and preemption, the flags that have no effect,
+// and the general flags.
 #include <algorithm>
 #include <csignal>
 #include <set>
@@ -14,7 +14,7 @@ namespace {
 
 using Text = const std::string&;
 
-// /dev/null is torchrun's way to ask for no files.
+// /dev/null requests no log files, as in torchrun.
 absl::StatusOr<std::string> ReadLogFolder(Text text) {
   return ReadFolder(text == "/dev/null" ? "" : text);
 }
@@ -32,7 +32,7 @@ absl::StatusOr<std::set<int>> ReadLocalRanks(Text text) {
   return ranks;
 }
 
-// "wait", "wait:SECONDS" or "drop".
+// Reads "wait", "wait:SECONDS" or "drop".
 absl::StatusOr<agent::ConsolePolicy> ReadConsolePolicy(Text text) {
   constexpr char kTimed[] = "wait:";
   agent::ConsolePolicy policy;
@@ -48,7 +48,7 @@ absl::StatusOr<agent::ConsolePolicy> ReadConsolePolicy(Text text) {
   return policy;
 }
 
-// A number of MiB, in bytes.
+// Reads a number of MiB and returns bytes.
 absl::StatusOr<int64_t> ReadMebibytes(Text text) {
   const absl::StatusOr<int64_t> mebibytes = ReadNumber(text, 0, 1 << 20);
   if (!mebibytes.ok()) return mebibytes;
@@ -102,7 +102,7 @@ absl::Status ReadEventLogHandler(Text text, RunOptions& options) {
   return absl::OkStatus();
 }
 
-// Constants: nothing is built when the program starts.
+// constexpr, so that no code runs for the table when the program starts.
 constexpr Flag kFlags[] = {
     {.name = "log-dir",
      .value = "DIR",

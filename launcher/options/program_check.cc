@@ -107,8 +107,8 @@ constexpr int kThreads = 16;
 constexpr int kDescriptors = 40;
 constexpr int kDescriptorsOfAWorker = 6;
 
-// "gpu" and "auto" are counted later; whatever then is too little is said by
-// what runs out of it.
+// The number of workers as far as it is known. "gpu" and "auto" are counted
+// later; if a limit is too low for them, the call that fails reports it.
 int AskedWorkers(const RunOptions& options) {
   constexpr int kMaxTried = 64;
   const absl::StatusOr<int64_t> number =
@@ -137,7 +137,7 @@ absl::Status CheckProgram(const RunOptions& options,
                      ": needs Python, and there is neither python3 nor python "
                      "in PATH; set PYTHON_EXEC"));
   }
-  // Whether a module is there only Python knows.
+  // Only Python can find a module.
   if (options.interpreter == Interpreter::kModule) return absl::OkStatus();
   return CheckScript(options.program[0]);
 }

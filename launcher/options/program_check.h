@@ -8,17 +8,17 @@
 
 namespace muster::launcher {
 
-// Whether what `options` name can be run, before anything is started, as a
-// shell or Python would say it. NotFound: no such program (exit 127).
-// PermissionDenied: not executable (exit 126). InvalidArgument: no such
-// script, or no Python (exit 2). Looks at the file system; whether a module is
-// there only Python knows.
+// Checks that the program of `options` can be run, with the errors of a shell
+// or of Python. NotFound: no such program (exit code 127). PermissionDenied:
+// not executable (exit code 126). InvalidArgument: no such script, or no Python
+// (exit code 2). Reads the file system; does not check modules (-m), which only
+// Python can find.
 absl::Status CheckProgram(const RunOptions& options, const MachineFacts& facts);
 
-// What an agent with these options needs beyond what a process has when it
-// begins: the threads of gRPC, of the store and of logs, the guardian and the
-// workers (a limit counts processes and threads alike), and their descriptors.
-// With room for a coordinator in the same process. Pure.
+// The threads and descriptors that an agent with these options needs in
+// addition to those of a new process: for gRPC, the store, logs, the guardian,
+// the workers (a limit counts processes and threads alike), and a coordinator
+// in the same process. Pure.
 ResourceNeed RoomNeededFor(const RunOptions& options);
 
 }  // namespace muster::launcher

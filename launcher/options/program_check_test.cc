@@ -52,7 +52,7 @@ TEST_F(ProgramCheck, FindsProgramsByPathAndInPath) {
   EXPECT_TRUE(Check("sh").ok()) << "the system's default path";
 }
 
-TEST_F(ProgramCheck, WhatCannotBeExecuted) {
+TEST_F(ProgramCheck, FilesThatAreNotExecutableAreRefused) {
   const std::string path = File("text", 0644);
   EXPECT_TRUE(absl::IsPermissionDenied(Check(path)));
   EXPECT_TRUE(absl::IsPermissionDenied(Check("text")));

@@ -11,14 +11,16 @@
 namespace muster::launcher {
 namespace {
 
-constexpr int kMaxWithoutGpus = 4;  // workers on a core
+// Maximum number of workers on a core without GPUs.
+constexpr int kMaxWithoutGpus = 4;
 
 bool HasGpus(const WorkerSlots& slots, const MachineFacts& facts) {
   if (slots.gpus_needed > 0 || !facts.gpus.empty()) return true;
   const std::string visible =
       NonEmptyEnvironmentValue(facts.environment, "CUDA_VISIBLE_DEVICES")
           .value_or("-1");
-  // A number or an id; whoever hides all of them writes -1 or another word.
+  // A visible GPU is a number or an id. To hide all GPUs, people write -1 or
+  // another word.
   return (visible[0] >= '0' && visible[0] <= '9') ||
          visible.rfind("GPU-", 0) == 0 || visible.rfind("MIG-", 0) == 0;
 }
@@ -26,7 +28,7 @@ bool HasGpus(const WorkerSlots& slots, const MachineFacts& facts) {
 constexpr size_t kMaxScript = 1 << 20;
 constexpr size_t kMaxExecutable = 8 << 20;
 
-// Up to `most` bytes of a regular file; empty where it cannot be read.
+// Returns up to `most` bytes of a regular file; empty if it cannot be read.
 std::string Beginning(const std::string& path, size_t most) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return "";
@@ -85,7 +87,8 @@ bool NamesMpiLibrary(std::string_view executable) {
   for (const std::string_view name : {"libmpi.so", "libmpich.so"}) {
     for (size_t at = executable.find(name); at != std::string_view::npos;
          at = executable.find(name, at + 1)) {
-      // A whole entry of the table of strings, not a part of another word.
+      // Matches only a whole entry of the string table: a NUL precedes the
+      // name.
       if (at > 0 && executable[at - 1] == '\0') return true;
     }
   }

@@ -10,24 +10,24 @@
 
 namespace muster::launcher {
 
-// A sentence for a person about a node that has too few cores for its workers,
-// with what to ask the cluster for: Slurm gives a task one core unless it is
-// asked for more. Empty where there are enough: as many as workers where these
-// use GPUs, a fourth of them elsewhere, where a small test shares its machine.
-// Pure.
+// A warning for people if this node has too few cores for its workers, with the
+// option to ask the cluster for more: Slurm gives a task one core by default.
+// Empty: enough cores, which means one for each worker that uses GPUs, or one
+// for four workers without GPUs, since small tests share a machine. Pure.
 std::string CoreRemark(const WorkerSlots& slots, const MachineFacts& facts);
 
-// Whether a Python script has an import statement of mpi4py. Pure.
+// Whether a Python script imports mpi4py. Pure.
 bool ImportsMpi4py(std::string_view script);
 
-// Whether an executable (ELF) names an MPI library among the shared libraries
-// that it needs. Looks for the library's name only. Pure.
+// Whether an executable (ELF) lists an MPI library among the shared libraries
+// that it needs. Searches only for the library's name. Pure.
 bool NamesMpiLibrary(std::string_view executable);
 
-// One line for a person where the program of a worker's command uses MPI:
-// outside of mpirun each worker's MPI_Init makes a world of its own, and the
-// program succeeds with wrong results. Empty: it does not, or cannot be read.
-// Reads the first *.py of `command`, or its first word where that has a slash.
+// A warning for people if the program of a worker's command uses MPI: outside
+// of mpirun, each worker's MPI_Init makes a world of its own, and the program
+// succeeds with wrong results. Empty: the program does not use MPI, or cannot
+// be read. Reads the first *.py file of `command`, or else its first word if
+// that contains a slash.
 std::string MpiRemark(const std::vector<std::string>& command);
 
 }  // namespace muster::launcher

@@ -92,7 +92,7 @@ TEST(MpiRemarkTest, NamesTheProgram) {
   EXPECT_THAT(MpiRemark({program}), HasSubstr("is linked with MPI"));
 }
 
-TEST(MpiRemarkTest, WhatCannotBeReadIsLeftAlone) {
+TEST(MpiRemarkTest, UnreadableProgramsGiveNoRemark) {
   EXPECT_THAT(MpiRemark({"/nonexistent/x.py"}), IsEmpty());
   EXPECT_THAT(MpiRemark({"/dev/zero"}), IsEmpty());
   EXPECT_THAT(MpiRemark({}), IsEmpty());

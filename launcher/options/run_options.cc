@@ -32,8 +32,8 @@ void RefuseFlag(FlagValues& values, const char* name, const std::string& why) {
   values.Refuse(name, absl::InvalidArgumentError(why));
 }
 
-// A flag that needs --hostfile means other machines: without the host file the
-// program would run on this one.
+// Refuses flags that need another flag, such as --hostfile: without it, the
+// program meant for other machines would run on this one.
 void CheckNeededFlags(const std::vector<Flag>& flags, FlagValues& values) {
   for (const Flag& flag : flags) {
     if (flag.needs == nullptr || !values.IsGiven(flag.name) ||
@@ -104,7 +104,7 @@ void CheckStore(const RunOptions& options, FlagValues& values) {
   }
 }
 
-// A signal has one meaning.
+// Checks that no signal has two meanings.
 void CheckSignals(const RunOptions& options, FlagValues& values) {
   const std::vector<int>& leave = options.policy.signals_to_leave;
   for (const int number : options.preemption.signals) {
@@ -116,7 +116,7 @@ void CheckSignals(const RunOptions& options, FlagValues& values) {
   }
 }
 
-// The settings whose defaults depend on other settings.
+// Sets the options whose defaults depend on other options.
 void Derive(const FlagValues& values, const std::optional<Duration>& rejoin,
             RunOptions& options) {
   rendezvous::JobSpec& spec = options.spec;
@@ -130,7 +130,7 @@ void Derive(const FlagValues& values, const std::optional<Duration>& rejoin,
         "--rdzv-conf: store_type=file has no effect: nodes meet at a "
         "coordinator, see --rdzv-endpoint");
   }
-  // Slurm says each node's own number of GPUs.
+  // Slurm gives each node its own number of GPUs, so keep the variable's name.
   const std::string origin = values.Origin("nproc-per-node");
   if (origin.rfind("SLURM_", 0) == 0) options.workers_asked = "$" + origin;
   options.remote.given = values.Given();
@@ -159,8 +159,8 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
     parsed.shell = completion->second.back();
     return parsed;
   }
-  // The last value of a repeated flag counts, as with torchrun. Of two files
-  // that would be hard to see.
+  // The last value of a repeated flag counts, as with torchrun. But --config is
+  // refused if repeated, because it would be hard to see which file counts.
   const auto config = line->values.find("config");
   if (config != line->values.end() && config->second.size() > 1) {
     return absl::InvalidArgumentError(
@@ -169,7 +169,7 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   }
   FlagValues values(flags, *line, environment);
   RunOptions& options = parsed.options;
-  // `source` depends on --cluster.
+  // Read --cluster first, because `source` depends on it.
   if (const Flag* cluster = FindFlag(flags, "cluster")) {
     ReadFlag(*cluster, values, options);
     if (!values.status().ok()) return values.status();

@@ -26,14 +26,14 @@ namespace muster::launcher {
 
 enum class RendezvousBackend { kStatic, kDynamic };
 enum class Standalone { kNo, kYes };
-enum class Hosting { kIfOwner, kAlways, kNever };  // is_host
+enum class Hosting { kIfOwner, kAlways, kNever };  // value of is_host
 enum class Verbosity { kNotices, kQuiet };
 enum class LocalRanks { kReal, kVirtual };
 
-// How the program becomes a worker's command. If several of the flags are
+// How a worker's command is made from the program. If several of the flags are
 // given, the last one of this list takes precedence.
 enum class Interpreter {
-  kByName,    // Python for *.py, else executed
+  kByName,    // Python for *.py; other programs are executed
   kPython,    // --python
   kNoPython,  // --no-python
   kModule,    // -m
@@ -46,30 +46,32 @@ enum class RemoteStart { kNone, kSlurm, kHostFile };
 struct RemoteOptions {
   RemoteStart start = RemoteStart::kNone;
   std::string host_file;
-  std::string include;  // DeepSpeed's syntax, not yet read
+  std::string include;  // as given, in DeepSpeed's syntax
   std::string exclude;
-  std::vector<std::string> exports;  // NAME, PREFIX* or NAME=VALUE
+  std::vector<std::string> exports;  // each NAME, PREFIX* or NAME=VALUE
   std::string ssh_args;
   Duration ssh_timeout = std::chrono::seconds(30);
-  int ssh_fan_out = 32;  // hosts that one machine starts itself
-  // Every flag that the command line, the environment, a file or a cluster
-  // gave, with its text: the source of the agents' command lines on other
-  // nodes.
+  // Maximum number of hosts that one machine starts itself.
+  int ssh_fan_out = 32;
+  // Text of every flag that the command line, the environment, a file or a
+  // cluster gave. The command lines of the agents on other nodes are made from
+  // these.
   std::map<std::string, std::string> given;
-  // Only in an agent that another `launch` started: descriptors to which it
-  // writes the port of the coordinator that it hosts, and the verdict, which
+  // Used only in an agent that another `launch` started: the descriptors to
+  // which the agent writes its coordinator's port and the verdict, which
   // otherwise goes to stderr; -1: none.
   int endpoint_fd = -1;
   int verdict_fd = -1;
-  // Only in such an agent: whether it prints messages about the whole job.
+  // Used only in such an agent: whether the agent prints messages about the
+  // whole job.
   agent::Telling telling = agent::Telling::kAlone;
 
   bool operator==(const RemoteOptions&) const = default;
 };
 
-// The flags of a run, each read and checked on its own (`Flag::read`), then
-// against the others (ParseRunOptions). Nothing of this machine is in it yet.
-// docs/CLI.md has the meaning of each flag.
+// The values of the flags of a run. Each is read and checked on its own
+// (`Flag::read`), then against the others (ParseRunOptions). They do not depend
+// on this machine. docs/CLI.md describes each flag.
 struct RunOptions {
   // Nodes and where they meet. Flags that are not given are nullopt or empty.
   Standalone standalone = Standalone::kNo;
@@ -80,67 +82,70 @@ struct RunOptions {
   std::optional<int> node_rank;
   rendezvous::Endpoint master{"127.0.0.1", 29500};
   std::optional<int> master_port;
-  int store_port = 0;  // 0: a free one each round
+  int store_port = 0;  // 0: any free port, for each round anew
   std::string local_addr;
   std::string node_id;
   std::string token_file;
-  std::vector<std::string> topology;  // "KEY=VALUE", the outermost first
+  std::vector<std::string> topology;  // "KEY=VALUE", outermost level first
   rendezvous::JobSpec spec;
   // The given keys of --rdzv-conf with their texts.
   std::map<std::string, std::string> rdzv_conf;
   RemoteOptions remote;
   agent::AgentPolicy policy;
   Duration close_timeout = std::chrono::seconds(30);
-  std::string absent_hint;  // Defaults::absent_hint
+  std::string absent_hint;  // value of Defaults::absent_hint
 
   // Workers.
   std::string workers_per_node = "1";
-  // What was asked for where that is another text: a cluster said the number.
+  // The text that determines the number of workers if it differs from
+  // `workers_per_node`, because a cluster gave the number.
   std::string workers_asked;
   std::vector<std::string> gpus;
   LocalRanks local_ranks = LocalRanks::kReal;
   agent::StorePath store_path = agent::StorePath::kDirect;
   Interpreter interpreter = Interpreter::kByName;
-  bool expands_local_rank = false;  // torchrun's macro in arguments
+  // Whether torchrun's macro in arguments is replaced.
+  bool expands_local_rank = false;
   std::string role = "default";
-  std::vector<std::string> program;  // and its arguments
+  std::vector<std::string> program;  // program with its arguments
   agent::Binding binding = agent::Binding::kNone;
   std::vector<agent::FrameworkEnv> framework_envs;
-  std::string local_rank_flag;  // its name, without dashes; empty: none
-  std::map<std::string, std::string> worker_environment;  // more of it
+  std::string local_rank_flag;  // name without dashes; empty: none
+  // Variables added to the environment of the workers.
+  std::map<std::string, std::string> worker_environment;
   agent::WorkerInput input;
   agent::HealthOptions health;
 
-  // Output.
+  // Files and messages.
   std::string log_dir;  // may be relative; empty: a temporary folder
-  agent::LogPlan logs;  // without its folder and run, which PlanAgent adds
+  agent::LogPlan logs;  // without folder and run name, which PlanAgent sets
   Verbosity verbosity = Verbosity::kNotices;
   Cluster cluster = Cluster::kNone;
 
-  // Signals.
   // Signals that stop the job, as text and as numbers.
   std::string signals_to_handle_text = "SIGTERM,SIGINT,SIGHUP,SIGQUIT";
   std::vector<int> signals_to_handle = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
   agent::PreemptionOptions preemption;
 
-  // One line each, to be said once: flags that have no effect here.
+  // Remarks about flags that have no effect here: one line each, to be printed
+  // once.
   std::vector<std::string> remarks;
 
   bool operator==(const RunOptions&) const = default;
 };
 
-// What a command line asks for.
+// The action that a command line requests.
 enum class Request { kRun, kHelp, kVersion, kCompletion };
 
 struct ParsedOptions {
   Request request = Request::kRun;
-  RunOptions options;  // kRun
-  std::string shell;   // kCompletion: whose script
+  RunOptions options;  // used by kRun
+  std::string shell;   // used by kCompletion: name of the shell
 };
 
-// Reads `args` (without the program's name). `environment` has the PET_
-// variables; `source` is called once both are known, and gives defaults for the
-// other flags. Pure, except for `source`. InvalidArgument, one line:
+// Parses `args` (without the program's name). `environment` has the PET_
+// variables. `source` is called once both have been read, and gives defaults
+// for the other flags. Pure, except for `source`. InvalidArgument, one line:
 // "--nnodes=4:2: what was wrong; what to write".
 absl::StatusOr<ParsedOptions> ParseRunOptions(
     const std::vector<Flag>& flags, const std::vector<std::string>& args,

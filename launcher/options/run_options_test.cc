@@ -39,12 +39,13 @@ std::string Error(std::vector<std::string> args,
   return parsed.ok() ? "" : std::string(parsed.status().message());
 }
 
-// One flag of torchrun's table: a good value, where it shows, a bad value.
+// One flag of torchrun: a valid value, its effect on the options, and an
+// invalid value.
 struct FlagCase {
   const char* name;
   const char* good;
   std::function<bool(const RunOptions&)> took;
-  const char* bad;         // nullptr: any text is good
+  const char* bad;         // nullptr: every text is valid
   const char* underscore;  // the same flag with underscores
 };
 
@@ -158,13 +159,13 @@ std::string PetNameOf(const std::string& name) {
   return PetName(*FindFlag(flags, name));
 }
 
-// Whether it shows in the options that the flag was given.
+// Whether the flag changes the options.
 bool Shows(const FlagCase& flag) {
   return std::string(flag.name) != "monitor-interval" &&
          std::string(flag.name) != "logs-specs";
 }
 bool CanBeWrong(const FlagCase& flag) { return flag.bad != nullptr; }
-// Two are not read from a variable.
+// Two flags are not read from a PET_ variable.
 bool PetCanBeWrong(const FlagCase& flag) {
   return CanBeWrong(flag) && std::string(flag.name) != "numa-binding" &&
          std::string(flag.name) != "logs-specs";
@@ -291,7 +292,7 @@ TEST(RunOptions, TheLastOfARepeatedFlagHolds) {
   EXPECT_EQ(Options({"--rdzv-id=a", "--rdzv-id=b"}).run_id, "b");
 }
 
-TEST(RunOptions, WhatFollowsTheScriptIsTheScripts) {
+TEST(RunOptions, ArgumentsAfterTheScriptAreTheScripts) {
   const absl::StatusOr<ParsedOptions> parsed =
       Parse({"--nnodes=1", "train.py", "--nnodes=9", "--lr_max", "--", "-r",
              "--bogus=", "--help", "[1,2]"});
@@ -425,7 +426,7 @@ TEST(RunOptions, AMissingValueIsNamed) {
   EXPECT_THAT(Error({"-r"}), StartsWith("--redirects: its value is missing"));
 }
 
-TEST(RunOptions, WhatDoesNotGoTogether) {
+TEST(RunOptions, ContradictingInterpretersAreRefused) {
   EXPECT_THAT(Error({"-m", "--no-python", "x"}), StartsWith("--no-python: "));
   EXPECT_THAT(Error({"-m", "--run-path", "x"}), StartsWith("--run-path: "));
   EXPECT_EQ(Options({"--run-path", "--no-python"}).interpreter,
@@ -474,7 +475,7 @@ TEST(RunOptions, TheAgentTakesNoFlagOfLaunchAlone) {
               StartsWith("--standalone: unknown flag"));
 }
 
-TEST(RunOptionsTest, WhatIsGivenTwice) {
+TEST(RunOptionsTest, RepeatedConfigAndTopologyAreRefused) {
   EXPECT_THAT(Error({"--config=a.yaml", "--config=b.yaml", "p"}),
               StartsWith("--config: given more than once"));
   EXPECT_EQ(Error({"--topology=rack=1,block=2,rack=3", "p"}),
@@ -503,8 +504,8 @@ TEST(RunOptionsTest, HangTimeout) {
   }
 }
 
-// Fields that `launch` sets only if the flag is given, though a default is
-// shown.
+// Resets the fields that `launch` sets only if their flag is given, although
+// the help shows a default.
 RunOptions WithoutShownDefaults(RunOptions options) {
   options.master_port.reset();
   options.logs.rotation = agent::LogPlan::Rotation::kOfShownStreams;

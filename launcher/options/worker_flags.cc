@@ -1,5 +1,5 @@
-// The flags of a node's workers: which program, how many, with which GPUs and
-// cores; restarts and health checks.
+// The flags of a node's workers: program, number, GPUs and cores, restarts,
+// health checks.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -105,7 +105,7 @@ absl::StatusOr<std::vector<std::string>> ReadChecks(Text text) {
   return checks;
 }
 
-// Constants: nothing is built when the program starts.
+// constexpr, so that no code runs for the table when the program starts.
 constexpr Flag kFlags[] = {
     {.name = "nproc-per-node",
      .value = "N|gpu|cpu|auto",

@@ -18,8 +18,8 @@ std::string Plural(size_t count, const std::string& noun) {
   return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
 }
 
-// A number among --gpus counts within what is visible, as CUDA counts; an id
-// is taken as it is.
+// The GPUs of --gpus. A number is an index into the visible GPUs, as in CUDA;
+// an id is used as it is.
 absl::StatusOr<std::vector<std::string>> ChosenGpus(const RunOptions& options,
                                                     const MachineFacts& facts) {
   std::vector<std::string> chosen;
@@ -59,9 +59,9 @@ std::vector<std::string> Split(const std::string& text) {
   return parts;
 }
 
-// --virtual-local-rank where no driver counts the GPUs, or where ROCm's
-// variable chooses among them: as torchrun, the n-th entry of the variable, or
-// n without one.
+// Plans --virtual-local-rank if no driver counts the GPUs, or if ROCm's
+// variable selects them. As in torchrun, worker n gets the n-th entry of the
+// variable, or n if the variable is not set.
 absl::Status GiveVirtualGpus(const MachineFacts& facts, WorkerSlots& slots) {
   const char* variable = "HIP_VISIBLE_DEVICES";
   std::optional<std::string> visible =

@@ -11,29 +11,29 @@
 
 namespace muster::launcher {
 
-// The workers of this node.
+// The number of workers of this node, and their GPUs.
 struct WorkerSlots {
   int count = 1;
-  // CUDA_VISIBLE_DEVICES of each worker; empty: the node's own for all.
+  // CUDA_VISIBLE_DEVICES of each worker; empty: all workers inherit the node's.
   std::vector<std::string> gpu_of_local_rank;
-  // Whether HIP_VISIBLE_DEVICES, by which ROCm chooses, gets the same value.
+  // Whether HIP_VISIBLE_DEVICES, the variable of ROCm, gets the same value.
   bool sets_hip = false;
-  // That all of them together use; 0: not known.
+  // Number of GPUs that all workers together use; 0: not known.
   int gpus_needed = 0;
 };
 
-// Whether the options cannot be planned without knowing the GPUs, which costs
-// loading NVIDIA's library.
+// Whether planning needs the GPUs of this machine, which requires loading
+// NVIDIA's library.
 bool NeedsGpus(const RunOptions& options);
 
-// InvalidArgument, one line: more GPUs asked for than there are, a GPU that
-// there is not. Pure.
+// Plans the workers and their GPUs. InvalidArgument, one line: more GPUs are
+// requested than this machine has, or a GPU that it does not have. Pure.
 absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
                                             const MachineFacts& facts);
 
-// What the workers of this node are bound to, --numa-binding being given. The
-// GPUs that matter are those of --gpus, else all that are visible, as CUDA
-// numbers them. InvalidArgument: see binding_plan.h. Pure.
+// The CPUs to which each worker is bound with --numa-binding. The GPUs
+// considered are those of --gpus, else all visible ones, in CUDA's numbering.
+// InvalidArgument: see binding_plan.h. Pure.
 absl::StatusOr<agent::BindingPlan> PlanNodeBinding(const RunOptions& options,
                                                    const MachineFacts& facts,
                                                    const WorkerSlots& slots);

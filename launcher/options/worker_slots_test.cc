@@ -145,7 +145,7 @@ TEST(NodeBinding, TheNodeSaysWhichCardsAreNearItsGpus) {
   EXPECT_EQ(plan->node.binding, "node: 0-1 x2 | 2-3@mlx5_0");
 }
 
-TEST(NodeBinding, NobodyIsBoundUnasked) {
+TEST(NodeBinding, WorkersAreNotBoundByDefault) {
   const auto plan =
       PlanAgent(Options(agent::Binding::kNone, "gpu"), Facts(), kHere);
   ASSERT_TRUE(plan.ok()) << plan.status();
@@ -154,7 +154,7 @@ TEST(NodeBinding, NobodyIsBoundUnasked) {
   EXPECT_THAT(plan->remarks, IsEmpty());
 }
 
-TEST(NodeBinding, WhatCannotBeBoundIsRefused) {
+TEST(NodeBinding, MoreWorkersThanCoresAreRefused) {
   EXPECT_THAT(std::string(PlanAgent(Options(agent::Binding::kExclusive, "5"),
                                     Facts(), kHere)
                               .status()

@@ -26,7 +26,7 @@ class AdminClient {
   struct Options {
     Endpoint coordinator;
     std::shared_ptr<grpc::ChannelCredentials> credentials = InsecureClient();
-    std::string token;  // empty: none
+    std::string token;  // job token; empty: none
     Duration timeout = std::chrono::seconds(10);
   };
 
@@ -36,7 +36,7 @@ class AdminClient {
   AdminClient(const AdminClient&) = delete;
   AdminClient& operator=(const AdminClient&) = delete;
 
-  // The `nodes` of each status are empty.
+  // Returns the status of every job, without `nodes`.
   absl::StatusOr<std::vector<JobStatus>> ListJobs();
   // NotFound: no such job; the message lists the existing jobs.
   absl::StatusOr<JobStatus> GetJob(const std::string& run_id);
@@ -51,8 +51,8 @@ class AdminClient {
     // This process's address as the coordinator sees it; empty: unknown.
     std::string address;
     std::string version;  // the coordinator's version
-    // How far the coordinator's wall clock is ahead of ours, with an error of
-    // up to half the round trip.
+    // Time by which the coordinator's wall clock is ahead of ours; the error is
+    // at most half the round trip.
     Duration clock_ahead = Duration::zero();
     Duration round_trip = Duration::zero();
   };
@@ -60,10 +60,12 @@ class AdminClient {
   absl::StatusOr<Caller> WhoAmI();
 
   struct Update {
-    std::vector<Decision> decisions;  // in the order of decision
-    // Number dropped before these, since this client was too slow.
+    // In the order in which the coordinator made them.
+    std::vector<Decision> decisions;
+    // Number of decisions dropped before these, because this client read too
+    // slowly.
     int decisions_dropped = 0;
-    JobStatus status;  // the state after them; `nodes` is empty
+    JobStatus status;  // state after these decisions, without `nodes`
   };
   enum class Watching { kGoOn, kEnough };
   // Blocks, and calls `on_update` from this thread: once at the start, then for

@@ -14,8 +14,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// gRPC reports every connection failure with the same code; the cause can only
-// be found in the message, here in the wording of version 1.51.
+// gRPC reports every connection failure with the same code. Only the message
+// shows the cause; these are the texts of gRPC 1.51.
 struct Sign {
   const char* words;
   const char* meaning;
@@ -40,7 +40,8 @@ constexpr Sign kSigns[] = {
      "something answers there and hangs up: is it another program?"},
 };
 
-// Parts of gRPC's messages if another protocol answers.
+// Parts of gRPC's error messages that show that the peer speaks another
+// protocol.
 constexpr const char* kStrangers[] = {"http1.x server", "Failed parsing HTTP/2",
                                       "Expected SETTINGS frame"};
 
@@ -140,14 +141,14 @@ std::shared_ptr<grpc::Channel> OpenChannel(
     const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   SetUpGrpc();
   grpc::ChannelArguments arguments;
-  // Not shared with other channels of this process, so that their back-off does
-  // not delay this one.
+  // Do not share subchannels with other channels of this process: their
+  // back-off would delay this channel.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   // Despite its name, this option limits the duration of one connection
   // attempt.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
-  // A proxy from the environment is for the web, not for connections within the
-  // cluster.
+  // Proxies of the environment are meant for the web, not for connections
+  // within the cluster.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);

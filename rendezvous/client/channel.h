@@ -39,11 +39,11 @@ class RetryPace {
  public:
   explicit RetryPace(Instant start) : start_(start) {}
 
-  // The delay after an attempt that brought no stream.
+  // Returns the delay after an attempt that brought no stream.
   Duration AfterFailure(Instant now);
-  // The delay after a stream that was up for `lasted`. A short one counts as a
-  // failure, so that a coordinator that breaks every stream is not flooded with
-  // attempts.
+  // Returns the delay after a stream that was up for `lasted`. A short one
+  // counts as a failure, so that a coordinator that breaks every stream is not
+  // flooded with attempts.
   Duration AfterStream(Instant now, Duration lasted);
 
  private:

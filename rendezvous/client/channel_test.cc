@@ -21,7 +21,7 @@ std::string Explained(const absl::Status& status, absl::StatusCode code) {
 
 TEST(CallErrorTest, SaysWhyTheCoordinatorWasNotReached) {
   const struct {
-    const char* words;  // the message of gRPC
+    const char* words;  // gRPC's error message
     const char* meaning;
   } cases[] = {
       {"failed to connect to all addresses; last error: UNKNOWN: "

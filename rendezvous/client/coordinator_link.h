@@ -27,10 +27,10 @@ struct LinkEvents {
 };
 
 // An agent's connection to the coordinator: one stream, opened again when it
-// breaks: at once the first time, then after 50 ms, doubling to 1 s; before the
-// first stream more often, see retry_pace.h.
+// breaks: at once the first time, then after 50 ms, doubling to 1 s. Before the
+// first stream the delays are shorter; see RetryPace.
 //
-// Reports are level-triggered, so a link keeps only the newest unsent one.
+// Every report is complete, so a link keeps only the newest unsent one.
 // Thread-safe.
 class CoordinatorLink {
  public:
@@ -43,7 +43,7 @@ class CoordinatorLink {
   // unsent report.
   virtual void Send(const Report& report) = 0;
 
-  // For use if the peer is the wrong coordinator: ends the stream without an
+  // Called if the peer is the wrong coordinator. Ends the stream without an
   // event, and connects again after a second, to the next address of the
   // endpoint if it has several.
   virtual void Reconnect() {}

@@ -104,7 +104,8 @@ class AgentStream::Impl
   }
 
  private:
-  // Starts a write, or the end of writing, if possible. Requires mutex_.
+  // Starts the next write, or closes the sending side, if no write is in
+  // flight. Requires mutex_.
   void Go() {
     if (!up_ || over_ || writing_ || said_done_) return;
     if (unsent_.has_value()) {
@@ -373,9 +374,9 @@ class GrpcLink::Impl : private AgentStream::Listener {
   std::condition_variable changed_;
   bool closing_ = false;
   bool hanging_up_ = false;
-  AgentStream* stream_ = nullptr;  // of the current attempt
+  AgentStream* stream_ = nullptr;  // stream of the current attempt
   bool up_ = false;
-  std::optional<Report> unsent_;  // set while no stream is up
+  std::optional<Report> unsent_;  // newest report while no stream is up
   // Events of the stream that were not yet passed to events_.
   bool news_up_ = false;
   std::optional<Directive> directive_;

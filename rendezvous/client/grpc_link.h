@@ -17,8 +17,8 @@ class Channel;
 
 namespace muster::rendezvous {
 
-// One stream to the coordinator, from the call to its end; it is not made
-// again. Thread-safe.
+// One call of Attach: a stream to the coordinator, which is not reopened after
+// its end. Thread-safe.
 class AgentStream {
  public:
   // Callbacks, called from gRPC's threads, one at a time. They must neither
@@ -38,7 +38,7 @@ class AgentStream {
   // `token`: empty: none. `listener` must outlive the stream.
   AgentStream(const std::shared_ptr<grpc::Channel>& channel,
               const std::string& token, Listener* listener);
-  // Must not be called before OnEnded.
+  // The stream must not be destroyed before OnEnded.
   ~AgentStream();
 
   AgentStream(const AgentStream&) = delete;

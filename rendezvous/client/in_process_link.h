@@ -41,8 +41,9 @@ class InProcessLink : public CoordinatorLink, private DirectiveSink {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool closing_ = false;
-  std::optional<Directive> directive_;  // the newest, not yet passed to events_
-  uint64_t epoch_ = 0;                  // of the newest directive received
+  // Newest directive, until events_ gets it.
+  std::optional<Directive> directive_;
+  uint64_t epoch_ = 0;  // epoch of the newest directive received
   uint64_t revision_ = 0;
 };
 

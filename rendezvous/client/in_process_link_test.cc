@@ -51,7 +51,7 @@ TEST_F(InProcessLinkTest, ClosingIsNoticed) {
   a->WaitFor(DirectiveKind::kStop);
 }
 
-TEST_F(InProcessLinkTest, WhatIsSentBeforeClosingArrives) {
+TEST_F(InProcessLinkTest, AReportSentBeforeClosingArrives) {
   auto a = Node(FirstReport("job", "node-a", 2));
   a->WaitFor(DirectiveKind::kWait);
   a->Tell([](Report* report) { report->cancel = CancelWish{2, false}; });

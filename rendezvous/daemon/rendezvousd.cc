@@ -26,7 +26,7 @@ namespace muster::rendezvous {
 namespace {
 
 constexpr int kBadUsage = 2;
-// Time for calls of operators that are in progress.
+// Time that operators' calls in progress have to end at shutdown.
 constexpr Duration kShutdownGrace = std::chrono::milliseconds(100);
 
 void Say(const std::string& sentence) {
@@ -95,7 +95,7 @@ int Serve(const DaemonOptions& options) {
   sigset_t signals;
   sigemptyset(&signals);
   for (int one : WithoutIgnored({SIGTERM, SIGINT})) sigaddset(&signals, one);
-  // Under nohup as well: it ends nothing.
+  // Add SIGHUP even if nohup ignores it: here it only reopens the log.
   sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);

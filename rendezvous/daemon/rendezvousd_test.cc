@@ -60,7 +60,8 @@ class Daemon {
     if (out_ >= 0) close(out_);
   }
 
-  // Reads once; adds nothing if the daemon has ended or closed its output.
+  // Reads once and keeps the output; returns without output if the daemon has
+  // ended or closed its stdout.
   void ReadMore() {
     if (out_ < 0) return;
     pollfd ready = {.fd = out_, .events = POLLIN, .revents = 0};
@@ -97,7 +98,7 @@ class Daemon {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
 
-  // "rendezvousd: listening on 127.0.0.1:PORT, …"
+  // Returns the port in "rendezvousd: listening on 127.0.0.1:PORT, …".
   int Port() {
     const std::string line = ReadUntil("\n");
     const std::string before = "127.0.0.1:";

@@ -15,7 +15,7 @@ namespace muster::rendezvous {
 // and for values outside of the years 1970 to 9999. Pure.
 std::string UtcText(double unix_seconds);
 
-// Formats the same for programs: "2026-03-01T14:05:09.250Z". Pure.
+// Formats seconds since 1970 for programs: "2026-03-01T14:05:09.250Z". Pure.
 std::string IsoText(double unix_seconds);
 
 // Formats one decision for programs: one JSON object with "time", "run_id",
@@ -34,8 +34,8 @@ class EventLog {
  public:
   // The mechanism that limits the size of the file.
   enum class Rotation {
-    kOwn,  // EventLog rotates it: at most 4 x 16 MiB.
-    // Another program moves it away and calls for Reopen (logrotate).
+    kOwn,  // EventLog rotates the file: at most 4 x 16 MiB.
+    // Another program (logrotate) renames the file and then causes Reopen.
     kOutside,
   };
 

@@ -127,7 +127,7 @@ TEST(TimeTextTest, UtcForPeopleAndPrograms) {
   EXPECT_EQ(UtcText(951782400), "2000-02-29 00:00:00 UTC");
 }
 
-TEST(TimeTextTest, WhatIsNoDateIsUnknown) {
+TEST(TimeTextTest, InvalidTimesAreUnknown) {
   for (double time : {0.0, -1.0, 1e18, std::nan(""),
                       std::numeric_limits<double>::infinity()}) {
     EXPECT_EQ(UtcText(time), "unknown") << time;

@@ -9,8 +9,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// In lower case. PyTorch: DistError and its subclasses; the others: Gloo, the
-// c10d store and sockets.
+// Parts, in lower case, of the messages of failed communication: from PyTorch
+// (DistError and its subclasses), Gloo, the c10d store and sockets.
 constexpr std::string_view kPhrases[] = {
     "connection closed",
     "connection reset",

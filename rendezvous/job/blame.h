@@ -28,7 +28,7 @@ class FailureLog {
   void Blame(const Failure& cause);
 
   const std::optional<Failure>& cause() const { return cause_; }
-  // Copies cause and collateral into `verdict`.
+  // Copies the cause and the collateral into `verdict`.
   void Tell(Verdict& verdict) const;
 
  private:
@@ -79,14 +79,14 @@ class Blame {
   // about to end after such a SIGKILL waits this long; a restart does not wait.
   static constexpr Duration kKillSpread = std::chrono::milliseconds(250);
 
-  // A new round begins: no failures, no break.
+  // Begins a new round without failures and without a break.
   void Clear();
   // Records a failure of the round.
   void Add(const Failure& failure) { failures_.Add(failure); }
-  // The round is broken for `why`. `failure`: the worker's failure that is the
-  // cause until another event explains it; null: the cause is final.
-  // `revision`: the newest directive's. A node that has seen a later one was
-  // alive after the break.
+  // Records that the round is broken because of `why`. `failure`: the worker's
+  // failure that is the cause until another event explains it; null: the cause
+  // is final. `revision`: the newest directive's. A node that has seen a later
+  // revision was alive after the break.
   void Break(Instant now, uint64_t revision, std::string why,
              const Failure* failure);
 
@@ -103,21 +103,22 @@ class Blame {
   // outlived it, unless its worker was killed at most kKillSpread before its
   // agent.
   bool LossExplains(const Node& lost, Instant now) const;
-  // Whether the leaving of this node explains the failure: its guardian died,
-  // or the sender of its SIGTERM has ended its workers first. A node whose
-  // workers had succeeded in `round`, the broken one, explains nothing.
+  // Whether the departure of this node explains the failure: its guardian
+  // process died, or the sender of its SIGTERM has ended its workers first. A
+  // node whose workers had succeeded in `round`, the broken one, explains
+  // nothing.
   bool LeaveExplains(const Node& leaving, int round) const;
   // Whether a preemption that this node announces explains the failure.
   bool PreemptionExplains(const Node& node) const;
-  // Records the loss of a node as the cause; it is final.
+  // Records the loss of a node as the final cause.
   void MoveToLoss(const Failure& loss);
-  // The cause is final: it is no failure of a worker.
+  // Marks the cause as final, because it is not a worker's failure.
   void Settle() { provisional_ = false; }
 
   // A failure to which the blame moves while the round stops.
   struct Move {
-    const char* decision;    // kind of the Decision
-    const char* instead_of;  // clause between the new and the former reason
+    const char* decision;    // value of Decision::kind for the move
+    const char* instead_of;  // text between the new and the former reason
   };
   // Whether the blame moves to `failure`, which has just been read; nullopt if
   // not. If one worker hangs, its peers wait for it and fall silent as well.
@@ -137,14 +138,16 @@ class Blame {
   // node, `node`, even if it was read after another failure.
   void SuspectKill(const Node& node, const Failure& failure, Instant now);
   // Whether the verdict must wait: a SIGKILL may be the cause of the break, and
-  // the agent of the killed worker has not yet outlived it for kKillSpread.
+  // the agent of the killed worker has not yet lived for kKillSpread after it.
   // O(log n).
   bool AwaitsProofOfLife(const Membership& nodes, Instant now) const;
-  // The time at which that wait ends for a connected agent; nullopt: no wait,
-  // or it has passed. The lease limits the wait for a disconnected one.
+  // The time at which the wait of AwaitsProofOfLife ends if the agent is
+  // connected; nullopt: there is no wait, or it is over. The lease limits the
+  // wait for a disconnected agent.
   std::optional<Instant> NextDeadline(Instant now) const;
-  // The coordinator stood still from `due` until `now`, and may not have read
-  // the end of the agent's stream: the wait begins anew, once.
+  // Restarts the wait of AwaitsProofOfLife, at most once, because the
+  // coordinator stood still from `due` until `now` and may not have read the
+  // end of the agent's stream yet.
   void ForgiveStandstill(Instant due, Instant now);
 
  private:
@@ -163,8 +166,9 @@ class Blame {
   // and whether that worker is stopped by a signal.
   std::optional<Instant> silent_since_;
   bool stopped_ = false;
-  // Only after a SIGKILL that Muster did not send: the killed worker's node,
-  // and the time from which the node counts as having outlived that SIGKILL.
+  // Set only after a SIGKILL that Muster did not send: the killed worker's
+  // node, and the time from which the node counts as having outlived that
+  // SIGKILL.
   std::string killed_on_;
   Instant outlived_;
   bool forgiven_ = false;  // `outlived_` was postponed

@@ -117,7 +117,7 @@ TEST(ExitCodeOf, IsTheCauses) {
   EXPECT_EQ(ExitCodeOf(failure), 1);
 }
 
-constexpr uint64_t kRevision = 5;  // the newest one when the round broke
+constexpr uint64_t kRevision = 5;  // newest revision at the time of the break
 
 Instant At(int second) { return Instant(seconds(second)); }
 
@@ -365,7 +365,7 @@ TEST_F(BlameTest, OnlyAnUnseenSigkillIsSuspected) {
   EXPECT_EQ(blame_.NextDeadline(At(101)), std::nullopt);
   blame_.SuspectKill(Member("b"), Killed("b"), At(101));
   EXPECT_EQ(blame_.NextDeadline(At(101)), At(101) + Blame::kKillSpread);
-  // The first one counts.
+  // The first suspected SIGKILL counts.
   blame_.SuspectKill(Member("c"), Killed("c"), At(102));
   EXPECT_EQ(blame_.NextDeadline(At(102)), std::nullopt);
 }

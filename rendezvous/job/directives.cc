@@ -27,7 +27,7 @@ bool IsSaidBy(const JobState& state, const Node& node,
       return node.group_rank == 0;
     case DirectiveKind::kStop:
       // A node of an earlier round stops alone, so it prints the reason itself.
-      // After a restart of the coordinator all nodes do.
+      // After a restart of the coordinator, all nodes are of an earlier round.
       return is_speaker || key.round < state.round ||
              (key.round == state.round && state.phase != JobPhase::kStopping);
     case DirectiveKind::kWait:
@@ -81,8 +81,8 @@ std::string WaitReason(const JobState& state, const Node* node) {
     absl::StrAppend(&reason, first ? "" : "at least ", spec.min_nodes,
                     " nodes here, waiting for ", spec.min_nodes - nodes.ready(),
                     " more",
-                    // Only in a status: a directive must not cost O(n) of the
-                    // nodes.
+                    // Absent nodes are listed only in a status: a directive
+                    // must not cost O(n) of the nodes.
                     node == nullptr ? Absent(state) : std::string());
   } else {
     absl::StrAppend(&reason, "up to ", spec.max_nodes, " nodes here, ",
@@ -212,7 +212,7 @@ JobStatus StatusOf(const JobState& state, Instant now) {
   JobStatus status;
   status.run_id = state.run_id;
   status.spec = state.spec;
-  status.spec.command.clear();  // it may hold secrets
+  status.spec.command.clear();  // the command may hold secrets
   status.phase = state.phase;
   status.reason = state.phase == JobPhase::kGathering
                       ? WaitReason(state, nullptr)

@@ -132,7 +132,7 @@ TEST_F(DirectivesTest, AReportIsAnsweredOnlyIfSomethingIsNew) {
   outbox_.Begin();
   EXPECT_EQ(outbox_.Unanswered(), std::nullopt);
   outbox_.Await(node("c"), 0);
-  EXPECT_EQ(outbox_.Unanswered(), "c");  // it has had no directive
+  EXPECT_EQ(outbox_.Unanswered(), "c");  // "c" has had no directive yet
   outbox_.Tell(node("c"));
   EXPECT_EQ(outbox_.Unanswered(), std::nullopt);
 

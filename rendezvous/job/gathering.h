@@ -39,19 +39,19 @@ class Gathering {
  public:
   // The numbers of nodes on which the decision depends.
   struct Nodes {
-    int present = 0;        // all nodes of the job, ready or not
-    int ready = 0;          // can be given a place now
-    int being_checked = 0;  // become ready or unhealthy soon
-    int broken = 0;         // without a stream, and not yet lost
+    int present = 0;        // number of nodes of the job, ready or not
+    int ready = 0;          // nodes that can be given a place now
+    int being_checked = 0;  // nodes that become ready or unhealthy soon
+    int broken = 0;         // nodes without a stream that are not lost yet
     int previous_world = 0;
   };
   enum class Decision { kWait, kForm, kTimeOut, kGiveUp };
 
   // Whether no world has formed yet.
   bool first() const { return first_; }
-  // A later gathering begins.
+  // Begins a later gathering.
   void Begin();
-  // A world has formed: the next gathering is not the first one.
+  // Ends the gathering because a world has formed.
   void End() { first_ = false; }
 
   // To be called after each change of `nodes` and at each deadline. `clock` is
@@ -68,10 +68,10 @@ class Gathering {
 
  private:
   bool first_ = true;
-  // Since then min_nodes or more have been ready.
+  // Time since which at least min_nodes nodes have been ready.
   std::optional<Instant> enough_since_;
-  // Since then fewer than min_nodes have been present. Never set in the first
-  // gathering.
+  // Time since which fewer than min_nodes nodes have been present. Never set in
+  // the first gathering.
   std::optional<Instant> too_few_since_;
 };
 

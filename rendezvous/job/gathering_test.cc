@@ -24,7 +24,7 @@ class GatheringTest : public ::testing::Test {
     spec_.wait_for_replacement = seconds(10);
   }
 
-  // Makes it a later gathering, after a world of four.
+  // Begins a later gathering, after a world of four nodes.
   void Restart() {
     gathering_.End();
     gathering_.Begin();
@@ -145,7 +145,8 @@ TEST_F(GatheringTest, BeginForgetsTheWaitsOfThePreviousGathering) {
 TEST(PhaseClockTest, PostponesANearLimitOnce) {
   PhaseClock clock;
   EXPECT_EQ(clock.Postponed(At(10)), At(10));
-  clock.Postpone(At(8), At(20), seconds(5));  // too far away
+  // No effect: the limit is too late.
+  clock.Postpone(At(8), At(20), seconds(5));
   EXPECT_EQ(clock.Postponed(At(20)), At(20));
   clock.Postpone(At(8), std::nullopt, seconds(5));
   EXPECT_EQ(clock.Postponed(At(10)), At(10));

@@ -206,7 +206,8 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   // may have been given to a round that the node never began. The agent makes
   // another id if this one is not used.
   if (report.sequence > 1) node.spent_nccl_id = report.offered_nccl_id;
-  // An earlier coordinator's: the run goes on, and its logs stay in one folder.
+  // The tag comes from an earlier coordinator. The run continues under that
+  // tag, so that its logs stay in one folder.
   if (state_.gathering.first() && report.round > state_.claimed_round &&
       !report.run_tag.empty()) {
     state_.run_tag = report.run_tag;
@@ -315,8 +316,8 @@ void Job::TakeFailures(Node& node, const Report& report) {
       state_.blame.MoveTo(failure, why, state_.now);
       continue;
     }
-    // The verdict's reason says all of a round that a node cannot serve: no
-    // worker is to blame.
+    // A failure of the node itself (rank -1) blames no worker; the verdict's
+    // reason describes it.
     if (failure.rank >= 0) state_.blame.Add(failure);
     if (failure.kind == FailureKind::kStoppedByUs) continue;
     outbox_.Note("failure", node.identity.node_id, Describe(failure));
@@ -333,8 +334,8 @@ void Job::FollowMember(Node& node, const Report& report) {
       report.phase == NodePhase::kIdle || report.phase == NodePhase::kSucceeded;
   if (state_.phase == JobPhase::kStopping && node.part != Part::kStopped) {
     // A node that has seen the order to stop can no longer start the round. So
-    // if it never received the round's start and is idle, it has nothing left
-    // of the round.
+    // if such a node never received the round's start and is idle, it has no
+    // process of the round.
     const bool knows =
         node.seen >= node.revision && node.told.kind == DirectiveKind::kStop;
     if (idle && (of_this_round || knows)) {

@@ -83,9 +83,10 @@ class Job {
   // Returns the node of `report`, admitted if it is new; null if the report is
   // stale or its node was refused or has to wait.
   Node* Admit(StreamId stream, const Report& report);
-  // Two agents for one place: an agent that was started anew, a replacement
-  // that arrives before the agent that it replaces has ended, or a mistake of
-  // configuration. Returns the node if `report` gets the holder's place.
+  // Decides between two agents that claim one place: an agent that was started
+  // anew, a replacement that arrives before the replaced agent has ended, or a
+  // mistake of configuration. Returns the node if `report` gets the holder's
+  // place.
   Node* Contend(Node& holder, StreamId stream, const Report& report);
   // Copies the report's state of the node, and forwards its new signals. A
   // report that shows that the node is alive refuses the node's contender,
@@ -95,10 +96,11 @@ class Job {
   // Follows the progress of a member within the current round.
   void FollowMember(Node& node, const Report& report);
   void CancelFrom(Node& node, const CancelWish& wish);
-  // The node leaves the job for `why`.
+  // Removes a node that leaves the job because of `why`.
   void LeaveOut(Node& node, const std::string& why);
   void Lose(Node& node, const std::string& why, Membership::Memory memory);
-  // `due` is the value of NextDeadline before this step.
+  // Grants silent nodes more time after a standstill of the coordinator. `due`
+  // is the value of NextDeadline before this step.
   void ForgiveSilence(std::optional<Instant> due);
   void ExpireLeases();
 

@@ -193,8 +193,8 @@ TEST_F(JobBlameUnheard, AReportFromBeforeTheOrderProvesNothing) {
 
 TEST_F(JobBlameUnheard, AnAnswerToTheOrderProvesThatItOutlivedTheFailure) {
   job_.agent("b").deaf = false;
-  job_.Report("b");  // gets the order again…
-  job_.Report("b");  // …and reports that it has seen it
+  job_.Report("b");  // b gets the order again
+  job_.Report("b");  // b reports that it has seen the order
   job_.BreakStream("b");
   job_.Wait(milliseconds(500));
   EXPECT_EQ(job_.Count("blame"), 0);
@@ -203,7 +203,7 @@ TEST_F(JobBlameUnheard, AnAnswerToTheOrderProvesThatItOutlivedTheFailure) {
 }
 
 TEST_F(JobBlameUnheard, OneThatLivesAndDoesNotStopIsGivenUpAndNotBlamed) {
-  job_.agent("b").silent = false;  // but still deaf
+  job_.agent("b").silent = false;  // b reports, but gets no directives
   job_.Wait(seconds(15));
   EXPECT_THAT(job_.Decided("lost"), HasSubstr("would not stop"));
   EXPECT_EQ(job_.Count("blame"), 0);
@@ -246,7 +246,7 @@ class JobBlameRaisedFirst : public ::testing::Test {
     job_.Fails("a", first);
     job_.Fails(on, second);
     job_.AllStop();
-    job_.Wait(seconds(1));  // a killed worker's agent must outlive it
+    job_.Wait(seconds(1));  // the killed worker's agent must outlive the worker
     return job_.told("b").verdict;
   }
 
@@ -391,8 +391,8 @@ TEST_F(JobBlameLeaving, ANodeThatLeftBeforeTheOrderIsTheCause) {
 
 TEST_F(JobBlameLeaving, ANodeThatLeavesAfterTheOrderIsNot) {
   job_.agent("b").deaf = false;
-  job_.Report("b");  // gets the order again…
-  job_.Report("b");  // …and reports that it has seen it
+  job_.Report("b");  // b gets the order again
+  job_.Report("b");  // b reports that it has seen the order
   Leave();
   EXPECT_EQ(job_.Count("blame"), 0);
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
@@ -439,7 +439,7 @@ TEST_F(JobBlameLeaving, ASpareThatGoesIsNot) {
   EXPECT_EQ(job_.Count("blame"), 0);
 }
 
-// b's worker is killed; neither b nor a has anything left of the round.
+// b's worker is killed; neither b nor a has a process of the round left.
 class JobKill : public ::testing::Test {
  protected:
   explicit JobKill(int signal = SIGKILL, int max_restarts = 0)
@@ -476,7 +476,7 @@ TEST_F(JobKill, EndsTheJobOnceTheAgentHasOutlivedIt) {
   EXPECT_EQ(job_.told("a").verdict.cause->rank, 1);
 }
 
-TEST_F(JobKill, OfAWholeNodeIsItsLoss) {
+TEST_F(JobKill, BeforeTheNodesEndItIsALoss) {
   job_.Wait(milliseconds(250) - milliseconds(1));
   job_.BreakStream("b");
   job_.Wait(milliseconds(499));
@@ -579,7 +579,7 @@ class JobKillSecond : public ::testing::Test {
   JobFixture job_;
 };
 
-TEST_F(JobKillSecond, OfAWholeNodeIsItsLoss) {
+TEST_F(JobKillSecond, BeforeTheNodesEndItIsALoss) {
   job_.Fails("b", KilledBy(1, SIGKILL));
   job_.Idle("b");
   job_.Wait(milliseconds(249));

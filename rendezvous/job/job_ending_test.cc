@@ -146,8 +146,8 @@ TEST(JobLeaving, ANodeThatHasSucceededLeavesWithoutABreak) {
   EXPECT_EQ(job.told("b").verdict.outcome, Outcome::kSucceeded);
 }
 
-// A newer report may replace an unsent one, so that leave and success arrive
-// together. The meaning is the same.
+// A newer report may replace an unsent one, so that one report holds both the
+// leave and the success. The effect is that of two reports.
 TEST(JobLeaving, LeavingTogetherWithSuccessBreaksNothing) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
@@ -174,7 +174,7 @@ TEST(JobLeaving, LeavingTogetherWithAFailureIsNoFailure) {
 }
 
 // A cancelled agent whose coordinator does not answer gives up, so its next
-// report holds both.
+// report holds both the cancel and the leave.
 TEST(JobLeaving, LeavingTogetherWithACancelIsACancel) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
@@ -223,7 +223,7 @@ TEST(JobLeaving, LeavingAFinishedJobHasNoEffect) {
   EXPECT_EQ(job.Count("leave"), 0);
 }
 
-// Its guardian died, for example.
+// A node may leave because its guardian process died, for example.
 TEST(JobLeaving, WhereTooFewAreLeftTheVerdictSaysWhyOneWent) {
   JobSpec spec = QuickSpec(2, 2);
   spec.rejoin_timeout = seconds(20);
@@ -258,7 +258,7 @@ TEST(JobLeaving, OneThatLeavesAndIsLostThenHasLeft) {
               HasSubstr("absent: b (left: SIGTERM)"));
 }
 
-// It had the rank that another has now.
+// The spare had the rank that another node has now.
 TEST(JobLeaving, ASparesGoingIsNotThatOfTheMemberOfItsOldRank) {
   JobSpec spec = QuickSpec(2, 2);
   spec.rejoin_timeout = seconds(20);
@@ -327,7 +327,7 @@ TEST(JobCancel, TwiceLeavesNoGrace) {
   job.Idle("a");
   job.Wait(milliseconds(4999));
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
-  // `at_once` leaves no grace: only the margin remains.
+  // No grace with `at_once`: only the margin.
   job.Wait(milliseconds(1));
   EXPECT_EQ(job.kind("a"), DirectiveKind::kFinished);
 }

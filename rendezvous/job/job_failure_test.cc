@@ -374,7 +374,7 @@ TEST_F(JobHangWithABudget, SpendsARestart) {
 TEST_F(JobHang, TheFirstSilentWorkerIsBlamedInAnyOrderOfReports) {
   job_.Fails("a", Hung(0, seconds(30)));
   job_.Wait(milliseconds(500));
-  // Silent since half a second before a's worker.
+  // b's worker has been silent for half a second longer than a's worker.
   job_.Fails("b", Hung(2, seconds(31)));
   EXPECT_THAT(job_.Decided("hang"),
               HasSubstr("broke because rank 2 on b: hung: silent for a while, "
@@ -514,7 +514,7 @@ TEST_F(JobHang, ProgressIsKeptAndChangesNothing) {
   EXPECT_THAT(nodes[0].progress, IsEmpty());
   ASSERT_EQ(nodes[1].progress.size(), 1u);
   EXPECT_EQ(nodes[1].progress[0].step, 7);
-  // The silence when it was reported plus the time since.
+  // The reported silence plus the time since the report.
   EXPECT_EQ(nodes[1].progress[0].silent_for, seconds(3));
   job_.agent("b").report.progress[0].step = 8;
   job_.Report("b");

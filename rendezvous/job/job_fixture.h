@@ -15,11 +15,11 @@ namespace muster::rendezvous {
 class JobFixture {
  public:
   struct Agent {
-    Report report;        // the report that it would send next
+    Report report;        // report that the agent sends next
     StreamId stream = 0;  // 0: not connected
-    Directive told;       // the newest directive that has reached it
+    Directive told;       // newest directive that reached the agent
     int times_told = 0;
-    bool deaf = false;    // directives do not reach it
+    bool deaf = false;    // directives do not reach the agent
     bool silent = false;  // sends no keep-alives
   };
 
@@ -39,20 +39,21 @@ class JobFixture {
   // Adds an agent that has not reported yet, so that a test can change its
   // report.
   Agent& Create(const std::string& name);
-  // Calls Create if it is new, then reports.
+  // Calls Create if the agent is new, then sends its report.
   void Join(const std::string& name);
   void Report(const std::string& name);
-  void Runs(const std::string& name);  // has started the round that it was told
+  // Reports that the round of the directive has started.
+  void Runs(const std::string& name);
   void Stopping(const std::string& name);
   void Idle(const std::string& name);
   void Succeeds(const std::string& name);
-  // Worker `rank` failed; the agent is stopping the others.
+  // Reports a worker's `failure` while the agent stops its other workers.
   void Fails(const std::string& name, const Failure& failure);
   void BreakStream(const std::string& name);
-  void Reconnect(const std::string& name);  // on a new stream, with a report
+  void Reconnect(const std::string& name);  // opens a new stream and reports
   // Simulates a new start of the agent: same place, new incarnation and stream.
   void Restart(const std::string& name);
-  // All of `names` join and start their workers if they are told to.
+  // Joins all of `names`; each starts its workers if it is told to.
   void StartAll(const std::vector<std::string>& names);
   // Reports idle for every member that was told to stop.
   void AllStop();
@@ -66,11 +67,11 @@ class JobFixture {
   JobStatus status() const { return job_.Status(now_); }
   const Job& job() const { return job_; }
   int round() const { return status().round; }
-  // Member names by group rank.
+  // Ids of the members by group rank.
   std::vector<std::string> World() const;
   // The reason of the newest decision of this kind; empty if there is none.
   std::string Decided(const std::string& kind) const;
-  int Count(const std::string& kind) const;  // decisions of this kind
+  int Count(const std::string& kind) const;  // number of decisions of this kind
   const JobStep& last_step() const { return last_step_; }
 
  private:

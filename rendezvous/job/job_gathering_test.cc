@@ -256,9 +256,9 @@ TEST(JobGathering, TheWaitingAreKeptUpToDate) {
   job.Join("a");
   EXPECT_EQ(job.told("a").reason, "1 of 3 nodes here, waiting for 2 more");
   job.Join("b");
-  // Nothing is sent to the other nodes when one joins…
+  // If a node joins, the coordinator sends nothing to the other nodes,
   EXPECT_EQ(job.told("a").reason, "1 of 3 nodes here, waiting for 2 more");
-  // …they get the new count when they report.
+  // but they get the new count in the answer to their next report.
   job.Report("a");
   EXPECT_EQ(job.told("a").reason, "2 of 3 nodes here, waiting for 1 more");
   const int told = job.agent("a").times_told;
@@ -627,7 +627,7 @@ TEST(JobHealth, TheJoinTimeOutNamesIt) {
       "unhealthy: b (no disk)");
 }
 
-TEST(JobHealth, OfManyOnlySomeAreNamed) {
+TEST(JobHealth, OnlySomeOfManyUnhealthyNodesAreNamed) {
   JobFixture job(QuickSpec(20, 20));
   for (int i = 10; i < 25; ++i) {
     JoinUnhealthy(job, "n" + std::to_string(i), "no disk");

@@ -298,9 +298,9 @@ TEST(JobLoss, ANodeThatCameBackIsGivenAPlaceOnceItHasSeenTheNews) {
   job.Report("b");
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
   job.agent("b").deaf = false;
-  job.Report("b");  // receives a kWait…
+  job.Report("b");  // b receives a kWait
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
-  job.Report("b");  // …and reports that it has seen it
+  job.Report("b");  // b reports that it has seen the kWait
   EXPECT_EQ(job.round(), 2);
 }
 

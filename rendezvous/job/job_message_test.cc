@@ -154,7 +154,7 @@ TEST(JobSignals, GoToEveryMemberOnce) {
   EXPECT_EQ(job.Decided("signal"), "SIGUSR1 at a goes to every worker");
 }
 
-TEST(JobSignals, OfSeveralNodesAreNumberedThrough) {
+TEST(JobSignals, OrdinalsIncreaseOverAllNodes) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
   job.agent("a").report.signals = {{.ordinal = 1, .signal = 10}};
@@ -192,7 +192,7 @@ TEST(JobSignals, DoNotReachTheNextRound) {
   EXPECT_EQ(job.Count("signal"), 1);
 }
 
-TEST(JobSignals, OfANodeThatComesBackAreNotSentAgain) {
+TEST(JobSignals, SignalsOfAReturningNodeAreNotSentAgain) {
   JobSpec spec = QuickSpec(1, 2);
   JobFixture job(spec);
   job.StartAll({"a", "b"});
@@ -292,14 +292,14 @@ TEST(JobSpeaker, TheFirstNodePrintsTheWaitReason) {
               ElementsAre("a"));
 }
 
-TEST(JobSpeaker, OfARoundItIsTheNodeOfRankZero) {
+TEST(JobSpeaker, RankZeroSpeaksWhileARoundRuns) {
   JobFixture job(QuickSpec(3, 3));
   job.StartAll({"b", "c", "a"});
   EXPECT_THAT(job.World(), ElementsAre("a", "b", "c"));
   EXPECT_THAT(Say(job, DirectiveKind::kRun, {"a", "b", "c"}), ElementsAre("a"));
 }
 
-TEST(JobSpeaker, OfABreakItIsTheLowestRankThatIsLeft) {
+TEST(JobSpeaker, TheLowestRankLeftSpeaksAfterABreak) {
   JobFixture job(QuickSpec(3, 3));
   job.StartAll({"a", "b", "c"});
   job.agent("a").silent = true;
@@ -366,8 +366,8 @@ TEST(JobSpeaker, ANodeThatStillRunsAnOldRoundPrintsTheReason) {
   EXPECT_EQ(job.told("b").stop.cause, StopCause::kBroken);
 }
 
-// Signal and cause of the current round's stop do not apply to an earlier
-// round.
+// Signal and cause of the current round's stop do not apply to the stop of an
+// earlier round.
 TEST(JobSpeaker, AStopOfAnEarlierRoundIsAsAnyOther) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
@@ -386,7 +386,7 @@ TEST(JobSpeaker, AStopOfAnEarlierRoundIsAsAnyOther) {
   EXPECT_EQ(job.told("b").stop.cause, StopCause::kBroken);
 }
 
-TEST(JobSpeaker, OfACoordinatorsNewStartOneSpeaks) {
+TEST(JobSpeaker, OneNodeSpeaksAfterTheCoordinatorRestarts) {
   JobFixture job(QuickSpec(2, 2));
   for (const char* name : {"b", "a"}) {
     Report& report = job.Create(name).report;
@@ -491,9 +491,9 @@ TEST_F(JobContentionTest, ALateReportDoesNotTakeThePlaceInstead) {
   EXPECT_EQ(job_.status().nodes[1].node.node_id, "b");
 }
 
-// The contender reconnects, and the coordinator still holds its old stream. A
-// report that comes late on that one would make it the node's stream: nothing
-// sent there arrives, and the end of the new stream would go unnoticed.
+// The contender reconnects while the coordinator still holds its old stream. If
+// a late report made the old stream the node's stream, directives would be lost
+// and the end of the new stream would not be noticed.
 TEST_F(JobContentionTest, StaleReportOfAContenderDoesNotTakeThePlace) {
   job_.agent("b").silent = true;
   job_.Join("c");

@@ -246,7 +246,7 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
       state_.now +
       std::clamp(notice.left, Duration::zero(), state_.spec.preempt_grace);
   if (state_.preemption.has_value()) {
-    // A second signal to a node leaves nothing of the grace.
+    // A second signal to a node ends the grace at once.
     state_.preemption->deadline =
         std::min(state_.preemption->deadline, deadline);
     // The break may be explained by another node than the one that reported the
@@ -272,7 +272,7 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
     case JobPhase::kRunning:
       state_.why = what;
       if (state_.world.unstarted > 0) {
-        // No worker has anything to keep yet, and the other nodes shall not
+        // No worker has started its work yet, and the other nodes must not
         // start.
         BreakRound(what, {.cause = StopCause::kAsked});
         break;
@@ -328,7 +328,7 @@ void Job::Finish(Verdict verdict) {
   state_.why = verdict.reason;
   verdict.restarts_used = state_.restarts_used;
   verdict.max_restarts = state_.spec.max_restarts;
-  // A coordinator that was started again may have formed none itself.
+  // A restarted coordinator may not have formed a round itself.
   verdict.rounds = state_.round > 0 ? state_.round : state_.claimed_round;
   verdict.lasted = state_.now - state_.born;
   if (verdict.outcome != Outcome::kSucceeded) {

@@ -14,7 +14,7 @@ namespace {
 // 1/kTogetherDivisor of the silence.
 constexpr int kTogetherDivisor = 10;
 
-// The earlier of the two; nullopt counts as never.
+// Returns the earlier of two times; nullopt counts as never.
 std::optional<Instant> Earlier(std::optional<Instant> a,
                                std::optional<Instant> b) {
   if (!a.has_value() || !b.has_value()) return a.has_value() ? a : b;
@@ -46,7 +46,7 @@ std::string DoubtAbout(const JobState& state, const Failure& failure) {
       continue;
     }
     for (const WorkerProgress& worker : node.progress) {
-      // A deadline of 0: the worker has ended, or may be silent for ever.
+      // Deadline 0: the worker has ended, or its silence has no limit.
       if (worker.deadline == Duration::zero()) continue;
       const Instant silent = node.heard - worker.silent_for;
       if (silent >= since - window && silent <= since + window) ++together;

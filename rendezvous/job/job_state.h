@@ -21,14 +21,14 @@ namespace muster::rendezvous {
 
 // A preemption: the cluster takes the job's nodes away.
 struct Preemption {
-  PreemptionNotice notice;  // without `left`
-  Instant deadline;         // the workers are stopped then
+  PreemptionNotice notice;  // without the field `left`
+  Instant deadline;         // time at which the workers are stopped
 };
 
 // An agent that waits for the end of another incarnation of its node.
 struct Successor {
-  std::string node_id;  // the node whose place it waits for
-  std::string host;     // its own host
+  std::string node_id;  // id of the node whose place the agent waits for
+  std::string host;     // host of the waiting agent
 };
 
 // The whole state of one job, as a value. Job changes it; the functions below
@@ -38,19 +38,19 @@ struct JobState {
   uint64_t epoch = 0;  // identifies this run of the coordinator
   JobSpec spec;
   Instant born;
-  Instant now;  // of the newest step
+  Instant now;  // time of the newest step
 
   Membership nodes;
-  std::map<StreamId, Successor> successors;  // by their connection
+  std::map<StreamId, Successor> successors;  // keyed by the agent's stream
 
   JobPhase phase = JobPhase::kGathering;
-  PhaseClock clock;  // of `phase`
+  PhaseClock clock;  // start of `phase`, and postponement of its limit
   std::string why;   // the reason of the current phase, a sentence
   Gathering gathering;
-  Stopping stopping;  // of the newest broken round
-  Blame blame;        // of the newest round
+  Stopping stopping;  // stop of the newest broken round
+  Blame blame;        // failures of the newest round
   std::optional<Preemption> preemption;
-  std::optional<Verdict> verdict;  // once finished
+  std::optional<Verdict> verdict;  // set once the job has finished
 
   int round = 0;
   // The highest round that any node reports to have run, under this coordinator
@@ -59,9 +59,10 @@ struct JobState {
   int claimed_round = 0;
   std::string run_tag;  // fixed once the first world has formed
   World world;  // the world of `round`; while gathering, the previous one
-  // Forwarded to every worker of the round; the newest kMaxSignalNotices.
+  // The newest kMaxSignalNotices signals, which every worker of the round gets.
   std::vector<SignalNotice> signals;
-  uint64_t newest_signal = 0;  // ordinal; increases over all rounds
+  // Ordinal of the newest signal; increases over all rounds.
+  uint64_t newest_signal = 0;
   int restarts_used = 0;
   // The node that prints and acts for the job while the job is gathering,
   // stopping or finished.
@@ -74,7 +75,7 @@ struct JobState {
 // The number of nodes that a text names before it is cut.
 inline constexpr size_t kMaxNamedNodes = 8;
 
-// "1 node", "2 nodes".
+// Formats a number with its noun: "1 node", "2 nodes".
 std::string Count(int n, const char* noun);
 
 // Whether a node waits and the round may be broken to let it in.
@@ -94,11 +95,11 @@ std::string ChooseSpeaker(const JobState& state);
 // The failure in words: rank, host, message. A failure without a rank is a
 // node's, and its message names the host.
 std::string Describe(const Failure& failure);
-// The reason of a break by `failure`. Mentions the loss of the root of the
-// round's NCCL id, because a worker that waited for that root fails with a
-// message that does not. Warns if a blamed hang may not be the cause: workers
-// of several nodes that wait for one another fall silent at about the same
-// time, in an order that proves nothing. O(n).
+// The reason of a break by `failure`. Adds that the root of the round's NCCL id
+// was lost, if so, because a worker that waited for that root fails with a
+// message that does not mention the root. Warns if a blamed hang may not be the
+// cause: workers of several nodes that wait for one another fall silent at
+// about the same time, in an order that proves nothing. O(n).
 std::string ReasonOfBreak(const JobState& state, const Failure& failure);
 
 std::string PreemptionReason(const JobState& state);
@@ -113,8 +114,8 @@ Verdict NewVerdict(Outcome outcome, int exit_code, std::string reason);
 // previous world with how each left, or before the first world the node ranks
 // or indices that no present node has. O(n log n).
 std::string Absent(const JobState& state);
-// A clause that lists the unhealthy nodes with the reasons, without `except`,
-// whose own directive has its reason; null: all of them.
+// A clause that lists the unhealthy nodes with their reasons. Omits `except`,
+// whose own directive already has the reason; null: omits no node.
 std::string KeptOut(const JobState& state, const Node* except);
 
 }  // namespace muster::rendezvous

@@ -20,7 +20,7 @@ namespace muster::rendezvous {
 // A node's progress within the current round.
 enum class Part {
   kNone,      // not a member
-  kAssigned,  // told to run; has not confirmed it yet
+  kAssigned,  // told to run; has not reported yet that it runs
   kRunning,
   kSucceeded,  // all of its workers exited with 0
   kStopped,    // no process of this round is left on it
@@ -43,28 +43,30 @@ struct Node {
   NodeIdentity identity;
   uint64_t joined = 0;  // order of arrival
   uint64_t sequence = 0;
-  // The newest of this coordinator's revisions that it has seen.
+  // Newest revision of this coordinator that the node has seen.
   uint64_t seen = 0;
   NodePhase phase = NodePhase::kIdle;
   int round = 0;
   int offered_master_port = 0;
   std::string offered_nccl_id;
-  // The last NCCL id that was given to a world, or that may have been: by an
-  // earlier coordinator, or by this one before the node was lost.
+  // The last of the node's NCCL ids that was used for a world, or that may have
+  // been used: by an earlier coordinator, or by this one before the node was
+  // lost.
   std::string spent_nccl_id;
-  // Ordinal of its last SignalNotice that was handled.
+  // Ordinal of the node's last SignalNotice that was handled.
   uint64_t newest_signal = 0;
-  int failures_taken = 0;  // number of `round`'s failures that were handled
-  std::vector<WorkerProgress> progress;  // of `round`'s workers, for the status
+  int failures_taken = 0;  // number of failures of `round` that were handled
+  // Progress of the workers of `round`, for the status.
+  std::vector<WorkerProgress> progress;
   Health health = Health::kHealthy;
   std::string unhealthy;
-  bool going = false;  // was drained or wants to leave
+  bool going = false;  // the node was drained or wants to leave
   std::string going_why;
 
   StreamId stream = 0;   // 0: not connected
   Instant broken_since;  // valid if `stream` is 0
   Instant heard;
-  Instant deadline;       // the node is lost then, unless it reports before
+  Instant deadline;  // time at which the node is lost, unless it reports before
   bool forgiven = false;  // the deadline was put off once (Job::ForgiveSilence)
 
   // The stream of another agent that claims this place; 0: none. Once this node
@@ -76,9 +78,11 @@ struct Node {
   // node that has seen this revision is known to be alive; an older report may
   // have been in flight while its agent died.
   uint64_t proof_of_life = 0;
-  bool proved_alive = false;  // since `contender` came
+  // Whether the node has reported life since `contender` came.
+  bool proved_alive = false;
   uint64_t contender_incarnation = 0;
-  Instant contended_since;  // start of the claim by `contender_incarnation`
+  // Time at which `contender_incarnation` first claimed the place.
+  Instant contended_since;
 
   // The revision that the node must have seen before it is given a place. A
   // node that was lost and came back may still receive an older kRun; until it
@@ -89,14 +93,15 @@ struct Node {
   int group_rank = -1;
 
   DirectiveKey told;
-  uint64_t revision = 0;  // of `told`; 0: nothing told yet
-  uint64_t wording = 0;   // the wording_ of the last directive
+  uint64_t revision = 0;  // revision of `told`; 0: nothing was told yet
+  uint64_t wording = 0;   // Outbox::wording_ at the last directive
 
   // Whether the node can be given a place in a world now.
   bool ready() const;
-  // Whether checks are running that will make the node ready or unhealthy.
+  // Whether health checks are running that will make the node ready or
+  // unhealthy.
   bool being_checked() const;
-  // Whether only its unhealth keeps the node out.
+  // Whether the node is kept out only because it is unhealthy.
   bool kept_out() const;
 
  private:
@@ -115,7 +120,7 @@ class Membership {
   // Finds a node by its id, or else the only node on the host of that name;
   // null if no node or several match. O(n).
   Node* FindByName(const std::string& name);
-  // O(n).
+  // Whether any node runs on `host`. O(n).
   bool HasHost(const std::string& host) const;
 
   // Adds a node without a stream. Its node id and node rank must be unused.
@@ -178,7 +183,8 @@ class Membership {
     Memory memory = Memory::kNeverAdmitted;
     uint64_t sequence = 0;
   };
-  // Evicts the oldest entry of `past_` if `life`, its newest one, is too many.
+  // Evicts the oldest entry of `past_` if its newest entry, `life`, exceeds the
+  // limit.
   void Bound(const Life& life);
 
   // Incarnations that were removed, and those that reported before admission.

@@ -66,7 +66,7 @@ class MoverQueue {
   const TopologyGroups* const groups_;
   Line all_;
   std::vector<Line> of_group_;
-  std::vector<char> taken_;  // by node
+  std::vector<char> taken_;  // whether each node was taken, by node index
 };
 
 TopologyGroups::TopologyGroups(

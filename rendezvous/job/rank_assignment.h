@@ -26,8 +26,8 @@ struct Candidate {
 };
 
 // A world: `order[r]` is the index of the candidate with group rank r. Each of
-// `notes` is a sentence that says which requested node rank was not used, and
-// why.
+// `notes` is a sentence that names a requested node rank that was not used, and
+// the reason.
 struct Assignment {
   std::vector<size_t> order;
   std::vector<std::string> notes;

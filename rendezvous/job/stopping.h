@@ -27,8 +27,9 @@ class Consequence {
   // may still replace (Blame::provisional).
   enum class Cause { kProvisional, kFinal };
   // Ends the job with the `verdict` of a cancel, unless a verdict is set. With
-  // a provisional cause, a failure's verdict stays, but if it is withdrawn, the
-  // first cancel's follows. Returns whether `verdict` may end the job.
+  // a provisional cause, a failure's verdict stays; if that verdict is
+  // withdrawn, the verdict of the first cancel takes effect. Returns whether
+  // `verdict` may end the job.
   bool Cancel(const Verdict& verdict, Cause cause);
   // Withdraws the consequence of a failure. Returns the number of restarts that
   // it had spent and that the caller gives back.
@@ -44,7 +45,8 @@ class Consequence {
 
  private:
   std::optional<Verdict> verdict_;
-  // Takes the place of `verdict_` if the failure's consequence is withdrawn.
+  // The verdict that replaces `verdict_` if the failure's consequence is
+  // withdrawn.
   std::optional<Verdict> otherwise_;
   int restarts_spent_ = 0;
 };
@@ -56,7 +58,7 @@ struct Stopping {
   bool at_once = false;  // SIGKILL at once, without the grace
   StopCause cause = StopCause::kBroken;
   Consequence consequence;
-  // Members that have not stopped by then are lost.
+  // Time at which members that have not stopped count as lost.
   Instant deadline = Instant::max();
 
   // Sets the deadline of an order that is sent now: `grace`, none if `at_once`,

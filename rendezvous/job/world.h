@@ -20,7 +20,8 @@ struct World {
     int role_first_rank = 0;
     int role_world_size = 0;
     int slots = 0;
-    // How the node went since the round began, for a person; empty: it has not.
+    // How the node left or was lost since the round began, as text for people;
+    // empty: the node is present.
     std::string departure;
   };
   std::vector<Member> members;
@@ -28,7 +29,7 @@ struct World {
   std::string master_address;
   int master_port = 0;
   std::string nccl_id;
-  // How the root of `nccl_id` was lost; empty: not known to be.
+  // How the root of `nccl_id` was lost; empty: no loss is known.
   std::string nccl_root_lost;
   int restart_count = 0;
   Instant began;

@@ -143,7 +143,8 @@ class ProbeServer::Impl {
 
   void Serve() {
     Accept();
-    // Signals are left to the other threads.
+    // The server's thread starts with all signals blocked, so that other
+    // threads handle them.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -16,8 +16,9 @@ namespace muster::rendezvous {
 struct Probes {
   // If not OK: Kubernetes restarts the container.
   std::function<absl::Status()> live;
-  std::function<absl::Status()> started;  // until OK, no other probe is made
-  std::function<absl::Status()> ready;    // OK while the program accepts work
+  // Until this returns OK, no other probe is made.
+  std::function<absl::Status()> started;
+  std::function<absl::Status()> ready;  // OK while the program accepts work
 };
 
 // An HTTP response without its headers.

@@ -52,7 +52,7 @@ enum class StopCause {
 struct StopOrder {
   int round = 0;
   int signal = 15;                    // the first signal sent to the workers
-  Duration grace = Duration::zero();  // until SIGKILL
+  Duration grace = Duration::zero();  // time from `signal` to SIGKILL
   StopCause cause = StopCause::kBroken;
 };
 
@@ -66,9 +66,9 @@ struct Directive {
   uint64_t revision = 0;
   DirectiveKind kind = DirectiveKind::kWait;
   std::string reason;
-  Place place;      // kRun
-  StopOrder stop;   // kStop, kFinished, kReleased, kRefused
-  Verdict verdict;  // kFinished
+  Place place;      // for kRun
+  StopOrder stop;   // for kStop, kFinished, kReleased, kRefused
+  Verdict verdict;  // for kFinished
   // kRun: the last few signals that every worker of the job shall receive.
   std::vector<SignalNotice> signals;
   // kRun, kStop: set if the job is being preempted and begins no further round.

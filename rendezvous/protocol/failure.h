@@ -40,11 +40,11 @@ struct Failure {
   // out after 10 s", "exec /opt/x: Permission denied".
   std::string message;
   std::string error_file;  // path; empty: the worker wrote none
-  std::string traceback;   // from the error file
+  std::string traceback;   // traceback in the error file
   // The worker's node was stopping the round when this worker ended, and the
   // error file is older than the reason to stop, by the clock of that node.
   bool raised_first = false;
-  std::vector<std::string> stderr_tail;  // oldest first
+  std::vector<std::string> stderr_tail;  // last lines of stderr, oldest first
   // kHung: the length of the worker's silence when this message was sent, by
   // which the receiver finds the worker that fell silent first; and the most
   // informative lines of its stack.

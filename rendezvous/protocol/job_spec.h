@@ -39,8 +39,8 @@ struct JobSpec {
   // Time limit of a gathering, from its start until a world forms.
   Duration join_timeout = std::chrono::seconds(600);
 
-  // Time limit of a later gathering with fewer than `min_nodes` nodes, fit or
-  // not. Short where nothing starts a lost agent again.
+  // Time limit of a later gathering with fewer than `min_nodes` nodes, healthy
+  // or not. Short if no program restarts a lost agent.
   Duration rejoin_timeout = std::chrono::seconds(600);
 
   // Duration of the last call: the wait for more nodes once `min_nodes` are

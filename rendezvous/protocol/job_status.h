@@ -23,7 +23,7 @@ struct NodeStatus {
   std::optional<int> group_rank;  // in the current world; nullopt: a spare
   bool connected = true;
   bool draining = false;
-  Duration silent_for = Duration::zero();  // since its last report
+  Duration silent_for = Duration::zero();  // time since the node's last report
   Health health = Health::kHealthy;
   std::string unhealthy;  // the reason, if it is unhealthy
   // Progress of the workers that have reported in the current round.
@@ -45,14 +45,14 @@ struct JobStatus {
   Duration phase_age = Duration::zero();
   std::optional<PreemptionNotice> preemption;
   std::vector<NodeStatus> nodes;   // members by group rank, then spares
-  std::optional<Verdict> verdict;  // once finished
+  std::optional<Verdict> verdict;  // set once the job has finished
 };
 
 // One decision of the coordinator, for the event log and `launch watch`.
 struct Decision {
   std::string kind;  // "join", "assign", "break", "lost", "finish", …
   int round = 0;
-  std::string node_id;  // empty: concerns the whole job
+  std::string node_id;  // empty: the decision concerns the whole job
   std::string reason;   // a sentence
 };
 

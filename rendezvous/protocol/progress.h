@@ -18,7 +18,7 @@ struct WorkerProgress {
   std::optional<int64_t> step;
   std::optional<double> loss;  // as reported; may be NaN or infinite
   std::optional<double> tokens_per_s;
-  std::string status;  // one line
+  std::string status;  // one line, written by the worker
   // Time since the worker's last report, when this message was made.
   Duration silent_for = Duration::zero();
   // Length of silence that counts as a hang. 0: no limit.

@@ -35,13 +35,13 @@ struct NodeIdentity {
   std::string node_id;
   // A random number for each start of an agent, to tell restarts apart.
   uint64_t incarnation = 0;
-  std::string host;  // for people and for the natural order
+  std::string host;  // host name; for people and for the order of nodes
   // The address that peers connect to: an IP address, or --local-addr.
   std::string address;
   int64_t pid = 0;
   int slots = 1;                 // number of workers on this node
-  std::optional<int> node_rank;  // --node-rank: honoured or refused
-  std::optional<int> index;      // Slurm's or Kubernetes' number: a preference
+  std::optional<int> node_rank;  // value of --node-rank: honoured or refused
+  std::optional<int> index;      // index from Slurm or Kubernetes: a preference
   // Switches from the outermost to the innermost; nodes with equal keys get
   // adjacent ranks.
   std::vector<std::string> topology;
@@ -107,20 +107,22 @@ struct Report {
   // Place::run_tag of `round`; empty before the first round. A restarted
   // coordinator keeps it.
   std::string run_tag;
-  std::vector<Failure> failures;  // of `round`, in the order seen on this node
+  // Failures of `round`, in the order seen on this node.
+  std::vector<Failure> failures;
   // How the process ended that hosted the root of `round`'s NCCL id on this
   // node: one line, cut to kMaxLineBytes; empty: it has not ended.
   std::string nccl_root_lost;
   // A port on this node, held free for the next round in case this node becomes
   // the master. 0: none.
   int offered_master_port = 0;
-  // An NCCL id whose root runs on this node, for the same case, in hexadecimal
-  // digits. Usable for one world; empty: none.
+  // An NCCL id whose root runs on this node, for the next round in case this
+  // node becomes the master, in hexadecimal digits. Usable for one world;
+  // empty: none.
   std::string offered_nccl_id;
   // Set once this node wants to leave while the job continues; the reason.
   std::optional<std::string> leave;
   std::optional<CancelWish> cancel;
-  std::vector<SignalNotice> signals;  // the last few
+  std::vector<SignalNotice> signals;  // newest signals that this node caught
   std::optional<PreemptionNotice> preemption;
   // Whether this agent waits, instead of being refused, if another live
   // incarnation holds its node's place.

@@ -32,7 +32,7 @@ struct Verdict {
   int restarts_used = 0;
   int max_restarts = 0;
   int rounds = 0;
-  Duration lasted = Duration::zero();  // since the first node joined
+  Duration lasted = Duration::zero();  // time since the first node joined
 };
 
 inline constexpr int kMaxCollateral = 16;

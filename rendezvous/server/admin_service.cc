@@ -103,7 +103,7 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   }
 
   void OnAlarm(bool due) {
-    std::shared_ptr<WatchStream> hold;  // destroyed after the lock
+    std::shared_ptr<WatchStream> hold;  // destroyed after the lock is released
     std::lock_guard<std::mutex> lock(mutex_);
     hold = std::move(alarm_hold_);
     if (due && !ended_) Update();
@@ -112,7 +112,8 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   // Requires mutex_.
   void Update() {
     absl::StatusOr<JobStatus> status = coordinator_->GetJob(run_id_);
-    if (!status.ok()) {  // the finished job was dropped after keep_finished
+    // The job finished and was forgotten after keep_finished.
+    if (!status.ok()) {
       End(ToGrpc(status.status()));
       return;
     }
@@ -145,11 +146,12 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   Waiting waiting_ = Waiting::kForTurn;
   bool ended_ = false;
   bool last_ = false;
-  std::deque<Decision> decisions_;  // not yet written
+  std::deque<Decision> decisions_;  // decisions that are not written yet
   int dropped_ = 0;
-  std::unique_ptr<v1::JobUpdate> update_;  // being written
+  std::unique_ptr<v1::JobUpdate> update_;  // update that is being written
   gpr_timespec last_update_;
-  std::shared_ptr<WatchStream> alarm_hold_;  // set while the alarm is pending
+  // Keeps this object while the alarm is pending.
+  std::shared_ptr<WatchStream> alarm_hold_;
   grpc::Alarm alarm_;
 };
 

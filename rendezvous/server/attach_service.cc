@@ -30,7 +30,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
       : coordinator_(coordinator),
         streams_(streams),
         stream_(coordinator->Attach(this)) {
-    // Sent at once: it tells the agent that it was accepted.
+    // The header is sent at once: it tells the agent that it was accepted.
     context->AddInitialMetadata(kWelcome, "1");
     StartSendInitialMetadata();
     Read();
@@ -112,7 +112,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
 
   std::mutex mutex_;
   bool ended_ = false;
-  uint64_t epoch_ = 0;  // of the newest directive received
+  uint64_t epoch_ = 0;  // epoch of the newest directive received
   uint64_t revision_ = 0;
   std::unique_ptr<v1::Directive> leaving_;  // null: no write is in flight
   // The newest directive; waits until leaving_ is written.

@@ -5,7 +5,7 @@
 namespace muster::rendezvous {
 namespace {
 
-TEST(PeerIp, OfIpPeersInBothSpellings) {
+TEST(PeerIp, ReadsIpPeersInBothSpellings) {
   EXPECT_EQ(PeerIp("ipv4:10.0.0.7:4711"), "10.0.0.7");
   EXPECT_EQ(PeerIp("ipv6:[fe80::1]:4711"), "fe80::1");
   EXPECT_EQ(PeerIp("ipv6:%5B::1%5D:4711"), "::1");

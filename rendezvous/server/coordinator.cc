@@ -41,8 +41,9 @@ class Coordinator::Impl {
  public:
   explicit Impl(Options options)
       : options_(std::move(options)),
-        // From the wall clock, so that two runs of a coordinator have different
-        // epochs. The order of epochs does not matter.
+        // The first epoch comes from the wall clock, so that two runs of a
+        // coordinator have different epochs. The order of epochs does not
+        // matter.
         next_epoch_(static_cast<uint64_t>(
             std::chrono::system_clock::now().time_since_epoch().count())) {}
 
@@ -260,7 +261,7 @@ class Coordinator::Impl {
   // verdict alive, but the job can no longer be found.
   void Forget(const std::shared_ptr<DrivenJob>& job) {
     auto found = std::find(finished_.begin(), finished_.end(), job);
-    // Forgotten earlier to limit their number.
+    // The job was forgotten earlier, because too many jobs had finished.
     if (found == finished_.end()) return;
     // `job` may refer to the list's element, which erase destroys.
     const std::string run_id = job->run_id();

@@ -15,8 +15,9 @@
 
 namespace muster::rendezvous {
 
-// All jobs of one process: finds or creates the job of each report, drives the
-// pure cores in time, and passes their directives to the sinks.
+// All jobs of one process: finds or creates the job of each report, calls the
+// pure cores for each event and deadline, and passes their directives to the
+// sinks.
 //
 // Thread-safe. Independent of gRPC. Owns one thread, for deadlines.
 class Coordinator {
@@ -38,7 +39,7 @@ class Coordinator {
   };
 
   explicit Coordinator(Options options);
-  ~Coordinator();  // All streams must have been detached.
+  ~Coordinator();  // All streams must have been detached before.
 
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
@@ -53,7 +54,7 @@ class Coordinator {
   // kRefused directive.
   void OnReport(StreamId stream, Report report);
 
-  std::vector<JobStatus> ListJobs() const;  // `nodes` are empty
+  std::vector<JobStatus> ListJobs() const;  // without `nodes`
   // NotFound: no such job; the message lists the existing jobs.
   absl::StatusOr<JobStatus> GetJob(const std::string& run_id) const;
   // NotFound: no such job. FailedPrecondition: the job is over already.

@@ -167,7 +167,7 @@ TEST(CoordinatorTest, ASilentNodeIsLostAlthoughOthersReport) {
   Coordinator coordinator({});
   Report report = FirstReport("job", "node-a", 2);
   report.spec.keep_alive_interval = milliseconds(20);
-  // A lease so long that neither expires before both agents are attached.
+  // The lease is so long that neither agent is lost before both are attached.
   report.spec.keep_alive_misses = 100;
   Attached a(&coordinator, report);
   report.node.node_id = report.node.host = "node-b";

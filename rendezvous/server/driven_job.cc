@@ -29,7 +29,8 @@ void JobWatchers::Remove(uint64_t id) {
     watcher = std::move(found->second);
     watchers_.erase(found);
   }
-  // Tell may hold a copy of the pointer; once emptied, it calls nothing.
+  // Tell may hold a copy of the pointer; with an empty function it makes no
+  // call.
   std::lock_guard<std::mutex> lock(watcher->mutex);
   watcher->told = nullptr;
 }

@@ -36,16 +36,16 @@ class JobWatchers {
   // Keeps `decisions` for the next Tell. Cheap: call it with the job's lock
   // held, so that the order is that of the decisions.
   void Note(std::vector<Decision> decisions);
-  // Passes on what was noted. If another thread is doing so, that thread also
-  // passes on the new decisions, and Tell returns at once. Call it without the
-  // job's lock.
+  // Passes the noted decisions to the observers. If another thread is doing so,
+  // that thread also passes on the new decisions, and Tell returns at once.
+  // Must be called without the job's lock.
   void Tell();
 
  private:
   struct Watcher {
     explicit Watcher(Told fn) : told(std::move(fn)) {}
     std::mutex mutex;
-    Told told;  // empty once removed
+    Told told;  // empty once the observer is removed
   };
 
   const Told always_;
@@ -76,7 +76,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   void OnReport(const std::shared_ptr<AttachedSink>& sink, Report report);
   void OnStreamClosed(StreamId stream);
-  // Both return "" on success, else the reason of the refusal.
+  // Cancel and Drain return "" on success, else the reason of the refusal.
   std::string Cancel(const std::string& reason);
   std::string Drain(const std::string& node);
 
