@@ -31,8 +31,7 @@ _SUITES = (
            _PROTOCOL, []),
     _Suite('tests of agents', ('agent/lifecycle/*.cc',), _PROTOCOL, []),
     _Suite('tests of binding',
-           ('agent/binding/binding_*.cc', 'agent/binding/cpu_list*.cc',
-            'agent/binding/near_nic*.cc', 'agent/binding/binding_plan.cc'),
+           ('agent/binding/binding_*.cc', 'agent/binding/cpu_list*.cc'),
            # The descriptions of machines that these tests use.
            ('agent/binding/layouts.cc', 'agent/binding/read_layout.cc',
             'agent/binding/no_udev.cc'),
@@ -52,8 +51,8 @@ _SUITES = (
            ('store/core/*.cc', 'store/server/buffer_budget*.cc'),
            ('store/wire/request.cc',), []),
     _Suite('tests of the relay', ('store/relay/relay_core*.cc',),
-           ('store/wire/request.cc', 'store/wire/relay_frames.cc',
-            'store/wire/request.cc', 'store/wire/request_parser.cc'), []),
+           ('store/wire/relay_frames.cc', 'store/wire/request.cc',
+            'store/wire/request_parser.cc'), []),
     _Suite('tests of the wire', ('store/wire/*.cc',), (), []),
     _Suite('tests of the flight recorder',
            ('trainer_sdk/flight_recorder/flight_analysis*.cc',
@@ -88,7 +87,10 @@ def programs(root):
   def sources(patterns):
     found = []
     for pattern in patterns:
-      found += sorted(glob.glob(os.path.join(root, pattern)))
+      matches = sorted(glob.glob(os.path.join(root, pattern)))
+      if not matches:
+        raise RuntimeError('no file matches %s' % pattern)
+      found += matches
     return [os.path.relpath(path, root) for path in found]
 
   found = [

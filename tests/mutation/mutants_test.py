@@ -141,6 +141,11 @@ class Mutants(unittest.TestCase):
         same.append('%s changes nothing' % name)
     self.assertEqual(same, [])
 
+  def test_a_program_has_each_source_once(self):
+    for program in self.programs:
+      self.assertEqual(sorted(program.sources), sorted(set(program.sources)),
+                       program.name)
+
   def test_names_are_unique(self):
     names = [each.name for each in mutants.ALL]
     self.assertEqual(sorted(names), sorted(set(names)))

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 
 import build
 import mutant as mutant_lib
@@ -14,8 +15,10 @@ import mutant as mutant_lib
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
 
-# A mutant that waits for ever, or runs in circles, is noticed as well.
-_PATIENCE_SECONDS = 60
+# A mutant that hangs is noticed as well: its program takes longer than this, or
+# than ten times the program without a mutant.
+_MIN_TIMEOUT_SECONDS = 60
+_UNCHANGED_TIMEOUT_SECONDS = 900
 
 
 # A mutant in a source: the file, its text before and its text with the change.
@@ -77,6 +80,7 @@ class House:
   def __init__(self, jobs, chosen):
     self._jobs = jobs
     self._chosen = chosen
+    self._timeouts = {}  # by program name, in seconds
 
   def __enter__(self):
     self._folder = tempfile.TemporaryDirectory(prefix='mutation.')
@@ -93,8 +97,11 @@ class House:
     for program in self._programs:
       target = os.path.join(self._folder.name, program.name)
       build.link(program, [self._objects], target)
-      if self._fails(target, program):
+      started = time.monotonic()
+      if self._fails(target, program, _UNCHANGED_TIMEOUT_SECONDS):
         raise RuntimeError('the %s fail without any mutant' % program.name)
+      self._timeouts[program.name] = max(
+          _MIN_TIMEOUT_SECONDS, 10 * (time.monotonic() - started))
     return self
 
   def __exit__(self, *unused):
@@ -124,18 +131,18 @@ class House:
           continue
         target = os.path.join(folder, program.name)
         build.link(program, [folder, self._objects], target)
-        if self._fails(target, program):
+        if self._fails(target, program, self._timeouts[program.name]):
           killers.append(program.name)
           if not everybody:
             break
       return killers
 
   @staticmethod
-  def _fails(target, program):
+  def _fails(target, program, timeout):
     try:
       return subprocess.run(
           [target] + program.arguments, stdout=subprocess.DEVNULL,
-          stderr=subprocess.DEVNULL, timeout=_PATIENCE_SECONDS,
+          stderr=subprocess.DEVNULL, timeout=timeout,
           check=False).returncode != 0
     except subprocess.TimeoutExpired:
       return True
