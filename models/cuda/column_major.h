@@ -8,12 +8,12 @@
 
 namespace muster::models::cuda {
 
-// A column-major matrix, as BLAS libraries take it.
+// A column-major matrix, as BLAS libraries expect it.
 struct ColumnMajorMatrix {
   ElementType type = ElementType::kFloat32;
   int64_t rows = 0;
   int64_t columns = 0;
-  // Elements from one column to the next.
+  // Distance between columns, in elements.
   int64_t stride = 0;
   int64_t batch_stride = 0;
   // Alignment of all matrices of the batch, in bytes; at most 256.
@@ -38,9 +38,10 @@ struct ColumnMajorPlan {
   auto operator<=>(const ColumnMajorPlan&) const = default;
 };
 
-// Expresses a row-major product for a column-major library: as the product of
-// the transposed matrices in reverse order. The result's `a` is `product.b` and
-// its `b` is `product.a`; a bias per column becomes one per row. Pure.
+// Expresses a row-major product for a column-major library, as the product of
+// the transposed matrices in reverse order. So `a` of the result is
+// `product.b`, its `b` is `product.a`, and a bias per column becomes a bias per
+// row. Pure.
 ColumnMajorPlan InColumnMajor(const Product& product);
 
 }  // namespace muster::models::cuda

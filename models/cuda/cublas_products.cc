@@ -18,8 +18,8 @@ absl::StatusOr<std::shared_ptr<const CublasLt>> CublasLt::Load(
   void* file = nullptr;
   std::string why;
   for (const std::string& name : names) {
-    // Never closed, because what the library has started may outlive all of our
-    // objects.
+    // The library is never closed, because work that it has started may outlive
+    // all of our objects.
     file = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (file != nullptr) break;
     absl::StrAppend(&why, why.empty() ? "" : "; ", dlerror());
@@ -84,7 +84,8 @@ std::string Describe(const ColumnMajorMatrix& matrix) {
 
 }  // namespace
 
-// Destroys its parts with the library that made them, which must outlive it.
+// Destroys its descriptors with the library that made them, which must outlive
+// this object.
 struct CublasProducts::Way {
   explicit Way(const CublasLt& library) : lt(library) {}
   ~Way() {
@@ -163,7 +164,7 @@ absl::Status CublasProducts::Prepare(const ColumnMajorPlan& plan,
   if (plan.bias_alignment > 0) {
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
     set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CudaTypeOf(plan.result.type));
-    // The search considers the alignment of this pointer.
+    // The search for an algorithm considers the alignment of this pointer.
     set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
   }
   if (status.ok()) status = MakeLayout(plan.a, plan.batch, &way->a);
@@ -184,7 +185,8 @@ absl::Status CublasProducts::Choose(const ColumnMajorPlan& plan, Way* way) {
                                preference, attribute, &value, sizeof(value)));
   };
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{kWorkspaceBytes});
-  // By default it assumes an alignment of 256 bytes, which heads do not have.
+  // By default cuBLASLt assumes an alignment of 256 bytes, which the matrices
+  // of attention heads do not have.
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
       static_cast<uint32_t>(plan.a.alignment));
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
@@ -223,7 +225,7 @@ absl::StatusOr<CublasProducts::Way*> CublasProducts::Find(
       !status.ok()) {
     return status;
   }
-  // A program whose shapes keep changing must not fill the memory.
+  // A program with ever new shapes must not fill the memory.
   if (ways_.size() == kMaxWays) ways_.clear();
   return ways_.emplace(plan, std::move(way)).first->second.get();
 }

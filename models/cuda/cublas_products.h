@@ -16,21 +16,22 @@
 
 namespace muster::models::cuda {
 
-// NVIDIA's cuBLASLt, loaded at run time, so that a program starts without it.
-// The functions have their names without the prefix. Immutable, so thread-safe.
+// NVIDIA's cuBLASLt, loaded at run time, so that a program also starts without
+// the library. The members are cuBLASLt's functions, named without the prefix.
+// Immutable, so thread-safe.
 class CublasLt {
  public:
   // The file names of libcublasLt.so in the versions with this interface,
   // newest first.
   static std::vector<std::string> DefaultNames();
 
-  // Loads the first of `names` that exists. NotFound: none exists or a function
-  // is missing; gives the loader's message.
+  // Loads the first of `names` that exists. NotFound: no library exists or a
+  // function is missing; the message is the loader's.
   static absl::StatusOr<std::shared_ptr<const CublasLt>> Load(
       const std::vector<std::string>& names = DefaultNames());
 
-  // OK for success; otherwise an error with the name of `call` and cuBLASLt's
-  // message.
+  // OK if `result` is success; otherwise an error with the name of `call` and
+  // cuBLASLt's message.
   absl::Status StatusOf(const char* call, cublasStatus_t result) const;
 
   decltype(&cublasLtGetStatusString) GetStatusString = nullptr;
@@ -59,7 +60,7 @@ class CublasLt {
 // and at most 1024 are remembered. Not thread-safe.
 class CublasProducts final : public Products {
  public:
-  // NVIDIA's recommendation for Hopper.
+  // Size of cuBLASLt's workspace in bytes: NVIDIA's recommendation for Hopper.
   static constexpr size_t kWorkspaceBytes = size_t{32} << 20;
 
   static absl::StatusOr<std::unique_ptr<CublasProducts>> Create(
@@ -69,11 +70,12 @@ class CublasProducts final : public Products {
   CublasProducts& operator=(const CublasProducts&) = delete;
 
   // Enqueues the product on the stream. Unimplemented: cuBLASLt has no
-  // algorithm for it. Unavailable: gives cuBLASLt's message.
+  // algorithm for the product. Unavailable: cuBLASLt failed; the error has its
+  // message.
   absl::Status Multiply(const Product& product, CudaStream stream) override;
 
  private:
-  // The library's description of a shape, with the chosen algorithm.
+  // cuBLASLt's description of a product's shape, with the chosen algorithm.
   struct Way;
 
   CublasProducts(std::shared_ptr<const CublasLt> lt,

@@ -10,8 +10,8 @@
 #include "gtest/gtest.h"
 #include "models/cuda/testing/emulated_device.h"
 
-// Compares with the emulated device's products, over a fake of cuBLASLt on the
-// host (fake_cublas_lt.cc).
+// Compares cuBLASLt's products with the emulated device's, over a fake of
+// cuBLASLt on the host (fake_cublas_lt.cc).
 
 namespace muster::models::cuda {
 namespace {
@@ -50,7 +50,8 @@ class CublasProductsTest : public testing::Test {
     const int64_t inner = product.a_form == MatrixForm::kPlain
                               ? product.a.columns
                               : product.a.rows;
-    // A product's sum, its factor, the bias and the addend.
+    // The number of terms: those of a product's sum, its factor, the bias and
+    // the addend.
     const auto terms = static_cast<double>(inner);
     const double bound =
         RoundingBound<float>(terms + 3, product.factor * terms + 2);

@@ -33,9 +33,9 @@ struct Matrix {
   const void* data = nullptr;
   int64_t rows = 0;
   int64_t columns = 0;
-  // From one row to the next.
+  // Distance between rows.
   int64_t stride = 0;
-  // From one product's matrix to the next's.
+  // Distance between the matrices of two successive products.
   int64_t batch_stride = 0;
 
   template <typename T>
@@ -53,14 +53,16 @@ struct Product {
   MatrixForm a_form = MatrixForm::kPlain;
   Matrix a;
   MatrixForm b_form = MatrixForm::kPlain;
-  // Its type must be that of `a`.
+  // The second factor. Its element type must be that of `a`.
   Matrix b;
-  // The output.
+  // The matrix into which the product is written.
   Matrix result;
   float factor = 1;
-  // Laid out as the result, and may be the same memory; null: none.
+  // A matrix with the layout of the result that is added; it may be the same
+  // memory as the result; null: none.
   const void* addend = nullptr;
-  // One element per column, of the result's type; null: none.
+  // A vector with one element per column, of the result's type, that is added
+  // to each row; null: none.
   const void* bias = nullptr;
   int64_t batch = 1;
 };
@@ -73,11 +75,11 @@ class Products {
   virtual absl::Status Multiply(const Product& product, CudaStream stream) = 0;
 };
 
-// A GPU as the models use it: the SDK's device, and matrix products. Methods
-// without a Stream, and the kernels, use stream().
+// A GPU for the models: the SDK's device, and matrix products. Methods without
+// a Stream, and the kernels, use stream().
 class Device : public CudaDevice {
  public:
-  // Call Prepare and SetProducts next.
+  // Makes a device. Call Prepare and SetProducts before any other method.
   explicit Device(const CudaPlugin& plugin) : CudaDevice(plugin) {}
   void SetProducts(std::unique_ptr<Products> products) {
     products_ = std::move(products);
@@ -97,19 +99,20 @@ class Device : public CudaDevice {
   std::unique_ptr<Products> products_;
 };
 
-// Arrays in device memory, freed with this object. Movable; the device must
-// outlive it.
+// Arrays in device memory, freed by the destructor of this object. Movable; the
+// device must outlive it.
 class DeviceArrays {
  public:
   explicit DeviceArrays(Device& device) : device_(&device) {}
 
-  // An uninitialised array. Null if this or an earlier allocation failed.
+  // Allocates an uninitialised array. Returns null if this or an earlier
+  // allocation failed.
   template <typename T>
   T* Add(int64_t count) {
     return static_cast<T*>(AddBytes(count * static_cast<int64_t>(sizeof(T))));
   }
 
-  // OK if all allocations succeeded. Check it before the arrays are used.
+  // OK if all allocations succeeded. Check this before using the arrays.
   const absl::Status& status() const { return status_; }
   int64_t bytes() const { return bytes_; }
 

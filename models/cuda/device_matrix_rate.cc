@@ -12,8 +12,8 @@ namespace muster::models::cuda {
 namespace {
 
 // Fills a matrix with numbers in [-1, 1): one row, then doubled until it is
-// full. Not zeros, with which a GPU needs less power and is faster than in
-// training.
+// full. The numbers are not zeros, with which a GPU needs less power and is
+// faster than in training.
 void FillWithNumbers(Device& device, ElementType type, int64_t size, char* to) {
   std::mt19937 random(1);
   std::vector<float> numbers(static_cast<size_t>(size));
@@ -51,7 +51,8 @@ absl::StatusOr<double> MeasureDeviceMatrixRate(Device& device, ElementType type,
   const auto square = [&](const char* data) {
     return Matrix{type, data, size, size, size, 0};
   };
-  // In the first run the library chooses its algorithm.
+  // The first run is not measured, because the library chooses its algorithm in
+  // it.
   std::vector<int> begins;
   std::vector<int> ends;
   for (int run = 0; run <= kRuns; ++run) {

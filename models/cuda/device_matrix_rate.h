@@ -9,8 +9,9 @@
 namespace muster::models::cuda {
 
 // The FLOP/s of products of square matrices with `size` rows on the device, the
-// best of several runs; a reference for other rates. Blocks. No other marks may
-// be set on the device meanwhile. ResourceExhausted: not enough device memory.
+// best of several runs; used as a reference for other rates. Blocks. No other
+// marks may be set on the device meanwhile. ResourceExhausted: not enough
+// device memory.
 absl::StatusOr<double> MeasureDeviceMatrixRate(Device& device, ElementType type,
                                                int64_t size);
 

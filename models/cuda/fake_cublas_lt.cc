@@ -1,7 +1,7 @@
-// A fake of libcublasLt.so, with the part of its interface that we use, on host
-// memory: column-major products by their definition. It tests our calls without
-// a GPU. It aborts the process on calls that the real library would reject or
-// compute wrongly.
+// A fake of libcublasLt.so on host memory, with the functions that we use: it
+// computes column-major products by their definition. It tests our calls
+// without a GPU, and aborts the process on calls that the real library would
+// reject or compute wrongly.
 
 #include <cublasLt.h>
 
@@ -106,7 +106,7 @@ int64_t At(const Layout& layout, int32_t product, uint64_t row,
          static_cast<int64_t>(row);
 }
 
-// An element of a factor in its form.
+// An element of a factor, which may be transposed.
 float Factor(const Layout& layout, cublasOperation_t form, const void* data,
              int32_t product, uint64_t row, uint64_t column) {
   return form == CUBLAS_OP_N
@@ -118,7 +118,7 @@ float Factor(const Layout& layout, cublasOperation_t form, const void* data,
 
 extern "C" {
 
-// For tests: the number of descriptors that were made and not destroyed.
+// The number of descriptors that were made and not destroyed. For tests.
 int FakeCublasLtThings() { return things; }
 
 const char* cublasLtGetStatusString(cublasStatus_t) { return "a fake error"; }

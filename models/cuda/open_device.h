@@ -9,8 +9,8 @@
 namespace muster::models::cuda {
 
 // Opens GPU `ordinal` of those visible to this process, from 0, with cuBLASLt's
-// products. Kernels and CUDA's runtime are those that the program links.
-// NotFound: there is no cuBLASLt. Unavailable: as CudaDevice::Prepare.
+// products. The program must link the kernels and CUDA's runtime. NotFound:
+// there is no cuBLASLt. Unavailable: CudaDevice::Prepare failed.
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(int ordinal);
 // The number of GPUs visible to this process; 0 without a driver.
 int CountDevices();

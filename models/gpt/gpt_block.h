@@ -15,14 +15,14 @@ namespace muster::models {
 // complete.
 using GradientReady = std::function<void(int tensor)>;
 
-// The activations of a layer norm for its backward pass.
+// Data of a layer norm that its backward pass needs.
 struct NormActivations {
   AlignedFloats output;
   AlignedFloats mean;
   AlignedFloats scale;
 };
 
-// Gradients of the linear layers' outputs: one block's data from BackwardInput
+// Gradients of the outputs of a block's linear layers, kept from BackwardInput
 // to BackwardWeight.
 struct GptBlockGradients {
   AlignedFloats qkv;
@@ -31,7 +31,8 @@ struct GptBlockGradients {
   AlignedFloats output;
 };
 
-// One block's data from the forward to the backward pass of a micro-batch.
+// Data of one block that is kept from the forward pass to the backward pass of
+// a micro-batch.
 struct GptBlockActivations {
   AlignedFloats input;
   NormActivations norm_1;
@@ -47,20 +48,22 @@ struct GptBlockActivations {
   GptBlockGradients gradients;
 };
 
-// A transformer block: attention and a two-layer perceptron, each after a norm,
-// and each added to the residual stream. Rows are batch * time positions of
-// `width` values. State between calls is only in the activations. Not
-// thread-safe.
+// A transformer block: attention and a two-layer perceptron, each with a layer
+// norm before it and added to the residual stream. Rows are batch * time
+// positions of `width` values. The only state between calls is the activations.
+// Not thread-safe.
 class GptBlock {
  public:
   GptBlock(const GptConfig& config, int64_t batch, int64_t time);
 
-  // Replaces `stream`, the input, by the block's output.
+  // Runs the block: replaces `stream`, on input the block's input, by the
+  // block's output.
   void Forward(const GptBlockWeights& weights, std::vector<float>* stream,
                GptBlockActivations* kept) const;
 
-  // Replaces `gradient`, that of the output, by that of the input. Adds to the
-  // norms' gradients, and keeps data for BackwardWeight.
+  // Replaces `gradient`, on input the gradient of the block's output, by the
+  // gradient of its input. Adds to the gradients of the norms, and keeps data
+  // for BackwardWeight.
   void BackwardInput(const GptBlockWeights& weights, GptBlockActivations* kept,
                      std::vector<float>* gradient) const;
 
@@ -80,7 +83,7 @@ class GptBlock {
                     std::vector<float>* input_gradient) const;
 
   const AttentionShape shape_;
-  // Working memory, with no content between calls.
+  // Working memory; its contents do not matter between calls.
   mutable AlignedFloats mlp_;
   mutable AlignedFloats inner_;
   mutable AlignedFloats scratch_;

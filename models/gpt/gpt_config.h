@@ -14,7 +14,7 @@ namespace muster::models {
 struct GptConfig {
   enum class Biases { kAll, kNone };
 
-  // Number of tokens.
+  // Number of different tokens.
   int64_t vocabulary = 50257;
   // Maximum length of a sequence, in tokens.
   int64_t context = 1024;
@@ -25,7 +25,8 @@ struct GptConfig {
   // Whether linear layers and norms have biases, as in GPT-2.
   Biases biases = Biases::kAll;
 
-  // InvalidArgument: names the number that is out of range or does not divide.
+  // InvalidArgument: a number is out of range or does not divide another; the
+  // message names it.
   absl::Status Check() const;
 
   // Floating-point operations of the forward and backward pass per token: 6 N +
@@ -53,25 +54,25 @@ struct GptTensor {
   int64_t count() const;
 };
 
-// The tensors of these layers, in the order of the forward pass. The head's
-// matrix is the token table: a stage with the head but without the embeddings
-// has a copy of it, with the same name, at the end.
+// The tensors of the layers `layers`, in the order of the forward pass. The
+// head's matrix is the token table: a stage with the head but without the
+// embeddings has a copy of it, with the same name, at the end.
 std::vector<GptTensor> TensorsOf(const GptConfig& config, GptLayers layers);
 
 // Names of the parts of a transformer: part 0 is the embeddings, then one part
 // per block, then the head.
 std::vector<std::string> GptPartNames(const GptConfig& config);
 
-// By tensor: the part in whose backward pass its gradient is complete. The
-// token table belongs to the embeddings, where the sum over its two uses is
-// complete.
+// Indexed by tensor: the part in whose backward pass the tensor's gradient is
+// complete. The token table belongs to the embeddings, because the sum over its
+// two uses is complete there.
 std::vector<int64_t> GptPartsOf(const std::vector<GptTensor>& tensors,
                                 const GptConfig& config);
 
 // The layers of each stage of a pipeline, in order, distributed as evenly as
-// possible. If some stages have one layer more, they are the first ones,
-// because the last stage also has the head. Pure. InvalidArgument: fewer layers
-// than stages.
+// possible. The first stages get one layer more if needed, because the last
+// stage also has the head. Pure. InvalidArgument: there are fewer layers than
+// stages.
 absl::StatusOr<std::vector<GptLayers>> SplitLayers(const GptConfig& config,
                                                    int stages);
 

@@ -179,7 +179,7 @@ absl::StatusOr<double> GptPipeline::SumOfSquares() {
     if (chunk.tied_optimizer == nullptr) continue;
     const absl::StatusOr<double> tied = chunk.tied_optimizer->SumOfSquares();
     if (!tied.ok()) return tied.status();
-    // The last stage has a copy, which must not count again.
+    // The last stage has a copy of the table, which must not be counted again.
     if (chunk.weights->layers().first == 0) sum += *tied;
   }
   absl::Status status = mesh_->group("pp").Run(

@@ -25,27 +25,28 @@ struct GptPipelineOptions {
   int64_t batch = 1;
   int64_t time = 1;
   GptStage::Checkpointing checkpointing = GptStage::Checkpointing::kNone;
-  // Seed of the weights.
+  // Seed of the initial weights.
   uint64_t seed = 0;
   std::shared_ptr<const UpdateRule> rule;
-  // Whether each rank keeps the whole optimizer state of its stages, or shares
-  // it with the ranks that have the same stages (ZeRO-1).
+  // Whether each rank keeps the whole optimizer state of its stages, or only a
+  // part of it, shared with the ranks that have the same stages (ZeRO-1).
   enum class State { kReplicated, kSharded } state = State::kReplicated;
-  // Bound for the norm of the whole model's gradient; 0: none.
+  // Bound for the norm of the whole model's gradient (gradient clipping); 0:
+  // none.
   double clip = 0;
   PipelineOptions pipeline;
 };
 
 // The results of a step, equal on all ranks.
 struct GptPipelineStep {
-  // Mean over all micro-batches.
+  // Mean loss over all micro-batches.
   double loss = 0;
   // Norm of the whole model's gradient, before clipping.
   double gradient_norm = 0;
 };
 
 // One rank's part of a transformer trained with pipeline and data parallelism
-// in a DeviceMesh(pp, dp): each stage is on several ranks, which use different
+// in a DeviceMesh(pp, dp): several ranks have the same stage and use different
 // data. Reducers average the gradients of a stage over dp while the pipeline
 // runs. The weights equal those of a training on one rank, up to the order of
 // sums. Not thread-safe.
@@ -55,33 +56,34 @@ class GptPipeline {
   // which is number d * (micro-batches of the schedule) + m of the step.
   using Source = GptPipelineStage::Source;
 
-  // Collective over `world`, which has p * dp ranks for a schedule of p; the
-  // ranks of one dp group are consecutive. `world` may be destroyed earlier.
-  // InvalidArgument: the number of ranks is not a multiple of the schedule's,
-  // there are too few layers, a pipeline of one rank has several stages, or
-  // micro-batches are empty or longer than the context. Other errors are those
-  // of groups, PipelineRuntime and Reducer.
+  // Collective over `world`, which has p * dp ranks for a schedule of p ranks;
+  // the ranks of one dp group are consecutive. `world` may be destroyed before
+  // this object. InvalidArgument: the number of ranks is not a multiple of the
+  // schedule's, there are too few layers, a pipeline of one rank has several
+  // stages, or micro-batches are empty or longer than the context. Other errors
+  // are those of groups, PipelineRuntime and Reducer.
   static absl::StatusOr<std::unique_ptr<GptPipeline>> Create(
       ProcessGroup& world, PipelineSchedule schedule,
       const GptPipelineOptions& options, Source source);
 
   // Collective: runs the schedule's micro-batches, then the optimizer with
   // `step`. OutOfRange: the gradient is not finite. An error breaks all groups
-  // of this rank, so that the other ranks learn of it and its cause.
+  // of this rank, so that the other ranks get the error with its cause.
   absl::StatusOr<GptPipelineStep> Step(const OptimizerStep& step);
 
-  // Collective: the mean loss over as many micro-batches as a step has.
+  // Collective. Returns the mean loss over as many micro-batches as a step has.
   absl::StatusOr<double> Evaluate();
 
   // This rank's part of the state that the next step depends on, for
   // checkpoints. Weights have their names in the whole model, so that a
-  // training with any other split of the layers can resume. The memory stays
-  // the same and may be written between steps.
+  // training with any other split of the layers can resume. The addresses stay
+  // the same, and the memory may be written between steps.
   std::vector<CheckpointSlice> State();
 
-  // The index of this rank's pipeline among the data-parallel ones.
+  // The index of this rank's pipeline among the data-parallel pipelines.
   int data_rank() const { return mesh_->coordinate("dp"); }
-  // The weights of this rank's stages: its rank in the pipeline, that + p, ...
+  // The weights of this rank's chunk number `chunk`: stage rank + chunk * p of
+  // the pipeline.
   const GptWeights& weights(int chunk) const {
     return *chunks_[static_cast<size_t>(chunk)].weights;
   }
@@ -89,14 +91,14 @@ class GptPipeline {
   const DeviceMesh& mesh() const { return *mesh_; }
 
  private:
-  // One stage of this rank.
+  // One stage of this rank, with its weights and optimizer.
   struct Chunk {
     std::unique_ptr<GptWeights> weights;
     std::unique_ptr<ProcessGroup> data;
     std::unique_ptr<GptStageGradients> gradients;
     std::unique_ptr<GptPipelineStage> stage;
     std::unique_ptr<Optimizer> optimizer;
-    // Optimizer of the tied token table; null if there is none.
+    // Optimizer of the tied token table; null if the stage has no tied table.
     std::unique_ptr<Optimizer> tied_optimizer;
   };
 
@@ -114,7 +116,7 @@ class GptPipeline {
   const GptPipelineOptions options_;
   std::unique_ptr<DeviceMesh> mesh_;
   // The group of the ranks that have the token table; null on other ranks, and
-  // if one stage has both of its uses.
+  // if one stage has both uses of the table.
   std::unique_ptr<ProcessGroup> tied_;
   std::vector<Chunk> chunks_;
   std::unique_ptr<PipelineRuntime> runtime_;

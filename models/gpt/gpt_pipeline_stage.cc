@@ -93,7 +93,7 @@ absl::Status GptStageGradients::End() {
 
 absl::Status GptStageGradients::Finish() {
   absl::Status status = Each([](Reducer& reducer) { return reducer.Finish(); });
-  // The first step may have moved the gradients.
+  // The first step may have changed the addresses of the gradients.
   Place();
   return status;
 }

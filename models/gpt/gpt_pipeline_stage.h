@@ -16,8 +16,8 @@
 
 namespace muster::models {
 
-// A subset of a stage's tensors whose gradients one reducer averages: its
-// parameter i is the stage's tensor tensors[i].
+// A subset of a stage's tensors whose gradients one reducer averages. Parameter
+// i of the reducer is the stage's tensor tensors[i].
 struct GptTensorGroup {
   std::vector<int> tensors;
   std::unique_ptr<Reducer> reducer;
@@ -28,16 +28,17 @@ struct GptTensorGroup {
 // of other stages that follow.
 //
 // The token table is in two stages, as embeddings in the first and as the head
-// in the last, and its gradient is the sum of both. It has a reducer of its own
-// over all ranks of both stages. So both get bit-identical gradients and keep
-// equal tables (Megatron-LM's embedding group). Because a reducer averages,
-// each stage's gradient is doubled first, which is exact.
+// in the last, and its gradient is the sum of the gradients in both. The table
+// has a reducer of its own over all ranks of both stages. So both stages get
+// bit-identical gradients and keep equal tables (Megatron-LM's embedding
+// group). Because a reducer averages, each stage's gradient is doubled first,
+// which is exact.
 class GptStageGradients : public WeightPassListener {
  public:
-  // Collective over both groups, which must outlive it and must not be used
-  // otherwise during a step. `data`: the ranks that have the stage. `tied`: the
-  // ranks that have the token table; null for a stage without it or with both
-  // of its uses. Gradients lie in the reducers' buckets.
+  // Collective over both groups, which must outlive this object and must not be
+  // used by others during a step. `data`: the ranks that have the stage.
+  // `tied`: the ranks that have the token table; null for a stage without the
+  // table or with both of its uses. Gradients lie in the reducers' buckets.
   static absl::StatusOr<std::unique_ptr<GptStageGradients>> Create(
       GptWeights& weights, ProcessGroup& data, ProcessGroup* tied,
       const DdpOptions& options);
@@ -46,13 +47,13 @@ class GptStageGradients : public WeightPassListener {
   absl::Status Ready(int tensor) override;
   absl::Status End() override;
 
-  // Called after the step's last pass of any stage: blocks until all gradients
-  // are averaged.
+  // Blocks until all gradients are averaged. Called after the last pass of the
+  // step in any stage.
   absl::Status Finish();
 
-  // All tensors but the tied table.
+  // All tensors except the tied table.
   const GptTensorGroup& own() const { return own_; }
-  // Empty if no tensor is tied.
+  // The tied token table; empty if the stage has none.
   const GptTensorGroup& tied() const { return tied_; }
 
  private:
@@ -61,14 +62,14 @@ class GptStageGradients : public WeightPassListener {
   absl::Status MakeReducer(ProcessGroup& group, DdpOptions options,
                            GptTensorGroup* made);
   void Place();
-  // Makes a call of both reducers.
+  // Makes the same call of both reducers.
   template <typename Call>
   absl::Status Each(Call call);
 
   GptWeights& weights_;
   GptTensorGroup own_;
   GptTensorGroup tied_;
-  // By tensor: its parameter index in its group.
+  // Indexed by tensor: the index of the tensor's parameter in its group.
   std::vector<int> parameters_;
   int tied_tensor_ = -1;
   WeightPass pass_ = WeightPass::kMoreToCome;
@@ -83,8 +84,8 @@ class GptPipelineStage : public PipelineStage {
   using Source =
       std::function<absl::Status(int micro_batch, GptMicroBatch* filled)>;
 
-  // `weights`, and `listener` if it is not null, must outlive it. The listener
-  // receives indices of `weights`' tensors.
+  // `weights` and `listener` must outlive this object; `listener` may be null.
+  // The listener receives indices of the tensors of `weights`.
   GptPipelineStage(GptWeights& weights, int64_t batch, int64_t time,
                    GptStage::Checkpointing checkpointing, Source source,
                    WeightPassListener* listener);
@@ -108,8 +109,8 @@ class GptPipelineStage : public PipelineStage {
   }
   void Read(const void* from);
   void Write(void* to) const;
-  // Runs `pass`, which reports complete gradients, between the listener's Begin
-  // and End.
+  // Calls `pass`, which reports complete gradients, between Begin and End of
+  // the listener.
   absl::Status Heard(const PipelinePass& pass,
                      const std::function<void(const GradientReady&)>& perform);
 
@@ -118,7 +119,7 @@ class GptPipelineStage : public PipelineStage {
   const Source source_;
   WeightPassListener* const listener_;
   std::vector<GptMicroBatch> places_;
-  // Input and output of a pass.
+  // Buffer for the input and the output of a pass.
   std::vector<float> stream_;
 };
 

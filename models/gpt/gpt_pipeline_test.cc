@@ -52,7 +52,7 @@ void Append(const GptWeights& weights, Values* values) {
 // The results of a training.
 struct Course {
   std::vector<GptPipelineStep> steps;
-  // Before the first step, after the first step, ...
+  // Weights before the first step, after the first step, ...
   std::vector<Values> weights;
   double evaluation = 0;
 };
@@ -221,8 +221,8 @@ class SequentialTraining {
         reference_([&](Disturbance disturb) {
           return NumbersOf(Sequential(micro_batches, clip, disturb));
         }),
-        // Roundings in a row: the sum of the longest product, and that over the
-        // micro-batches.
+        // The number of roundings in a row: the sum of the longest product, and
+        // the sum over the micro-batches.
         operations_(static_cast<double>(4 * kConfig.width + micro_batches)) {}
 
   const Course& course() const { return course_; }

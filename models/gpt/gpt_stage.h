@@ -12,43 +12,43 @@ namespace muster::models {
 // The data of one micro-batch in a stage. After the backward pass only tokens
 // and targets remain: the stage reuses the memory.
 struct GptMicroBatch {
-  // batch * time each; the first stage needs tokens, the last one targets.
-  // Values are below the size of the vocabulary.
+  // Tokens and targets, batch * time elements each. The first stage needs
+  // tokens, the last one targets. Values are below the size of the vocabulary.
   std::vector<int32_t> tokens = {};
   std::vector<int32_t> targets = {};
 
-  // Data from the forward to the backward pass.
+  // Data that is kept from the forward pass to the backward pass.
   std::vector<GptBlockActivations> blocks = {};
   std::vector<float> final_input = {};
   NormActivations final_norm = {};
-  // Replaced by their gradient.
+  // The logits; Loss replaces them by their gradient.
   std::vector<float> logits = {};
-  // Gradient of the stage's input.
+  // The gradient of the stage's input.
   std::vector<float> input_gradient = {};
 };
 
-// Layers of a transformer with what belongs to them: the whole model, or a
-// pipeline stage. Passes of different micro-batches may be interleaved. Not
-// thread-safe; uses one thread, except in OpenBLAS.
+// Layers of a transformer: the whole model or a pipeline stage, with embeddings
+// and head if they belong to it. Passes of different micro-batches may be
+// interleaved. Not thread-safe; uses one thread, except in OpenBLAS.
 class GptStage {
  public:
-  // Whether blocks keep everything that their backward pass needs, or only
-  // their input and recompute the rest (Chen et al., 2016).
+  // Whether blocks keep all data that their backward pass needs, or only their
+  // input, so that they recompute the rest (Chen et al., 2016).
   enum class Checkpointing { kNone, kBlocks };
 
-  // `weights` must outlive it.
+  // `weights` must outlive this object.
   GptStage(GptWeights& weights, int64_t batch, int64_t time,
            Checkpointing checkpointing = Checkpointing::kNone);
 
-  // Elements of the data between stages: batch * time * width.
+  // Number of elements of the data between stages: batch * time * width.
   int64_t stream_count() const;
 
-  // Replaces `stream`, the output of the previous stage (ignored for the
-  // first), by this stage's output.
+  // Replaces `stream` by this stage's output. On input, `stream` is the output
+  // of the previous stage; the first stage ignores it.
   void Forward(GptMicroBatch* micro_batch, std::vector<float>* stream) const;
 
-  // Last stage only: computes the mean loss over the micro-batch from the
-  // stage's output. Gradients will be those of the loss times `factor`.
+  // Computes the mean loss over the micro-batch from the stage's output. Last
+  // stage only. Gradients will be those of the loss times `factor`.
   double Loss(GptMicroBatch* micro_batch, const std::vector<float>& stream,
               float factor) const;
   // Computes the mean loss as Loss does, but without preparing a backward pass:
@@ -56,8 +56,8 @@ class GptStage {
   double LossOnly(GptMicroBatch* micro_batch,
                   const std::vector<float>& stream) const;
 
-  // Replaces `gradient`, that of the stage's output (ignored for the last
-  // stage), by that of its input.
+  // Replaces `gradient` by the gradient of the stage's input. On input,
+  // `gradient` is the gradient of its output; the last stage ignores it.
   void BackwardInput(GptMicroBatch* micro_batch,
                      std::vector<float>* gradient) const;
 
@@ -66,8 +66,8 @@ class GptStage {
   void BackwardWeight(GptMicroBatch* micro_batch,
                       const GradientReady& ready) const;
 
-  // Both parts, layer by layer, so that gradients are complete as early as
-  // possible.
+  // Does BackwardInput and BackwardWeight layer by layer, so that gradients are
+  // complete as early as possible.
   void Backward(GptMicroBatch* micro_batch, std::vector<float>* gradient,
                 const GradientReady& ready) const;
 
@@ -98,11 +98,11 @@ class GptStage {
   const int64_t time_;
   const Checkpointing checkpointing_;
   const GptBlock block_;
-  // Memory of finished micro-batches, as many as were ever in flight at once.
-  // New memory would cost a page fault per 4 KiB in each step.
+  // Memory of finished micro-batches for reuse, as many as were in flight at
+  // the same time. New memory would cost a page fault per 4 KiB in each step.
   mutable std::vector<GptMicroBatch> spare_;
-  // Working memory, with no content between calls. Blocks use the gradients one
-  // after another, so that they stay in the cache.
+  // Working memory; its contents do not matter between calls. Blocks use the
+  // gradients one after another, so that they stay in the cache.
   mutable std::vector<float> inner_;
   mutable GptBlockGradients gradients_;
 };

@@ -107,8 +107,8 @@ TEST_P(AnyBiases, MemoryThatWasUsedBeforeChangesNoBit) {
     return std::vector<float>(first, first + weights.count());
   };
   const std::vector<float> fresh = pass();
-  // Other micro-batches in between, with other tokens, one of them without a
-  // backward pass.
+  // Runs other micro-batches in between, with other tokens, one of them without
+  // a backward pass.
   for (const bool backward : {true, false}) {
     GptMicroBatch other = Tokens();
     std::swap(other.tokens, other.targets);

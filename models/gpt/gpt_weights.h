@@ -14,16 +14,16 @@
 
 namespace muster::models {
 
-// A weight and the address of its gradient; null if the model does not have it
-// (biases).
+// A weight and the address of its gradient; both null if the model does not
+// have the weight (biases).
 struct GptWeight {
   const float* value = nullptr;
   float* gradient = nullptr;
-  // Its index in the list of tensors; -1: none.
+  // Index of the weight in the list of tensors; -1: none.
   int index = -1;
 };
 
-// A scale and its bias, or a matrix and its bias.
+// A scale or a matrix, with its bias.
 struct GptPair {
   GptWeight weight;
   GptWeight bias;
@@ -39,11 +39,12 @@ struct GptBlockWeights {
   GptPair mlp_out;
 };
 
-// The weights of several layers in one array, and the address of each gradient:
-// initially in one array, later anywhere, such as in DDP's buckets.
+// The weights of several layers in one array, and the address of each gradient.
+// Gradients are initially in one array too; later they may be anywhere, such as
+// in DDP's buckets.
 class GptWeights {
  public:
-  // All values are zero.
+  // Makes the weights, with all values zero.
   GptWeights(const GptConfig& config, GptLayers layers);
   GptWeights(const GptWeights&) = delete;
   GptWeights& operator=(const GptWeights&) = delete;
@@ -52,7 +53,7 @@ class GptWeights {
   GptLayers layers() const { return layers_; }
   const std::vector<GptTensor>& tensors() const { return tensors_; }
 
-  // All values.
+  // The values of all tensors, in one array.
   float* data() { return values_.data(); }
   const float* data() const { return values_.data(); }
   int64_t count() const { return static_cast<int64_t>(values_.size()); }
@@ -68,15 +69,15 @@ class GptWeights {
   }
   void ZeroGradients();
 
-  // By name; null if the layers do not have it.
+  // The weight with that name; null if the layers do not have it.
   GptWeight Find(const std::string& name) const;
   GptBlockWeights Block(int64_t layer) const;
   GptPair FinalNorm() const;
 
-  // Initialises as GPT-2: normal with deviation 0.02, projections into the
-  // residual stream divided by sqrt(2 layers), biases 0, norms 1. The random
-  // numbers of a tensor depend only on its name and `seed`, so the stages of a
-  // pipeline together equal the whole model.
+  // Initialises the weights like GPT-2: normal distribution with deviation
+  // 0.02, projections into the residual stream divided by sqrt(2 layers),
+  // biases 0, norms 1. The random numbers of a tensor depend only on its name
+  // and `seed`, so the stages of a pipeline together equal the whole model.
   void Initialize(uint64_t seed);
 
  private:
@@ -88,8 +89,9 @@ class GptWeights {
   std::map<std::string, int> index_;
   std::vector<int64_t> offsets_;
   std::vector<float> values_;
-  // Zeroed memory whose pages are allocated on the first write, so gradients
-  // that are elsewhere or not computed cost nothing.
+  // Deleter of memory from calloc: zeroed memory whose pages are allocated on
+  // the first write, so gradients that are elsewhere or not computed cost no
+  // memory.
   struct Free {
     void operator()(float* array) const { std::free(array); }
   };

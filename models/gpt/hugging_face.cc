@@ -29,8 +29,8 @@ std::string FullName(const std::string& name) {
   return absl::StrCat(std::string(kPrefix), name);
 }
 
-// Tensors in their files that a GptWeights does not have: the head, which is
-// the token table, and the constant masks of attention.
+// Whether a tensor of these files has no counterpart in GptWeights: the head,
+// which is the token table, and the constant masks of attention.
 bool IsNoWeight(const std::string& name) {
   return name == "lm_head.weight" || EndsWith(name, ".attn.bias") ||
          EndsWith(name, ".attn.masked_bias");
@@ -100,7 +100,7 @@ absl::Status WriteHuggingFaceModel(const GptWeights& weights,
   for (const GptTensor& tensor : tensors) {
     longest = std::max(longest, tensor.shape[0]);
   }
-  // Serves for any missing bias.
+  // Zeros for any missing bias.
   const std::vector<float> zeros(
       static_cast<size_t>(std::max(longest, 4 * config.width)));
   std::vector<SafetensorsData> data;

@@ -25,7 +25,7 @@ constexpr int64_t kBatch = 1;
 constexpr int64_t kTime = 5;
 constexpr GptConfig kConfig{
     .vocabulary = 11, .context = 6, .layers = 2, .heads = 2, .width = 8};
-// In bytes, so that these small tensors fill several buckets.
+// Limits in bytes, so that these small tensors fill several buckets.
 constexpr BucketLimits kLimits = {.first_bytes = 300, .bytes = 4000};
 
 // Logs synchronisation between the streams, in order with the operations on the
@@ -103,7 +103,7 @@ TEST(CudaDdpTest, IsTheRanksMean) {
     for (size_t i = 0; i < own.size(); ++i) {
       mean[i].resize(own[i].size());
       for (size_t j = 0; j < own[i].size(); ++j) {
-        // Two terms have one order, and halving does not round.
+        // A sum of two terms has only one order, and halving does not round.
         mean[i][j] += own[i][j] / kRanks;
       }
     }

@@ -15,7 +15,7 @@ namespace muster::models::cuda {
 // gradient in this pass is enqueued.
 using CudaGradientReady = std::function<void(int tensor)>;
 
-// The activations of a layer norm for its backward pass.
+// Data of a layer norm that its backward pass needs.
 template <typename T>
 struct CudaNormActivations {
   T* output = nullptr;
@@ -23,7 +23,8 @@ struct CudaNormActivations {
   float* scale = nullptr;
 };
 
-// One block's data from the forward to the backward pass, except its input.
+// Data of one block that is kept from the forward pass to the backward pass,
+// except the block's input.
 template <typename T>
 struct CudaBlockActivations {
   CudaNormActivations<T> norm_1;
@@ -33,7 +34,8 @@ struct CudaBlockActivations {
   // The block's input plus the output of attention.
   T* middle = nullptr;
   CudaNormActivations<T> norm_2;
-  // Before the bias and the activation.
+  // The output of the perceptron's first layer, before the bias and the
+  // activation.
   T* mlp = nullptr;
   T* gelu = nullptr;
 };
@@ -42,7 +44,8 @@ struct CudaBlockActivations {
 template <typename T>
 class CudaGptBlock {
  public:
-  // `device` must outlive it. Its memory is valid if status() is OK.
+  // `device` must outlive this object. The block's memory is valid if status()
+  // is OK.
   CudaGptBlock(Device& device, const GptConfig& config, int64_t batch,
                int64_t time);
 
@@ -53,16 +56,17 @@ class CudaGptBlock {
   void Forward(const CudaGptBlockWeights<T>& weights, const T* input,
                const CudaBlockActivations<T>& kept, T* output) const;
 
-  // Replaces `gradient`, that of the output, by that of the input. Adds to the
-  // gradients of all weights.
+  // Replaces `gradient`, on input the gradient of the block's output, by the
+  // gradient of its input. Adds to the gradients of all weights.
   void Backward(const CudaGptBlockWeights<T>& weights, const T* input,
                 const CudaBlockActivations<T>& kept, T* gradient,
                 const CudaGradientReady& ready) const;
 
-  // A norm of the stream; also used for the stage's final norm.
+  // Performs a layer norm of the residual stream; also used for the stage's
+  // final norm.
   void Norm(const CudaGptPair<T>& weights, const T* input,
             const CudaNormActivations<T>& kept) const;
-  // Adds to input_gradient and the weights' gradients.
+  // Adds to `input_gradient` and to the gradients of the norm's weights.
   void NormBackward(const CudaGptPair<T>& weights, const T* input,
                     const CudaNormActivations<T>& kept,
                     const T* output_gradient, T* input_gradient) const;
@@ -72,7 +76,7 @@ class CudaGptBlock {
 
   Device& device_;
   const AttentionShape shape_;
-  // Working memory, with no content between calls.
+  // Working memory; its contents do not matter between calls.
   DeviceArrays arrays_;
   T* inner_;
   T* mlp_gradient_;

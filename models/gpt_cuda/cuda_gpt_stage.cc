@@ -163,7 +163,8 @@ void CudaGptStage<T>::HeadBackward(CudaGptMicroBatch<T>* micro_batch,
        .b = Matrix::Dense(micro_batch->final_norm.output, rows(), width()),
        .result = Matrix::Dense(table.gradient, classes(), width()),
        .addend = table.gradient});
-  // After the head's last work, so that a timeline attributes it to the head.
+  // Reported after the head's last work, so that a timeline attributes it to
+  // the head.
   for (const int index : {norm.bias.index, norm.weight.index}) {
     if (index >= 0) ready(index);
   }
@@ -200,7 +201,7 @@ void CudaGptStage<T>::Backward(CudaGptMicroBatch<T>* micro_batch, T* gradient,
     const T* const input = micro_batch->stream[static_cast<size_t>(i)];
     const CudaBlockActivations<T>& kept = Kept(*micro_batch, i);
     if (checkpointing_ == Checkpointing::kBlocks) {
-      // The output is not needed again, so inner_ takes it.
+      // The output is not needed, so it is written to inner_.
       block_.Forward(weights, input, kept, inner_);
     }
     block_.Backward(weights, input, kept, gradient, ready);

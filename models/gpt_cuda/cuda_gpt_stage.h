@@ -18,8 +18,9 @@ namespace muster::models::cuda {
 template <typename T>
 class CudaGptMicroBatch {
  public:
-  // batch * time each; the first stage needs tokens, the last one targets.
-  // Values are below the size of the vocabulary. Read until the backward pass.
+  // Tokens and targets, batch * time elements each. The first stage needs
+  // tokens, the last one targets. Values are below the size of the vocabulary.
+  // The memory is read until the backward pass.
   std::vector<int32_t> tokens;
   std::vector<int32_t> targets;
 
@@ -36,12 +37,12 @@ class CudaGptMicroBatch {
   int32_t* begins = nullptr;
   int32_t* rows = nullptr;
   int32_t* targets_there = nullptr;
-  // Each block's input; the last element is the input of the final norm.
+  // The input of each block; the last element is the input of the final norm.
   std::vector<T*> stream;
-  // One per block, or one that all blocks share.
+  // Activations: one entry per block, or one entry that all blocks share.
   std::vector<CudaBlockActivations<T>> blocks;
   CudaNormActivations<T> final_norm;
-  // Replaced by their gradient.
+  // The logits; Loss replaces them by their gradient.
   T* logits = nullptr;
   float* losses = nullptr;
   double* mean_loss = nullptr;
@@ -57,37 +58,40 @@ class CudaGptStage {
   // See GptStage::Checkpointing.
   enum class Checkpointing { kNone, kBlocks };
 
-  // `device` and `weights` must outlive it. ResourceExhausted: not enough
-  // device memory.
+  // `device` and `weights` must outlive the stage. ResourceExhausted: not
+  // enough device memory.
   static absl::StatusOr<std::unique_ptr<CudaGptStage>> Create(
       Device& device, CudaGptWeights<T>& weights, int64_t batch, int64_t time,
       Checkpointing checkpointing = Checkpointing::kNone);
 
-  // The device must outlive it. ResourceExhausted: not enough device memory.
+  // Makes a micro-batch, which the device must outlive. ResourceExhausted: not
+  // enough device memory.
   absl::StatusOr<std::unique_ptr<CudaGptMicroBatch<T>>> NewMicroBatch() const;
 
   int64_t stream_count() const { return rows() * width(); }
 
-  // `input`: the previous stage's output; null for the first. Output returns
-  // the result, which is valid until the micro-batch's next forward pass.
+  // `input`: the output of the previous stage; null for the first stage. Output
+  // returns the result, which is valid until the micro-batch's next forward
+  // pass.
   void Forward(CudaGptMicroBatch<T>* micro_batch, const T* input) const;
   static const T* Output(const CudaGptMicroBatch<T>& micro_batch) {
     return micro_batch.stream.back();
   }
 
-  // Last stage only. Gradients will be those of the loss times `factor`.
+  // Computes the loss. Last stage only. Gradients will be those of the loss
+  // times `factor`.
   void Loss(CudaGptMicroBatch<T>* micro_batch, float factor) const;
-  // The same without a later backward pass.
+  // Computes the loss without preparing a backward pass.
   void LossOnly(CudaGptMicroBatch<T>* micro_batch) const;
   // The mean loss over the micro-batch. Blocks until it is computed.
   double ReadLoss(const CudaGptMicroBatch<T>& micro_batch) const;
-  // Copies that loss to *to in device memory, without blocking.
+  // Copies the mean loss to *to in device memory, without blocking.
   void CopyLoss(const CudaGptMicroBatch<T>& micro_batch, double* to) const;
 
-  // Replaces `gradient`, that of the stage's output (ignored for the last
-  // stage), by that of its input. Adds to the gradients of all weights. Each
-  // tensor's index is reported once, when its gradient is complete for this
-  // pass.
+  // Replaces `gradient` by the gradient of the stage's input. On input,
+  // `gradient` is the gradient of its output; the last stage ignores it. Adds
+  // to the gradients of all weights. Each tensor's index is reported once, when
+  // its gradient is complete for this pass.
   void Backward(CudaGptMicroBatch<T>* micro_batch, T* gradient,
                 const CudaGradientReady& ready) const;
 
@@ -105,7 +109,8 @@ class CudaGptStage {
   int64_t layer_count() const {
     return weights_.layers().last - weights_.layers().first;
   }
-  // Columns of the logits; those beyond the vocabulary belong to no class.
+  // Number of columns of the logits; those beyond the vocabulary belong to no
+  // class.
   int64_t classes() const { return weights_.padded_vocabulary(); }
   const CudaBlockActivations<T>& Kept(const CudaGptMicroBatch<T>& micro_batch,
                                       int64_t block) const;
@@ -122,7 +127,7 @@ class CudaGptStage {
   const int64_t time_;
   const Checkpointing checkpointing_;
   const CudaGptBlock<T> block_;
-  // Working memory, with no content between calls.
+  // Working memory; its contents do not matter between calls.
   DeviceArrays arrays_;
   T* inner_;
 };

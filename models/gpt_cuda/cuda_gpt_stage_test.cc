@@ -98,9 +98,9 @@ void Disturb(float* values, int64_t count, Disturbance* disturb) {
   }
 }
 
-// The CPU's passes with these texts, one after the other: the last one's loss,
-// and the sum of the gradients. Each weight is disturbed, and so is what the
-// products make of it.
+// The CPU's passes with these texts, one after the other: the loss of the last
+// pass, and the sum of the gradients. Each weight and the results of its
+// products are disturbed by rounding-size errors.
 RoundingReference CpuReference(const GptWeights& weights,
                                const std::vector<Texts>& texts, float factor) {
   return RoundingReference([&](Disturbance disturb) {
@@ -189,7 +189,7 @@ class CudaGptStageTest : public testing::Test {
     return ReadGradients(device_, weights);
   }
 
-  // Adds to the gradients.
+  // Runs a pass, which adds to the gradients.
   PassResult Pass(Weights& weights, const Stage& stage,
                   CudaGptMicroBatch<T>* micro_batch, float factor) {
     DeviceArrays arrays(device_);

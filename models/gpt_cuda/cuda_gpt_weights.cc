@@ -12,7 +12,7 @@ namespace {
 // Products are fastest with an alignment of 16 bytes or more; 64 elements
 // suffice for either type. DDP's buckets may begin between any two tensors.
 constexpr int64_t kTensorStep = 64;
-// For the rows of the token table.
+// The number of rows of the token table is a multiple of this.
 constexpr int64_t kVocabularyStep = 64;
 
 constexpr int64_t kFloat = sizeof(float);

@@ -20,8 +20,8 @@ namespace muster::models::cuda {
 // The token table's name in GptWeights.
 inline constexpr char kTokenTable[] = "transformer.wte.weight";
 
-// A weight on the device and the address of its float32 gradient; null if the
-// model does not have it. See GptWeight.
+// A weight on the device and the address of its float32 gradient; both null if
+// the model does not have the weight. See GptWeight.
 template <typename T>
 struct CudaGptWeight {
   const T* value = nullptr;
@@ -45,18 +45,19 @@ struct CudaGptBlockWeights {
   CudaGptPair<T> mlp_out;
 };
 
-// The weights of several layers on a GPU in the type T that the passes read,
-// and their float32 gradients. Each is one array of the tensors in GptWeights'
-// order, aligned to 256 bytes. T: float, Bfloat16. Calls that do not copy to
-// the host return when the work is enqueued on the device's stream.
+// The weights of several layers on a GPU, in the type T that the passes read,
+// and their float32 gradients. Weights and gradients are one array each, with
+// the tensors in GptWeights' order, aligned to 256 bytes. T: float, Bfloat16.
+// Calls that do not copy to the host return when the work is enqueued on the
+// device's stream.
 template <typename T>
 class CudaGptWeights {
  public:
   static constexpr DType kType =
       std::is_same_v<T, float> ? DType::kFloat32 : DType::kBFloat16;
 
-  // Rounds the values to T. `device` must outlive it. ResourceExhausted: not
-  // enough device memory.
+  // Copies the values, rounded to T. `device` must outlive the weights.
+  // ResourceExhausted: not enough device memory.
   static absl::StatusOr<std::unique_ptr<CudaGptWeights>> Create(
       Device& device, const GptWeights& from);
 
@@ -94,7 +95,8 @@ class CudaGptWeights {
   const std::vector<GptTensor> tensors_;
   std::map<std::string, int> index_;
   std::vector<int64_t> offsets_;
-  // Elements of one array, including the gaps between tensors, which stay zero.
+  // Number of elements of one array, including the gaps between tensors, which
+  // stay zero.
   int64_t count_ = 0;
   DeviceArrays arrays_;
   T* values_ = nullptr;

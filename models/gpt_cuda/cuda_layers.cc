@@ -60,7 +60,7 @@ template void LinearBackwardWeight(Device&, const LinearShape&, const Bfloat16*,
 
 namespace {
 
-// The matrices of one sequence, one product per head.
+// The matrices of one sequence, with one product per head.
 template <typename T>
 class Sequence {
  public:

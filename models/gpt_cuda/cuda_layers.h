@@ -22,14 +22,14 @@ template <typename T>
 void LinearForward(Device& device, const LinearShape& shape, const T* input,
                    const T* weight, const T* bias, const T* addend, T* output);
 
-// Computes the gradient of the input from that of the output. Overwrites
-// `input_gradient`.
+// Computes the gradient of the input from the gradient of the output.
+// Overwrites `input_gradient`.
 template <typename T>
 void LinearBackwardInput(Device& device, const LinearShape& shape,
                          const T* output_gradient, const T* weight,
                          T* input_gradient);
 
-// Adds to the gradients of weight and bias. `scratch`:
+// Adds to the gradients of weight and bias. `scratch` must have
 // ColumnSumsScratchCount(rows, out) elements.
 template <typename T>
 void LinearBackwardWeight(Device& device, const LinearShape& shape,
@@ -37,13 +37,14 @@ void LinearBackwardWeight(Device& device, const LinearShape& shape,
                           const CudaGptPair<T>& weights, float* scratch);
 
 // AttentionForward of models/kernels/layers.h, by products over all heads of a
-// sequence at once. Heads are adjacent in qkv, so they need not be moved. The
+// sequence at once. The heads are read from qkv without a copy. The
 // probabilities are of type T. T: float, Bfloat16.
 template <typename T>
 void AttentionForward(Device& device, const AttentionShape& shape, const T* qkv,
                       T* probabilities, T* output);
 
-// Overwrites qkv_gradient. `scratch`: ProbabilitiesCount(shape) elements.
+// Computes the gradients of queries, keys and values; overwrites
+// `qkv_gradient`. `scratch` must have ProbabilitiesCount(shape) elements.
 template <typename T>
 void AttentionBackward(Device& device, const AttentionShape& shape,
                        const T* qkv, const T* probabilities,

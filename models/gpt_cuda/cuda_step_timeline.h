@@ -24,17 +24,19 @@ namespace muster::models::cuda {
 // Not thread-safe.
 class CudaStepTimeline final : public ReducerObserver {
  public:
-  // The device must outlive it and must have no other marks during a step.
+  // `device` must outlive this object and must have no other marks during a
+  // step.
   explicit CudaStepTimeline(Device& device) : device_(device) {}
 
-  // Waits for the device, so that the step begins with empty streams.
+  // Begins a step. Blocks until the device's work is done, so that the step
+  // begins with empty streams.
   void BeginStep(int64_t step);
   // A span of the main stream's work between Begin and End; spans may be
   // nested.
   void Begin(SpanKind kind, int64_t number = 0);
   void End();
-  // Within a backward pass: a gradient of that part of the model is enqueued. A
-  // part ends with its last gradient, and there the next part begins.
+  // Reports within a backward pass that a gradient of part `part` of the model
+  // is enqueued. A part ends with its last gradient; then the next part begins.
   void MadeGradientOf(int64_t part);
 
   void OnDevicePoint(DevicePoint point, int bucket, int64_t bytes) override;
@@ -42,20 +44,20 @@ class CudaStepTimeline final : public ReducerObserver {
   void OnWaited(Instant, Instant) override {}
 
   // Waits for the marks and returns the step's spans, by the host's monotonic
-  // clock. The begin of the step is known to within some microseconds.
+  // clock. The start of the step is exact to a few microseconds.
   std::vector<TimelineSpan> EndStep();
 
  private:
-  // Spans with marks in place of times.
+  // Spans whose times are indices of marks.
   std::vector<TimelineSpan> spans_;
-  // Indices of the spans without an end.
+  // Indices of the spans that have not ended.
   std::vector<size_t> open_;
   int64_t step_ = 0;
-  // The current part; -1: none in this pass yet.
+  // The current part; -1: no part has begun in this pass.
   int64_t part_ = -1;
   int part_begin_ = 0;
   int part_end_ = 0;
-  // The bucket that is being enqueued.
+  // The reduction that is being enqueued.
   TimelineSpan reduction_;
   Device& device_;
   Instant begin_;

@@ -7,9 +7,9 @@
 
 namespace muster::models {
 
-// An allocator for memory that begins at a cache line. The memory of a large
-// std::vector begins 16 bytes after one, so that every 64-byte register would
-// span two lines.
+// An allocator of memory that is aligned to cache lines. The memory of a large
+// std::vector begins 16 bytes after the start of a line, so every 64-byte
+// register would span two lines.
 template <typename T>
 struct LineAllocator {
   using value_type = T;
@@ -31,7 +31,7 @@ struct LineAllocator {
   static constexpr std::align_val_t kLine{64};
 };
 
-// The input and output arrays of kernels.
+// The type of the input and output arrays of kernels.
 using AlignedFloats = std::vector<float, LineAllocator<float>>;
 
 }  // namespace muster::models

@@ -72,7 +72,7 @@ TEST(AttentionTest, ProbabilitiesOfAPositionAddUpToOne) {
       sum += p;
       EXPECT_EQ(p == 0, j > row % kShape.time);
     }
-    // All are divided by the same sum.
+    // All probabilities are divided by the same sum.
     EXPECT_NEAR(sum, 1, RoundingBound<double>(kShape.time + 2, 1));
   }
 }

@@ -20,8 +20,7 @@ TEST(CrossEntropyTest, GradientIsThatOfDifferences) {
   // Roundings in a row: a row's sum, its exponentials and logarithm, and the
   // sum over rows.
   constexpr int kOperations = kClasses + 8 + kRows;
-  // A row's loss is the sum of a logarithm and a logit, neither of which
-  // exceeds this.
+  // The magnitude of a row's loss, which is the sum of a logarithm and a logit.
   const double magnitude = 2 + std::log(kClasses);
   EXPECT_NEAR(loss,
               CrossEntropy(logits.data(), targets.data(), kRows, kClasses),
@@ -44,7 +43,7 @@ TEST(CrossEntropyTest, WithoutKnowledgeItIsTheLogarithmOfTheClasses) {
 TEST(CrossEntropyTest, LargeLogitsDoNotOverflow) {
   std::vector<float> logits = {1e4f, -1e4f};
   const int32_t wrong = 1;
-  // e^-20000 vanishes beside 1.
+  // e^-20000 is lost when it is added to 1.
   EXPECT_EQ(CrossEntropy(logits.data(), &wrong, 1, 2), 2e4);
   CrossEntropyWithGradient(logits.data(), &wrong, 1, 2, 1.0f);
   EXPECT_EQ(logits[0], 1);

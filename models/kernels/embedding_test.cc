@@ -13,7 +13,7 @@ TEST(EmbeddingTest, GradientsAreThoseOfDifferences) {
   constexpr int64_t kWidth = 4;
   // Roundings in a row: the sums of an output and of the loss.
   constexpr int kOperations = 2 + kBatch * kTime * kWidth;
-  const std::vector<int32_t> tokens = {4, 0, 4, 2, 4, 1};  // 3 is unused
+  const std::vector<int32_t> tokens = {4, 0, 4, 2, 4, 1};  // token 3 is unused
   std::vector<double> table = Numbers(5 * kWidth, 1);
   std::vector<double> positions = Numbers(kTime * kWidth, 2);
   const std::vector<double> upstream = Numbers(kBatch * kTime * kWidth, 3);

@@ -39,14 +39,14 @@ inline LossSum Dot(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-// The index of the first entry of `gradient` that differs from the slope of
-// `loss` at `at`; -1: none. `loss` reads `at`, and its result has at most
+// The index of the first entry of `gradient` that differs from the derivative
+// of `loss` at `at`; -1: none. `loss` reads `at`, and its result has at most
 // `operations` roundings in a row.
 //
 // Central differences D(h) and D(2h) in double, extrapolated (Richardson): (4
 // D(h) - D(2h)) / 3. Each term of the series is about h^2 times the previous
-// one, so an error of h |D(2h) - D(h)| is allowed. The rounding error of the
-// loss is divided by 2 h and 4 h.
+// term, so an error of h |D(2h) - D(h)| is allowed, in addition to the rounding
+// error of the loss divided by 2 h and 4 h.
 inline int64_t WrongEntry(std::vector<double>& at,
                           const std::vector<double>& gradient, int operations,
                           const std::function<LossSum()>& loss) {
@@ -75,8 +75,8 @@ inline int64_t WrongEntry(std::vector<double>& at,
   return -1;
 }
 
-// Expects that `gradient` is that of `loss`, and that an error of 1/1000 of the
-// largest entry would be detected.
+// Expects that `gradient` is the gradient of `loss`, and that an error of
+// 1/1000 of the largest entry would be detected.
 inline void ExpectGradient(std::vector<double>& at,
                            const std::vector<double>& gradient, int operations,
                            const std::function<LossSum()>& loss) {

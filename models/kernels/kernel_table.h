@@ -10,7 +10,7 @@ namespace muster::models {
 // The size of causal self-attention.
 struct AttentionShape {
   int64_t batch = 1;
-  // Positions per sequence.
+  // Number of positions per sequence.
   int64_t time = 1;
   int64_t heads = 1;
   // Width of all heads together; a multiple of `heads`.
@@ -27,28 +27,28 @@ constexpr int64_t ProbabilitiesCount(const AttentionShape& shape) {
   return shape.batch * shape.heads * shape.time * shape.time;
 }
 
-// Rows of the matrices that are made for attention's products have a multiple
-// of this number of elements.
+// The number of elements per row in the matrices that are made for attention's
+// products is a multiple of this number.
 inline constexpr int64_t kAttentionPanel = 16;
 
-// Static, because kernels_avx2.cc must not give the linker a copy of this
-// function that other files would then run on any processor.
+// Static, because kernels_avx2.cc includes it: the linker could otherwise use a
+// copy compiled for AVX2 in files that run on any processor.
 static constexpr int64_t InPanels(int64_t columns) {
   return (columns + kAttentionPanel - 1) / kAttentionPanel * kAttentionPanel;
 }
 
-// Number of elements of working memory for either pass.
+// Number of elements of working memory for the forward or the backward pass.
 constexpr int64_t AttentionScratchCount(const AttentionShape& shape) {
   return HeadWidth(shape) * InPanels(shape.time) +
          3 * shape.time * InPanels(HeadWidth(shape)) + shape.time * shape.time;
 }
 
 // The arithmetic that is compiled once per kind of processor; the functions of
-// the same names in layers.h say what each kernel does. Its sources are .inc
-// files with static functions only: of an inline function with external
-// linkage, the linker would keep one copy for all kinds of processors, which
-// some of them could not run. A file that includes them defines kVectorBytes,
-// the size of a register in bytes. T: float, double.
+// the same names in layers.h say what each kernel does. The sources are .inc
+// files with static functions only: the linker would keep a single copy of an
+// inline function with external linkage, which some processors could not run. A
+// file that includes them defines kVectorBytes, the size of a register in
+// bytes. T: float, double.
 template <typename T>
 struct KernelTable {
   void (*gelu_forward)(const T* input, int64_t count, T* output, T* slope);
@@ -85,8 +85,8 @@ const KernelTable<T>* Avx2Kernels();
 template <typename T>
 const KernelTable<T>* Avx512Kernels();
 
-// The kernels for one kind of processor, which this processor must support. T:
-// float, double.
+// The kernels for processors of kind `kind`, which this processor must support.
+// T: float, double.
 template <typename T>
 const KernelTable<T>& KernelsOf(ProcessorKind kind);
 

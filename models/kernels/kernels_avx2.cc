@@ -6,7 +6,7 @@
 
 #if defined(__x86_64__)
 
-// Everything below is compiled for AVX2: see kernel_table.h.
+// All code below is compiled for AVX2: see kernel_table.h.
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,tune=haswell")
 

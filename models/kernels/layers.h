@@ -7,18 +7,19 @@
 
 namespace muster::models {
 
-// Causal self-attention (Vaswani et al., 2017): for each position, the average
-// of the values up to it, weighted by how its query matches their keys.
-// qkv[batch, time, 3 width] holds queries, keys and values side by side, and
-// output[batch, time, width] the result. probabilities[batch, heads, time,
-// time] are kept for the backward pass, zero above the diagonal. Elements above
-// the diagonal are not computed. `scratch`: AttentionScratchCount elements. T:
-// float, double.
+// Causal self-attention (Vaswani et al., 2017). The result at each position is
+// the average of the values up to this position, weighted by the match of its
+// query with their keys. qkv[batch, time, 3 width] holds queries, keys and
+// values side by side, and output[batch, time, width] the result.
+// probabilities[batch, heads, time, time] are kept for the backward pass, zero
+// above the diagonal. Elements above the diagonal are not computed. `scratch`:
+// AttentionScratchCount elements. T: float, double.
 template <typename T>
 void AttentionForward(const AttentionShape& shape, const T* qkv, T* scratch,
                       T* probabilities, T* output);
 
-// Overwrites qkv_gradient.
+// Computes the gradients of queries, keys and values; overwrites
+// `qkv_gradient`.
 template <typename T>
 void AttentionBackward(const AttentionShape& shape, const T* qkv,
                        const T* probabilities, const T* output_gradient,
@@ -30,7 +31,8 @@ template <typename T>
 double CrossEntropy(const T* logits, const int32_t* targets, int64_t rows,
                     int64_t classes);
 
-// The same, and replaces the logits by their gradient times `factor`.
+// Computes the same loss, and replaces the logits by their gradient times
+// `factor`.
 template <typename T>
 double CrossEntropyWithGradient(T* logits, const int32_t* targets, int64_t rows,
                                 int64_t classes, T factor);
@@ -43,20 +45,21 @@ void EmbeddingForward(const int32_t* tokens, const T* token_table,
                       const T* position_table, int64_t batch, int64_t time,
                       int64_t width, T* output);
 
-// Adds to the gradients of both tables.
+// Adds to the gradients of the token table and the position table.
 template <typename T>
 void EmbeddingBackward(const int32_t* tokens, const T* output_gradient,
                        int64_t batch, int64_t time, int64_t width,
                        T* token_gradient, T* position_gradient);
 
 // GPT-2's activation: the Gaussian error linear unit approximated with tanh
-// (Hendrycks and Gimpel, 2016; "gelu_new"). `slope` gets its derivative, which
-// is all that the backward pass needs. Buffers must not overlap. T: float,
-// double.
+// (Hendrycks and Gimpel, 2016; "gelu_new"). `slope` receives the derivative,
+// which is all that the backward pass needs. Buffers must not overlap. T:
+// float, double.
 template <typename T>
 void GeluForward(const T* input, int64_t count, T* output, T* slope);
 
-// Replaces `gradient`, that of the output, by that of the input.
+// Replaces `gradient`, on input the gradient of the output, by the gradient of
+// the input.
 template <typename T>
 void GeluBackward(const T* slope, int64_t count, T* gradient);
 
@@ -69,8 +72,8 @@ void LayerNormForward(const T* input, const T* gain, const T* bias,
                       int64_t rows, int64_t width, T* output, T* mean,
                       T* scale);
 
-// Adds to input_gradient, which already has the residual's gradient, and to
-// those of gain and bias.
+// Adds to `input_gradient`, which already holds the gradient of the residual
+// stream, and to the gradients of gain and bias.
 template <typename T>
 void LayerNormBackward(const T* output_gradient, const T* input, const T* gain,
                        const T* mean, const T* scale, int64_t rows,
@@ -85,13 +88,14 @@ template <typename T>
 void LinearForward(const T* input, const T* weight, const T* bias, int64_t rows,
                    int64_t in, int64_t out, T* output);
 
-// The same, but adds to the contents of `output`.
+// Computes the linear layer like LinearForward, but adds to the contents of
+// `output`.
 template <typename T>
 void AddLinear(const T* input, const T* weight, const T* bias, int64_t rows,
                int64_t in, int64_t out, T* output);
 
-// Computes the gradient of the input from that of the output. Overwrites
-// `input_gradient`.
+// Computes the gradient of the input from the gradient of the output.
+// Overwrites `input_gradient`.
 template <typename T>
 void LinearBackwardInput(const T* output_gradient, const T* weight,
                          int64_t rows, int64_t in, int64_t out,

@@ -27,7 +27,7 @@ TEST(LinearTest, GradientsAreThoseOfDifferences) {
   LinearBackwardInput(upstream.data(), weight.data(), kRows, kIn, kOut,
                       input_gradient.data());
   ExpectGradient(input, input_gradient, kOperations, loss);
-  // LinearBackwardWeight adds to them.
+  // LinearBackwardWeight adds to these gradients.
   std::vector<double> weight_gradient(kIn * kOut, 1);
   std::vector<double> bias_gradient(kOut, 1);
   LinearBackwardWeight(input.data(), upstream.data(), kRows, kIn, kOut,

@@ -16,7 +16,8 @@ CBLAS_TRANSPOSE Blas(Form form) {
   return form == Form::kPlain ? CblasNoTrans : CblasTrans;
 }
 
-// Checks the shapes, because BLAS reads beyond the end if they do not fit.
+// Checks the shapes, because BLAS reads beyond the end of matrices that are too
+// small.
 template <typename T>
 void CheckShapes(Form a_form, const MatrixView<const T>& a, Form b_form,
                  const MatrixView<const T>& b, const MatrixView<T>& c) {
@@ -54,8 +55,8 @@ void InParts(int64_t length, int64_t work, Part part) {
   });
 }
 
-// By OpenBLAS, in parts of rows. Parts of columns would change the rounding of
-// its kernel for Haswell.
+// Multiplies by OpenBLAS, in parts of rows. Parts of columns would change the
+// rounding of OpenBLAS's kernel for Haswell.
 template <typename T, typename Product>
 void Multiply(Form a_form, const MatrixView<const T>& a, Form b_form,
               const MatrixView<const T>& b, T alpha, T beta,
@@ -79,7 +80,7 @@ ProductFactor Factor(Form form, const MatrixView<const float>& view) {
   return {view.data, plain ? view.stride : 1, plain ? 1 : view.stride};
 }
 
-// Null: OpenBLAS is used.
+// Our own kernel for this processor; null: OpenBLAS is used.
 SingleProduct OwnProduct() {
   static const SingleProduct own =
       ChosenProcessorKind() == ProcessorKind::kAvx512 ? Avx512Product()
@@ -87,8 +88,8 @@ SingleProduct OwnProduct() {
   return own;
 }
 
-// By our own kernel, in parts of rows or columns, neither of which affects any
-// element's bits.
+// Multiplies by our own kernel, in parts of rows or columns, neither of which
+// affects the bits of any element.
 void MultiplyInParts(SingleProduct product, int64_t inner, float alpha,
                      const ProductFactor& a, const ProductFactor& b, float beta,
                      const MatrixView<float>& c) {

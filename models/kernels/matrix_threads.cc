@@ -16,7 +16,8 @@
 namespace muster::models {
 namespace {
 
-// Never destroyed, because its threads wait in it until the process ends.
+// A set of threads that performs calls of RunParts. Never destroyed, because
+// its threads wait in it until the process ends.
 class Crew {
  public:
   void Run(int count, const std::function<void(int)>& part) {
@@ -91,7 +92,7 @@ namespace {
 
 constexpr int kMax = 1 << 16;
 
-// The first number; OpenMP allows a list by nesting level.
+// The first number of the variable; OpenMP allows a list by nesting level.
 int NumberIn(const char* variable) {
   const char* const text = std::getenv(variable);
   if (text == nullptr) return 0;
@@ -105,7 +106,7 @@ int AllottedCores(int machine_cores) {
   return CPU_COUNT(&set);
 }
 
-// "max 100000" means unlimited.
+// The text "max 100000" means unlimited.
 int Quota() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
   double microseconds = 0;
@@ -132,7 +133,7 @@ int ChooseMatrixThreads(const MatrixThreadFacts& facts) {
   if (facts.omp > 0) {
     return std::max(1, std::min(facts.omp, facts.allotted_cores));
   }
-  // A process that is bound to some of the cores has them to itself.
+  // A process that is bound to some of the cores uses all of these.
   int cores = facts.allotted_cores < facts.machine_cores
                   ? facts.allotted_cores
                   : facts.allotted_cores / processes;

@@ -120,7 +120,7 @@ TYPED_TEST(MatrixThreadsTest, ChangeNoBit) {
       const std::vector<TypeParam> alone =
           this->Product(a_form, b_form, beta, shape, 1);
       for (const int threads : {2, 3, 4}) {
-        // Without printing the elements, which would fill pages.
+        // The elements are not printed, because they would fill pages.
         EXPECT_TRUE(this->Product(a_form, b_form, beta, shape, threads) ==
                     alone)
             << shape.rows << " x " << shape.inner << " x " << shape.columns

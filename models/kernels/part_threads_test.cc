@@ -11,7 +11,7 @@
 namespace muster::models {
 namespace {
 
-// How often each of `count` parts ran.
+// The number of times that each of `count` parts ran.
 std::vector<int> Runs(int count) {
   std::vector<std::atomic<int>> runs(static_cast<size_t>(count));
   RunParts(count, [&](int part) { ++runs[static_cast<size_t>(part)]; });

@@ -5,7 +5,7 @@
 
 #if defined(__x86_64__)
 
-// Everything below is compiled for AVX-512: see kernel_table.h.
+// All code below is compiled for AVX-512: see kernel_table.h.
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma")
 #pragma GCC target("prefer-vector-width=512")
@@ -16,34 +16,34 @@ namespace {
 
 // The method of Goto and van de Geijn (Anatomy of High-Performance Matrix
 // Multiplication, 2008): panels of b are packed to fit the L1 cache, and a tile
-// of c is summed in registers. The rows of a in a tile are read in place,
-// because they are few streams; columns of a are packed.
+// of c is summed in registers. If a is stored by rows, a tile reads its rows in
+// place, because they are few streams; if a is stored by columns, it is packed.
 constexpr int64_t kLanes = 16;
-// A tile of c; 12 x 2 of the 32 registers are sums.
+// The size of a tile of c; its 12 x 2 sums use 24 of the 32 registers.
 constexpr int kTileRows = 12;
 constexpr int kTileVectors = 2;
 constexpr int64_t kPanel = kTileVectors * kLanes;
 // The number of rows that packing prefetches.
 constexpr int64_t kAhead = 16;
-// Rows of a packed panel: 32 KiB.
+// The number of rows of a packed panel of b, which then has 32 KiB.
 constexpr int64_t kDepth = 256;
 
 struct Tile {
   int64_t depth;
   float alpha;
-  // a's first element, and its steps.
+  // Address of the first element of a, and the distances between its elements.
   const float* a;
   int64_t a_row;
   int64_t a_column;
   const float* panel;
-  // The factor of c's current contents.
+  // The factor by which the current contents of c are multiplied.
   float beta;
   float* c;
   int64_t stride;
-  // Mask of the last vector.
+  // Mask for the last vector of a row.
   __mmask16 mask;
-  // The first element of a in the next tile; the cache lines of one of its
-  // streams, and of all.
+  // For prefetching: the first element of a in the next tile, and the number of
+  // cache lines of one of its streams and of all.
   const float* next;
   int64_t lines;
   int64_t all_lines;
@@ -128,8 +128,8 @@ void MultiplyRows(const Tile& tile) {
   }
 }
 
-// All rows of c for one panel. The first elements of a in two consecutive tiles
-// are `tile_step` apart.
+// Computes all rows of c for one panel. The first elements of a in two
+// consecutive tiles are `tile_step` apart.
 template <int kVectors>
 void MultiplyPanel(int64_t rows, int64_t tile_step, Tile tile) {
   int64_t i = 0;
@@ -140,7 +140,8 @@ void MultiplyPanel(int64_t rows, int64_t tile_step, Tile tile) {
     tile.c += count * tile.stride;
   };
   while (i + kTileRows <= rows) {
-    // After the last whole tile, the first tile of the next panel.
+    // After the last whole tile, the first tile of the next panel is
+    // prefetched.
     tile.next = i + 2 * kTileRows <= rows ? tile.a + tile_step : first;
     MultiplyRows<kTileRows, kVectors>(tile);
     advance(kTileRows);
@@ -179,7 +180,7 @@ void PackRows(const float* b, int64_t step, int64_t depth, int64_t columns,
   }
 }
 
-// The same from columns of b: transposes 16 x 16 elements in registers.
+// Packs a panel from columns of b: transposes 16 x 16 elements in registers.
 void Transpose16(__m512* r) {
   __m512 t[16];
   for (int i = 0; i < 16; i += 2) {
@@ -238,7 +239,8 @@ void PackTiles(const float* a, int64_t step, int64_t rows, int64_t depth,
     const int64_t here = rows - i < kTileRows ? rows - i : kTileRows;
     const auto mask = static_cast<__mmask16>((1u << here) - 1);
     for (int64_t k = 0; k < depth; ++k) {
-      // The last four are overwritten by the next store, or are beyond the end.
+      // The last four elements are overwritten by the next store, or are beyond
+      // the end.
       _mm512_storeu_ps(packed, _mm512_maskz_loadu_ps(mask, a + k * step + i));
       packed += kTileRows;
     }
@@ -307,8 +309,8 @@ size_t PackedCount(int64_t rows, int64_t inner) {
 void Product(int64_t rows, int64_t columns, int64_t inner, float alpha,
              const ProductFactor& a, const ProductFactor& b, float beta,
              float* c, int64_t stride) {
-  // Kept between calls, because new memory would cost a page fault per 4 KiB in
-  // each product.
+  // The memory is kept between calls, because new memory would cost a page
+  // fault per 4 KiB in each product.
   thread_local std::vector<float> packed;
   if (a.column != 1 && packed.size() < PackedCount(rows, inner)) {
     packed.resize(PackedCount(rows, inner));

@@ -7,8 +7,9 @@
 
 namespace muster::models {
 
-// term(0) + ... + term(count - 1), in eight interleaved sums: faster, more
-// exact, and in the same order on every machine. Static: see kernel_table.h.
+// term(0) + ... + term(count - 1), in eight interleaved sums: this is faster
+// and more exact than one sum, and the order is the same on every machine.
+// Static: see kernel_table.h.
 template <typename Term>
 static inline auto SumOf(int64_t count, Term term) {
   constexpr int64_t kLanes = 8;
@@ -46,7 +47,7 @@ static inline T LargestOf(const T* values, int64_t count) {
 // compilers vectorise it. Below -87.3 the result is about 1e-38, above 88 about
 // 1.7e38; a NaN gives a NaN. Static: see kernel_table.h.
 [[maybe_unused]] static inline float Exponential(float x) {
-  // One instruction each; a NaN stays a NaN.
+  // Clamps x; each line is one instruction. A NaN stays a NaN.
   const float above = -87.3f > x ? -87.3f : x;
   const float clamped = 88.0f < above ? 88.0f : above;
   // e^x = 2^n e^r with integer n and |r| <= ln 2 / 2. Adding 1.5 * 2^23 rounds

@@ -95,7 +95,7 @@ class PipelineCheckpoint : public testing::Test {
     return TrainTo(last, name, OptionsOf(mesh), mesh.world());
   }
 
-  // The same without pipelines. Disturbs the state after each step, unless
+  // Trains without pipelines. Disturbs the state after each step, unless
   // `disturb` is null.
   std::vector<double> TrainWholeTo(int64_t last, const std::string& name,
                                    Sharding sharding, int world,
@@ -201,8 +201,8 @@ TEST_F(PipelineCheckpoint, SoTheyDoOverANetwork) {
 }
 
 // Another split into stages, other numbers of pipelines and ranks, sharded and
-// replicated state, and ranks with the whole model: the training is the same up
-// to the order of sums.
+// replicated state, and ranks with the whole model: the training must be the
+// same up to the order of sums.
 TEST_F(PipelineCheckpoint, AnyRanksGoOnWhereOthersStopped) {
   int runs = 0;
   const RoundingReference whole([&](Disturbance disturb) {
@@ -234,9 +234,10 @@ TEST_F(PipelineCheckpoint, AnyRanksGoOnWhereOthersStopped) {
   EXPECT_EQ(whole.WrongList<float>(operations, Lists{losses}), 0) << "planted";
 }
 
-// So that a reader of the other trainer's checkpoints can read these.
+// The names and types must be those of the other trainer's checkpoints, so that
+// each can read the other's.
 TEST_F(PipelineCheckpoint, HoldsWhatOneWithoutPipelinesHolds) {
-  // By name.
+  // Lists ordered by the tensor's name.
   const auto lists = [](const Tensors& tensors) {
     std::vector<std::vector<double>> values;
     for (const auto& [name, list] : tensors) {

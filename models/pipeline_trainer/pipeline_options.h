@@ -11,32 +11,32 @@ namespace muster::models {
 
 // Options of a transformer's training by pipelines.
 struct PipelineTrainingOptions {
-  // The options of the other trainer, with its defaults. AsWhole sets those
+  // The options of `gpt train`, with its defaults. AsWhole sets the options
   // that depend on the number of pipelines.
   GptTrainingOptions training;
-  // File for the picture of the last step; empty: none.
+  // File for a picture of the last step's timeline; empty: none.
   std::string svg;
 
-  // Ranks per pipeline; 0: all ranks.
+  // Number of ranks per pipeline; 0: all ranks.
   int ranks = 0;
-  // Stages per rank.
+  // Number of stages per rank.
   int chunks = 1;
   std::string schedule = "1f1b";
   // A CSV file with a schedule, which replaces the three options above and
   // `micro_batches`.
   std::string schedule_csv;
-  // Micro-batches per pipeline and step.
+  // Number of micro-batches per pipeline and step.
   int micro_batches = 8;
 };
 
-// InvalidArgument: names the flag and says what is wrong; or contains the
-// requested help, with `exit_code` 0.
+// Parses the command line. InvalidArgument: the message names the flag and says
+// what is wrong; or it is the requested help, with `exit_code` 0.
 absl::StatusOr<PipelineTrainingOptions> ReadPipelineOptions(int argc,
                                                             char** argv,
                                                             int* exit_code);
 
 // The requested schedule in a world of `world` ranks. InvalidArgument,
-// NotFound: the reason why there is none.
+// NotFound: the message says why there is none.
 absl::StatusOr<PipelineSchedule> ChosenSchedule(
     const PipelineTrainingOptions& options, int world);
 
@@ -44,13 +44,14 @@ absl::StatusOr<PipelineSchedule> ChosenSchedule(
 std::string DescribePipelines(const PipelineShape& shape, int world);
 
 // The options of the equivalent training without pipelines: its micro-batches
-// are those of all pipelines together. Any split of the ranks computes this
-// training, up to the order of sums, so checkpoints describe this one. Pure.
+// are those of all pipelines together. Every division into pipelines computes
+// this training, up to the order of sums, so checkpoints have these options.
+// Pure.
 GptTrainingOptions AsWhole(const PipelineTrainingOptions& options,
                            const PipelineShape& shape, int world);
 
-// The split, which must be equal on all ranks, in lines as those of
-// DescribeCourse: "pp 2". Pure.
+// The division into pipelines, which must be equal on all ranks, in lines like
+// those of DescribeCourse: "pp 2". Pure.
 std::string DescribeSplit(const PipelineTrainingOptions& options,
                           const PipelineSchedule& schedule);
 

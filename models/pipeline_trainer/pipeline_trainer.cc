@@ -18,7 +18,8 @@ PipelineTrainer::PipelineTrainer(const PipelineTrainingOptions& options,
       training_(training),
       batches_(std::move(tokens), training.seed, training.batch,
                training.model.context) {
-  // Not used here, but a training that resumes in float16 needs a scale.
+  // The scale is not used here, but a training that resumes in float16 needs
+  // one.
   progress_.scaler = LossScaler(training.loss_scale).state();
 }
 

@@ -31,12 +31,12 @@ class PipelineTrainer : public ResumableTrainer {
   // OutOfRange: the gradient is not finite.
   absl::StatusOr<GptStep> Step(int64_t step) override;
 
-  // The mean loss over as many windows as a step has, from the last tenth of
-  // the text; always the same windows.
+  // The mean loss over the validation windows: as many as a step has, always
+  // the same, from the last tenth of the text.
   absl::StatusOr<double> Validate() override;
 
-  // Names and types are those of a training without pipelines, whatever the
-  // split.
+  // The checkpointed state. Names and types are those of a training without
+  // pipelines, whatever the division into pipelines.
   absl::StatusOr<std::vector<CheckpointSlice>> State() override {
     return pipeline_->State();
   }
@@ -48,8 +48,8 @@ class PipelineTrainer : public ResumableTrainer {
 
   // Whether this object has done any step.
   bool has_stepped() const { return step_ >= 0; }
-  // Collective, after a step: the measured timeline of this rank's pipeline as
-  // SVG.
+  // The measured timeline of this rank's pipeline as SVG. Collective; call it
+  // after a step.
   absl::StatusOr<std::string> Picture();
 
  private:

@@ -131,7 +131,7 @@ TEST(PipelineTrainerTest, WhatCannotBeIsSaid) {
   EXPECT_THAT(complaint(options, 1), HasSubstr("a text of 500 tokens"));
 }
 
-// The error comes before they wait for each other.
+// The error comes before the ranks wait for each other.
 TEST(PipelineTrainerTest, ARankWithOtherOptionsIsNamed) {
   const auto complaint =
       [](const std::function<void(PipelineTrainingOptions&)>& change) {

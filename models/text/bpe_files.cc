@@ -154,7 +154,7 @@ absl::StatusOr<TokenNumbers> ParseTokens(std::string_view json) {
   return std::move(reader.numbers());
 }
 
-// The texts by number. Fails if a number has no token.
+// The tokens' texts, indexed by number. Fails if a number has no token.
 absl::StatusOr<std::vector<std::string>> TextsOf(const TokenNumbers& numbers) {
   std::vector<std::string> texts(numbers.size());
   for (const auto& [characters, number] : numbers) {
@@ -245,7 +245,7 @@ absl::StatusOr<std::vector<BpeMerge>> ParseMerges(std::string_view text,
   return merges;
 }
 
-// `vocabulary` and `merges`: names of the two in messages.
+// `vocabulary` and `merges`: names of the two texts in messages.
 absl::StatusOr<std::unique_ptr<BpeVocabulary>> Parse(
     std::string_view vocabulary_json, std::string_view merges_text,
     const std::string& vocabulary, const std::string& merges) {

@@ -11,9 +11,9 @@
 
 namespace muster::models {
 
-// GPT-2's vocabulary files spell each byte as a printable character: those that
-// are printable in Latin-1 as themselves, the other 68 as U+0100 and on, in
-// order. A space is "Ġ", a newline "Ċ".
+// GPT-2's vocabulary files spell each byte as a printable character: bytes that
+// are printable in Latin-1 as themselves, the other 68 bytes as U+0100 and the
+// following characters, in order. A space is "Ġ", a newline "Ċ".
 
 // The character of a byte, in UTF-8.
 std::string CharacterOfByte(unsigned char byte);
@@ -25,13 +25,13 @@ std::optional<std::string> BytesOfCharacters(std::string_view characters);
 // Parses a byte-level BPE in the published form of GPT-2, which Hugging Face
 // uses: `vocabulary_json` maps tokens to numbers, and `merges_text` has one
 // line per merge. Both spell bytes as GPT-2's printable characters
-// (byte_characters.h). At most 64 MiB each. InvalidArgument: gives the place
-// and the problem.
+// (byte_characters.h). At most 64 MiB each. InvalidArgument: the message gives
+// the position and the problem.
 absl::StatusOr<std::unique_ptr<BpeVocabulary>> ParseBpe(
     std::string_view vocabulary_json, std::string_view merges_text);
 
-// The same from files (vocab.json and merges.txt). NotFound: names the file
-// that cannot be read and gives the reason.
+// Reads and parses the two files (vocab.json and merges.txt). NotFound: a file
+// cannot be read; the message names it and the reason.
 absl::StatusOr<std::unique_ptr<BpeVocabulary>> ReadBpeFiles(
     const std::string& vocabulary_path, const std::string& merges_path);
 

@@ -55,7 +55,7 @@ void BpeMerger::MergeShort(std::vector<int32_t>* tokens) {
     places_.push_back(table_.Find((*tokens)[i], (*tokens)[i + 1]));
   }
   while (!places_.empty()) {
-    // The leftmost of the smallest.
+    // The leftmost of the smallest entries.
     const auto least = std::min_element(places_.begin(), places_.end());
     if (*least == BpeMergeTable::kNone) return;
     const auto at = static_cast<size_t>(least - places_.begin());
@@ -113,8 +113,8 @@ void BpeMerger::MergeLong(std::vector<int32_t>* tokens) {
 
 namespace {
 
-// Words recur, so their tokens are cached. A longer piece is not a word. The
-// number of cached pieces is bounded.
+// The longest piece whose tokens are cached: words recur, and a longer piece is
+// not a word. The number of cached pieces is bounded.
 constexpr size_t kRememberedBytes = 64;
 constexpr size_t kRememberedPieces = 1 << 16;
 
@@ -231,7 +231,8 @@ absl::StatusOr<std::vector<int32_t>> BpeVocabulary::Encode(
     const bool remember = piece.size() <= kRememberedBytes;
     if (remember) {
       if (const auto found = seen.find(piece); found != seen.end()) {
-        // Element by element, because `tokens` may be reallocated as it grows.
+        // The tokens are copied element by element, because `tokens` may be
+        // reallocated as it grows.
         for (size_t i = found->second.begin; i < found->second.end; ++i) {
           tokens.push_back(tokens[i]);
         }

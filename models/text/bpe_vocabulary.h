@@ -24,7 +24,7 @@ struct BpeMerge {
   friend bool operator==(const BpeMerge&, const BpeMerge&) = default;
 };
 
-// The list of merges, in order of priority. Immutable, so thread-safe.
+// A list of merges, in order of priority. Immutable, so thread-safe.
 class BpeMergeTable {
  public:
   // Tokens must not be negative, and no two merges may have the same pair.
@@ -57,16 +57,17 @@ class BpeMergeTable {
   std::vector<uint32_t> slots_;
 };
 
-// Merges the tokens of one piece of text until no merge applies: repeatedly the
-// one with the highest priority, the leftmost of equals. The time is nearly
-// linear in the length of the piece (a heap of merges over a linked list), so
-// long runs of one letter are no problem. Reuses its memory. Not thread-safe.
+// Merges the tokens of one piece of text until no merge applies: each time the
+// pair whose merge has the highest priority, the leftmost of several equal
+// pairs. The time is nearly linear in the length of the piece (a heap of merges
+// over a linked list), so long runs of one letter are no problem. The object
+// reuses its memory. Not thread-safe.
 class BpeMerger {
  public:
-  // `table` must outlive it.
+  // `table` must outlive this object.
   explicit BpeMerger(const BpeMergeTable& table) : table_(table) {}
 
-  // Merges in place. At most 2^31 - 1 tokens.
+  // Merges `tokens` in place. At most 2^31 - 1 tokens.
   void Merge(std::vector<int32_t>* tokens);
 
  private:
@@ -77,14 +78,15 @@ class BpeMerger {
   void Offer(const std::vector<int32_t>& tokens, uint32_t at);
 
   const BpeMergeTable& table_;
-  // By position: the next and the previous remaining token.
+  // Indexed by position: the positions of the next and the previous remaining
+  // token.
   std::vector<uint32_t> next_;
   std::vector<uint32_t> previous_;
-  // Entries combine the priority of the merge and the token's position; the
-  // smallest is next.
+  // Possible merges. An entry combines the priority of the merge and the
+  // token's position, so the smallest entry is the next merge.
   std::vector<uint64_t> heap_;
-  // For short pieces: the priority of the merge of each token with its
-  // successor.
+  // For short pieces, indexed by token: the priority of the merge of the token
+  // with its successor.
   std::vector<uint32_t> places_;
 };
 
@@ -99,15 +101,15 @@ class BpeVocabulary : public Vocabulary {
   struct Parts {
     // The text of each token.
     std::vector<std::string> tokens;
-    // By byte: its token.
+    // Indexed by byte: the token of the byte.
     std::array<int32_t, 256> bytes;
-    // In order of priority.
+    // The merges, in order of priority.
     std::vector<BpeMerge> merges;
   };
 
-  // InvalidArgument: there is too much; the token of a byte has another text;
-  // the token of a merge does not have the text of its parts; or a pair is
-  // merged twice.
+  // InvalidArgument: there are too many tokens or bytes; the token of a byte
+  // has another text; the token of a merge does not have the text of its parts;
+  // or a pair is merged twice.
   static absl::StatusOr<std::unique_ptr<BpeVocabulary>> Create(Parts parts);
 
   const Parts& parts() const { return parts_; }

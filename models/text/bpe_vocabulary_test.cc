@@ -118,7 +118,7 @@ std::vector<int32_t> Merged(const Merges& merges, std::vector<int32_t> tokens) {
   return tokens;
 }
 
-// The literal definition.
+// Merges tokens by the literal definition.
 std::vector<int32_t> MergedPlainly(const Merges& merges,
                                    std::vector<int32_t> tokens) {
   for (;;) {
@@ -190,7 +190,7 @@ TEST(BpeMergerTest, IsTheDefinitionAtEveryLength) {
   }
 }
 
-// Would take hours with a quadratic method.
+// A method with quadratic time would take hours.
 TEST(BpeMergerTest, ALongPieceIsNoTrap) {
   const size_t length = 1 << 19;
   const std::vector<int32_t> tokens = Merged({{1, 1, 2}, {2, 2, 3}, {3, 3, 4}},

@@ -69,7 +69,7 @@ absl::StatusOr<std::unique_ptr<Vocabulary>> ParseBpe(std::string_view bytes) {
   Reader reader(bytes);
   const auto tokens = reader.Take<uint32_t>();
   const auto merges = reader.Take<uint32_t>();
-  // Checked before memory is reserved for them.
+  // This is checked before memory is reserved for the tokens.
   if (reader.left() / sizeof(uint32_t) < tokens ||
       reader.left() / sizeof(BpeMerge) < merges) {
     return Short();

@@ -14,7 +14,7 @@ enum class CharacterClass : unsigned char { kLetter, kNumber, kSpace, kOther };
 
 struct Character {
   CharacterClass kind = CharacterClass::kOther;
-  // In bytes.
+  // Length of the character in bytes.
   size_t length = 1;
 };
 
@@ -41,7 +41,8 @@ constexpr std::array<CharacterClass, 128> MakeAscii() {
 constexpr std::array<CharacterClass, 128> kAscii = MakeAscii();
 
 CharacterClass ClassOf(utf8proc_int32_t character) {
-  // The only white space (Unicode's White_Space) that is not a separator.
+  // U+0085 is the only white space (Unicode's White_Space) that is not a
+  // separator.
   if (character == 0x85) return CharacterClass::kSpace;
   switch (utf8proc_category(character)) {
     case UTF8PROC_CATEGORY_LU:
@@ -77,7 +78,8 @@ Character First(std::string_view text) {
   return {ClassOf(character), static_cast<size_t>(length)};
 }
 
-// The length of 's 't 're 've 'm 'll 'd; 0 for anything else.
+// The length of 's 't 're 've 'm 'll 'd at the beginning of `text`; 0 for any
+// other text.
 size_t Contraction(std::string_view text) {
   if (text.size() < 2 || text[0] != '\'') return 0;
   switch (text[1]) {
@@ -148,7 +150,7 @@ std::string_view TakePiece(std::string_view* text) {
 
 size_t WholePieces(std::string_view text, size_t most) {
   if (text.size() <= most) return text.size();
-  // No piece has white space after anything else.
+  // A piece has white space only at its beginning.
   for (size_t at = most; at > 0; --at) {
     if (IsAsciiSpace(static_cast<unsigned char>(text[at])) &&
         EndsWithVisible(text, at)) {

@@ -19,8 +19,8 @@ namespace muster::models {
 std::string_view TakePiece(std::string_view* text);
 
 // The length of the longest prefix of `text`, up to `most` bytes, that is split
-// into the same pieces with and without the rest of the text, so that it can be
-// encoded separately. 0 if there is none.
+// into the same pieces with and without the rest of the text, so that the
+// prefix can be encoded separately. 0 if there is no such prefix.
 size_t WholePieces(std::string_view text, size_t most);
 
 }  // namespace muster::models

@@ -29,7 +29,8 @@ TEST(TextPiecesTest, ContractionsComeOff) {
   EXPECT_THAT(PiecesOf("I'm you're"), ElementsAre("I", "'m", " you", "'re"));
   EXPECT_THAT(PiecesOf("'ve'll'd's't"),
               ElementsAre("'ve", "'ll", "'d", "'s", "'t"));
-  // Not in capitals, not after a space, not within other characters.
+  // Contractions are not recognised in capitals, after a space, or within other
+  // characters.
   EXPECT_THAT(PiecesOf("I'M"), ElementsAre("I", "'", "M"));
   EXPECT_THAT(PiecesOf(" 's"), ElementsAre(" '", "s"));
   EXPECT_THAT(PiecesOf("!'s"), ElementsAre("!'", "s"));
@@ -61,7 +62,7 @@ TEST(TextPiecesTest, LettersNumbersAndSpacesAreUnicodes) {
   EXPECT_THAT(PiecesOf("e\u0301x"), ElementsAre("e", "\u0301", "x"));
   EXPECT_THAT(PiecesOf("\U0001f600\U0001f3fd!"),
               ElementsAre("\U0001f600\U0001f3fd!"));
-  // Unicode's white space, not that of C or Perl.
+  // White space is that of Unicode, not that of C or Perl.
   EXPECT_THAT(PiecesOf("\x1c\u180e."), ElementsAre("\x1c\u180e."));
 }
 

@@ -119,8 +119,8 @@ absl::Status TokenFile::Copy(int64_t begin, std::span<int32_t> out) const {
   for (size_t i = 0; i < out.size(); ++i) {
     Stored token;
     std::memcpy(&token, first + i * sizeof(Stored), sizeof(Stored));
-    // Checked when they are read, because the file may be larger than the
-    // memory.
+    // Tokens are checked when they are read, because the file may be larger
+    // than the memory.
     if (token >= vocabulary) {
       return absl::DataLossError(absl::StrCat(
           "'", path_, "' is damaged: token ", begin + static_cast<int64_t>(i),
@@ -174,7 +174,7 @@ absl::Status TokenFileWriter::WriteAll(const void* data, size_t bytes) {
 }
 
 absl::Status TokenFileWriter::Begin() {
-  // After the unlink, another writer of the same name has a file of its own.
+  // After the unlink, another writer of the same name creates a new file.
   unlink(part_.c_str());
   file_ = OwnedFd(
       open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
@@ -228,7 +228,7 @@ absl::StatusOr<int64_t> WriteTokenFile(
   while (done < text.size()) {
     const std::string_view rest = text.substr(done);
     size_t portion = 0;
-    // Longer if the text cannot be split there.
+    // The portion is longer if the text cannot be split there.
     for (size_t most = kPortionBytes; portion == 0; most *= 2) {
       portion = WholePieces(rest, most);
     }

@@ -16,10 +16,10 @@
 
 namespace muster::models {
 
-// The header of a token file. It is followed by the vocabulary
+// The header of a token file. The header is followed by the vocabulary
 // (Vocabulary::Serialize), zeros up to a multiple of kTokenFileAlignment, and
-// the tokens, with two bytes each if that is enough for the vocabulary, else
-// four. Little-endian.
+// the tokens, two bytes each if the vocabulary allows that, otherwise four. All
+// numbers are little-endian.
 struct TokenFileHeader {
   static constexpr uint64_t kMagic = 0x4e4b4f545254534d;  // "MSTRTOKN"
   static constexpr uint32_t kVersion = 1;
@@ -29,7 +29,7 @@ struct TokenFileHeader {
   uint32_t token_bytes = 0;
   uint64_t vocabulary_tokens = 0;
   uint64_t vocabulary_bytes = 0;
-  // Number of tokens. Written last, so it is 0 in an incomplete file.
+  // Number of tokens. Written last, so the number is 0 in an incomplete file.
   uint64_t count = 0;
 };
 
@@ -50,19 +50,19 @@ constexpr uint32_t StoredTokenBytes(uint64_t vocabulary_tokens) {
   return vocabulary_tokens <= (1 << 16) ? 2 : 4;
 }
 
-// A tokenised text, written by WriteTokenFile and mapped into memory: opening
-// it takes no time, however long it is, and the ranks of a host share its
-// pages. If the file is truncated while it is mapped, an access kills the
-// process; so writers replace files instead.
+// A tokenised text, written by WriteTokenFile and mapped into memory: the time
+// to open the file does not depend on its size, and the ranks of a host share
+// its pages. If the file is truncated while it is mapped, an access kills the
+// process; therefore writers replace files instead of changing them.
 class TokenFile : public Tokens {
  public:
-  // NotFound: the file cannot be read; gives the reason. InvalidArgument: it is
-  // no token file or is incomplete.
+  // Opens a token file. NotFound: the file cannot be read; the message says
+  // why. InvalidArgument: the file is no token file or is incomplete.
   static absl::StatusOr<std::unique_ptr<TokenFile>> Open(
       const std::string& path);
 
-  // Whether the file at `path` has the magic number of a token file;
-  // distinguishes it from a text. False if it cannot be read.
+  // Whether the file at `path` has the magic number of a token file, which no
+  // text has. False if the file cannot be read.
   static bool Is(const std::string& path);
 
   // The vocabulary of the tokens.
@@ -87,12 +87,12 @@ class TokenFile : public Tokens {
   const char* tokens_ = nullptr;
 };
 
-// Writes a token file in pieces. Until Finish the data is in PATH.part, and an
+// Writes a token file in pieces. Until Finish, the data is in PATH.part and an
 // existing file at PATH is unchanged.
 class TokenFileWriter {
  public:
-  // `vocabulary` must outlive it. Unavailable: the file cannot be written;
-  // gives the reason.
+  // `vocabulary` must outlive the writer. Unavailable: the file cannot be
+  // written; the message says why.
   static absl::StatusOr<std::unique_ptr<TokenFileWriter>> Create(
       const std::string& path, const Vocabulary& vocabulary);
 
@@ -101,7 +101,7 @@ class TokenFileWriter {
   TokenFileWriter(const TokenFileWriter&) = delete;
   TokenFileWriter& operator=(const TokenFileWriter&) = delete;
 
-  // The tokens must be of the vocabulary. Unavailable: as for Create.
+  // Appends tokens of the vocabulary. Unavailable: the file cannot be written.
   absl::Status Append(std::span<const int32_t> tokens);
   // Syncs the file to the disk and renames it to its final name.
   absl::Status Finish();

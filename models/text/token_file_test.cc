@@ -171,7 +171,7 @@ TEST_F(TokenFileTest, DamagedFilesAreRefused) {
   EXPECT_THAT(Refusal(), HasSubstr("header is damaged"));
   with(offsetof(TokenFileHeader, vocabulary_bytes) + 1, 1);
   EXPECT_THAT(Refusal(), HasSubstr("not what its header says"));
-  // As left by a writer that was killed.
+  // A file that a killed writer left.
   with(offsetof(TokenFileHeader, count), 0);
   EXPECT_THAT(Refusal(), HasSubstr("not what its header says"));
   for (size_t length = 0; length < sound.size(); ++length) {

@@ -21,8 +21,8 @@ class Tokens {
 
   virtual int64_t count() const = 0;
   // Reads tokens from index `begin` into all of `out`. OutOfRange: there are
-  // not enough tokens. DataLoss: a token is not in the vocabulary; gives its
-  // position.
+  // not enough tokens. DataLoss: a token is not in the vocabulary; the message
+  // gives its position.
   virtual absl::Status Read(int64_t begin, std::span<int32_t> out) const = 0;
 };
 
@@ -54,20 +54,22 @@ class Vocabulary {
   // The number of tokens.
   virtual int64_t size() const = 0;
 
-  // InvalidArgument: names the byte without a token and its position.
+  // Converts a text to tokens. InvalidArgument: a byte has no token; the
+  // message gives the byte and its position.
   virtual absl::StatusOr<std::vector<int32_t>> Encode(
       std::string_view text) const = 0;
-  // Tokens must be in [0, size()); others abort the process.
+  // Converts tokens to text. Tokens must be in [0, size()); any other token
+  // aborts the process.
   virtual std::string Decode(std::span<const int32_t> tokens) const = 0;
 
   // The complete vocabulary in the form that ParseVocabulary
-  // (stored_vocabulary.h) reads; equal for equal vocabularies. Stored in token
-  // files and checkpoints, so that no other file is needed to read and write
-  // text.
+  // (stored_vocabulary.h) reads. Equal vocabularies give equal bytes. Stored in
+  // token files and checkpoints, so that no other file is needed to read and
+  // write text.
   virtual std::string Serialize() const = 0;
 
-  // For logs; equal if the vocabularies are: "characters, 65 tokens
-  // (5d1b0c8a)".
+  // A description for logs, equal for equal vocabularies: "characters, 65
+  // tokens (5d1b0c8a)".
   std::string Describe() const;
 };
 
@@ -78,7 +80,7 @@ class CharVocabulary : public Vocabulary {
   // Makes tokens for the bytes that occur in `text`.
   explicit CharVocabulary(std::string_view text);
 
-  // The bytes, by token.
+  // The byte of each token, indexed by token.
   const std::string& bytes() const { return bytes_; }
 
   const char* kind() const override { return "characters"; }
@@ -90,7 +92,7 @@ class CharVocabulary : public Vocabulary {
 
  private:
   std::string bytes_;
-  // By byte; -1: no token.
+  // Indexed by byte: the byte's token; -1: none.
   std::array<int32_t, 256> tokens_;
 };
 

@@ -85,7 +85,8 @@ absl::Status TrainGpt(GptTrainingOptions options, Session& session) {
   options.text_fingerprint = *fingerprint;
   const auto world = NewWorld(session);
   if (!world.ok()) return world.status();
-  // Not earlier: until all ranks have arrived, a signal should end the process.
+  // This is not called earlier, because until all ranks have arrived a signal
+  // should end the process.
   StopRequest::Listen();
   const auto trainer = NewTrainer(options, text->tokens, session, **world);
   if (!trainer.ok()) return trainer.status();
@@ -123,7 +124,8 @@ absl::Status TrainGpt(GptTrainingOptions options, Session& session) {
 
 namespace {
 
-// Also prints which checkpoint it is, separately from the output.
+// Opens a checkpoint, and prints its folder to stderr, separately from the
+// output.
 absl::StatusOr<TrainedGpt> Open(const std::string& directory) {
   absl::StatusOr<TrainedGpt> trained = OpenTrainedGpt(directory);
   if (trained.ok()) {

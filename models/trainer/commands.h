@@ -11,7 +11,8 @@ namespace muster::models {
 // `gpt train`: trains to the last step, or until any rank is asked to stop.
 absl::Status TrainGpt(GptTrainingOptions options, Session& session);
 
-// Commands that use a checkpoint in one process. Results are printed to stdout.
+// Run the commands that use a checkpoint in one process. They print their
+// results to stdout.
 absl::Status ValidateGpt(const GptValidation& validation);
 absl::Status WriteWithGpt(const GptWriting& writing);
 absl::Status ExportGpt(const GptExport& exported);

@@ -24,8 +24,8 @@ namespace {
 // Large enough for the GPU's maximum speed.
 constexpr int64_t kMatrixSize = 8192;
 
-// Records the work enqueued from construction to destruction; nothing if the
-// timeline is null.
+// Records a span for the work that is enqueued while this object lives; nothing
+// if the timeline is null.
 class NotedSpan {
  public:
   NotedSpan(cuda::CudaStepTimeline* timeline, SpanKind kind, int64_t number = 0)
@@ -168,7 +168,7 @@ absl::Status CudaGptTrainer<T>::Pass(int64_t step, int64_t index) {
   {
     const NotedSpan forward(timeline_.get(), SpanKind::kForward, index);
     stage_->Forward(micro_batch_.get(), nullptr);
-    // The ranks' average does the rest of the division.
+    // The average over the ranks divides by the number of ranks.
     stage_->Loss(micro_batch_.get(), 1.0f / static_cast<float>(mine));
     stage_->CopyLoss(*micro_batch_, losses_ + index);
   }
@@ -280,7 +280,8 @@ absl::Status CudaGptTrainer<T>::Restore(const GptProgress& progress) {
 
 template <typename T>
 absl::StatusOr<double> CudaGptTrainer<T>::MeasurePeak() {
-  // At the same time, because ranks that share a GPU share its speed.
+  // All ranks measure at the same time, because ranks that share a GPU share
+  // its speed.
   absl::Status status = world_.Run(Barrier());
   if (!status.ok()) return status;
   const absl::StatusOr<double> own = cuda::MeasureDeviceMatrixRate(

@@ -23,19 +23,20 @@ namespace muster::models {
 
 // A training on a GPU. Weights, gradients and AdamW's state (or this rank's
 // share of it) stay in device memory; a Reducer averages gradients on a second
-// stream. The checkpoints are those of HostGptTrainer, so each can resume from
-// the other's.
+// stream. The checkpoints have the same format as HostGptTrainer's, so each
+// trainer can resume from checkpoints of the other.
 //
 // T is the type in which the passes compute: float, or Bfloat16 with float32
 // master weights and gradients. A rank adds the gradients of its micro-batches
-// in float32, in their order.
+// in float32, in the order of their numbers.
 template <typename T>
 class CudaGptTrainer final : public GptTrainer {
  public:
-  // Collective over `world`, which uses host memory and must outlive it.
-  // `gradients` has the same ranks and takes device memory on the device's side
-  // stream; null for one rank. Errors are those of CheckTraining and
-  // FirstWeights; ResourceExhausted: not enough device memory.
+  // Collective over `world`, which uses host memory and must outlive the
+  // trainer. `gradients` is a group of the same ranks whose operations accept
+  // device memory on the device's side stream; null for one rank. Errors are
+  // those of CheckTraining and FirstWeights; ResourceExhausted: not enough
+  // device memory.
   static absl::StatusOr<std::unique_ptr<CudaGptTrainer>> Create(
       const GptTrainingOptions& options, std::shared_ptr<const Tokens> tokens,
       ProcessGroup& world, std::unique_ptr<cuda::Device> device,
@@ -76,10 +77,12 @@ class CudaGptTrainer final : public GptTrainer {
   const GptTrainingOptions options_;
   const GptBatches batches_;
   ProcessGroup& world_;
-  // Declared first, so that the device outlives everything on it.
+  // The device. Declared first, so that it is destroyed after all objects that
+  // use it.
   const std::unique_ptr<cuda::Device> device_;
   const std::unique_ptr<ProcessGroup> group_;
-  // The weights as of the last call of State or Weights.
+  // A copy of the weights in host memory, as of the last call of State or
+  // Weights.
   GptWeights host_;
   std::unique_ptr<cuda::CudaGptWeights<T>> weights_;
   // Null if no timeline is recorded.

@@ -26,7 +26,7 @@ namespace {
 
 using Device = GptTrainingOptions::Device;
 
-// Even smaller, because kernels are emulated.
+// The model is smaller than SmallTraining's, because kernels are emulated.
 GptTrainingOptions OnCpu() {
   GptTrainingOptions options = SmallTraining();
   options.model.layers = 1;
@@ -190,7 +190,8 @@ TEST(CudaGptTrainerTest, SharedStateIsDdpToTheLastBit) {
 
 TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
   GptTrainingOptions options = OnCpu();
-  // So low that AdamW's epsilon shows the size of the clipped gradient.
+  // The bound is so low that AdamW's epsilon shows the size of the clipped
+  // gradient.
   options.clip = 1e-4;
   const RoundingReference host = OfTheHost(options, 4);
   EXPECT_GT(host.lists()[1][0], 0.1);
@@ -332,7 +333,8 @@ TEST(CudaGptTrainerTest, ARankKeepsItsShareOfTheStateOnly) {
     options.sharding = GptTrainingOptions::Sharding::kZero1;
     std::mutex mutex;
     int64_t weights = 0;
-    // By the kind of state per weight: the number of elements on each rank.
+    // Key: the kind of state per weight; value: the number of elements on each
+    // rank.
     std::map<std::string, std::vector<int64_t>> kept;
     const auto statuses = RunWorld(
         kRanks,
@@ -471,7 +473,7 @@ TEST_F(CudaGptCheckpointTest, SharedStateGoesOnOnAnyNumberOfRanks) {
   GptTrainingOptions on_host = OnCpu();
   on_host.micro_batches = 4;
   on_host.clip = 0;
-  // Of the losses.
+  // The condition number of the losses.
   const double condition = OfTheHost(on_host, 7).conditions()[0];
   for (const DType precision : {DType::kFloat32, DType::kBFloat16}) {
     GptTrainingOptions options = OnGpu(precision);
@@ -498,7 +500,7 @@ TEST_F(CudaGptCheckpointTest, SharedStateGoesOnOnAnyNumberOfRanks) {
     go_on(5, 2);
     options.sharding = GptTrainingOptions::Sharding::kNone;
     go_on(6, 2);
-    // To the CPU, with sharded state.
+    // Continues on the CPU, with sharded state.
     options.sharding = GptTrainingOptions::Sharding::kZero1;
     options.device = Device::kCpu;
     go_on(7, 2);

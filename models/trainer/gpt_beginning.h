@@ -11,18 +11,18 @@
 
 namespace muster::models {
 
-// Checks that options, text and ranks fit together, before anything large is
-// allocated. Collective. InvalidArgument: the text is too short, the
-// micro-batches are not a multiple of the number of ranks, or an option is not
-// supported on GPUs. FailedPrecondition: ranks have other options or another
-// text than rank 0.
+// Checks that the options, the text and the number of ranks are compatible,
+// before large memory is allocated. Collective. InvalidArgument: the text is
+// too short, the micro-batches are not a multiple of the number of ranks, or an
+// option is not supported on GPUs. FailedPrecondition: ranks have other options
+// or another text than rank 0.
 absl::Status CheckTraining(const GptTrainingOptions& options,
                            const std::shared_ptr<const Tokens>& tokens,
                            ProcessGroup& world);
 
 // Initialises the weights, from random numbers or from the file in the options;
-// all ranks get rank 0's. Collective. Errors are those of the file and of
-// BroadcastParameters.
+// all ranks get the weights of rank 0. Collective. Errors are those of the file
+// and of BroadcastParameters.
 absl::Status FirstWeights(const GptTrainingOptions& options,
                           ProcessGroup& world, GptWeights* weights);
 

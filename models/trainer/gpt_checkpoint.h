@@ -20,21 +20,23 @@ namespace muster::models {
 // The checkpoints of a training.
 class GptCheckpoints {
  public:
-  // Collective. All arguments must outlive it.
+  // Collective. All arguments must outlive this object.
   static absl::StatusOr<std::unique_ptr<GptCheckpoints>> Create(
       const GptTrainingOptions& options, const Vocabulary& vocabulary,
       ResumableTrainer& trainer, ProcessGroup& world);
 
   // Collective: restores the trainer from the newest checkpoint. Returns the
-  // number of steps done, 0 without a checkpoint. FailedPrecondition: the
-  // checkpoint is of another model, precision or vocabulary; says what differs.
+  // number of steps done; 0 if there is no checkpoint. FailedPrecondition: the
+  // checkpoint has another model, precision or vocabulary; the message says
+  // what differs.
   absl::StatusOr<int64_t> Resume();
-  // A message about it: its folder, and the checkpoints that were skipped.
+  // A message about the checkpoint: its folder, and the checkpoints that were
+  // skipped.
   const std::string& resumed_from() const { return resumed_from_; }
   // The options that differ from those of the saved training; empty: none.
   const std::string& other_options() const { return other_options_; }
 
-  // Leftovers of dead writers that could not be removed.
+  // Unfinished checkpoints of dead writers that could not be removed.
   const std::vector<std::string>& left_over() const {
     return writer_->left_over();
   }
@@ -42,7 +44,7 @@ class GptCheckpoints {
   // Collective: saves the state after `step`. The files are written in the
   // background.
   absl::Status Save(int64_t step);
-  // Waits until the pending checkpoint is written.
+  // Blocks until the pending checkpoint is written.
   absl::Status Wait() { return writer_->Wait(); }
 
  private:
@@ -70,7 +72,7 @@ struct TrainedGpt {
 };
 
 // Opens the newest intact checkpoint. NotFound, DataLoss, InvalidArgument: the
-// reason why there is none.
+// message says why there is none.
 absl::StatusOr<TrainedGpt> OpenTrainedGpt(const std::string& directory);
 
 }  // namespace muster::models

@@ -34,19 +34,19 @@ struct GptWriting {
   GptSampling sampling;
 };
 
-// `gpt export`: writes its weights in the form of Hugging Face's
-// GPT2LMHeadModel.
+// `gpt export`: writes the weights of the newest checkpoint in the form of
+// Hugging Face's GPT2LMHeadModel.
 struct GptExport {
   std::string checkpoint_directory;
   std::string out;
 };
 
-// `gpt train` is GptTrainingOptions.
+// The options of a command; GptTrainingOptions are those of `gpt train`.
 using GptCommand = std::variant<GptTrainingOptions, GptPreparation,
                                 GptValidation, GptWriting, GptExport>;
 
-// InvalidArgument: names the flag and says what is wrong; or contains the
-// requested help, with `exit_code` 0.
+// Parses the command line. InvalidArgument: the message names the flag and says
+// what is wrong; or it is the requested help, with `exit_code` 0.
 absl::StatusOr<GptCommand> ReadGptCommand(int argc, char** argv,
                                           int* exit_code);
 

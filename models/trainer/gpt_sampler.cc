@@ -25,7 +25,7 @@ std::vector<float> LogitsBehind(GptWeights& weights,
   return {batch.logits.end() - weights.config().vocabulary, batch.logits.end()};
 }
 
-// The smallest logit that may be drawn.
+// The smallest logit whose token may be drawn.
 float Least(std::vector<float> logits, int64_t most_likely) {
   if (most_likely <= 0 || most_likely >= static_cast<int64_t>(logits.size())) {
     return *std::min_element(logits.begin(), logits.end());

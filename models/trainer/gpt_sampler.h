@@ -12,16 +12,17 @@ namespace muster::models {
 struct GptSampling {
   // Number of tokens to generate.
   int64_t count = 500;
-  // Greater than 0; values below 1 make likely tokens more likely.
+  // Sampling temperature, greater than 0. Values below 1 make likely tokens
+  // more likely.
   double temperature = 1;
-  // Draws only from this number of most likely tokens; 0: from all.
+  // Number of most likely tokens from which each token is drawn; 0: all tokens.
   int64_t most_likely = 0;
   uint64_t seed = 1337;
 };
 
-// Returns `tokens`, at least one, followed by generated tokens. Each is drawn
-// by the whole model's `weights` from those before it, as far as the context
-// reaches.
+// Returns `tokens`, at least one, followed by generated tokens. Each token is
+// drawn from the distribution that the model computes from the tokens before
+// it, at most as many as the context. `weights` must be those of a whole model.
 std::vector<int32_t> Sample(GptWeights& weights, const GptSampling& sampling,
                             std::vector<int32_t> tokens);
 

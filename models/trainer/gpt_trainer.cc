@@ -21,7 +21,8 @@ absl::Status Wrong(std::string_view what) {
                    absl::string_view(what.data(), what.size())));
 }
 
-// Reads members by name; remembers the first that is missing or not a number.
+// Reads members of a JSON object by name. Remembers the first member that is
+// missing or not a number.
 class Members {
  public:
   explicit Members(const Json& json) : json_(json) {}
@@ -106,8 +107,8 @@ absl::StatusOr<GptCheckpointState> ParseGptCheckpointState(
 
 absl::StatusOr<double> MeanLoss(ProcessGroup& world,
                                 std::vector<double> losses) {
-  // Only zeros are added to a loss, so the mean does not depend on which rank
-  // computed it.
+  // The other ranks add zeros to a loss, so the mean does not depend on which
+  // rank computed the loss.
   absl::Status status = world.Run(AllReduce(losses.data(), losses.data(),
                                             static_cast<int64_t>(losses.size()),
                                             DType::kFloat64));

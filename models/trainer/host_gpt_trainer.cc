@@ -123,8 +123,8 @@ absl::Status HostGptTrainer::MakeOptimizer() {
 }
 
 void HostGptTrainer::PlaceGradients() {
-  // Gradients of several micro-batches are computed separately, and so are
-  // those for buckets of another type.
+  // Gradients of several micro-batches are computed separately. So are
+  // gradients whose type differs from that of the buckets.
   if (is_mixed() || micro_batches_of_rank() > 1) return;
   for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
     weights_.PlaceGradient(i, static_cast<float*>(reducer_->gradient(i)));
@@ -193,7 +193,7 @@ absl::StatusOr<GptStep> HostGptTrainer::Step(int64_t step) {
     if (!loss.ok()) return loss.status();
     losses[world_.rank() * mine + i] = *loss;
   }
-  // The first pass may have moved the gradients.
+  // The first pass may have changed the addresses of the gradients.
   PlaceGradients();
   const double learning_rate = options_.learning_rate.At(step);
   const absl::StatusOr<double> norm = Update(step, learning_rate);

@@ -36,8 +36,8 @@ namespace muster::models {
 // have no other type.
 class HostGptTrainer final : public GptTrainer {
  public:
-  // Collective; `world` must outlive it. Errors are those of CheckTraining and
-  // FirstWeights.
+  // Collective. `world` must outlive the trainer. Errors are those of
+  // CheckTraining and FirstWeights.
   static absl::StatusOr<std::unique_ptr<HostGptTrainer>> Create(
       const GptTrainingOptions& options, std::shared_ptr<const Tokens> tokens,
       ProcessGroup& world);
@@ -66,10 +66,11 @@ class HostGptTrainer final : public GptTrainer {
   bool is_mixed() const { return options_.precision != DType::kFloat32; }
   std::vector<Tensor> TensorsToTrain();
   void PlaceGradients();
-  // Runs this rank's micro-batch `index` (from 0) of the step; returns its
-  // loss.
+  // Runs this rank's micro-batch `index` (from 0) of the step. Returns the
+  // micro-batch's loss.
   absl::StatusOr<double> Pass(int64_t step, int64_t index);
-  // Adds the gradient of micro-batch `index` to those before it.
+  // Adds the gradient of `tensor` in micro-batch `index` to the gradients of
+  // earlier micro-batches.
   void Accumulate(int tensor, int64_t index);
   // Updates the weights by the averaged gradients; returns their norm.
   absl::StatusOr<double> Update(int64_t step, double learning_rate);
@@ -79,17 +80,17 @@ class HostGptTrainer final : public GptTrainer {
   ProcessGroup& world_;
   GptWeights weights_;
   GptStage model_;
-  // The sum of several micro-batches' gradients, if the type of the buckets is
-  // too short for it.
+  // The sum of several micro-batches' gradients, used if the type of the
+  // buckets has too few bits for sums.
   std::vector<float> accumulated_;
-  // Null: gradients are added in order.
+  // Adds gradients in pairs; null: gradients are added in order.
   std::unique_ptr<PairwiseSum> pairs_;
-  // The group of the reducer and the optimizer, used by one after the other,
-  // separate from operations that run concurrently.
+  // The group of the reducer and the optimizer, which use it one after the
+  // other. Separate from the group of operations that run concurrently.
   std::unique_ptr<ProcessGroup> group_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Optimizer> optimizer_;
-  // Null: no timeline is recorded.
+  // Records the timeline; null: no timeline is recorded.
   std::shared_ptr<TimelineRecorder> recorder_;
   // Indexed by tensor: the index of the model's part that contains the tensor
   // (GptPartsOf).

@@ -99,8 +99,9 @@ std::vector<std::vector<double>> NumbersOf(const Course& course) {
   return {course.losses, course.norms, {course.validation}};
 }
 
-// Expects that rounding alone takes the courses from that of one rank, and that
-// a learning rate with a wrong factor would take them further.
+// Expects that rounding explains the differences between `courses` and the
+// course of one rank, and that a learning rate with a wrong factor would cause
+// larger differences.
 void ExpectTheCourseOfOneRank(const std::vector<Course>& courses,
                               const GptTrainingOptions& options) {
   const RoundingReference alone([&](Disturbance disturb) {
@@ -245,7 +246,7 @@ TEST(HostGptTrainerTest, AnOverflowLeavesTheStepOut) {
   EXPECT_EQ(courses[0].hashes, courses[1].hashes);
 }
 
-// Also with a loss scale, after halving it has not helped.
+// The error also occurs with a loss scale, if halving it has not helped.
 TEST(HostGptTrainerTest, AGradientThatIsNoNumberIsAnError) {
   for (const DType precision : {DType::kFloat32, DType::kFloat16}) {
     GptTrainingOptions options = SmallTraining();

@@ -24,7 +24,7 @@ absl::StatusOr<std::unique_ptr<cuda::Device>> OpenDevice(Session& session) {
   return *std::move(device);
 }
 
-// Null for one rank, which needs no averaging.
+// A group for gradients; null for one rank, which needs no averaging.
 absl::StatusOr<std::unique_ptr<ProcessGroup>> NewGradientGroup(
     Session& session) {
   if (session.world_size() == 1) return nullptr;

@@ -1,6 +1,6 @@
 #include "models/trainer/new_cuda_trainer.h"
 
-// For a build without a CUDA toolkit.
+// NewCudaTrainer for builds without a CUDA toolkit.
 
 namespace muster::models {
 

@@ -15,7 +15,7 @@
 namespace muster::models {
 namespace {
 
-// The value of each line, by name.
+// Key: name of a line; value: its value.
 std::map<std::string, std::string> ByName(const std::string& course) {
   std::map<std::string, std::string> values;
   for (const auto& line : absl::StrSplit(course, '\n', absl::SkipEmpty())) {
@@ -26,7 +26,7 @@ std::map<std::string, std::string> ByName(const std::string& course) {
   return values;
 }
 
-// Rank 0's text, on every rank.
+// Returns rank 0's text on every rank.
 absl::StatusOr<std::string> OfRank0(ProcessGroup& world,
                                     const std::string& text) {
   auto bytes = static_cast<int64_t>(text.size());
@@ -71,7 +71,7 @@ const char* Word(DType precision) {
   }
 }
 
-// If the rate does not decay, more steps are the same training.
+// If the learning rate does not decay, more steps are the same training.
 std::string DescribeDecay(const LearningRateSchedule& schedule) {
   if (schedule.decay == LearningRateSchedule::Decay::kNone) return "none";
   const bool is_cosine = schedule.decay == LearningRateSchedule::Decay::kCosine;
@@ -125,8 +125,8 @@ std::string DescribeJointWork(const GptTrainingOptions& options) {
   Lines lines;
   lines.AddFlag("zero",
                 options.sharding == GptTrainingOptions::Sharding::kZero1);
-  // The initial scale. A training that resumes may change it, since it uses the
-  // scale in the checkpoint.
+  // This is the initial scale. A training that resumes may change the option,
+  // because it uses the scale in the checkpoint.
   lines.Add("loss-scale", options.loss_scale.initial);
   lines.Add("steps", options.steps);
   lines.Add("validate-every", options.validate_every);

@@ -14,21 +14,22 @@ namespace muster::models {
 // 1337". Stored in checkpoints, so that a resumed training can report
 // differences. Pure.
 std::string DescribeCourse(const GptTrainingOptions& options);
-// The lines that must match for a checkpoint to be usable. Pure.
+// Those lines of DescribeCourse that must match for a checkpoint to be usable.
+// Pure.
 std::string DescribeModel(const GptConfig& model);
 std::string DescribePrecision(const GptTrainingOptions& options);
 
 // Further options that must be equal on all ranks, although no loss depends on
-// them, in the same form. Pure.
+// them. One per line, as in DescribeCourse. Pure.
 std::string DescribeJointWork(const GptTrainingOptions& options);
 
-// The differences of two such texts: "batch 12, was 8; seed 1337, was 7";
-// empty: none. Lines that `is` does not have are ignored. Pure.
+// The differences of two texts of DescribeCourse: "batch 12, was 8; seed 1337,
+// was 7"; empty: none. Lines that are missing in `is` are ignored. Pure.
 std::string CourseDifference(const std::string& is, const std::string& was,
                              const char* between = ", was ");
 
-// Collective. FailedPrecondition on every rank: names a rank whose lines differ
-// from rank 0's, and the differences.
+// Collective. FailedPrecondition on every rank: the lines of a rank differ from
+// rank 0's; the message names the rank and the differences.
 absl::Status CheckSameCourse(ProcessGroup& world, const std::string& course);
 
 }  // namespace muster::models

@@ -51,8 +51,8 @@ TEST(TrainingCourseTest, SaysSoInTheFlagsWords) {
             "bf16, was fp32; text 3 tokens (00ff), was ");
 }
 
-// It must be equal on all ranks because they do it together, but changing it
-// later continues the same training.
+// These options must be equal on all ranks because they affect all ranks, but
+// changing them later continues the same training.
 TEST(TrainingCourseTest, WhatChangesNoLossIsNoOtherTraining) {
   const auto change = [](GptTrainingOptions& options) {
     options.sharding = GptTrainingOptions::Sharding::kZero1;

@@ -72,7 +72,7 @@ CLI::Validator WholeFromZero() {
 
 namespace {
 
-// Hides the bounds in the help.
+// Removes the bounds from the help text.
 CLI::Validator Quiet(CLI::Validator bounds) { return bounds.description(""); }
 // Counts that are at least 1, and at least 0.
 CLI::Validator Some() { return WholeBetween(1, 1 << 30); }
@@ -134,7 +134,7 @@ void AddOptimizerFlags(CLI::App& app, GptTrainingOptions* options) {
       "backward pass (activation checkpointing)");
 }
 
-// Options for a GPT that is whole on each rank.
+// Adds the flags for a GPT that is whole on each rank.
 void AddArithmeticFlags(CLI::App& app, GptTrainingOptions* options) {
   app.add_option("--device", options->device,
                  "what computes: cpu, or cuda: a GPU for each rank, gradients "

@@ -11,7 +11,7 @@
 
 namespace muster::models {
 
-// For CLI::Option::transform: accepts one of these words as a value of an
+// For CLI::Option::transform: accepts one of the words `words` as a value of an
 // enumeration. CLI11's CheckedTransformer also accepts numbers, and shows them
 // in its error.
 template <typename T>
@@ -30,29 +30,30 @@ CLI::Validator Choice(std::vector<std::pair<std::string, T>> words) {
   return CLI::Validator(choose, "");
 }
 
-// For CLI::Option::check: the range of a number, with an error in words.
-// CLI11's own bounds accept nan and print their ends with all 309 digits. None
-// of these accepts an infinity.
+// For CLI::Option::check: the range of a number, with an error message in
+// words. CLI11's own checks accept nan and print their bounds with all 309
+// digits. None of the checks here accepts an infinity.
 CLI::Validator FromZero();
 CLI::Validator AboveZero();
 // A number in [0, 1), such as AdamW's betas.
 CLI::Validator FromZeroToBelowOne();
 
-// An integer of at most 32 bits. CLI11's error would only be "not in range".
+// An integer of at most 32 bits. CLI11's error message would only be "not in
+// range".
 CLI::Validator WholeBetween(int least, int most);
 
 // An integer of 64 bits that is not negative. CLI11 would convert -1 to the
 // largest value.
 CLI::Validator WholeFromZero();
 
-// --data, --vocab, --merges. `files` is set when the flags are parsed.
+// Adds --data, --vocab and --merges. `files` is set when the flags are parsed.
 void AddTextFlags(CLI::App& app, GptTextFiles* files);
 
-// The flags of every training of a GPT, whatever its distribution: text, model,
-// optimizer, checkpoints, log.
+// Adds the flags of every training of a GPT, whatever its distribution: text,
+// model, optimizer, checkpoints, log.
 void AddCommonFlags(CLI::App& app, GptTrainingOptions* options);
 
-// All flags of `gpt train`.
+// Adds all flags of `gpt train`.
 void AddTrainingFlags(CLI::App& app, GptTrainingOptions* options);
 
 }  // namespace muster::models

@@ -16,7 +16,7 @@ absl::Status InSession(const std::function<absl::Status(Session&)>& train) {
   if (!session.ok()) return session.status();
   absl::Status status = train(**session);
   if (status.ok()) return status;
-  // Some errors begin with the rank already.
+  // Some errors already begin with the rank.
   const std::string rank = absl::StrCat("rank ", (*session)->rank());
   if (status.message().substr(0, rank.size()) == rank) return status;
   return absl::Status(status.code(),
@@ -55,7 +55,8 @@ absl::Status Save(int64_t step, GptCheckpoints& checkpoints,
   return checkpoints.Save(step);
 }
 
-// Runs the steps from `step` on. `checkpoints` null: none are saved.
+// Performs the steps from `step` on. If `checkpoints` is null, no checkpoint is
+// saved.
 absl::Status TakeSteps(int64_t step, const TrainingRun& run,
                        GptCheckpoints* checkpoints) {
   const GptTrainingOptions& options = run.options;

@@ -13,12 +13,12 @@
 
 namespace muster::models {
 
-// Runs `train` in this process's session and returns its status. Errors name
-// the rank. Other errors are those of Session::FromEnvironment.
+// Runs `train` in this process's session and returns its status. Error messages
+// name the rank. Other errors are those of Session::FromEnvironment.
 absl::Status InSession(const std::function<absl::Status(Session&)>& train);
 
 // Runs `command` and returns its status. ResourceExhausted: there was not
-// enough memory; says what needs less.
+// enough memory; the message says which options need less.
 absl::Status WithinMemory(const std::function<absl::Status()>& command);
 
 // The parts of a training.
@@ -30,10 +30,10 @@ struct TrainingRun {
   GptReporter& reporter;
 };
 
-// Collective: trains from the newest checkpoint, or from the start without one,
-// to the options' last step, or until any rank is asked to stop; with reports,
-// validations and checkpoints. All checkpoints are written when it returns. A
-// full disk is reported, but is no error.
+// Collective. Trains from the newest checkpoint, or from the beginning if there
+// is none, to the last step in the options, or until any rank is asked to stop.
+// Makes reports, validations and checkpoints. All checkpoints are written when
+// it returns. A full disk is reported, but is no error.
 absl::Status RunTraining(const TrainingRun& run);
 
 }  // namespace muster::models

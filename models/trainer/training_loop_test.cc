@@ -118,7 +118,7 @@ class TrainingLoop : public testing::Test {
     return trainer;
   }
 
-  // The file that asks the trainer to stop.
+  // The path of the file that asks the trainer to stop.
   std::string notice() const { return folder_ + "/notice"; }
   const std::string& said() const { return said_; }
   const std::string& warned() const { return warned_; }
@@ -148,7 +148,7 @@ TEST_F(TrainingLoop, GoesOnBehindItsLastStep) {
   EXPECT_THAT(second->taken(), ElementsAre(5, 6));
   EXPECT_EQ(second->value(), 7);
   EXPECT_EQ(second->progress().updates, 7);
-  // After step 6, and at the end.
+  // One validation is after step 6, the other at the end.
   EXPECT_EQ(second->validations(), 2);
   EXPECT_THAT(said(), HasSubstr("resuming after step 5 from "));
   EXPECT_THAT(warned(), HasSubstr("no longer the training that was begun: "

@@ -18,23 +18,24 @@ namespace muster::models {
 // CPU: 4 layers, 4 heads, width 128, 12 windows of 64 characters, 2,000 steps.
 struct GptTrainingOptions {
   GptTextFiles text;
-  // TextFingerprint of the files' content; empty: ranks and checkpoints are not
-  // compared by it.
+  // The TextFingerprint of the files' content; empty: texts of ranks and
+  // checkpoints are not compared.
   std::string text_fingerprint;
   // File to which JSON lines are appended; empty: none.
   std::string log;
-  // File for a timeline of the last steps; empty: none is recorded.
+  // File for a timeline of the last steps; empty: no timeline is recorded.
   std::string timeline;
   int64_t timeline_steps = 3;
 
-  // Directory of the checkpoints, from which training resumes if there is one;
-  // empty: none.
+  // Directory of the checkpoints; empty: none. If it has a checkpoint, the
+  // training resumes from it.
   std::string checkpoint_directory;
-  // Interval in steps; the last step is always saved.
+  // Number of steps between checkpoints. The state after the last step is
+  // always saved.
   int64_t checkpoint_every = 250;
   int keep_checkpoints = 2;
   // File with initial weights (safetensors with Hugging Face's names); empty:
-  // random.
+  // initial weights are random.
   std::string initial_weights;
 
   GptConfig model{.vocabulary = 0,
@@ -43,7 +44,8 @@ struct GptTrainingOptions {
                   .heads = 4,
                   .width = 128,
                   .biases = GptConfig::Biases::kNone};
-  // The host's processors, or one GPU per rank.
+  // The device for the computations: the host's processors, or one GPU per
+  // rank.
   enum class Device { kCpu, kCuda } device = Device::kCpu;
   // The type to which weights and gradients are rounded: float32, bfloat16,
   // float16.
@@ -52,32 +54,33 @@ struct GptTrainingOptions {
   GptStage::Checkpointing checkpointing = GptStage::Checkpointing::kNone;
   // Whether every rank keeps the whole optimizer state or a share of it.
   enum class Sharding { kNone, kZero1 } sharding = Sharding::kNone;
-  // The order in which the gradients of a step's micro-batches are added: those
-  // of a rank, then over the ranks as the transport does; or in pairs, which
-  // gives a bit-identical training on any number of ranks (powers of two,
-  // float32).
+  // The order in which the gradients of a step's micro-batches are added.
+  // Either those of a rank first, and then over the ranks as the transport
+  // does; or in pairs, which makes the training bit-identical on any number of
+  // ranks (powers of two, float32).
   enum class GradientOrder {
     kByRank,
     kPairwise
   } order = GradientOrder::kByRank;
 
-  // Windows per micro-batch, and micro-batches of all ranks per step.
+  // Number of windows per micro-batch, and of micro-batches of all ranks per
+  // step.
   int64_t batch = 12;
   int64_t micro_batches = 1;
   int64_t steps = 2000;
   LearningRateSchedule learning_rate{
       .peak = 1e-3, .floor = 1e-4, .warmup = 100, .decay_until = 2000};
   AdamWOptions adamw{.beta2 = 0.99, .weight_decay = 0.1};
-  // Bound for the gradient's norm; 0: none.
+  // Bound for the norm of the gradient (gradient clipping); 0: none.
   double clip = 1;
   uint64_t seed = 1337;
 
   int64_t log_every = 10;
   int64_t validate_every = 250;
   int64_t validation_batches = 20;
-  // FLOP/s of all ranks, for MFU; 0: measured.
+  // Peak FLOP/s of all ranks, for MFU; 0: the peak is measured.
   double peak = 0;
-  // Tokens of text to generate at the end; 0: none.
+  // Number of tokens of text to generate at the end; 0: none.
   int64_t sample = 0;
 };
 

@@ -51,7 +51,7 @@ double Given(const BenchCase& test, int rank, int64_t index) {
                static_cast<uint64_t>(test.count) * 0x94d049bb133111ebu;
   mixed = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9u;
   const auto step = static_cast<int>(mixed >> 62);
-  // Products over many ranks must fit an int8.
+  // Products over many ranks must not exceed the range of an int8.
   if (test.op == ReduceOp::kProd) return rank < 6 && step == 0 ? 2 : 1;
   return step + 1;
 }
@@ -93,7 +93,8 @@ bool InParts(OperationKind kind) {
          kind == OperationKind::kScatter || kind == OperationKind::kAllToAll;
 }
 
-// The origin of one part of the output, `count` elements long.
+// The rank and position that one part of the output comes from; the part has
+// `count` elements.
 struct Source {
   bool reduced = false;
   int rank = 0;
@@ -236,7 +237,8 @@ void Prepare(const BenchCase& test, const Operation& operation) {
   if (output > 0) {
     std::memset(const_cast<void*>(OutputOf(operation)), kPoison, output);
   }
-  // In place, this overwrites a part of the output's fill.
+  // If the operation is in place, the input overwrites a part of the output's
+  // fill.
   const int64_t bytes = InputLength(test) * width;
   std::vector<char> pattern(kPeriod * width);
   for (int64_t i = 0; i < std::min(kPeriod, InputLength(test)); i++) {
@@ -310,7 +312,8 @@ class Bench {
   }
 
  private:
-  // Operations that do not reduce need one round.
+  // The number of reductions to measure; operations that do not reduce need one
+  // round.
   size_t Ops() const {
     return IsReduction(options_.kind) ? options_.ops.size() : 1;
   }
@@ -338,9 +341,9 @@ class Bench {
   }
 
   // Runs the operation for a while before measuring. New processes may share a
-  // core for some milliseconds until the kernel distributes them, and that
-  // would be measured instead of the transport. All ranks must repeat equally
-  // often, so they agree on the elapsed time.
+  // core for some milliseconds until the kernel distributes them, and that time
+  // would be measured instead of the transport's. All ranks must repeat the
+  // operation equally often, so they agree on the elapsed time.
   absl::Status Settle() {
     constexpr double kSettlingSeconds = 0.1;
     constexpr int kBetweenLooks = 10;

@@ -83,8 +83,8 @@ Setter SizeInto(int64_t BenchOptions::*field) {
 }
 
 struct BenchFlag {
-  std::string letter;  // "-b"; empty: none
-  std::string name;    // "--minbytes"
+  std::string letter;  // "-b"; empty: the option has no letter
+  std::string name;    // long name, such as "--minbytes"
   Setter set;
 };
 

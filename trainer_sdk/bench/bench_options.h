@@ -11,33 +11,38 @@
 
 namespace muster {
 
-// The memory of the measured buffers.
+// Where the measured buffers are allocated: by the transport, or as ordinary
+// memory.
 enum class BenchMemory { kTransports, kPlain };
 
-// The command line's options, with the letters of nccl-tests.
+// The options of `launch bench`; their letters are those of nccl-tests.
 struct BenchOptions {
-  OperationKind kind = OperationKind::kAllReduce;  // kBatch: sendrecv
-  int64_t least_bytes = 4096;                      // -b
-  int64_t max_bytes = 128 << 20;                   // -e
-  int64_t step_factor = 4;                         // -f; 0: step_bytes instead
-  int64_t step_bytes = 0;                          // -i
-  int iterations = 20;                             // -n
-  int warm_up = 5;                                 // -w
-  std::vector<DType> dtypes = {DType::kFloat32};   // -d
-  std::vector<ReduceOp> ops = {ReduceOp::kSum};    // -o
-  int root = 0;                                    // -r
-  bool check = true;                               // -c
+  // The measured operation; kBatch is measured as "sendrecv".
+  OperationKind kind = OperationKind::kAllReduce;
+  int64_t least_bytes = 4096;     // -b: the smallest size, in bytes
+  int64_t max_bytes = 128 << 20;  // -e: the largest size, in bytes
+  // -f: the factor from one size to the next; 0: step_bytes is used instead
+  int64_t step_factor = 4;
+  // -i: the increment from one size to the next, in bytes
+  int64_t step_bytes = 0;
+  int iterations = 20;  // -n: measured operations per size
+  int warm_up = 5;      // -w: operations before each measurement
+  std::vector<DType> dtypes = {DType::kFloat32};  // -d: the element types
+  std::vector<ReduceOp> ops = {ReduceOp::kSum};   // -o: the reductions
+  int root = 0;       // -r: the root of rooted collectives
+  bool check = true;  // -c: whether the results are checked
   TransportChoice transport = TransportChoice::kAutomatic;
   BenchMemory memory = BenchMemory::kTransports;
   bool help = false;
 };
 
-// The names that nccl-tests uses: "float", "half". "sendrecv" is a batch of a
-// send to the next rank and a receive from the previous one.
+// The names that nccl-tests uses: "float", "half". "sendrecv" is one batch with
+// a send to the next rank and a receive from the previous rank.
 const char* BenchName(DType dtype);
 const char* BenchName(OperationKind kind);
 
-// `arguments`: the operation and its options. InvalidArgument: one line. Pure.
+// Parses `arguments`, the operation and its options. InvalidArgument has a
+// message of one line. Pure.
 absl::StatusOr<BenchOptions> ParseBenchOptions(
     const std::vector<std::string>& arguments);
 

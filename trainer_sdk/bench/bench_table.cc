@@ -24,7 +24,7 @@ std::string HalfLine(const BenchRow& row,
                   "N/A", "N/A");
     return text;
   }
-  // 1 byte per microsecond = 0.001 GB/s.
+  // Bytes per microsecond, divided by 1000, are GB/s.
   const double bandwidth =
       measurement->microseconds > 0
           ? static_cast<double>(row.bytes) / measurement->microseconds / 1e3

@@ -9,26 +9,27 @@
 
 namespace muster {
 
-// One half of a row: the out-of-place or in-place measurement.
+// One half of a row of the table: the out-of-place or the in-place measurement.
 struct BenchMeasurement {
   double microseconds = 0;  // time of one operation, mean over all ranks
-  // number of wrong elements on all ranks; none: not checked
+  // number of wrong elements on all ranks; none: results were not checked
   std::optional<int64_t> wrong;
 };
 
 struct BenchRow {
   OperationKind kind = OperationKind::kAllReduce;
-  int64_t bytes = 0;  // of the longer buffer
+  int64_t bytes = 0;  // size of the longer buffer
   int64_t count = 0;  // number of elements of the shorter buffer
   DType dtype = DType::kFloat32;
   ReduceOp op = ReduceOp::kSum;
   int root = 0;
   int ranks = 1;
   BenchMeasurement out_of_place;
-  std::optional<BenchMeasurement> in_place;  // none: not supported in place
+  // none: the operation has no in-place form
+  std::optional<BenchMeasurement> in_place;
 };
 
-// The factor between algbw and busbw.
+// busbw / algbw of an operation, as nccl-tests defines it.
 double BusFactor(OperationKind kind, int ranks);
 
 // The table format of nccl-tests, so that its parsers work. Pure.

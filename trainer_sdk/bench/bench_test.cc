@@ -124,7 +124,8 @@ TEST(BenchTest, WrongElementsAreCountedAndFail) {
 }
 
 TEST(BenchTest, WhatAnEarlierSizeLeftIsNotTakenForRight) {
-  // From some size on, the first two elements are not written.
+  // `execution` for a transport that writes all but the first two elements of
+  // large operations.
   const auto lazy = [](Transport& right, const Operation& operation,
                        const OperationContext& context) {
     constexpr size_t kLeftOut = 2 * sizeof(int32_t);

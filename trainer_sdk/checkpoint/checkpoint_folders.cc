@@ -260,7 +260,7 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
   const auto readable = std::count_if(
       entries->begin(), entries->end(),
       [](const CheckpointEntry& entry) { return entry.manifest.ok(); });
-  int kept = 1;  // the newest
+  int kept = 1;  // number of checkpoints to keep so far; the newest is one
   for (const CheckpointEntry& entry : *entries) {
     absl::Status status = entry.manifest.status();
     if (entry.name == newest) {
@@ -279,7 +279,8 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
     // A checkpoint that cannot be read now, or not by this version, is not
     // damaged.
     if (!status.ok() && !absl::IsDataLoss(status)) continue;
-    // Renamed first, so that no process opens a half-removed checkpoint.
+    // The checkpoint is renamed first, so that no process opens a half-removed
+    // checkpoint.
     const std::string removing =
         Join(directory, absl::StrCat(Text(kRemoving), entry.name));
     if (!files.Remove(removing).ok() ||
@@ -291,7 +292,7 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
   if (!names.ok()) return;
   for (const std::string& name : *names) {
     if (!BeginsWith(name, kRemoving)) continue;
-    // Fails if another host's NFS client has one of its files open.
+    // The removal fails if another host's NFS client has one of the files open.
     files.Remove(Join(directory, name)).IgnoreError();
   }
 }

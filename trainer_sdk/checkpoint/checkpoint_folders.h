@@ -26,12 +26,12 @@ absl::StatusOr<FileRecord> WriteRecordedFile(
 absl::Status VerifyFile(FileSystem& files, const std::string& folder,
                         const FileRecord& record);
 
-// Reads a whole file of at most `most` bytes. DataLoss: it is larger.
+// Reads a whole file. DataLoss: the file has more than `most` bytes.
 absl::StatusOr<std::string> ReadWholeFile(FileSystem& files,
                                           const std::string& path,
                                           int64_t most);
 
-// Reads the manifest of `folder`. DataLoss: there is none.
+// Reads the manifest of `folder`. DataLoss: the folder has no valid manifest.
 absl::StatusOr<Manifest> ReadManifest(FileSystem& files,
                                       const std::string& folder);
 
@@ -44,11 +44,11 @@ struct StepFolder {
   bool operator==(const StepFolder&) const = default;
 };
 std::string NameOf(StepFolder folder);
-// Nothing if `name` is not such a name.
+// Parses the name of a step's folder; nullopt if `name` has another form.
 std::optional<StepFolder> StepFolderOf(std::string_view name);
 
-// The folder of one step, with its manifest or the reason why that cannot be
-// read.
+// The folder of one step, with its manifest or the error of reading the
+// manifest.
 struct CheckpointEntry {
   std::string name;
   StepFolder folder;
@@ -62,8 +62,8 @@ absl::StatusOr<std::vector<CheckpointEntry>> ListCheckpoints(
     FileSystem& files, const std::string& directory);
 
 // Makes the temporary folder in which a checkpoint is written, and returns its
-// path. `nonce` distinguishes it from a folder that a dead or dying writer
-// left.
+// path. `nonce` makes the folder's name differ from those of folders that dead
+// or dying writers left.
 absl::StatusOr<std::string> BeginCheckpoint(FileSystem& files,
                                             const std::string& directory,
                                             int64_t step,
@@ -79,27 +79,27 @@ absl::StatusOr<std::string> CommitCheckpoint(FileSystem& files,
                                              const std::string& writing,
                                              Manifest manifest);
 
-// Name and serial of each checkpoint whose files are known to match its
+// Name and serial number of each checkpoint whose files are known to match its
 // manifest.
 using WholeCheckpoints = std::set<std::pair<std::string, int64_t>>;
 
 // Removes all but the `keep` intact checkpoints that were saved last; `newest`
 // is never removed and is assumed intact. Checkpoints with damaged files are
-// removed too and do not count. Before a checkpoint is removed, those that are
-// kept instead are read and compared with their manifests, except those in
-// `whole`; the intact ones are added to `whole`. A checkpoint that cannot be
-// removed stays until the next call.
+// removed too and do not count. Before a checkpoint is removed, the newer
+// checkpoints that are kept are read and compared with their manifests, except
+// checkpoints in `whole`. Checkpoints found intact are added to `whole`. A
+// checkpoint that cannot be removed stays until the next call.
 void PruneCheckpoints(FileSystem& files, const std::string& directory,
                       const std::string& newest, int keep,
                       WholeCheckpoints& whole);
 
 // Removes unfinished checkpoints. No other process may write in the directory.
-// Leftovers that cannot be removed do no harm: returns the path of each with
-// the reason. Fails if the directory cannot be listed.
+// Returns the path of each checkpoint that cannot be removed, with the reason;
+// such leftovers do no harm. Fails if the directory cannot be listed.
 absl::StatusOr<std::vector<std::string>> ClearLeftovers(
     FileSystem& files, const std::string& directory);
 
-// The name of the file by which the ranks check that they see the same
+// The name of the file with which the ranks check that they see the same
 // directory.
 std::string MarkerName(const std::string& nonce);
 

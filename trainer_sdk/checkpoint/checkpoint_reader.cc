@@ -88,7 +88,8 @@ class CheckpointReader::Body {
 
   absl::Status Read(const std::vector<CheckpointSlice>& slices) const {
     if (absl::Status wrong = CheckSlices(slices); !wrong.ok()) return wrong;
-    std::map<int, std::vector<ShardRead>> reads;  // by index of the file
+    // key: index of the file in the manifest
+    std::map<int, std::vector<ShardRead>> reads;
     for (const CheckpointSlice& slice : slices) {
       const auto at = by_name_.find(slice.tensor.name);
       if (at == by_name_.end()) {
@@ -220,7 +221,7 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> CheckpointReader::Open(
   absl::Status unreadable = absl::NotFoundError(
       absl::StrCat("there is no checkpoint of step ", step, " in ", directory));
   for (CheckpointEntry& entry : *entries) {
-    // If there are several for one step, takes the one saved last.
+    // If there are several checkpoints of one step, the one saved last is used.
     if (entry.folder.step != step) continue;
     if (!entry.manifest.ok()) {
       unreadable = entry.manifest.status();
@@ -267,7 +268,8 @@ Word Candidates(FileSystem& files, const std::string& directory) {
   return word;
 }
 
-// This rank's finding about a candidate. Also returns its manifest.
+// This rank's verification of a candidate: a status and the checkpoint's serial
+// number. Also reads the manifest into `manifest`.
 Word Judge(FileSystem& files, const std::string& folder, ProcessGroup& group,
            absl::StatusOr<Manifest>* manifest) {
   Word word;
@@ -280,7 +282,7 @@ Word Judge(FileSystem& files, const std::string& folder, ProcessGroup& group,
   return word;
 }
 
-// Combines the ranks' findings.
+// The result of a verification by all ranks.
 absl::Status Finding(const std::vector<Word>& words) {
   if (absl::Status failure = FirstFailureOf(words); !failure.ok()) {
     return failure;

@@ -17,7 +17,7 @@ namespace muster {
 
 class FileSystem;
 
-// A checkpoint that was passed over, and the reason.
+// A checkpoint that was not opened, and the reason.
 struct SkippedCheckpoint {
   std::string folder;
   std::string reason;
@@ -27,21 +27,22 @@ struct SkippedCheckpoint {
 // written by another number of ranks or with another sharding. Thread-safe.
 //
 // Open and OpenNewest read every file once and compare its size and checksum
-// with the manifest. OpenNewestTogether shares that work among the ranks of a
-// job and makes them open the same checkpoint.
+// with the manifest. OpenNewestTogether divides this work among the ranks of a
+// job, and all ranks open the same checkpoint.
 class CheckpointReader {
  public:
-  // Opens the intact checkpoint that was saved last; skipped() lists those
-  // passed over. Blocks while it reads all files. `file_system`: not owned;
-  // null: the machine's. NotFound: there is no checkpoint, not even a damaged
-  // one. DataLoss: there are checkpoints but none is intact; gives each one's
-  // reason.
+  // Opens the intact checkpoint that was saved last; skipped() lists newer
+  // checkpoints that are damaged. Blocks while it reads all files.
+  // `file_system` is not owned; null: the file systems of the machine (Disk()).
+  // NotFound: there is no checkpoint, not even a damaged one. DataLoss: no
+  // checkpoint is intact; the message gives the reason for each.
   static absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewest(
       const std::string& directory, FileSystem* file_system = nullptr);
 
-  // Opens the checkpoint of `step`. NotFound: there is none. DataLoss: it is
-  // damaged; says how. Other errors, such as PermissionDenied: it cannot be
-  // read here, or not by this version.
+  // Opens the checkpoint of `step`. NotFound: there is no checkpoint of that
+  // step. DataLoss: the checkpoint is damaged; the message says how. Other
+  // errors, such as PermissionDenied: this process or this version cannot read
+  // the checkpoint.
   static absl::StatusOr<std::unique_ptr<CheckpointReader>> Open(
       const std::string& directory, int64_t step,
       FileSystem* file_system = nullptr);
@@ -53,9 +54,9 @@ class CheckpointReader {
   int64_t step() const;
   // The state string that rank 0 passed to Save.
   const std::string& state() const;
-  // Sorted by name.
+  // The checkpoint's tensors, sorted by name.
   const std::vector<CheckpointTensor>& tensors() const;
-  // The path of its folder.
+  // The path of the checkpoint's folder.
   const std::string& folder() const;
   const std::vector<SkippedCheckpoint>& skipped() const;
 
@@ -76,19 +77,20 @@ class CheckpointReader {
 // collective way.
 class CheckpointOpening {
  public:
-  // Compares with the manifest those of the checkpoint's files that rank `rank`
-  // of `ranks` has to verify.
+  // Checks the files of a checkpoint that rank `rank` of `ranks` has to verify
+  // against the manifest.
   static absl::Status Verify(FileSystem& files, const std::string& folder,
                              const Manifest& manifest, int rank, int ranks);
 
-  // Reads and verifies the state file. The caller has verified all other files.
+  // Reads and verifies the state file. The caller has already verified all
+  // other files.
   static absl::StatusOr<std::unique_ptr<CheckpointReader>> Make(
       FileSystem& files, const std::string& folder, Manifest manifest,
       std::vector<SkippedCheckpoint> skipped);
 
-  // Whether the failure is due to the checkpoint itself, so that an older one
-  // may be opened instead. Missing permissions or file descriptors are not: to
-  // open an older checkpoint then would silently lose work.
+  // Whether the error shows that the checkpoint itself is damaged, so that an
+  // older one may be opened instead. Missing permissions or file descriptors do
+  // not show that: opening an older checkpoint then would silently lose work.
   static bool IsBroken(const absl::Status& status);
 
   // The error when no checkpoint in the directory is intact.
@@ -98,10 +100,11 @@ class CheckpointOpening {
 };
 
 // Collective: all ranks open the same checkpoint, namely the last saved one
-// that is intact for all of them. Each verifies some of the files. Errors are
-// those of CheckpointReader::OpenNewest, the same on every rank, and the
-// group's. `call` applies to each of its operations, which wait for the slowest
-// rank to verify. NotFound: there is no checkpoint; start afresh.
+// that is intact for all of them. Each rank verifies some of the files. Errors
+// are those of CheckpointReader::OpenNewest, the same on every rank, and those
+// of the group. `call` has the options of each group operation; its timeout
+// must cover the verification on the slowest rank. NotFound: there is no
+// checkpoint, so the training starts from the beginning.
 absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewestTogether(
     ProcessGroup& group, const std::string& directory,
     FileSystem* file_system = nullptr, CallOptions call = {});
@@ -109,7 +112,7 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewestTogether(
 // Collective: fills each rank's slices, and checks that the ranks together read
 // every element of the checkpoint. Errors are those of CheckpointReader::Read,
 // on every rank, with the number of the rank that failed. FailedPrecondition:
-// no rank asked for a tensor or a part of it.
+// some elements are in no rank's slices.
 absl::Status ReadTogether(ProcessGroup& group, const CheckpointReader& reader,
                           const std::vector<CheckpointSlice>& slices,
                           CallOptions call = {});

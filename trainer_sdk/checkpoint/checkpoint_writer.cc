@@ -29,8 +29,9 @@
 namespace muster {
 namespace {
 
-// While it lives, a file of the calling thread that grows beyond the process's
-// size limit makes the write fail; otherwise SIGXFSZ would kill the process.
+// Blocks SIGXFSZ in the calling thread while this object lives, so that a write
+// beyond the process's file size limit fails; otherwise SIGXFSZ would kill the
+// process.
 class WithoutSigxfsz {
  public:
   WithoutSigxfsz();
@@ -55,7 +56,7 @@ WithoutSigxfsz::WithoutSigxfsz() {
 }
 
 WithoutSigxfsz::~WithoutSigxfsz() {
-  // The kernel sends SIGXFSZ to the writing thread. A pending one would be
+  // The kernel sends SIGXFSZ to the writing thread. A pending signal would be
   // delivered when it is unblocked, so it is consumed here.
   if (sigismember(&before_, SIGXFSZ) == 0) {
     const sigset_t signals = OnlySigxfsz();
@@ -88,7 +89,7 @@ absl::Status Snapshot::Take(const ShardLayout& layout,
   if (size_ > room_) {
     data_.reset();
     room_ = 0;
-    // Not initialised, because all of it is overwritten at once.
+    // The memory is not initialised, because all of it is overwritten at once.
     data_.reset(new (std::nothrow) char[size_]);
     if (data_ == nullptr) {
       return absl::ResourceExhaustedError(
@@ -104,8 +105,9 @@ absl::Status Snapshot::Take(const ShardLayout& layout,
   return absl::OkStatus();
 }
 
-// The kernel frees the lock of a process when it ends. A file server frees that
-// of a lost node when its lease expires, on NFS after 90 s.
+// The longest wait for the lock of another process. The kernel frees the lock
+// of a process when it ends. A file server frees the lock of a lost node when
+// the lease expires, on NFS after 90 s.
 constexpr Duration kPatienceHere = std::chrono::seconds(10);
 constexpr Duration kPatienceElsewhere = std::chrono::minutes(2);
 
@@ -172,7 +174,8 @@ absl::Status CheckpointWriter::Body::Claim() {
   if (group_.rank() != 0) return absl::OkStatus();
   absl::Status status = files_.CreateFolders(options_.directory);
   if (!status.ok()) return status;
-  // The other ranks wait meanwhile, so this must not exceed the timeout.
+  // The other ranks wait meanwhile, so the wait for the lock must not exceed
+  // the timeout.
   const Instant now = MonotonicNow();
   const Duration most = options_.timeout / 2;
   auto lock =
@@ -208,7 +211,8 @@ absl::Status CheckpointWriter::Body::Prepare() {
                      ": all ranks must reach the same folder by this path"));
   }
   words = Exchange(group_, mine, call_);
-  // If it cannot be removed, the next writer removes it with the leftovers.
+  // If the marker cannot be removed, the next writer removes it with the
+  // leftovers.
   if (group_.rank() == 0) files_.Remove(marker).IgnoreError();
   return words.ok() ? FirstFailureOf(*words) : words.status();
 }
@@ -223,7 +227,8 @@ absl::Status CheckpointWriter::Body::Save(
     status = absl::InvalidArgumentError(absl::StrCat(
         "a state of ", state.size(), " bytes; at most ", kMaxStateBytes));
   }
-  // All ranks report an earlier failure together, including those that know it.
+  // All ranks report an earlier failure together, including ranks that know it
+  // already.
   status = agreement_.Reach(status, step, slices, call_);
   if (status.ok()) {
     const Instant agreed = MonotonicNow();

@@ -19,28 +19,30 @@ class FileSystem;
 
 struct CheckpointOptions {
   // Directory of the checkpoints, which every rank must reach under this path.
-  // Created if it does not exist.
+  // The directory is created if it does not exist.
   std::string directory = {};
-  // Number of checkpoints to keep, at least 1; 2 if another process may read
-  // the newest during the training. While a checkpoint is written, there is one
-  // more.
+  // Number of checkpoints to keep, at least 1; use at least 2 if another
+  // process may read the newest checkpoint during the training. While a
+  // checkpoint is written, the directory has one more.
   int keep = 2;
   // The longest time that a rank waits for the slowest rank to write its share.
   Duration timeout = std::chrono::minutes(10);
-  // Not owned; null: the machine's.
+  // The file system to use, not owned; null: the file systems of the machine
+  // (Disk()).
   FileSystem* file_system = nullptr;
 };
 
 // The time that this rank's saves took, summed over all saves.
 struct CheckpointTimes {
   int64_t saves = 0;
-  // Time in Save: the total; of that, waiting for the previous save, computing
-  // the checksums that compare replicas, and copying.
+  // Time in the calls of Save: the total, and its parts: waiting for the
+  // previous save, computing the checksums that compare replicas, and copying.
   Duration blocked{};
   Duration waited{};
   Duration compared{};
   Duration copied{};
-  // Background time, concurrent with the training: shard, agreement, manifest.
+  // Time of the background thread, concurrent with the training: writing the
+  // shards, agreeing with the other ranks, writing the manifest.
   Duration written{};
   // Bytes of this rank's shards.
   int64_t bytes = 0;
@@ -48,8 +50,8 @@ struct CheckpointTimes {
 
 // Writes checkpoints of a whole job in the background of its training. Each
 // rank passes the slices that it has. Slices that several ranks have are
-// written once, each of these ranks writing a share. A checkpoint is complete
-// or absent, whichever process dies at whatever moment:
+// written once, each of these ranks writing a share. Whenever a process dies, a
+// checkpoint is either complete or absent:
 //
 //   DIRECTORY/step-00000100/rank-00000.safetensors ...   the slices
 //                           state                        rank 0's string
@@ -81,7 +83,7 @@ class CheckpointWriter {
   static absl::StatusOr<std::unique_ptr<CheckpointWriter>> Create(
       ProcessGroup& group, CheckpointOptions options);
 
-  // Waits for the pending save.
+  // Blocks until the pending save is done.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
@@ -114,8 +116,8 @@ class CheckpointWriter {
   CheckpointTimes times() const;
 
   // Leftovers that Create could not remove: paths and the system's errors. They
-  // occupy disk space until a later save or writer can remove them. Only on
-  // rank 0; empty on others.
+  // occupy disk space until a later save or writer can remove them. Empty on
+  // all ranks but rank 0.
   const std::vector<std::string>& left_over() const;
 
  private:

@@ -228,7 +228,7 @@ TEST(CheckpointWriterTest, OneWhoDoesNotComeIsNamed) {
     writer->reset();
     options.timeout = std::chrono::seconds(5);
     if (group.rank() == 2) {
-      // Creates its writer but does not call Save.
+      // Rank 2 creates its writer but does not call Save.
       writer = CheckpointWriter::Create(group, options);
       return writer.status();
     }
@@ -302,7 +302,7 @@ TEST(CheckpointWriterTest, TheLockOfALostNodeIsWaitedForToItsEnd) {
   };
   const Instant before = MonotonicNow();
   ASSERT_TRUE(FirstFailure(RunWorld(2, create)).ok());
-  // Longer than the lease of an NFS server, 90 s.
+  // The timeout is longer than the lease of an NFS server, 90 s.
   EXPECT_GE(disk.deadlines().elsewhere - before, std::chrono::seconds(120));
   EXPECT_LE(disk.deadlines().here - MonotonicNow(), std::chrono::seconds(10));
   // The other ranks must not time out before the owner is named.

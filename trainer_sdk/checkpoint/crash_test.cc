@@ -234,7 +234,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Scenario{"AnEarlierStep", 2, {7, 9}, 8}),
     [](const auto& param) { return std::string(param.param.name); });
 
-// How far each of the two ranks has come at the fault is random.
+// The operation at which each of the two ranks stops is random.
 TEST(CrashTest, TwoRanksMayEndAtAnyByte) {
   const Scenario scenario = {"", 1, {1, 2}, 3};
   const auto cases = AtEveryOperation(

@@ -150,7 +150,8 @@ TEST_F(DamageTest, AllRanksTurnToTheSameOne) {
   }
 }
 
-// Otherwise the next save would remove the only intact checkpoint.
+// If the damaged checkpoint counted, the next save would remove the only intact
+// one.
 TEST_F(DamageTest, ADamagedNewestDoesNotCountTowardsThoseThatAreKept) {
   disk_.Overwrite("/checkpoints/step-00000002/rank-00001.safetensors", "short");
   const absl::Status status =
@@ -168,7 +169,7 @@ TEST_F(DamageTest, ADamagedNewestDoesNotCountTowardsThoseThatAreKept) {
   EXPECT_FALSE(CheckpointReader::Open(kFolder, 2, &disk_).ok());
 }
 
-// DDP replicas that differ: the file would contain one half of each.
+// DDP replicas that differ: the file would contain one half of each replica.
 TEST_F(DamageTest, ReplicasThatDifferAreNotSaved) {
   const auto statuses = RunWorld(2, [&](ProcessGroup& group) -> absl::Status {
     auto writer = CheckpointWriter::Create(

@@ -14,8 +14,8 @@
 namespace muster {
 
 // Decodes a message made with AppendInteger<int64_t> and AppendString
-// (base/little_endian.h). Beyond the end, every value is 0 or empty, and
-// whole() is false.
+// (base/little_endian.h). Reads beyond the end of the message return 0 or an
+// empty string, and whole() becomes false.
 class MessageReader {
  public:
   explicit MessageReader(std::string_view bytes) : bytes_(bytes) {}
@@ -29,13 +29,13 @@ class MessageReader {
     return length == 0 ? std::string_view()
                        : Take(static_cast<uint64_t>(length));
   }
-  // The largest possible number of remaining items of at least `least` bytes
-  // each: a bound for a count that the message states.
+  // The largest number of items of at least `least` bytes each that the unread
+  // rest of the message can hold. Bounds a count that the message states.
   int64_t Most(int64_t least) const {
     return static_cast<int64_t>(bytes_.size()) / least;
   }
 
-  // Whether everything that was read so far was in the message.
+  // Whether no read went beyond the end of the message.
   bool whole() const { return whole_; }
   bool at_end() const { return bytes_.empty(); }
 
@@ -55,20 +55,20 @@ class MessageReader {
   bool whole_ = true;
 };
 
-// A message of one rank to the others: whether it succeeded, and some bytes.
+// A message of one rank to the others: its status, and some bytes.
 struct Word {
   absl::Status status;
   std::string bytes;
 };
 
-// Collective and blocking. Returns every rank's message, by rank. Errors are
-// the group's.
+// Collective and blocking. Returns the messages of all ranks, indexed by rank.
+// Errors are those of the group.
 absl::StatusOr<std::vector<Word>> Exchange(ProcessGroup& group,
                                            const Word& mine,
                                            CallOptions options = {});
 
-// The first failure among the messages, prefixed with its rank; OK if there is
-// none.
+// The first error among the messages, prefixed with the number of its rank; OK
+// if there is none.
 absl::Status FirstFailureOf(const std::vector<Word>& words);
 
 }  // namespace muster

@@ -92,7 +92,7 @@ absl::Status SaveAgreement::Reach(const absl::Status& status, int64_t step,
                                   const std::vector<CheckpointSlice>& slices,
                                   CallOptions call) {
   const std::string ranges = WriteRanges(RangesOf(slices));
-  // A known list was checked when it was first sent.
+  // This list was checked when it was first sent.
   const bool known = ranges == known_[static_cast<size_t>(group_.rank())];
   Word mine = {status, ""};
   if (mine.status.ok()) {

@@ -24,7 +24,7 @@ namespace muster {
 class ReplicaCheck {
  public:
   ReplicaCheck() = default;
-  // `own`: the slices of rank `rank` that `plan` was made from.
+  // `own`: the slices of rank `rank` from which `plan` was made.
   ReplicaCheck(const SharePlan& plan, const std::vector<SliceRange>& own,
                int rank);
 
@@ -33,13 +33,13 @@ class ReplicaCheck {
   std::string Digests(const std::vector<CheckpointSlice>& slices) const;
 
  private:
-  // By range: its places in this rank's slices.
+  // For each range: its positions in this rank's slices.
   std::vector<std::vector<ShardCopy>> places_;
 };
 
-// `digests`: those of all ranks, by rank. FailedPrecondition: the replicas of
-// two ranks differ; names the ranks and the tensor. DataLoss: a rank sent too
-// few digests. Pure.
+// `digests`: the digests of all ranks, indexed by rank. FailedPrecondition: the
+// replicas of two ranks differ; names the ranks and the tensor. DataLoss: a
+// rank sent too few digests. Pure.
 absl::Status CompareReplicas(const SharePlan& plan,
                              const std::vector<std::string_view>& digests);
 
@@ -51,16 +51,16 @@ class SaveAgreement {
   explicit SaveAgreement(ProcessGroup& group)
       : group_(group), known_(static_cast<size_t>(group.size())) {}
 
-  // Collective. `status`: the reason why this rank cannot save, or OK. If it
-  // fails, it fails on every rank, apart from the wording: with the rank's own
-  // error, else with the first rank's; InvalidArgument if the ranks' slices do
-  // not fit together.
+  // Collective. `status`: OK, or the reason why this rank cannot save. On
+  // failure every rank gets an error: a rank that could not save gets its own,
+  // every other rank that of the first such rank. InvalidArgument: the ranks'
+  // slices do not fit together.
   absl::Status Reach(const absl::Status& status, int64_t step,
                      const std::vector<CheckpointSlice>& slices,
                      CallOptions call);
 
   // Valid after Reach: the common plan and this rank's layout. The layout may
-  // be an error on this rank only.
+  // be an error on one rank and valid on others.
   const SharePlan& plan() const { return plan_; }
   const absl::StatusOr<ShardLayout>& layout() const { return layout_; }
   const ReplicaCheck& replicas() const { return replicas_; }
@@ -70,7 +70,7 @@ class SaveAgreement {
                     const std::vector<Word>& words);
 
   ProcessGroup& group_;
-  // By rank: its list of slices, encoded.
+  // Indexed by rank: the rank's encoded list of slices.
   std::vector<std::string> known_;
   enum class State { kStale, kPlanned } state_ = State::kStale;
   SharePlan plan_;
@@ -79,22 +79,22 @@ class SaveAgreement {
 };
 
 // The input of one collective save. The plan is the same on all ranks; each
-// writes its own share.
+// rank writes its own share.
 struct JointSave {
   std::string directory;
   int keep = 0;
   int64_t step = 0;
-  // Used on rank 0 only.
+  // The state string; used on rank 0 only.
   std::string state;
   const SharePlan* plan = nullptr;
   // OK, or the reason why this rank cannot write.
   absl::Status ready;
   const ShardLayout* layout = nullptr;
   std::string_view data;
-  // Digests of this rank's replicas (replica_check.h).
+  // The digests of this rank's replicas (ReplicaCheck::Digests).
   std::string digests;
-  // Used on rank 0 only, and kept from save to save: checkpoints that are known
-  // to be intact.
+  // Checkpoints that are known to be intact, kept from save to save. Used on
+  // rank 0 only.
   WholeCheckpoints* whole = nullptr;
 };
 
@@ -105,7 +105,8 @@ struct JointSave {
 absl::Status SaveTogether(ProcessGroup& group, FileSystem& files,
                           const JointSave& save, CallOptions call);
 
-// A random word that distinguishes the temporary folders of different writers.
+// A random string that distinguishes the temporary folders of different
+// writers.
 std::string NewNonce();
 
 }  // namespace muster

@@ -90,7 +90,7 @@ TEST(KillTest, WhatAKilledWriterHasToldIsThere) {
       SaveForEver(folder, pipes[1]);
     }
     close(pipes[1]);
-    // Lets it save a few times, and then kills it during the next save.
+    // Waits for a few saves, and then kills the process during the next save.
     for (unsigned left = random() % 3 + (round == 0 ? 1 : 0); left > 0;
          --left) {
       ASSERT_EQ(read(pipes[0], &told, sizeof(told)),
@@ -114,8 +114,8 @@ TEST(KillTest, WhatAKilledWriterHasToldIsThere) {
     const int64_t step = (*reader)->step();
     EXPECT_GE(step, told);
     EXPECT_LE(step, told + 1);
-    // The next process resumes from it and may be killed before it reports a
-    // step.
+    // The next process resumes from this step and may be killed before it
+    // reports one.
     told = step;
     std::vector<int32_t> values(kElements);
     ASSERT_TRUE((*reader)->Read(Slices(values)).ok());
@@ -125,7 +125,7 @@ TEST(KillTest, WhatAKilledWriterHasToldIsThere) {
   }
 }
 
-// In a separate process, because the limit cannot always be raised again.
+// Runs in a separate process, because the limit cannot always be raised again.
 int SaveBeyondTheLimit(const std::string& folder) {
   auto group = Alone();
   if (!group.ok()) return 2;

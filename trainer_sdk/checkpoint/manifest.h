@@ -31,7 +31,7 @@ struct FileRecord {
 struct TensorPart {
   int64_t begin = 0;
   int64_t end = 0;
-  // Index in Manifest::files.
+  // Index of the file in Manifest::files.
   int file = 0;
 
   bool operator==(const TensorPart&) const = default;
@@ -45,33 +45,33 @@ struct StoredTensor {
   bool operator==(const StoredTensor&) const = default;
 };
 
-// The content of manifest.json, without which a folder is not a checkpoint.
-// Pure, like all of this file.
+// The content of manifest.json. A folder without this file is not a checkpoint.
+// All functions of this file are pure.
 struct Manifest {
   int64_t step = 0;
-  // Increases with each checkpoint saved in the directory.
+  // Serial number; each checkpoint saved in the directory gets a higher one.
   int64_t serial = 0;
   int64_t ranks = 0;
-  // All files but the manifest, including the state.
+  // All files of the checkpoint except the manifest.
   std::vector<FileRecord> files;
-  // Sorted by name.
+  // The tensors, sorted by name.
   std::vector<StoredTensor> tensors;
 
   bool operator==(const Manifest&) const = default;
 };
 
-// The plan's tensors with the files that contain them. `files` holds the shards
-// by rank; a rank that wrote none has an empty name.
+// The plan's tensors with the files that contain them. `files`: the shards,
+// indexed by rank; the file of a rank that wrote none has an empty name.
 std::vector<StoredTensor> StoredTensors(const SharePlan& plan,
                                         std::vector<FileRecord>* files);
 
-// Formats the manifest as JSON. The first line holds the checksum of all that
-// follows, so that any changed bit is detected.
+// Formats the manifest as JSON. The first line holds the checksum of all
+// following lines, so that every changed bit is detected.
 std::string WriteManifest(const Manifest& manifest);
 
-// DataLoss: the text is damaged, is no manifest, or is inconsistent (a tensor
-// with a gap, a file outside the folder); says what is wrong. Unimplemented: a
-// later version wrote it.
+// Parses a manifest. DataLoss: the text is damaged, is no manifest, or is
+// inconsistent (a tensor with a gap, a file outside the folder); the message
+// says what is wrong. Unimplemented: a later version wrote the manifest.
 absl::StatusOr<Manifest> ParseManifest(std::string_view bytes);
 
 }  // namespace muster

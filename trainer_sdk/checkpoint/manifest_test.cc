@@ -26,7 +26,7 @@ Manifest Sound() {
   return manifest;
 }
 
-// Adds the checksum of the text.
+// Adds the checksum of the text in front of it.
 std::string Sealed(const std::string& rest) {
   Checksum checksum;
   checksum.Add(rest);

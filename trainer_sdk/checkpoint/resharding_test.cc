@@ -164,7 +164,7 @@ TEST(ReshardingTest, WhatDoesNotFitIsNamed) {
 TEST(ReshardingTest, WhatNobodyAsksForIsNamed) {
   const std::string folder = NewFolder();
   ASSERT_TRUE(SaveOnce(folder, Sharding::kFlat, 2, 7).ok());
-  // One tensor is missing, or one element.
+  // Either a whole tensor or one element is missing.
   for (const bool whole : {true, false}) {
     const auto statuses = RunWorld(2, [&](ProcessGroup& group) {
       auto reader = OpenNewestTogether(group, folder);

@@ -50,7 +50,8 @@ absl::StatusOr<std::map<std::string, KnownTensor>> Gather(
   return known;
 }
 
-// Cuts a tensor at every position where the set of its owners changes.
+// Cuts a tensor at every position at which the set of ranks that hold it
+// changes.
 absl::Status Cut(KnownTensor* known,
                  std::map<Owners, std::vector<SliceRange>>* by_owners) {
   std::sort(known->edges.begin(), known->edges.end(),
@@ -82,7 +83,8 @@ int64_t BytesOf(const SliceRange& range) {
   return (range.end - range.begin) * SizeOf(range.tensor.dtype);
 }
 
-// Gives each owner the same number of bytes, to within one element.
+// Divides ranges among their owners: each owner gets the same number of bytes,
+// to within one element.
 void Deal(const Owners& owners, const std::vector<SliceRange>& ranges,
           std::vector<std::vector<SliceRange>>* shares) {
   int64_t total = 0;

@@ -15,14 +15,16 @@
 
 namespace muster {
 
-// Which rank writes which elements. Pure: every rank computes the same plan.
+// Which rank writes which elements of a checkpoint. Pure: every rank computes
+// the same plan.
 struct SharePlan {
   // All tensors, sorted by name.
   std::vector<CheckpointTensor> tensors;
-  // By rank: the ranges that it writes, sorted by tensor and position. Together
-  // the shares contain every element of every tensor exactly once.
+  // Indexed by rank: the ranges that the rank writes, sorted by tensor and
+  // position. The shares together contain every element of every tensor exactly
+  // once.
   std::vector<std::vector<SliceRange>> shares;
-  // Ranges that several ranks have, with these ranks in ascending order.
+  // Ranges that several ranks hold, and these ranks in ascending order.
   struct Replicas {
     std::vector<int> owners;
     std::vector<SliceRange> ranges;
@@ -30,10 +32,11 @@ struct SharePlan {
   std::vector<Replicas> replicas;
 };
 
-// Makes a plan from all ranks' ranges, given by rank. Elements that several
-// ranks have are divided among them, as evenly by bytes as whole elements
-// allow. InvalidArgument: two ranks declare a tensor with different types or
-// shapes (names both), or no rank has some elements.
+// Makes a plan from the ranges of all ranks, indexed by rank. Elements that
+// several ranks hold are divided among these ranks so that each writes about
+// the same number of bytes. InvalidArgument: two ranks declare a tensor with
+// different types or shapes (names both), or some elements are in no rank's
+// ranges.
 absl::StatusOr<SharePlan> PlanShares(
     const std::vector<std::vector<SliceRange>>& ranks);
 
@@ -41,8 +44,8 @@ absl::StatusOr<SharePlan> PlanShares(
 std::string ShardFileName(int rank);
 
 // The name of a range in a shard: the tensor's name if the range is the whole
-// tensor, otherwise "NAME[BEGIN:END]". Names are unique: a whole tensor whose
-// own name ends with a bracket gets its range too.
+// tensor, otherwise "NAME[BEGIN:END]". A whole tensor whose own name ends with
+// a bracket gets its range as well, so that names are unique.
 std::string ShardEntryName(const SliceRange& range);
 
 // A copy of bytes from one of a rank's slices into the data of its shard.
@@ -59,13 +62,13 @@ struct ShardLayout {
   std::vector<ShardCopy> copies;
 };
 
-// Finds ranges in a rank's slices, which must outlive this object.
+// Finds ranges in a rank's slices. The slices must outlive this object.
 class SliceIndex {
  public:
   explicit SliceIndex(const std::vector<SliceRange>& own);
 
-  // The copies that put `range`, which the rank must have, at offset `to` of
-  // the shard. Slices may overlap: each element is copied once.
+  // The copies that put `range` at offset `to` of the shard. The rank must have
+  // all of `range`. Slices may overlap: each element is copied once.
   std::vector<ShardCopy> CopiesOf(const SliceRange& range, int64_t to) const;
 
  private:
@@ -73,7 +76,7 @@ class SliceIndex {
   std::multimap<std::string_view, size_t> by_name_;  // key: the tensor's name
 };
 
-// Lays out the share of one rank as a file. `own` are the rank's slices and
+// Lays out the share of one rank as a file. `own` has the rank's slices, which
 // must contain all of `share`. A whole tensor keeps its shape; a part of one is
 // stored flat. InvalidArgument: a name is not UTF-8, or the header would be too
 // large. Pure.

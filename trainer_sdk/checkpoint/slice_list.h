@@ -12,7 +12,7 @@
 
 namespace muster {
 
-// A slice without its address. Pure, like all of this file.
+// A slice without its address. All functions of this file are pure.
 struct SliceRange {
   CheckpointTensor tensor;
   int64_t begin = 0;
@@ -23,18 +23,19 @@ struct SliceRange {
 
 std::vector<SliceRange> RangesOf(const std::vector<CheckpointSlice>& slices);
 
-// InvalidArgument: an invalid name, shape or range; says which.
+// InvalidArgument: the name, the shape or the range is invalid; the message
+// says which.
 absl::Status CheckRange(const SliceRange& range);
 // InvalidArgument: a slice has elements but a null address.
 absl::Status CheckPlaces(const std::vector<CheckpointSlice>& slices);
-// Performs both checks for every slice.
+// Calls CheckRange and CheckPlaces for all slices.
 absl::Status CheckSlices(const std::vector<CheckpointSlice>& slices);
 
-// "tensor 'a' (float32 [2,3])".
+// Example: "tensor 'a' (float32 [2,3])".
 std::string Describe(const CheckpointTensor& tensor);
 
-// Encodes a list of ranges for another rank, and back. Decoding gives DataLoss
-// if the bytes are no such list.
+// Encode a list of ranges for another rank, and decode it. DataLoss: the bytes
+// are not such a list.
 std::string WriteRanges(const std::vector<SliceRange>& ranges);
 absl::StatusOr<std::vector<SliceRange>> ReadRanges(std::string_view bytes);
 

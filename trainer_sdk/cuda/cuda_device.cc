@@ -39,7 +39,8 @@ CudaDevice::~CudaDevice() {
 void CudaDevice::WaitForOther(Stream stream) {
   CudaStream const other = Of(
       stream == Stream::kCompute ? Stream::kCommunication : Stream::kCompute);
-  // A wait refers to the last record before it, so one event is enough.
+  // cudaStreamWaitEvent waits for the last record before it, so one event is
+  // enough.
   Note("cudaEventRecord", plugin_.record(reached_, other));
   Note("cudaStreamWaitEvent", plugin_.stream_waits(Of(stream), reached_));
 }
@@ -191,7 +192,7 @@ int CountCudaDevices(const CudaPlugin& plugin) {
 
 absl::StatusOr<int> ChooseCudaDevice(int visible, int local_rank,
                                      int local_world_size) {
-  // Without a GPU, opening device 0 gives the error.
+  // Without a GPU, opening device 0 returns the right error.
   if (visible <= 1) return 0;
   if (visible >= local_world_size) return local_rank;
   return absl::FailedPreconditionError(

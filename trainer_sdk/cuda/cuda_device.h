@@ -17,11 +17,12 @@ namespace muster {
 
 struct CudaPlugin;
 
-// An NVIDIA GPU. It must be the current device of every thread that uses this
-// object.
+// An NVIDIA GPU. The GPU must be the current CUDA device of every thread that
+// uses this object.
 class CudaDevice : public Device {
  public:
-  // A GPU that is used by the functions of `plugin`; call Prepare next.
+  // Makes a device that calls the functions of `plugin`. Call Prepare before
+  // any other method.
   explicit CudaDevice(const CudaPlugin& plugin) : plugin_(plugin) {}
   ~CudaDevice() override;
   CudaDevice(const CudaDevice&) = delete;
@@ -46,24 +47,24 @@ class CudaDevice : public Device {
   void Convert(Stream stream, const TensorData& from, const TensorData& to,
                DType precision) override;
   void AddSquares(const TensorData& values, int64_t* words) override;
-  // Has AdamWRule and SgdRule.
+  // Supports AdamWRule and SgdRule.
   absl::Status Update(const UpdateRule& rule, const OptimizerStep& step,
                       const WeightUpdate& update) override;
   void Wait() override;
   absl::Status status() override;
 
-  // Records the time at which the current work of that stream is done. Returns
-  // the index of the mark, from 0. For timelines.
+  // Records the time at which the work that is now on `stream` is done, for
+  // timelines. Returns the index of this mark, counted from 0.
   virtual int Mark(Stream stream);
-  // Blocks until all marks are reached, and returns the time of each after the
-  // first mark. Then the next mark has index 0 again.
+  // Blocks until all marks are reached, and returns the time of each mark after
+  // the first. The next mark has index 0 again.
   virtual std::vector<Duration> ReadMarks();
 
  protected:
   CudaStream Of(Stream which) const {
     return which == Stream::kCompute ? stream() : side_stream();
   }
-  // Records an error for status(), unless there was one before.
+  // Makes `status` the result of status(), unless there was an error before.
   void Note(absl::Status status);
 
  private:
@@ -76,33 +77,35 @@ class CudaDevice : public Device {
   CudaStream stream_ = nullptr;
   CudaStream side_stream_ = nullptr;
   CudaEvent reached_ = nullptr;
-  // Events of Mark, which are reused; the first marked_ are in use.
+  // The events of marks. They are reused; the first marked_ events are in use.
   std::vector<CudaEvent> marks_;
   size_t marked_ = 0;
 };
 
 // Loads libmuster_cuda.so and opens GPU `ordinal` of those visible to this
-// process, from 0. NotFound: there is no plugin, which tools/install builds
-// only if it finds the CUDA toolkit. Unavailable: as CudaDevice::Prepare.
+// process, from 0. NotFound: there is no plugin; tools/install builds it only
+// where it finds the CUDA toolkit. Unavailable: CudaDevice::Prepare failed.
 absl::StatusOr<std::unique_ptr<CudaDevice>> OpenCudaDevice(int ordinal);
 
 // The number of GPUs visible to this process; 0 without a driver.
 int CountCudaDevices(const CudaPlugin& plugin);
 
-// The index of the GPU for a worker, of the `visible` ones: its local rank, as
-// in PyTorch's scripts. If only one is visible, that one: either each worker
-// sees its own, or several share it. FailedPrecondition: several GPUs are
-// visible, but fewer than there are workers on this host. Pure.
+// The index of the GPU that a worker uses, among the `visible` GPUs: the
+// worker's local rank, as in PyTorch's scripts. If only one GPU is visible, its
+// index is returned: either each worker sees its own GPU, or several workers
+// share one. FailedPrecondition: several GPUs are visible, but fewer than there
+// are workers on this host. Pure.
 absl::StatusOr<int> ChooseCudaDevice(int visible, int local_rank,
                                      int local_world_size);
 
-// Opens the GPU that ChooseCudaDevice chooses, as OpenCudaDevice does.
+// Opens the GPU that ChooseCudaDevice chooses. Errors are those of
+// ChooseCudaDevice and OpenCudaDevice.
 absl::StatusOr<std::unique_ptr<CudaDevice>> OpenLocalCudaDevice(
     int local_rank, int local_world_size);
 
-// Checks that NVIDIA's driver is installed. Without a driver, CUDA's runtime
-// reports one that is too old. Unavailable: there is none; gives the loader's
-// message.
+// Checks that NVIDIA's driver is installed. CUDA's runtime reports a missing
+// driver as one that is too old. Unavailable: there is no driver; the message
+// is the loader's.
 absl::Status CheckDriverIsThere(const std::string& name = "libcuda.so.1");
 
 }  // namespace muster

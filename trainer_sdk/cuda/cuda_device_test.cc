@@ -169,7 +169,8 @@ TEST(CudaDeviceTest, DataParallelTrainingHasTheAveragedGradients) {
   }
 }
 
-// With a plugin and a GPU it is there; else the error says what is missing.
+// With a plugin and a GPU the device opens; otherwise the error says what is
+// missing.
 TEST(OpenCudaDeviceTest, SaysWhatIsMissing) {
   const auto device = OpenCudaDevice(0);
   if (device.ok()) return;

@@ -65,8 +65,8 @@ const CudaPlugin& LinkedCudaPlugin() {
           },
       .new_stream =
           [](CudaStream* stream) {
-            // The GPU's two streams would wait for each other on the default
-            // stream.
+            // Without this flag the GPU's two streams would wait for each other
+            // on the default stream.
             return int32_t{
                 cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking)};
           },

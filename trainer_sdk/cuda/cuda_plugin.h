@@ -18,7 +18,7 @@ namespace muster {
 // functions act on the calling thread's current GPU.
 struct CudaPlugin {
   static constexpr int32_t kVersion = 1;
-  // The values of cudaError_t that CudaDevice treats apart.
+  // The values of cudaError_t that CudaDevice handles specially.
   static constexpr int32_t kOutOfMemory = 2;
   static constexpr int32_t kInsufficientDriver = 35;
 
@@ -29,8 +29,8 @@ struct CudaPlugin {
 
   // CUDA's description of an error; never null.
   const char* (*error_text)(int32_t error);
-  // The last error of this thread, such as that of a kernel's launch. Resets
-  // it.
+  // Returns and resets the last error of this thread, such as the error of a
+  // kernel launch.
   int32_t (*last_error)();
 
   int32_t (*count_devices)(int* count);
@@ -45,22 +45,23 @@ struct CudaPlugin {
                   CudaStream stream);
   int32_t (*zero)(void* at, int64_t bytes, CudaStream stream);
 
-  // A stream that does not synchronise with the default stream.
+  // Creates a stream that does not synchronise with the default stream.
   int32_t (*new_stream)(CudaStream* stream);
-  // Waits for the stream's work first.
+  // Destroys the stream after its work is done.
   void (*delete_stream)(CudaStream stream);
   int32_t (*wait_for_stream)(CudaStream stream);
 
-  // Events without times cost less.
+  // Creates an event. Events without times cost less.
   int32_t (*new_event)(CudaEvent* event, EventKind kind);
   void (*delete_event)(CudaEvent event);
   int32_t (*record)(CudaEvent event, CudaStream stream);
-  // Later work on the stream waits for the event.
+  // Makes later work on the stream wait for the event.
   int32_t (*stream_waits)(CudaStream stream, CudaEvent event);
-  // Blocks until both events are reached.
+  // Blocks until both events are reached, and writes the time between them in
+  // milliseconds.
   int32_t (*milliseconds)(float* milliseconds, CudaEvent from, CudaEvent to);
 
-  // The functions of kernels.h.
+  // The kernels that kernels.h declares.
   decltype(&cuda::Convert) convert;
   decltype(&cuda::AddSquares) add_squares;
   void (*adamw_update)(const AdamWOptions* options, const OptimizerStep* step,
@@ -69,13 +70,13 @@ struct CudaPlugin {
                      const cuda::UpdateArrays* arrays, CudaStream stream);
 };
 
-// The functions as they are linked into the plugin, and into programs with CUDA
+// The functions that are linked into the plugin, and into programs with CUDA
 // kernels of their own.
 const CudaPlugin& LinkedCudaPlugin();
 
 // Loads libmuster_cuda.so once in the process, from the places of
-// LoadPluginFile (base/plugin.h). NotFound: there is no plugin; says what to
-// do. FailedPrecondition: the plugin is of another version.
+// LoadPluginFile (base/plugin.h). NotFound: there is no plugin; the message
+// says what to do. FailedPrecondition: the plugin has another version.
 absl::StatusOr<const CudaPlugin*> LoadCudaPlugin();
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// The one symbol that libmuster_cuda.so exports.
+// This function is the only symbol that libmuster_cuda.so exports.
 #include "trainer_sdk/cuda/cuda_plugin.h"
 
 extern "C" __attribute__((visibility("default"))) const muster::CudaPlugin*

@@ -3,24 +3,24 @@
 
 #include <cstdint>
 
-// Declared as in CUDA's headers, so that a machine without them can compile
-// this.
+// The same declarations as in CUDA's headers, so that this file compiles on a
+// machine without CUDA.
 struct CUstream_st;
 struct CUevent_st;
 
 namespace muster {
 
-// cudaStream_t, with the same name for the linker; null is the default stream.
+// cudaStream_t, with the same mangled name; null is the default stream.
 using CudaStream = ::CUstream_st*;
-// cudaEvent_t, with the same name for the linker.
+// cudaEvent_t, with the same mangled name.
 using CudaEvent = ::CUevent_st*;
 
-// The upper half of a float32, as bfloat16 in cuBLAS and NCCL.
+// bfloat16 as in cuBLAS and NCCL: the upper half of a float32.
 struct Bfloat16 {
   uint16_t bits;
 };
 
-// IEEE's binary16, as float16 in NCCL.
+// float16 as in NCCL: IEEE 754 binary16.
 struct Float16 {
   uint16_t bits;
 };

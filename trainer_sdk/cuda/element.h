@@ -47,7 +47,8 @@ __device__ inline Bfloat16 Narrowed(float value) {
   return narrow;
 }
 
-// The same for float16; numbers beyond its range become infinite.
+// Rounds to nearest float16, ties to even. Numbers beyond its range become
+// infinite.
 __device__ inline Float16 NarrowedTo16(float value) {
   Float16 narrow;
 #ifdef __CUDACC__
@@ -65,15 +66,15 @@ __device__ inline void Put(float value, Float16* to) {
 }
 __device__ inline void Put(float value, Bfloat16* to) { *to = Narrowed(value); }
 
-// The value rounded to `precision`: float32, bfloat16 or float16.
+// The value rounded to the type `precision`: float32, bfloat16 or float16.
 __device__ inline float Rounded(float value, DType precision) {
   if (precision == DType::kBFloat16) return ToFloat(Narrowed(value));
   if (precision == DType::kFloat16) return ToFloat(NarrowedTo16(value));
   return value;
 }
 
-// Calls launch(pointer) with the pointer as that of its element type: float32,
-// bfloat16 or float16.
+// Calls launch(pointer) with the pointer converted to its element type:
+// float32, bfloat16 or float16.
 template <typename Launches>
 void WithElements(void* data, DType type, Launches launch) {
   if (type == DType::kBFloat16) {

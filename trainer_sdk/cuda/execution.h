@@ -14,7 +14,8 @@
 namespace muster::cuda {
 
 #ifdef __CUDACC__
-// Shared memory, declared as `__shared__ SharedArray<float, 8> name;`.
+// An array in shared memory, declared as `__shared__ SharedArray<float, 8>
+// name;`.
 template <typename T, int size>
 struct SharedArray {
   T values[size];
@@ -24,8 +25,8 @@ struct SharedArray {
 using ::muster::SharedArray;
 #endif
 
-// A two-dimensional grid of thread blocks, and the one or two dimensions of a
-// block. At most 65535 blocks in y.
+// The size of a two-dimensional grid of thread blocks, and of a block of one or
+// two dimensions. At most 65535 blocks in y.
 struct Grid {
   int64_t blocks = 1;
   int64_t blocks_y = 1;
@@ -38,7 +39,7 @@ constexpr int64_t DividedUp(int64_t count, int64_t by) {
 }
 
 // Launches a kernel on a stream; the emulation runs it. Does nothing if there
-// are no blocks. Errors are CUDA's last error of this thread.
+// are no blocks. An error becomes CUDA's last error of this thread.
 template <typename... Parameters>
 void Launch(void (*kernel)(Parameters...), const Grid& grid,
             [[maybe_unused]] CudaStream stream,

@@ -8,20 +8,20 @@
 #include "trainer_sdk/process_group/dtype.h"
 
 // The arithmetic of a Device as GPU kernels. All arrays are in device memory;
-// work is enqueued on `stream`. Elements are float32, bfloat16 or float16.
-// Errors are CUDA's last error of the calling thread.
+// work is enqueued on `stream`. Elements are float32, bfloat16 or float16. An
+// error becomes CUDA's last error of the calling thread.
 
 namespace muster::cuda {
 
 // Copies `count` elements of type `from_type` to elements of `to_type`, each
-// rounded to `precision`, to nearest, ties to even. Buffers may be the same if
-// the types are.
+// rounded to the type `precision` (to nearest, ties to even). `from` and `to`
+// may be the same buffer if the types are equal.
 void Convert(const void* from, DType from_type, int64_t count, void* to,
              DType to_type, DType precision, CudaStream stream);
 
 // Adds the squares of `count` elements to the SquareSum::Words
-// (trainer_sdk/optim/square_sum.h) at `words`. Exact, so the order of additions
-// does not matter. Each digit grows by less than 2^48.
+// (trainer_sdk/optim/square_sum.h) at `words`. The sum is exact, so the order
+// of additions does not matter. Each digit grows by less than 2^48.
 void AddSquares(const void* values, DType type, int64_t count, int64_t* words,
                 CudaStream stream);
 
@@ -34,14 +34,15 @@ struct UpdateArrays {
   // The optimizer's state: `first` and, for AdamW, `second`.
   float* first = nullptr;
   float* second = nullptr;
-  // Receives the new weights, rounded to `precision`. Null: not wanted.
+  // Receives the new weights, rounded to `precision`; null: the caller does not
+  // need them.
   void* values = nullptr;
   DType values_type = DType::kFloat32;
   DType precision = DType::kFloat32;
 };
 
-// As in trainer_sdk/optim/update_rule.h, with gradients multiplied by
-// step.gradient_factor first.
+// Perform the formulas of trainer_sdk/optim/update_rule.h. Gradients are first
+// multiplied by step.gradient_factor.
 void AdamWUpdate(const AdamWOptions& options, const OptimizerStep& step,
                  const UpdateArrays& arrays, CudaStream stream);
 void SgdUpdate(const SgdOptions& options, const OptimizerStep& step,

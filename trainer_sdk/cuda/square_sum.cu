@@ -9,7 +9,8 @@ namespace {
 
 constexpr int kThreads = 128;
 constexpr int64_t kMaxBlocks = 512;
-// A block with fewer elements per thread is not worth its sums.
+// With fewer elements per thread, a block's sums would cost more than its
+// elements.
 constexpr int64_t kLeastElements = 16;
 
 // As in SquareSum: digits of 32 bits from 2^-298, then a word that is nonzero
@@ -20,7 +21,7 @@ constexpr int kDigitBits = 32;
 constexpr int kMantissaBits = 23;
 constexpr unsigned kNoNumber = 255;
 
-// The type that CUDA's atomicAdd takes.
+// The type of 64-bit integers that CUDA's atomicAdd accepts.
 using Word = unsigned long long;
 constexpr Word kDigitMask = (Word{1} << kDigitBits) - 1;
 

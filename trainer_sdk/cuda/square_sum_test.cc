@@ -39,7 +39,8 @@ TEST_P(CudaSquareSumTest, IsTheExactSumOfTheHost) {
   EXPECT_EQ(Sum(none), Words{});
   std::vector<float> one = {3};
   EXPECT_EQ(muster::SquareSum::Value(Sum(one)), 9);
-  // Of every size, subnormal numbers included; more than one block.
+  // Values of all magnitudes, subnormal numbers included, for more than one
+  // block.
   std::vector<float> values;
   for (uint32_t i = 0; i < 5000; ++i) {
     values.push_back(std::bit_cast<float>((i * 858993u) & 0x7f7fffffu));
@@ -68,9 +69,9 @@ TEST_P(CudaSquareSumTest, WhatIsNoNumberShows) {
     values[777] = none;
     EXPECT_TRUE(std::isnan(muster::SquareSum::Value(Sum(values))));
   }
-  // Its square exceeds float32.
+  // The square of this value exceeds float32.
   values[777] = 1e30f;
-  // The ones vanish beside it.
+  // The other squares, 1 each, vanish beside it.
   EXPECT_EQ(muster::SquareSum::Value(Sum(values)), double{1e30f} * 1e30f);
 }
 

@@ -8,8 +8,9 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// The factors of a step, computed in double on the host, as for the CPU. Each
-// rule returns the new weight of element `i` from its gradient `g`.
+// The factors of a step, computed in double on the host, as in the CPU's
+// implementation. A rule returns the new weight of element `i` from its
+// gradient `g`.
 struct AdamW {
   float keep;
   float beta2;

@@ -12,9 +12,9 @@
 namespace muster {
 namespace {
 
-// From this length on PyTorch 2 draws 64 bits: the remainder of 32 would favour
-// small numbers. Checked against 2.15 at this length and one below; no test
-// repeats that, which takes 2 GB.
+// From this length on, PyTorch 2 draws 64-bit numbers, because the remainder of
+// 32-bit numbers would favour small numbers. Checked against PyTorch 2.15 at
+// this length and one below; no test repeats the check, which takes 2 GB.
 constexpr int64_t kWideDraws = std::numeric_limits<uint32_t>::max() / 20;
 
 }  // namespace
@@ -71,8 +71,8 @@ std::vector<int64_t> DistributedSampler::Indices(int64_t epoch) const {
   std::vector<int64_t> mine;
   mine.reserve(static_cast<size_t>(size_));
   for (int64_t i = 0; i < size_; ++i) {
-    // Beyond the end it begins again: the padding, also where the ranks are
-    // several times as many as the examples.
+    // Beyond the end, the order begins again. This is the padding, also if
+    // there are several times as many ranks as examples.
     const int64_t place = options_.rank + i * options_.world_size;
     mine.push_back(order[static_cast<size_t>(place % options_.length)]);
   }

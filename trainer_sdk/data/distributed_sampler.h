@@ -8,47 +8,50 @@
 
 namespace muster {
 
-// A random order of 0 .. length - 1: number for number what PyTorch gives as
-// torch.randperm(length) of a CPU generator after manual_seed(seed), so that a
-// job may change its framework without changing its order of data. As there,
-// only the seed's low 32 bits count. (From 214,748,364 numbers on PyTorch 2
-// draws otherwise than 1.13 did; this is as 2.)
+// A random permutation of 0 .. length - 1, equal to PyTorch's
+// torch.randperm(length) with a CPU generator after manual_seed(seed). So a job
+// may change its framework and keep its order of data. As in PyTorch, only the
+// low 32 bits of the seed are used. For lengths of 214,748,364 and more,
+// PyTorch 2 differs from 1.13; this function follows PyTorch 2.
 std::vector<int64_t> RandomPermutation(int64_t length, uint64_t seed);
 
 struct DistributedSamplerOptions {
   enum class Order { kShuffled, kSequential };
-  // What becomes of the last examples when the ranks do not divide their
-  // number: all stay and the first ones are given out once more, or they are
-  // left out (PyTorch's drop_last).
+  // How the last examples are handled if the number of ranks does not divide
+  // the number of examples. kPadded: the first examples are used a second time.
+  // kDropped: the last examples are left out (PyTorch's drop_last).
   enum class Tail { kPadded, kDropped };
 
-  // Examples in the data set.
+  // Number of examples in the data set.
   int64_t length = 0;
   int rank = 0;
   int world_size = 1;
   Order order = Order::kShuffled;
   Tail tail = Tail::kPadded;
-  // The same on every rank. Epoch e is shuffled with seed + e.
+  // Seed of the shuffle, the same on every rank. Epoch e is shuffled with seed
+  // + e.
   uint64_t seed = 0;
 };
 
-// Deals a data set out to the ranks, the same number of examples to each:
-// index for index torch.utils.data.distributed.DistributedSampler. Every rank
-// computes the whole order (8 bytes an example) and takes each
-// world_size-th; no rank talks to another.
+// Divides a data set among the ranks, with the same number of examples for each
+// rank. Every index equals that of
+// torch.utils.data.distributed.DistributedSampler. Every rank computes the
+// whole permutation (8 bytes per example) and takes every world_size-th
+// example; the ranks do not communicate.
 //
 // Immutable, so thread-safe.
 class DistributedSampler {
  public:
-  // InvalidArgument: a negative length, or a rank outside of the world.
+  // InvalidArgument: the length is negative, or the rank is not in [0,
+  // world_size).
   static absl::StatusOr<DistributedSampler> Create(
       const DistributedSamplerOptions& options);
 
-  // Examples that each rank gets in an epoch.
+  // Number of examples that each rank gets in an epoch.
   int64_t size() const { return size_; }
 
-  // This rank's examples in `epoch`, in order. PyTorch's set_epoch is this
-  // argument, so that it cannot be forgotten.
+  // This rank's examples in `epoch`, in order. The argument replaces PyTorch's
+  // set_epoch, so that a caller cannot forget it.
   std::vector<int64_t> Indices(int64_t epoch) const;
 
  private:

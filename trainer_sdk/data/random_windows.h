@@ -6,18 +6,19 @@
 
 namespace muster {
 
-// Which windows of a long text a batch consists of.
+// Identifies one batch, whose windows of a long text are drawn at random.
 struct WindowDraw {
   uint64_t seed = 0;
-  // Of the whole job, whatever its number of ranks: batch b of step s is the
-  // same one whoever computes it, so a job may go on with other ranks.
+  // Step and batch numbers count over all ranks of the job. The windows of
+  // batch b of step s do not depend on the rank that computes them, so a job
+  // may continue with another number of ranks.
   int64_t step = 0;
   int64_t batch = 0;
 };
 
-// The beginnings of `count` windows, each drawn evenly from [0, positions).
-// Depends on nothing but its arguments, so a resumed training sees the data
-// that it would have seen. Needs positions >= 1.
+// The first positions of `count` windows, each drawn uniformly from [0,
+// positions). The result depends only on the arguments, so a resumed training
+// sees the same data as an uninterrupted one. `positions` must be at least 1.
 std::vector<int64_t> DrawWindows(const WindowDraw& draw, int64_t count,
                                  int64_t positions);
 

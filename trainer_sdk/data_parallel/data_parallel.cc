@@ -80,7 +80,8 @@ absl::Status DataParallel::MarkReady(int tensor) {
 }
 
 absl::Status DataParallel::Finish() {
-  // From last to first, the order in which a backward pass produces gradients.
+  // Gradients are marked from last to first, the order in which a backward pass
+  // produces them.
   for (size_t i = tensors_.size(); i-- > 0;) {
     if (marked_[i]) continue;
     const absl::Status status = reducer_->MarkReady(static_cast<int>(i));

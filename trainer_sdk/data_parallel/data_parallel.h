@@ -16,7 +16,7 @@ namespace muster {
 
 struct DataParallelOptions {
   // Options of gradient averaging. GradientPlace::kBucket is not allowed,
-  // because gradients lie where their tensors say.
+  // because the gradients are in their tensors' memory.
   DdpOptions ddp = {};
   // Whether each rank keeps the whole optimizer state or only its part
   // (ZeRO-1).
@@ -42,11 +42,11 @@ struct DataParallelOptions {
 // Optimizer.
 class DataParallel {
  public:
-  // Collective, with the same tensors on every rank. Blocks. Gives every rank
-  // the values of rank 0, and averages gradients in a group of its own, split
-  // from `world`. InvalidArgument: CheckTensors fails; nothing has been sent.
-  // FailedPrecondition: the ranks' tensors differ; names the tensor and the
-  // ranks.
+  // Collective, with the same tensors on every rank. Blocks. Copies the values
+  // of rank 0 to every rank. Gradients are averaged in a new group that is
+  // split from `world`. InvalidArgument: CheckTensors rejects the tensors;
+  // nothing has been sent. FailedPrecondition: the ranks' tensors differ; the
+  // message names the tensor and the ranks.
   static absl::StatusOr<std::unique_ptr<DataParallel>> Create(
       ProcessGroup& world, const std::vector<Tensor>& tensors,
       std::shared_ptr<const UpdateRule> rule, DataParallelOptions options = {});
@@ -55,25 +55,26 @@ class DataParallel {
   DataParallel(const DataParallel&) = delete;
   DataParallel& operator=(const DataParallel&) = delete;
 
-  // Call it before each backward pass. kAccumulate: later passes add to the
-  // same gradients before they are averaged.
+  // Begins a backward pass; call it before each. With kAccumulate, later passes
+  // add to the same gradients before they are averaged.
   absl::Status Begin(GradientSync sync = GradientSync::kReduce);
-  // Gradient `tensor` (an index) is complete. If it is called during the
-  // backward pass, the gradient's communication overlaps with the rest of the
-  // pass.
+  // Reports that the gradient of tensor number `tensor` is complete. If it is
+  // called during the backward pass, the gradient's communication overlaps with
+  // the rest of the pass.
   absl::Status MarkReady(int tensor);
-  // Call it after the backward pass. Tensors that were not marked count as
-  // ready. Blocks until all gradients are averaged.
+  // Ends the backward pass. Tensors that were not marked count as ready. Blocks
+  // until all gradients are averaged.
   absl::Status Finish();
 
-  // See Optimizer.
+  // Same contracts as the methods of Optimizer.
   absl::StatusOr<double> SumOfSquares();
   absl::Status Step(const OptimizerStep& step);
 
-  // The checkpointed state: values and the optimizer's state. The memory of the
-  // slices is the host's and stays the same over the life of this object; on a
-  // device it is a copy of this moment: call reducer().Confirm() before it is
-  // saved. Call OnStateLoaded after a checkpoint was read into it.
+  // The checkpointed state: values and the optimizer's state. The slices are in
+  // host memory, at addresses that stay the same over the life of this object.
+  // If the tensors are on a device, the slices are a copy as of this call: call
+  // reducer().Confirm() before saving them. Call OnStateLoaded after a
+  // checkpoint was read into the slices.
   std::vector<CheckpointSlice> State();
   absl::Status OnStateLoaded();
 
@@ -85,9 +86,10 @@ class DataParallel {
 
   const std::vector<Tensor> tensors_;
   std::vector<bool> marked_;
-  // Copies of the values in host memory; empty on the host and before State.
+  // Copies of the values in host memory; empty if the values are in host
+  // memory, and before the first call of State.
   std::vector<std::vector<char>> host_values_;
-  // Each member uses those before it and is destroyed before them.
+  // The order matters: each member uses the members before it.
   const std::unique_ptr<ProcessGroup> group_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Optimizer> optimizer_;

@@ -53,7 +53,7 @@ absl::StatusOr<std::vector<float>> Train(ProcessGroup& world, State state,
   for (int step = 1; step <= 3; ++step) {
     absl::Status status = (*training)->Begin();
     model.Backward(step, world.rank());
-    // One tensor is marked explicitly, the other by Finish.
+    // One tensor is marked explicitly, the other one by Finish.
     if (step > 1) status.Update((*training)->MarkReady(1));
     status.Update((*training)->Finish());
     status.Update((*training)->Step({.step = step, .learning_rate = 0.1}));

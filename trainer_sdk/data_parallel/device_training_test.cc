@@ -271,7 +271,7 @@ TEST(DeviceTrainingTest, AFullDeviceIsReported) {
     const auto statuses = RunWorld(
         1,
         [&](ProcessGroup& world) {
-          // The arrays of the training, and no more.
+          // Memory for exactly the arrays of the training.
           StreamDevice device(8000);
           Training training({.state = state}, device);
           return training.Prepare(world);

@@ -24,7 +24,7 @@ int64_t DigestOf(const Tensor& parameter, TensorData Tensor::*part) {
   return static_cast<int64_t>(digest.value());
 }
 
-// Gathers one value of every rank, in rank order.
+// Gathers one value from every rank, in rank order.
 absl::StatusOr<std::vector<int64_t>> Gathered(Device& device,
                                               ProcessGroup& group,
                                               int64_t mine) {
@@ -76,7 +76,7 @@ absl::Status CheckSameParameters(Device& device, ProcessGroup& group,
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (least[i] == most[i]) continue;
     const Tensor& mine = parameters[i];
-    // Every rank has found the same index, so all call this.
+    // Every rank has found the same index, so all ranks call this.
     const absl::StatusOr<std::vector<int64_t>> digests =
         Gathered(device, group, DigestOf(mine, part));
     if (!digests.ok()) return digests.status();
@@ -108,8 +108,8 @@ absl::Status CheckSame(Device& device, ProcessGroup& group,
   return CheckSameParameters(device, group, tensors, &Tensor::value);
 }
 
-// Broadcasts from rank 0. The type is int8 for every value, because nothing is
-// computed.
+// Broadcasts from rank 0. The type is int8 for every value, because the
+// operation computes nothing.
 absl::Status Send(Device& device, ProcessGroup& group, void* data,
                   int64_t bytes, const std::string& what) {
   Operation operation = Broadcast(data, data, bytes, DType::kInt8, 0);

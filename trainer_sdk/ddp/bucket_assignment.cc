@@ -13,7 +13,7 @@ namespace {
 struct Open {
   std::vector<int> parameters;
   int64_t bytes = 0;
-  // Position of its first parameter in the order.
+  // Position of the bucket's first parameter in the order.
   size_t place = 0;
   bool first = true;
 };

@@ -18,8 +18,8 @@ struct BucketLimits {
 
 // The order in which parameters are put into buckets.
 enum class BucketOrder {
-  // Reverse order at first. After the first reduced step, the order in which
-  // rank 0 had the gradients ready; ParameterUse::kMayVary keeps the reverse
+  // Reverse order at first; after the first reduced step, the order in which
+  // rank 0's gradients became ready. ParameterUse::kMayVary keeps the reverse
   // order.
   kObserved,
   // Reverse order always: buckets never change.
@@ -28,17 +28,17 @@ enum class BucketOrder {
 
 // Groups parameters into buckets, each of which is reduced by one operation:
 // parameters with gradients of one type, in `order`. A bucket is closed as soon
-// as it holds at least its limit (Li et al., VLDB 2020). Buckets are returned
-// in the order in which they become full; those that do not are last, by the
-// position of their first parameter in `order`. Deterministic, so ranks with
-// the same parameters and order agree. `order` must contain each parameter
-// once. Pure.
+// as it holds at least its limit (Li et al., VLDB 2020). Full buckets are
+// returned first, in the order in which they become full; then the others, by
+// the position of their first parameter in `order`. The result is the same on
+// all ranks with the same parameters and order. `order` must contain each
+// parameter once. Pure.
 std::vector<std::vector<int>> AssignBuckets(
     const std::vector<Tensor>& parameters, const std::vector<int>& order,
     const BucketLimits& limits);
 
-// From last to first: roughly the order in which a backward pass produces
-// gradients.
+// The parameters from last to first: roughly the order in which a backward pass
+// produces gradients.
 std::vector<int> ReverseOrder(const std::vector<Tensor>& parameters);
 
 }  // namespace muster

@@ -192,7 +192,7 @@ absl::StatusOr<std::vector<std::vector<char>>> Averages(const Case& c,
   return found;
 }
 
-// By rank.
+// Averages indexed by rank.
 std::vector<std::vector<std::vector<char>>> AveragesOfRanks(const Case& c,
                                                             int ranks,
                                                             bool on_device) {
@@ -263,7 +263,7 @@ TEST(DeviceReducerTest, GradientsInAnotherOrderCannotBeReducedInPlace) {
   std::vector<float> memory(30);
   const auto statuses = RunWorld(1, [&](ProcessGroup& group) {
     std::vector<Tensor> tensors;
-    // The first lies between the others, which share a bucket.
+    // The first gradient lies between the other two, which share a bucket.
     for (const int64_t at : {10, 20, 0}) {
       tensors.push_back({.name = absl::StrCat("p", at),
                          .shape = {10},

@@ -47,7 +47,7 @@ absl::StatusOr<std::vector<GradientBucket>> BucketsInPlace(
     return reinterpret_cast<intptr_t>(parameters[parameter].gradient.data);
   };
   std::vector<GradientBucket> buckets;
-  // By address of a bucket's begin: the address of its end.
+  // Key: address at which a bucket begins; value: address at which it ends.
   std::map<intptr_t, intptr_t> taken;
   for (const std::vector<int>& members : assignment) {
     GradientBucket bucket;

@@ -26,17 +26,19 @@ struct GradientBucket {
     int64_t rows = 1;
   };
 
-  // Its position in the order of reductions, from 0.
+  // Position of the bucket in the order of reductions, from 0.
   int index = 0;
   DType dtype = DType::kFloat32;
   // Number of elements.
   int64_t count = 0;
   void* data = nullptr;
-  // Do not overlap. Elements between two parts belong to no parameter.
+  // The parts of the bucket, which do not overlap. Elements between two parts
+  // belong to no parameter.
   std::vector<Part> parts;
-  // The memory that `data` points into; null if it is the caller's.
+  // The memory that `data` points into; null if the memory belongs to the
+  // caller.
   std::unique_ptr<TransportMemory> memory;
-  // The device with this memory; null: the host.
+  // The device whose memory holds the bucket; null: the host.
   Device* device = nullptr;
 
   void* at(int64_t element) const {
@@ -49,28 +51,29 @@ struct GradientBucket {
 
   Device& on() const { return device == nullptr ? HostDevice() : *device; }
 
-  // Runs an operation on this memory; on a device, enqueues it on the stream
-  // for communication.
+  // Runs an operation on the bucket's memory. On a device, the operation is
+  // enqueued on the stream for communication.
   absl::Status Run(Operation operation, ProcessGroup& group) const {
     operation.stream = on().handle(Device::Stream::kCommunication);
     return group.Run(operation);
   }
 };
 
-// Allocates the buckets of `assignment` by `group`, filled with zeros.
-// Collective.
+// Allocates the buckets of `assignment` in memory of `group`, filled with
+// zeros. Collective.
 absl::StatusOr<std::vector<GradientBucket>> MakeBuckets(
     Device& device, ProcessGroup& group, const std::vector<Tensor>& parameters,
     const std::vector<std::vector<int>>& assignment);
 
-// Makes the buckets of `assignment` out of the memory of the gradients, each
-// from its first gradient in memory to its last. InvalidArgument: a bucket
-// would contain gradients of another, or they are not aligned to each other.
+// Makes the buckets of `assignment` from the memory of the gradients. A bucket
+// extends from its first gradient in memory to its last. InvalidArgument: a
+// bucket would contain gradients of another bucket, or the distance between two
+// gradients is no whole number of elements.
 absl::StatusOr<std::vector<GradientBucket>> BucketsInPlace(
     Device& device, const std::vector<Tensor>& parameters,
     const std::vector<std::vector<int>>& assignment);
 
-// The address of each parameter's gradient in `buckets`, by parameter.
+// The address of each parameter's gradient in `buckets`, indexed by parameter.
 std::vector<void*> PlacesIn(const std::vector<GradientBucket>& buckets,
                             size_t parameters);
 

@@ -106,8 +106,8 @@ TEST(CompressTest, OtherTypesAreAveragedAsTheyAre) {
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
 }
 
-// By how much the columns' products differ from those of an orthonormal basis
-// at most.
+// The largest difference between the columns' inner products and those of an
+// orthonormal basis.
 double Defect(const std::vector<float>& p, int64_t rank) {
   double most = 0;
   for (int64_t a = 0; a < rank; ++a) {

@@ -28,7 +28,7 @@ void Multiply(float* p, int64_t rows, int64_t rank, int64_t k, double by) {
 
 // Subtracts from column k its projection on the columns before it.
 void TakeOff(float* p, int64_t rows, int64_t rank, int64_t k) {
-  // The second pass removes what rounding left in the first.
+  // The second pass removes the rounding error of the first.
   for (int time = 0; time < 2; ++time) {
     for (int64_t before = 0; before < k; ++before) {
       double product = 0;

@@ -22,10 +22,10 @@ void TimesTransposed(const float* p, const float* q, int64_t rows,
 
 // Makes the columns of p[rows, rank] orthonormal by Gram-Schmidt. A column that
 // is zero or a linear combination of the earlier ones is replaced by one that
-// is independent of them. Its rounding residue is no useful direction: PyTorch
-// keeps it, and then approximates gradients of less than full rank badly. A
-// column of zeros would stay zero forever. If rank > rows, the surplus columns
-// are zero.
+// is independent of them. Such a column's rounding residue is no useful
+// direction. PyTorch keeps the residue, and therefore approximates gradients of
+// less than full rank badly. A column of zeros would stay zero forever. If rank
+// > rows, the surplus columns are zero.
 void Orthogonalize(float* p, int64_t rows, int64_t rank);
 
 }  // namespace muster

@@ -31,7 +31,8 @@ absl::StatusOr<std::shared_ptr<PairwiseHook>> PairwiseHook::Create(
 absl::Status PairwiseHook::Reduce(GradientBucket& bucket,
                                   ProcessGroup& /*group*/) {
   for (const std::unique_ptr<ProcessGroup>& pair : pairs_) {
-    // Division by two is exact, so it does not matter when it is done.
+    // Division by two is exact, so the result does not depend on when it is
+    // done.
     absl::Status status =
         bucket.Run(AllReduce(bucket.data, bucket.data, bucket.count,
                              bucket.dtype, ReduceOp::kAvg),
@@ -50,7 +51,7 @@ PairwiseSum::PairwiseSum(int64_t parts, int64_t count) : parts_(parts) {
 
 void PairwiseSum::Add(int64_t part, int64_t begin, int64_t count,
                       float* summand, float* sum) {
-  // As in a binary counter: sums are carried over full levels.
+  // Sums are carried over full levels, as in a binary counter.
   size_t level = 0;
   for (int64_t bits = part; bits & 1; bits >>= 1) {
     const float* const before = levels_[level++].data() + begin;

@@ -10,12 +10,12 @@
 
 namespace muster {
 
-// Averages all ranks by a tree of pairs: (g0 + g1) + (g2 + g3). A sum of two is
-// the same in either order, so the result is bit-identical over every
-// transport. Together with PairwiseSum on each rank, it is also bit-identical
-// for any number of ranks that share the same micro-batches: an elastic job
-// trains the same way whatever its number of ranks. The cost is log2(N)
-// all_reduces of two ranks each instead of one over N ranks.
+// Averages all ranks by a tree of pairs: (g0 + g1) + (g2 + g3). A sum of two
+// numbers is the same in either order, so the result is bit-identical over
+// every transport. Together with PairwiseSum on each rank, the result is also
+// bit-identical for any number of ranks that divide the same micro-batches, so
+// an elastic job computes the same weights with any number of ranks. The cost
+// is log2(N) all_reduces of two ranks each instead of one over N ranks.
 class PairwiseHook : public CommHook {
  public:
   // Collective over the reducer's group. InvalidArgument: the number of ranks
@@ -29,7 +29,8 @@ class PairwiseHook : public CommHook {
  private:
   PairwiseHook() = default;
 
-  // By level: the group of this rank and the rank that differs in that bit.
+  // Indexed by level: the group of two that consists of this rank and the rank
+  // whose number differs in that bit.
   std::vector<std::unique_ptr<ProcessGroup>> pairs_;
 };
 
@@ -39,13 +40,13 @@ class PairwiseHook : public CommHook {
 // ranges of elements are independent of each other.
 class PairwiseSum {
  public:
-  // `parts`: the number of summands, a power of two. `count`: the elements of
-  // each.
+  // `parts`: the number of summands, a power of two. `count`: the number of
+  // elements of each summand.
   PairwiseSum(int64_t parts, int64_t count);
 
-  // Adds elements [begin, begin + count) of summand `part`. Parts come in
-  // order. With the last part, `sum` becomes the sum of all. `summand` is
-  // overwritten, and may be the same memory as `sum`.
+  // Adds elements [begin, begin + count) of summand `part`. Call it with
+  // ascending `part`. With the last summand, `sum` becomes the sum of all.
+  // `summand` is overwritten, and may be the same memory as `sum`.
   void Add(int64_t part, int64_t begin, int64_t count, float* summand,
            float* sum);
 

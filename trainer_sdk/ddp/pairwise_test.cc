@@ -38,7 +38,7 @@ std::vector<float> OnOneRank(int64_t first, int64_t parts) {
   std::vector<float> sum(kElements);
   for (int64_t part = 0; part < parts; ++part) {
     std::vector<float> summand = Part(first + part);
-    // In pieces, the last piece first.
+    // Adds the summand in pieces, the last piece first.
     sums.Add(part, 20, 17, summand.data() + 20, sum.data() + 20);
     sums.Add(part, 0, 20, summand.data(), sum.data());
   }

@@ -14,12 +14,13 @@ namespace muster {
 struct PowerSgdOptions {
   // The rank r of the approximation.
   int rank = 1;
-  // The number of first steps that are reduced exactly, because gradients
-  // change most at the beginning.
+  // The number of initial steps in which gradients are averaged exactly,
+  // because gradients change most at the beginning.
   int exact_steps = 10;
-  // A matrix is compressed if that shrinks it by at least this factor.
+  // A matrix is compressed if compression reduces its size by at least this
+  // factor.
   double least_rate = 2;
-  // Seed of the first Q; equal on all ranks.
+  // Seed of the first matrix Q; equal on all ranks.
   uint64_t seed = 0;
 };
 
@@ -32,20 +33,21 @@ struct PowerSgdOptions {
 // The state kept from step to step (Q, each rank's error, the number of exact
 // steps) is the hook's State. A training that resumes from a checkpoint with
 // this state on the same number of ranks continues exactly as without the
-// interruption. On another number of ranks each rank takes over some of the
-// errors, so that no missing part of the average is lost; it needs memory for
-// them while it reads. The errors of each rank are as large as the matrices.
+// interruption. On another number of ranks, each rank takes over some of the
+// saved errors, so that no part of the average is lost; the rank needs memory
+// for these errors while it reads the checkpoint. The errors of each rank are
+// as large as the matrices.
 //
-// The arithmetic is the host's. With gradients on a device, each bucket is
-// copied to the host and back, and Reduce blocks meanwhile: that is worth it
-// only if the network is much slower than the device's bus.
+// The arithmetic runs on the host. If gradients are on a device, each bucket is
+// copied to the host and back, and Reduce blocks meanwhile. This pays only if
+// the network is much slower than the device's bus.
 class PowerSgdHook : public CommHook {
  public:
   explicit PowerSgdHook(const PowerSgdOptions& options = {});
 
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) override;
   bool takes_device_memory() const override { return true; }
-  // Starts afresh.
+  // Discards all state and starts with the given parameters.
   void OnParameters(const std::vector<Tensor>& parameters,
                     const ProcessGroup& group) override;
   void OnNewBuckets() override { plans_.clear(); }
@@ -57,7 +59,7 @@ class PowerSgdHook : public CommHook {
   void OnStateLoaded() override { state_.OnLoaded(); }
 
  private:
-  // The layout of one bucket.
+  // The matrices of one bucket and their positions.
   struct Plan {
     struct Place {
       PowerSgdMatrix* matrix = nullptr;
@@ -77,9 +79,10 @@ class PowerSgdHook : public CommHook {
   };
 
   Plan MakePlan(const GradientBucket& bucket);
-  // Whether this step is exact; if so, counts it for each matrix.
+  // Returns whether this step averages exactly, and if so counts the step for
+  // each matrix.
   bool TakeExactStep(const Plan& plan) const;
-  // `data`: the bucket in host memory. `device`: the one of the bucket.
+  // `data`: the bucket in host memory. `device`: the device of the bucket.
   absl::Status ReduceRest(Plan& plan, float* data, Device& device,
                           ProcessGroup& group) const;
   absl::Status ReduceMatrices(Plan& plan, float* data, Device& device,
@@ -87,9 +90,9 @@ class PowerSgdHook : public CommHook {
 
   const PowerSgdOptions options_;
   PowerSgdState state_;
-  // Plans by bucket index.
+  // Key: the bucket's index.
   std::map<int, Plan> plans_;
-  // A bucket of a device.
+  // A copy in host memory of a bucket on a device.
   std::vector<float> staged_;
 };
 

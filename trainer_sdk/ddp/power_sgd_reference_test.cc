@@ -114,7 +114,8 @@ class PlainPowerSgd {
         errors_(world, Zeros(static_cast<size_t>(shape.rows),
                              static_cast<size_t>(shape.columns))) {}
 
-  // Takes the gradients by rank; returns the result of all ranks.
+  // Performs a step. `gradients` is indexed by rank. Returns the result that
+  // all ranks get.
   Matrix Step(std::vector<Matrix> gradients) {
     for (size_t rank = 0; rank < gradients.size(); ++rank) {
       if (planted_ != Planted::kNoErrorFeedback) {
@@ -165,7 +166,7 @@ class PlainPowerSgd {
   Disturbance* const disturb_;
   const Planted planted_;
   Matrix q_;
-  std::vector<Matrix> errors_;  // by rank
+  std::vector<Matrix> errors_;  // indexed by rank
 };
 
 Matrix MatrixAt(const float* data, int64_t rows, int64_t columns) {
@@ -196,7 +197,7 @@ std::map<std::string, const float*> StateOf(PowerSgdHook& hook) {
 // One rank's results: for each step and matrix, what arrived, q and the error.
 struct Course {
   std::vector<std::vector<float>> lists;
-  // By matrix: q before the first step.
+  // Indexed by matrix: q before the first step.
   std::vector<Matrix> q;
 };
 
@@ -241,7 +242,7 @@ absl::Status TakeSteps(int approximation, ProcessGroup& group, Course* course) {
   return absl::OkStatus();
 }
 
-// The same of the reference.
+// The lists of numbers from the reference, in the order of Course.
 std::vector<std::vector<double>> PlainLists(int world, int rank,
                                             const std::vector<Matrix>& q,
                                             Disturbance disturb,

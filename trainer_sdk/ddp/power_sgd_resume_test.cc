@@ -94,7 +94,7 @@ class Training {
         d_first_[i * kInputs + j] = dh[i] * x[j];
       }
     }
-    // Not in the order of the first buckets.
+    // The order differs from that of the first buckets.
     for (const int parameter : {0, 1}) {
       status.Update(reducer_->MarkReady(parameter));
     }
@@ -163,8 +163,8 @@ absl::Status Load(ProcessGroup& group, const std::string& folder, Hooks hooks,
   return status;
 }
 
-// Trains; `curve` gets that of rank 0, beginning at the step after the saved
-// one.
+// Trains. `curve` receives rank 0's curve, from the step after the saved one
+// on.
 absl::Status Train(int ranks, const std::string& save_to,
                    const std::string& load_from, Hooks hooks,
                    std::vector<float>* curve) {
@@ -208,7 +208,7 @@ TEST(PowerSgdResumeTest, GoesOnBitForBit) {
   }
 }
 
-// Shows that the test above can fail.
+// This test shows that the test above can fail.
 TEST(PowerSgdResumeTest, WithoutItsStateItIsAnotherTraining) {
   const std::string folder = NewFolder();
   std::vector<float> undisturbed, resumed;

@@ -19,7 +19,7 @@ struct PowerSgdMatrix {
   std::vector<float> q;
   // rows x columns: the approximation error of this rank's gradient.
   std::vector<float> error;
-  // The number of exact steps done; equal on all ranks.
+  // The number of exact steps done so far; equal on all ranks.
   int64_t exact_steps = 0;
 };
 
@@ -37,20 +37,20 @@ class PowerSgdState {
   struct Layout {
     int rank = 0;
     int ranks = 1;
-    int approximation = 1;  // r
+    int approximation = 1;  // r, the rank of the approximation
     double least_rate = 2;
     uint64_t seed = 0;
   };
 
   PowerSgdState() = default;
-  // Keeps state for those of `parameters` that are worth compressing: see
+  // Creates state for the parameters that are worth compressing: see
   // PowerSgdOptions.
   PowerSgdState(const Layout& layout, const std::vector<Tensor>& parameters);
 
-  // Null if the parameter is averaged exactly.
+  // The state of a parameter; null if the parameter is averaged exactly.
   PowerSgdMatrix* Find(int parameter);
 
-  // See CommHook.
+  // See CommHook::State, StateIn and OnStateLoaded.
   std::vector<CheckpointSlice> Slices();
   absl::StatusOr<std::vector<CheckpointSlice>> SlicesIn(
       const std::vector<CheckpointTensor>& saved);
@@ -60,18 +60,19 @@ class PowerSgdState {
   CheckpointTensor ErrorTensor(const PowerSgdMatrix& matrix, int ranks) const;
   void AddShared(PowerSgdMatrix& matrix,
                  std::vector<CheckpointSlice>* slices) const;
-  // The number of ranks that saved the matrix's error; 0: none.
+  // The number of ranks that saved the error of the matrix; 0: none.
   absl::StatusOr<int> RanksThatSaved(
       const PowerSgdMatrix& matrix,
       const std::vector<CheckpointTensor>& saved) const;
 
   Layout layout_;
   std::vector<PowerSgdMatrix> matrices_;
-  std::vector<int> matrix_of_;  // by parameter; -1: none
+  // indexed by parameter: index in the list of matrices; -1: none
+  std::vector<int> matrix_of_;
 
-  // While a checkpoint of another number of ranks is read: that number;
-  // otherwise 0. `shares_`, by matrix: the errors that this rank takes over,
-  // concatenated.
+  // The number of ranks that wrote the checkpoint, while one of another number
+  // of ranks is read; otherwise 0. `shares_` has, for each matrix, the errors
+  // that this rank takes over, concatenated.
   int saved_ranks_ = 0;
   std::vector<std::vector<float>> shares_;
 };

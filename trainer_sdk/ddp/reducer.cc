@@ -96,7 +96,7 @@ std::vector<Tensor> AsInBuckets(std::vector<Tensor> parameters,
   return parameters;
 }
 
-// Whether a single rank has nothing to reduce.
+// Whether the group has one rank and therefore nothing to reduce.
 bool IsAlone(const ProcessGroup& group, const DdpOptions& options) {
   return group.size() == 1 && options.hook == nullptr && !options.narrow_to &&
          options.place != GradientPlace::kOwnToBucket;
@@ -108,13 +108,13 @@ bool IsAlone(const ProcessGroup& group, const DdpOptions& options) {
 class ReductionThread {
  public:
   ReductionThread() = default;
-  // Waits for the running job; pending ones are dropped.
+  // Waits for the running job; drops pending jobs.
   ~ReductionThread();
   ReductionThread(const ReductionThread&) = delete;
   ReductionThread& operator=(const ReductionThread&) = delete;
 
-  // Call it before anything else, at most once. ResourceExhausted: the system
-  // has no thread.
+  // Starts the thread. Call it before any other method, at most once.
+  // ResourceExhausted: the system has no thread.
   absl::Status Start();
 
   void Add(std::function<absl::Status()> job);
@@ -226,7 +226,7 @@ class Reducer::Body {
   }
 
   ~Body() {
-    // Work on the device uses the buckets.
+    // Work on the device still uses the buckets.
     device_.WaitForOther(kCompute);
     device_.Wait();
   }
@@ -248,7 +248,7 @@ class Reducer::Body {
         !status.ok()) {
       return status;
     }
-    // Work of a device is asynchronous by itself.
+    // Work on a device is asynchronous without a thread.
     return alone_ || !device_.is_host() ? device_.status() : thread_.Start();
   }
 
@@ -319,7 +319,7 @@ class Reducer::Body {
   ReducerTimes times() const { return {thread_.busy(), exposed_, steps_}; }
 
  private:
-  // Runs `step`, and passes the buckets that became full to the thread.
+  // Runs `step`, and passes the buckets that it filled to the thread.
   template <typename Step>
   absl::Status Launched(Step step) {
     if (!broken_.ok()) return broken_;
@@ -345,7 +345,7 @@ class Reducer::Body {
     return status;
   }
 
-  // Waits for the reductions in host memory.
+  // Blocks until the reductions in host memory are done.
   absl::Status Drain() {
     const Instant begin = MonotonicNow();
     absl::Status status = thread_.Drain();
@@ -421,7 +421,7 @@ class Reducer::Body {
     }
   }
 
-  // Runs after the last bucket of a pass: finds which parameters any rank used.
+  // Finds which parameters any rank used. Runs after the last bucket of a pass.
   absl::Status ShareUse() {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       used_somewhere_[i] = tracker_.used(static_cast<int>(i)) ? 1 : 0;
@@ -457,7 +457,7 @@ class Reducer::Body {
            options_.place == GradientPlace::kOwnToBucket;
   }
 
-  // Also moves the contents of gradients that are in buckets.
+  // Assigns buckets; also moves the contents of gradients that are in buckets.
   absl::Status PutIntoBuckets(const std::vector<int>& order) {
     const std::vector<std::vector<int>> assignment =
         AssignBuckets(as_in_buckets_, order, options_.limits);
@@ -492,7 +492,7 @@ class Reducer::Body {
 
   ProcessGroup& group_;
   Device& device_;
-  // Whether there is nothing to average.
+  // Whether the group has one rank and nothing to average.
   const bool alone_;
   const std::vector<Tensor> parameters_;
   // The same parameters with the types of their gradients in buckets.
@@ -501,21 +501,22 @@ class Reducer::Body {
   BackwardTracker tracker_;
   GradientSync sync_ = GradientSync::kReduce;
   // Whether the ranks exchange their use of parameters at the end of this pass;
-  // set when it begins.
+  // set when the pass begins.
   bool share_use_ = false;
   std::vector<GradientBucket> buckets_;
   // The buckets that the last mark filled.
   std::vector<int> full_;
-  // By parameter: its address in its bucket, and the address at which the
-  // backward pass writes its gradient.
+  // Indexed by parameter: the parameter's address in its bucket, and the
+  // address at which the backward pass writes its gradient.
   std::vector<void*> places_;
   std::vector<void*> gradients_;
-  // By parameter: whether any rank used it; int32, because it is reduced.
+  // Indexed by parameter: whether any rank used it; int32, because the ranks
+  // reduce it.
   std::vector<int32_t> used_somewhere_;
   absl::Status broken_;
   Duration exposed_{};
   int64_t steps_ = 0;
-  // Last: its jobs use everything above.
+  // Declared last, because its jobs use all members above.
   ReductionThread thread_;
 };
 

@@ -20,18 +20,18 @@
 
 namespace muster {
 
-// The memory in which the backward pass writes gradients and from which the
-// optimizer reads their averages.
+// Where the backward pass writes gradients, and where the optimizer reads their
+// averages.
 enum class GradientPlace {
   // The tensors' own memory (Tensor::gradient). Gradients are copied into the
   // bucket, and the average is copied back.
   kOwn,
-  // In the buckets themselves, which the transport reaches without a copy
+  // The memory of the buckets, which the transport accesses without a copy
   // (PyTorch's gradient_as_bucket_view). Reducer::gradient returns the address.
   kBucket,
-  // The tensors' own memory (Tensor::gradient) for the gradients only. They are
-  // copied into the bucket, and the average stays in the bucket:
-  // Reducer::average returns the average's address.
+  // The backward pass writes the tensors' own memory (Tensor::gradient). The
+  // gradients are copied into the bucket, and the averages stay there:
+  // Reducer::average returns their addresses.
   kOwnToBucket,
   // The tensors' own memory (Tensor::gradient), reduced without a copy. A
   // bucket is the memory from its first gradient to its last, so the gradients
@@ -42,22 +42,23 @@ enum class GradientPlace {
 };
 
 struct DdpOptions {
-  // The device with the gradients, which must outlive the reducer. Null: the
-  // host. The group's operations must take the device's memory, as those of
-  // NCCL do for a GPU. Every option works on a device; a hook must say so
-  // (CommHook::takes_device_memory).
+  // The device that has the gradients; it must outlive the reducer. Null: the
+  // host. The group's operations must accept the device's memory, as NCCL's do
+  // for a GPU. Every option works on a device; a hook works there only if
+  // CommHook::takes_device_memory is true.
   Device* device = nullptr;
   BucketLimits limits = {};
   ParameterUse use = ParameterUse::kAll;
   GradientPlace place = GradientPlace::kOwn;
   BucketOrder order = BucketOrder::kObserved;
-  // bfloat16 or float16: the type of the buckets, to which float32 gradients
-  // are rounded when they are copied. Not for GradientPlace::kBucket and
-  // kInPlace, where gradients keep their type.
+  // The type of the buckets, bfloat16 or float16, to which float32 gradients
+  // are rounded when they are copied. Not allowed with GradientPlace::kBucket
+  // and kInPlace, where gradients are not copied.
   std::optional<DType> narrow_to = {};
-  // Null: AllReduceHook.
+  // The hook that averages the buckets; null: AllReduceHook.
   std::shared_ptr<CommHook> hook = {};
-  // Receives the times of reductions. Null: no clock is read for them.
+  // Receives the times of reductions. Null: the reducer measures no times for
+  // an observer.
   std::shared_ptr<ReducerObserver> observer = {};
 };
 
@@ -65,15 +66,15 @@ struct DdpOptions {
 struct ReducerTimes {
   // Time that the reducer's thread spent copying and reducing; 0 on a device.
   Duration communication{};
-  // The part of it for which Finish had to wait, so that it was not hidden
-  // behind the backward pass.
+  // The part of `communication` for which Finish had to wait, because it was
+  // not hidden behind the backward pass.
   Duration exposed{};
   int64_t steps = 0;
 };
 
 // Averages the gradients of all ranks while the backward pass produces them:
-// distributed data parallel (Li et al., VLDB 2020). Independent of any
-// framework: the caller reports the begin of a backward pass, each complete
+// distributed data parallel (Li et al., VLDB 2020). It works with any
+// framework: the caller reports the beginning of a backward pass, each complete
 // gradient, and the end of the pass.
 //
 //   reducer->Begin(GradientSync::kReduce);
@@ -81,35 +82,36 @@ struct ReducerTimes {
 //   reducer->Finish();     // all gradients are the average over all ranks
 //
 // Gradients are put into buckets: at first in reverse order of the parameters,
-// after the first step in the order in which rank 0 had them ready. The
-// reducer's own thread reduces full buckets, in the same order on every rank.
-// The caller must not touch a gradient between its MarkReady and Finish.
+// after the first step in the order in which rank 0's gradients became ready.
+// The reducer's own thread reduces full buckets, in the same order on every
+// rank. The caller must not touch a gradient between its MarkReady and Finish.
 //
-// A group of one rank reduces nothing, unless there is a hook or gradients go
-// to buckets.
+// In a group of one rank nothing is reduced, unless there is a hook,
+// `narrow_to` is set or the place is GradientPlace::kOwnToBucket.
 //
-// On a device there is no thread. MarkReady enqueues a full bucket on the
-// stream for communication, after the current work of the caller's stream, and
-// Finish makes later work of the caller's stream wait for all buckets; neither
-// blocks. The exceptions block: Create, the end of a step with
-// ParameterUse::kMayVary, and the first step with BucketOrder::kObserved.
+// If gradients are on a device, the reducer has no thread. MarkReady enqueues a
+// full bucket on the stream for communication, after the current work of the
+// caller's stream, and Finish makes later work of the caller's stream wait for
+// all buckets; neither call blocks. These do block: Create, the end of a step
+// with ParameterUse::kMayVary, and the first step with BucketOrder::kObserved.
 //
 // Begin, MarkReady, MarkUnused and Finish may be called from any thread, but
 // one at a time. An error of communication breaks the reducer: every later call
 // fails with it. Errors of use (backward_tracker.h) name the parameters.
 class Reducer {
  public:
-  // Collective, with the same tensors and options on every rank; averages the
-  // tensors' gradients. `group` must outlive the reducer and must not be used
-  // otherwise from Begin to Finish. FailedPrecondition: the ranks' tensors
-  // differ; names them and the ranks. InvalidArgument: CheckData rejects a
-  // gradient (not checked if gradients are in the buckets), or the options do
-  // not fit together, the tensors or the device; says why.
+  // Collective, with the same tensors and options on every rank. Makes a
+  // reducer that averages the tensors' gradients. `group` must outlive the
+  // reducer and must not be used by others from Begin to Finish.
+  // FailedPrecondition: the ranks' tensors differ; the message names the
+  // tensors and the ranks. InvalidArgument: CheckData rejects a gradient (not
+  // checked if gradients are in the buckets), or the options contradict each
+  // other, the tensors or the device; the message says why.
   static absl::StatusOr<std::unique_ptr<Reducer>> Create(
       ProcessGroup& group, std::vector<Tensor> tensors,
       DdpOptions options = {});
 
-  // Waits for pending reductions.
+  // Blocks until pending reductions are done.
   ~Reducer();
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;
@@ -118,24 +120,25 @@ class Reducer {
   absl::Status MarkReady(int parameter);
   absl::Status MarkUnused(int parameter);
   // Ends the pass. Blocks until pending reductions are done (on a device: until
-  // they are enqueued). After a pass with
-  // kReduce, every gradient that any rank used in this step is the average; a
-  // rank that did not use it counts as 0. Gradients that no rank used stay
-  // unchanged (in buckets: they are 0).
+  // they are enqueued). After a pass with kReduce, every gradient that any rank
+  // produced in this step is replaced by the average; a rank that did not
+  // produce it counts as 0. Gradients that no rank produced stay unchanged
+  // (those in buckets are 0).
   absl::Status Finish();
-  // On a device: blocks until it has done all work, and says whether the
-  // averages since the last call are what Finish promises. They are undefined
-  // if the group broke, or the device failed, while it worked. Collective. Call
-  // it before averages, or weights made of them, leave the device.
+  // Blocks until the device has done all work, and returns OK if all averages
+  // since the last call are correct. They are undefined if the group broke or
+  // the device failed while the device worked. Collective. Call it before
+  // averages, or weights computed from them, leave the device. For gradients in
+  // host memory, Finish has already returned any error.
   absl::Status Confirm();
 
   // The address at which the backward pass writes the parameter's gradient.
-  // With GradientPlace::kBucket it changes after the first Finish that reduced,
-  // unless the order is BucketOrder::kReverse.
+  // With GradientPlace::kBucket the address changes after the first Finish that
+  // reduced, unless the order is BucketOrder::kReverse.
   void* gradient(int parameter) const;
   // The parameter's average after Finish. Its address is that of gradient(),
-  // except with kOwnToBucket. Null if this rank has only a part of the average
-  // (ForSharding).
+  // except with kOwnToBucket. The address is null if this rank has only a part
+  // of the average (ForSharding).
   TensorData average(int parameter) const;
 
   const std::vector<GradientBucket>& buckets() const;

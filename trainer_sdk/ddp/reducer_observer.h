@@ -12,35 +12,38 @@ struct BucketReduction {
   // Index of the bucket; -1 for the exchange of which parameters were used.
   int bucket = 0;
   int64_t bytes = 0;
-  // When the backward pass had filled the bucket, when the reducer's thread
-  // started with it, and when it was finished, copies included.
+  // The times at which the backward pass had filled the bucket, at which the
+  // reducer's thread began to reduce it, and at which the reduction, copies
+  // included, was finished.
   Instant asked;
   Instant began;
   Instant ended;
 };
 
-// Points in the work of a device, whose times are known only later.
+// Points in the asynchronous work of a device; their times become known later.
 enum class DevicePoint {
-  // The bucket's gradients are complete: on Device::Stream::kCompute.
+  // On Device::Stream::kCompute: the bucket's gradients are complete.
   kAsked,
-  // Begin and end of the reduction, copies included: on kCommunication.
+  // On Device::Stream::kCommunication: begin and end of the reduction, copies
+  // included.
   kBegan,
   kEnded,
-  // Begin and end of the wait for all reductions: on kCompute.
+  // On Device::Stream::kCompute: begin and end of the wait for all reductions.
   kWaits,
   kWaited,
 };
 
-// Receives what a reducer does, while it does it. Time spent in these methods
-// delays the reducer.
+// Receives the times of a reducer's work while it runs. Time spent in these
+// methods delays the reducer.
 class ReducerObserver {
  public:
   virtual ~ReducerObserver() = default;
 
-  // For gradients on a device, instead of the two methods below: called when
-  // the work before the point is enqueued and the work after it is not, so that
-  // the observer can enqueue an event there. On the caller's thread, with the
-  // bucket's index and size for the first three points.
+  // Called for gradients on a device, instead of the two methods below, on the
+  // caller's thread. The work before the point is enqueued and the work after
+  // the point is not, so the observer can enqueue an event between them.
+  // `bucket` and `bytes`, the bucket's index and size, are valid for the first
+  // three points.
   virtual void OnDevicePoint(DevicePoint point, int bucket, int64_t bytes) {
     (void)point, (void)bucket, (void)bytes;
   }
@@ -48,8 +51,8 @@ class ReducerObserver {
   // Called on the reducer's thread, in the order of reductions, before Finish
   // returns.
   virtual void OnReduced(const BucketReduction& reduction) = 0;
-  // Called in Finish, with the interval in which it waited for reductions: one
-  // summand of ReducerTimes::exposed.
+  // Called in Finish, with the interval in which it waited for reductions:
+  // ReducerTimes::exposed is the sum of these intervals.
   virtual void OnWaited(Instant begin, Instant end) = 0;
 };
 

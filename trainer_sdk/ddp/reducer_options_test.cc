@@ -102,7 +102,8 @@ std::vector<Case> AllCases() {
   return cases;
 }
 
-// How often rank `rank` produces a gradient of parameter `i` in a pass.
+// The number of times that rank `rank` produces a gradient of parameter `i` in
+// a pass.
 int Times(const Case& c, int rank, int step, int pass, int i) {
   switch (c.use) {
     case ParameterUse::kAll:
@@ -117,8 +118,8 @@ int Times(const Case& c, int rank, int step, int pass, int i) {
   return 0;
 }
 
-// The gradient of one pass. Not a power of two, so that the order of additions
-// affects the result.
+// The gradient of one pass. The value is not a power of two, so the order of
+// additions affects the result.
 float Value(int rank, int step, int pass, int i, int64_t k) {
   return 0.1f * static_cast<float>(rank + 1) - 0.37f * static_cast<float>(i) +
          0.013f * static_cast<float>(k * (pass + 1)) -
@@ -274,7 +275,7 @@ class OneCase {
     return sum / group_.size();
   }
 
-  // How far rounding may take an average from the expected one.
+  // The bound of the rounding error of an average.
   double Bound(int step, int i, int64_t k) const {
     if (case_.hook == Hook::kPowerSgd) {
       // The result is P P' M, where P is square and orthonormal, so that the

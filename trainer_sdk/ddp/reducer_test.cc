@@ -49,7 +49,8 @@ class Model {
 };
 
 // The gradient of element `k` of parameter `i` on rank `rank` in step `step`.
-// Not a power of two, so that the order of additions affects the result.
+// The value is not a power of two, so the order of additions affects the
+// result.
 float Value(int rank, int step, int i, int64_t k) {
   return 0.1f * static_cast<float>(rank + 1) + 0.37f * static_cast<float>(i) +
          0.013f * static_cast<float>(k) - static_cast<float>(step);
@@ -160,7 +161,7 @@ TEST_P(AnyWorld, AccumulatedGradientsAreAveragedOnce) {
         for (int i = model.size() - 1; i >= 0 && status.ok(); --i) {
           float* gradient = static_cast<float*>(reducer.gradient(i));
           for (int64_t k = 0; k < model.count(i); ++k) {
-            // Integers, so that sums are exact.
+            // The values are integers, so that sums are exact.
             const float value = static_cast<float>(group.rank() + pass + k);
             gradient[k] = pass == 0 ? value : gradient[k] + value;
           }

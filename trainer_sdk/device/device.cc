@@ -155,7 +155,7 @@ absl::Status RunFromHost(Device& device, ProcessGroup& group,
       operation.kind == OperationKind::kAllGather ? in * group.size() : in;
   Device::Exchange& exchange = device.exchange_;
   if (exchange.memory == nullptr || exchange.bytes < in + out) {
-    // No work uses the old memory: each call waits for its own.
+    // No work uses the old memory, because each call waits for its own work.
     exchange = {};
     auto memory = device.Allocate(in + out);
     if (!memory.ok()) return memory.status();
@@ -190,7 +190,7 @@ absl::Status ConfirmIntact(Device& device, ProcessGroup& group) {
   device.Wait();
   absl::Status status = device.status();
   if (!status.ok()) return status;
-  // Moves no data.
+  // An operation that moves no data.
   Operation nothing =
       AllReduce(nullptr, nullptr, 0, DType::kFloat32, ReduceOp::kSum);
   nothing.stream = device.handle(Device::Stream::kCommunication);

@@ -21,24 +21,26 @@ struct WeightUpdate {
   float* weights = nullptr;
   // `count` elements of float32, bfloat16 or float16.
   TensorData gradient = {};
-  // In the order of UpdateRule::states.
+  // The arrays of the optimizer's state, in the order of UpdateRule::states.
   std::vector<float*> states = {};
   // Receives the new weights, rounded to `precision`; its type is `precision`
-  // or float32. Without an address, nothing is written.
+  // or float32. If its address is null, nothing is written.
   TensorData values = {};
   DType precision = DType::kFloat32;
 };
 
-// The place of gradients, weights and optimizer state, and the arithmetic that
-// Reducer and the optimizers do there: the host, or a GPU. To train on another
-// kind of device, implement this interface and pass it in DdpOptions::device.
+// The memory that holds gradients, weights and optimizer state, and the
+// arithmetic that Reducer and the optimizers perform on it: the host, or a GPU.
+// To train on another kind of device, implement this interface and pass it in
+// DdpOptions::device.
 //
-// A device has two streams. The caller enqueues the passes on kCompute; the
-// reducer and the optimizers enqueue communication on kCommunication and
-// arithmetic on either. A stream does its work in order and asynchronously. An
-// operation of a process group is enqueued on a stream by Operation::stream.
-// Addresses are those of the device's memory unless a comment says "host".
-// Elements are those of TensorData; a count of 0 is always allowed.
+// A device has two streams. The caller enqueues forward and backward passes on
+// kCompute; the reducer and the optimizers enqueue communication on
+// kCommunication and arithmetic on either. A stream performs its work in order
+// and asynchronously. An operation of a process group is enqueued on a stream
+// by Operation::stream. Addresses are those of the device's memory unless a
+// comment says "host". Elements are those of TensorData; a count of 0 is always
+// allowed.
 //
 // Methods without a Stream use kCompute. Not thread-safe, except for the host.
 class Device {
@@ -50,28 +52,29 @@ class Device {
   // Whether memory is the host's, and all work is done when a call returns.
   virtual bool is_host() const { return false; }
 
-  // Memory that is not initialised, aligned for every type. It must not be
-  // freed before the work that uses it is done. ResourceExhausted: not enough
-  // memory.
+  // Allocates memory that is not initialised, aligned for every type. The
+  // caller must not free it before the work that uses it is done.
+  // ResourceExhausted: not enough memory.
   virtual absl::StatusOr<std::shared_ptr<void>> Allocate(int64_t bytes) = 0;
 
   // The value for Operation::stream; null on the host.
   virtual void* handle(Stream stream) const = 0;
-  // Later work on `stream` waits for the current work on the other stream.
+  // Makes later work on `stream` wait for the current work on the other stream.
   virtual void WaitForOther(Stream stream) = 0;
 
-  // Copies from host memory, which may be changed when this returns.
+  // Copies from host memory. The host memory may be changed as soon as this
+  // returns.
   virtual void CopyIn(void* to, const void* from, int64_t bytes) = 0;
   // Copies to host memory. Blocks until the data has arrived.
   virtual void CopyOut(void* to, const void* from, int64_t bytes) = 0;
-  // Buffers must not overlap.
+  // Enqueues a copy. The buffers must not overlap.
   virtual void Copy(Stream stream, void* to, const void* from,
                     int64_t bytes) = 0;
   virtual void Zero(Stream stream, void* at, int64_t bytes) = 0;
 
   // Copies from.count elements to `to`, each rounded to `precision` and then
-  // stored as an element of `to`. Equal types are copied unchanged if
-  // `precision` is the same type. Other types must be float32, bfloat16 or
+  // stored as an element of `to`. If both types and `precision` are equal, the
+  // elements are copied unchanged. Other types must be float32, bfloat16 or
   // float16. Rounding is to nearest, ties to even.
   virtual void Convert(Stream stream, const TensorData& from,
                        const TensorData& to, DType precision) = 0;
@@ -81,14 +84,14 @@ class Device {
   virtual void AddSquares(const TensorData& values, int64_t* words) = 0;
 
   // Multiplies the gradient by step.gradient_factor and updates the weights.
-  // InvalidArgument: the device does not have the rule's formula; a count of 0
-  // serves to ask.
+  // InvalidArgument: the device does not support the rule; a call with a count
+  // of 0 checks that.
   virtual absl::Status Update(const UpdateRule& rule, const OptimizerStep& step,
                               const WeightUpdate& update) = 0;
 
   // Blocks until the work on kCompute is done.
   virtual void Wait() = 0;
-  // The first error of any call, as far as it is known; after Wait, all errors
+  // The first error of any call that is known so far; after Wait, all errors
   // are known.
   virtual absl::Status status() = 0;
 
@@ -96,31 +99,33 @@ class Device {
   friend absl::Status RunFromHost(Device& device, ProcessGroup& group,
                                   Operation operation);
 
-  // Memory that RunFromHost keeps between calls, as large as the largest call
+  // Buffers that RunFromHost keeps between calls, as large as the largest call
   // needed.
   struct Exchange {
-    std::shared_ptr<void> memory;  // on the device
-    int64_t bytes = 0;             // its size
-    std::vector<char> results;     // on the host
+    std::shared_ptr<void> memory;  // buffer in device memory
+    int64_t bytes = 0;             // size of the buffer in device memory
+    std::vector<char> results;     // buffer in host memory
   };
   Exchange exchange_;
 };
 
-// The host's memory and the reference arithmetic (trainer_sdk/reduce,
-// trainer_sdk/optim). Thread-safe. Never destroyed.
+// The device for host memory, with the reference arithmetic
+// (trainer_sdk/reduce, trainer_sdk/optim). Thread-safe. Never destroyed.
 Device& HostDevice();
 
-// Runs an operation of a group whose operations take the memory of `device`,
-// with buffers in host memory: all_reduce, broadcast, or all_gather with equal
-// counts. Blocks until `operation.output` is written. For a few elements: the
-// device keeps the memory for the largest operation so far.
+// Runs an operation on buffers in host memory, in a group whose operations
+// accept only the memory of `device`. `operation` is an all_reduce, a
+// broadcast, or an all_gather with equal counts. Blocks until
+// `operation.output` is written. Intended for a few elements: the device keeps
+// a buffer for the largest operation so far.
 absl::Status RunFromHost(Device& device, ProcessGroup& group,
                          Operation operation);
 
-// Whether the group is intact once the device has done all its work. A group
-// that breaks during an operation on a stream ends the operation, and the
-// stream continues with undefined contents of the buffers. Collective. Blocks,
-// except on the host, where an operation that was run has told its result.
+// Blocks until the device has done all its work, and returns OK if the group is
+// intact then. (A group that breaks during an operation on a stream ends the
+// operation, and the stream continues with undefined contents of the buffers.)
+// Collective. On the host it does not block, because each operation has already
+// returned its result.
 absl::Status ConfirmIntact(Device& device, ProcessGroup& group);
 
 }  // namespace muster

@@ -42,7 +42,8 @@ class HeldLock : public FolderLock {
   const OwnedFd fd_;
 };
 
-// "host a, process 17". The owner may be writing it right now.
+// The owner in the lock file: "host a, process 17". The owner may be writing
+// the text right now.
 std::string OwnerIn(int fd) {
   std::string owner(kOwnerBytes, '\0');
   const ssize_t bytes = pread(fd, owner.data(), owner.size(), 0);
@@ -52,7 +53,7 @@ std::string OwnerIn(int fd) {
   return text.empty() ? "an unknown process" : std::string(text);
 }
 
-// The beginning of the text of all owners on this host.
+// The first part of the owner's text, equal for all owners on this host.
 std::string ThisHost() {
   char host[256] = "?";
   gethostname(host, sizeof(host) - 1);
@@ -73,15 +74,15 @@ bool RunsHere(const std::string& owner) {
 
 void WriteOwner(int fd) {
   const std::string owner = absl::StrCat(ThisHost(), getpid(), "\n");
-  // On a full disk the text may be missing; then the owner is unknown.
+  // On a full disk the text may be missing; readers then do not know the owner.
   if (ftruncate(fd, 0) != 0) return;
   if (pwrite(fd, owner.data(), owner.size(), 0) < 0) return;
-  // Other hosts must be able to read it even if this host is lost.
+  // Other hosts must be able to read the text even if this host is lost.
   fdatasync(fd);
 }
 
 // Implements FileSystem::Lock on a disk by a kernel lock on FOLDER/.lock. The
-// lock ends with its process, however that ends; on NFS, once the server
+// lock ends when its process ends, however it ends; on NFS, once the server
 // notices. The file contains the owner's host and process, and is not removed.
 // On a file system without locks (Lustre, unless mounted with them) no process
 // is kept out.
@@ -111,7 +112,8 @@ absl::StatusOr<std::unique_ptr<FolderLock>> LockFolder(
   return std::make_unique<HeldLock>(std::move(fd));
 }
 
-constexpr mode_t kFolderMode = 0777;  // restricted by the umask
+// permissions of new folders, restricted by the umask
+constexpr mode_t kFolderMode = 0777;
 constexpr mode_t kFileMode = 0666;
 
 absl::Status Failure(const std::string& doing, const std::string& path,
@@ -218,7 +220,7 @@ class DiskFileSystem : public FileSystem {
     const std::string above = FolderOf(path);
     if (absl::Status made = CreateFolders(above); !made.ok()) return made;
     absl::Status made = CreateFolder(path);
-    // Another process may have created it meanwhile.
+    // Another process may have created the folder meanwhile.
     if (!made.ok() && made.code() != absl::StatusCode::kAlreadyExists) {
       return made;
     }

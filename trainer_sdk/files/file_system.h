@@ -36,10 +36,10 @@ class InputFile {
 
 // Deadlines for the lock of a folder that another process holds.
 struct LockDeadlines {
-  // For an owner that runs on this host.
+  // The deadline if the owner runs on this host.
   Instant here;
-  // For any other owner. If its host is lost, a file server keeps the lock
-  // until it notices, on NFS usually for 90 s.
+  // The deadline for any other owner. If the owner's host is lost, a file
+  // server keeps the lock until it notices, on NFS usually for 90 s.
   Instant elsewhere;
 };
 
@@ -58,14 +58,14 @@ class FolderLock {
 //
 // Every error names the path and the system's error. NotFound: the path does
 // not exist. ResourceExhausted: the disk is full, or a quota or limit is
-// exceeded. PermissionDenied.
+// exceeded. PermissionDenied: the user lacks a permission.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
-  // Creates a folder and its parents, and syncs them. OK if it exists.
+  // Creates a folder and its parents, and syncs them. OK if the folder exists.
   virtual absl::Status CreateFolders(const std::string& path) = 0;
-  // AlreadyExists: the path exists.
+  // Creates a folder. AlreadyExists: the path exists.
   virtual absl::Status CreateFolder(const std::string& path) = 0;
   virtual absl::StatusOr<std::unique_ptr<OutputFile>> CreateFile(
       const std::string& path) = 0;
@@ -74,22 +74,24 @@ class FileSystem {
   // The names in a folder, sorted.
   virtual absl::StatusOr<std::vector<std::string>> List(
       const std::string& folder) = 0;
-  // Renames a file, replacing a file at `to`; or a folder if `to` does not
-  // exist. Both paths must be in the same folder.
+  // Renames a file or a folder. A file at `to` is replaced; a folder must not
+  // exist there. Both paths must be in the same folder.
   virtual absl::Status Rename(const std::string& from,
                               const std::string& to) = 0;
   virtual absl::Status SyncFolder(const std::string& path) = 0;
-  // Removes a file, or a folder with its content. OK if it does not exist.
+  // Removes a file, or a folder with its content. OK if the path does not
+  // exist.
   virtual absl::Status Remove(const std::string& path) = 0;
   // Blocks until no other process holds the folder's lock. FailedPrecondition:
-  // another process still holds it at its deadline; names that process.
+  // another process still holds the lock at the deadline for that process; the
+  // message names the process.
   virtual absl::StatusOr<std::unique_ptr<FolderLock>> Lock(
       const std::string& folder, LockDeadlines deadlines) = 0;
 };
 
-// The machine's file systems. A write beyond the process's file size limit
-// fails if the calling thread blocks SIGXFSZ; otherwise the signal kills the
-// process.
+// The file systems of this machine. The calling thread must block SIGXFSZ: then
+// a write beyond the process's file size limit fails; otherwise the signal
+// kills the process.
 FileSystem& Disk();
 
 }  // namespace muster

@@ -26,7 +26,8 @@ struct FlightCall {
 // operation. Pure. The logs must outlive this object.
 class FlightCalls {
  public:
-  // A group's collectives by sequence number, with the calls of each.
+  // Key: sequence number of a collective of a group; value: the ranks' calls of
+  // it.
   using OfGroup = std::map<uint64_t, std::vector<FlightCall>>;
 
   // `logs`: at most one per rank.
@@ -52,11 +53,11 @@ class FlightCalls {
   const std::vector<FlightCall>& With(const FlightLog& log,
                                       const FlightRecord& record) const;
 
-  // The other ranks that have finished the collective in which `log` is stuck,
-  // not just now, if that proves that `log` waits for no rank: such a
-  // collective cannot finish on any rank before all have called it. Empty for
-  // collectives that some ranks can finish alone, such as the root of a
-  // broadcast.
+  // The other ranks that finished the collective in which `log` is stuck,
+  // longer ago than the patience, if this proves that `log` waits for no rank:
+  // such a collective cannot finish on any rank before all ranks have called
+  // it. Empty for collectives that some ranks can finish alone, such as the
+  // root of a broadcast.
   std::vector<int> WhoLeft(const FlightLog& log, const FlightRecord& stuck,
                            const FlightMoment& moment) const;
 
@@ -74,7 +75,7 @@ class FlightCalls {
   void Collect(const FlightLog& log);
 
   std::map<int, const FlightLog*> logs_;
-  // by rank: keys of its log's groups
+  // key: rank; value: the keys of the groups in its log
   std::map<int, std::vector<FlightGroupKey>> keys_;
   std::map<FlightGroupKey, OfGroup> groups_;
   std::set<FlightGroupKey> replaced_;
@@ -132,7 +133,7 @@ const std::vector<FlightCall>& FlightCalls::With(
 std::vector<int> FlightCalls::WhoLeft(const FlightLog& log,
                                       const FlightRecord& stuck,
                                       const FlightMoment& moment) const {
-  // The cause of another failure may be a rank that had left and then died.
+  // Another failure may have been caused by a rank that had left and then died.
   if (!NeedsAll(stuck.signature) ||
       (stuck.ended != 0 &&
        stuck.status != absl::StatusCode::kDeadlineExceeded)) {
@@ -182,7 +183,8 @@ int FlightCalls::Messages(const FlightLog& log, const FlightLog& other,
   return messages;
 }
 
-// The kind as one word: "died", "exited", "hung", "not started", "stopped".
+// The way in which a process ended as one word: "died", "exited", "hung", "not
+// started", "stopped".
 const char* InAWord(HowEnded how) {
   switch (how) {
     case HowEnded::kKilled:
@@ -212,9 +214,9 @@ struct FlightDeaths {
   std::vector<std::pair<int, std::string>> hung;
   // Ranks that their agents stopped after others had died.
   std::vector<int> stopped;
-  // Those stopped ranks for which it is no evidence that they did not reach an
-  // operation in which others waited. Empty if ranks only hung and none died:
-  // the hung rank may have waited for one of the stopped ranks.
+  // The stopped ranks that cannot be blamed for not reaching an operation in
+  // which others waited. Empty if ranks only hung and none died: the hung rank
+  // may have waited for one of the stopped ranks.
   std::set<int> excused;
 };
 
@@ -236,7 +238,8 @@ std::string WhereWas(const FlightLog& log, const FlightMoment& moment) {
 
 std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
                        const FlightMoment& moment) {
-  // The recording process may be a child of the one that the agent started.
+  // The process that recorded the log may be a child of the process that the
+  // agent started.
   const int64_t pid = log == nullptr ? end.pid : log->pid;
   return absl::StrCat("rank ", end.rank, " (", end.host, ", pid ", pid, ") ",
                       VerbOf(end.how),
@@ -246,7 +249,8 @@ std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
                       ": ", end.message);
 }
 
-// Whether a process that its agent neither stopped nor found silent is a cause.
+// Whether a process that its agent neither stopped nor found silent ended by
+// itself, and not because one of its operations failed.
 bool IsCause(const FlightLog* log) {
   return log == nullptr || log->reason.empty();
 }
@@ -436,8 +440,8 @@ class Analysis {
     if (!deaths.stopped.empty()) result_.stopped = RankRanges(deaths.stopped);
   }
 
-  // Reports the silent ranks against which the logs speak as well; all silent
-  // ranks if the logs speak against none.
+  // Reports the silent ranks that the logs blame as well; all silent ranks if
+  // the logs blame none of them.
   void TellHung() {
     const bool nobody = result_.findings.empty();
     int told = 0, further = 0;
@@ -518,8 +522,8 @@ class Analysis {
           continue;
         }
         const FlightRecord* const stuck = StuckRecord(*log->second, moment_);
-        // A rank that is held up in another group is not to blame, unless the
-        // others have finished the operation that it is in.
+        // A rank that waits in another group is not to blame, unless the others
+        // have finished the operation that it is in.
         if (stuck != nullptr && !IsOf(key, *log->second, *stuck) &&
             calls_.WhoLeft(*log->second, *stuck, moment_).empty()) {
           continue;
@@ -577,7 +581,7 @@ class Analysis {
   // With a transport that only launches operations (NCCL's), the records show
   // no rank waiting. So ranks that have called fewer operations are behind.
   void FindShort(const GroupKey& key, const Calls& calls) {
-    // Calls missing before a group was made again mean nothing.
+    // Calls that are missing in a group that was made again later mean nothing.
     if (calls_.WasReplaced(key)) return;
     std::map<int, uint64_t> last = LastCalls(calls);
     const uint64_t front = calls.empty() ? 0 : calls.rbegin()->first;
@@ -599,7 +603,7 @@ class Analysis {
     }
   }
 
-  // By rank: the number of its last call.
+  // Key: rank; value: the number of its last call.
   static std::map<int, uint64_t> LastCalls(const Calls& calls) {
     std::map<int, uint64_t> last;
     for (const auto& [sequence, called] : calls) {
@@ -756,14 +760,14 @@ class Analysis {
     }
   }
 
-  // An operation in which ranks are stuck.
+  // An operation in which ranks wait.
   struct Standstill {
-    Call call;  // the call of the first rank
+    Call call;  // the call of the first of these ranks
     std::string what;
     std::vector<int> ranks;
   };
 
-  // Whether ranks may call it with different counts.
+  // Whether ranks may call the operation with different counts.
   static bool MayDiffer(const OperationSignature& signature) {
     return signature.kind == OperationKind::kBatch ||
            (signature.kind == OperationKind::kAllToAll &&
@@ -800,7 +804,7 @@ class Analysis {
   const std::map<GroupKey, Calls>& groups_ = calls_.groups();
   std::map<int, const FlightEnd*> ends_;
   std::set<int> blamed_;
-  std::vector<std::pair<int, std::string>> hung_;  // FlightDeaths::hung
+  std::vector<std::pair<int, std::string>> hung_;  // see FlightDeaths::hung
   const FlightMoment moment_;
   bool somebody_failed_ = false;
 };

@@ -17,18 +17,18 @@ struct FlightPosition {
   std::string ranks;      // "ranks 0-2, 5"
   std::string operation;  // the last operation; empty: none recorded
   std::string group;
-  // "done", "in it for 12.3 s", "failed: UNAVAILABLE"; if the process's end is
-  // known, also ", then died", ", then stopped", …
+  // Examples: "done", "in it for 12.3 s", "failed: UNAVAILABLE"; if the
+  // process's end is known, also ", then died", ", then stopped", …
   std::string state;
 };
 
-// The positions of the ranks in `logs`, ordered by their first rank. Pure.
+// The positions of the ranks of `logs`, ordered by their first rank. Pure.
 std::vector<FlightPosition> PositionsOf(
     const std::map<int, const FlightLog*>& logs,
     const std::map<int, const FlightEnd*>& ends, const FlightMoment& moment);
 
-// Pairs of ranks ("ranks 0-2") and the reason that they gave when they failed
-// or a dump was requested; each reason once. Pure.
+// Pairs of ranks ("ranks 0-2") and the reason in their logs for a failure or a
+// dump; each reason occurs once. Pure.
 std::vector<std::pair<std::string, std::string>> ReasonsOf(
     const std::map<int, const FlightLog*>& logs);
 
@@ -36,32 +36,32 @@ std::vector<std::pair<std::string, std::string>> ReasonsOf(
 struct FlightAnalysis {
   int world_size = 0;
   int groups = 0;
-  // The ranks to blame and why, one sentence each, the most certain first.
-  // Empty if the ranks agree and none waits.
+  // One sentence for each group of ranks to blame, with the reason; the most
+  // certain first. Empty if the ranks agree and none waits.
   std::vector<std::string> findings;
-  // Pairs of ranks ("ranks 0-2") and the reason that they gave when they failed
-  // or a dump was requested; each reason once.
+  // Pairs of ranks ("ranks 0-2") and the reason in their logs for a failure or
+  // a dump; each reason occurs once.
   std::vector<std::pair<std::string, std::string>> reasons;
   std::vector<FlightPosition> positions;
-  // "ranks 0, 2-3": the ranks that their agents stopped because of other ranks.
-  // Empty: none is known.
+  // "ranks 0, 2-3": the ranks that their agents stopped because of other ranks;
+  // empty if there are none.
   std::string stopped;
-  // For a running job without a rank to blame: the longest wait in seconds; 0:
-  // no rank waits.
+  // The longest wait in seconds in a running job without a rank to blame; 0: no
+  // rank waits.
   double longest_wait = 0;
 };
 
 // Compares `logs` and `ends`, at most one of each per rank. `clock`: see
-// MomentOf. If it is set and nothing has failed, a rank counts as waiting only
-// after one second. Findings, in this order:
-//  - ranks that ended by themselves, as seen by their agents, and not because
+// MomentOf. If `clock` is set and nothing has failed, a rank counts as waiting
+// only after one second. Findings, in this order: - ranks that ended by
+// themselves, as seen by their agents, and not because
 //    an operation had failed; ranks that were stopped in consequence are
 //    listed only as stopped;
-//  - ranks that called different operations under one number;
-//  - ranks that others wait for and that are in no operation, or in one that
+//  - ranks that called different operations under one number;  - ranks that
+// others wait for and that are in no operation, or in one that
 //    needs every rank and that others have finished;
 //  - ranks that were silent for too long, if the above names them or no rank;
-//  - ranks without a log, and ranks that ended silently when others failed
+// - ranks without a log, and ranks that ended silently when others failed
 //    (if it is not known how);
 //  - otherwise, for operations that did not end: the ranks wait for each
 //    other, or all called the same operation and it failed.

@@ -86,7 +86,8 @@ TEST(FlightAnalysisTest, NamesTheDeadAndTheMissing) {
 }
 
 TEST(FlightAnalysisTest, WhoNeverCameOutOfWhatOthersHaveDoneIsBehind) {
-  // Killed during the first operation; the others were in the next one already.
+  // Rank 1 was killed in the first operation; the others were already in the
+  // next one.
   EXPECT_THAT(
       AnalyseFlight({RankLog(0, 2).Does(Sum(), 1).Does(Sum(), 2, State::kIn),
                      RankLog(1, 2).Does(Sum(), 1, State::kIn)})
@@ -126,7 +127,7 @@ TEST(FlightAnalysisTest, AlsoWhereTheyWaitForItInAnotherGroup) {
         AllToAll(nullptr, nullptr, 4, DType::kInt8)}) {
     EXPECT_THAT(AnalyseFlight(StoppedIn(other)).findings, behind);
   }
-  // Its own deadline passed while it was stopped.
+  // Rank 1's own deadline passed while the process was stopped.
   EXPECT_THAT(AnalyseFlight(StoppedIn(Sum(), State::kFailed)).findings, behind);
 }
 
@@ -140,7 +141,8 @@ TEST(FlightAnalysisTest, WhatSomeAreDoneWithAloneTellsNothingOfTheOthers) {
                                                {1, 0, 1}, DType::kInt8)))
                   .findings,
               circle);
-  // It failed because of a rank that had left and then died.
+  // The operation of rank 1 failed because of a rank that had left and then
+  // died.
   std::vector<FlightLog> logs = StoppedIn(Sum(), State::kFailed);
   logs[1].records[0].status = absl::StatusCode::kUnavailable;
   EXPECT_THAT(AnalyseFlight(logs).findings, circle);
@@ -219,7 +221,7 @@ TEST(FlightAnalysisTest, WhoIsHeldUpElsewhereIsNotToBlame) {
                                  .Group("world/pp:1", pair)
                                  .Does(Barrier(), 4, State::kDone, 1)})
                   .findings,
-              // Once, although it delays two groups.
+              // Rank 2 is named once, although it delays two groups.
               ElementsAre(HasSubstr("rank 2 (node2, pid 102) is behind")));
 }
 
@@ -269,7 +271,7 @@ TEST(FlightAnalysisTest, OfATransportThatOnlyLaunchesWhoCalledLessIsBehind) {
                              RankLog(1, 2).Does(Sum(), 1).Says("late")})
                   .findings,
               ElementsAre(HasSubstr("all called the same")));
-  // One rank is further and none has failed: a running job.
+  // One rank has got further and none has failed, so the job may still run.
   EXPECT_THAT(AnalyseFlight({RankLog(0, 2).Does(Sum(), 1).Does(Sum(), 2),
                              RankLog(1, 2).Does(Sum(), 1)})
                   .findings,
@@ -371,7 +373,7 @@ TEST(FlightAnalysisTest, OnlyALaterGroupOfItsNameMakesAmends) {
   EXPECT_THAT(stuck("world/dp:0", 2), IsEmpty());
   const auto behind = ElementsAre(HasSubstr("rank 2 (node2, pid 102) is beh"));
   EXPECT_THAT(stuck("world/dp", 2), behind);
-  // A group that existed when it failed.
+  // The other group existed when the group failed.
   EXPECT_THAT(stuck("other", 1), behind);
 }
 

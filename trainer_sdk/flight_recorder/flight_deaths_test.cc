@@ -20,7 +20,8 @@ using testing::SizeIs;
 
 constexpr double kBegin = 1000;
 
-// A log of a world of `world_size`: in all_reduce #2, or finished with #1.
+// A log of a world of `world_size` ranks: the rank is in all_reduce #2, or has
+// finished #1.
 FlightLog LogOf(int rank, int world_size, uint64_t called = 2) {
   FlightLog log;
   log.rank = rank;
@@ -114,7 +115,7 @@ TEST(FlightDeaths, NeitherIsAHungOneToldWhereAnotherCalledSomethingElse) {
       ElementsAre(HasSubstr("but rank 1 called barrier #2")));
 }
 
-// With a transport that only launches operations.
+// The transport only launches operations, as NCCL's does.
 TEST(FlightDeaths, NorWhereAnotherCalledLess) {
   std::vector<FlightLog> logs = {LogOf(0, 3), LogOf(1, 3, /*called=*/1),
                                  LogOf(2, 3)};

@@ -40,7 +40,7 @@ absl::StatusOr<Enum> Named(const std::string& name, int values) {
   return absl::InvalidArgumentError(absl::StrCat("unknown name '", name, "'"));
 }
 
-// An integer that fits T; otherwise throws the JSON library's exception.
+// Reads an integer that fits T; otherwise throws the JSON library's exception.
 template <typename T>
 T Whole(const Json& object, const char* key) {
   const Json& number = object.at(key);
@@ -223,7 +223,8 @@ absl::Status Bad(const std::string& path, const std::string& what) {
 
 struct Contents {
   std::string bytes;
-  bool locked = false;  // by the process that writes it
+  // whether the process that writes the file holds its lock, and therefore runs
+  bool locked = false;
 };
 
 bool IsLocked(const OwnedFd& fd) {
@@ -233,7 +234,7 @@ bool IsLocked(const OwnedFd& fd) {
 }
 
 absl::StatusOr<Contents> ContentsOf(const std::string& path) {
-  // O_NONBLOCK, because opening a named pipe would block.
+  // O_NONBLOCK is set, because opening a named pipe would block.
   const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.open()) return Bad(path, std::strerror(errno));
   struct stat facts = {};
@@ -259,8 +260,8 @@ bool IsDump(const std::string& name) {
          (absl::StartsWith(name, "workers.") && absl::EndsWith(name, ".json"));
 }
 
-// Among the attempts' directories below `path` (a log folder or the folder of a
-// run), the one with the latest dump; empty if there is none.
+// The directory of the attempt with the latest dump, among those below `path`
+// (a log folder or the folder of a run); empty if there is none.
 std::string AttemptBelow(const std::string& path) {
   constexpr int kRunAndAttempt = 2;
   std::string latest;
@@ -336,7 +337,7 @@ class Collection {
     return absl::OkStatus();
   }
 
-  // InvalidArgument: no file was added.
+  // All files as a Flight. InvalidArgument: no file was added.
   absl::StatusOr<Flight> Take() {
     if (world_size_ == 0) return absl::InvalidArgumentError("no dumps given");
     Flight flight;
@@ -360,7 +361,7 @@ class Collection {
     if (is_new) return;
     FlightLog& old = known->second;
     if (log.written >= old.written) std::swap(old, log);
-    // The ring was copied before its process failed.
+    // This ring was copied before its process failed.
     if (old.pid == log.pid && old.written == log.written &&
         old.reason.empty()) {
       old.reason = log.reason;
@@ -379,8 +380,8 @@ class Collection {
     }
   }
 
-  int world_size_ = 0;  // 0: no file yet
-  int round_ = 0;       // the round of ends_
+  int world_size_ = 0;  // 0: no file has been added
+  int round_ = 0;       // the round that ends_ belongs to
   bool running_ = false;
   std::map<int, FlightLog> logs_;
   std::map<int, FlightEnd> ends_;

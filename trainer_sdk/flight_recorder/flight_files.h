@@ -12,21 +12,22 @@ namespace muster {
 // Formats a log as JSON for people and other tools, one record per line. Pure.
 std::string FlightJson(const FlightLog& log);
 
-// Parses the output of FlightJson. InvalidArgument, one line, for anything
-// else; safe for any text of bounded length.
+// Parses the output of FlightJson. Any other text gives InvalidArgument with a
+// message of one line. Safe for any text of bounded length.
 absl::StatusOr<FlightLog> ParseFlightJson(const std::string& text);
 
-// Parses a dump or a ring. InvalidArgument, one line, for anything else. Pure.
+// Parses a dump or a ring. Any other input gives InvalidArgument with a message
+// of one line. Pure.
 absl::StatusOr<FlightLog> ParseFlight(const std::string& bytes);
 
 struct Flight {
-  // One per rank, by rank; the latest if there are several.
+  // One log per rank, ordered by rank; the latest log if a rank has several.
   std::vector<FlightLog> logs;
-  // One per rank of the last round that has any, by rank; the latest if there
-  // are several.
+  // The ends of the ranks' processes in the last round that has any: one per
+  // rank, ordered by rank; the latest if a rank has several.
   std::vector<FlightEnd> ends;
   // Whether a process that writes one of the rings still runs, on this host or
-  // on any whose file locks are visible.
+  // on a host whose file locks are visible here.
   bool running = false;
 };
 

@@ -219,7 +219,7 @@ TEST_F(FlightFilesTest, NumbersThatDoNotFitAreRefused) {
   }
 }
 
-// A damaged file is either rejected or parsed; nothing worse happens.
+// A damaged file is either rejected or parsed, without a crash.
 TEST_F(FlightFilesTest, SpoiledFilesDoNoHarm) {
   std::minstd_rand random(1);
   std::string ring(sizeof(RingImage), '\0');

@@ -68,7 +68,7 @@ absl::Status Bad(const std::string& what) {
       absl::StrCat("not an agent's file of how workers ended: ", what));
 }
 
-// The integer under `key` if it is in [least, most]; otherwise a value below
+// The integer at `key` if it is in [least, most]; otherwise a value below
 // `least`.
 int64_t Whole(const Json& object, const char* key, int64_t least,
               int64_t most) {

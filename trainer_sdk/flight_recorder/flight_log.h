@@ -12,31 +12,33 @@
 
 namespace muster {
 
-// One operation of one rank. Times are seconds since 1970 (UTC); 0: not
-// reached.
+// One operation of one rank. Times are in seconds since 1970 (UTC); 0: the
+// operation has not got that far.
 struct FlightRecord {
-  uint64_t number = 0;  // counts the rank's operations in all groups, from 1
-  int group = 0;        // index in FlightLog::groups
+  // number of the operation among all operations of the rank, from 1
+  uint64_t number = 0;
+  int group = 0;  // index in FlightLog::groups
   OperationSignature signature;
-  // BatchPeersOf the operation, as ranks in the group.
+  // BatchPeersOf the operation: the peers' ranks in the group.
   std::vector<int> peers;
   int64_t bytes = 0;
   double queued = 0;
   double started = 0;
   double ended = 0;
-  absl::StatusCode status = absl::StatusCode::kOk;  // valid once it has ended
+  // valid once the operation has ended
+  absl::StatusCode status = absl::StatusCode::kOk;
 
   bool in_progress() const { return started != 0 && ended == 0; }
 };
 
 struct FlightGroup {
   std::string name;
-  int rank = 0;  // this rank's rank in it
+  int rank = 0;  // this rank's rank in the group
   int size = 1;
-  // world ranks, by rank in the group; empty: too many to store
+  // world ranks of the members, indexed by rank in the group; empty: too many
+  // members to store
   std::vector<int> members;
-  // Distinguishes groups of one name, equally on every rank
-  // (GroupPlace::birth).
+  // Distinguishes groups of one name; equal on every rank (GroupPlace::birth).
   uint64_t birth = 0;
   double made = 0;
 };
@@ -47,15 +49,15 @@ struct FlightLog {
   int world_size = 1;
   std::string host;
   int64_t pid = 0;
-  // The failure, unless its group has been made again since. Empty: none, or
-  // the process was killed before it recorded one.
+  // The first failure of a group that has not been made again since. Empty:
+  // there was no failure, or the process was killed before it recorded one.
   std::string reason;
   // The reason for a dump without a failure; empty: none was requested.
   std::string request;
   // Whether the process ended normally.
   bool closed = false;
   double written = 0;  // time of the last record; seconds since 1970 (UTC)
-  std::vector<FlightGroup> groups;    // in order of creation
+  std::vector<FlightGroup> groups;    // groups in the order of their creation
   std::vector<FlightRecord> records;  // the last operations, oldest first
 };
 
@@ -67,7 +69,8 @@ struct FlightGroupKey {
   std::string name;
   std::vector<int> members;
   uint64_t birth = 0;
-  int nth = 1;  // counts groups in one log that are equal in all of the above
+  // counts the groups of one log that are equal in all fields above
+  int nth = 1;
 
   // Clang 14's tidy takes the comparison with 0 for one with a pointer.
   // NOLINTNEXTLINE(modernize-use-nullptr)
@@ -79,7 +82,8 @@ struct FlightGroupKey {
 std::vector<FlightGroupKey> KeysOf(const FlightLog& log);
 
 // Whether the group log.groups[group], or a group that it was split from, was
-// made again at `since` or later, so that its end does not matter any more.
+// made again at time `since` or later. If so, the end of the old group no
+// longer matters.
 bool WasMadeAgain(const FlightLog& log, int group, double since);
 
 // "world"; "world (no. 2)" for the second group with that name and members in
@@ -87,22 +91,22 @@ bool WasMadeAgain(const FlightLog& log, int group, double since);
 std::string FlightGroupLabel(const FlightLog& log, int group);
 
 enum class HowEnded {
-  kKilled,      // by a signal not sent by its agent
-  kExited,      // with a nonzero exit code
-  kHung,        // silent for too long, so its agent killed it
+  kKilled,      // ended by a signal that its agent did not send
+  kExited,      // ended with a nonzero exit code
+  kHung,        // killed by its agent, because it was silent for too long
   kNotStarted,  // its program did not start
-  kStopped,     // by its agent, because of another rank's end
+  kStopped,  // stopped by its agent, because another rank's process had ended
 };
 
-// How one rank's process ended, as seen by its node's agent. A killed process
-// cannot record that itself.
+// How one rank's process ended, as seen by its node's agent. The process itself
+// cannot record that it was killed.
 struct FlightEnd {
   int rank = 0;
   std::string host;
   int64_t pid = 0;
   HowEnded how = HowEnded::kExited;
   double time = 0;      // seconds since 1970 (UTC), by the node's clock
-  std::string message;  // "killed by SIGKILL (9)"; one line
+  std::string message;  // one line: "killed by SIGKILL (9)"
 };
 
 // The content of one node's "workers.N.json": the ends of its workers in a
@@ -113,11 +117,12 @@ struct FlightEnds {
   std::vector<FlightEnd> ends;
 };
 
-// Whether `bytes` begin like such a file.
+// Whether `bytes` begins like a "workers.N.json" file.
 bool AreFlightEnds(const std::string& bytes);
 
-// Parses an agent's file (agent/failures/round_records.h). InvalidArgument, one
-// line, for anything else; safe for any text of bounded length. Pure.
+// Parses the file that an agent writes (agent/failures/round_records.h). Any
+// other text gives InvalidArgument with a message of one line. Safe for any
+// text of bounded length. Pure.
 absl::StatusOr<FlightEnds> ParseFlightEnds(const std::string& text);
 
 }  // namespace muster

@@ -69,8 +69,8 @@ TEST(FlightMessagesTest, WhoHasDoneItsPartOfABatchIsNotToBlame) {
                      RankLog(3, 4)})
           .findings,
       ElementsAre(HasSubstr("rank 2 (node2, pid 102) did not answer batch")));
-  // These are no answer: messages at another time, in another group or with
-  // another rank, and collectives.
+  // These operations do not match: messages at another time, in another group
+  // or with another rank, and collectives.
   const std::vector<int> both = {0, 2};
   for (const RankLog& other :
        {RankLog(2, 3).Does(Swap({0}), 2),
@@ -83,7 +83,8 @@ TEST(FlightMessagesTest, WhoHasDoneItsPartOfABatchIsNotToBlame) {
                     .findings,
                 ElementsAre(HasSubstr("rank 2 (node2, pid 102) did not")));
   }
-  // If that is unknown, all ranks that are in no operation are named.
+  // If the missing rank is unknown, all ranks that are in no operation are
+  // named.
   EXPECT_THAT(AnalyseFlight({RankLog(0, 3).Does(Swap({1, 2}), 3, State::kIn),
                              RankLog(1, 3).Does(Swap({0}), 3),
                              RankLog(2, 3).Does(Swap({0}), 3)})

@@ -10,7 +10,8 @@
 namespace muster {
 namespace {
 
-// Seconds. Ranks of a healthy job wait for each other too, for milliseconds.
+// In seconds. Ranks of a healthy job also wait for each other, for
+// milliseconds.
 constexpr double kPatience = 1;
 
 }  // namespace

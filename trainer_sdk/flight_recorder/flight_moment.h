@@ -9,29 +9,29 @@
 
 namespace muster {
 
-// The moment for which logs are judged. Times are in seconds; `now` is since
-// 1970 (UTC).
+// The time at which logs are judged. Times are in seconds; `now` is since 1970
+// (UTC).
 struct FlightMoment {
   double now = 0;
   // Whether ranks still run; if not, `now` is the time of their last record.
   bool running = false;
-  // A rank that has been in an operation for less than this is assumed to make
-  // progress, not to wait.
+  // A rank that has been in an operation for less than `patience` is assumed to
+  // make progress, not to wait.
   double patience = 0;
 };
 
 // `clock`: the time before the first of `logs` was read, if a process still
-// writes them. Without it, or if agents have seen workers end, the moment is
-// the latest time in the logs. Patience is nonzero only if nothing in the job
-// has failed. Pure.
+// writes them. Without `clock`, or if agents have seen workers end, the moment
+// is the latest time in the logs. `patience` is nonzero only if nothing in the
+// job has failed. Pure.
 FlightMoment MomentOf(const std::vector<FlightLog>& logs,
                       const std::vector<FlightEnd>& ends,
                       std::optional<double> clock);
 
-// Whether patience is nonzero and `time` is less than that ago.
+// Whether `patience` is nonzero and `time` is less than `patience` before now.
 bool IsFresh(double time, const FlightMoment& moment);
 
-// Texts about a rank's log for messages. Pure.
+// Texts for messages about a rank's log. Pure.
 
 // "12.3 s"
 std::string SecondsText(double seconds);
@@ -41,19 +41,19 @@ std::string SecondsText(double seconds);
 const FlightRecord* StuckRecord(const FlightLog& log,
                                 const FlightMoment& moment);
 
-// Whether a rank waits in `record` for longer than the patience, or its wait
-// failed and it has not made the group again.
+// Whether a rank has been waiting in `record` for longer than the patience, or
+// its wait failed and the rank has not made the group again.
 bool IsStuck(const FlightLog& log, const FlightRecord& record,
              const FlightMoment& moment);
 
-// FlightGroupLabel of its group.
+// FlightGroupLabel of the group of `record`.
 std::string GroupName(const FlightLog& log, const FlightRecord& record);
 
 // "rank 2 (node1, pid 77)"
 std::string RankName(const FlightLog& log);
 
-// "its last was barrier #2 in group world, done 9.8 s before the end", or "…
-// 9.8 s ago" if ranks still run.
+// "its last was barrier #2 in group world, done 9.8 s before the end"; "… 9.8 s
+// ago" if ranks still run.
 std::string LastDone(const FlightLog& log, const FlightMoment& moment);
 
 }  // namespace muster

@@ -54,7 +54,8 @@ absl::StatusOr<OwnedFd> NewFile(const std::string& path, size_t bytes) {
   struct flock lock = {};
   lock.l_type = F_WRLCK;
   fcntl(fd.get(), F_OFD_SETLK, &lock);
-  // Allocated now, because on a full disk a later access would raise SIGBUS.
+  // The disk space is allocated now, because on a full disk a later access
+  // would raise SIGBUS.
   const int error = posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));
   if (error != 0 || rename(temporary.c_str(), path.c_str()) != 0) {
     const int cause = error != 0 ? error : errno;
@@ -64,7 +65,8 @@ absl::StatusOr<OwnedFd> NewFile(const std::string& path, size_t bytes) {
   return fd;
 }
 
-// Maps the ring's memory. With a directory it is a file, which `kept` takes.
+// Maps the ring's memory. If there is a directory, the memory is a file, whose
+// descriptor is moved to `kept`.
 void* Mapped(const FlightRecorder::Options& options, OwnedFd& kept) {
   if (!options.directory.empty()) {
     mkdir(options.directory.c_str(), 0755);
@@ -116,8 +118,8 @@ FlightRecorder& FlightRecorder::Process() {
         std::max(NumberFrom("WORLD_SIZE", 1), options.rank + 1);
     const char* const directory = std::getenv("MUSTER_FLIGHT_RECORDER_DIR");
     if (directory != nullptr) options.directory = directory;
-    // Never destroyed, only closed, because threads may record until the very
-    // end.
+    // The recorder is closed but never destroyed, because threads may record
+    // until the process ends.
     auto* const made = new FlightRecorder(std::move(options));
     std::atexit([] { Process().image_->closed.store(1); });
     return made;
@@ -137,7 +139,7 @@ FlightRecorder::FlightRecorder(Options options)
                         MonotonicNow().time_since_epoch().count();
   gethostname(image_->host, sizeof(image_->host) - 1);
   image_->next.store(1);
-  // Written last: without the magic the file is not a ring.
+  // The magic is written last: without it the file is not a ring.
   std::memcpy(image_->magic, kRingMagic, sizeof(kRingMagic));
 }
 
@@ -154,7 +156,7 @@ int FlightRecorder::AddGroup(const std::string& name, int rank, int size,
   if (failed == name || absl::StartsWith(failed, absl::StrCat(name, "/"))) {
     image_->failed.store(0, std::memory_order_release);
   }
-  // A free entry, else that of the group that was removed first.
+  // Takes a free entry, or else the entry of the group that was removed first.
   constexpr int kFurther = kRingGroups - 1;
   int chosen = kFurther;
   for (int i = 0; i < kFurther; i++) {
@@ -199,13 +201,14 @@ uint64_t FlightRecorder::Write(int group, const OperationSignature& signature,
                                const BatchPeers& peers) {
   const uint64_t number = image_->next.fetch_add(1, kRelaxed);
   RingSlot& slot = image_->slots[number % kRingSlots];
-  // Another thread, one whole ring behind, is writing this slot; this record is
-  // dropped.
+  // Another thread, which is a whole ring behind, is writing this slot; this
+  // record is dropped.
   if (slot.number.exchange(kBeingWritten, std::memory_order_acquire) ==
       kBeingWritten) {
     return number;
   }
-  // Release stores: a reader that sees one of these values also sees the mark.
+  // These stores are releases: a reader that sees one of these values also sees
+  // the mark.
   constexpr auto kRelease = std::memory_order_release;
   slot.sequence.store(signature.sequence, kRelease);
   slot.what.store(What(group, signature), kRelease);

@@ -36,8 +36,8 @@ Instant At(int64_t milliseconds) {
   return Instant(std::chrono::milliseconds(milliseconds));
 }
 
-// Of a difference of two times in seconds since 1970: each is nanoseconds, as a
-// double and multiplied.
+// The rounding error of a difference of two times in seconds since 1970, each
+// converted from nanoseconds to a double.
 double Rounding(const FlightLog& log) {
   return RoundingBound<double>(2, log.groups[0].made);
 }
@@ -166,7 +166,7 @@ TEST_F(FlightRecorderTest, KeepsTheLastOnes) {
   for (uint64_t i = 2; i <= kRingSlots + 10; i++) {
     recorder.QueueAndStart(world, Sum(i), 16, At(1));
   }
-  // Its slot has been reused by now.
+  // The slot of the first record has been reused by now.
   recorder.End(first, At(2), absl::StatusCode::kAborted);
   const FlightLog log = recorder.Snapshot();
   ASSERT_THAT(log.records, SizeIs(kRingSlots));

@@ -102,7 +102,8 @@ FlightLog ReadRing(const RingImage& image) {
     const uint64_t id = group.id.load(std::memory_order_acquire);
     if (id != 0) groups[id] = &group;
   }
-  std::map<uint64_t, int> group_at;  // index in the log, by the group's id
+  // key: the group's id; value: its index in the log
+  std::map<uint64_t, int> group_at;
   for (const auto& [id, group] : groups) {
     group_at[id] = static_cast<int>(log.groups.size());
     log.groups.push_back({TextOf(group->name), group->rank, group->size,
@@ -156,7 +157,7 @@ absl::StatusOr<FlightLog> ParseRing(const std::string& bytes) {
       std::memcmp(bytes.data(), kRingMagic, sizeof(kRingMagic)) != 0) {
     return absl::InvalidArgumentError("not a ring of the flight recorder");
   }
-  // Copied to memory that is aligned for the atomics.
+  // The bytes are copied to memory that is aligned for the atomics.
   std::unique_ptr<RingImage, decltype(&std::free)> image(
       static_cast<RingImage*>(std::aligned_alloc(
           alignof(std::max_align_t),

@@ -11,14 +11,15 @@
 namespace muster {
 
 // The layout of a ring in memory and in its mapped file. The file is complete
-// even if the process is killed. Native byte order: it can be read only on a
-// machine with the same byte order.
+// even if the process is killed. Values are in native byte order: only a
+// machine with the same byte order can read the file.
 //
 // Every field of a slot is an atomic, and `number` marks a slot that is being
 // written, so that a concurrent reader sees only complete records.
 inline constexpr uint64_t kBeingWritten = ~uint64_t{0};
 struct RingSlot {
-  std::atomic<uint64_t> number;  // 0: never used
+  // number of the record, from 1; 0: the slot was never used
+  std::atomic<uint64_t> number;
   std::atomic<uint64_t> sequence;
   // group's id << 32 | mixed << 31 | kind << 24 | dtype << 16 | op << 8 |
   // status code
@@ -27,11 +28,12 @@ struct RingSlot {
   std::atomic<int64_t> count;
   std::atomic<uint64_t> counts_hash;
   std::atomic<int64_t> bytes;
-  std::atomic<int64_t> queued;   // nanoseconds of MonotonicNow's clock
-  std::atomic<int64_t> started;  // 0: not yet
+  std::atomic<int64_t> queued;  // nanoseconds of MonotonicNow's clock
+  // time at which the operation started; 0: not yet
+  std::atomic<int64_t> started;
   std::atomic<int64_t> ended;
-  // For batches: the peers, two per word, each as 1 + its rank in the group; 0:
-  // end.
+  // For batches: the peers, two per word, each stored as 1 + its rank in the
+  // group; 0 ends the list.
   std::atomic<uint64_t> peers[4];
 };
 
@@ -40,11 +42,12 @@ struct RingGroup {
   // last.
   std::atomic<uint64_t> id;
   uint64_t birth;
-  int64_t made;  // time, as RingSlot::queued
+  int64_t made;  // time of creation, on the clock of RingSlot::queued
   int32_t rank;
   int32_t size;
   char name[112];
-  char members[384];  // "0-3,8"; empty if too long
+  // world ranks, such as "0-3,8"; empty if the text is too long
+  char members[384];
 };
 
 inline constexpr int kRingGroups = 64;
@@ -55,12 +58,14 @@ struct RingImage {
   int32_t rank;
   int32_t world_size;
   int64_t pid;
-  int64_t unix_offset;  // nanoseconds; MonotonicNow's clock + this = Unix time
+  // nanoseconds to add to MonotonicNow's clock to get Unix time
+  int64_t unix_offset;
   char host[64];
-  // reason for `failed_group`; written before `failed` is set
+  // reason for the failure of `failed_group`; written before `failed` is set
   char reason[512];
   char failed_group[112];
-  char request[256];  // written before `asked` is set
+  // reason for a requested dump; written before `asked` is set
+  char request[256];
   std::atomic<uint64_t> failed;
   std::atomic<uint64_t> asked;
   std::atomic<uint64_t> closed;
@@ -71,14 +76,15 @@ struct RingImage {
 
 inline constexpr char kRingMagic[16] = "muster flight 2";
 
-// Reads a ring. Safe while records are being written, but not groups. Safe for
-// any bytes: values out of range are left out.
+// Reads a ring. Other threads may add records meanwhile, but not groups. Safe
+// for any bytes: values out of range are left out.
 FlightLog ReadRing(const RingImage& image);
 
-// The same for the bytes of a file. InvalidArgument: not a ring.
+// Reads a ring from the bytes of its file. InvalidArgument: the bytes are not a
+// ring.
 absl::StatusOr<FlightLog> ParseRing(const std::string& bytes);
 
-// Converts {0, 1, 2, 3, 8} to "0-3,8", in the given order, and back. Decoding
+// Convert {0, 1, 2, 3, 8} to "0-3,8", keeping the order, and back. Decoding
 // gives an empty list for any other text and for more than a million ranks.
 std::string EncodeMembers(const std::vector<int>& members);
 std::vector<int> DecodeMembers(const std::string& text);

@@ -122,7 +122,7 @@ TEST(FlightRunningTest, MessagesAreWaitedForAsLong) {
               ElementsAre(HasSubstr("rank 1 (node1, pid 101) did not answer")));
   EXPECT_THAT(At(1010, {waits, sends(1006, State::kIn)}).findings,
               ElementsAre(HasSubstr("ranks wait for each other")));
-  // A rank that only does other things does not answer either.
+  // A rank that performs only other operations does not answer either.
   EXPECT_THAT(
       At(1010, {waits, Since(1009.5, RankLog(1, 2)
                                          .Group("alone", {1})

@@ -62,7 +62,8 @@ class RankLog {
     log_.closed = true;
     return *this;
   }
-  // Implicit, so that a test can write the calls where a log is expected.
+  // An implicit conversion, so that tests can write a RankLog where a FlightLog
+  // is expected.
   operator FlightLog() const { return log_; }
 
  private:

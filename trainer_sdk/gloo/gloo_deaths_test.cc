@@ -27,7 +27,7 @@ constexpr Duration kPatience = std::chrono::seconds(60);
 
 constexpr DType kType = DType::kFloat32;
 
-// An operation of that kind with `count` elements per rank.
+// An operation of kind `kind` with `count` elements per rank.
 Operation Of(OperationKind kind, const GroupPlace& place, int64_t count,
              uint64_t sequence, std::vector<float>& in,
              std::vector<float>& out) {
@@ -74,7 +74,7 @@ Operation Of(OperationKind kind, const GroupPlace& place, int64_t count,
   return Batch({send, receive});
 }
 
-// Kills this process after `moment`, whatever it is doing then.
+// Kills this process after `moment`, whatever the process is doing then.
 void DieAfter(Duration moment) {
   const Instant until = MonotonicNow() + moment;
   std::thread([until] {
@@ -126,15 +126,15 @@ void ExpectNamedByAll(const Death& death, int size) {
   }
 }
 
-// With small parts, and with large ones, during which a death nearly always
-// falls.
+// Operations have small parts, or large parts, during which a death nearly
+// always happens.
 TEST(GlooDeaths, WhoeverDiesInWhateverCollectiveIsNamedByAll) {
   std::mt19937 draw(20240713);
   for (const int64_t count : {int64_t{4096}, int64_t{1} << 20}) {
     for (int kind = 0; kind < kOperationKinds; ++kind) {
       Death death;
       death.kind = static_cast<OperationKind>(kind);
-      // A batch consists of these, among any number of ranks.
+      // A batch consists of sends and receives, among any number of ranks.
       if (death.kind == OperationKind::kSend ||
           death.kind == OperationKind::kReceive) {
         continue;

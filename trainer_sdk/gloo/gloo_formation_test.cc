@@ -34,7 +34,8 @@ TEST(GlooFormation, EndsWithTheRound) {
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     const std::shared_ptr<Store> store = ClientOf(*server);
     if (rank == 2) {
-      // After the other ranks have arrived and wait for it.
+      // Closes the store after the other ranks have arrived and wait for rank
+      // 2.
       for (const char* const key : {"watch/tcp/0", "watch/tcp/1"}) {
         absl::Status there = store->Wait({key}, Late());
         if (!there.ok()) return there;

@@ -101,17 +101,17 @@ void ExpectNamedByAll(int victim, const std::string& fatal) {
   }
 }
 
-// It has published its address; the last rank is dialled by no other.
+// The rank has published its address; no other rank connects to the last rank.
 TEST(GlooFormingDeaths, BeforeItHasCalledTheOthers) {
   ExpectNamedByAll(kRanks - 1, "wait watch/tcp/");
 }
 
-// The ranks know each other; Gloo's connections come next.
+// The ranks have exchanged addresses; Gloo's connections come next.
 TEST(GlooFormingDeaths, BeforeItHasToldItsAddress) {
   for (const int victim : {0, 1}) ExpectNamedByAll(victim, "set gloo/rank/");
 }
 
-// Gloo on the other ranks waits for its connection.
+// Gloo on the other ranks waits for this rank's connection.
 TEST(GlooFormingDeaths, BeforeItHasConnected) {
   ExpectNamedByAll(1, "wait gloo/rank/");
 }

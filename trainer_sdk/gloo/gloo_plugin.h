@@ -9,7 +9,7 @@
 
 namespace muster {
 
-// A text or an address that the plugin hands out.
+// A text or an address that the plugin returns.
 struct GlooText {
   size_t size = 0;
   char bytes[1024];
@@ -19,7 +19,7 @@ struct GlooText {
 
 enum class GlooOutcome : int32_t {
   kDone,
-  kInterrupted,  // by `interrupt`
+  kInterrupted,  // the call was ended by `interrupt`
   kFailed,       // Gloo threw an exception
 };
 
@@ -33,45 +33,49 @@ enum class GlooOutcome : int32_t {
 struct GlooPlugin {
   static constexpr int32_t kVersion = 1;
 
-  int32_t version;  // kVersion
+  // always kVersion of the headers that the plugin was built with
+  int32_t version;
 
-  // A context of `size` ranks with one pair for each peer, which listens at
-  // the address `host`. The pairs exist before they are connected, so that a
-  // `connect` can be interrupted. `patience_ms` bounds each wait of a pair; a
-  // `connect` may take five times as long. Null: failed.
+  // Makes a context of `size` ranks with one Gloo pair for each peer, which
+  // listens at the address `host`. The pairs exist before they are connected,
+  // so that a `connect` can be interrupted. `patience_ms` bounds each wait of a
+  // pair; a `connect` may take five times as long. Returns null on failure.
   void* (*new_context)(const char* host, int32_t rank, int32_t size,
                        int64_t patience_ms, GlooText* why);
-  // Closes the connections gracefully. Delete the context's buffers before it.
+  // Closes the connections gracefully and deletes the context. Delete the
+  // context's buffers first.
   void (*delete_context)(void* context);
-  // The address with which `peer` connects to this rank.
+  // Writes the address with which `peer` connects to this rank.
   void (*address)(void* context, int32_t peer, GlooText* address);
   // Blocks until `peer`, which calls this too, is connected. `address`: the
   // peer's address for this rank. Does nothing once interrupted.
   GlooOutcome (*connect)(void* context, int32_t peer, const char* address,
                          size_t bytes, GlooText* why);
-  // Makes a running `connect` fail, and later ones do nothing. Any thread.
+  // Makes a running `connect` fail and all later calls of `connect` do nothing.
+  // Any thread.
   void (*interrupt_connect)(void* context);
-  // Resets all connections. Any thread. Not before all pairs are connected:
-  // a peer that has not accepted its connection yet would be killed, because
-  // Gloo's thread there throws (Gloo of May 2022).
+  // Resets all connections. Any thread. Call it only after all pairs are
+  // connected: otherwise the process of a peer that has not accepted its
+  // connection yet dies, because Gloo's thread there throws (Gloo of May 2022).
   void (*reset_connections)(void* context);
 
-  // A buffer that sends or receives the `bytes` at `data`.
+  // Makes a buffer that sends from, or receives into, the `bytes` at `data`.
   void* (*new_buffer)(void* context, void* data, size_t bytes);
   void (*delete_buffer)(void* buffer);
-  // Start to send or to receive, and wait for the end of it.
+  // Start a send or a receive, and wait until it is complete.
   GlooOutcome (*send)(void* buffer, int32_t peer, uint64_t slot, GlooText* why);
   GlooOutcome (*receive)(void* buffer, int32_t peer, uint64_t slot,
                          GlooText* why);
   GlooOutcome (*wait_send)(void* buffer, int64_t timeout_ms, GlooText* why);
   GlooOutcome (*wait_receive)(void* buffer, int64_t timeout_ms, GlooText* why);
-  // Ends a running wait. Any thread.
+  // Ends the running wait of this buffer. Any thread.
   void (*interrupt)(void* buffer);
 };
 
 // Loads libmuster_gloo.so once in the process, from the places of
 // LoadPluginFile (base/plugin.h). NotFound: the plugin or libgloo is missing;
-// says what to do. FailedPrecondition: the plugin is of another version.
+// the message says what to do. FailedPrecondition: the plugin has another
+// version.
 absl::StatusOr<const GlooPlugin*> LoadGlooPlugin();
 
 }  // namespace muster

@@ -1,5 +1,5 @@
-// libmuster_gloo.so: GlooPlugin's functions over Gloo. Nothing of it is linked
-// into another file.
+// libmuster_gloo.so: GlooPlugin's functions, implemented with Gloo. No other
+// file links this code.
 #include <gloo/context.h>
 #include <gloo/transport/address.h>
 #include <gloo/transport/context.h>
@@ -29,9 +29,9 @@ namespace {
 
 using Buffer = gloo::transport::UnboundBuffer;
 
-// While it lives, SIGPIPE is blocked in this thread, so that a write to a
-// broken connection does not kill the process. Threads started meanwhile keep
-// the signal blocked. The process's signal disposition is unchanged.
+// Blocks SIGPIPE in this thread while this object lives, so that a write to a
+// broken connection does not kill the process. Threads that start meanwhile
+// keep the signal blocked. The process's signal disposition is unchanged.
 class WithoutSigpipe {
  public:
   WithoutSigpipe() {
@@ -70,7 +70,7 @@ void Write(const void* data, size_t size, GlooText* text) {
   std::memcpy(text->bytes, data, text->size);
 }
 
-// Calls Gloo; `call` returns whether it was not interrupted.
+// Calls Gloo; `call` returns false if it was interrupted.
 template <typename Call>
 GlooOutcome Guard(GlooText* why, const Call& call) {
   const WithoutSigpipe guard;
@@ -82,7 +82,8 @@ GlooOutcome Guard(GlooText* why, const Call& call) {
   }
 }
 
-// For calls whose failure changes nothing: the connections are closed anyway.
+// Makes calls whose failure does not matter, because the connections are closed
+// anyway.
 template <typename Call>
 void GuardWithoutError(const Call& call) {
   GlooText ignored;
@@ -99,8 +100,8 @@ int Compare(const Ip& one, const Ip& other, uint16_t port,
   return ip != 0 ? ip : port - other_port;
 }
 
-// Gloo lets the rank with the larger address dial the other one. Ports are
-// compared in network byte order.
+// Whether this rank connects to the peer: Gloo lets the rank with the larger
+// address do so. Ports are compared in network byte order.
 bool Calls(const std::vector<char>& mine, const std::vector<char>& theirs) {
   using gloo::transport::tcp::Address;
   const sockaddr_storage self = Address(mine).getSockaddr();
@@ -166,9 +167,9 @@ class MeshContext final : public gloo::Context {
 
  private:
   static constexpr int kNobody = -1;
-  // Interrupt waits this long for a connection that this rank dials, before it
-  // closes the pair: longer than dialling a live host takes. Closing a
-  // connection to a dead host resets nothing.
+  // The time for which Interrupt waits for a connection that this rank opens,
+  // before it closes the pair: longer than connecting to a live host takes.
+  // Closing a connection to a dead host resets nothing.
   static constexpr std::chrono::milliseconds kCallGrace{250};
 
   std::mutex mutex_;
@@ -176,7 +177,8 @@ class MeshContext final : public gloo::Context {
   // Guarded by mutex_:
   bool interrupted_ = false;
   int connecting_ = kNobody;
-  // Whether this rank dials the peer, instead of accepting its connection.
+  // Whether this rank connects to the peer, instead of accepting its
+  // connection.
   bool calls_ = false;
 };
 

@@ -63,7 +63,7 @@ class Called {
     EXPECT_EQ(waitpid(pid_, &status, WUNTRACED), pid_);
     EXPECT_TRUE(WIFSTOPPED(status));
   }
-  // Continues it and returns its wait status.
+  // Continues the stopped process and returns its wait status.
   int End() {
     EXPECT_EQ(kill(pid_, SIGCONT), 0);
     siginfo_t info{};
@@ -81,7 +81,7 @@ class Called {
     const ssize_t size = read(in.get(), buffer, sizeof(buffer));
     if (size <= 0) _exit(4);
     GlooText why;
-    // Fails if the calling rank is gone.
+    // Fails if the process of rank 1 is gone.
     Gloo().connect(context, 0, buffer, static_cast<size_t>(size), &why);
     _exit(0);
   }
@@ -94,10 +94,11 @@ class Called {
 // Regression: Gloo's thread found the reset connection without a peer's name,
 // and its exception ended the process.
 TEST(GlooPluginTest, APeerThatHasNotAcceptedACallOutlivesItsCaller) {
-  // Which of the two ranks dials the other depends on their ports.
+  // The ports of the two ranks determine which of them connects to the other.
   for (bool called = false; !called;) {
     Called peer;
-    // The wait for a connection, which cannot come, is five times as long.
+    // The context waits five times its timeout for a connection that cannot
+    // come.
     void* const context = NewContext(0, 40);
     const std::string own = AddressFor(1, context);
     peer.Stop();

@@ -52,8 +52,8 @@ class GlooMesh final : public Mesh {
            std::vector<PeerName> names);
   ~GlooMesh() override;
 
-  // Call it once, before anything is sent. Detects the death of peers by
-  // `sockets`, one connection to each rank but this one. The first death fails
+  // Starts to detect the death of peers by `sockets`, one connection to each
+  // other rank. Call it once, before anything is sent. The first death fails
   // the running and all later operations. `on_gone` is then called with the
   // error on a thread of the mesh's own, and may block.
   absl::Status Watch(std::vector<OwnedFd> sockets,
@@ -78,19 +78,20 @@ class GlooMesh final : public Mesh {
   }
   void Close() override;
 
-  // For a mesh whose construction failed: called instead of Close, directly
-  // before destruction. Sends no goodbye and resets no connection (see
+  // Prepares the destruction of a mesh whose construction failed; called
+  // instead of Close. Sends no goodbye and resets no connection (see
   // GlooPlugin::reset_connections).
   void Abandon();
 
  private:
-  // Text sent before a collective or a message.
+  // Size in bytes of a note, a text that is sent before a collective or a
+  // message.
   static constexpr int kNoteBytes = 192;
   using Note = std::array<char, kNoteBytes>;
 
   struct Outgoing {
     int peer = 0;
-    std::unique_ptr<Note> note;  // data to send, if not the caller's
+    std::unique_ptr<Note> note;  // the data to send, if it is not the caller's
     GlooHandle buffer;
   };
   struct Incoming {
@@ -103,24 +104,25 @@ class GlooMesh final : public Mesh {
     // Text that arrives before the data; null if there is none, or once the
     // receive of the data is posted.
     std::unique_ptr<Note> note;
-    GlooHandle buffer;  // the note's, later the data's
+    GlooHandle buffer;  // the buffer of the note, later of the data
   };
 
   void Post(int peer, uint64_t slot, const void* data, int64_t bytes,
             std::unique_ptr<Note> note);
   GlooHandle PostReceive(int peer, uint64_t slot, void* data, int64_t bytes);
   GlooHandle NewBuffer(const void* data, int64_t bytes);
-  // The outcome of a call of the plugin; an error names `peer`.
+  // Converts the outcome of a call of the plugin; an error names `peer`.
   absl::Status StatusOf(GlooOutcome outcome, int peer,
                         const GlooText& why) const;
   absl::Status WaitFor(int peer, void* buffer);
-  // Waits by `wait`, which Close and the death of a peer interrupt.
+  // Waits with the function `wait`, which Close and the death of a peer
+  // interrupt.
   absl::Status WaitAt(int peer, void* buffer,
                       GlooOutcome (*wait)(void*, int64_t, GlooText*));
   // Records that `peer` is gone, and returns the error.
   absl::Status Gone(int peer);
-  void Interrupt();            // ends the running wait; needs mutex_
-  int64_t PatienceMs() const;  // until the deadline
+  void Interrupt();  // Ends the running wait. The caller holds mutex_.
+  int64_t PatienceMs() const;  // milliseconds until the deadline
   bool PartsAreNoted() const;
   void PostNote(int peer, uint64_t slot, const std::string& text);
   void PostNoteReceive(Incoming& incoming, uint64_t slot);
@@ -140,23 +142,23 @@ class GlooMesh final : public Mesh {
   OperationSignature signature_;
   Instant begun_;
   Instant deadline_;
-  // number of parts in this operation, by peer
+  // number of parts in this operation, indexed by peer
   std::vector<uint64_t> sent_, received_;
   std::deque<Outgoing> outgoing_;
-  std::vector<Incoming> incoming_;  // by ticket
+  std::vector<Incoming> incoming_;  // posted receives, indexed by ticket
   absl::Status failed_;             // error of a call that returns no status
 
-  std::mutex mutex_;  // guards the three below
+  std::mutex mutex_;  // guards the three members below
   bool closed_ = false;
   absl::Status gone_;  // error for the peer that died
   void* waited_for_ = nullptr;
 
-  // Last: its thread uses the members above.
+  // Declared last, because its thread uses the members above.
   std::unique_ptr<PeerWatch> watch_;
 };
 
-// Time for Gloo to deliver data that a peer sent before its end, and to detect
-// most ends by itself.
+// Time for Gloo to deliver data that a peer sent before it ended, and to detect
+// most ends of peers itself.
 constexpr Duration kGrace = std::chrono::milliseconds(250);
 
 std::string Describe(const MessageLabel& label) {
@@ -191,13 +193,13 @@ uint64_t Hash(std::initializer_list<uint64_t> numbers) {
   return hash;
 }
 
-// The announcement of collective number `sequence`.
+// The slot for the announcement of collective number `sequence`.
 uint64_t AnnouncementSlot(uint64_t sequence) {
   return Hash({kAnnouncement, sequence});
 }
 
-// The n-th part of a collective that one rank sends to another, and the note
-// with its length.
+// The slots for the n-th part of a collective from one rank to another, and for
+// the note with its length.
 uint64_t PartSlot(const OperationSignature& signature, uint64_t n,
                   int64_t bytes) {
   return Hash({kPart, signature.sequence, static_cast<uint64_t>(signature.kind),
@@ -209,7 +211,8 @@ uint64_t PartNoteSlot(const OperationSignature& signature, uint64_t n) {
                static_cast<uint64_t>(signature.kind), n});
 }
 
-// The label of the next point-to-point message with this tag, and its data.
+// The slots for the label of the next point-to-point message with this tag, and
+// for its data.
 uint64_t LabelSlot(int tag) {
   return Hash({kLabel, static_cast<uint64_t>(tag)});
 }
@@ -386,7 +389,8 @@ Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
 }
 
 absl::Status GlooMesh::Wait(Ticket ticket) {
-  // Notes of all parts at once, so that no part waits for another's data.
+  // The notes of all parts are read first, so that no part waits for another
+  // part's data.
   const auto last = PartsAreNoted() ? incoming_.size() : ticket + size_t{1};
   for (size_t i = ticket; i < last; ++i) {
     if (absl::Status s = FollowNote(incoming_[i]); !s.ok()) return s;
@@ -533,7 +537,7 @@ absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
   std::vector<std::string> keys;
   keys.reserve(static_cast<size_t>(place.size));
   for (int rank = 0; rank < place.size; ++rank) keys.push_back(RankKey(rank));
-  // Wait names the absent ranks in its error.
+  // The error of Wait names the absent ranks.
   if (s = place.store->Wait(keys, deadline); !s.ok()) return s;
   std::vector<std::string> addresses;
   for (int rank = 0; rank < place.size; ++rank) {
@@ -581,8 +585,8 @@ absl::Status ConnectPairs(const GroupPlace& place,
   return FormationStatus(place);
 }
 
-// The end of a peer ends the formation; if there is none, only the mesh learns
-// of it.
+// Detects the death of a peer while the group forms, which ends the formation.
+// Without a formation, only the mesh detects it.
 absl::Status WatchWhileForming(const GroupPlace& place,
                                std::vector<OwnedFd> sockets, GlooMesh& mesh) {
   return mesh.Watch(std::move(sockets),
@@ -621,7 +625,8 @@ absl::StatusOr<std::unique_ptr<Mesh>> Connect(const GroupPlace& place,
     }
   }
   if (failure.ok()) return std::unique_ptr<Mesh>(std::move(mesh));
-  // Before this rank's connections close, so that their peers find the cause.
+  // The cause is published before this rank's connections close, so that their
+  // peers find it.
   failure = FailFormation(
       place,
       absl::Status(
@@ -640,8 +645,8 @@ absl::StatusOr<std::unique_ptr<NetworkTransport>> NewGlooTransport(
   if (!gloo.ok()) return gloo.status();
   const absl::StatusOr<std::string> address = LocalAddress(options.address);
   if (!address.ok()) return address.status();
-  // Exchanges the ranks' names, and makes the connections by which their ends
-  // are detected.
+  // Exchanges the ranks' names, and makes the connections by which a rank's
+  // death is detected.
   GroupPlace watched = place;
   watched.store = std::make_shared<PrefixStore>("watch", place.store);
   absl::StatusOr<ConnectedRanks> ranks =

@@ -14,19 +14,20 @@ namespace muster {
 
 struct GlooOptions {
   LocalAddressOptions address = LocalAddressFromEnvironment();
-  // The ranks named in errors, by rank: those in the larger group that this
-  // group is a part of. Empty: this group's own ranks.
+  // The numbers used for the ranks in errors, indexed by rank: their ranks in
+  // the larger group that this group is a part of. Empty: the ranks of this
+  // group.
   std::vector<int> told_as;
 };
 
 // Makes a transport for collectives between CPU hosts over Gloo's connections
 // ("gloo"). It uses the algorithms of "tcp", but Gloo's own thread moves the
-// data. Small messages are slower, because each wakes that thread; a
-// computation on the same core is disturbed less. Collective: every rank of
-// `place`'s group calls it.
+// data. Small messages are slower than with "tcp", because each message wakes
+// that thread; a computation on the same core is disturbed less. Collective:
+// every rank of `place`'s group calls it.
 //
-// Loads libmuster_gloo.so and with it libgloo, which no program links.
-//   NotFound          one of both is missing; says how to get it
+// Loads libmuster_gloo.so and with it libgloo. No program links libgloo.
+//   NotFound          one of the libraries is missing; says how to get it
 //   DeadlineExceeded  some ranks did not come; names them
 //   Unavailable       the store or a connection failed
 absl::StatusOr<std::unique_ptr<NetworkTransport>> NewGlooTransport(

@@ -52,7 +52,8 @@ absl::StatusOr<std::unique_ptr<PeerWatch>> PeerWatch::Start(
     return absl::ResourceExhaustedError(
         absl::StrCat("watching the ranks: ", std::strerror(errno)));
   }
-  // The program's signals must be handled by its own threads.
+  // All signals are blocked in the watch's thread, because the program's
+  // threads must handle them.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -83,7 +84,8 @@ PeerWatch::~PeerWatch() {
 void PeerWatch::Cut() {
   cut_.store(true);
   Wake();
-  // shutdown instead of close, because the thread may be using the descriptors.
+  // shutdown is used instead of close, because the thread may be using the
+  // descriptors.
   for (const OwnedFd& socket : sockets_) {
     if (socket.open()) shutdown(socket.get(), SHUT_RDWR);
   }
@@ -110,7 +112,8 @@ int PeerWatch::AwaitEnd() {
   fds.push_back({wake_.get(), POLLIN, 0});
   for (;;) {
     PollUntil(fds, kNoDeadline);
-    // Checked first, because after Cut the watch's own connections end too.
+    // This is checked first, because after Cut the watch's own connections end
+    // too.
     if (fds.back().revents != 0) return kNobody;
     for (int peer = 0; peer < size; ++peer) {
       if (fds[peer].revents == 0) continue;

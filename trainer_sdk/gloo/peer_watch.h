@@ -16,26 +16,28 @@ namespace muster {
 
 // Detects the death of a peer by an idle connection to each peer. If a
 // connection ends without a goodbye, the peer's process died or cut it. Gloo
-// alone does not detect this: if a connection breaks while a payload is in
-// flight, that payload is on none of its lists and waits forever.
+// alone does not detect such a death: if a connection breaks while a payload is
+// in flight, that payload is on none of its lists and waits forever.
 class PeerWatch {
  public:
-  // Called at most once, by the watch's own thread.
+  // Called at most once, on the watch's own thread.
   using OnGone = std::function<void(int peer)>;
 
-  // `sockets`: by rank; not open for this one. `grace`: delay from the first
-  // peer's end to `on_gone`, during which data that the peer sent before may
-  // still arrive. ResourceExhausted: no descriptor or thread is left.
+  // `sockets`: connections to the peers, indexed by rank; not open for this
+  // rank. `grace`: delay from the first peer's end to the call of `on_gone`,
+  // during which data that the peer sent before may still arrive.
+  // ResourceExhausted: no descriptor or thread is left.
   static absl::StatusOr<std::unique_ptr<PeerWatch>> Start(
       std::vector<OwnedFd> sockets, Duration grace, OnGone on_gone);
 
-  // Says goodbye unless Cut was called. Afterwards `on_gone` is not running.
+  // Says goodbye to the peers unless Cut was called. After it returns,
+  // `on_gone` is not running.
   ~PeerWatch();
   PeerWatch(const PeerWatch&) = delete;
   PeerWatch& operator=(const PeerWatch&) = delete;
 
   // Whether a peer closed its connection since the last call. Does not wait for
-  // `grace`. One thread at a time.
+  // `grace`. Not thread-safe.
   bool PeerHungUp() { return hangups_.Any(); }
 
   // Closes the connections without a goodbye, so that the peers notice. Any
@@ -55,7 +57,7 @@ class PeerWatch {
   const std::vector<OwnedFd> sockets_;
   const Duration grace_;
   const OnGone on_gone_;
-  const OwnedFd wake_;  // an eventfd, readable once the watch is over
+  const OwnedFd wake_;  // an eventfd that is readable once the watch is over
   std::atomic<bool> cut_{false};
   HangupWatch hangups_;
   std::thread thread_;

@@ -48,8 +48,8 @@ std::vector<std::string> ErrorsOf(const Operation& most, int odd,
     absl::Status s = transport.Execute(
         Barrier(), {1, MonotonicNow() + std::chrono::seconds(30)});
     EXPECT_TRUE(s.ok()) << s;
-    // No rank may still be inside it when another gives up, which breaks the
-    // group for all.
+    // No rank may be inside the previous operation when another gives up,
+    // because that breaks the group for all.
     everybody.arrive_and_wait();
     if (rank == odd && other == nullptr) return absl::OkStatus();
     s = transport.Execute(

@@ -28,9 +28,9 @@
 namespace muster {
 namespace {
 
-// A name that is equal for two processes exactly if they can share memory: they
-// run under one kernel since the same boot and in one network namespace. (Two
-// containers on one machine have the same boot id, and often the same host
+// A name that is equal for two processes if and only if they can share memory:
+// they run under one kernel since the same boot and in one network namespace.
+// (Two containers on one machine have the same boot id, and often the same host
 // name.)
 absl::StatusOr<std::string> HostIdentity() {
   const char* const boot_file = "/proc/sys/kernel/random/boot_id";
@@ -49,9 +49,11 @@ absl::StatusOr<std::string> HostIdentity() {
   return absl::StrCat(boot, "/", network.st_ino);
 }
 
-// The longest extension of an operation's deadline, only after a failure.
+// The longest time for which an operation may exceed its deadline, only after a
+// failure.
 constexpr Duration kRecordPatience = std::chrono::seconds(2);
-// Longer than the comparison inside a tier, which some ranks do first.
+// Time for other ranks to write a cause; longer than the comparison inside a
+// tier, which some ranks do first.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(600);
 
 class HierarchicalTransport final : public Transport {
@@ -76,7 +78,8 @@ class HierarchicalTransport final : public Transport {
       const absl::Status elsewhere = tiers_.flat->BrokenElsewhere();
       return elsewhere.ok() ? s : Break(elsewhere);
     }
-    // If the tier is a network, its message already begins with this heading.
+    // If this tier's transport is a network transport, its message already
+    // begins with this heading.
     const std::string heading = absl::StrCat(Describe(signature), ": ");
     std::string message = FromLast(heading, std::string(s.message()));
     const bool found_by_another = !absl::StartsWith(message, heading);
@@ -159,8 +162,8 @@ class HierarchicalTransport final : public Transport {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (!broken_.ok()) return broken_;
     }
-    // Written before any tier is closed, so that a rank that sees the close
-    // finds the cause.
+    // The cause is written before any tier is closed, so that a rank that sees
+    // the close finds the cause.
     const absl::Status agreed = record_.Settle(cause);
     absl::Status result;
     {
@@ -169,8 +172,9 @@ class HierarchicalTransport final : public Transport {
       result = broken_;
     }
     std::string why(result.message());
-    // Without a rank in the text, the host's ranks would take the failure for
-    // their own, because their group has no store that names the rank.
+    // The text must name a rank. Otherwise the ranks of the host would report
+    // the failure as their own, because their group has no store that names the
+    // rank.
     if (!absl::IsAborted(result) && !absl::StartsWith(why, "rank ")) {
       why = absl::StrCat("rank ", place_.rank, " found: ", why);
     }
@@ -198,7 +202,8 @@ struct Introduced {
   std::vector<PeerName> names;
 };
 
-// Exchanges hosts and names; DeadlineExceeded names the missing ranks.
+// Exchanges hosts and names of the ranks. DeadlineExceeded: the message names
+// the missing ranks.
 absl::StatusOr<Introduced> Introduce(const GroupPlace& place,
                                      const std::string& host,
                                      Instant deadline) {

@@ -14,7 +14,7 @@
 
 namespace muster {
 
-// Makes a network transport for a group. Its errors name rank r as told_as[r].
+// Makes a network transport for a group. Errors call rank r told_as[r].
 using NetworkFactory =
     std::function<absl::StatusOr<std::unique_ptr<NetworkTransport>>(
         GroupPlace place, const std::vector<int>& told_as, Instant deadline)>;
@@ -25,18 +25,18 @@ NetworkFactory TcpNetwork();
 struct HierarchicalOptions {
   NetworkFactory network = TcpNetwork();
   SharedMemoryOptions shared_memory;
-  // Ranks with equal names share memory, and must be able to. Empty:
-  // HostIdentity.
+  // The name of this rank's host. Ranks with equal names use shared memory, so
+  // they must be able to. Empty: HostIdentity().
   std::string host;
 };
 
 // Makes a transport that uses shared memory within a host and a network between
 // hosts ("hierarchical"). all_reduce, reduce, broadcast and barrier cross the
-// network once per host; all_gather and reduce_scatter do so if each host has
-// consecutive ranks. All other operations, messages included, go from rank to
-// rank. Hosts may have different numbers of ranks. A group on one host gets the
-// shared memory transport itself, and a group with one rank per host the
-// network's.
+// network once per host; all_gather and reduce_scatter do the same if each host
+// has consecutive ranks. All other operations, messages included, go from rank
+// to rank. Hosts may have different numbers of ranks. A group on one host gets
+// the shared memory transport itself, and a group with one rank per host gets
+// the network transport itself.
 //
 // Collective: every rank of `place`'s group calls it. Allocate returns shared
 // memory if every host has several ranks, else Unimplemented.

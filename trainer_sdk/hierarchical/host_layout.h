@@ -7,11 +7,11 @@
 
 namespace muster {
 
-// Which ranks of a group share a host. Hosts are numbered by their lowest rank.
-// Equal on every rank. Pure.
+// Which ranks of a group share a host. Hosts are numbered in the order of their
+// lowest ranks. Equal on every rank. Pure.
 class HostLayout {
  public:
-  // `identities` by rank; see HostIdentity.
+  // `identities`: the hosts' identities, indexed by rank; see HostIdentity.
   explicit HostLayout(const std::vector<std::string>& identities);
 
   int hosts() const { return static_cast<int>(members_.size()); }
@@ -30,7 +30,8 @@ class HostLayout {
   // Whether each host has consecutive ranks, in the order of hosts.
   bool contiguous() const { return contiguous_; }
 
-  // Sums of `counts` (by rank; `count` each if empty), by host.
+  // The sums of the ranks' counts on each host, indexed by host. `counts` is
+  // indexed by rank; if it is empty, each rank has `count`.
   std::vector<int64_t> SumByHost(const std::vector<int64_t>& counts,
                                  int64_t count) const;
   // The counts of one host's ranks.

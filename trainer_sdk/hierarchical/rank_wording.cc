@@ -32,7 +32,7 @@ size_t FinderAtEnd(const std::string& text) {
   return text.size() - (begin - rank.size());
 }
 
-// Whether it begins like a text of Describe: "barrier #1", "send after #3".
+// Whether `text` begins like a text of Describe: "barrier #1", "send after #3".
 bool IsCall(std::string_view text) {
   const size_t name = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_");
   if (name == 0 || name == std::string_view::npos) return false;

@@ -21,7 +21,7 @@ constexpr int64_t kStripedBytes = 64 << 10;
 
 char* At(void* base, int64_t bytes) { return static_cast<char*>(base) + bytes; }
 
-// The state of one operation on its way through the tiers.
+// The state of one operation during its steps over the tiers.
 class Journey {
  public:
   Journey(const Operation& operation, const OperationSignature& signature,
@@ -105,7 +105,7 @@ class Journey {
     tiers_.failed_on_host = true;
     tiers_.compared = compared_;
     const std::string told(s.message());
-    // A rank of this host gave the whole operation up; its message has the
+    // A rank of this host has failed the whole operation; its message has the
     // ranks of the whole group.
     if (absl::StrContains(told, absl::StrCat(Describe(signature_), ": "))) {
       return s;
@@ -183,7 +183,7 @@ class Journey {
     const int64_t count = operation_.count;
     const int root_host = layout_.host_of(operation_.root);
     const int root_place = layout_.place_of(operation_.root);
-    // Only the root has an output buffer.
+    // Only the root has an output buffer; other leaders need scratch memory.
     char* const whole = tiers_.leads() && tiers_.rank != operation_.root
                             ? tiers_.scratch.Get(count * element_)
                             : static_cast<char*>(operation_.output);
@@ -272,7 +272,8 @@ class Journey {
     const RankParts hosts(sums, 0, layout_.hosts());
     const std::vector<int64_t> own =
         layout_.CountsOf(tiers_.host(), operation_.counts, operation_.count);
-    // Scratch memory on the host's first rank, unless it is the only one.
+    // Scratch memory on the host's first rank, unless it is the only rank of
+    // the host.
     char* whole = nullptr;
     char* block = static_cast<char*>(operation_.output);
     if (tiers_.leads() && tiers_.local != nullptr) {

@@ -18,36 +18,41 @@
 
 namespace muster {
 
-// The transports that a rank uses.
+// The transports of one rank: within its host, across hosts, and among all
+// ranks.
 struct Tiers {
   HostLayout layout;
   int rank = 0;
-  std::vector<PeerName> names;  // by rank
+  std::vector<PeerName> names;  // names of all ranks, indexed by rank
 
-  // Transport among the ranks of this host; null if there is only one.
+  // Transport among the ranks of this host; null if the host has only one rank.
   std::unique_ptr<Transport> local;
-  uint64_t local_sequence = 0;  // number of its last collective
+  uint64_t local_sequence = 0;  // number of the last collective of `local`
   // Transport among one rank of each host, ordered by host. If all hosts have
-  // the same number of ranks, these are the ranks with this rank's position on
-  // their host; else each host's first rank. Null for a rank in no such group.
+  // the same number of ranks, these are the ranks at the same position on each
+  // host; otherwise they are each host's first rank. Null if this rank is in no
+  // such group.
   std::unique_ptr<NetworkTransport> lane;
   // Transport among all ranks.
   std::unique_ptr<NetworkTransport> flat;
   Scratch scratch;
-  // Whether the last operation failed among the ranks of this host.
+  // Whether the last operation failed in the transport of this host's ranks.
   bool failed_on_host = false;
-  // Whether that was after all of them had called it.
+  // Whether the last failure came after all ranks of the host had called the
+  // operation.
   bool compared = false;
 
   int host() const { return layout.host_of(rank); }
   int place() const { return layout.place_of(rank); }
   int locals() const { return static_cast<int>(layout.members(host()).size()); }
-  // Whether this rank is the host's first, which speaks for it.
+  // Whether this rank is its host's first rank, which acts for the host on the
+  // network.
   bool leads() const { return place() == 0; }
 };
 
-// Converts `message`, an error of a step in the host's own group, to the ranks
-// of the whole group. `late`: text for a rank that has not reached the step.
+// Converts `message`, an error of a step in the host's own group, to rank
+// numbers of the whole group. `late`: the text for a rank that has not reached
+// the step.
 std::string ToldByHost(const Tiers& tiers, const std::string& late,
                        const std::string& message);
 
@@ -57,8 +62,9 @@ std::string ToldByHost(const Tiers& tiers, const std::string& late,
 // Operations that do not benefit go from rank to rank. The result is
 // bit-identical on every rank.
 //
-// First the ranks of a host compare their calls, because the steps that follow
-// do not show them; hosts compare theirs along with the data.
+// First the ranks of a host compare the operations that they called, because
+// the later steps do not show a mismatch. Hosts compare operations when they
+// exchange the data.
 absl::Status RunOverTiers(const Operation& operation,
                           const OperationSignature& signature, Instant deadline,
                           Tiers& tiers);

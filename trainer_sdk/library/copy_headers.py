@@ -11,7 +11,7 @@ import shutil
 import sys
 
 _INCLUDE = re.compile(r'(?m)^#include "([^"]+)"')
-# Abseil's are the system's.
+# Abseil's headers are installed by the system.
 _FOREIGN = ('absl/',)
 
 

@@ -9,7 +9,7 @@ def _archives(ctx):
     for dep in ctx.attr.deps:
         for input in dep[CcInfo].linking_context.linker_inputs.to_list():
             for library in input.libraries:
-                # Only position-independent code fits both.
+                # Only position-independent code can be in both libraries.
                 archive = library.pic_static_library or library.static_library
                 if archive:
                     found.append(archive)
@@ -25,8 +25,9 @@ def _sdk_library_impl(ctx):
         ["save", "end", ""],
     ))
     ctx.actions.run_shell(
-        # Members of different folders share names, which only this way keeps;
-        # the second command drops the times of their making.
+        # Object files of different folders have equal names; only an MRI script
+        # keeps them all. The second command clears their timestamps, so that
+        # builds are reproducible.
         command = "/usr/bin/ar -M <$1 && /usr/bin/ranlib -D $2",
         arguments = [script.path, archive.path],
         inputs = archives + [script],
@@ -45,14 +46,14 @@ def _sdk_library_impl(ctx):
             shared.path,
             "-Wl,-soname,lib%s.so.%s" % (ctx.label.name, ctx.attr.abi),
             "-Wl,--version-script," + ctx.file.exports.path,
-            # Nothing undefined, and nothing that is not needed.
+            # All symbols must be defined, and only needed libraries are linked.
             "-Wl,-z,defs",
             "-Wl,--as-needed",
             "-Wl,--whole-archive",
             archive.path,
             "-Wl,--no-whole-archive",
         ] + ctx.attr.linkopts +
-            # A sanitizer's run-time library, in such builds.
+            # The run-time library of a sanitizer, in builds with a sanitizer.
             ctx.fragments.cpp.linkopts,
         inputs = [archive, ctx.file.exports],
         outputs = [shared],

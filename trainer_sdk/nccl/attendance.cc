@@ -20,7 +20,8 @@ constexpr int kMaxToLookFor = 64;
 
 using Absent = std::optional<std::vector<int>>;
 
-// One key per rank and name, reused for each meeting.
+// The key of a meeting and a rank; it is reused each time the meeting is
+// repeated.
 std::string KeyOf(const Meeting& meeting, int rank) {
   return absl::StrCat("nccl_here/", meeting.name, "/", rank);
 }
@@ -60,7 +61,8 @@ absl::Status SetOutTo(const Meeting& meeting, const GroupPlace& place) {
 
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
                         const GroupPlace& place, Duration patience) {
-  // Another rank, whose deadline passed earlier, has reported it already.
+  // Another rank, whose deadline passed earlier, has already reported the
+  // absent ranks.
   if (!absl::IsDeadlineExceeded(late) || !FormationStatus(place).ok()) {
     return late;
   }

@@ -10,21 +10,22 @@
 
 namespace muster {
 
-// A step in which all ranks of a group wait for each other, and of which NCCL
-// reports only that it waits.
+// A step in which all ranks of a group wait for each other. NCCL reports that
+// such a step is late, but not which rank is missing.
 struct Meeting {
-  std::string name;   // a key of the group's store
-  uint64_t turn = 1;  // counts meetings of that name, equally on every rank
+  std::string name;  // key of the meeting in the group's store
+  // number of the meeting among those with its name, equal on every rank
+  uint64_t turn = 1;
 };
 
-// Records that this rank has reached `meeting`. Returns early if `place`'s
-// formation is given up.
+// Records in the store that this rank has reached `meeting`. Returns early if
+// the formation of `place` is interrupted.
 absl::Status SetOutTo(const Meeting& meeting, const GroupPlace& place);
 
-// Adds to `late`, the timeout of a meeting, the ranks that did not reach it, if
-// the store answers within `patience`. Any other status is returned unchanged.
-// In large groups only rank 0 asks, because each rank would ask one server
-// about every rank.
+// If `late` is the timeout of a meeting, adds the ranks that did not reach the
+// meeting, if the store answers within `patience`. Any other status is returned
+// unchanged. In large groups only rank 0 asks, because each rank would ask one
+// server about every rank.
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
                         const GroupPlace& place, Duration patience);
 

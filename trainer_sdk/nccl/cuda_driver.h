@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "nccl/nccl_abi.h"
 
-// From NVIDIA's cuda.h, whose binary interface is stable.
+// Declarations from NVIDIA's cuda.h, whose binary interface is stable.
 struct CUctx_st;
 struct CUevent_st;
 
@@ -19,24 +19,26 @@ namespace muster {
 using CudaContext = ::CUctx_st*;
 using CudaEvent = ::CUevent_st*;
 
-// The CUDA functions needed besides NCCL, from the driver's own library, which
-// exists on every machine with a working GPU whichever runtime the program
-// uses. Streams, events and memory of the driver and the runtime are
+// The CUDA functions that the NCCL transport needs. They come from the driver's
+// library, which every machine with a working GPU has, whatever runtime the
+// program uses. Streams, events and memory of the driver and the runtime are
 // interchangeable. Thread-safe.
 class CudaDriver {
  public:
   // NotFound: there is no driver. FailedPrecondition: the driver does not work
-  // or sees no GPU; gives its message.
+  // or finds no GPU; the error has the driver's message.
   static absl::StatusOr<std::shared_ptr<const CudaDriver>> Load(
       const std::string& name = "libcuda.so.1");
 
   int device_count() const { return device_count_; }
 
-  // The device of the calling thread's context; -1 if it has none.
+  // The device of the calling thread's context; -1 if the thread has no
+  // context.
   int CurrentDevice() const;
 
-  // The device's primary context, which the runtime uses as well. Kept until
-  // the process ends. InvalidArgument: there is no such device.
+  // The device's primary context, which the CUDA runtime uses as well. The
+  // context is kept until the process ends. InvalidArgument: there is no such
+  // device.
   absl::StatusOr<CudaContext> PrimaryContext(int device) const;
   // Makes `context` the calling thread's context until Pop.
   absl::Status Push(CudaContext context) const;
@@ -44,10 +46,10 @@ class CudaDriver {
 
   absl::StatusOr<CudaEvent> NewEvent() const;
   void DestroyEvent(CudaEvent event) const;
-  // Records `event` on `stream`: it happens when all current work of the stream
-  // is done.
+  // Records `event` on `stream`: the event happens when all current work of the
+  // stream is done.
   absl::Status Record(CudaEvent event, nccl::CudaStream stream) const;
-  // Whether it has happened. Errors are those of the device.
+  // Whether `event` has happened. Errors are those of the device.
   absl::StatusOr<bool> HasHappened(CudaEvent event) const;
 
   // Allocates device memory; null for 0 bytes.
@@ -56,7 +58,7 @@ class CudaDriver {
 
  private:
   using Result = int;
-  using DevicePointer = uint64_t;  // CUdeviceptr
+  using DevicePointer = uint64_t;  // CUdeviceptr of cuda.h
 
   CudaDriver() = default;
   absl::Status Failed(const char* what, Result result) const;
@@ -78,7 +80,7 @@ class CudaDriver {
   Result (*free_)(DevicePointer) = nullptr;
 };
 
-// Makes `context` the calling thread's context while this lives.
+// Makes `context` the calling thread's context while this object lives.
 class ScopedCudaContext {
  public:
   ScopedCudaContext(const CudaDriver& cuda, CudaContext context)

@@ -1,5 +1,5 @@
 // A fake of NVIDIA's driver library for tests: device memory is host memory and
-// a stream is a thread. In one library with fake_nccl.cc.
+// a stream is a thread. Linked into one library with fake_nccl.cc.
 
 #include <atomic>
 #include <cstdint>

@@ -34,7 +34,8 @@ class FakeLibrary {
   void (*drain_)(void*) = nullptr;
 };
 
-// The fake's device memory is host memory; Read first waits for pending work.
+// Memory of the fake device, which is host memory. Read first waits for pending
+// work.
 class FakeDeviceMemory final : public ConformanceMemory {
  public:
   explicit FakeDeviceMemory(FakeLibrary library)

@@ -1,7 +1,7 @@
 // A fake of NCCL for tests, whose ranks are threads of one process. Data moves
 // between streams (fake_stream.h) instead of GPUs. It aborts the process if a
-// caller breaks the rules of non-blocking communicators. Compiled with
-// FAKE_NCCL_2_14 it lacks later functions.
+// caller breaks the rules of non-blocking communicators. With FAKE_NCCL_2_14
+// the library lacks functions that are newer than NCCL 2.14.
 
 #include <unistd.h>
 
@@ -36,17 +36,19 @@ struct Communicator {
   std::shared_ptr<FakeWorld> world;  // null until a split is complete
   int rank = 0;
   std::atomic<bool> aborted = false;
-  std::atomic<int> inside = 0;  // number of callers; more than one is an error
+  // number of threads that are inside a call; more than one is an error
+  std::atomic<int> inside = 0;
   std::atomic<int> polls_left = 0;
   std::atomic<int> failed = 0;
   bool finalized = false;
   uint64_t collectives = 0;
   uint64_t splits = 0;
-  // Whether all ranks have called its last split. Null: there was none.
+  // Whether all ranks have called the last split of this communicator. Null:
+  // there was no split.
   std::shared_ptr<const bool> all_split;  // the registry's flag
 };
 
-// Guards a call of a communicator.
+// Marks a call of a communicator while it lives, and detects concurrent calls.
 class Entry {
  public:
   explicit Entry(nccl::NcclComm comm)
@@ -77,9 +79,10 @@ struct Registry {
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<FakeWorld>> worlds;
   int ids = 0;
-  // The arguments of the ranks of one world in their n-th split.
+  // The arguments of the ranks of one world in one split.
   struct Split {
-    std::vector<std::shared_ptr<Communicator>> children;  // by parent rank
+    // indexed by rank in the parent
+    std::vector<std::shared_ptr<Communicator>> children;
     std::vector<std::pair<int, int>> color_and_key;
     int arrived = 0;
     std::shared_ptr<bool> all = std::make_shared<bool>(false);
@@ -174,7 +177,7 @@ void Complete(Registry::Split& split) {
     if (split.children[r] == nullptr || split.children[r]->world != nullptr) {
       continue;
     }
-    std::vector<std::pair<int, int>> members;  // key, parent rank
+    std::vector<std::pair<int, int>> members;  // (key, rank in the parent)
     for (int s = 0; s < size; ++s) {
       if (split.color_and_key[s].first == split.color_and_key[r].first) {
         members.emplace_back(split.color_and_key[s].second, s);

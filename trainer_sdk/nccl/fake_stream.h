@@ -9,19 +9,19 @@
 
 namespace muster {
 
-// Stands in for a CUDA stream: runs one task after another, in its own thread.
+// A fake of a CUDA stream: runs one task after another, on its own thread.
 class FakeStream {
  public:
   FakeStream() : thread_([this] { Loop(); }) {}
-  // Waits until everything is done.
+  // Blocks until all tasks are done.
   ~FakeStream();
 
   void Add(std::function<void()> work);
-  // Waits until everything is done.
+  // Blocks until all tasks are done.
   void Drain();
 
-  // `handle`: as passed by tests and NCCL; null is the calling thread's own
-  // stream.
+  // `handle`: the value that tests and NCCL pass; null is the calling thread's
+  // own stream.
   static FakeStream& Of(void* handle);
 
  private:
@@ -29,7 +29,8 @@ class FakeStream {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> work_;  // the front one is running
+  // pending tasks; the first is running
+  std::deque<std::function<void()>> work_;
   bool ending_ = false;
   std::thread thread_;
 };

@@ -91,8 +91,8 @@ void FakeWorld::Collect(uint64_t number, int rank, const FakePart& part,
     }
   }
   changed_.wait(lock, [&] { return slot.done || aborted; });
-  // A rank that was aborted takes its buffers with it, so no other may
-  // complete.
+  // The buffers of an aborted rank become invalid, so no other rank may
+  // complete the collective.
   if (!slot.done) slot.arrived -= 2 * size_;
   if (slot.done && ++slot.left == size_) slots_.erase(number);
 }
@@ -108,7 +108,7 @@ void FakeWorld::Receive(int from, int to, void* data, size_t bytes,
                         const std::atomic<bool>& aborted) {
   std::unique_lock<std::mutex> lock(mutex_);
   auto& box = mail_[{from, to}];
-  // A message of another size never matches: NCCL would hang.
+  // A message of another size never matches, because NCCL would hang.
   changed_.wait(lock, [&] {
     return aborted || (!box.empty() && box.front().size() == bytes);
   });

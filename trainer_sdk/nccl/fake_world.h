@@ -23,7 +23,7 @@ enum class FakeCall {
   kReduce
 };
 
-// One rank's arguments of one collective.
+// The arguments of one rank in one collective.
 struct FakePart {
   FakeCall call = FakeCall::kAllReduce;
   const void* in = nullptr;
@@ -44,11 +44,11 @@ class FakeWorld {
 
   int size() const { return size_; }
 
-  // Registers a rank; Complete tells whether all are registered.
+  // Registers a rank; Complete returns whether all ranks are registered.
   void Join();
   bool Complete() const;
 
-  // Takes part in the collective with that number, counted per rank.
+  // Takes part in collective number `number`, which each rank counts itself.
   void Collect(uint64_t number, int rank, const FakePart& part,
                const std::atomic<bool>& aborted);
   void Send(int from, int to, const void* data, size_t bytes);

@@ -23,7 +23,7 @@ constexpr std::chrono::seconds kLookEvery{1};
 constexpr std::chrono::seconds kReadTimeout{5};
 constexpr std::chrono::seconds kEndPatience{2};
 
-// "CODE RANK MESSAGE".
+// Encodes a cause as "CODE RANK MESSAGE".
 std::string Encoded(int rank, const absl::Status& cause) {
   return absl::StrCat(static_cast<int>(cause.code()), " ", rank, " ",
                       cause.message());
@@ -56,7 +56,7 @@ class GroupAlarm::Listener {
   void Pay(Attention attention);
 
  private:
-  // The cause that the peers have published, if any.
+  // The cause that the peers have published; OK if there is none.
   absl::Status Look() const;
 
   const GroupPlace place_;
@@ -137,7 +137,7 @@ void GroupAlarm::Listener::Loop() {
       const std::string said = Encoded(place_.rank, *to_raise_);
       to_raise_.reset();
       lock.unlock();
-      // Keeps an earlier cause.
+      // CompareSet keeps an earlier cause.
       place_.store->CompareSet(kKey, "", said).IgnoreError();
       lock.lock();
       continue;

@@ -11,26 +11,27 @@
 namespace muster {
 
 // Tells the ranks of a group that one of them gave up, or that their round is
-// over, which NCCL does not. It uses a key of the group's store. The key is
-// read only while Pay(kLooking) is in effect, once per second, because all
-// ranks query one server. Thread-safe.
+// over; NCCL does not. The alarm is a key of the group's store. The key is read
+// only while Pay(kLooking) is in effect, once per second, because all ranks
+// query one server. Thread-safe.
 class GroupAlarm {
  public:
   // `on_alarm` is called at most once, on a thread of this object's own and
-  // never after its destruction: with a peer's cause and code, or with
-  // Unavailable if the store is gone, which means that the round is over. It
-  // must not block or call this object.
+  // never after its destruction. Its argument is a peer's cause with the code
+  // of that cause, or Unavailable if the store is gone, which means that the
+  // round is over. `on_alarm` must not block or call this object.
   GroupAlarm(GroupPlace place, std::function<void(absl::Status)> on_alarm);
-  // Waits briefly until a raised cause is published. A store that does not
-  // answer blocks only the thread, not the destructor.
+  // Waits briefly until a raised cause is published. If the store does not
+  // answer, only the thread stays blocked, not the destructor.
   ~GroupAlarm();
   GroupAlarm(const GroupAlarm&) = delete;
   GroupAlarm& operator=(const GroupAlarm&) = delete;
 
-  // ResourceExhausted: the system has no thread.
+  // OK, or ResourceExhausted: the system has no thread for the alarm.
   absl::Status status() const { return status_; }
 
-  // Publishes the reason why this rank gives up, soon and once.
+  // Publishes the reason why this rank gives up. Does not block; only the first
+  // call has an effect.
   void Raise(const absl::Status& cause);
 
   enum class Attention { kAsleep, kLooking };
@@ -39,7 +40,7 @@ class GroupAlarm {
  private:
   class Listener;
 
-  const std::shared_ptr<Listener> listener_;  // shared with its thread
+  const std::shared_ptr<Listener> listener_;  // shared with the alarm's thread
   absl::Status status_;
 };
 

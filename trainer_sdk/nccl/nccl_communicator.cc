@@ -12,8 +12,8 @@
 namespace muster {
 namespace {
 
-// Polls at once at first, since a launch takes microseconds; then less and less
-// often, for a first connection or a late peer.
+// Time between polls: none at first, because a launch takes microseconds; then
+// longer and longer, for a first connection or a late peer.
 class PollPace {
  public:
   void Wait() {
@@ -114,7 +114,7 @@ absl::Status NcclCommunicator::Split(int color, int key,
                                      const std::string& what,
                                      Instant deadline) {
   nccl::NcclConfig config;
-  // NCCL may write it from a thread of its own until the parent is ready or
+  // NCCL may write `made` from a thread of its own until the parent is ready or
   // aborted.
   nccl::NcclComm made = nullptr;
   absl::Status split = Do(

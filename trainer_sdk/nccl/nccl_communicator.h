@@ -14,13 +14,13 @@
 
 namespace muster {
 
-// Owns one non-blocking NCCL communicator. It is never inside NCCL while it
-// waits, so that an abort meets no other thread there and is safe.
+// Owns one non-blocking NCCL communicator. No thread is inside NCCL while it
+// waits, so that an abort is safe.
 //
-// Every call goes through Do. It holds the lock only for the call itself, which
-// is short because the communicator does not block, and polls without the lock
-// until NCCL has done its part. Break ends all that, from any thread; then
-// Abort releases the communicator. Thread-safe.
+// Every call goes through Do. Do holds the lock only for the call itself, which
+// is short because the communicator does not block, and then polls without the
+// lock until NCCL has launched the operation. Break, called from any thread,
+// ends a running Do; then Abort frees the communicator. Thread-safe.
 class NcclCommunicator {
  public:
   explicit NcclCommunicator(std::shared_ptr<const nccl::NcclLibrary> nccl)
@@ -30,15 +30,15 @@ class NcclCommunicator {
   NcclCommunicator(const NcclCommunicator&) = delete;
   NcclCommunicator& operator=(const NcclCommunicator&) = delete;
 
-  // Joins a world; `what` is for messages. Blocks until `deadline` at most,
-  // which gives DeadlineExceeded; NCCL's errors give Unavailable. Either breaks
-  // the communicator.
+  // Joins the communicator of a group. `what`: the name of this step in
+  // messages. DeadlineExceeded: `deadline` has passed. Unavailable: NCCL
+  // failed. Both errors break the communicator.
   absl::Status Join(const nccl::NcclUniqueId& id, int rank, int size,
                     const std::string& what, Instant deadline);
 
-  // Collective over all ranks of this communicator: makes `*child` of those
-  // that pass the same `color`, ordered by `key`; none for kNcclSplitNoColor.
-  // Requires can_split.
+  // Collective over all ranks of this communicator: the ranks that pass the
+  // same `color` get a new communicator in `*child`, ordered by `key`. A rank
+  // that passes kNcclSplitNoColor gets none. Requires can_split.
   absl::Status Split(int color, int key, NcclCommunicator* child,
                      const std::string& what, Instant deadline);
 
@@ -51,18 +51,18 @@ class NcclCommunicator {
   // connection.
   absl::Status AsyncError();
 
-  // OK, or the first cause that made the communicator unusable.
+  // OK, or the first cause for which the communicator is broken.
   absl::Status status() const;
 
-  // Sets that cause; false if there was one already. A running Do returns it
-  // soon.
+  // Breaks the communicator with `cause`; returns false if it was broken
+  // before. A running Do returns the cause soon.
   bool Break(const absl::Status& cause);
 
-  // Replaces the cause, which must be set, by a more detailed one.
+  // Replaces the cause of a broken communicator by a more detailed one.
   void Explain(const absl::Status& cause);
 
-  // Frees a healthy communicator once its operations are done. Aborts it if
-  // they are not by `deadline`.
+  // Frees a healthy communicator once its operations are done. Aborts the
+  // communicator if they are not done by `deadline`.
   void Close(Instant deadline);
 
   // Ends pending operations, including kernels on the device, waits for them,
@@ -70,14 +70,15 @@ class NcclCommunicator {
   void Abort();
 
  private:
-  // If `parent` is not null, the wait ends when the parent breaks.
+  // Waits until NCCL has finished a step. If `parent` is not null, the wait
+  // ends when the parent breaks.
   absl::Status AwaitReady(const std::string& what, Instant deadline,
                           const NcclCommunicator* parent = nullptr);
   absl::Status Failed(nccl::NcclResult result, const std::string& what);
 
   const std::shared_ptr<const nccl::NcclLibrary> nccl_;
 
-  // Held during a call of NCCL.
+  // Locked during a call of NCCL.
   std::mutex call_mutex_;
   nccl::NcclComm comm_ = nullptr;  // guarded by call_mutex_
 

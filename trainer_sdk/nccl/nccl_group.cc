@@ -22,14 +22,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How often the device is queried while operations are pending; deadlines are
-// seconds.
+// The interval at which the device is queried while operations are pending.
 constexpr Duration kLookEvery = milliseconds(10);
-// How often NCCL is queried while there are none.
+// The interval at which NCCL is queried while no operations are pending.
 constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
-// After this time a rank checks whether its peers have reported a failure.
+// After waiting for this time, a rank checks whether its peers have reported a
+// failure.
 constexpr Duration kStalledAfter = std::chrono::seconds(1);
-// Time for the store in addition to the wait for the peers' accounts.
+// Time to access the store, in addition to the wait for the peers' accounts.
 constexpr Duration kStorePatience = std::chrono::seconds(1);
 // The interval at which the host polls for the end of a barrier.
 constexpr Duration kBarrierPoll = std::chrono::microseconds(20);
@@ -143,7 +143,7 @@ absl::Status NcclGroup::Join(Instant deadline) {
                                  : nccl::NcclUniqueIdOf(options_.unique_id);
   absl::Status joined = id.status();
   if (joined.ok()) {
-    // Reacts at once; the alarm polls.
+    // This reaction is immediate; the alarm only polls.
     const FormationReaction given_up(
         place_.formation, [this](const absl::Status& cause) { Break(cause); });
     alarm_.Pay(GroupAlarm::Attention::kLooking);
@@ -165,7 +165,7 @@ absl::Status NcclGroup::JoinBySplit(NcclGroup& parent, int color, int key,
                          place_.formation, deadline);
     alarm_.Pay(GroupAlarm::Attention::kAsleep);
   }
-  // the parent's ranks would wait for this one
+  // otherwise the parent's ranks would wait for this rank
   if (!split.ok()) parent.Break(split);
   return split;
 }
@@ -192,7 +192,7 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
     std::lock_guard<std::mutex> lock(mutex_);
     meeting.turn = ++splits_;
   }
-  // All ranks of the parent wait for each other.
+  // In this step all ranks of the parent wait for each other.
   GroupPlace whole = place_;
   whole.formation = formation;
   absl::Status split;
@@ -252,8 +252,8 @@ absl::Status NcclGroup::Execute(const Operation& operation,
 absl::Status NcclGroup::WaitFor(uint64_t number) {
   while (!watch_.Done(number)) {
     if (!status().ok()) return ExplainedCause();
-    // The watching thread detects it as well, but later; it makes the error
-    // message.
+    // The watching thread detects the failure as well, but later. It makes the
+    // error message.
     if (!watch_.Look(MonotonicNow()).ok()) Wake();
     std::this_thread::sleep_for(kBarrierPoll);
   }
@@ -300,7 +300,7 @@ void NcclGroup::Release(const Memory& memory) {
     return;
   }
   if (memory.registration != nullptr && status().ok()) {
-    // If the communicator is gone, so is the registration.
+    // If the communicator is freed, the registration is freed too.
     communicator_
         .Do(
             [&](nccl::NcclComm comm) {
@@ -328,7 +328,8 @@ absl::Status NcclGroup::Explained(
       place_.size == 1) {
     return cause;
   }
-  // Separate from the process group's accounts, which are about later calls.
+  // The keys differ from those of the process group's accounts, which are about
+  // later calls.
   GroupPlace place = place_;
   place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
   const auto compare = [place, call = *current,
@@ -389,11 +390,12 @@ void NcclGroup::Watch() {
     if (turn == Turn::kBroken) {
       const absl::Status cause = status();
       alarm_.Raise(cause);
-      // Read before the abort, after which all operations look complete.
+      // The current operation is read before the abort, after which all
+      // operations look complete.
       const std::optional<OperationSignature> current = watch_.Current();
       communicator_.Abort();
-      // After the abort, because the device must not wait for a store that may
-      // be gone.
+      // The explanation follows the abort, because the device must not wait for
+      // a store that may be gone.
       const absl::Status explained = Explained(cause, current);
       communicator_.Explain(explained);
       {
@@ -411,7 +413,7 @@ void NcclGroup::Watch() {
         [&] { return closing_ || (awake_ && !busy) || !status().ok(); });
   }
   lock.unlock();
-  // It may have broken just before the close.
+  // The group may have broken just before Close was called.
   if (const absl::Status cause = status(); !cause.ok()) alarm_.Raise(cause);
   communicator_.Close(MonotonicNow() + options_.close_timeout / 2);
   lock.lock();

@@ -20,8 +20,8 @@
 namespace muster {
 
 // One rank's part of one group: its communicator, its pending operations and
-// the thread that watches them. Shared by the transport, the watching thread
-// and the memory that was allocated, each of which may outlive the others.
+// the thread that watches them. The transport, the watching thread and
+// allocated memory share ownership, because each may outlive the others.
 // Thread-safe.
 class NcclGroup {
  public:
@@ -30,26 +30,26 @@ class NcclGroup {
                                                          NcclOptions options);
   ~NcclGroup();
 
-  // Joins the group's communicator, or makes it from `parent`'s. If the latter
-  // fails, `parent` breaks.
+  // Joins the group's communicator, or splits it from that of `parent`. If the
+  // split fails, `parent` breaks.
   absl::Status Join(Instant deadline);
   absl::Status JoinBySplit(NcclGroup& parent, int color, int key,
                            Instant deadline);
   // Takes part in a split of this group whose new groups do not contain this
-  // rank. `formation`: that of the split, or null.
+  // rank. `formation`: the formation of the split, or null.
   absl::Status StandAside(const std::shared_ptr<Formation>& formation,
                           Instant deadline);
 
   absl::Status Execute(const Operation& operation,
                        const OperationContext& context);
 
-  // Called when joining failed: tells the peers as well.
+  // Called when joining failed; also reports the failure to the peers.
   void GiveUp(const absl::Status& cause);
 
-  // Breaks the group. The watching thread does the rest.
+  // Breaks the group. The watching thread then aborts the communicator.
   void Break(const absl::Status& cause);
 
-  // The main function of the watching thread; ends soon after Close.
+  // The main function of the watching thread; returns soon after Close.
   void Watch();
   // Whether the communicator was freed within the close timeout.
   enum class Ended { kYes, kNotInTime };
@@ -59,7 +59,8 @@ class NcclGroup {
 
   struct Memory {
     void* data = nullptr;
-    bool is_nccls = false;  // else allocated by the driver
+    // whether NCCL allocated the memory; otherwise the driver did
+    bool is_nccls = false;
     void* registration = nullptr;
   };
   absl::StatusOr<Memory> Allocate(int64_t bytes, Instant deadline);
@@ -83,23 +84,25 @@ class NcclGroup {
                      const std::string& what,
                      const std::shared_ptr<Formation>& formation,
                      Instant deadline);
-  // If `cause` says that an operation is late: `cause` with the ranks'
-  // unfinished calls added (`current` is this rank's). Waits for the peers'
-  // accounts and the store for a bounded time.
+  // If `cause` says that an operation is late, returns `cause` with the
+  // unfinished operations of all ranks added. `current`: this rank's unfinished
+  // operation. Waits for the peers' accounts and the store for a bounded time.
   absl::Status Explained(
       const absl::Status& cause,
       const std::optional<OperationSignature>& current) const;
-  // The cause with its explanation, which follows the abort; without it if that
-  // takes too long.
+  // The cause with its explanation, which becomes available after the abort;
+  // the plain cause if that takes too long.
   absl::Status ExplainedCause();
   void Wake();
-  // A step that the ranks do together before the device has work, because NCCL
-  // connects them at the first operation of a kind. The alarm is watched during
-  // it.
+  // The launch of an operation. The ranks may have to wait for each other in
+  // it, because NCCL connects them at the first operation of a kind. The alarm
+  // is watched meanwhile.
   class Launch;
-  // Since when this rank has been waiting for peers; nothing if it is not.
+  // The time since when this rank has been waiting for peers; nullopt if it is
+  // not waiting.
   std::optional<Instant> WaitingSince();
-  // One iteration of the watching thread; returns whether the group continues.
+  // One iteration of the watching thread; returns whether the group is still
+  // intact.
   enum class Turn { kGoOn, kBroken };
   Turn LookAround();
 
@@ -116,7 +119,7 @@ class NcclGroup {
   std::condition_variable changed_;
   bool closing_ = false;  // guarded by mutex_
   bool ended_ = false;    // guarded by mutex_
-  bool awake_ = false;    // guarded by mutex_; there is something new to check
+  bool awake_ = false;    // guarded by mutex_; wakes the watching thread
   int launches_ = 0;  // guarded by mutex_; calls that NCCL has not launched yet
   Instant launching_since_;  // guarded by mutex_; valid while launches_ > 0
   bool explained_ = false;   // guarded by mutex_

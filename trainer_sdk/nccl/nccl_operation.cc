@@ -72,7 +72,7 @@ class NcclCalls {
   void Batch();
 
   void Note(nccl::NcclResult result) {
-    // Within a group, calls only register; the result of the group's end
+    // Within a group, calls are only registered; the result of ncclGroupEnd
     // counts.
     if (result_ == nccl::kNcclSuccess && result != nccl::kNcclInProgress)
       result_ = result;
@@ -242,7 +242,7 @@ void NcclCalls::Batch() {
 bool MovesAnything(const Operation& operation, int rank, int size) {
   if (operation.kind == OperationKind::kBarrier) return true;
   if (operation.kind == OperationKind::kAllToAll && !operation.counts.empty()) {
-    // Parts differ from rank to rank, and no rank waits for one without any.
+    // Parts differ between ranks, and no rank waits for an empty part.
     for (int r = 0; r < size; ++r) {
       if (operation.counts[r] > 0 || operation.receive_counts[r] > 0) {
         return true;

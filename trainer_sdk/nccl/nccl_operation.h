@@ -7,7 +7,7 @@
 
 namespace muster {
 
-// The context of an NCCL call.
+// The context in which an operation calls NCCL.
 struct NcclCallSite {
   const nccl::NcclLibrary* nccl = nullptr;
   nccl::NcclComm comm = nullptr;
@@ -18,8 +18,8 @@ struct NcclCallSite {
   void* barrier_cell = nullptr;
 };
 
-// Whether `operation` makes this rank call NCCL at all. An operation without
-// elements does not.
+// Whether this rank calls NCCL to perform `operation`. It does not for an
+// operation without elements.
 bool MovesAnything(const Operation& operation, int rank, int size);
 
 // Enqueues `operation` on the stream, as one NCCL call or one group of calls.

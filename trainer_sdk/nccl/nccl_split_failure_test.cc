@@ -157,8 +157,8 @@ TEST_P(NcclSplitFailureTest, EndsWithTheRound) {
 
 TEST_P(NcclSplitFailureTest, WhoDoesNotComeIsNamed) {
   const auto worlds = Worlds(3);
-  // The deadline of both: a rank that starts later is named like one that never
-  // comes.
+  // The common deadline: a rank that starts later is named like a rank that
+  // never comes.
   const Instant deadline = MonotonicNow() + seconds(1);
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     if (rank == 1) return absl::OkStatus();
@@ -184,8 +184,8 @@ TEST_P(NcclSplitFailureTest, WhoCameToAnEarlierSplitOnlyIsNamed) {
         .status();
   });
   EXPECT_EQ(FirstFailure(first), absl::OkStatus());
-  // Both have left it: otherwise rank 0 could give up an operation that rank 1
-  // is still in.
+  // Both ranks have left the split: otherwise rank 0 could give up an operation
+  // that rank 1 is still in.
   const absl::Status second =
       SplitNcclTransport(*worlds[0], 0, 0, PartOf(0, 2),
                          MonotonicNow() + milliseconds(50))
@@ -205,8 +205,8 @@ TEST_P(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {
         .status();
   });
   EXPECT_TRUE(absl::IsInvalidArgument(ends[0])) << ends[0];
-  // Without ncclCommSplit there is only the part's store, in which that place
-  // is invalid.
+  // Without ncclCommSplit only the new group's store is used, in which that
+  // place is invalid.
   if (!has_split()) return;
   for (const int rank : {1, 2}) {
     EXPECT_TRUE(absl::IsInvalidArgument(ends[rank])) << ends[rank];
@@ -214,7 +214,7 @@ TEST_P(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {
   }
 }
 
-// Through ProcessGroup, as programs do it.
+// Uses ProcessGroup, as programs do.
 TEST_P(NcclSplitFailureTest, WhatNcclTellsOneRankAllAreTold) {
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     ProcessGroupOptions options;
@@ -235,7 +235,7 @@ TEST_P(NcclSplitFailureTest, WhatNcclTellsOneRankAllAreTold) {
     return end;
   });
   for (int rank = 0; rank < 3; ++rank) {
-    // it may have left before the failure
+    // rank 2 may have left before the failure
     if (rank == 2 && !has_split()) continue;
     EXPECT_TRUE(absl::IsUnavailable(ends[rank])) << ends[rank];
     EXPECT_THAT(Why(ends[rank]),

@@ -82,7 +82,7 @@ class NcclSplitTest : public ::testing::TestWithParam<const char*> {
 TEST_P(NcclSplitTest, MakesAGroupOfEachColor) {
   for (const int polls : {0, 5}) {
     fake_.control().polls = polls;
-    store_ = std::make_shared<InProcessStore>();  // for another round
+    store_ = std::make_shared<InProcessStore>();  // a store for another round
     std::vector<int64_t> sums(kRanks);
     EXPECT_EQ(
         FirstFailure(RunRanks(

@@ -93,7 +93,7 @@ absl::StatusOr<std::shared_ptr<NcclGroup>> OpenGroup(GroupPlace place,
   if (place.store == nullptr) place.store = std::make_shared<InProcessStore>();
   auto group = NcclGroup::Open(place, std::move(options));
   if (!group.ok()) {
-    // Peers with a working NCCL must not wait for this rank.
+    // Peers whose NCCL works must not wait for this rank.
     if (place.rank == 0) TellThatThereIsNoNcclId(place, group.status());
     GroupAlarm(place, [](const absl::Status&) {}).Raise(group.status());
   }
@@ -135,7 +135,7 @@ absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
   NcclGroup& whole = transport->group();
   if (absl::Status broken = whole.status(); !broken.ok()) return broken;
   NcclOptions options = whole.options();
-  options.unique_id.clear();  // that was the parent's id
+  options.unique_id.clear();  // the parent used this id
   options.on_broken = nullptr;
   if (!whole.nccl().can_split()) {
     if (color < 0) return nullptr;
@@ -148,7 +148,8 @@ absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
   }
   auto group = OpenGroup(std::move(place), std::move(options));
   if (!group.ok()) {
-    whole.Break(group.status());  // the parent's ranks would wait for this one
+    // otherwise the parent's ranks would wait for this rank
+    whole.Break(group.status());
     return group.status();
   }
   const absl::Status joined =

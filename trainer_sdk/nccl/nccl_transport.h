@@ -15,14 +15,15 @@
 namespace muster {
 
 struct NcclOptions {
-  // The index in this process of the CUDA device with this rank's buffers. -1:
-  // the calling thread's current device, or else the only one.
+  // The index in this process of the CUDA device that has this rank's buffers.
+  // -1: the calling thread's current device; if it has none, the only device.
   int device = -1;
-  // The group's NCCL id in hexadecimal, equal on every rank: for the world,
-  // TakeWorldNcclId(). Empty: rank 0 makes one and publishes it in the store.
+  // The group's NCCL id in hexadecimal, equal on every rank. For the world it
+  // is TakeWorldNcclId(). Empty: rank 0 makes an id and publishes it in the
+  // store.
   std::string unique_id;
-  // How long the destructor waits for pending operations before it aborts them,
-  // and then for the abort.
+  // The longest time for which the destructor waits for pending operations
+  // before it aborts them, and then for the abort.
   Duration close_timeout = std::chrono::seconds(10);
   // The longest time for which a rank whose operation is late waits for its
   // peers' accounts of what they are doing, before it reports what is known.
@@ -41,39 +42,39 @@ struct NcclOptions {
 //
 // Execute enqueues an operation on `operation.stream` and returns once NCCL has
 // launched it; only a barrier blocks the host. A thread watches each operation
-// until the device has done it. These break the group: an operation that is
-// late, a connection that NCCL reports as broken, a peer that gave up, the end
-// of the round (the store is gone), and Abort. Then NCCL aborts pending
-// operations, the streams continue with undefined contents of the buffers, and
-// every later call fails with the cause. No thread is inside NCCL at that time.
+// until the device has done it. The group breaks if an operation is late, NCCL
+// reports a broken connection, a peer gave up, the round has ended (the store
+// is gone), or Abort is called. Then NCCL aborts pending operations, the
+// streams continue with undefined contents of the buffers, and every later call
+// fails with the cause.
 //
 // If an operation is late, the ranks exchange through the store what each has
-// called and not finished, and the cause names the ranks that called something
-// else or are behind. Because operations are enqueued, these are not the
-// operations that the ranks are calling at that time. AVG multiplies
+// called and not finished, and the cause names the ranks that called another
+// operation or fewer operations. Because operations are enqueued, these are not
+// the operations that the ranks are calling at that time. AVG multiplies
 // floating-point inputs by 1/n before it adds them, as NCCL does. Tags are
 // ignored: messages between two ranks arrive in the order in which they were
 // sent. Allocate returns memory registered with NCCL (2.19), or plain device
 // memory.
 //
-// NotFound: there is no NCCL or no driver; says what to do. FailedPrecondition:
-// the driver does not work, or NCCL_COMM_BLOCKING makes deadlines impossible.
-// InvalidArgument: the device or the id is wrong. DeadlineExceeded: some ranks
-// did not come; names them. Unavailable: NCCL failed; gives its message.
+// NotFound: there is no NCCL or no driver; the message says what to do.
+// FailedPrecondition: the driver does not work, or NCCL_COMM_BLOCKING makes
+// deadlines impossible. InvalidArgument: the device or the id is wrong.
+// DeadlineExceeded: some ranks did not come; the message names them.
+// Unavailable: NCCL failed; the error has NCCL's message.
 absl::StatusOr<std::unique_ptr<Transport>> NewNcclTransport(GroupPlace place,
                                                             NcclOptions options,
                                                             Instant deadline);
 
 // Splits `parent`, which NewNcclTransport or this function made. Collective
 // over all of its ranks: those with the same `color` >= 0 become a group,
-// ordered by `key` and then by their rank in the parent; `place` must state
-// that order already. A rank with a negative color gets null. Uses
-// ncclCommSplit if NCCL has it (2.18), which reuses the parent's knowledge of
-// the topology; otherwise a new id through the new group's store. If it fails
+// ordered by `key` and then by their rank in the parent; `place` must have the
+// resulting rank. A rank with a negative color gets null. Uses ncclCommSplit if
+// NCCL has it (2.18), which reuses the parent's knowledge of the topology;
+// otherwise a new NCCL id, exchanged through the new group's store. If it fails
 // on one rank, `parent` breaks and the other ranks fail as well: at once if
-// `place` has a formation, which is notified or finds the store gone; otherwise
-// within one or two seconds. DeadlineExceeded names the ranks that did not
-// come.
+// `place` has a formation, otherwise within one or two seconds.
+// DeadlineExceeded names the ranks that did not come.
 absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
     Transport& parent, int color, int key, GroupPlace place, Instant deadline);
 

@@ -15,13 +15,15 @@
 
 namespace muster {
 
-// Tracks one group's operations on the device. Each records an event on its
-// stream, and is late if that has not happened by its deadline. NCCL performs
-// the operations of one communicator one after another, whatever their streams,
-// so the oldest is checked first. Thread-safe.
+// Tracks one group's operations on the device. Each operation records an event
+// on its stream, and is late if the event has not happened by the operation's
+// deadline. NCCL performs the operations of one communicator one after another,
+// whatever their streams, so the oldest operation is checked first.
+// Thread-safe.
 class StreamWatch {
  public:
-  // Look and Await must be called with the right context of `cuda` current.
+  // The caller of Look and Await must have made the right context of `cuda`
+  // current.
   explicit StreamWatch(std::shared_ptr<const CudaDriver> cuda)
       : cuda_(std::move(cuda)) {}
   ~StreamWatch();
@@ -34,22 +36,24 @@ class StreamWatch {
     Instant deadline;
   };
 
-  // Watches the work that is on `stream` now. Returns its number, from 1.
+  // Watches the work that is on `stream` now. Returns the number of this
+  // operation, from 1.
   absl::StatusOr<uint64_t> Add(nccl::CudaStream stream, const Watched& watched);
 
   // Whether the operation of that number is done.
   bool Done(uint64_t number) const;
 
-  // Checks once: forgets completed operations. DeadlineExceeded: a remaining
-  // one is late; describes it. Unavailable: the device failed; gives CUDA's
-  // message.
+  // Checks once, and forgets completed operations. DeadlineExceeded: an
+  // operation is late; the message describes it. Unavailable: the device
+  // failed; the error has CUDA's message.
   absl::Status Look(Instant now);
 
-  // This rank's account for its peers: the oldest pending operation, else the
-  // last completed one. Nothing before the first.
+  // The operation that this rank reports to its peers: the oldest pending one,
+  // otherwise the last completed one. nullopt before the first operation.
   std::optional<OperationSignature> Current() const;
 
-  // Since when the oldest operation has been pending; nothing if none is.
+  // The time since when the oldest operation has been pending; nullopt if none
+  // is pending.
   std::optional<Instant> OldestSince() const;
 
  private:
@@ -58,13 +62,13 @@ class StreamWatch {
     CudaEvent event = nullptr;
   };
 
-  // Checks the pending operations; the lock must be held.
+  // Checks the pending operations for lateness. The caller holds the lock.
   absl::Status Lateness(Instant now) const;
 
   const std::shared_ptr<const CudaDriver> cuda_;
   mutable std::mutex mutex_;
   std::deque<InFlight> in_flight_;  // guarded by mutex_; oldest first
-  std::vector<CudaEvent> free_;     // guarded by mutex_; for reuse
+  std::vector<CudaEvent> free_;     // guarded by mutex_; events for reuse
   uint64_t done_ = 0;               // guarded by mutex_
   OperationSignature last_done_;    // guarded by mutex_
 };

@@ -14,18 +14,18 @@ namespace muster {
 
 // The NCCL id of this round's world, which the agent of rank 0 made
 // (MUSTER_NCCL_ID), in hexadecimal; empty if there is none. Only the first call
-// returns it, on every rank alike, because an id serves one group, the world.
-// Later groups get their ids through the store. Thread-safe.
+// in a process returns the id, because an id serves one group, the world. Later
+// groups get their ids through the store. Thread-safe.
 std::string TakeWorldNcclId();
 
-// Agrees on the id of one new group through its store: rank 0 makes it, and
-// hosts the root of NCCL's bootstrap as long as its process lives. A failure on
-// rank 0 is every rank's error.
+// Agrees on the NCCL id of one new group through the group's store. Rank 0
+// makes the id, and its process hosts the root of NCCL's bootstrap as long as
+// it lives. A failure on rank 0 is returned on every rank.
 absl::StatusOr<nccl::NcclUniqueId> AgreeOnNcclId(const nccl::NcclLibrary& nccl,
                                                  const GroupPlace& place,
                                                  Instant deadline);
 
-// Ends the peers' wait for an id that rank 0 cannot make.
+// Ends the peers' wait for an id when rank 0 cannot make one.
 void TellThatThereIsNoNcclId(const GroupPlace& place, const absl::Status& why);
 
 }  // namespace muster

@@ -12,14 +12,14 @@
 namespace muster {
 namespace {
 
-// Up to this many bytes per rank, one hop with all data is faster than more
-// hops with less.
+// Up to this many bytes per rank, one hop with all data is faster than several
+// hops with parts of it.
 constexpr int64_t kDirectBytes = 32 << 10;
 constexpr int kDirectRanks = 8;
-// Below this size a part of the ring is not worth a hop.
+// With parts of fewer bytes, the hops of a ring cost more than they save.
 constexpr int64_t kRingPartBytes = 16 << 10;
 
-// The operation of all steps but the last, which divides.
+// The reduction of all steps but the last, which divides.
 ReduceOp Partial(ReduceOp op) {
   return op == ReduceOp::kAvg ? ReduceOp::kSum : op;
 }
@@ -67,7 +67,7 @@ absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
   int power = 1;
   while (power * 2 <= size) power *= 2;
   const int extra = size - power;
-  // The first 2 * extra ranks form pairs, whose even rank takes part.
+  // The first 2 * extra ranks form pairs; the even rank of a pair takes part.
   if (rank < 2 * extra && rank % 2 == 1) {
     mesh.Send(rank - 1, output, bytes);
     if (absl::Status s = mesh.Flush(); !s.ok()) return s;
@@ -86,8 +86,8 @@ absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
     const Ticket ticket = mesh.Receive(peer, received, bytes);
     if (absl::Status s = mesh.Wait(ticket); !s.ok()) return s;
     if (absl::Status s = mesh.Flush(); !s.ok()) return s;
-    // The lower rank's data is first on both sides, so that the sums are
-    // bit-identical.
+    // The lower rank's data is the first operand on both ranks, so that the
+    // sums are bit-identical.
     const void* const lower = other < place ? received : output;
     const void* const upper = other < place ? output : received;
     Combine(reduction, lower, upper, output, count);
@@ -99,7 +99,7 @@ absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
   return absl::OkStatus();
 }
 
-// A ring all_reduce. A chunk is processed in pieces: each is reduced and
+// A ring all_reduce. A chunk is processed in pieces: each piece is reduced and
 // forwarded as soon as it arrives, so that all links are busy.
 class Ring {
  public:
@@ -152,7 +152,7 @@ class Ring {
     ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
       mesh_.Send(next(), from + begin, count * element_);
       return absl::OkStatus();
-    }).IgnoreError();  // errors show in Wait
+    }).IgnoreError();  // Wait returns the errors
   }
 
   // Adds this rank's data to each arriving piece and forwards it.
@@ -170,9 +170,9 @@ class Ring {
     });
   }
 
-  // Receives and forwards a finished chunk. It may overwrite data that was
-  // sent: the chunk has come through `next`, which has therefore received that
-  // data.
+  // Receives and forwards a finished chunk. The chunk may overwrite data that
+  // this rank sent to `next`: the chunk has come through `next`, which has
+  // therefore received that data.
   absl::Status CollectChunk(int chunk, Step step) {
     return ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
       const Ticket ticket =
@@ -220,8 +220,8 @@ absl::Status AllReduceOver(Mesh& mesh, AllReduceWay way, Reduction reduction,
 
 namespace {
 
-// Above this size it is slower that the root exchanges all data with every rank
-// than to distribute the work first.
+// Above this size in bytes, distributing the work first is faster than
+// exchanging all data between the root and every rank.
 constexpr int64_t kTreeBytes = 128 << 10;
 
 char* At(void* base, int64_t bytes) { return static_cast<char*>(base) + bytes; }
@@ -248,8 +248,8 @@ absl::Status Broadcast(const Operation& operation, Mesh& mesh) {
   if (bytes <= kTreeBytes || mesh.size() == 2) {
     return BroadcastDownTree(mesh, root, operation.output, bytes);
   }
-  // Scatter, then all_gather: the root sends twice the bytes instead of n - 1
-  // times.
+  // Scatter, then all_gather: the root sends twice the bytes of the data
+  // instead of n - 1 times.
   const RankParts parts = RankParts::Even(operation.count, mesh.size());
   char* const own = At(operation.output, parts.begin(mesh.rank()) * element);
   absl::Status s =
@@ -263,14 +263,14 @@ absl::Status Reduce(const Operation& operation, Mesh& mesh, Scratch& scratch) {
   const int rank = mesh.rank(), size = mesh.size(), root = operation.root;
   const Reduction reduction{operation.dtype, operation.reduce_op};
   if (operation.count * element <= kTreeBytes || size == 2) {
-    // One part: all elements belong to the root.
+    // There is one part: all elements belong to the root.
     std::vector<int64_t> counts(size, 0);
     counts[root] = operation.count;
     return ReduceToOwners(mesh, RankParts(counts, 0, size), reduction,
                           operation.input, operation.output, scratch);
   }
   const RankParts parts = RankParts::Even(operation.count, size);
-  // Own memory, because ReduceToOwners uses `scratch`.
+  // ReduceToOwners uses `scratch`, so this memory is separate.
   Scratch part;
   char* const own = rank == root
                         ? At(operation.output, parts.begin(rank) * element)
@@ -279,7 +279,7 @@ absl::Status Reduce(const Operation& operation, Mesh& mesh, Scratch& scratch) {
       ReduceToOwners(mesh, parts, reduction, operation.input, own, scratch);
   if (!s.ok()) return s;
   // The root's output may be the same memory as its input, which may still be
-  // in flight and which the other ranks' data overwrites now.
+  // in flight. The data of the other ranks overwrites it now.
   if (s = mesh.Flush(); !s.ok()) return s;
   s = GatherToRoot(mesh, parts, element, root, own, operation.output);
   // `part` is destroyed at the end of this function.
@@ -312,11 +312,11 @@ absl::Status AllToAll(const Operation& operation, Mesh& mesh) {
   return absl::OkStatus();
 }
 
-// A rank's messages to itself in one batch: the n-th send of a tag matches its
-// n-th receive.
+// A rank's messages to itself in one batch: the n-th send of a tag matches the
+// n-th receive of the tag.
 absl::Status MessagesToOneself(const std::vector<PointToPoint>& messages,
                                int rank) {
-  std::map<int, std::deque<const PointToPoint*>> sent;  // by tag
+  std::map<int, std::deque<const PointToPoint*>> sent;  // key: the tag
   for (const PointToPoint& message : messages) {
     if (message.peer == rank && message.kind == OperationKind::kSend) {
       sent[message.tag].push_back(&message);

@@ -19,18 +19,19 @@ enum class AllReduceWay {
   kRing,  // 2(n-1) hops, each rank sends 2(n-1)/n of the bytes; for large data
 };
 
-// The fastest algorithm for `bytes` in a group of `size`. Pure.
+// The fastest algorithm for `bytes` bytes in a group of `size` ranks. Pure.
 AllReduceWay WayOf(int size, int64_t bytes);
 
-// Reduces all ranks' `input` into every rank's `output`, which may be the same
-// memory. Bit-identical on every rank.
+// Reduces the `input` of all ranks into the `output` of every rank. Both may be
+// the same memory. The result is bit-identical on every rank.
 absl::Status AllReduceOver(Mesh& mesh, AllReduceWay way, Reduction reduction,
                            const void* input, void* output, int64_t count,
                            Scratch& scratch);
 
 // Performs `operation` over `mesh`, between its Begin and Finish. The result is
-// bit-identical on every rank: each element is reduced in one order, by one
-// rank or by all alike. The algorithm depends only on kind, size and bytes.
+// bit-identical on every rank: all elements are reduced in the same order on
+// every rank. The algorithm depends only on the operation's kind, the group's
+// size and the number of bytes.
 absl::Status RunOverMesh(const Operation& operation, Mesh& mesh,
                          Scratch& scratch);
 

@@ -5,9 +5,9 @@
 
 namespace muster {
 
-// Tells whether peers have closed connections of a mesh since the last check.
-// One system call, O(1) in the number of connections, so that each operation
-// can afford it. Not thread-safe.
+// Detects whether peers have closed connections of a mesh since the last check.
+// A check is one system call, O(1) in the number of connections, so that each
+// operation can make one. Not thread-safe.
 class HangupWatch {
  public:
   HangupWatch();
@@ -17,7 +17,7 @@ class HangupWatch {
 
   // Whether a peer closed its end of a connection since the last call; each
   // peer counts once. Data that the peer sent before may still be unread.
-  // Always true if the system had no descriptor for this.
+  // Always true if the system had no descriptor for the watch.
   bool Any();
 
  private:

@@ -25,7 +25,7 @@
 namespace muster {
 namespace {
 
-// As long as the resolver asks a name server that does not answer.
+// How long the resolver may wait for a name server that does not answer.
 constexpr Duration kResolveTimeout = std::chrono::seconds(30);
 
 std::string FromEnvironment(const char* name) {
@@ -45,8 +45,8 @@ socklen_t LengthOf(const sockaddr* address) {
                                        : sizeof(sockaddr_in6);
 }
 
-// Finds an address of the interface with that name or address; IPv4 before
-// IPv6.
+// Finds an address of the interface with the name or address `wanted`; IPv4
+// addresses before IPv6.
 absl::StatusOr<std::string> OfInterface(const std::string& wanted) {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) {
@@ -90,7 +90,7 @@ std::string FirstOutside() {
   return "";
 }
 
-// The source address of a datagram to `host`; none is sent.
+// The source address that a datagram to `host` would have; no datagram is sent.
 absl::StatusOr<std::string> TowardsHost(const std::string& host) {
   const absl::StatusOr<std::vector<SocketAddress>> addresses =
       Resolve(host, 9, {.timeout = kResolveTimeout});
@@ -100,8 +100,8 @@ absl::StatusOr<std::string> TowardsHost(const std::string& host) {
   for (const SocketAddress& address : *addresses) {
     const std::string own = LocalAddressTowards(address);
     if (own.empty()) continue;
-    // Debian's /etc/hosts maps a host's own name to a loopback address, which
-    // other hosts cannot reach.
+    // /etc/hosts of Debian maps the host's own name to a loopback address,
+    // which other hosts cannot reach.
     const bool own_name = IsLoopback(own) && !IsLoopback(host);
     const std::string outside = own_name ? FirstOutside() : "";
     return outside.empty() ? own : outside;

@@ -9,19 +9,20 @@ namespace muster {
 
 // How to find the address at which peers on other hosts reach this process.
 struct LocalAddressOptions {
-  // An interface ("eth0") or an address of this host. Takes precedence if set.
+  // An interface ("eth0") or an address of this host. If set, `reachable_host`
+  // is ignored.
   std::string interface;
-  // A host that all ranks reach, by name or address: the local address from
-  // which this host reaches it is used. Empty: the loopback address.
+  // A host that all ranks can reach, by name or address. This host's local
+  // address on the route to it is used. Empty: the loopback address is used.
   std::string reachable_host;
 };
 
-// Reads MUSTER_SOCKET_IFNAME, else GLOO_SOCKET_IFNAME, and MASTER_ADDR, the
-// store's host.
+// Reads the options: `interface` from MUSTER_SOCKET_IFNAME, else
+// GLOO_SOCKET_IFNAME; `reachable_host` from MASTER_ADDR, the host of the store.
 LocalAddressOptions LocalAddressFromEnvironment();
 
-// A numeric IPv4 or IPv6 address of this host. NotFound: none fits; the message
-// lists the interfaces.
+// A numeric IPv4 or IPv6 address of this host. NotFound: no address fits; the
+// message lists the interfaces.
 absl::StatusOr<std::string> LocalAddress(const LocalAddressOptions& options);
 
 }  // namespace muster

@@ -25,28 +25,29 @@ PeerName OwnName(int rank);
 // "rank 3 (host node7, pid 4711)".
 std::string Describe(const PeerName& name);
 
-// The form in the store, "PID HOST". Decoding any other text gives
-// InvalidArgument.
+// Converts a name to its text in the store, "PID HOST", and back. Decoding any
+// other text gives InvalidArgument.
 std::string Encoded(const PeerName& name);
 absl::StatusOr<PeerName> DecodePeerName(int rank, const std::string& text);
 
-// Identifies a point-to-point message; both ends must agree on it.
+// The label of a point-to-point message; sender and receiver must agree on it.
 struct MessageLabel {
   int tag = 0;
   DType dtype = DType::kFloat32;
   int64_t count = 0;
 };
 
-// The index of a posted receive in its operation.
+// The index of a posted receive in the current operation.
 using Ticket = int;
 
-// Ordered messages between every two ranks of a group: the interface of a
-// network for the algorithms of this folder. The parts of a collective from one
-// peer arrive in the order of sending and go to the receives in the order of
-// posting; so do point-to-point messages per peer and tag.
+// The interface of a network for the algorithms of this folder: ordered
+// messages between every two ranks of a group. The parts of a collective from
+// one peer arrive in the order in which they were sent, and fill the receives
+// in the order in which those were posted. The same holds for point-to-point
+// messages of one peer and tag.
 //
-// One thread at a time calls everything but Close. Errors are those of
-// Transport and name the peer. After the first error only Close may be called.
+// Not thread-safe, except for Close. Errors are those of Transport and name the
+// peer. After the first error only Close may be called.
 class Mesh {
  public:
   virtual ~Mesh() = default;
@@ -55,13 +56,13 @@ class Mesh {
   virtual int size() const = 0;
   virtual const PeerName& name(int peer) const = 0;
 
-  // Begins an operation: everything posted until Finish belongs to it and has
-  // its deadline. It is compared with what peers announce under the same
-  // sequence number.
+  // Begins an operation. All sends and receives until Finish belong to the
+  // operation and have its deadline. `signature` is compared with the
+  // operations that peers announce under the same sequence number.
   virtual absl::Status Begin(const OperationSignature& signature,
                              Instant deadline) = 0;
 
-  // Starts to send; does not block. `data` may change after Flush or Finish.
+  // Starts a send; does not block. `data` may be changed after Flush or Finish.
   virtual void Send(int peer, const void* data, int64_t bytes) = 0;
   virtual void SendMessage(int peer, const MessageLabel& label,
                            const void* data) = 0;
@@ -71,7 +72,8 @@ class Mesh {
   virtual Ticket ReceiveMessage(int peer, const MessageLabel& label,
                                 void* data) = 0;
 
-  // Blocks until the receive of `ticket` is complete; sends meanwhile.
+  // Blocks until the receive of `ticket` is complete. Queued data is sent
+  // meanwhile.
   virtual absl::Status Wait(Ticket ticket) = 0;
 
   // Blocks until the data of all sends may be changed.
@@ -80,12 +82,12 @@ class Mesh {
   // Ends the operation. Every receive must have been waited for.
   virtual absl::Status Finish() = 0;
 
-  // Whether a peer has closed its connection since the last call: it left, died
-  // or gave the group up. Does not block.
+  // Whether a peer has closed its connection since the last call: the peer
+  // left, died or gave the group up. Does not block.
   virtual bool PeerHungUp() = 0;
 
-  // Closes every connection, so that peers and a running call notice. Any
-  // thread, any time.
+  // Closes every connection, which peers and a running call notice. Any thread,
+  // any time.
   virtual void Close() = 0;
 };
 

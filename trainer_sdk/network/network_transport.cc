@@ -11,9 +11,11 @@
 namespace muster {
 namespace {
 
-// The longest extension of an operation's deadline, only after a failure.
+// The longest time for which an operation may exceed its deadline, only after a
+// failure.
 constexpr Duration kRecordPatience = std::chrono::seconds(1);
-// Ranks that wait for each other time out at nearly the same time.
+// Time for other ranks to report that they are late: ranks that wait for each
+// other time out at nearly the same time.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(200);
 
 }  // namespace
@@ -47,8 +49,8 @@ absl::Status NetworkTransport::ExecuteAs(const Operation& operation,
   return Break(absl::Status(s.code(), message));
 }
 
-// Names the late and the silent ranks. In a ring, the rank that this one waits
-// for may itself wait for the absent one.
+// Names the late and the silent ranks. In a ring, the rank that this rank waits
+// for may itself wait for the absent rank.
 std::string NetworkTransport::OthersThatAreLate(
     const std::string& operation) const {
   const std::vector<LateRank> ranks =
@@ -95,8 +97,8 @@ absl::Status NetworkTransport::Break(const absl::Status& cause) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!broken_.ok()) return broken_;
   }
-  // Written before the connections are closed, so that a rank that sees the
-  // close finds the cause.
+  // The cause is written before the connections are closed, so that a rank that
+  // sees the close finds the cause.
   const absl::Status agreed = record_.Settle(cause);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (broken_.ok()) broken_ = agreed;

@@ -28,8 +28,9 @@ class NetworkTransport final : public Transport {
   const char* name() const override { return name_; }
   absl::Status Execute(const Operation& operation,
                        const OperationContext& context) override;
-  // Performs `operation` as one step of another operation, whose `signature` is
-  // used in errors and compared with the peers'. One step per sequence number.
+  // Performs `operation` as one step of another operation. Errors show the
+  // `signature` of that other operation, and it is compared with the peers'
+  // signatures. Each sequence number may have only one step.
   absl::Status ExecuteAs(const Operation& operation,
                          const OperationSignature& signature, Instant deadline);
   void Abort(const std::string& reason) override;
@@ -37,14 +38,14 @@ class NetworkTransport final : public Transport {
   absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
       int64_t bytes, const OperationContext& context) override;
 
-  // Called after an operation that succeeded on this rank. Returns the cause if
-  // another rank has given the group up meanwhile, although this rank had
-  // received all data; else OK. Asks the store only if a peer has closed its
-  // connection.
+  // Called after an operation that succeeded on this rank. Returns the group's
+  // cause if another rank has given the group up meanwhile, although this rank
+  // received all its data; otherwise OK. Asks the store only if a peer has
+  // closed its connection.
   absl::Status BrokenElsewhere();
 
-  // As Abort, for any cause. Returns the group's cause, which may be an earlier
-  // one. Any thread.
+  // Breaks the group like Abort, but with any cause. Returns the group's cause,
+  // which may be an earlier one. Any thread.
   absl::Status Break(const absl::Status& cause);
 
  private:

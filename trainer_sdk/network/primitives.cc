@@ -22,7 +22,7 @@ RankParts::RankParts(const std::vector<int64_t>& counts, int64_t count,
 RankParts RankParts::Even(int64_t total, int size) {
   RankParts parts;
   for (int part = 0; part <= size; ++part) {
-    // total / size first: total * part could overflow.
+    // total / size is computed first, because total * part could overflow.
     const int64_t rest = total % size;
     parts.begins_.push_back(total / size * part + (rest < part ? rest : part));
   }
@@ -46,8 +46,8 @@ absl::Status GatherToAll(Mesh& mesh, const RankParts& parts, int64_t element,
                          void* whole) {
   const int rank = mesh.rank(), size = mesh.size();
   std::vector<Ticket> tickets;
-  // Each rank starts with a different peer, so that no peer is the first of all
-  // ranks.
+  // Each rank starts with another peer, so that the ranks do not all send to
+  // one peer first.
   for (int step = 1; step < size; ++step) {
     const int from = (rank - step + size) % size;
     tickets.push_back(mesh.Receive(from, At(whole, parts.begin(from) * element),
@@ -107,7 +107,7 @@ absl::Status ReduceToOwners(Mesh& mesh, const RankParts& parts,
   const int rank = mesh.rank(), size = mesh.size();
   const int64_t element = SizeOf(reduction.dtype);
   const int64_t segment = kSegmentBytes / element;
-  // Goes through the parts segment by segment over all peers, so that all
+  // Processes one segment of every peer's part after another, so that all
   // owners progress equally.
   int64_t longest = 0;
   for (int part = 0; part < size; ++part) {

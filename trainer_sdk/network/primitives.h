@@ -11,8 +11,8 @@
 
 namespace muster {
 
-// Memory for received data before it is reduced. Reused, because new pages cost
-// more than a small operation.
+// A buffer for received data before it is reduced. The memory is reused,
+// because new pages cost more than a small operation.
 class Scratch {
  public:
   // Returns at least `bytes` of uninitialised memory. Invalidates memory
@@ -32,12 +32,12 @@ class Scratch {
   int64_t bytes_ = 0;
 };
 
-// The assignment of consecutive elements to ranks: part r is [begin(r),
-// begin(r) + count(r)). Pure.
+// The assignment of consecutive elements to ranks: rank r has elements
+// [begin(r), begin(r) + count(r)). Pure.
 class RankParts {
  public:
-  // From the fields of an Operation: `counts`, or `count` for each rank if that
-  // is empty.
+  // Makes parts from the fields of an Operation: `counts`, or `count` for each
+  // rank if `counts` is empty.
   RankParts(const std::vector<int64_t>& counts, int64_t count, int size);
 
   // Divides `total` elements into `size` parts whose lengths differ by at most
@@ -56,25 +56,25 @@ class RankParts {
 // The building blocks of collectives. All ranks involved call the same
 // function. `element`: size of an element in bytes.
 
-// The amount of data that is received before it is reduced or forwarded: small
-// enough to be still in the cache, large enough for a system call.
+// The number of bytes that are received before they are reduced or forwarded:
+// few enough to be still in the cache, enough to be worth a system call.
 inline constexpr int64_t kSegmentBytes = 128 << 10;
 
-// The reduction. For AVG every step but the last computes sums.
+// A reduction. For AVG, every step but the last computes sums.
 struct Reduction {
   DType dtype = DType::kFloat32;
   ReduceOp op = ReduceOp::kSum;
 };
 
-// Copies unless `to` and `from` are equal.
+// Copies `bytes` bytes unless `to` and `from` are equal.
 void CopyUnlessSame(void* to, const void* from, int64_t bytes);
 
-// Sends part r of rank r's `whole` to all other ranks; afterwards `whole` is
-// complete.
+// Sends part r of rank r's `whole` to all other ranks. Afterwards `whole` is
+// complete on every rank.
 absl::Status GatherToAll(Mesh& mesh, const RankParts& parts, int64_t element,
                          void* whole);
 
-// Sends every rank's `own` to its part of the root's `whole`.
+// Sends every rank's `own` to its part of `whole` on the root.
 absl::Status GatherToRoot(Mesh& mesh, const RankParts& parts, int64_t element,
                           int root, const void* own, void* whole);
 
@@ -83,8 +83,8 @@ absl::Status ScatterFromRoot(Mesh& mesh, const RankParts& parts,
                              int64_t element, int root, const void* whole,
                              void* own);
 
-// Reduces the ranks' `input` in rank order. Part r goes to rank r's `output`,
-// which may be its own part of its input.
+// Reduces the `input` of all ranks in rank order. Rank r gets part r in
+// `output`, which may be part r of its own input.
 absl::Status ReduceToOwners(Mesh& mesh, const RankParts& parts,
                             Reduction reduction, const void* input,
                             void* output, Scratch& scratch);

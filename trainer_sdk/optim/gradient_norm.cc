@@ -31,7 +31,7 @@ double SumOfSquares(const float* values, int64_t count) {
 
 double ClipCoefficient(double sum_of_squares, double most) {
   const double coefficient = most / (std::sqrt(sum_of_squares) + 1e-6);
-  // std::min would turn a NaN into 1.
+  // The expression keeps NaN; std::min would turn a NaN into 1.
   return coefficient > 1 ? 1 : coefficient;
 }
 

@@ -5,17 +5,17 @@
 
 namespace muster {
 
-// Sum of squares, in double precision and in a fixed order. The sum over
-// several parts of a model is the sum of their results; ranks that hold
-// different parts use an all_reduce.
+// The sum of the squares, in double precision and in a fixed order. If ranks
+// hold different parts of a model, an all_reduce of the results gives the sum
+// for the model.
 double SumOfSquares(const float* values, int64_t count);
 
-// The factor for gradients that limits their norm, the root of the sum of
-// squares, to `most`: min(1, most / (norm + 1e-6)), as in
+// The factor that limits the norm of gradients (the root of the sum of squares)
+// to `most`: min(1, most / (norm + 1e-6)), as in
 // torch.nn.utils.clip_grad_norm_. NaN if the norm is NaN.
 double ClipCoefficient(double sum_of_squares, double most);
 
-// values *= factor
+// Multiplies all values by `factor`.
 void Scale(float* values, int64_t count, double factor);
 
 // Whether all values are finite.

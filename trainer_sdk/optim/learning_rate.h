@@ -17,7 +17,7 @@ struct LearningRateSchedule {
   // Number of warmup steps. The rate in the warmup is peak * (step + 1) /
   // (warmup + 1), as in nanoGPT, so that it is not zero in the first step.
   int64_t warmup = 0;
-  // The first step with the rate `floor`.
+  // The first step at which the rate is `floor`.
   int64_t decay_until = 0;
   Decay decay = Decay::kCosine;
 

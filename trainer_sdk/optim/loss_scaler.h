@@ -7,7 +7,7 @@
 
 namespace muster {
 
-// The defaults are torch.amp.GradScaler's.
+// Options of a LossScaler. The defaults are those of torch.amp.GradScaler.
 struct LossScalerOptions {
   double initial = 65536;
   double growth = 2;
@@ -18,10 +18,10 @@ struct LossScalerOptions {
 
 // Dynamic loss scale of float16 training. The loss is multiplied by the scale
 // so that small gradients do not underflow, and gradients are divided by it
-// before the optimizer's step. A step whose gradients overflowed is skipped and
-// the scale shrinks. All ranks must decide alike, so they combine their
-// findings by an all_reduce of MAX first. Pure; the state is two numbers, which
-// a checkpoint can hold.
+// before the optimizer's step. If gradients overflow, the step is skipped and
+// the scale shrinks. All ranks must take the same decision, so they first
+// combine their findings by an all_reduce of MAX. Pure. The state is two
+// numbers, which a checkpoint can hold.
 class LossScaler {
  public:
   struct State {
@@ -33,8 +33,8 @@ class LossScaler {
 
   double scale() const { return state_.scale; }
 
-  // Call it after each backward pass, with the combined finding of all ranks.
-  // Returns whether the optimizer may step.
+  // Updates the scale. Call it after each backward pass, with the combined
+  // finding of all ranks. Returns whether the optimizer may step.
   enum class Verdict { kStep, kSkip };
   Verdict Update(Finite gradients);
 

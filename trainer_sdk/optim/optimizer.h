@@ -12,9 +12,9 @@
 
 namespace muster {
 
-// Returns where a tensor's gradient is now. Called again in each step, because
-// addresses change (Reducer::average). `data` is null if this rank does not
-// have all of the gradient.
+// Returns the current address of a tensor's gradient. Called in each step,
+// because addresses change (Reducer::average). `data` is null if this rank does
+// not have all of the gradient.
 using GradientSource = std::function<TensorData(int tensor)>;
 
 // InvalidArgument: the step number or the learning rate is not set.
@@ -26,8 +26,8 @@ absl::Status CheckStep(const OptimizerStep& step);
 // thread-safe.
 //
 // On a device, Step and OnStateLoaded enqueue work and do not wait for it;
-// SumOfSquares and State block. Weights of a group that broke meanwhile are
-// undefined: see Reducer::Confirm.
+// SumOfSquares and State block. If the group breaks before that work is done,
+// the weights are undefined: see Reducer::Confirm.
 //
 //   squares = optimizer->SumOfSquares();       // if gradients are clipped
 //   optimizer->Step({step, learning_rate, ClipCoefficient(*squares, clip)});
@@ -35,21 +35,22 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  // Sum of squares of all gradients of these tensors, before any factor. NaN or
-  // infinite exactly if a gradient is. Equal on every rank that holds these
-  // tensors. Collective if the state is sharded. The stages of a pipeline add
-  // their results.
+  // Sum of squares of all gradients of these tensors, before any factor. The
+  // sum is NaN or infinite if and only if a gradient is. It is equal on every
+  // rank that holds these tensors. Collective if the state is sharded. A
+  // pipeline must add the results of its stages.
   virtual absl::StatusOr<double> SumOfSquares() = 0;
 
-  // Updates all values, with a result that is bit-identical for any number of
-  // ranks that share the state. Collective if the state is sharded. The
-  // contents of the gradients are undefined afterwards.
+  // Updates all values. The result is bit-identical for any number of ranks
+  // that share the state. Collective if the state is sharded. The contents of
+  // the gradients are undefined afterwards.
   virtual absl::Status Step(const OptimizerStep& step) = 0;
 
   // This rank's slices of the optimizer's state, including master weights
-  // ("master/NAME"). Their memory is the host's and stays the same; on a device
-  // it is a copy of the state as of this call. The slices of all ranks
-  // together contain each element of each name at least once.
+  // ("master/NAME"). The slices are in host memory, at addresses that stay the
+  // same. If the state is on a device, they are a copy as of this call. The
+  // slices of all ranks together contain each element of each name at least
+  // once.
   virtual std::vector<CheckpointSlice> State() = 0;
 
   // Call it after a checkpoint was read into the memory of State(). Recomputes

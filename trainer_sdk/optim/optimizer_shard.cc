@@ -72,7 +72,7 @@ absl::Status OptimizerShard::Prepare() {
                     {Trained(range), ranges_[i].count(), DType::kFloat32},
                     DType::kFloat32);
   }
-  // This includes the values in other ranks' ranges.
+  // The values in other ranks' ranges are rounded too.
   for (const Tensor& parameter : parameters_) {
     const TensorData& value = parameter.value;
     if (value.dtype == parameter.precision) continue;

@@ -25,24 +25,25 @@ struct ParameterRange {
   int64_t count() const { return end - begin; }
 };
 
-// The optimizer's state for some ranges of the parameters, and the arithmetic
-// on them, on a device. Does not communicate. Not thread-safe.
+// The optimizer's state for some ranges of the parameters, on a device, and the
+// arithmetic on them. Does not communicate. Not thread-safe.
 class OptimizerShard {
  public:
   // Sets the state to zero and the master weights to the values, and rounds all
-  // values to their precision. Ranges must not overlap. `device` has the values
-  // and the gradients, and must outlive the shard.
+  // values to their precision. Ranges must not overlap. The values and the
+  // gradients must be in the memory of `device`, which must outlive the shard.
   OptimizerShard(std::shared_ptr<const UpdateRule> rule,
                  std::vector<Tensor> parameters,
                  std::vector<ParameterRange> ranges, Device& device);
 
-  // Waits for the work of the device.
+  // Blocks until the device's work is done.
   ~OptimizerShard() { device_.Wait(); }
   OptimizerShard(const OptimizerShard&) = delete;
   OptimizerShard& operator=(const OptimizerShard&) = delete;
 
-  // OK, or why the shard cannot be used: ResourceExhausted (not enough device
-  // memory), or InvalidArgument (the device does not have the rule).
+  // OK, or the reason why the shard cannot be used: ResourceExhausted (not
+  // enough device memory), or InvalidArgument (the device does not support the
+  // rule).
   const absl::Status& status() const { return status_; }
 
   const std::vector<Tensor>& parameters() const { return parameters_; }
@@ -53,33 +54,36 @@ class OptimizerShard {
   absl::StatusOr<SquareSum::Words> SquaresOf(
       const std::vector<TensorData>& views);
 
-  // Updates range `i` by `gradient`, which is that of the range and not of the
-  // whole parameter, and writes the values.
+  // Updates range `i` and writes its values. `gradient` is the gradient of the
+  // range only, not of the whole parameter.
   void Update(const OptimizerStep& step, int i, const TensorData& gradient);
 
-  // Writes the values of range `i` from its master weights, if it has any.
+  // Writes the values of range `i` from its master weights. Does nothing if the
+  // range has none.
   void WriteValues(int i);
 
   // Copies the values of range `i` to `to`, as elements of their precision.
   void CopyRounded(int i, void* to);
 
-  // Slices of the ranges that are not empty, in host memory. On a device they
-  // are copies of this moment; blocks.
+  // Slices of all ranges that are not empty, in host memory. If the state is on
+  // a device, they are copies as of this call. Blocks.
   std::vector<CheckpointSlice> State();
-  // Call it after the memory of State was changed: copies it to the device.
+  // Copies the memory of State to the device. Call it after that memory was
+  // changed.
   void TakeState();
 
   // Device memory of state and master weights, in bytes.
   int64_t bytes() const;
 
  private:
-  // One float32 array on the device: a state of all ranges, or their master
-  // weights.
+  // One float32 array on the device: one kind of state of all ranges, or their
+  // master weights.
   struct Array {
     std::string name;
     std::shared_ptr<void> memory;
     int64_t count = 0;
-    // The copy in host memory; empty on the host and before State.
+    // The copy in host memory; empty if the device is the host, and before the
+    // first call of State.
     std::vector<float> host;
 
     float* data() const { return static_cast<float*>(memory.get()); }
@@ -99,8 +103,8 @@ class OptimizerShard {
   const std::vector<Tensor> parameters_;
   const std::vector<ParameterRange> ranges_;
   Device& device_;
-  // By range: offset of its part in each state and in the master weights, in
-  // elements.
+  // Indexed by range: the range's offset in each state and in the master
+  // weights, in elements.
   std::vector<int64_t> offsets_;
   std::vector<int64_t> master_offsets_;
   // The states in the order of the rule, then the master weights.

@@ -22,14 +22,14 @@ namespace muster {
 class ReplicatedOptimizer : public Optimizer {
  public:
   // `rule` and `gradients` must not be null, and each tensor's value must pass
-  // CheckData. The optimizer takes gradients from `gradients` and ignores
-  // Tensor::gradient. `device` has values and gradients, and must outlive the
-  // optimizer.
+  // CheckData. The optimizer reads gradients from `gradients` and ignores
+  // Tensor::gradient. Values and gradients must be in the memory of `device`,
+  // which must outlive the optimizer.
   ReplicatedOptimizer(std::shared_ptr<const UpdateRule> rule,
                       std::vector<Tensor> tensors, GradientSource gradients,
                       Device& device = HostDevice());
 
-  // OK, or why every call fails.
+  // OK, or the error that every call returns.
   const absl::Status& status() const { return shard_.status(); }
 
   absl::StatusOr<double> SumOfSquares() override;
@@ -37,7 +37,7 @@ class ReplicatedOptimizer : public Optimizer {
   std::vector<CheckpointSlice> State() override { return shard_.State(); }
   absl::Status OnStateLoaded() override;
 
-  // Memory of state and master weights, in bytes.
+  // Size of the state and the master weights in memory, in bytes.
   int64_t bytes() const { return shard_.bytes(); }
 
  private:

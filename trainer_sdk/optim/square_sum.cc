@@ -14,7 +14,8 @@ namespace {
 constexpr int kMantissaBits = 23;
 constexpr int kDigitBits = 32;
 constexpr int64_t kDigit = int64_t{1} << kDigitBits;
-// The smallest positive float is 2^-149, so its square is 2^-298.
+// The exponent of the lowest bit: the smallest positive float is 2^-149, so its
+// square is 2^-298.
 constexpr int kLowestBit = -298;
 // The exponent field of infinities and NaNs.
 constexpr int kNoNumber = 255;

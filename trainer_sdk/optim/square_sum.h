@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// The exact sum of the squares of floats. Exact, so that it does not depend on
-// the order of additions or the number of ranks: gradients are clipped by the
+// The exact sum of the squares of floats. An exact sum does not depend on the
+// order of additions or the number of ranks, so gradients are clipped by a
 // bit-identical factor, however they are distributed. The method is Kulisch's
 // long accumulator: a fixed-point number that can hold the squares of up to
 // 2^40 float32 values.
@@ -37,8 +37,9 @@ class SquareSum {
   static void Carry(Words* words);
 
  private:
-  // By exponent of the float: sums of squared mantissas. There are several sets
-  // of sums, so that additions to one exponent do not wait for each other.
+  // Sums of squared mantissas, indexed by the exponent of the float. There are
+  // several sets of sums, so that additions to one exponent do not wait for
+  // each other.
   static constexpr int kLanes = 4;
   static constexpr int kExponents = 256;
 

@@ -10,8 +10,8 @@ namespace muster {
 StepPlan PlanStep(double sum_of_squares, double most, LossScaler* scaler) {
   const Finite finite =
       std::isfinite(sum_of_squares) ? Finite::kAll : Finite::kNotAll;
-  // Read before Update changes the scale: the gradients were made with this
-  // one.
+  // The scale is read before Update changes it, because the gradients were
+  // computed with this scale.
   const double inverse = scaler == nullptr ? 1 : 1 / scaler->scale();
   StepPlan plan;
   plan.verdict = finite == Finite::kAll ? LossScaler::Verdict::kStep

@@ -32,7 +32,7 @@ TEST(StepPlanTest, TheScaleIsTakenOffBeforeTheNormIsLookedAt) {
   EXPECT_EQ(plan.norm, 5);
   EXPECT_NEAR(plan.gradient_factor, 2 / (5 + 1e-6) / 8,
               RoundingBound<double>(4, 1));
-  // The scale has grown, but these gradients were made with the old one.
+  // The scale has grown, but these gradients were computed with the old scale.
   EXPECT_EQ(scaler.scale(), 16);
 }
 

@@ -56,7 +56,7 @@ class AdamW : public UpdateRule {
  public:
   explicit AdamW(const AdamWOptions& options) : options_(options) {}
 
-  // PyTorch's names for the state.
+  // The states have PyTorch's names.
   std::vector<std::string> states() const override {
     return {"adamw.exp_avg", "adamw.exp_avg_sq"};
   }

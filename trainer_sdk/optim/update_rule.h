@@ -9,27 +9,28 @@
 
 namespace muster {
 
-// The defaults are PyTorch's.
+// Options of AdamW. The defaults are PyTorch's.
 struct AdamWOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
-  // Decoupled weight decay: the weight is reduced by learning rate *
-  // weight_decay * weight, and the gradient is unchanged (Loshchilov and
+  // Decoupled weight decay: in each step the weight is reduced by learning rate
+  // * weight_decay * weight, and the gradient is unchanged (Loshchilov and
   // Hutter, 2019).
   double weight_decay = 0.01;
 };
 
 // One step of AdamW over `count` weights, as in torch.optim.AdamW; `step`
 // counts from 1. `mean` and `square` are the optimizer's state, zero before the
-// first step. Elementwise, so any range of the weights may be updated alone, on
-// any rank. Buffers must not overlap. Thread-safe: no state of its own.
+// first step. The update is elementwise, so any rank may update any range of
+// the weights. Buffers must not overlap. Thread-safe, because it has no state
+// of its own.
 void AdamWStep(const AdamWOptions& options, double learning_rate, int64_t step,
                int64_t count, float* weights, const float* gradient,
                float* mean, float* square);
 
 struct SgdOptions {
-  // 0: no momentum and no state.
+  // Momentum; with 0 the rule keeps no state.
   double momentum = 0;
   // L2 penalty: weight_decay * weight is added to the gradient.
   double weight_decay = 0;
@@ -38,8 +39,8 @@ struct SgdOptions {
 
 // One step of stochastic gradient descent over `count` weights, as in
 // torch.optim.SGD with dampening 0; `step` counts from 1. `velocity` is the
-// momentum's state, null without momentum. Elementwise; buffers must not
-// overlap. Thread-safe: no state of its own.
+// momentum's state, null without momentum. The update is elementwise. Buffers
+// must not overlap. Thread-safe, because it has no state of its own.
 void SgdStep(const SgdOptions& options, double learning_rate, int64_t step,
              int64_t count, float* weights, const float* gradient,
              float* velocity);
@@ -48,42 +49,41 @@ void SgdStep(const SgdOptions& options, double learning_rate, int64_t step,
 struct OptimizerStep {
   // Number of the update, from 1; skipped steps are not counted. Required.
   int64_t step = 0;
-  // Required. 0 changes only the optimizer's state.
+  // Learning rate. Required. With 0 only the optimizer's state changes.
   double learning_rate = std::numeric_limits<double>::quiet_NaN();
-  // Factor applied to gradients first: clipping, and the inverse of the loss
-  // scale.
+  // Factor by which gradients are multiplied first: clipping, and the inverse
+  // of the loss scale.
   double gradient_factor = 1;
 };
 
 // Whether weight decay applies to a parameter.
 enum class WeightDecay { kApplied, kNone };
 
-// The formula by which gradients change weights. It is elementwise, so any
-// range of the weights may be updated alone, on any rank. Immutable, so
-// thread-safe.
+// The formula by which gradients change weights. The formula is elementwise, so
+// any rank may update any range of the weights. Immutable, so thread-safe.
 class UpdateRule {
  public:
   virtual ~UpdateRule() = default;
 
-  // The names of the state that is kept for each weight, as used in
-  // checkpoints: "adamw.exp_avg". State is zero at first.
+  // Names of the state arrays in checkpoints, such as "adamw.exp_avg". Each has
+  // one element per weight and is zero at first.
   virtual std::vector<std::string> states() const = 0;
 
-  // Updates `count` weights; states[i] is the state with the i-th name.
-  // `gradient` is already multiplied by step.gradient_factor. Buffers must not
-  // overlap.
+  // Updates `count` weights. states[i] is the state array with the i-th name of
+  // states(). `gradient` is already multiplied by step.gradient_factor. Buffers
+  // must not overlap.
   virtual void Update(const OptimizerStep& step, WeightDecay decay,
                       int64_t count, float* weights, const float* gradient,
                       float* const* states) const = 0;
 
-  // The options of the rule if it is AdamWRule's or SgdRule's, else null. A
-  // device other than the host has these formulas only, unless it knows a
-  // caller's own rule.
+  // The options of the rule if AdamWRule or SgdRule made it, otherwise null.
+  // Devices other than the host support only these two rules, unless a device
+  // recognises a caller's own rule.
   virtual const AdamWOptions* adamw() const { return nullptr; }
   virtual const SgdOptions* sgd() const { return nullptr; }
 };
 
-// AdamWStep and SgdStep as rules.
+// Make the rules that perform AdamWStep and SgdStep.
 std::shared_ptr<const UpdateRule> AdamWRule(const AdamWOptions& options);
 std::shared_ptr<const UpdateRule> SgdRule(const SgdOptions& options);
 

@@ -14,14 +14,14 @@
 namespace muster {
 namespace {
 
-// Limits the number of accounts read: each rank reads all of them, so the total
-// grows with the square.
+// The maximum number of accounts that a rank reads: every rank reads them all,
+// so the total grows with the square of the number of ranks.
 constexpr int kMaxAccounts = 128;
 
 std::string KeyOf(int rank) { return absl::StrCat("account/", rank); }
 
-// A call and the ranks that made it. The largest set is first; equal sets are
-// ordered by rank.
+// A call and the ranks that made it. The largest set of ranks is first; sets of
+// equal size are ordered by rank.
 using Camp = std::pair<OperationSignature, std::vector<int>>;
 
 std::vector<Camp> CampsOf(
@@ -121,7 +121,7 @@ std::vector<std::optional<OperationSignature>> ReadAccounts(
   std::vector<std::string> keys;
   keys.reserve(ranks);
   for (int rank = 0; rank < ranks; rank++) keys.push_back(KeyOf(rank));
-  // On a timeout or an error, the accounts that exist are read anyway.
+  // After a timeout or an error, the accounts that exist are read.
   const absl::Status everybody = place.store->Wait(keys, deadline);
   std::vector<std::optional<OperationSignature>> accounts(ranks);
   for (int rank = 0; rank < ranks; rank++) {
@@ -154,7 +154,7 @@ std::string ExchangeAccounts(const GroupPlace& place,
       wait + kStorePatience,
       [place, last, wait, told = std::string(failure.message()),
        record = EncodeFailure(place.rank, failure)]() -> std::string {
-        // Tells ranks that are blocked in a Split.
+        // Reports the failure to ranks that are blocked in a Split.
         place.store->CompareSet(kFailureKey, "", record).IgnoreError();
         const bool published = PublishAccount(place, last).ok();
         if (!published || wait == Duration::zero()) return "";

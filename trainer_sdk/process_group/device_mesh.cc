@@ -36,7 +36,8 @@ absl::Status CheckMesh(const std::vector<MeshDimension>& dimensions,
           absl::StrCat("mesh dimension ", dimension.name, " of ",
                        dimension.size, " in a group of ", ranks));
     }
-    // Cannot overflow: the checks of this loop bound it by `ranks` squared.
+    // This cannot overflow: the checks of this loop bound the product by
+    // `ranks` squared.
     product *= dimension.size;
     absl::StrAppend(&shape, shape.empty() ? "" : " x ", dimension.name, "=",
                     dimension.size);
@@ -61,8 +62,8 @@ absl::StatusOr<std::unique_ptr<DeviceMesh>> DeviceMesh::Create(
   for (size_t i = 0; i < mesh->dimensions_.size(); i++) {
     const MeshDimension& dimension = mesh->dimensions_[i];
     stride /= dimension.size;
-    // The first rank of this rank's line: equal for the ranks on that line and
-    // different for all others.
+    // The first rank of this rank's line in the grid: equal for the ranks on
+    // that line and different for all others.
     const int color = group.rank() - mesh->coordinates_[i] * stride;
     auto line =
         group.Split(color, mesh->coordinates_[i], dimension.name, options);
@@ -76,8 +77,8 @@ size_t DeviceMesh::IndexOf(const std::string& dimension) const {
   for (size_t i = 0; i < dimensions_.size(); i++) {
     if (dimensions_[i].name == dimension) return i;
   }
-  // A bug of the calling program, so the message does not name a line of this
-  // file.
+  // This is a bug of the calling program, so the message does not name a line
+  // of this file.
   std::string names;
   for (const MeshDimension& known : dimensions_) {
     absl::StrAppend(&names, names.empty() ? "" : ", ", known.name);

@@ -16,8 +16,8 @@ struct MeshDimension {
   int size = 1;
 };
 
-// Returns the coordinates of `rank` in a mesh whose last dimension varies
-// fastest, as in PyTorch's DeviceMesh. Pure.
+// The coordinates of `rank` in a mesh whose last dimension varies fastest, as
+// in PyTorch's DeviceMesh. Pure.
 std::vector<int> MeshCoordinates(const std::vector<MeshDimension>& dimensions,
                                  int rank);
 
@@ -33,7 +33,7 @@ absl::Status CheckMesh(const std::vector<MeshDimension>& dimensions, int ranks);
 //   rank 3: coordinate("dp") 1, coordinate("pp") 1,
 //           group("dp") of ranks {1, 3}, group("pp") of ranks {2, 3}
 //
-// As thread-safe as ProcessGroup.
+// Thread-safe to the same extent as ProcessGroup.
 class DeviceMesh {
  public:
   // Collective over `group`, which may be destroyed before the mesh.
@@ -55,7 +55,7 @@ class DeviceMesh {
 
   std::vector<MeshDimension> dimensions_;
   std::vector<int> coordinates_;
-  std::vector<std::unique_ptr<ProcessGroup>> groups_;  // one per dimension
+  std::vector<std::unique_ptr<ProcessGroup>> groups_;  // indexed by dimension
 };
 
 }  // namespace muster

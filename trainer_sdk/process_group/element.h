@@ -7,8 +7,8 @@
 
 namespace muster {
 
-// Contiguous elements that know their type and number: a C array, a
-// std::vector, std::array or std::span of float, double, int8_t, int32_t or
+// A contiguous range whose C++ type determines the elements' DType: a C array,
+// a std::vector, std::array or std::span of float, double, int8_t, int32_t or
 // int64_t.
 template <typename Range>
 concept ElementRange = std::ranges::contiguous_range<Range> &&

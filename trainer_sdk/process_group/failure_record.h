@@ -18,30 +18,30 @@ enum class LateRank { kLateToo, kSilent };
 
 // The single cause for which a group is broken, reported by all of its ranks:
 // the first cause that any rank writes. A rank writes its cause *before* it
-// closes its connections, so that a peer that sees a closed connection finds
-// the cause in the store. Thread-safe.
+// closes its connections, so that a peer finds the cause in the store when it
+// sees the closed connection. Thread-safe.
 class FailureRecord {
  public:
   // `store` holds keys of this group only. `patience`: the longest time to wait
-  // for the store to answer, since a broken network may hide it.
+  // for an answer of the store, which a broken network may make unreachable.
   FailureRecord(std::shared_ptr<Store> store, int rank, Duration patience);
 
-  // Writes `mine` unless the store holds another cause, and returns the cause
-  // that the store then holds. Returns `mine` if the store does not answer.
+  // Writes `mine` unless the store holds an earlier cause. Returns the cause
+  // that the store then holds, or `mine` if the store does not answer.
   absl::Status Settle(const absl::Status& mine) const;
 
-  // Returns the cause that is in the store. OK if there is none or the store
-  // does not answer.
+  // The cause that is in the store. OK if there is none or the store does not
+  // answer.
   absl::Status Told() const;
 
   // Waits up to `grace` for another rank to write a cause. Called by a rank
-  // that knows only that it waited in vain.
+  // whose wait timed out and that does not know why.
   void AwaitCause(Duration grace) const;
 
-  // Called by a rank whose deadline passed during `operation`. Tells the other
-  // ranks so, and waits up to `grace` to learn which of them are late in it
-  // too. Returns one entry per rank, this one included; empty if the store does
-  // not answer.
+  // Called by a rank whose deadline passed during `operation`. Writes that to
+  // the store, and waits up to `grace` for other ranks whose deadline passed in
+  // the same operation. Returns one entry per rank, this one included; empty if
+  // the store does not answer.
   std::vector<LateRank> CompareLate(const std::string& operation, int size,
                                     Duration grace) const;
 

@@ -41,7 +41,7 @@ TEST(FailureRecord, LongMessagesAreCut) {
   EXPECT_LT(EncodeFailure(0, absl::AbortedError(all)).size(), 5000U);
 }
 
-// A store that answers only when it is told to.
+// A store that answers only after the test allows it.
 class SlowStore final : public Store {
  public:
   explicit SlowStore(std::shared_future<void> answer)

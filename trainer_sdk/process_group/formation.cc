@@ -49,7 +49,7 @@ absl::StatusOr<std::shared_ptr<Formation>> Formation::Begin(
     std::thread([formation] { formation->Watch(); }).detach();
   } catch (const std::system_error& error) {
     const absl::Status failure = NoThread(error);
-    // Fail would need a thread.
+    // Fail would need a thread, and there is none.
     formation->store_->CompareSet(kFailureKey, "", EncodeFailure(rank, failure))
         .IgnoreError();
     return failure;
@@ -133,7 +133,7 @@ absl::Status Formation::Do(std::function<void()> call) {
     return NoThread(error);
   }
   std::unique_lock<std::mutex> lock(mutex_);
-  // Later than the deadline of the call itself, whose own error is more
+  // This is later than the deadline of the call itself, whose own error is more
   // precise.
   const Instant until =
       std::max(deadline_, MonotonicNow()) + 2 * kStorePatience;
@@ -187,8 +187,8 @@ bool IsLate(const absl::StatusOr<std::string>& value) {
   return IsLate(value.status());
 }
 
-// The call and the formation's watch report the end of a round with the same
-// error.
+// The error for the end of a round, the same from the call and from the
+// formation's watch.
 absl::Status WithMeaning(const absl::Status& status) {
   return RoundOverError(status);
 }

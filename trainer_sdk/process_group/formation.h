@@ -21,42 +21,42 @@
 namespace muster {
 
 // One rank's part in forming a group. A rank that fails writes its cause into
-// the group's store. Every rank watches for that cause, and then ends whatever
-// it is blocked in: calls of its FormingStore, polls that include wake_fd(),
-// and anything that a FormationReaction ends. Thread-safe.
+// the group's store. Every rank watches the store for such a cause. When a rank
+// finds one, its blocked calls end: those of its FormingStore, polls that
+// include wake_fd(), and calls that a FormationReaction ends. Thread-safe.
 class Formation : public std::enable_shared_from_this<Formation> {
  public:
-  // Starts to watch. `store` holds the keys of this group only, uses
-  // FailureRecord's key, and must not be a FormingStore. The watch ends at
-  // `deadline` or soon after End, which the caller must call.
+  // Starts the watch. `store` holds the keys of this group only,
+  // FailureRecord's among them, and must not be a FormingStore. The watch ends
+  // at `deadline` or soon after End, which the caller must call.
   // ResourceExhausted: the system has no thread for the watch.
   static absl::StatusOr<std::shared_ptr<Formation>> Begin(
       std::shared_ptr<Store> store, int rank, Instant deadline);
 
-  // Gives up: reports `cause` to the other ranks and ends the waits of this
-  // rank. Without effect if the formation has ended.
+  // Interrupts the formation: reports `cause` to the other ranks and ends the
+  // waits of this rank. Has no effect once the formation has ended.
   void Interrupt(const absl::Status& cause);
 
   // Reports that this rank failed with `mine`, unless another cause is known
-  // already, and returns the group's cause. Call it before anything is torn
-  // down that peers can see.
+  // already, and returns the group's cause. Call it before closing connections,
+  // so that peers find the cause when they see the close.
   absl::Status Fail(const absl::Status& mine);
 
-  // Called once the group is made or abandoned. Nothing is interrupted after
-  // it.
+  // Ends the formation, once the group is made or abandoned. No call is
+  // interrupted after it.
   void End();
 
-  // OK, or the cause for which the formation was given up.
+  // OK, or the cause for which the formation was interrupted.
   absl::Status status() const;
   bool ended() const;
   // A descriptor that becomes readable once status() is not OK; -1 if the
-  // system had none.
+  // system had no descriptor left.
   int wake_fd() const;
 
   // Runs `call` on a thread of its own and waits for it. The thread may outlive
   // this object, so `call` must own all that it uses. Returns status() if the
-  // formation is given up first, and DeadlineExceeded if `call` is not finished
-  // about two seconds after the deadline.
+  // formation is interrupted first, and DeadlineExceeded if `call` is not
+  // finished about two seconds after the deadline.
   absl::Status Do(std::function<void()> call);
 
  private:
@@ -65,7 +65,7 @@ class Formation : public std::enable_shared_from_this<Formation> {
 
   Formation(std::shared_ptr<Store> store, int rank, Instant deadline);
   void Watch();
-  // Ends the waits of this rank.
+  // Ends the blocked calls of this rank.
   void GiveUp(const absl::Status& cause);
 
   const std::shared_ptr<Store> store_;
@@ -83,9 +83,10 @@ class Formation : public std::enable_shared_from_this<Formation> {
   std::list<Act> reactions_;
 };
 
-// While this object lives, `act` is called once if the formation is given up,
-// on the thread that gives up or detects it. `act` must not use the formation,
-// whose mutex is held. A null formation is never given up.
+// While this object lives, `act` is called once if the formation is
+// interrupted, on the thread that interrupts it or detects the interruption.
+// `act` must not use the formation, whose mutex is held. A null formation is
+// never interrupted.
 class FormationReaction {
  public:
   FormationReaction(std::shared_ptr<Formation> formation,
@@ -100,13 +101,14 @@ class FormationReaction {
   std::list<Formation::Act>::iterator act_;
 };
 
-// The same for the formation of a place, which has one only while ProcessGroup
-// makes its transport. Without a formation the results are OK, -1 and `mine`.
+// Call status(), wake_fd() and Fail() of the place's formation, which exists
+// only while ProcessGroup makes its transport. Without a formation they return
+// OK, -1 and `mine`.
 absl::Status FormationStatus(const GroupPlace& place);
 int FormationWakeFd(const GroupPlace& place);
 absl::Status FailFormation(const GroupPlace& place, const absl::Status& mine);
 
-// Forwards to another store. If the formation is given up, a blocked call
+// Forwards to another store. If the formation is interrupted, a blocked call
 // returns the formation's cause at once, even if the store hangs; the store may
 // still execute the call. Once the formation has ended, calls are forwarded
 // directly.
@@ -138,10 +140,10 @@ class FormingStore final : public Store {
   const std::shared_ptr<Formation> formation_;
 };
 
-// Makes a transport with `factory`. Blocks until it is made, `deadline` passes,
-// or another rank fails. Starts a Formation unless `place` brings one, and ends
-// it before returning. If one rank fails, all others that are not finished fail
-// at once with that rank's number and cause.
+// Makes a transport with `factory`. Blocks until the transport is made,
+// `deadline` passes, or another rank fails. Starts a Formation unless `place`
+// has one, and ends it before returning. If one rank fails, all others that are
+// not finished fail at once with that rank's number and cause.
 absl::StatusOr<std::unique_ptr<Transport>> FormTransport(
     const TransportFactory& factory, GroupPlace place, Instant deadline);
 

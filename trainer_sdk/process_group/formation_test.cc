@@ -46,7 +46,7 @@ TEST(FormationTest, WhoFailsEndsTheWaitsOfAll) {
 }
 
 TEST(FormationTest, AnInterruptionEndsACallThatHangs) {
-  // Like a store behind a broken network.
+  // A store that never answers, like one behind a broken network.
   class Hanging final : public Store {
    public:
     explicit Hanging(std::shared_future<void> end) : end_(std::move(end)) {}

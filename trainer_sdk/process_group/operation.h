@@ -21,9 +21,10 @@ enum class OperationKind : uint8_t {
   kBarrier,
   kSend,
   kReceive,
-  kBatch,  // several sends and receives as one: batch_isend_irecv
-  // ProcessGroup::Split: a transport performs it as a barrier. Run and Start
-  // reject it with InvalidArgument.
+  // several sends and receives as one operation (PyTorch's batch_isend_irecv)
+  kBatch,
+  // Used by ProcessGroup::Split; a transport performs it as a barrier. Run and
+  // Start reject it with InvalidArgument.
   kSplit,
 };
 // The number of kinds that Run and Start accept: all before kSplit.
@@ -31,12 +32,12 @@ inline constexpr int kOperationKinds = 12;
 // The number of kinds that a signature may have.
 inline constexpr int kSignatureKinds = kOperationKinds + 1;
 
-// PyTorch's names: "all_reduce".
+// PyTorch's name of the operation, such as "all_reduce".
 const char* Name(OperationKind kind);
 
 // One message of a batch.
 struct PointToPoint {
-  OperationKind kind = OperationKind::kSend;  // or kReceive
+  OperationKind kind = OperationKind::kSend;  // kSend or kReceive
   int peer = 0;
   int tag = 0;
   void* data = nullptr;  // source of a send, destination of a receive
@@ -62,16 +63,16 @@ struct PointToPoint {
 //   batch           `messages`
 //   split           -                   -
 //
-// Where `counts` is used and empty, every rank's part is `count` elements.
-// all_to_all: counts[r] is what this rank sends to r, receive_counts[r] what it
-// receives from r; both are given or neither.
+// If `counts` is empty where the table uses it, every rank's part is `count`
+// elements. all_to_all: this rank sends counts[r] elements to rank r and
+// receives receive_counts[r] elements from it; give both lists or neither.
 //
 // input == output (in place) is allowed for all_reduce, broadcast and reduce.
 // For reduce_scatter, all_gather, gather and scatter, in place means, as in
-// NCCL, that the shorter buffer is this rank's part of the longer one.
-// Otherwise the buffers must not overlap; those of all_to_all never may. A
-// count of 0 is always allowed. A buffer that is not read or written may be
-// null. A rank must not send to itself.
+// NCCL, that the shorter buffer is this rank's part of the longer one. In all
+// other cases the buffers must not overlap, in an all_to_all never. A count of
+// 0 is always allowed. A buffer that is not read or written may be null. A rank
+// must not send to itself.
 struct Operation {
   OperationKind kind = OperationKind::kBarrier;
   DType dtype = DType::kFloat32;
@@ -88,8 +89,8 @@ struct Operation {
   // compared with `dtype` before the operation starts.
   std::optional<DType> pointee = std::nullopt;
   std::vector<PointToPoint> messages;
-  // CUDA transports only: a cudaStream_t. `input` is ready in its order, and
-  // readers of `output` must be ordered after it.
+  // For CUDA transports only: a cudaStream_t. Work that writes `input` must
+  // come earlier on this stream, and work that reads `output` later.
   void* stream = nullptr;
 };
 
@@ -98,7 +99,7 @@ struct Operation {
 // bandwidth and shown by the flight recorder.
 int64_t Elements(const Operation& operation, int size);
 
-// The same number in bytes.
+// The size in bytes of the longest buffer; see Elements.
 int64_t Bytes(const Operation& operation, int size);
 
 }  // namespace muster

@@ -13,9 +13,9 @@
 
 namespace muster {
 
-// A pointer, and the DType of what it points to if there is one. An operation
-// whose `dtype` differs from that type is rejected with InvalidArgument. The
-// exception is int8: a message of int8 may carry bytes of any type.
+// A pointer, with the DType of its element type if there is one. An operation
+// whose `dtype` differs from that DType is rejected with InvalidArgument,
+// except that a message of int8 may carry bytes of any type.
 template <typename Pointer>
 struct TypedBuffer {
   explicit(false) TypedBuffer(Pointer pointer) : data(pointer) {}
@@ -86,8 +86,8 @@ Operation Send(InputBuffer data, int64_t count, DType dtype, int peer,
 Operation Receive(OutputBuffer data, int64_t count, DType dtype, int peer,
                   int tag = 0);
 
-// Several sends and receives as one operation, performed in any order. Two
-// neighbours that both send first do not deadlock.
+// Several sends and receives as one operation, performed in any order. There is
+// no deadlock if two neighbours both list their sends first.
 Operation Batch(std::vector<PointToPoint> messages);
 PointToPoint BatchSend(const void* data, int64_t count, DType dtype, int peer,
                        int tag = 0);
@@ -97,14 +97,15 @@ PointToPoint BatchReceive(void* data, int64_t count, DType dtype, int peer,
 // Overloads for an ElementRange, such as a std::vector<float>, which knows its
 // type and number of elements.
 
-// In place.
+// Makes an all_reduce in place.
 template <ElementRange Range>
 Operation AllReduce(Range&& values, ReduceOp op = ReduceOp::kSum) {
   return AllReduce(std::ranges::data(values), std::ranges::data(values),
                    std::ranges::ssize(values), ElementTypeOf<Range>(), op);
 }
 
-// In place: the root's values replace those of the other ranks.
+// Makes a broadcast in place: the root's values replace those of the other
+// ranks.
 template <ElementRange Range>
 Operation Broadcast(Range&& values, int root) {
   return Broadcast(std::ranges::data(values), std::ranges::data(values),

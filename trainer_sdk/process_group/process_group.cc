@@ -78,9 +78,9 @@ constexpr uint64_t kNotNumbered = ~uint64_t{0};
 struct GroupCall {
   OperationContext context{kNotNumbered, Instant()};
   OperationSignature signature;
-  uint64_t record = 0;  // its number in the flight recorder
+  uint64_t record = 0;  // number of the operation in the flight recorder
   Instant called{};
-  Instant begun{};  // when it reached the head of the queue
+  Instant begun{};  // time at which the operation reached the head of the queue
 };
 
 // A call that waits for its turn.
@@ -105,8 +105,8 @@ class PlainMemory final : public TransportMemory {
 // Allocates ordinary host memory, for transports without memory of their own.
 // `bytes` must not be negative. ResourceExhausted: not enough memory.
 absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes) {
-  // Rounded up to whole cache lines, so that no other data shares the last
-  // line.
+  // The size is rounded up to whole cache lines, so that no other data shares
+  // the last line.
   void* const block = bytes > std::numeric_limits<int64_t>::max() - 64
                           ? nullptr
                           : std::aligned_alloc(64, (bytes + 64) / 64 * 64);
@@ -117,8 +117,8 @@ absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes) {
   return std::make_unique<PlainMemory>(bytes, block);
 }
 
-// End of an error message for an operation whose time was up `whole` after its
-// call, of which it spent `behind` waiting for earlier operations. Needed
+// The end of an error message for an operation that timed out `whole` after its
+// call and spent `behind` of this time waiting for earlier operations. Needed
 // because a transport knows only how long it waited itself. Empty if `behind`
 // is less than 1 ms. Pure.
 std::string TellQueue(Duration behind, Duration whole) {
@@ -138,9 +138,9 @@ bool GoesOn(const absl::Status& status) {
 
 }  // namespace
 
-// The state of a group. `busy_` means that a thread owns the transport: that of
-// a Run, an Allocate or a Split, or the worker. Ownership passes under mutex_,
-// in the order of the queue.
+// The state of a group. If `busy_` is true, a thread owns the transport: a
+// thread in Run, Allocate or Split, or the worker. Ownership passes under
+// mutex_, in the order of the queue.
 class ProcessGroup::Body {
  public:
   Body(GroupPlace place, TransportFactory factory, ProcessGroupOptions options,
@@ -207,7 +207,8 @@ class ProcessGroup::Body {
       work->Complete(broken_);
       return work;
     }
-    // Before the sequence number is taken: a rank that retries stays in step.
+    // This is checked before the sequence number is taken, so that a rank that
+    // retries has the same numbers as its peers.
     if (!worker_.joinable()) {
       try {
         worker_ = std::thread([this] { Serve(); });
@@ -249,7 +250,7 @@ class ProcessGroup::Body {
       memory = NewPlainMemory(bytes);
     }
     if (absl::IsResourceExhausted(memory.status())) {
-      // Memory is short, but the transport is intact.
+      // There is not enough memory, but the transport is intact.
       memory = Named(memory.status());
     } else if (!GoesOn(memory.status())) {
       Tell(memory.status());
@@ -316,7 +317,7 @@ class ProcessGroup::Body {
            (options.timeout == Duration() ? options_.timeout : options.timeout);
   }
 
-  // Assigns the next number in the order of the calls. Needs mutex_.
+  // Assigns the next number in the order of the calls. The caller holds mutex_.
   GroupCall Number(const Operation& operation, const CallOptions& options,
                    Instant now) {
     if (!IsPointToPoint(operation.kind)) sequence_++;
@@ -362,7 +363,7 @@ class ProcessGroup::Body {
   // Breaks the group, and adds the peers' explanation to the cause.
   absl::Status Explain(const absl::Status& status, const GroupCall& call) {
     const Instant failed = MonotonicNow();
-    // Peers that still wait give up by themselves, or are told by this.
+    // Peers that still wait fail at their own deadline, or through this Abort.
     transport_->Abort(std::string(status.message()));
     std::string message(status.message());
     const bool late = absl::IsDeadlineExceeded(status);
@@ -377,7 +378,7 @@ class ProcessGroup::Body {
     return Break(Named(absl::Status(status.code(), message)));
   }
 
-  // Sets the cause unless there is one; returns the first.
+  // Sets the cause unless there is one; returns the first cause.
   absl::Status Break(const absl::Status& cause) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -415,7 +416,8 @@ class ProcessGroup::Body {
     return call;
   }
 
-  // Splits as a formation: a failure of any rank ends the Split on all ranks.
+  // Performs a Split as a formation: the failure of any rank ends the Split on
+  // all ranks.
   absl::StatusOr<std::unique_ptr<ProcessGroup>> SplitAsFormation(
       int color, int key, const std::string& label,
       const OperationContext& context) {
@@ -428,7 +430,7 @@ class ProcessGroup::Body {
       split_ = *formation;
       broken = broken_;
     }
-    // The group was aborted before there was a formation to interrupt.
+    // The group was aborted before this formation existed.
     if (!broken.ok()) (*formation)->Interrupt(broken);
     auto group = SplitInTurn(color, key, label, *formation, context);
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {
@@ -468,7 +470,7 @@ class ProcessGroup::Body {
                                *std::move(transport))));
   }
 
-  // Null for a negative color.
+  // Makes the transport of this rank's new group; null for a negative color.
   absl::StatusOr<std::unique_ptr<Transport>> SplitTransport(int color, int key,
                                                             GroupPlace place,
                                                             Instant deadline) {
@@ -527,7 +529,7 @@ class ProcessGroup::Body {
   bool stopping_ = false;
   uint64_t sequence_ = 0;
   absl::Status broken_;
-  std::thread worker_;                // running once an operation was started
+  std::thread worker_;  // runs once an operation has been started with Start
   std::shared_ptr<Formation> split_;  // formation of the last Split
 
   int splits_ = 0;  // used only by the thread whose turn it is

@@ -29,10 +29,10 @@ class Work {
   // operation continues.
   absl::Status Wait(Instant deadline);
 
-  // Whether it has ended, successfully or not.
+  // Whether the operation has ended, successfully or not.
   bool is_completed() const;
 
-  // Its status; FailedPrecondition while it has not ended.
+  // The status of the operation; FailedPrecondition while it has not ended.
   absl::Status status() const;
 
   // Called once by the code that performs the operation: sets its status and
@@ -56,11 +56,11 @@ struct CallOptions {
 };
 
 struct ProcessGroupOptions {
-  // Timeout of operations that have none of their own.
+  // Timeout of operations whose CallOptions have none.
   Duration timeout = std::chrono::minutes(10);
-  // The longest time for which a rank that gave up waits for its peers'
-  // accounts of what they are doing, before it reports what is known. An
-  // unresponsive store adds up to one second.
+  // The longest time for which a rank whose operation failed waits for its
+  // peers to report which operations they called, before it returns the error.
+  // An unresponsive store adds up to one second.
   Duration explanation_timeout = std::chrono::seconds(2);
   // The members' world ranks, indexed by rank in the group. Empty: the group is
   // the world.
@@ -80,32 +80,32 @@ struct ProcessGroupOptions {
 //   ... work->Wait() ...
 //
 // Every rank must call the same collectives in the same order. Thread-safe; but
-// if several threads share a group, they must agree on the order of their calls
-// themselves.
+// threads that share a group must themselves ensure the same order of calls on
+// every rank.
 //
 // Errors of an operation name the group, the operation, its sequence number and
 // its bytes:
 //   InvalidArgument     an argument is wrong; nothing was sent, and the group
 //                       stays usable
 //   Unimplemented       the transport cannot do that; the group stays usable
-//   DeadlineExceeded    a peer did not arrive: names the ranks that are behind
+//   DeadlineExceeded    a peer did not arrive: names the ranks that are late
 //                       or called something else, as far as the ranks could
 //                       exchange that
 //   Unavailable         a peer died
 //   FailedPrecondition  ranks called different operations: names each
 //   Aborted             Abort was called, or the group is being destroyed
-// After one of the last four the group is broken for good: every further call
-// fails at once with the same cause. Make a new group to continue.
+// After one of the last four errors the group is broken permanently: every
+// further call fails at once with the same cause. Make a new group to continue.
 class ProcessGroup {
  public:
-  // Collective over all ranks of the group, and blocking. `place.store` must
-  // hold no keys: a group that is made again needs another prefix
-  // (NewProcessGroup provides one).
+  // Makes a group. Collective over all ranks of the group, and blocking.
+  // `place.store` must hold no keys: a group that is made again needs another
+  // prefix (NewProcessGroup provides one).
   static absl::StatusOr<std::unique_ptr<ProcessGroup>> Create(
       GroupPlace place, TransportFactory factory,
       ProcessGroupOptions options = {});
 
-  // Pending operations end with Aborted.
+  // Ends pending operations with Aborted.
   ~ProcessGroup();
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
@@ -127,28 +127,30 @@ class ProcessGroup {
 
   // Queues `operation` and returns at once; its buffers must stay valid until
   // the work is completed. Operations run one after another, in the order of
-  // the calls. Never null: invalid arguments and all other failures are the
-  // work's status, so a caller that drops the work does not see them.
+  // the calls. The result is never null: invalid arguments and all other
+  // failures are returned by the work's status, so a caller that drops the work
+  // does not see them.
   [[nodiscard]] std::shared_ptr<Work> Start(Operation operation,
                                             CallOptions options = {});
 
-  // Allocates memory that this group's transport reaches faster than other
-  // memory, for inputs and outputs. Collective: all ranks pass the same size.
-  // Returns ordinary memory if the transport has none of its own.
+  // Allocates memory for inputs and outputs that this group's transport
+  // accesses faster than other memory. Collective: all ranks pass the same
+  // size. Returns ordinary memory if the transport has no such memory.
   // ResourceExhausted: not enough memory; the group stays usable.
   absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
       int64_t bytes, CallOptions options = {});
 
   // Splits the group: ranks that pass the same `color` form a new group,
-  // ordered by `key`, then by rank in this group. Collective and blocking,
-  // after everything that is queued. Null for a negative color. `label` names
-  // the new groups: "world" makes "world/LABEL:COLOR"; an empty label becomes
-  // "splitN". A failure breaks this group, as that of an operation does.
+  // ordered by `key`, then by rank in this group. Collective and blocking; runs
+  // after all queued operations. A rank with a negative color gets null.
+  // `label` names the new groups: "world" makes "world/LABEL:COLOR"; an empty
+  // label becomes "splitN". A failure breaks this group, like the failure of an
+  // operation.
   absl::StatusOr<std::unique_ptr<ProcessGroup>> Split(
       int color, int key, const std::string& label = "",
       CallOptions options = {});
 
-  // Breaks the group: pending and later operations fail with Aborted. Without
+  // Breaks the group: pending and later operations fail with Aborted. Has no
   // effect on a broken group. Any thread.
   void Abort(const std::string& reason);
 

@@ -18,17 +18,17 @@ struct OperationSignature {
   OperationKind kind = OperationKind::kBarrier;
   DType dtype = DType::kFloat32;
   ReduceOp reduce_op = ReduceOp::kSum;
-  // True for a batch of messages of several types. Then `dtype` is int8 and
+  // Whether a batch has messages of several types. If so, `dtype` is int8 and
   // `count` is in bytes.
   bool mixed = false;
   // The root of a collective, the peer of a send or receive, or the number of
   // messages of a batch.
   int32_t root = 0;
-  // `count`; or, if there is a count per rank, and for a batch's messages,
-  // their sum.
+  // The operation's `count`; if there is a count per rank, or for the messages
+  // of a batch, the sum of the counts.
   int64_t count = 0;
-  // A hash of `counts` where they must be equal on all ranks; 0 if there are
-  // none.
+  // A hash of the operation's `counts`, for kinds whose counts must be equal on
+  // all ranks; 0 if there are none.
   uint64_t counts_hash = 0;
 
   friend bool operator==(const OperationSignature&,
@@ -48,7 +48,8 @@ BatchPeers BatchPeersOf(const Operation& operation);
 
 bool IsReduction(OperationKind kind);
 bool HasRoot(OperationKind kind);
-bool IsPointToPoint(OperationKind kind);  // batch included
+// Whether the kind is a send, a receive or a batch.
+bool IsPointToPoint(OperationKind kind);
 
 // Whether two ranks of a group that called `a` and `b` called the same
 // collective. Ignores fields that the kind does not use (the root of an

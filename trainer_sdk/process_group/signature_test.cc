@@ -45,7 +45,7 @@ TEST(SignatureTest, ABatchOfSeveralTypesIsOfBytes) {
                          BatchReceive(kData, 1000, DType::kFloat32, 1)}),
                   0);
   EXPECT_EQ(Describe(mixed), "batch after #0 of 2 messages (12000 bytes)");
-  // Nor does it name one of two types of the same size.
+  // The text does not name one of two types of the same size either.
   EXPECT_EQ(
       Describe(SignatureOf(Batch({BatchSend(kData, 10, DType::kFloat32, 1),
                                   BatchSend(kData, 5, DType::kInt32, 2)}),

@@ -23,43 +23,44 @@ struct SplitChoice {
 };
 
 // The ranks that chose the same color as `rank`, ordered by key, then by rank.
-// Empty for a negative color. Pure.
+// Empty if that color is negative. Pure.
 std::vector<int> MembersOf(const std::vector<SplitChoice>& choices, int rank);
 
 // Exchanges the choices of all ranks through the store, and returns them
-// indexed by rank; see ExchangeThroughStore.
+// indexed by rank. Errors are those of ExchangeThroughStore.
 absl::StatusOr<std::vector<SplitChoice>> ExchangeChoices(Store& store, int rank,
                                                          int size,
                                                          SplitChoice choice,
                                                          Instant deadline);
 
-// One Split of a group.
+// The names and keys of one Split of a group.
 struct SplitNaming {
-  // Its number among the group's splits, from 1.
+  // Number of the Split among the group's splits, from 1.
   int number = 1;
-  // Prefix of its keys in the group's store.
+  // Prefix of the Split's keys in the group's store.
   std::string prefix;
-  // Part of the new groups' names; empty: the prefix is used.
+  // Part of the new groups' names; if it is empty, the prefix is used.
   std::string label;
 };
 
-// The place of this rank in its new group after a split: its rank, name and
-// keys. `members` are the ranks of the parent that form the new group, this
-// rank included. Sets `global_ranks` to the members' world ranks, taken from
+// The place of this rank in its new group after a split: rank, name and keys.
+// `members`: the ranks of the parent that form the new group, this rank
+// included. Sets `global_ranks` to the members' world ranks, taken from
 // `parent_global_ranks`. Pure.
 GroupPlace PartOf(const GroupPlace& parent,
                   const std::vector<int>& parent_global_ranks,
                   const std::vector<int>& members, int color,
                   const SplitNaming& naming, std::vector<int>* global_ranks);
 
-// The operation that a Split performs in its group's transport.
+// The operation that ranks perform in the group's transport at the beginning of
+// a Split.
 Operation SplitOperation();
 
 // The first step of a Split: all ranks meet in the group's own transport before
 // they wait in the store. A rank that called another collective is waiting in
-// the transport, so the mismatch is found at once and reported to both sides.
-// Errors are those of the transport. If `formation` is given up, the transport
-// is aborted.
+// the transport, so the mismatch is found at once and reported on both ranks.
+// Errors are those of the transport. If `formation` is interrupted, the
+// transport is aborted.
 absl::Status MeetToSplit(Transport& transport,
                          const std::shared_ptr<Formation>& formation,
                          const OperationContext& context);

@@ -35,8 +35,8 @@ absl::StatusOr<std::string> Table(Store& store, int size,
   absl::StatusOr<std::string> table = store.Get(kTable, deadline);
   if (!absl::IsDeadlineExceeded(table.status())) return table;
   absl::Status late = NameAbsent(store, size, what, table.status());
-  // Rank 0 deletes the texts once it has published the list. If that happened
-  // just now, all ranks look absent although none is.
+  // Rank 0 deletes the texts once it has published the list. If that has
+  // happened just now, all ranks look absent although none is.
   table = store.Get(kTable, MonotonicNow());
   if (table.ok()) return table;
   return late;

@@ -16,8 +16,8 @@ namespace muster {
 
 class Formation;
 
-// Memory that a transport reaches faster than other memory. Freed by the
-// destructor.
+// Memory that a transport accesses faster than other memory. The destructor
+// frees it.
 class TransportMemory {
  public:
   virtual ~TransportMemory() = default;
@@ -27,16 +27,16 @@ class TransportMemory {
 
 // The number and deadline of one operation.
 struct OperationContext {
-  // The number of the collective in its group, from 1. Every rank's n-th
-  // collective has the same number, which reveals mismatches. A send, receive
-  // or batch involves only some ranks, so it has the number of the last
+  // The number of the collective in its group, from 1. The n-th collective has
+  // the same number on every rank, which makes mismatches visible. A send,
+  // receive or batch involves only some ranks, so it has the number of the last
   // collective before it.
   uint64_t sequence = 0;
   Instant deadline;  // on MonotonicNow's clock
 };
 
-// Moves and reduces data between the ranks of one group. ProcessGroup does the
-// rest: it checks arguments, numbers, queues and records operations.
+// Moves and reduces data between the ranks of one group. ProcessGroup checks
+// arguments, and numbers, queues and records operations.
 //
 // Execute is called by one thread at a time, in the same order of collectives
 // on every rank. It blocks until `operation.output` is written and
@@ -50,9 +50,9 @@ struct OperationContext {
 //   FailedPrecondition  ranks called different operations: names each
 //   Aborted             Abort was called: gives its reason
 //   Unimplemented       this transport does not support the operation
-// After any of the first four the transport is broken for good, on every rank
-// as soon as that rank can learn of it. Every later call fails at once with the
-// same cause.
+// After any of the first four errors the transport is broken permanently, on
+// every rank as soon as that rank can learn of the error. Every later call
+// fails at once with the same cause.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -63,8 +63,8 @@ class Transport {
   virtual absl::Status Execute(const Operation& operation,
                                const OperationContext& context) = 0;
 
-  // Makes Execute return Aborted with `reason`, on this rank and, as far as
-  // they can be reached, on the others.
+  // Makes Execute return Aborted with `reason`, on this rank and on all other
+  // ranks that can be reached.
   virtual void Abort(const std::string& reason) = 0;
 
   // Allocates memory of the transport's own. Collective: every rank asks for
@@ -74,7 +74,8 @@ class Transport {
       int64_t bytes, const OperationContext& context) = 0;
 };
 
-// The position of this process in a group, and what identifies the group.
+// The position of this process in a group, and the data that identify the
+// group.
 struct GroupPlace {
   int rank = 0;
   int size = 1;
@@ -83,26 +84,26 @@ struct GroupPlace {
   std::shared_ptr<Store> store = {};
   // The group's name in messages: "world", "dp", "world/split2".
   std::string name = {};
-  // Distinguishes groups that have the same name and are made one after the
-  // other. Equal on all ranks of a group. For the flight recorder.
+  // Distinguishes groups of the same name that are made one after the other;
+  // used by the flight recorder. Equal on all ranks of a group.
   uint64_t birth = 0;
-  // Set while a ProcessGroup makes the transport. Waits must end when it is
-  // given up, because another rank failed or the group was aborted. Calls of
-  // `store` end by themselves; all other waits must watch it (formation.h). May
-  // be null.
+  // Set while a ProcessGroup makes the transport; may be null. When the
+  // formation is interrupted, because another rank failed or the group was
+  // aborted, all waits must end. Calls of `store` end by themselves; all other
+  // waits must watch the formation (formation.h).
   std::shared_ptr<Formation> formation = nullptr;
 };
 
 // Makes the transport of a group. Collective: every rank calls it with its own
-// place. Blocks until `deadline` at most. Split uses it as well.
+// place. Blocks until `deadline` at most. ProcessGroup::Split calls it as well.
 using TransportFactory =
     std::function<absl::StatusOr<std::unique_ptr<Transport>>(GroupPlace place,
                                                              Instant deadline)>;
 
-// Makes the transport of a part of `parent`'s group from `parent`, if that is
-// cheaper than to form it anew. Collective over all ranks of the parent,
-// between its operations. `place` is the position that results from `color` and
-// `key`. Null for a negative color.
+// Makes the transport of a group that is split from the group of `parent`, for
+// transports that can do this faster than a TransportFactory. Collective over
+// all ranks of the parent, between its operations. `place` is the position that
+// results from `color` and `key`. Returns null for a negative color.
 using TransportSplitter =
     std::function<absl::StatusOr<std::unique_ptr<Transport>>(
         Transport& parent, int color, int key, GroupPlace place,

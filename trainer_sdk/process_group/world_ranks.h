@@ -11,14 +11,14 @@ namespace muster {
 
 // Replaces group ranks by world ranks in `text`, in the forms "rank 1" and
 // "ranks 0, 2-3": rank i of the group is global_ranks[i]. Numbers that are not
-// ranks of the group stay. Pure.
+// ranks of the group are unchanged. Pure.
 std::string InWorldRanks(std::string_view text,
                          const std::vector<int>& global_ranks);
 
-// The same for the message of a group's error. Two kinds of messages stay
-// unchanged: those about the caller's arguments (InvalidArgument,
-// Unimplemented), and the reason of an Abort, which is the caller's own text.
-// Pure.
+// Replaces group ranks by world ranks in the message of a group's error. Two
+// kinds of messages stay unchanged: those about the caller's arguments
+// (InvalidArgument, Unimplemented), and the reason of an Abort, which is the
+// caller's own text. Pure.
 absl::Status InWorldRanks(const absl::Status& status,
                           const std::vector<int>& global_ranks);
 

@@ -66,7 +66,8 @@ Progress::Progress(const std::string& socket_path) {
 
 void Progress::Send(const ProgressUpdate& update) {
   const std::string message = ProgressMessage(update);
-  // The socket is not connected, so an agent that reopens it is found again.
+  // The socket is not connected, so reports reach an agent that has reopened
+  // its socket.
   const ssize_t sent =
       agent_bytes_ == 0
           ? -1

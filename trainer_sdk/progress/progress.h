@@ -19,32 +19,33 @@ struct ProgressUpdate {
   std::optional<int64_t> step = {};
   std::optional<double> loss = {};
   std::optional<double> tokens_per_second = {};
-  // From now on a silence longer than this counts as a hang; 0 disables that.
+  // The watchdog's timeout: from now on, a longer silence of this worker counts
+  // as a hang. 0 disables the watchdog.
   std::optional<Duration> watchdog = {};
   // One line of free text, truncated to 256 bytes.
   std::optional<std::string> status = {};
 };
 
 // The datagram for `update`, in the style of sd_notify: lines KEY=VALUE with
-// the keys STEP, LOSS, TOKENS_PER_S, WATCHDOG_S and STATUS. An empty update is
-// "WATCHDOG=1": still alive. Line breaks in the status become spaces, so that
-// they cannot start further keys. Pure.
+// the keys STEP, LOSS, TOKENS_PER_S, WATCHDOG_S and STATUS. An empty update
+// gives "WATCHDOG=1", which means that the worker is alive. Line breaks in the
+// status become spaces, so that they cannot start further keys. Pure.
 std::string ProgressMessage(const ProgressUpdate& update);
 
 // Reports the training's progress to this worker's agent, for `launch status`,
 // `launch watch` and the detection of hangs. Thread-safe.
 //
 // Never blocks and never fails: reports are dropped if there is no agent or its
-// socket is full. So send a report every step.
+// socket is full. So a training can send a report in every step.
 class Progress {
  public:
   // `socket_path`: the agent's Unix datagram socket, as in
   // MUSTER_PROGRESS_SOCKET. A leading '@' means an abstract name, as for
-  // sd_notify. If it is empty or there is no such socket, everything is
+  // sd_notify. If the path is empty or there is no such socket, all reports are
   // dropped.
   explicit Progress(const std::string& socket_path);
 
-  // Sends one datagram: {.step = 1200, .loss = 2.31}.
+  // Sends one datagram. Example: Send({.step = 1200, .loss = 2.31}).
   void Send(const ProgressUpdate& update);
 
   // Reports that the worker is alive, for long phases between steps.
@@ -56,7 +57,8 @@ class Progress {
  private:
   OwnedFd socket_;
   sockaddr_un agent_ = {};
-  socklen_t agent_bytes_ = 0;  // 0: no agent
+  // length of the agent's address; 0: there is no agent
+  socklen_t agent_bytes_ = 0;
   std::atomic<int64_t> dropped_ = 0;
 };
 

@@ -29,7 +29,7 @@ class Receiver {
   }
   ~Receiver() { unlink(path_.c_str()); }
 
-  // "" if there is none.
+  // The next datagram; empty if there is none.
   std::string Next() {
     char bytes[4096];
     const ssize_t count =

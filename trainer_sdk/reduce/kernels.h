@@ -10,7 +10,8 @@ namespace muster {
 // The kernels for one kind of processor. Entries are indexed by DType and, if
 // there are two indices, ReduceOp.
 struct ReductionTable {
-  // As Reduce, but AVG divides by `divisor` instead of the number of sources.
+  // Does the same as Reduce, except that AVG divides by `divisor` instead of
+  // the number of sources.
   using ReduceKernel = void (*)(const void* const* sources, int source_count,
                                 void* const* destinations,
                                 int destination_count, int64_t count,

@@ -7,15 +7,16 @@
 
 namespace muster {
 
-// Elementwise reductions of arrays in host memory. Thread-safe: no state.
-// Buffers must be aligned to their elements. Results are bit-identical on every
-// machine, except for the payload of a NaN that results from two NaNs.
+// Elementwise reductions of arrays in host memory. Thread-safe, because the
+// functions have no state. Buffers must be aligned to their elements. Results
+// are bit-identical on every machine, except for the payload of a NaN that
+// results from two NaNs.
 //
 //   float32, float64  IEEE, no fused multiply-add
 //   bfloat16, float16 computed in float32 over all sources and rounded once,
 //                     to nearest even
 //   integers          wrap around
-//   MIN, MAX          NaN if any source is NaN; of +0 and -0 the later source
+//   MIN, MAX          NaN if any source is NaN; +0 and -0: the later source
 //   AVG               SUM, divided by the number of sources before it is
 //                     rounded; an integer's quotient is truncated towards zero
 
@@ -27,14 +28,14 @@ void Reduce(DType dtype, ReduceOp op, const void* const* sources,
             int source_count, void* const* destinations, int destination_count,
             int64_t count);
 
-// destination = destination op source. AVG only adds: the caller divides at the
-// end (Divide). bfloat16 and float16 are rounded each time, so for several
-// sources Reduce is both faster and more exact.
+// destination = destination op source. For AVG it only adds; the caller divides
+// at the end (Divide). bfloat16 and float16 are rounded in each call, so Reduce
+// is both faster and more exact for several sources.
 void Accumulate(DType dtype, ReduceOp op, void* destination, const void* source,
                 int64_t count);
 
-// Convert between float32 and bfloat16 or float16. Narrow rounds to nearest,
-// ties to even.
+// Convert between float32 and a 16-bit type, bfloat16 or float16. Narrow rounds
+// to nearest, ties to even.
 void Narrow(const float* from, DType type, void* to, int64_t count);
 void Widen(DType type, const void* from, float* to, int64_t count);
 

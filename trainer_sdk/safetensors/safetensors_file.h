@@ -17,15 +17,15 @@ namespace muster {
 // A safetensors file opened for reading. Thread-safe.
 class SafetensorsFile {
  public:
-  // Reads and checks the header. `files`: not owned; null: the machine's.
-  // NotFound: no such file. DataLoss: the path, then ParseSafetensorsHeader's
-  // message.
+  // Reads and checks the header. `files` is not owned; null: the file systems
+  // of the machine (Disk()). NotFound: no such file. DataLoss: the path, then
+  // ParseSafetensorsHeader's message.
   static absl::StatusOr<std::unique_ptr<SafetensorsFile>> Open(
       const std::string& path, FileSystem* files = nullptr);
 
   const SafetensorsHeader& header() const { return header_; }
 
-  // Read a whole tensor of the header, or a range of its bytes.
+  // Read a whole tensor, or a range of its bytes.
   absl::Status Read(const SafetensorsTensor& tensor, void* out) const {
     return ReadAt(tensor, 0, tensor.bytes(), out);
   }

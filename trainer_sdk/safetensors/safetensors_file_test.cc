@@ -31,7 +31,7 @@ class SafetensorsFileTest : public testing::Test {
          {"number", SafetensorsType::kI64, {}, &number}},
         {{"format", "pt"}}, &disk_);
   }
-  // The first element of the matrix; the file must be complete.
+  // The first element of the matrix in the file, which must be complete.
   static float First(MemoryDisk& disk) {
     const auto file = SafetensorsFile::Open(kPath, &disk);
     EXPECT_TRUE(file.ok()) << file.status();

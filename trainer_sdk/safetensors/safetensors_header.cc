@@ -22,7 +22,7 @@ namespace {
 constexpr char kMetadata[] = "__metadata__";
 constexpr size_t kQuotedBytes = 80;
 
-// A name for error messages: quoted, printable, limited in length.
+// A name for error messages: quoted, printable, of limited length.
 std::string QuotedName(std::string_view name) {
   const absl::string_view beginning(name.data(),
                                     std::min(name.size(), kQuotedBytes));
@@ -165,7 +165,7 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  // The position of the next token.
+  // The kind of token that is expected next.
   enum class Place {
     kBefore,
     kTop,

@@ -52,17 +52,17 @@ std::optional<SafetensorsType> SafetensorsTypeOf(std::string_view name);
 int BitsOf(SafetensorsType type);
 
 SafetensorsType SafetensorsTypeOf(DType dtype);
-// Nothing for types that have no DType.
+// The DType of a type; nullopt if it has none.
 std::optional<DType> DTypeOf(SafetensorsType type);
 
 // A file of Hugging Face's safetensors format is
 //   8 bytes   the header's length N, little-endian
 //   N bytes   the header: a JSON object, padded with spaces
 //   the rest  the tensors' data, contiguous
-// (github.com/huggingface/safetensors). These functions are pure; the files
-// themselves are safetensors_file.h's.
+// (github.com/huggingface/safetensors). These functions are pure;
+// safetensors_file.h reads and writes the files.
 
-// The same limit as in the reference library.
+// The limit of the reference library.
 inline constexpr int64_t kMaxSafetensorsHeaderBytes = 100'000'000;
 inline constexpr int64_t kSafetensorsLengthBytes = 8;
 inline constexpr size_t kMaxSafetensorsDimensions = 64;
@@ -71,9 +71,10 @@ inline constexpr size_t kMaxSafetensorsDimensions = 64;
 struct SafetensorsTensor {
   std::string name;
   SafetensorsType type = SafetensorsType::kF32;
-  // Row-major and dense; empty: one element.
+  // Sizes of the dimensions, the slowest first; empty: one element. The data is
+  // dense.
   std::vector<int64_t> shape;
-  // Byte range of its data, counted from the end of the header.
+  // Byte range of the tensor's data, counted from the end of the header.
   int64_t begin = 0;
   int64_t end = 0;
 
@@ -83,10 +84,10 @@ struct SafetensorsTensor {
 
 struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
-  // Sorted by offset, without gaps.
+  // The tensors, sorted by offset, without gaps between their data.
   std::vector<SafetensorsTensor> tensors;
 
-  // Null: no tensor has that name.
+  // The tensor with that name; null: there is none.
   const SafetensorsTensor* Find(std::string_view name) const;
   // Bytes of all tensors.
   int64_t data_bytes() const {
@@ -99,20 +100,21 @@ struct SafetensorsHeader {
 // Number of elements of a shape. OutOfRange: a negative dimension, or more than
 // 2^63 - 1 elements.
 absl::StatusOr<int64_t> CountOf(const std::vector<int64_t>& shape);
-// Size of a tensor in bytes. OutOfRange, too, if its bits are not whole bytes.
+// Size of a tensor in bytes. OutOfRange: the shape is invalid, or the tensor's
+// bits do not fill whole bytes.
 absl::StatusOr<int64_t> BytesOf(SafetensorsType type,
                                 const std::vector<int64_t>& shape);
 
-// The length of the header of a file of `file_bytes` bytes. `beginning`: its
-// first 8 bytes, or all if it is shorter. DataLoss: the file is too short, or
-// the length is impossible.
+// The length of the header of a file of `file_bytes` bytes. `beginning`: the
+// first 8 bytes of the file, or the whole file if it is shorter. DataLoss: the
+// file is too short, or the length is impossible.
 absl::StatusOr<int64_t> SafetensorsHeaderBytes(std::string_view beginning,
                                                int64_t file_bytes);
 
 // Parses a header whose tensors must fill `data_bytes` exactly. DataLoss, with
-// one line that names the tensor and the problem: invalid JSON, duplicate
-// names, unknown types, sizes that do not fit the shape, overlaps, gaps. Memory
-// is linear in the size of the header.
+// a message of one line that names the tensor and the problem: invalid JSON,
+// duplicate names, unknown types, sizes that do not fit the shape, overlaps,
+// gaps. Memory is linear in the size of the header.
 absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
                                                          int64_t data_bytes);
 

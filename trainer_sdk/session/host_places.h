@@ -13,23 +13,25 @@ namespace muster {
 
 // The position of one host in the world.
 struct HostPlace {
-  int group_rank = 0;        // index in the order of the hosts' lowest ranks
+  // index of the host in the order of the hosts' lowest ranks
+  int group_rank = 0;
   int group_world_size = 0;  // number of hosts
   int local_world_size = 0;  // number of ranks on this host
 
   bool operator==(const HostPlace&) const = default;
 };
 
-// The positions of all hosts, by host name. `host_of_rank` must not be empty.
-// Pure.
+// The positions of all hosts; the key is the host's name. `host_of_rank` has
+// the host names, indexed by rank, and must not be empty. Pure.
 std::map<std::string, HostPlace> PlacesOf(
     const std::vector<std::string>& host_of_rank);
 
-// The position of `host`, on which this rank runs, for launchers that do not
-// tell it. Collective and blocking: every rank publishes its host's name in the
-// store, and rank 0 computes the positions.
+// The position of `host`, on which this rank runs. Used for launchers that do
+// not provide it. Collective and blocking: every rank publishes its host's name
+// in the store, and rank 0 computes the positions.
 //
-// DeadlineExceeded: a rank did not arrive; it is named by its key, "host/RANK".
+// DeadlineExceeded: a rank did not arrive; the message names its key,
+// "host/RANK".
 absl::StatusOr<HostPlace> AgreeOnPlaces(Store& store, int rank, int world_size,
                                         const std::string& host,
                                         Instant deadline);

@@ -61,7 +61,8 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Start(
   absl::Status done = session->OpenStore(deadline);
   if (done.ok()) done = session->CompletePlace(deadline);
   if (!done.ok()) {
-    session->store_.reset();  // do not wait for the other ranks
+    // the destructor then does not wait for the other ranks
+    session->store_.reset();
     return With(absl::StrCat("rank ", plan.rank, " of ", plan.world_size,
                              " cannot join its world: "),
                 done);

@@ -21,24 +21,24 @@ namespace muster {
 
 struct SessionOptions {
   // The longest time to wait for the world's store, and for the other ranks if
-  // the launcher leaves something that they must agree on.
+  // the launcher does not provide the positions of the hosts.
   Duration connect_timeout = std::chrono::minutes(5);
-  // If rank 0 serves the store: the longest time that its destructor waits for
-  // the other ranks to finish with it.
+  // The longest time for which the destructor on rank 0, if rank 0 serves the
+  // store, waits for the other ranks to finish using it.
   Duration linger = std::chrono::seconds(10);
 };
 
 // This process's place in the world, its store and its connection to the agent.
-// A worker starts with it, whatever launched the worker.
+// A worker creates it first, whatever launcher started the worker.
 //
 //   absl::StatusOr<std::unique_ptr<Session>> session =
 //       Session::FromEnvironment();
 //   if (!session.ok()) { ... print session.status(), exit ... }
 //   (*session)->progress().Send({.step = 1, .loss = 2.31});
 //
-// Thread-safe once made. Make one per process and destroy it last: the
-// destructor notifies the other ranks, and on rank 0, if it serves the store,
-// waits for them.
+// Thread-safe after construction. Make one per process and destroy it last: the
+// destructor notifies the other ranks and, if rank 0 serves the store, waits
+// there for the other ranks.
 class Session {
  public:
   // Starts a session under `launch`, torchrun, mpirun or srun, or as a world of
@@ -50,7 +50,8 @@ class Session {
   static absl::StatusOr<std::unique_ptr<Session>> FromEnvironment(
       const SessionOptions& options = {});
 
-  // The same for a given plan.
+  // Starts a session with a given plan. Blocks and fails as FromEnvironment
+  // does.
   static absl::StatusOr<std::unique_ptr<Session>> Start(
       const SessionPlan& plan, const SessionOptions& options = {});
 
@@ -67,11 +68,11 @@ class Session {
   int group_world_size() const { return *plan_.group_world_size; }
   // The number of times that the workers of the world were restarted.
   int restart_count() const { return plan_.restart_count; }
-  // The complete plan: all values above and more, with every optional set.
+  // The complete plan: the values above and more. Every optional field is set.
   const SessionPlan& plan() const { return plan_; }
 
   // The store of this world and round. Other runs, restarts and rounds do not
-  // see its keys. May outlive the session unless rank 0 serves it.
+  // see its keys. The store may outlive the session unless rank 0 serves it.
   const std::shared_ptr<Store>& store() const { return store_; }
 
   Progress& progress() { return progress_; }

@@ -22,7 +22,8 @@ int DerivedPort(const std::string& job) {
   constexpr uint64_t kLeast = 15000, kPorts = 15000;
   // Not std::hash, which may differ between hosts.
   uint64_t hash = FnvHashOf(job);
-  // The low bits depend too strongly on the last characters.
+  // The low bits depend too strongly on the last characters, so the high bits
+  // are mixed in.
   hash ^= hash >> 32;
   return static_cast<int>(kLeast + hash % kPorts);
 }
@@ -45,19 +46,20 @@ class EnvironmentReader {
   std::string Text(const std::string& name) const;
   bool Has(const std::string& name) const { return !Text(name).empty(); }
 
-  // A decimal integer in [least, most]; nothing if it is unset or invalid.
+  // A decimal integer in [least, most]; nullopt if the variable is unset or
+  // invalid.
   std::optional<int64_t> Number(const std::string& name, int64_t least,
                                 int64_t most);
-  // As Number, but an unset variable is an error as well. `beside` says in the
-  // message which launcher set the related variables. Returns `least` on an
-  // error.
+  // Like Number, but an unset variable is an error as well. `beside`: the
+  // launcher that set the related variables, for the message. Returns `least`
+  // after an error.
   int64_t Required(const std::string& name, int64_t least, int64_t most,
                    const std::string& beside);
 
-  // The first of `names` that is set, or the first of them if none is.
+  // The first of `names` that is set; if none is, the first name.
   std::string FirstSet(std::initializer_list<const char*> names) const;
 
-  // For messages: "NAME=value" or "NAME is not set".
+  // A text for messages: "NAME=value" or "NAME is not set".
   std::string Shown(const std::string& name) const;
 
   void Refuse(const std::string& why);
@@ -164,7 +166,7 @@ SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
   plan.group_world_size = variables.Number("GROUP_WORLD_SIZE", 1, kMaxRanks);
   if (!local_rank && !plan.local_world_size && !plan.group_rank &&
       !plan.group_world_size) {
-    // For job operators that start one process per node.
+    // Job operators start one process per node.
     plan.local_world_size = 1;
     plan.group_rank = plan.rank;
     plan.group_world_size = plan.world_size;
@@ -194,8 +196,8 @@ SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
   return plan;
 }
 
-// The part that does not depend on the names of the variables. `job`: a name of
-// this mpirun that all ranks know; empty if there is none.
+// Fills in the fields that do not depend on the names of the variables. `job`:
+// a name of this mpirun that all ranks know; empty if there is none.
 SessionPlan WithMaster(EnvironmentReader& variables, SessionPlan plan,
                        const std::string& job) {
   plan.run_id = job;
@@ -247,7 +249,7 @@ SessionPlan PlanOfPmi(EnvironmentReader& variables) {
   plan.launcher = Launcher::kPmi;
   plan.rank = variables.Number("PMI_RANK", 0, kMaxRanks - 1).value_or(0);
   plan.world_size = variables.Required("PMI_SIZE", 1, kMaxRanks, "PMI_RANK");
-  // The names used by MPICH and Intel MPI.
+  // MPICH and Intel MPI use these names.
   plan.local_rank =
       variables.Required("MPI_LOCALRANKID", 0, kMaxRanks - 1, "PMI_RANK");
   plan.local_world_size = variables.Number("MPI_LOCALNRANKS", 1, kMaxRanks);
@@ -346,7 +348,7 @@ void Within(EnvironmentReader& variables, const char* what, int rank,
   }
 }
 
-// Checks for contradictions, whichever launcher set the variables.
+// Checks for contradictions between the variables, whichever launcher set them.
 void Judge(EnvironmentReader& variables, const SessionPlan& plan) {
   const std::string by = absl::StrCat(" (as ", Name(plan.launcher), " has it)");
   Within(variables, "rank", plan.rank, "a world of size", plan.world_size);
@@ -364,8 +366,8 @@ void Judge(EnvironmentReader& variables, const SessionPlan& plan) {
           what, " ", *size, " is above the world size ", plan.world_size, by));
     }
   }
-  // Set for other processes, for example by a batch script that exports it
-  // before srun.
+  // The variable was set for other processes, for example by a batch script
+  // that exports it before srun.
   const auto stated = variables.Number("WORLD_SIZE", 1, kMaxRanks);
   if (stated && *stated > 1 && plan.launcher == Launcher::kAlone) {
     variables.Refuse(variables.Shown("WORLD_SIZE") +

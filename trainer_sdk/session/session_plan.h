@@ -10,9 +10,9 @@
 
 namespace muster {
 
-// The launcher that started this process and gave it its place.
+// The launcher that started this process and set its rank.
 enum class Launcher {
-  kAlone,     // none: a world of one
+  kAlone,     // no launcher: a world of one rank
   kMuster,    // launch
   kTorchrun,  // torchrun
   // any program that sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT
@@ -32,7 +32,7 @@ enum class StorePlace {
   kRankZero,   // rank 0, at the master address
 };
 
-// This process's place in the world, as the environment states it. The values
+// This process's place in the world, as its environment states it. The values
 // are consistent: 0 <= rank < world_size, and so on.
 struct SessionPlan {
   Launcher launcher = Launcher::kAlone;
@@ -45,7 +45,7 @@ struct SessionPlan {
   std::optional<int> group_world_size;  // number of nodes
 
   int restart_count = 0;
-  int64_t round = 0;   // the agent's round; 0 without an agent
+  int64_t round = 0;   // number of the agent's round; 0 without an agent
   std::string run_id;  // the launcher's name of the job
   StorePlace store_place = StorePlace::kInProcess;
   std::string master_address;  // empty with kInProcess
@@ -67,14 +67,14 @@ struct SessionPlan {
 absl::StatusOr<SessionPlan> PlanSession(
     const std::map<std::string, std::string>& environment);
 
-// The variables of this process. If a name occurs twice, the first value
-// counts, as in getenv. Must not run while another thread changes the
-// environment.
+// The environment variables of this process. If a name occurs twice, the first
+// value counts, as in getenv. No other thread may change the environment
+// meanwhile.
 std::map<std::string, std::string> ProcessEnvironment();
 
 // A port for a job without a configured one, the same for every process with
-// this `job`. Range 15000 to 29999, in which neither common services nor the
-// kernel's ephemeral ports usually are.
+// this `job`. The range 15000 to 29999 usually contains neither common services
+// nor the kernel's ephemeral ports.
 int DerivedPort(const std::string& job);
 
 }  // namespace muster

@@ -339,7 +339,7 @@ TEST(DerivedPort, IsWhereFewOthersAreAndSpreads) {
     ports.insert(port);
   }
   EXPECT_GT(ports.size(), 97u);
-  // The same on every host, in every version.
+  // The port is the same on every host and in every version.
   EXPECT_EQ(DerivedPort(""), DerivedPort(""));
 }
 

@@ -66,7 +66,7 @@ TEST(Session, RankZeroServesTheStoreUntilAllAreDone) {
     ASSERT_TRUE(StoreBarrier(store, "b", rank, kSize, Late()).ok());
     if (rank == 0) {
       session->reset();
-      // The others used the store after rank 0 had finished with it.
+      // The other ranks used the store after rank 0 had finished using it.
       EXPECT_EQ(gone, kSize - 1);
     } else {
       EXPECT_TRUE(store.Add("late", 1).ok());

@@ -16,8 +16,9 @@
 namespace muster {
 namespace {
 
-// Under torchrun one Ctrl-C may arrive twice: from the terminal and from
-// torchrun, which forwards it. A second key press comes later than this.
+// The shortest time between two key presses. Under torchrun one Ctrl-C may
+// arrive twice within it: from the terminal and from torchrun, which forwards
+// it.
 constexpr Duration kOneCtrlC = std::chrono::seconds(1);
 
 // State that the signal handler uses.

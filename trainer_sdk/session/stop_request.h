@@ -9,10 +9,9 @@ namespace muster {
 // Whether this process was asked to stop. There are three ways: SIGTERM, which
 // launch, torchrun and Slurm send some time before they kill; SIGINT, which is
 // Ctrl-C and which launch forwards; or the existence of the file named by
-// MUSTER_PREEMPTION_FILE, which launch creates when the cluster announces that
-// it will take the nodes, whatever signal announces it (--preempt-signal). The
-// training should then write a last checkpoint and stop at its next step.
-// Thread-safe.
+// MUSTER_PREEMPTION_FILE, which launch creates when the cluster announces a
+// preemption, whatever signal it uses (--preempt-signal). The training should
+// then write a last checkpoint and stop at its next step. Thread-safe.
 class StopRequest {
  public:
   // Installs the signal handlers. From then on SIGTERM does not end the
@@ -21,12 +20,12 @@ class StopRequest {
   // stays ignored.
   static void Listen();
 
-  // Whether this rank was asked. Looks at the file system once, which takes a
-  // few microseconds.
+  // Whether this rank was asked to stop. Checks one file, which takes a few
+  // microseconds.
   static bool Asked();
 
-  // Whether any rank was asked. Collective, with the same answer on every rank,
-  // so that all stop after the same step.
+  // Whether any rank was asked to stop. Collective; every rank gets the same
+  // answer, so that all ranks stop after the same step.
   static absl::StatusOr<bool> AskedAnyone(ProcessGroup& world);
 };
 

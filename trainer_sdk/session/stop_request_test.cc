@@ -19,7 +19,7 @@ absl::Status ExpectAll(ProcessGroup& world, bool expected) {
   return absl::OkStatus();
 }
 
-// Must be the first test, because a signal's request cannot be undone.
+// This must be the first test, because a signal's request cannot be undone.
 TEST(StopRequestTest, ANoticeOfPreemptionAsks) {
   const std::string notice = testing::TempDir() + "preemption.json";
   std::filesystem::remove(notice);
@@ -44,7 +44,8 @@ TEST(StopRequestTest, ASignalAsksAndDoesNotEnd) {
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
 }
 
-// In separate processes, because a signal's request cannot be undone.
+// The tests run in separate processes, because a signal's request cannot be
+// undone.
 class CtrlCDeathTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -18,15 +18,15 @@
 namespace muster {
 namespace {
 
-// True once every rank has posted its call of this number.
+// The condition that every rank has posted its call number `number`.
 class Arrival final : public Wish {
  public:
   Arrival(const Peers& peers, uint64_t number)
       : peers_(peers), number_(number) {}
 
   bool Granted() const override {
-    // A rank that has posted stays so, so the search continues at the first one
-    // that has not.
+    // A call that was posted remains posted, so the search continues at the
+    // first rank that had not posted.
     while (next_ < peers_.size() && HasCome(next_)) ++next_;
     return next_ == peers_.size();
   }
@@ -58,7 +58,7 @@ class Arrival final : public Wish {
   mutable int next_ = 0;
 };
 
-// True once every rank has reached this phase.
+// The condition that every rank has reached this phase.
 class Phase final : public Wish {
  public:
   Phase(const Peers& peers, uint64_t phase) : peers_(peers), phase_(phase) {}
@@ -180,7 +180,7 @@ absl::Status Agreement::Compare(const Operation& operation,
   }
   if (same) return absl::OkStatus();
 
-  std::vector<std::string> calls;  // ordered by their first rank
+  std::vector<std::string> calls;  // ordered by the first rank of each call
   std::map<std::string, std::string> callers;
   for (int rank = 0; rank < size; ++rank) {
     const std::string call = DescribeCall(rank);
@@ -290,13 +290,13 @@ int64_t ShareBegin(int64_t count, int rank, int size, int64_t per_line) {
 
 namespace {
 
-// From this size in bytes on, buffers in the heap are used directly: that saves
-// copies but needs a second meeting. The limit is higher if a meeting is
-// expensive.
+// From this size in bytes on, buffers in the heap are used directly. This saves
+// copies but needs a second meeting of the ranks. The limit is higher if a
+// meeting is expensive.
 constexpr int64_t kDirectFrom = 1 << 10;
 constexpr int64_t kDirectFromIfCrowded = 16 << 10;
-// From this total size in bytes on, ranks share the work of a reduction, which
-// needs a second meeting too.
+// From this total size in bytes on, ranks divide the work of a reduction, which
+// also needs a second meeting.
 constexpr int64_t kSharedFrom = 64 << 10;
 
 const char* Bytes(const void* data) { return static_cast<const char*>(data); }
@@ -306,7 +306,7 @@ void Copy(void* to, const void* from, int64_t bytes) {
   if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
 }
 
-// Only these two give every receiver the same share.
+// Only these two kinds give every receiver the same elements.
 bool IsSharable(OperationKind kind) {
   return kind == OperationKind::kAllReduce || kind == OperationKind::kReduce;
 }

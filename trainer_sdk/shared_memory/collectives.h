@@ -15,14 +15,14 @@
 
 namespace muster {
 
-// Synchronises the ranks: at the start of a collective, where all see each
-// other's call before any data is touched, and at the steps inside it. Not
-// thread-safe.
+// Synchronises the ranks of a group: at the start of a collective, where all
+// ranks compare their calls before any data is touched, and at the steps inside
+// it. Not thread-safe.
 class Agreement {
  public:
   explicit Agreement(Peers* peers) : peers_(peers) {}
 
-  // The transport's additions to this rank's call.
+  // Parts of this rank's call that the transport adds to the operation.
   struct Terms {
     Offer offer = Offer::kNone;
     HeapPlace input;
@@ -43,12 +43,13 @@ class Agreement {
   const Call& CallOf(int rank) const {
     return peers_->page(rank).calls[number_ % 2];
   }
-  // For an all_to_all with counts: the number of elements from `from` to `to`,
-  // as the sender gave it.
+  // The number of elements from rank `from` to rank `to` in an all_to_all with
+  // counts, as the sender passed it.
   int64_t SendCount(int from, int to) const {
     return peers_->counts(from, static_cast<int>(number_ % 2))[to];
   }
-  // The same number as the receiver gave it.
+  // The number of elements from rank `from` to rank `to`, as the receiver
+  // passed it.
   int64_t ReceiveCount(int from, int to) const {
     return peers_->counts(to,
                           static_cast<int>(number_ % 2))[peers_->size() + from];
@@ -66,17 +67,18 @@ class Agreement {
   uint64_t phase_ = 0;
 };
 
-// Which elements of a collective go from which rank to which. All collectives
-// are reduced to this form: every sender has a lane for each receiver, and
-// arriving data is either combined or placed side by side. Pure. Keeps a
-// reference to the operation.
+// The flow of the elements of a collective: which elements go from which rank
+// to which. All collectives are reduced to this form: every sender has a lane
+// for each receiver, and arriving data is either combined or placed side by
+// side. Pure. Keeps a reference to the operation.
 class Flow {
  public:
   Flow(const Operation& operation, int rank, int size);
 
   // Whether arriving data is combined elementwise, in rank order.
   bool reduces() const { return reduces_; }
-  // Whether all receivers get the same elements: one lane for all.
+  // Whether all receivers get the same elements, so that each sender has only
+  // one lane.
   bool one_lane() const { return one_lane_; }
   bool Sends(int rank) const { return sender_ < 0 || sender_ == rank; }
   bool Receives(int rank) const { return receiver_ < 0 || receiver_ == rank; }
@@ -90,8 +92,8 @@ class Flow {
   int64_t ReceiveCount(int sender) const;
   int64_t OutputOffset(int sender) const;
 
-  // Elements of the longest lane of any rank; for an all_to_all with counts, of
-  // the lanes that this rank knows.
+  // Number of elements of the longest lane of any rank; in an all_to_all with
+  // counts, of the lanes that this rank knows.
   int64_t LongestLane() const;
   // The number of bytes that this rank sends or receives, whichever is larger.
   int64_t Bytes() const;
@@ -111,13 +113,13 @@ class Flow {
   int size_;
   bool reduces_ = false;
   bool one_lane_ = false;
-  int sender_ = -1;    // -1: all ranks
-  int receiver_ = -1;  // -1: all ranks
+  int sender_ = -1;    // the only sender; -1: all ranks send
+  int receiver_ = -1;  // the only receiver; -1: all ranks receive
 };
 
 // The first element of `rank`'s share when `size` ranks divide `count`
 // elements. Shares start at cache lines, which are `per_line` elements apart.
-// `count` for rank == size.
+// Returns `count` for rank == size.
 int64_t ShareBegin(int64_t count, int rank, int size, int64_t per_line);
 
 // Performs collectives in one of three ways. All combine in rank order, so that
@@ -134,7 +136,7 @@ int64_t ShareBegin(int64_t count, int rank, int size, int64_t per_line);
 //
 // All rounds of all collectives use the staging slots in turn. Three slots are
 // enough: a rank writes to the slot that the others read two rounds ago, and
-// they finished reading it before the last meeting. Not thread-safe.
+// they finished reading that slot before the last meeting. Not thread-safe.
 class Collectives {
  public:
   Collectives(Peers* peers, Heap* heap)

@@ -66,8 +66,8 @@ SendQueue::SendQueue(Peers* peers, Heap* heap, int to, uint64_t sequence)
 
 bool SendQueue::CanMove() const {
   if (done()) return false;
-  // The ring is empty once the receiver has fetched the payload, because it
-  // reads the header last.
+  // The ring is empty once the receiver has copied the payload, because the
+  // receiver reads the header last.
   if (direct_) return ring_.Filled() == 0;
   return ring_.Space() > 0;
 }
@@ -164,7 +164,8 @@ absl::Status ReceiveQueue::Move() {
                     BytesOf(*current_));
         received_ = BytesOf(*current_);
       }
-      // Read last, because the sender may reuse its buffer afterwards.
+      // The header is read last, because the sender may reuse its buffer
+      // afterwards.
       ring_.Read(&header, sizeof(header));
     } else {
       const int64_t piece =
@@ -189,8 +190,8 @@ std::string ReceiveQueue::Tell() const {
 
 namespace {
 
-// The state of one batch: a queue per peer and direction. Granted once any of
-// them can move.
+// The state of one batch: a queue per peer and direction. As a condition, it is
+// true once any queue can make progress.
 class Batch final : public Wish {
  public:
   Batch(Peers* peers, Heap* heap, uint64_t sequence)

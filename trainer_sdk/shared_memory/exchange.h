@@ -14,30 +14,31 @@
 
 namespace muster {
 
-// One end of the ring between two ranks. All lengths are rounded up to cache
-// lines, so that a header never wraps around. One writer, one reader.
+// One end of the ring between two ranks, which has one writer and one reader.
+// All lengths are rounded up to cache lines, so that a header never wraps
+// around.
 class MessageRing {
  public:
   MessageRing(Channel* channel, char* data, int64_t bytes)
       : channel_(channel), data_(data), bytes_(bytes) {}
 
-  // For the writer: free bytes, and the positions.
+  // Called by the writer: the number of free bytes.
   int64_t Space() const {
     return bytes_ - static_cast<int64_t>(channel_->written.load() -
                                          channel_->read.load());
   }
   uint64_t written() const { return channel_->written.load(); }
   uint64_t read() const { return channel_->read.load(); }
-  // Requires RoundUp(bytes, kCacheLine) <= Space().
+  // Writes `bytes` bytes. Requires RoundUp(bytes, kCacheLine) <= Space().
   void Write(const void* data, int64_t bytes);
 
-  // For the reader: bytes to read.
+  // Called by the reader: the number of bytes that can be read.
   int64_t Filled() const {
     return static_cast<int64_t>(channel_->written.load() -
                                 channel_->read.load());
   }
-  // Require RoundUp(bytes, kCacheLine) <= Filled(). Peek leaves the data
-  // unread.
+  // Read `bytes` bytes; Peek leaves them unread. Both require RoundUp(bytes,
+  // kCacheLine) <= Filled().
   void Peek(void* data, int64_t bytes) const;
   void Read(void* data, int64_t bytes);
 
@@ -47,7 +48,7 @@ class MessageRing {
   int64_t bytes_;
 };
 
-// The messages of one batch to one rank that are still to be sent, in order.
+// The messages of one batch to one rank that are not sent yet, in order.
 class SendQueue {
  public:
   SendQueue(Peers* peers, Heap* heap, int to, uint64_t sequence);
@@ -72,9 +73,10 @@ class SendQueue {
   MessageRing ring_;
   std::vector<const PointToPoint*> messages_;
   size_t next_ = 0;
-  bool announced_ = false;  // the next message's header is in the ring
-  bool direct_ = false;     // the receiver fetches its payload itself
-  int64_t sent_ = 0;        // bytes of its payload already in the ring
+  bool announced_ = false;  // whether the next message's header is in the ring
+  // whether the receiver copies the payload directly from the heap
+  bool direct_ = false;
+  int64_t sent_ = 0;  // bytes of the payload that are already in the ring
 };
 
 // The messages of one batch from one rank that are still expected.
@@ -86,8 +88,9 @@ class ReceiveQueue {
   int peer() const { return from_; }
   bool done() const { return messages_.empty(); }
   bool CanMove() const { return !done() && ring_.Filled() > 0; }
-  // FailedPrecondition: an unexpected message arrived. Does not break the
-  // group; the caller does.
+  // Makes all progress that is possible without blocking. FailedPrecondition:
+  // an unexpected message arrived. The caller must break the group; this method
+  // does not.
   absl::Status Move();
   std::string Tell() const;
 
@@ -100,18 +103,19 @@ class ReceiveQueue {
   const int from_;
   MessageRing ring_;
   std::vector<const PointToPoint*> messages_;
-  const PointToPoint* current_ = nullptr;  // message whose payload is arriving
+  // the message whose payload is arriving
+  const PointToPoint* current_ = nullptr;
   int64_t received_ = 0;
 };
 
-// Sends and receives messages, several at once. Messages from one rank to
-// another use a ring, in the order in which they are sent. If a large message
-// is in the symmetric heap, the receiver copies it directly from there. A
-// message goes to the first receive of the batch that waits for its sender and
-// tag. If there is none, or if count or dtype differ, the group breaks with
-// FailedPrecondition, which says what each side called. A send is complete when
-// its buffer may be changed, possibly before the message is received. Not
-// thread-safe.
+// Sends and receives point-to-point messages, several at once. Messages from
+// one rank to another use a ring, in the order in which they are sent. If a
+// large message is in the symmetric heap, the receiver copies it directly from
+// there. A message goes to the first receive of the batch that waits for its
+// sender and tag. If there is none, or if count or dtype differ, the group
+// breaks with FailedPrecondition, which says what each side called. A send is
+// complete when its buffer may be changed, which may be before the message is
+// received. Not thread-safe.
 class Exchange {
  public:
   Exchange(Peers* peers, Heap* heap)
@@ -128,7 +132,8 @@ class Exchange {
 
   Peers* const peers_;
   Heap* const heap_;
-  std::vector<char> reserved_;  // by receiver: whether its ring has its pages
+  // indexed by receiver: whether the pages of the ring to it are reserved
+  std::vector<char> reserved_;
 };
 
 }  // namespace muster

@@ -61,7 +61,8 @@ std::vector<int> Gone(const std::vector<int>& told) {
 namespace {
 
 constexpr char kKey[] = "shared_memory/address";
-constexpr uint64_t kMagic = 0x4d75737465723031;  // changes with the layout
+// identifies the layout; changed whenever the layout changes
+constexpr uint64_t kMagic = 0x4d75737465723031;
 
 struct Hello {
   uint64_t magic = kMagic;
@@ -113,7 +114,7 @@ LocalPatience PatienceOf(const GroupPlace& place, Instant deadline) {
   return {deadline, [&place] { return FormationStatus(place); }};
 }
 
-// Rank 0's part of the gathering.
+// The work of rank 0 while the group gathers.
 class Host0 {
  public:
   Host0(const GroupPlace& place, std::string secret)
@@ -191,7 +192,7 @@ class Host0 {
   std::vector<OwnedFd> strangers_;  // connected, but not identified yet
 };
 
-// Sends rank `to` the life signs of all ranks but its own.
+// Sends the life signs of all other ranks to rank `to`.
 absl::Status Welcomes(const Gathered& gathered, int to,
                       const LocalPatience& patience) {
   const int socket = gathered.connections[to].get();
@@ -248,7 +249,7 @@ absl::Status Invite(const GroupPlace& place, Instant deadline,
           absl::StrCat("rank ", rank, ": ", std::string(done.message())));
     }
   }
-  // All ranks have read it. The next group at this place writes its own.
+  // All ranks have read the key. The next group at this place writes its own.
   return place.store->Delete(kKey).status();
 }
 
@@ -331,8 +332,8 @@ absl::StatusOr<Gathered> Gather(const GroupPlace& place,
   absl::Status done;
   if (place.rank == 0) {
     done = Invite(place, deadline, &gathered);
-    // Other ranks wait for rank 0 at the store or at the socket. This tells
-    // those that have not reached the socket.
+    // Other ranks wait for rank 0 at the store or at the socket. Setting the
+    // key reports the failure to ranks that wait at the store.
     if (!done.ok() && place.size > 1) {
       place.store->Set(kKey, std::string(done.message())).IgnoreError();
     }
@@ -340,7 +341,8 @@ absl::StatusOr<Gathered> Gather(const GroupPlace& place,
     done = AcceptInvitation(place, deadline, &gathered);
   }
   if (done.ok()) return gathered;
-  // Before this rank's connections close, so that their peers find the cause.
+  // The cause is published before this rank's connections close, so that their
+  // peers find it.
   return FailFormation(place, In(place, done));
 }
 

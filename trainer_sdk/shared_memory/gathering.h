@@ -11,25 +11,26 @@
 
 namespace muster {
 
-// Shows other processes whether this one lives. `told` is sent to them: a
-// descriptor that becomes readable or hung up when this process ends, and never
-// before. Pids are not compared anywhere, so neither their reuse nor pid
+// Shows other processes whether this process lives. `told` is a descriptor that
+// is sent to them; it becomes readable or hung up when this process ends, and
+// never before. Pids are not compared anywhere, so neither their reuse nor pid
 // namespaces matter.
 //
-// It is a pidfd of this process. If the kernel has none (before 5.3, or
-// forbidden in a sandbox), it is a pipe whose other end is `kept`; then a child
-// that was forked without exec must have ended as well.
+// `told` is a pidfd of this process. If the kernel has no pidfds (before 5.3,
+// or forbidden in a sandbox), `told` is a pipe whose other end is `kept`; the
+// pipe hangs up only after all children that were forked without exec have
+// ended as well.
 struct LifeSign {
   OwnedFd told;
   OwnedFd kept;
 };
 absl::StatusOr<LifeSign> MakeLifeSign();
 
-// The indices in `told` of the processes that have ended. An entry of -1 is
-// skipped and counts as alive.
+// The indices in `told` of the processes that have ended. An entry of -1 counts
+// as a process that lives.
 std::vector<int> Gone(const std::vector<int>& told);
 
-// The sizes of slots and rings; rank 0's apply to all ranks.
+// The sizes of staging slots and rings. Rank 0's sizes apply to all ranks.
 struct Dimensions {
   int64_t slot_bytes = 0;
   int64_t channel_bytes = 0;
@@ -40,17 +41,18 @@ struct Gathered {
   Dimensions dimensions;
   OwnedFd memory;  // the group's shared memory, initially zero
   LifeSign own_life;
-  // by rank: LifeSign::told; not open for this rank
+  // indexed by rank: LifeSign::told of each rank; not open for this rank
   std::vector<OwnedFd> lives;
-  // Connections that pass further descriptors: rank 0 has one to each rank; the
-  // others have one, to rank 0, at [0].
+  // Connections that pass further descriptors: rank 0 has one to each rank;
+  // every other rank has one, to rank 0, at [0].
   std::vector<OwnedFd> connections;
 };
 
-// Connects the ranks of `place`, all on one host. Rank 0 creates the memory and
-// listens at an unguessable name that it publishes in the store; the others
-// connect and receive the memory's descriptor. Only processes of the same user
-// that know the store's secret get it. Blocks until `deadline` at most.
+// Connects the ranks of `place`, all on one host. Rank 0 creates the shared
+// memory, listens on a socket and publishes the socket's unguessable name and a
+// secret in the store; the other ranks connect and receive the memory's
+// descriptor. Only processes of the same user that know the secret receive it.
+// Blocks until `deadline` at most.
 //
 // Errors: DeadlineExceeded names the absent ranks; Unavailable: a rank died
 // (named), or rank 0 is on another host or in another network namespace;

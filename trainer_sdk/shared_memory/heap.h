@@ -23,7 +23,7 @@ class HeapSegment {
  public:
   HeapSegment(Mapping mapping, int rank, int size, int64_t bytes);
 
-  // Length of a part in the file.
+  // The length of a rank's part in the file.
   static int64_t Stride(int64_t bytes) {
     return RoundUp(std::max<int64_t>(bytes, 1), kPageBytes);
   }
@@ -44,7 +44,8 @@ class HeapSegment {
   bool freed_everywhere() const;
 
  private:
-  // The number of ranks that have freed their part; in the file's first page.
+  // The number of ranks that have freed their part. Stored in the file's first
+  // page.
   std::atomic<uint32_t>& Frees() const;
 
   const Mapping mapping_;
@@ -54,19 +55,21 @@ class HeapSegment {
   std::atomic<bool> freed_here_ = false;
 };
 
-// The symmetric heap. Not thread-safe, but any thread may free memory.
+// The symmetric heap: memory with a part of equal length for each rank. Not
+// thread-safe, but any thread may free memory.
 class Heap {
  public:
   explicit Heap(Peers* peers) : peers_(peers) {}
 
   // Creates the file (rank 0) or receives it, maps it and reserves this rank's
-  // part. The segment number advances even on failure, so that all ranks count
-  // alike. The ranks must agree on the outcome before Add.
+  // part. The segment number increases even on failure, so that it is equal on
+  // all ranks. The ranks must agree on the outcome before Add.
   absl::StatusOr<std::shared_ptr<HeapSegment>> Create(int64_t bytes,
                                                       const Waiting& waiting);
   std::unique_ptr<TransportMemory> Add(std::shared_ptr<HeapSegment> segment);
 
-  // The position of this rank's buffer; segment 0 if it is not in the heap.
+  // The position of this rank's buffer in the heap; segment 0 if the buffer is
+  // not in the heap.
   HeapPlace Find(const void* data, int64_t bytes) const;
   // The address in this process of another rank's buffer.
   char* At(int rank, const HeapPlace& place) const;
@@ -76,7 +79,8 @@ class Heap {
 
  private:
   absl::StatusOr<OwnedFd> ShareFile(int64_t total, const Waiting& waiting);
-  // Ends the wait when the group breaks or `rank` dies.
+  // The limits of a wait for `rank`: it ends when the group breaks or `rank`
+  // dies.
   LocalPatience PatienceOf(int rank, const Waiting& waiting) const;
 
   struct Entry {

@@ -41,8 +41,8 @@ int64_t Layout::channel(int from, int to) const {
 
 namespace {
 
-// Not FUTEX_PRIVATE: ranks may be processes, and even threads have a mapping
-// each.
+// FUTEX_PRIVATE is not used, because ranks may be processes, and each thread
+// has a mapping of its own.
 uint32_t* Word(Bell& bell) { return reinterpret_cast<uint32_t*>(&bell.rings); }
 
 }  // namespace

@@ -10,20 +10,21 @@
 
 namespace muster {
 
-// The layout of the memory that the ranks of a group share. Everything is
+// The layout of the memory that the ranks of a group share. All bytes are
 // initially zero, as in a new memory file. The comments say which rank writes a
-// field; data that one rank writes and others read is published by an atomic.
+// field. Data that one rank writes and others read is published by an atomic.
 
 inline constexpr int64_t kCacheLine = 64;
-inline constexpr int kStagingSlots = 3;  // see Collectives
+// number of staging slots; see Collectives
+inline constexpr int kStagingSlots = 3;
 inline constexpr int kMaxCores = 1024;
 
 // The 64-bit and 32-bit atomics must work across processes.
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
 
-// A futex on which ranks sleep. A rank that may have made their condition true
-// rings it.
+// A futex on which ranks sleep. A rank that may have made the condition of a
+// sleeper true rings the bell.
 struct alignas(kCacheLine) Bell {
   std::atomic<uint32_t> rings;  // the futex word
   std::atomic<uint32_t> sleepers;
@@ -31,19 +32,21 @@ struct alignas(kCacheLine) Bell {
 
 // The position of a buffer in the symmetric heap.
 struct HeapPlace {
-  uint64_t segment = 0;  // from 1; 0: not in the heap
-  int64_t offset = 0;    // bytes from the start of its rank's part
+  // number of the segment, from 1; 0: the buffer is not in the heap
+  uint64_t segment = 0;
+  int64_t offset = 0;  // bytes from the start of the rank's part of the segment
 };
 
-// How a rank provides its input of a collective.
+// The way in which a rank provides its input of a collective.
 enum class Offer : uint32_t {
-  kNone,    // it has no input
-  kStaged,  // the first round is already in its staging slot
-  kDirect,  // its buffers are in the heap: peers access them directly
+  kNone,  // the rank has no input
+  // the first round of the input is already in the rank's staging slot
+  kStaged,
+  kDirect,  // the rank's buffers are in the heap: peers access them directly
 };
 
-// One rank's call of a collective. Complete once `stamp` is the number of this
-// collective, which the transport counts from 1.
+// One rank's call of a collective. The call is complete once `stamp` is the
+// number of the collective, which the transport counts from 1.
 struct alignas(kCacheLine) Call {
   std::atomic<uint64_t> stamp;
   OperationSignature signature;
@@ -53,20 +56,22 @@ struct alignas(kCacheLine) Call {
   HeapPlace output;
 };
 
-// Written only by its own rank, except for the bell.
+// The state of one rank. Only this rank writes it, except for the bell.
 struct alignas(2 * kCacheLine) RankPage {
-  // The call of collective k is in [k % 2]. Two are enough: a rank that posts k
-  // + 2 has seen k + 1 of all ranks, so all ranks have finished k.
+  // The call of collective number k is in calls[k % 2]. Two entries are enough:
+  // a rank that posts call k + 2 has seen call k + 1 of all ranks, so all ranks
+  // have finished collective k.
   Call calls[2];
-  // Counts steps inside collectives, equally on every rank.
+  // Number of steps inside collectives so far, equal on every rank.
   alignas(kCacheLine) std::atomic<uint64_t> phase;
-  std::atomic<uint32_t> left;  // set once it has destroyed its transport
-  Bell bell;                   // for messages to and from this rank
-  // Written before the group is complete.
+  std::atomic<uint32_t> left;  // set once the rank has destroyed its transport
+  Bell bell;                   // rung for messages to and from this rank
+  // The process id. Written before the group is complete.
   alignas(kCacheLine) int64_t pid;
   char host[64];
-  uint64_t cores[kMaxCores / 64];  // cores on which it may run
-  int32_t allocation_failed;  // set if its part of the last Allocate failed
+  uint64_t cores[kMaxCores / 64];  // cores on which the rank may run
+  // set if the rank's part of the last Allocate failed
+  int32_t allocation_failed;
 };
 
 // The state of the whole group.
@@ -76,27 +81,31 @@ struct GroupPage {
   alignas(kCacheLine) std::atomic<uint32_t> broken;
   int32_t code;
   char text[4096];
-  Bell bell;  // for everything except messages
+  Bell bell;  // rung for all events except messages
 };
 inline constexpr uint32_t kCauseComplete = 0x80000000u;
 
 // The ring of messages from one rank to another. The positions count bytes and
 // only grow.
 struct Channel {
-  alignas(kCacheLine) std::atomic<uint64_t> written;  // advanced by the sender
-  alignas(kCacheLine) std::atomic<uint64_t> read;  // advanced by the receiver
+  // number of bytes written so far; advanced by the sender
+  alignas(kCacheLine) std::atomic<uint64_t> written;
+  // number of bytes read so far; advanced by the receiver
+  alignas(kCacheLine) std::atomic<uint64_t> read;
 };
 
 // The header of every message in a ring.
 struct alignas(kCacheLine) MessageHeader {
-  uint64_t sequence;  // from the sender's context
+  // number of the last collective, from the sender's OperationContext
+  uint64_t sequence;
   int64_t count;
   int32_t tag;
   DType dtype;
-  HeapPlace place;  // location of the payload, if it does not follow the header
+  // location of the payload in the heap, if it does not follow the header
+  HeapPlace place;
 };
 
-// Offsets of all parts of the shared memory, in bytes. Pure.
+// Offsets in bytes of all parts of the shared memory. Pure.
 class Layout {
  public:
   // `slot_bytes`: size of a staging slot. `channel_bytes`: size of a ring. Both
@@ -107,8 +116,8 @@ class Layout {
   int64_t slot_bytes() const { return slot_bytes_; }
   int64_t channel_bytes() const { return channel_bytes_; }
 
-  // Size of the part that every rank needs: pages, counts and channel
-  // positions.
+  // Size of the part of the memory that every rank needs: pages, counts and
+  // channel positions.
   int64_t common_bytes() const { return staging_; }
   // Offset of a rank's slots, and their total size.
   int64_t staging(int rank) const { return staging_ + rank * staging_bytes(); }
@@ -121,8 +130,8 @@ class Layout {
   }
 
   int64_t rank_page(int rank) const;
-  // Offset of counts[size] followed by receive_counts[size], for the call at
-  // [parity].
+  // Offset of counts[size] and the following receive_counts[size] of a rank's
+  // call at calls[parity].
   int64_t counts(int rank, int parity) const;
   int64_t channel(int from, int to) const;
 
@@ -146,9 +155,9 @@ constexpr int64_t RoundUp(int64_t value, int64_t unit) {
 // Wakes all sleepers at the bell, in every process.
 void Ring(Bell& bell);
 
-// Rings only if there are sleepers. Correct only after a sequentially
-// consistent store of their condition: then either a rank about to sleep sees
-// that store, or this call sees the sleeper.
+// Rings the bell only if there are sleepers. The caller must have made their
+// condition true with a sequentially consistent store: then either a rank that
+// is about to sleep sees that store, or this call sees the sleeper.
 inline void RingIfHeard(Bell& bell) {
   if (bell.sleepers.load(std::memory_order_seq_cst) != 0) Ring(bell);
 }
@@ -165,8 +174,8 @@ class Sleeper {
   Sleeper(const Sleeper&) = delete;
   Sleeper& operator=(const Sleeper&) = delete;
 
-  // Sleeps until the bell has rung since the construction, `longest` has
-  // passed, or spuriously.
+  // Sleeps until the bell has rung since the construction or `longest` has
+  // passed. May also return spuriously.
   void Sleep(Duration longest) const;
 
  private:

@@ -36,7 +36,7 @@ absl::Status Failed(const char* what, int error) {
   }
 }
 
-// An abstract name: a zero byte, then the name without a terminator.
+// Makes an abstract address: a zero byte, then the name without a terminator.
 socklen_t Address(const std::string& name, sockaddr_un* address) {
   *address = {};
   address->sun_family = AF_UNIX;

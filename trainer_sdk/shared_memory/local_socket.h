@@ -25,7 +25,8 @@ namespace muster {
 // The limits of a wait.
 struct LocalPatience {
   Instant deadline;  // on MonotonicNow's clock
-  // Called repeatedly during the wait; an error ends it. Empty: none.
+  // Called repeatedly during the wait; an error ends the wait. Empty: not
+  // called.
   std::function<absl::Status()> look;
 };
 
@@ -42,7 +43,7 @@ absl::StatusOr<OwnedFd> AcceptLocal(int listener);
 absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name,
                                      const LocalPatience& patience);
 
-// Sends one message with duplicates of the descriptors.
+// Sends one message together with duplicates of the descriptors.
 absl::Status SendLocal(int socket, const std::string& message,
                        const std::vector<int>& descriptors,
                        const LocalPatience& patience);
@@ -52,7 +53,7 @@ struct LocalMessage {
   std::vector<OwnedFd> descriptors;
 };
 
-// Blocks until a message arrives. InvalidArgument: it is longer than
+// Blocks until a message arrives. InvalidArgument: the message is longer than
 // `max_bytes`.
 absl::StatusOr<LocalMessage> ReceiveLocal(int socket, size_t max_bytes,
                                           const LocalPatience& patience);

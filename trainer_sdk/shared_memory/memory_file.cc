@@ -27,7 +27,7 @@ std::optional<std::string> Contents(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// Nothing for the text "max".
+// A number in a file; nullopt for the text "max".
 std::optional<int64_t> NumberIn(const std::string& path) {
   const std::optional<std::string> text = Contents(path);
   int64_t number = 0;

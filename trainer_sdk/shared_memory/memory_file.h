@@ -12,9 +12,9 @@
 
 namespace muster {
 
-// Checks that this host and this process's control groups have `bytes` of
-// memory left. ResourceExhausted names the limit and the amount left. A file
-// that cannot be read is ignored.
+// Checks that this host and the control groups of this process have `bytes` of
+// memory left. ResourceExhausted: the message names the limit and the amount
+// left. Files that cannot be read are ignored.
 absl::Status CheckMemoryRoom(int64_t bytes);
 
 // Available bytes, parsed from /proc/meminfo: MemAvailable plus SwapFree.
@@ -25,22 +25,23 @@ std::optional<int64_t> AvailableIn(const std::string& meminfo);
 std::optional<std::string> GroupIn(const std::string& cgroups,
                                    const std::string& controller);
 
-// Creates a file in memory (memfd) of `bytes` zeros that cannot be shrunk. It
-// has a size but no pages yet: see ReservePages. It disappears with the last
-// process that has it open or mapped: nothing can be left behind, and the
-// limits of /dev/shm do not apply. Errors: ResourceExhausted.
+// Creates a file in memory (memfd) of `bytes` zeros that cannot be shrunk. The
+// file has no pages yet: see ReservePages. It disappears with the last process
+// that has it open or mapped, so nothing is left behind, and the limits of
+// /dev/shm do not apply. Errors: ResourceExhausted.
 absl::StatusOr<OwnedFd> CreateMemoryFile(int64_t bytes);
 
 // Allocates the pages of a range now, near the calling thread's processor, so
 // that later accesses can neither fail nor raise SIGBUS. The range must be
-// whole pages. ResourceExhausted: says how much was requested and is available.
+// whole pages. ResourceExhausted: the message gives the requested and the
+// available amount.
 absl::Status ReservePages(int fd, int64_t offset, int64_t bytes);
 
 // A file mapped into this process for reading and writing. Movable, not
 // copyable.
 class Mapping {
  public:
-  // Errors: ResourceExhausted.
+  // Maps a file. ResourceExhausted: the mapping failed.
   static absl::StatusOr<Mapping> Of(int fd, int64_t bytes);
 
   Mapping() = default;

@@ -54,8 +54,8 @@ CoreSet AvailableCores() {
   cpu_set_t mask;
   CPU_ZERO(&mask);
   CoreSet cores;
-  // Fails on a machine with more cores than the set has. Then no core is known,
-  // and ranks do not spin.
+  // The call fails on a machine with more cores than the set has. Then no core
+  // is known, and ranks do not spin.
   if (sched_getaffinity(0, sizeof(mask), &mask) != 0) return cores;
   for (int core = 0; core < kMaxCores && core < CPU_SETSIZE; ++core) {
     cores[core] = CPU_ISSET(core, &mask);
@@ -78,11 +78,11 @@ namespace {
 // enough not to delay other processes.
 constexpr int kSpins = 2000;
 constexpr int kFewestSpins = 60;
-// Number of yields. Even if each rank has its own core, another process may
-// need it; if not, the other ranks need the yields to run.
+// Number of yields before sleeping. Even if each rank has its own core, another
+// process may need the core; otherwise the other ranks need the yields to run.
 constexpr int kYields = 50;
 constexpr int kYieldsWhenCrowded = 200;
-// How often a sleeper checks whether the awaited ranks still live.
+// The interval at which a sleeper checks whether the awaited ranks still live.
 constexpr Duration kLook = std::chrono::milliseconds(20);
 
 inline void Pause() {
@@ -159,8 +159,8 @@ std::string Peers::Who(int rank) const {
 
 // Spins for at most spins_ iterations. The kernel may put two ranks on one core
 // although another is free. Then spinning fails and a single yield succeeds, so
-// the next wait spins less; the full limit returns as soon as spinning succeeds
-// again.
+// the next wait spins less. The full limit is used again as soon as spinning
+// succeeds.
 bool Peers::Spin(const Wish& wish) {
   for (int i = 0; i < spins_; ++i) {
     if (wish.Granted()) {
@@ -197,7 +197,7 @@ absl::Status Peers::Await(const Wish& wish, Bell& bell,
       lost = TellGone(absent);
       next_look = now + kLook;
     }
-    // A rank that did its part and then left is no failure, so the wish is
+    // If a rank did its part and then left, this is no failure, so the wish is
     // checked again.
     if (wish.Granted()) return absl::OkStatus();
     if (!lost.empty()) return BreakForLoss(lost, waiting);

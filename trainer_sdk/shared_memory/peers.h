@@ -18,8 +18,8 @@
 
 namespace muster {
 
-// The cause for which a group is broken: one for all ranks, the first that was
-// set.
+// Whether the group is broken. A group has one cause, the first that was set,
+// for all ranks.
 
 inline bool IsBroken(const GroupPage& group) {
   return group.broken.load(std::memory_order_acquire) != 0;
@@ -29,8 +29,8 @@ inline bool IsBroken(const GroupPage& group) {
 // already. The caller must wake the sleepers.
 void SetCause(GroupPage& group, int rank, const absl::Status& cause);
 
-// The cause of a broken group. Unavailable with the rank's number if the rank
-// that broke the group died while it wrote the cause.
+// The cause of a broken group. If the rank that broke the group died while it
+// wrote the cause: Unavailable with the number of that rank.
 absl::Status CauseOf(const GroupPage& group);
 
 using CoreSet = std::bitset<kMaxCores>;
@@ -38,36 +38,36 @@ using CoreSet = std::bitset<kMaxCores>;
 // The cores on which this thread may run.
 CoreSet AvailableCores();
 
-// Whether `rank` may spin while it waits. True if the ranks that can run only
-// on its cores, itself included, all find a core there. Otherwise a spinning
-// rank may delay the rank that it waits for. Pure.
+// Whether `rank` may spin while it waits. True if each of the ranks that can
+// run only on the cores of `rank`, itself included, has a core there. Otherwise
+// a spinning rank may delay the rank that it waits for. Pure.
 bool MaySpin(const std::vector<CoreSet>& cores_of_ranks, int rank);
 
 // A condition that a rank waits for.
 class Wish {
  public:
   virtual ~Wish() = default;
-  // Whether it holds. Must be sequentially consistent with the store that makes
-  // it true.
+  // Whether the condition is true. Its loads must be sequentially consistent
+  // with the store that makes it true.
   virtual bool Granted() const = 0;
-  // The ranks on which it still depends.
+  // The ranks that have not done their part of the condition.
   virtual std::vector<int> Absent() const = 0;
-  // Text about such a rank for messages: "has not called it".
+  // The part of an error message about such a rank: "has not called it".
   virtual std::string Tell(int rank) const = 0;
 };
 
-// The operation that a rank waits for (used in error messages), and the
-// deadline of the wait.
+// The operation that a rank waits for, used in error messages, and the deadline
+// of the wait.
 struct Waiting {
   OperationSignature signature;
   Instant deadline;
 };
 
-// The ranks of one group and the memory between them: addresses, liveness,
-// waiting, and the group's failure.
+// The ranks of one group and the memory that they share: its addresses, the
+// peers' liveness, waits, and the group's failure.
 //
-// Used by one thread at a time, except Abort, broken and cause, which any
-// thread may call at any time.
+// Not thread-safe, except Abort, broken and cause, which any thread may call at
+// any time.
 class Peers {
  public:
   // Maps the memory and writes this rank's page. ResourceExhausted: not enough
@@ -87,7 +87,7 @@ class Peers {
     return *At<RankPage>(layout_.rank_page(rank));
   }
   RankPage& own_page() const { return page(rank_); }
-  // counts[size] followed by receive_counts[size].
+  // The address of counts[size] and the following receive_counts[size].
   int64_t* counts(int rank, int parity) const {
     return At<int64_t>(layout_.counts(rank, parity));
   }
@@ -103,18 +103,18 @@ class Peers {
   int memory_fd() const { return memory_.get(); }
   int connection(int index) const { return connections_[index].get(); }
 
-  // Call it once every rank's page is written: decides whether to spin.
+  // Decides whether this rank spins. Call it once every rank's page is written.
   void Meet();
-  // Whether some ranks share a core, so that meeting needs a context switch.
-  // Equal on every rank.
+  // Whether some ranks share a core, so that a meeting of all ranks needs a
+  // context switch. Equal on every rank.
   bool crowded() const { return crowded_; }
 
   // "rank 2 (pid 4711 on node-b)".
   std::string Who(int rank) const;
 
-  // Blocks until the wish is granted, first by spinning and then by sleeping.
-  // Otherwise returns the cause for which the group is broken; this call breaks
-  // it if a rank has left or died or the deadline passes.
+  // Blocks until the wish is granted, first spinning and then sleeping.
+  // Otherwise returns the cause for which the group is broken. Breaks the group
+  // if an awaited rank has left or died, or the deadline passes.
   absl::Status Await(const Wish& wish, Bell& bell, const Waiting& waiting);
 
   // For a caller that waits for ranks `awaited` by other means: OK, or the
@@ -124,8 +124,8 @@ class Peers {
 
   bool broken() const { return IsBroken(group()); }
   absl::Status cause() const { return CauseOf(group()); }
-  // Breaks the group unless it is broken. Returns the group's cause, which may
-  // be an earlier one.
+  // Breaks the group with `cause` unless it is broken already. Returns the
+  // group's cause, which may be an earlier one.
   absl::Status Break(const absl::Status& cause);
   void Abort(const std::string& reason);
 
@@ -137,7 +137,7 @@ class Peers {
     return reinterpret_cast<T*>(mapping_.data() + offset);
   }
   bool Spin(const Wish& wish);
-  // "" while all of `ranks` live.
+  // A text about the ranks of `ranks` that have died; empty if all live.
   std::string TellGone(const std::vector<int>& ranks) const;
   std::string TellLeft(const std::vector<int>& ranks) const;
   absl::Status BreakForDeadline(const Wish& wish, const Waiting& waiting);
@@ -153,7 +153,7 @@ class Peers {
   std::vector<OwnedFd> connections_;
   bool crowded_ = true;
   int max_spins_ = 0;
-  int spins_ = 0;  // adapted by Spin
+  int spins_ = 0;  // maximum number of iterations; Spin adapts it
   int yields_ = 0;
 };
 

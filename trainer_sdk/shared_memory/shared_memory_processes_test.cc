@@ -210,7 +210,7 @@ TEST(Processes, AKilledOneReleasesTheOthersWithItsName) {
   for (int size = 2; size <= 5; ++size) {
     for (int repeat = 0; repeat < 3; ++repeat) {
       const int victim = static_cast<int>(random() % size);
-      // At least 1, so that the group is formed.
+      // The moment is at least 1, so that the group is formed.
       const int moment = 1 + static_cast<int>(random() % 40);
       SharedCounters counters;
       ForkedRanks ranks(size, [&](const GroupPlace& place) {
@@ -245,7 +245,7 @@ TEST(Processes, AnOrphanDoesNotHideItsRanksDeath) {
       if (place.rank == 1 && fork() == 0) {
         close(ends[1]);
         char none;
-        // Until the test ends or dies.
+        // The child runs until the test ends or dies.
         if (read(ends[0], &none, 1) < 0) _exit(1);
         _exit(0);
       }
@@ -298,7 +298,7 @@ TEST(Processes, OneThatDiesWhileTheGroupFormsIsNamed) {
     const std::vector<absl::Status> ends = ranks.Wait(Soon());
     EXPECT_EQ(ends[victim].code(), absl::StatusCode::kCancelled);
     if (victim == 0) {
-      // The others only know that rank 0 published nothing.
+      // The other ranks only know that rank 0 published nothing.
       EXPECT_EQ(ends[1].code(), absl::StatusCode::kDeadlineExceeded);
       EXPECT_EQ(ends[2].code(), absl::StatusCode::kDeadlineExceeded);
     } else {

@@ -10,14 +10,15 @@
 
 namespace muster {
 
-// The memory use of a group. Rank 0's options apply to all ranks.
+// Options for the memory use of a group. Rank 0's options apply to all ranks.
 struct SharedMemoryOptions {
-  // Staging memory of each rank, through which buffers outside the symmetric
-  // heap are copied; a round moves a third of it. The minimum is 12 KiB and 3
-  // KiB per rank. Values out of range are replaced by the nearest valid one.
+  // Staging memory of each rank in bytes, through which buffers outside the
+  // symmetric heap are copied; a round moves a third of it. The minimum is 12
+  // KiB, or 3 KiB per rank if that is more. Values out of range are replaced by
+  // the nearest valid one.
   int64_t staging_bytes = 3 << 19;
-  // Size of the ring between two ranks, allocated when they first send each
-  // other messages.
+  // Size in bytes of the ring between two ranks, allocated when they first send
+  // each other messages.
   int64_t channel_bytes = 256 << 10;
 };
 
@@ -33,9 +34,9 @@ struct SharedMemoryOptions {
 // from memfd and its pages are reserved at once: nothing is left in /dev/shm,
 // its limits do not apply, and later accesses cannot fail.
 //
-// Messages between two ranks arrive in the order in which they were sent. A tag
-// that the receiver does not expect next is an error, except within one batch,
-// which accepts its tags in any order.
+// Messages between two ranks arrive in the order in which they were sent. If
+// the next message has another tag than the receive, this is an error; only a
+// batch accepts the tags of its messages in any order.
 //
 // Errors besides those of Transport:
 //   ResourceExhausted  not enough memory or descriptors: the message gives

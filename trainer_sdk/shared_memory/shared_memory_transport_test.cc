@@ -113,7 +113,8 @@ TEST_F(SharedMemoryTransportTest, MixesMemoryOfTheHeapAndOther) {
          if (!a.ok()) return a.status();
          if (!b.ok()) return b.status();
          std::vector<float> own(kCount);
-         // In a different place on each rank, and outside the heap on one.
+         // The buffer is at a different offset on each rank, and outside the
+         // heap on one rank.
          for (int shift = 0; shift < 4; ++shift) {
            float* data = nullptr;
            switch ((rank + shift) % 4) {

@@ -11,11 +11,11 @@
 
 namespace muster {
 
-// Runs `call` on a thread of its own and returns its result if it comes within
-// `patience`. The thread may outlive this call, because a store behind a broken
-// network answers late or never and not all store calls have a deadline; so
-// `call` must own all that it uses. Returns nothing on a timeout, or if the
-// system has no thread to spare.
+// Runs `call` on a thread of its own and returns the result of `call`, or
+// nullopt after `patience` or if the system has no thread left. The thread may
+// outlive CallWithin, because a store behind a broken network answers late or
+// never and not all store calls have a deadline; so `call` must own all that it
+// uses.
 template <typename Result, typename Call>
 std::optional<Result> CallWithin(Duration patience, Call call) {
   std::packaged_task<Result()> task(std::move(call));

@@ -24,7 +24,7 @@ std::vector<std::string> PrefixStore::Whole(
 
 absl::Status PrefixStore::Told(const absl::Status& status) const {
   if (status.ok()) return status;
-  // Messages quote keys in escaped form.
+  // Messages contain keys in escaped form.
   return absl::Status(
       status.code(),
       absl::StrReplaceAll(

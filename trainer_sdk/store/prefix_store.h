@@ -13,10 +13,10 @@
 
 namespace muster {
 
-// A view of the keys of another store that begin with "PREFIX/", without that
-// prefix. It separates the keys of groups, rounds and users, as PyTorch's
-// PrefixStore does. As thread-safe as the underlying store. Errors are the
-// underlying store's and name complete keys.
+// A view of those keys of another store that begin with "PREFIX/"; the caller
+// omits the prefix. It separates the keys of groups, rounds and users, as
+// PyTorch's PrefixStore does. Thread-safe to the same extent as the underlying
+// store. Errors are those of the underlying store and name complete keys.
 class PrefixStore final : public Store {
  public:
   PrefixStore(std::string prefix, std::shared_ptr<Store> store);
@@ -35,7 +35,7 @@ class PrefixStore final : public Store {
 
  private:
   std::string Whole(const std::string& key) const { return prefix_ + key; }
-  // Adds to `status` the keys as the caller knows them.
+  // Adds the keys without the prefix, as the caller knows them, to `status`.
   absl::Status Told(const absl::Status& status) const;
   std::vector<std::string> Whole(const std::vector<std::string>& keys) const;
 

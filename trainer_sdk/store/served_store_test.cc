@@ -1,4 +1,4 @@
-// The client against Muster's own server.
+// Tests the client against Muster's own server.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

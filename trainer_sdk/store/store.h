@@ -15,7 +15,7 @@ namespace muster {
 // does not block calls of other threads.
 //
 // Deadlines are on MonotonicNow's clock. Every method may fail with
-//   DeadlineExceeded   what was waited for is not there; keys or ranks named
+//   DeadlineExceeded   some keys do not exist in time; names keys or ranks
 //   Unavailable        the store cannot be reached any more: the round is over
 //   ResourceExhausted  a key or value is beyond the store's bounds
 // An error does not affect later calls, except Unavailable, which is permanent.

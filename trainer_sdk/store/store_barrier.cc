@@ -47,7 +47,7 @@ class Barrier {
   absl::StatusOr<int64_t> Arrive() {
     absl::StatusOr<bool> is_back = store_.Check({RankKey(rank_)});
     if (!is_back.ok()) return is_back.status();
-    if (*is_back) {  // it timed out before
+    if (*is_back) {  // this rank's earlier call timed out
       absl::StatusOr<int64_t> noted = store_.Add(RankKey(rank_), 0);
       if (!noted.ok()) return noted;
       return *noted - 1;
@@ -94,7 +94,7 @@ class Barrier {
     std::vector<int> absent;
     absl::Status found = FindAbsent(0, size_, absent);
     if (!found.ok()) return found;
-    // Ranks that have passed meanwhile look absent too.
+    // Ranks that have passed the barrier meanwhile look absent too.
     absl::StatusOr<bool> done = store_.Check({DoneKey(generation)});
     if (!done.ok()) return done.status();
     if (*done) return absl::OkStatus();

@@ -9,10 +9,10 @@
 
 namespace muster {
 
-// Blocks until every rank of 0 .. size-1 has called it with this name. The name
-// may be reused, even by ranks that return before the others have left, but
-// each rank may have only one call per name at a time. Costs five round trips
-// per rank and leaves two keys in the store.
+// Blocks until every rank in [0, size) has called StoreBarrier with this name.
+// The name may be reused, even by ranks that return before the others have
+// left, but each rank may have only one call per name at a time. Costs five
+// round trips per rank and leaves two keys in the store.
 //
 // DeadlineExceeded: some ranks did not arrive; the message names them ("ranks
 // 1, 4-7 of 8"). The caller counts as arrived nevertheless: a further call

@@ -54,8 +54,8 @@ absl::Status AbsentKeysError(const std::vector<std::string>& absent,
 
 absl::StatusOr<int64_t> SumOf(const std::string& key, const std::string& value,
                               int64_t amount) {
-  // As in the served stores, including PyTorch's, text after the number is
-  // ignored.
+  // Text after the number is ignored, as in the other servers, including
+  // PyTorch's.
   errno = 0;
   char* end = nullptr;
   int64_t sum = std::strtoll(value.c_str(), &end, 10);

@@ -11,23 +11,24 @@
 
 namespace muster {
 
-// "'a', 'b' and 3 more": the first `shown` of `names`, in their order.
-// Unprintable bytes are escaped.
+// The first `shown` of `names`, in their order, as a text: "'a', 'b' and 3
+// more". Unprintable bytes are escaped.
 std::string NameSome(const std::vector<std::string>& names, size_t shown);
 
-// DeadlineExceeded: "waited 2.0 s for keys 'a', 'b' and 3 more, which nobody
-// set in STORE". `store` is the store's description.
+// The DeadlineExceeded error for keys that do not exist: "waited 2.0 s for keys
+// 'a', 'b' and 3 more, which nobody set in STORE". `store` is the store's
+// description.
 absl::Status AbsentKeysError(const std::vector<std::string>& absent,
                              Duration waited, const std::string& store);
 
 // The sum that Store::Add computes from `value`, the current value of `key`, or
-// its FailedPrecondition.
+// the FailedPrecondition that Store::Add returns.
 absl::StatusOr<int64_t> SumOf(const std::string& key, const std::string& value,
                               int64_t amount);
 
-// Explains Unavailable of a store to a rank that waits for its peers there:
-// "the round is over, or its store is gone: ...". Any other status is returned
-// unchanged.
+// Explains Unavailable of a store to a rank that waits for its peers in that
+// store: "the round is over, or its store is gone: ...". Any other status is
+// returned unchanged.
 absl::Status RoundOverError(const absl::Status& of_store);
 
 }  // namespace muster

@@ -18,10 +18,10 @@ namespace {
 // The longest time for the store to confirm that it cancelled a wait.
 constexpr Duration kCancelGrace = std::chrono::seconds(1);
 
-// Cancels a wait that has not been answered. DeadlineExceeded without a
-// message: it is cancelled. DeadlineExceeded with a message: unknown; the
-// connection is dropped, because a slow store is not a lost one. OK: the answer
-// was already in flight.
+// Cancels a wait whose reply has not arrived. DeadlineExceeded without a
+// message: the wait is cancelled. DeadlineExceeded with a message: it is
+// unknown whether the keys exist; the connection is dropped, because a slow
+// store is not a lost one. OK: the reply was already in flight.
 absl::Status Cancel(std::optional<store::StoreChannel>& line) {
   const Instant deadline = MonotonicNow() + kCancelGrace;
   std::string request;
@@ -43,7 +43,7 @@ absl::Status Cancel(std::optional<store::StoreChannel>& line) {
           absl::StrCat("the store answered ", reply->number, " to a cancel"));
     }
   }
-  // A late reply would be taken for that of the next wait.
+  // A late reply would be taken for the reply to the next wait.
   if (absl::IsDeadlineExceeded(sent)) line.reset();
   return sent;
 }
@@ -51,7 +51,8 @@ absl::Status Cancel(std::optional<store::StoreChannel>& line) {
 absl::Status WaitOn(std::optional<store::StoreChannel>& line,
                     const std::string& request, Instant deadline) {
   absl::Status sent = line->Send(request, deadline);
-  // A part of the request may have been sent, which cannot be undone.
+  // A part of the request may have been sent, so the connection cannot be
+  // reused.
   if (absl::IsDeadlineExceeded(sent)) {
     return absl::UnavailableError(std::string(sent.message()));
   }
@@ -98,8 +99,8 @@ absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
   if (!taken.ok()) return taken.status();
   std::optional<store::StoreChannel> line = *std::move(taken);
   if (!line) {
-    // One attempt: the store existed, so if it is unreachable now, the round is
-    // over.
+    // There is only one attempt: the store existed, so if it is unreachable
+    // now, the round is over.
     absl::StatusOr<store::StoreChannel> opened =
         store::StoreChannel::Open(host_, port_, deadline);
     if (!opened.ok()) {
@@ -251,7 +252,8 @@ absl::Status TcpStore::Exchange(
   owed_until_ = MonotonicNow() + operation_timeout_;
   done = connection_.Send(bytes, std::min(limit, owed_until_));
   if (!done.ok()) {
-    // Also after a timeout, because half a request cannot be taken back.
+    // This also holds after a timeout, because a partly sent request cannot be
+    // taken back.
     broken_ = absl::UnavailableError(std::string(done.message()));
     return broken_;
   }
@@ -284,7 +286,7 @@ absl::Status TcpStore::ReceiveOwed(Instant limit,
 
 absl::Status TcpStore::AfterRefusedAdd(const store::StoreRequest& add,
                                        const absl::Status& lost) {
-  // One attempt: a store that is listening answers at once.
+  // There is only one attempt: a store that is listening answers at once.
   absl::StatusOr<store::StoreChannel> again =
       store::StoreChannel::Open(host_, port_, MonotonicNow() + kLeastPatience);
   if (!again.ok()) return lost;

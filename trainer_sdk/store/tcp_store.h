@@ -39,8 +39,8 @@ class WaitLines {
                     Instant patience);
 
  private:
-  // A free connection; an empty optional if the caller has to open one. Fails
-  // if none is available until `patience`.
+  // Takes a free connection; nullopt: the caller has to open one. Fails if no
+  // connection becomes available until `patience`.
   absl::StatusOr<std::optional<store::StoreChannel>> Take(Instant patience);
   void GiveBack(std::optional<store::StoreChannel> line);
 
@@ -56,7 +56,7 @@ class WaitLines {
 struct TcpStoreOptions {
   std::string host;
   int port = 0;
-  // Connection attempts are repeated until this time.
+  // The time until which connection attempts are repeated.
   Instant connect_deadline;
   // The longest time for the store to answer a request that does not wait.
   Duration operation_timeout = std::chrono::seconds(60);
@@ -71,20 +71,20 @@ struct TcpStoreOptions {
 //
 // All requests except waits use one connection, one after another, so that the
 // operations of a process take effect in the order of its calls. Set is not
-// acknowledged: if the store is lost during a Set, the next call fails. The
-// client never reconnects, because a lost store has lost its contents: from
-// then on every call fails with Unavailable. The one exception is an Add that
-// the server rejects. The protocol has no error reply for that, so servers,
-// including PyTorch's, close the connection. The client then reads the value
-// over a new connection, which replaces the old one if the value is not a
-// number.
+// acknowledged: if the store is lost during a Set, the next call returns the
+// error. The client never reconnects, because a lost store has lost its
+// contents: from then on every call fails with Unavailable. The one exception
+// is an Add that the server rejects. The protocol has no error reply for that,
+// so servers, including PyTorch's, close the connection. The client then reads
+// the value over a new connection, which replaces the old one if the value is
+// not a number.
 //
 // Get and Wait return at their deadline even if the store does not answer, plus
 // up to one second for each request that they send. The next request reads such
 // a late reply from the connection first.
 class TcpStore final : public Store {
  public:
-  // Errors are those of DialStore.
+  // Connects to a store. Errors are those of DialStore.
   static absl::StatusOr<std::unique_ptr<TcpStore>> Connect(
       const TcpStoreOptions& options);
 
@@ -103,14 +103,14 @@ class TcpStore final : public Store {
  private:
   TcpStore(const TcpStoreOptions& options, store::StoreChannel connection);
 
-  // A reply that is still to come although its request was given up.
+  // A reply that has not arrived and whose request timed out.
   struct Owed {
     store::StoreCommand command;
     size_t keys;
   };
 
-  // The time limit of a call without a deadline: late enough that the store is
-  // declared lost first, even behind pending requests.
+  // The deadline of a call without a time limit: late enough that the store is
+  // declared lost before it, even if other requests are pending.
   Instant Unlimited() const;
   // Sends the requests and receives the replies of those that have one.
   // DeadlineExceeded: the replies did not come by `limit`, or earlier requests
@@ -121,22 +121,24 @@ class TcpStore final : public Store {
                                            Instant limit);
   absl::StatusOr<bool> CheckBy(const std::vector<std::string>& keys,
                                Instant limit);
-  // Waits until no other thread uses the connection; false at `limit`.
+  // Blocks until no other thread uses the connection; false at `limit`.
   bool TakeTurn(Instant limit);
-  // These two need the turn:
+  // The next two functions may be called only by the thread that uses the
+  // connection (TakeTurn).
   absl::Status Exchange(const std::string& bytes,
                         const std::vector<store::StoreRequest>& requests,
                         Instant limit, std::vector<store::StoreReply>* replies);
   // Receives all replies of abandoned requests; DeadlineExceeded at `limit`.
   absl::Status ReceiveOwed(Instant limit,
                            std::vector<store::StoreReply>* replies);
-  // Needs the turn. Called after the connection closed during `add`. Returns
-  // the FailedPrecondition for which the server closed it, with a new
-  // connection in place; or `lost`, if that was not the reason or cannot be
-  // determined.
+  // Called by the thread that uses the connection, after the connection closed
+  // during `add`. Returns the FailedPrecondition for which the server closed
+  // it, with a new connection in place; or `lost`, if that was not the reason
+  // or cannot be determined.
   absl::Status AfterRefusedAdd(const store::StoreRequest& add,
                                const absl::Status& lost);
-  // Waits until the keys of `wait` exist. DeadlineExceeded does not name them.
+  // Blocks until the keys of `wait` exist. The message of DeadlineExceeded does
+  // not name them.
   absl::Status WaitForAll(const store::StoreRequest& wait, Instant deadline);
   // AbsentKeysError for the keys that are missing; OK if none is.
   absl::Status NameAbsent(const std::vector<std::string>& keys,
@@ -148,11 +150,13 @@ class TcpStore final : public Store {
   const Duration operation_timeout_;
   std::mutex mutex_;
   std::condition_variable freed_;
-  bool taken_ = false;  // guarded by mutex_; the thread that set it owns:
+  // guarded by mutex_; the thread that set it owns the following members
+  bool taken_ = false;
   store::StoreChannel connection_;
-  std::deque<Owed> owed_;  // replies to abandoned requests, oldest first
-  Instant owed_until_;     // if they have not come by then, the store is lost
-  absl::Status broken_;    // why connection_ cannot be used any more
+  std::deque<Owed> owed_;  // replies to requests that timed out, oldest first
+  // time after which missing replies mean that the store is lost
+  Instant owed_until_;
+  absl::Status broken_;  // why connection_ cannot be used any more
   WaitLines lines_;
 };
 

@@ -54,7 +54,7 @@ std::string Number(int64_t number) {
   return bytes;
 }
 
-// The encoded request for key "k", which is "/k" on the wire.
+// The encoded request for key "k", which is "/k" in the protocol.
 std::string AboutK(store::StoreCommand command) {
   std::string bytes(1, static_cast<char>(command));
   if (command == store::StoreCommand::kCheck ||
@@ -165,7 +165,7 @@ TEST(TcpStore, AnAnswerThatDoesNotComeBreaksTheStoreForGood) {
   absl::Status broken = store->Add("k", 1).status();
   EXPECT_TRUE(absl::IsUnavailable(broken)) << broken;
   EXPECT_THAT(Text(broken), HasSubstr("has not answered in time"));
-  // A late reply must not be taken for that of another request.
+  // A late reply must not be taken for the reply to another request.
   EXPECT_EQ(store->Delete("k").status(), broken);
 }
 
@@ -315,7 +315,7 @@ class WaitLine {
  public:
   explicit WaitLine(ScriptedPeer& peer) : peer_(peer) {}
 
-  // False if the client has gone.
+  // Receives a WAIT; false if the client has closed the connection.
   bool ReceiveWait() {
     const std::string wait = AboutK(store::StoreCommand::kWait);
     const std::string bytes = peer_.Receive(wait.size());
@@ -333,8 +333,8 @@ class WaitLine {
   ScriptedPeer& peer_;
 };
 
-// Waits briefly for "k", and repeats that until a wait reaches the server.
-// `seen` counts the waits that did.
+// Waits briefly for "k", repeatedly until a wait reaches the server. `seen`
+// counts the waits that did.
 absl::Status WaitBriefly(TcpStore& store, const std::atomic<int>& seen) {
   const int before = seen;
   absl::Status waited;

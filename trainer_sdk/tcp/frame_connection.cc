@@ -20,7 +20,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "headers and elements go over the wire as they are in memory");
 
-constexpr uint32_t kMagic = 0x4d555446;  // "MUTF"
+constexpr uint32_t kMagic = 0x4d555446;  // the characters "MUTF"
 
 // The layout on the wire: every field at a multiple of its size.
 struct Wire {
@@ -103,7 +103,8 @@ constexpr size_t kStagingBytes = 16 << 10;
 // The maximum number of iovecs of one system call: two per frame, header and
 // data.
 constexpr int kMaxPieces = 32;
-// After this many bytes the caller checks its other connections.
+// Bytes to read from one connection before the caller checks its other
+// connections.
 constexpr int64_t kReadAtOnce = 1 << 20;
 
 void SetOption(int fd, int level, int option, int value) {
@@ -287,8 +288,8 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
     placed_bytes_ += direct;
     staged_end_ += n - direct;
     if (n < remaining + static_cast<int64_t>(stage)) {
-      // The socket is empty: passes on what has arrived, without a further
-      // read.
+      // The socket is empty, so the data that has arrived is passed on without
+      // a further read.
       const absl::StatusOr<bool> rest = Consume(sink);
       if (!rest.ok()) return rest.status();
       return true;

@@ -16,8 +16,8 @@
 
 namespace muster {
 
-// A frame of a connection is a header followed by `bytes` of data. This is its
-// type.
+// The type of a frame. A connection carries frames; a frame is a header
+// followed by `bytes` bytes of data.
 enum class FrameType : uint8_t {
   kPart,      // a part of a collective
   kAnnounce,  // a collective has begun; no data
@@ -29,7 +29,7 @@ struct FrameHeader {
   FrameType type = FrameType::kPart;
   // signature of the collective; unused for kMessage
   OperationSignature signature;
-  MessageLabel label;  // for kMessage only
+  MessageLabel label;  // set for kMessage only
   int64_t bytes = 0;
 };
 
@@ -39,14 +39,14 @@ using EncodedFrameHeader = std::array<char, kFrameHeaderBytes>;
 // The header as sent: little-endian, at fixed offsets, without padding.
 EncodedFrameHeader EncodeFrameHeader(const FrameHeader& header);
 
-// InvalidArgument: the bytes are no valid header, so they do not come from a
-// rank of this transport.
+// InvalidArgument: the bytes are no valid header, so the sender is no rank of
+// this transport.
 absl::StatusOr<FrameHeader> DecodeFrameHeader(const char* bytes);
 
-// The destination of an arriving frame's data.
+// The destination of the data of an arriving frame.
 struct FramePlace {
   enum class Kind {
-    kThere,   // `data`
+    kThere,   // `data` points to the destination
     kNotYet,  // no receive matches yet: stop reading until one does
   };
   Kind kind = Kind::kNotYet;
@@ -57,10 +57,11 @@ struct FramePlace {
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-  // Called again later for a frame that was kNotYet. An error breaks the mesh.
+  // Returns the destination of a frame. Called again later for a frame that was
+  // kNotYet. An error breaks the mesh.
   virtual absl::StatusOr<FramePlace> Place(int peer,
                                            const FrameHeader& header) = 0;
-  // All data of the frame has arrived.
+  // Reports that all data of the frame has arrived.
   virtual void Placed(int peer, const FrameHeader& header) = 0;
 };
 
@@ -79,8 +80,8 @@ class FrameConnection {
   // any.
   bool Write();
 
-  // Reads the available data and passes it to `sink`. Returns whether there was
-  // any.
+  // Reads the available data and passes it to `sink`. Returns whether any data
+  // was available.
   absl::StatusOr<bool> Read(FrameSink& sink);
 
   int fd() const { return socket_.get(); }
@@ -88,14 +89,14 @@ class FrameConnection {
   int64_t outgoing() const { return outgoing_bytes_; }
   // Whether reading is paused because the next frame has no receive yet.
   bool held() const { return held_; }
-  // Whether the connection has ended. why() gives the reason, unless left():
-  // the peer said goodbye.
+  // Whether the connection has ended. If left() is true, the peer said goodbye;
+  // otherwise why() returns the reason.
   bool ended() const { return ended_; }
   bool left() const { return left_; }
   const std::string& why() const { return why_; }
   // Whether frames were not sent because the peer no longer accepts any.
   bool lost_frames() const { return lost_frames_; }
-  // The frame that is arriving, and how many bytes of it are in place.
+  // The frame that is arriving, and the number of its bytes that are in place.
   const std::optional<FrameHeader>& arriving() const { return arriving_; }
   int64_t arrived() const { return placed_bytes_; }
 
@@ -114,11 +115,13 @@ class FrameConnection {
   OwnedFd socket_;
 
   std::deque<Outgoing> queue_;
-  int64_t sent_of_first_ = 0;  // in bytes, including the header
+  // bytes sent of the first queued frame, including its header
+  int64_t sent_of_first_ = 0;
   int64_t outgoing_bytes_ = 0;
   bool lost_frames_ = false;
 
-  std::vector<char> staged_;  // data read but not passed on yet: [begin, end)
+  // bytes that are read but not passed to the sink: [begin, end)
+  std::vector<char> staged_;
   size_t staged_begin_ = 0;
   size_t staged_end_ = 0;
   std::optional<FrameHeader> arriving_;

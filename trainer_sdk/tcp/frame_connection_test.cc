@@ -44,7 +44,8 @@ TEST(Frame, AMessageComesOutAsItWentIn) {
 
 TEST(Frame, EveryByteOfTheHeadIsJudged) {
   const EncodedFrameHeader sound = EncodeFrameHeader(Part());
-  for (int at = 0; at < 8; ++at) {  // magic, type, kind, dtype, reduction
+  // the bytes of magic, type, kind, dtype and reduction
+  for (int at = 0; at < 8; ++at) {
     EncodedFrameHeader broken = sound;
     broken[at] = '\x7f';
     EXPECT_FALSE(DecodeFrameHeader(broken.data()).ok()) << at;
@@ -59,7 +60,8 @@ TEST(Frame, LengthsThatCannotBeAreRefused) {
   header.type = FrameType::kAnnounce;
   EXPECT_FALSE(DecodeFrameHeader(EncodeFrameHeader(header).data()).ok());
   header.type = FrameType::kMessage;
-  header.label.count = int64_t{1} << 62;  // times 4 is 0 modulo 2^64
+  // this number times 4 is 0 modulo 2^64
+  header.label.count = int64_t{1} << 62;
   header.bytes = 0;
   EXPECT_FALSE(DecodeFrameHeader(EncodeFrameHeader(header).data()).ok());
 }

@@ -128,7 +128,7 @@ absl::Status FrameInbox::Fits(const Posted& posted,
 absl::Status FrameInbox::Compare(int peer,
                                  const OperationSignature& theirs) const {
   const OperationSignature& ours = history_[theirs.sequence % kHistory];
-  // The call is no longer, or was never, in this rank's history.
+  // The call is not in this rank's history, or no longer.
   if (ours.sequence != theirs.sequence || SameCollective(ours, theirs)) {
     return absl::OkStatus();
   }
@@ -234,12 +234,12 @@ absl::StatusOr<FramePlace> FrameInbox::Keep(int peer,
 
 void FrameInbox::Placed(int peer, const FrameHeader& header) {
   const Ticket ticket = std::exchange(arriving_[peer], kNobody);
-  if (ticket == kNobody) return;  // an announcement
+  if (ticket == kNobody) return;  // the frame is an announcement
   if (ticket != kToKept) {
     Complete(ticket);
     return;
   }
-  // Its receive may have been posted while the data arrived.
+  // The receive of this message may have been posted while the data arrived.
   Kept& early = kept_[peer].back();
   early.complete = true;
   const Ticket wanted = FirstFor(peer, header);

@@ -19,12 +19,12 @@ namespace muster {
 //
 // Parts of a collective go to the receives of that collective in order; parts
 // of a later collective stay on the connection until it begins. Messages
-// without a receive are kept, up to a bound, because the frames that are waited
-// for may come after them.
+// without a receive are kept, up to a bound, because the frames that a receive
+// waits for may follow them.
 class FrameInbox : public FrameSink {
  public:
-  // `rank`: this rank. `names`: the ranks' names, by rank. `keep_bytes`: bound
-  // for all early messages together, in bytes.
+  // `rank`: this rank. `names`: the ranks' names, indexed by rank.
+  // `keep_bytes`: bound in bytes for all messages that are kept.
   FrameInbox(int rank, std::vector<PeerName> names, int64_t keep_bytes);
 
   // Starts an operation and forgets the receives of the previous one.
@@ -36,12 +36,12 @@ class FrameInbox : public FrameSink {
 
   bool done(Ticket ticket) const { return receives_[ticket].done; }
   int peer(Ticket ticket) const { return receives_[ticket].peer; }
-  // The reason why a receive can never complete.
+  // OK, or the reason why the receive can never complete.
   const absl::Status& status(Ticket ticket) const {
     return receives_[ticket].status;
   }
-  // Whether receives from `peer` are pending, and how many bytes they wait for;
-  // for error messages.
+  // Whether receives from `peer` are pending, and the number of bytes that they
+  // wait for; for error messages.
   bool Awaits(int peer) const { return !waiting_[peer].empty(); }
   int64_t AwaitedBytes(int peer) const;
 
@@ -67,11 +67,12 @@ class FrameInbox : public FrameSink {
   };
 
   Ticket Add(Posted posted);
-  // The first receive that matches `header` and has no frame yet; -1: none.
+  // The first receive that matches `header` and has no frame yet; -1: there is
+  // none.
   Ticket FirstFor(int peer, const FrameHeader& header) const;
   absl::Status Fits(const Posted& posted, const FrameHeader& header) const;
-  // Checks that `peer` performs, or performed, the same operation as this rank
-  // under that sequence number.
+  // Checks that `peer` calls, or called, the same operation as this rank under
+  // the same sequence number.
   absl::Status Compare(int peer, const OperationSignature& theirs) const;
   absl::Status Overtaken(int peer, const OperationSignature& theirs) const;
   bool AwaitsPart(int peer) const;
@@ -89,15 +90,17 @@ class FrameInbox : public FrameSink {
   OperationSignature current_;  // the newest collective
   OperationSignature asked_;    // the operation in progress
   static constexpr int kHistory = 64;
-  std::array<OperationSignature, kHistory> history_;  // by sequence % kHistory
+  // past collectives, indexed by sequence % kHistory
+  std::array<OperationSignature, kHistory> history_;
 
-  std::vector<Posted> receives_;  // by ticket
-  // by peer: pending receives, in order
+  std::vector<Posted> receives_;  // posted receives, indexed by ticket
+  // indexed by peer: pending receives, in order
   std::vector<std::deque<Ticket>> waiting_;
-  std::vector<std::deque<Kept>> kept_;  // by peer
-  // by peer: the receive of the arriving frame, or kToKept
+  // indexed by peer: messages that arrived before their receive
+  std::vector<std::deque<Kept>> kept_;
+  // indexed by peer: the receive of the arriving frame, or kToKept
   std::vector<Ticket> arriving_;
-  // by peer: announced later collectives
+  // indexed by peer: later collectives that the peer has announced
   std::vector<std::deque<OperationSignature>> announced_;
 };
 

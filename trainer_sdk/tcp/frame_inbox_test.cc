@@ -165,7 +165,7 @@ TEST_F(FrameInboxTest, AMessageOfAnotherSizeOrTypeIsExplained) {
   EXPECT_THAT(
       std::string(s.message()),
       testing::AllOf(HasSubstr("sent 4 int8"), HasSubstr("receives 3 int8")));
-  // The same if the message arrived before its receive.
+  // The result is the same if the message arrived before its receive.
   ASSERT_TRUE(Arrives(Message(2, "abcd"), "abcd").ok());
   const Ticket late = inbox_.PostMessage(1, LabelOf(2, "abc"), first_.data());
   EXPECT_FALSE(inbox_.done(late));
@@ -176,7 +176,7 @@ TEST_F(FrameInboxTest, WhatIsKeptIsBounded) {
   ASSERT_TRUE(inbox_.Begin(Receiving()).ok());
   const std::string all(kKeepBytes, 'x');
   ASSERT_TRUE(Arrives(Message(1, all), all).ok());
-  // It stays at its sender while no receive waits for anything after it.
+  // The message stays at its sender while no receive waits for data after it.
   EXPECT_TRUE(NotYet(Arrives(Message(2, "y"), "y")));
   inbox_.PostMessage(1, LabelOf(3, "z"), first_.data());
   const absl::Status s = Arrives(Message(2, "y"), "y");

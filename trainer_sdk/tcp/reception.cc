@@ -109,8 +109,8 @@ bool SendHello(int fd, const Hello& hello) {
 
 namespace {
 
-// A rank identifies itself as soon as it is connected. This leaves time for a
-// packet to be lost and sent again.
+// The longest time for a caller to identify itself. A rank does so as soon as
+// it is connected; the limit allows for a packet that is lost and sent again.
 constexpr Duration kHelloPatience = std::chrono::seconds(5);
 
 class Reception {
@@ -133,7 +133,7 @@ class Reception {
         return absl::DeadlineExceededError("not every rank has called");
       }
       Sleep();
-      // First, because it frees places for new callers.
+      // This is done first, because it frees places for new callers.
       left -= Hear();
       if (absl::Status s = TakeCalls(); !s.ok()) return s;
       if (!AwaitsNext()) continue;
@@ -151,8 +151,8 @@ class Reception {
 
   bool full() const { return callers_.size() >= max_callers_; }
 
-  // Once the next rank has connected, its listener may close, which then means
-  // nothing.
+  // Whether the next rank has not connected yet. Once it has, its listener may
+  // close at any time.
   bool AwaitsNext() const { return !sockets_[own_.rank + 1].open(); }
 
   // Sleeps until a connection or data arrives, or a deadline passes.

@@ -17,25 +17,28 @@
 
 namespace muster {
 
-// Detects the death of a process that listens but has not connected yet. It
-// opens an idle connection to the listener; the process need not accept it.
-// When the listener drops the connection, as it does with any stranger, the
-// watch dials again; if that is refused, the process no longer listens.
+// Detects the death of a process that listens but has not connected to this
+// rank yet. It opens an idle connection to that process's listener; the process
+// need not accept it. When the process drops the connection, as it does with
+// any unidentified caller, the watch connects again; if the connection is
+// refused, the process no longer listens.
 //
-// A listener that cannot be reached is not watched. One that refuses the first
-// connection may be dead, or a firewall may reject connections, so its process
-// still has `patience` to connect.
+// A listener that cannot be reached is not watched. If the first connection is
+// refused, the process may be dead or a firewall may reject connections, so the
+// process still has `patience` to connect to this rank.
 class ListenerWatch {
  public:
-  // Starts to dial. `who`: the listener's name in errors.
+  // Starts to connect. `who`: the listener's name in errors.
   ListenerWatch(const sockaddr_storage& address, socklen_t length,
                 std::string who, Duration patience, Instant now);
 
-  // The descriptor to poll, and the time of the next Look at the latest.
+  // The descriptor to poll, and the time at which Look must be called at the
+  // latest.
   pollfd polled() const;
   Instant until() const { return until_; }
 
-  // Handles what has happened. Unavailable: the process no longer listens.
+  // Handles the events of the connection. Unavailable: the process no longer
+  // listens.
   absl::Status Look(Instant now);
 
  private:
@@ -54,7 +57,8 @@ class ListenerWatch {
   Instant until_ = Instant::max();
 };
 
-inline constexpr size_t kSecretBytes = 32;  // in hexadecimal digits
+// length of the group's secret in hexadecimal digits
+inline constexpr size_t kSecretBytes = 32;
 inline constexpr char kHelloMagic[8] = {'M', 'U', 'S', 'T', 'C', 'P', '0', '1'};
 
 // The first bytes that both sides send on a connection: the group's secret and
@@ -66,7 +70,8 @@ struct Hello {
   uint32_t size;
 };
 
-// Whether `theirs` was sent by a rank of the same group as `ours`.
+// Whether the sender of `theirs` is a rank of the same group as the sender of
+// `ours`.
 inline bool SameGroup(const Hello& ours, const Hello& theirs) {
   return std::memcmp(theirs.magic, kHelloMagic, sizeof(kHelloMagic)) == 0 &&
          std::memcmp(theirs.secret, ours.secret, kSecretBytes) == 0 &&
@@ -79,12 +84,12 @@ struct ArrivingHello {
   size_t have = 0;
 
   enum class State { kMore, kWhole, kBroken };
-  // Reads the available bytes, without blocking.
+  // Reads the available bytes without blocking.
   State Read(int fd);
 };
 
-// Sends to a socket to which nothing has been sent yet, so that its buffer has
-// room for all of it. False: the send failed.
+// Sends a Hello on a socket on which nothing has been sent yet, so that the
+// socket's buffer has room for all of it. False: the send failed.
 bool SendHello(int fd, const Hello& hello);
 
 // The number of simultaneous connections from unidentified callers that are
@@ -92,12 +97,12 @@ bool SendHello(int fd, const Hello& hello);
 inline constexpr int kStrangers = 64;
 
 // Accepts connections of the ranks above `own.rank` at `listener`, which must
-// be non-blocking, and exchanges greetings, until each of them has a socket in
-// `sockets`. There must be at least one such rank. Blocks until `deadline` at
-// most. Unidentified callers are handled concurrently, for a few seconds each.
-// `next` watches the next rank until that rank has connected. So a rank that
-// dies before it has connected to all lower ranks is detected by one of them:
-// the rank to which it would connect last.
+// be non-blocking, and exchanges greetings, until each of these ranks has a
+// socket in `sockets`. There must be at least one such rank. Blocks until
+// `deadline` at most. Unidentified callers are handled concurrently, for a few
+// seconds each. `next` watches the next rank until that rank has connected. So
+// a rank that dies before it has connected to all lower ranks is detected by
+// one of them: the rank to which it would connect last.
 //
 //   DeadlineExceeded   ranks without a socket did not connect
 //   ResourceExhausted  no descriptor is left for a connection
@@ -107,8 +112,8 @@ absl::Status ReceiveRanks(const GroupPlace& place, int listener,
                           const Hello& own, Instant deadline,
                           ListenerWatch& next, std::vector<OwnedFd>& sockets);
 
-// The longest sleep before the ranks of a group look again, so that a missed
-// wake-up does no harm.
+// The longest time for which a rank sleeps before it checks its connections
+// again, so that a missed wake-up does no harm.
 inline constexpr Duration kLongestSleep = std::chrono::minutes(1);
 
 }  // namespace muster

@@ -26,7 +26,8 @@
 namespace muster {
 namespace {
 
-// The next rank knows all addresses by now and connects at once.
+// The longest time for the next rank to connect: it knows all addresses by now
+// and connects at once.
 constexpr Duration kCallPatience = std::chrono::seconds(3);
 
 absl::StatusOr<SocketAddress> Parse(const std::string& address, int port) {
@@ -52,7 +53,8 @@ class Rendezvous {
     if (s.ok()) s = Receive();
     for (int peer = 0; s.ok() && peer < place_.rank; ++peer) s = Confirm(peer);
     if (s.ok()) return std::move(ranks_);
-    // Before this rank's connections close, so that their peers find the cause.
+    // The cause is published before this rank's connections close, so that
+    // their peers find it.
     return FailFormation(
         place_, absl::Status(s.code(), absl::StrCat(place_.name,
                                                     ": connecting the ranks: ",
@@ -65,8 +67,8 @@ class Rendezvous {
     if (!own.ok()) return own.status();
     listener_ = OwnedFd(
         socket(own->family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    // The backlog holds the higher ranks, which may dial before this rank
-    // accepts, and strangers.
+    // The backlog must hold the higher ranks, which may connect before this
+    // rank accepts, and unidentified callers.
     if (!listener_.open() ||
         bind(listener_.get(), own->get(), own->size) != 0 ||
         listen(listener_.get(), place_.size + kStrangers) != 0) {

@@ -14,12 +14,12 @@ namespace muster {
 
 // All ranks of a group, with a connection to each.
 struct ConnectedRanks {
-  std::vector<PeerName> names;   // by rank
-  std::vector<OwnedFd> sockets;  // by rank; not open for this rank
+  std::vector<PeerName> names;   // names of the ranks, indexed by rank
+  std::vector<OwnedFd> sockets;  // indexed by rank; not open for this rank
 };
 
 // Listens at `address` on a port chosen by the kernel, publishes it in the
-// group's store, and connects: each rank dials those with lower ranks. Rejects
+// group's store, and connects: each rank connects to all lower ranks. Rejects
 // connections that do not know the group's secret, which is in the store.
 // Blocking.
 //

@@ -64,7 +64,7 @@ class Listening {
     told_ = absl::StrCat(kLoopback, " ", ntohs(address.sin_port), " 4711 h");
   }
 
-  // The text that it publishes in the store.
+  // The text that the rank publishes in the store.
   const std::string& told() const { return told_; }
   OwnedFd Accept() {
     return OwnedFd(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -82,7 +82,7 @@ TEST(Rendezvous, TurnsStrangersAway) {
     ranks[0] = ConnectRanks(PlaceOf(store, 0, 2), kLoopback,
                             In(std::chrono::seconds(30)));
   });
-  // A stranger connects before rank 1 does and sends nonsense.
+  // An unidentified caller connects before rank 1 does and sends random bytes.
   const auto where = store->Get("tcp/0", In(std::chrono::seconds(30)));
   ASSERT_TRUE(where.ok()) << where.status();
   const OwnedFd stranger = Call(*where);
@@ -103,7 +103,8 @@ TEST(Rendezvous, TurnsStrangersAway) {
   EXPECT_EQ(ranks[1]->names[0].pid, getpid());
 }
 
-// If strangers were heard one after another, they would use up the deadline.
+// If unidentified callers were read one after another, they would use up the
+// deadline.
 TEST(Rendezvous, SilentStrangersHoldNobodyUp) {
   const auto store = std::make_shared<InProcessStore>();
   const Instant deadline = In(std::chrono::seconds(60));
@@ -175,7 +176,7 @@ TEST(Rendezvous, NamesWhoListensNoMore) {
               HasSubstr("rank 0 (host gone, pid 4711) at 127.0.0.1:1"));
 }
 
-// It has published its port, and would have connected.
+// The rank has published its port, and would have connected.
 TEST(Rendezvous, NamesWhoDiesBeforeItCalls) {
   const auto store = std::make_shared<InProcessStore>();
   auto next = std::make_unique<Listening>();
@@ -185,7 +186,8 @@ TEST(Rendezvous, NamesWhoDiesBeforeItCalls) {
     ranks = ConnectRanks(PlaceOf(store, 0, 2), kLoopback,
                          In(std::chrono::seconds(30)));
   });
-  // Like a rank that accepts connections and closes those of strangers.
+  // Behaves like a rank that accepts connections and closes those of
+  // unidentified callers.
   ASSERT_TRUE(next->Accept().open());
   OwnedFd watched = next->Accept();
   ASSERT_TRUE(watched.open());

@@ -14,7 +14,7 @@ absl::Status SocketError(const std::string& what, int error);
 
 // The meaning of an errno of accept4.
 enum class AcceptFailure {
-  kNobody,  // no pending connection: wait for the next
+  kNobody,  // kNobody: there is no pending connection; wait for the next
   kAgain,   // interrupted, or the connection was closed: accept again
   kFatal,   // no later connection can be accepted either
 };

@@ -41,20 +41,20 @@ namespace {
 // messages are fast.
 class TcpMesh final : public Mesh {
  public:
-  // The behaviour of a wait between two polls.
+  // What a wait does between two polls.
   enum class Between {
-    kSpin,   // none: each rank of this host has its own core
+    kSpin,   // nothing: each rank of this host has its own core
     kYield,  // yields the core, since the awaited ranks may need it
   };
 
   struct Options {
     Between between;
-    // How long a wait polls before it sleeps.
+    // The longest time for which a wait polls before it sleeps.
     Duration spin;
     // Bound in bytes for messages that arrive before they are received.
     int64_t keep_bytes;
-    // The longest time that the destructor waits for peers to receive what was
-    // sent.
+    // The longest time for which the destructor waits until peers have received
+    // all sent data.
     Duration linger;
   };
 
@@ -84,10 +84,10 @@ class TcpMesh final : public Mesh {
  private:
   static constexpr int kEverybody = -1;
 
-  // Sends and receives until `done` returns true. `peer` is the most likely
-  // source of the missing data.
+  // Sends and receives until `done` returns true. `peer` is polled most often,
+  // because the missing data probably comes from it.
   absl::Status Until(const std::function<bool()>& done, int peer);
-  // One poll: writes what is queued and reads from `peer`, or from all peers.
+  // Polls once: writes queued data and reads from `peer`, or from all peers.
   // Returns whether any data moved.
   absl::StatusOr<bool> Try(int peer);
   absl::StatusOr<bool> ReadFrom(int peer);
@@ -217,15 +217,15 @@ void TcpMesh::Close() {
   closed_.store(true);
   const uint64_t one = 1;
   (void)!write(wake_.get(), &one, sizeof(one));
-  // shutdown instead of close, because another thread may be using the
+  // shutdown is used instead of close, because another thread may be using the
   // descriptors.
   for (const auto& connection : connections_) {
     if (connection != nullptr) shutdown(connection->fd(), SHUT_RDWR);
   }
 }
 
-// Each rank tells the next what it calls, if only by the parts that it sends.
-// So a mismatch is found even if each rank waits for the other.
+// Each rank announces its operation to the next rank, if only by the parts that
+// it sends. So a mismatch is found even if each rank waits for the other.
 void TcpMesh::Announce() {
   if (announced_) return;
   announced_ = true;
@@ -276,7 +276,7 @@ absl::Status TcpMesh::Until(const std::function<bool()>& done, int peer) {
       if (idle == kTriesOfOne) idle_since = now;
       if (now - idle_since >= options_.spin) {
         Sleep();
-        idle = kTriesOfOne - 1;  // poll all peers next
+        idle = kTriesOfOne - 1;  // the next iteration polls all peers
         idle_since = now - options_.spin;
       }
     }
@@ -356,8 +356,8 @@ absl::Status TcpMesh::Gone(int peer) const {
                          " died or broke its connection: ", connection.why()));
 }
 
-// Yielding without need costs milliseconds whenever another program wants the
-// core.
+// Ranks yield only if they share a core: an unnecessary yield costs
+// milliseconds if another program wants the core.
 TcpMesh::Between BetweenTries(const std::vector<PeerName>& names, int rank) {
   cpu_set_t cores;
   CPU_ZERO(&cores);

@@ -16,17 +16,18 @@ namespace muster {
 
 struct TcpOptions {
   LocalAddressOptions address = LocalAddressFromEnvironment();
-  // The ranks named in errors, by rank: those in the larger group that this
-  // group is a part of. Empty: this group's own ranks.
+  // The numbers used for the ranks in errors, indexed by rank: their ranks in
+  // the larger group that this group is a part of. Empty: the ranks of this
+  // group.
   std::vector<int> told_as;
-  // How long a wait polls, yielding to other threads, before it sleeps. Most
-  // waits are shorter than the time that a wake-up takes.
+  // The longest time for which a wait polls, yielding to other threads, before
+  // it sleeps. Most waits are shorter than the time that a wake-up takes.
   Duration spin = std::chrono::microseconds(200);
-  // Bound in bytes for messages that arrive before they are received. A longer
-  // message waits at its sender until the receive is posted.
+  // Bound in bytes for messages that arrive before their receive is posted. A
+  // longer message stays at its sender until the receive is posted.
   int64_t keep_bytes = 64 << 20;
-  // The longest time that the destructor waits for peers to receive what was
-  // sent.
+  // The longest time for which the destructor waits until peers have received
+  // all sent data.
   Duration linger = std::chrono::seconds(10);
 };
 

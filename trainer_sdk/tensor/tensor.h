@@ -14,10 +14,9 @@
 
 namespace muster {
 
-// Contiguous elements in memory of the host or, for functions that take a
-// Device, of that device. The memory belongs to the caller. It is like a
-// std::span whose element type is a runtime value, because C++ has no type for
-// bfloat16 and float16.
+// Contiguous elements in the caller's memory: host memory or, for functions
+// that take a Device, memory of that device. Like a std::span whose element
+// type is a runtime value, because C++ has no type for bfloat16 and float16.
 struct TensorData {
   TensorData() = default;
   TensorData(void* first, int64_t elements, DType type)
@@ -25,8 +24,8 @@ struct TensorData {
   template <typename T>
   requires(DTypeOf<T>().has_value()) TensorData(T* first, int64_t elements)
       : data(first), count(elements), dtype(*DTypeOf<T>()) {}
-  // From a std::vector, std::array, std::span or C array of elements that are
-  // not const.
+  // Refers to the elements of a std::vector, std::array, std::span or C array,
+  // which must not be const.
   template <ElementRange Range>
   requires(!std::is_const_v<std::remove_reference_t<
                std::ranges::range_reference_t<Range>>>) explicit(false)
@@ -55,16 +54,17 @@ struct Tensor {
   // the type of its elements.
   TensorData gradient = {};
   WeightDecay decay = WeightDecay::kApplied;
-  // float32: the optimizer updates the values directly. bfloat16, float16: the
-  // optimizer updates a float32 copy of its own (the master weights) and writes
-  // it, rounded to this type, to `value`, whose elements have this type or
-  // float32.
+  // The type to which the values are rounded. float32: the optimizer updates
+  // the values directly. bfloat16, float16: the optimizer keeps float32 copies
+  // (the master weights), updates them, and writes them, rounded to this type,
+  // to `value`, whose elements have this type or float32.
   DType precision = DType::kFloat32;
 
   // Number of elements of the shape; -1 if the shape is invalid.
   int64_t count() const;
-  // The first dimension if there are several, else 1. Hooks that compress
-  // gradients treat the tensor as a matrix with this number of rows.
+  // The size of the first dimension if there are several dimensions, otherwise
+  // 1. Hooks that compress gradients treat the tensor as a matrix with this
+  // number of rows.
   int64_t rows() const;
 };
 

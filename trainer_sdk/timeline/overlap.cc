@@ -35,7 +35,7 @@ Duration LengthOf(const std::vector<Interval>& merged) {
   return Duration(length);
 }
 
-// The length of the intersection.
+// The total length of the intersection of two lists of intervals.
 Duration CommonLength(const std::vector<Interval>& a,
                       const std::vector<Interval>& b) {
   int64_t length = 0;

@@ -18,14 +18,14 @@ struct CommunicationOverlap {
   Duration step{};
   // Time in which at least one bucket was being reduced.
   Duration communication{};
-  // The part of it that overlapped with the backward pass.
+  // The part of the communication time that overlapped with the backward pass.
   Duration hidden{};
-  // Time in which the rank waited for averages with nothing to compute: what
-  // ReducerTimes::exposed counts. May exceed the part that is not hidden, by
-  // the time that threads need to wake each other.
+  // Time in which the rank waited for averages without computing, as in
+  // ReducerTimes::exposed. May exceed the part of the communication that is not
+  // hidden, by the time that threads need to wake each other.
   Duration exposed{};
 
-  // Shares in [0, 1]; 0 if there is nothing to divide by.
+  // Shares in [0, 1]; 0 if the divisor is 0.
   double HiddenShare() const;
   double ExposedShare() const;
 };
@@ -35,7 +35,7 @@ CommunicationOverlap OverlapOf(const std::vector<TimelineSpan>& spans);
 
 // Summary over all ranks: "4.12 ms of communication a step, 96.1 % of it hidden
 // behind the backward pass; exposed: 0.21 ms, 0.9 % of the step (at most 1.2 %,
-// rank 1)". Means over ranks and steps.
+// rank 1)". The numbers are means over ranks and steps.
 std::string DescribeOverlap(const std::vector<CommunicationOverlap>& ranks);
 
 }  // namespace muster

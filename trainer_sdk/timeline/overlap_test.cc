@@ -11,10 +11,10 @@ TimelineSpan Span(SpanKind kind, int64_t begin, int64_t end) {
 
 TEST(OverlapTest, WhatTheWaitLeavesIsHidden) {
   const CommunicationOverlap overlap = OverlapOf(
-      {Span(SpanKind::kReduce, 70, 95),  // 5 of it before the wait
-       Span(SpanKind::kStep, 0, 120), Span(SpanKind::kReduce, 20, 50),
-       Span(SpanKind::kForward, 0, 10), Span(SpanKind::kBackward, 10, 75),
-       Span(SpanKind::kWait, 75, 98)});
+      // 5 ns of this span are before the wait
+      {Span(SpanKind::kReduce, 70, 95), Span(SpanKind::kStep, 0, 120),
+       Span(SpanKind::kReduce, 20, 50), Span(SpanKind::kForward, 0, 10),
+       Span(SpanKind::kBackward, 10, 75), Span(SpanKind::kWait, 75, 98)});
   EXPECT_EQ(overlap.steps, 1);
   EXPECT_EQ(overlap.step, Duration(120));
   EXPECT_EQ(overlap.communication, Duration(30 + 25));

@@ -14,14 +14,14 @@
 
 namespace muster {
 
-// Records the activities of a rank in the last steps of its training, by the
-// monotonic clock: the training reports its passes, and its reducer reports the
-// buckets. A training that does not record passes a null recorder (see
-// RecordedSpan), which costs one comparison per span.
+// Records the activities of a rank in the last steps of its training, with
+// times of the monotonic clock. The training reports its passes, and its
+// reducer reports the buckets. A training that does not record passes a null
+// recorder (see RecordedSpan), which costs one comparison per span.
 //
 // At most kMaxPasses passes and parts are kept per step, the first ones;
-// buckets and waits are not limited. Thread-safe. Spans belong to the step that
-// began last.
+// buckets and waits are not limited. Thread-safe. A span belongs to the step
+// that began last.
 class TimelineRecorder : public ReducerObserver {
  public:
   static constexpr int64_t kMaxPasses = 2000;
@@ -34,7 +34,7 @@ class TimelineRecorder : public ReducerObserver {
   void OnReduced(const BucketReduction& reduction) override;
   void OnWaited(Instant begin, Instant end) override;
 
-  // In the order in which they ended.
+  // The recorded spans, in the order in which they ended.
   std::vector<TimelineSpan> spans() const;
 
  private:
@@ -67,8 +67,7 @@ class RecordedSpan {
 };
 
 // Records the parts of one backward pass. A part ends when its last gradient is
-// made, and there the next part begins. Records nothing if the recorder is
-// null.
+// complete; then the next part begins. Records nothing if the recorder is null.
 class RecordedParts {
  public:
   // Begins the pass.
@@ -78,7 +77,7 @@ class RecordedParts {
   RecordedParts(const RecordedParts&) = delete;
   RecordedParts& operator=(const RecordedParts&) = delete;
 
-  // A gradient of part `part` is complete.
+  // Reports that a gradient of part `part` is complete.
   void Made(int64_t part);
 
  private:
@@ -89,7 +88,7 @@ class RecordedParts {
 };
 
 // Gathers every rank's spans on rank 0, by rank and converted to rank 0's
-// clock; empty on other ranks. ClockLead says how exact the conversion is.
+// clock; empty on other ranks. The conversion is as exact as ClockLead.
 // Collective and blocking.
 absl::StatusOr<std::vector<std::vector<TimelineSpan>>> GatherTimeline(
     ProcessGroup& group, std::vector<TimelineSpan> spans);

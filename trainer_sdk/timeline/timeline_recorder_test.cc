@@ -9,7 +9,8 @@ Instant At(int64_t nanoseconds) { return Instant(Duration(nanoseconds)); }
 
 TEST(TimelineRecorderTest, KeepsTheLastSteps) {
   TimelineRecorder recorder(2);
-  recorder.Add(SpanKind::kForward, 0, At(1), At(2));  // belongs to no step
+  // the span belongs to no step
+  recorder.Add(SpanKind::kForward, 0, At(1), At(2));
   for (int64_t step = 0; step < 5; ++step) {
     recorder.BeginStep(step);
     recorder.OnReduced({.bucket = 1,

@@ -6,14 +6,14 @@
 
 namespace muster {
 
-// The activities of a rank in a training step. All but kReduce take place on
-// its computing thread or its GPU's main stream.
+// The kinds of activities of a rank in a training step. All but kReduce take
+// place on the rank's computing thread or its GPU's main stream.
 enum class SpanKind : int64_t {
   kStep,
   // The passes of one micro-batch.
   kForward,
   kBackward,
-  // The part of a backward pass that one part of the model takes.
+  // The time of one part of the model in a backward pass.
   kPart,
   // The reduction of a bucket of gradients, on the communication thread or
   // stream.
@@ -25,14 +25,14 @@ enum class SpanKind : int64_t {
 };
 
 // An activity and its time, in nanoseconds of the timeline's clock. Consists of
-// integers only, so that ranks can send it as it is.
+// integers only, so that ranks can send it as bytes.
 struct TimelineSpan {
   SpanKind kind = SpanKind::kStep;
   // Number of the step, from 0.
   int64_t step = 0;
-  // The micro-batch of a pass, the part of the model, or the bucket (-1: the
-  // exchange of which parameters were used). For kStep: the number of spans
-  // that were dropped.
+  // The number of the micro-batch, of the part of the model, or of the bucket
+  // (-1: the exchange of which parameters were used). For kStep: the number of
+  // spans that were dropped.
   int64_t number = 0;
   int64_t begin = 0;
   int64_t end = 0;

@@ -48,8 +48,8 @@ class TraceWriter {
   }
 
  private:
-  // Writes one event of this rank; `rest` are its members after the first
-  // three.
+  // Writes one event of this rank. `rest`: the members of its JSON object after
+  // the first three.
   void Event(const char* phase, int thread, const std::string& rest) {
     out_ << (written_ ? ",\n" : "\n");
     written_ = true;
@@ -61,7 +61,7 @@ class TraceWriter {
     Event("M", kComputing,
           absl::StrCat("\"name\":\"process_name\",\"args\":{\"name\":\"rank ",
                        rank_, "\"}"));
-    // Perfetto would otherwise sort ranks by their first events.
+    // Without a sort index, Perfetto would sort ranks by their first events.
     Event("M", kComputing,
           absl::StrCat(
               "\"name\":\"process_sort_index\",\"args\":{\"sort_index\":",
@@ -80,7 +80,7 @@ class TraceWriter {
   std::string NameOf(const TimelineSpan& span) const {
     switch (span.kind) {
       case SpanKind::kStep:
-        // Progress lines count steps from 1.
+        // Steps are counted from 1, as in progress lines.
         return absl::StrCat("step ", span.step + 1);
       case SpanKind::kForward:
         return "forward";

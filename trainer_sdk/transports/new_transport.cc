@@ -25,7 +25,8 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNccl(GroupPlace place,
                                                    Instant deadline) {
   NcclOptions options;
   options.unique_id = std::move(unique_id);
-  // The group itself learns of the failure at its next operation.
+  // This callback only writes the cause; the group itself gets the error at its
+  // next operation.
   options.on_broken = [name = place.name](const absl::Status& cause) {
     FlightRecorder::Process()
         .Fail(name, std::string(cause.message()))
@@ -92,8 +93,8 @@ absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
   };
   if (choice == TransportChoice::kNccl) {
     if (options.splitter == nullptr) options.splitter = SplitNcclTransport;
-    // Splits use the splitter, so this factory is called for the whole group
-    // only.
+    // Splits use the splitter, so this factory is only called for the whole
+    // group.
     factory = [is_world](GroupPlace whole, Instant deadline) {
       return NewNccl(std::move(whole), is_world ? TakeWorldNcclId() : "",
                      deadline);

@@ -19,11 +19,10 @@ absl::StatusOr<std::unique_ptr<Transport>> NewTransport(GroupPlace place,
                                                         Instant deadline);
 
 // Makes a process group over the transport `choice`; groups that are split from
-// this group use the same choice. Collective and blocking. Most programs need
-// only NewWorld (session_world.h), which makes the group of all ranks, and
-// ProcessGroup::Split. With NCCL, `place` is the world unless the options name
-// its global ranks, and the group uses the NCCL id that its agent made for the
-// round.
+// it use the same choice. Collective and blocking. Most programs need only
+// NewWorld (session_world.h), which makes the group of all ranks, and
+// ProcessGroup::Split. With NCCL, a group without global ranks in its options
+// is the world, and uses the NCCL id that the agent made for the round.
 //
 // `place.name` identifies the group within its store, so different groups need
 // different names. InvalidArgument: another process has this rank in a group of

@@ -13,9 +13,9 @@ namespace muster {
 // host name and pid.
 std::string ProcessIdentity();
 
-// Records in `store`, which holds the keys of one group name, that rank `rank`
-// is `process`. InvalidArgument: another process has claimed the rank, so two
-// groups have the same name; names that process.
+// Records in `store`, which holds the keys of one group name, that `process`
+// has rank `rank`. InvalidArgument: another process has claimed the rank, so
+// two groups have the same name; the message names that process.
 absl::Status ClaimRank(Store& store, int rank, const std::string& process);
 
 }  // namespace muster

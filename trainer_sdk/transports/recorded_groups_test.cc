@@ -96,7 +96,8 @@ TEST_F(RecordedGroups, OneThatBrokeIsForgivenOnceItIsMadeAgain) {
     CallOptions soon;
     soon.timeout = std::chrono::milliseconds(100);
     for (int i = 1; i < worlds; i++) {
-      // Rank 2 stays away. A late rank sees the failure instead.
+      // Rank 2 does not call the operation. A late rank gets the failure
+      // instead.
       if (rank != 2) {
         EXPECT_FALSE((*world)->Run(Barrier(), soon).ok());
       }
@@ -120,8 +121,8 @@ TEST_F(RecordedGroups, WhoCallsSomethingWhereOthersSplitIsNamed) {
     if (!world.ok()) return world.status();
     auto part = (*world)->Split(rank % 2, 0);
     if (!part.ok()) return part.status();
-    // Otherwise the next failure on one rank would end a Split that another
-    // rank is still in.
+    // Without this barrier, the next failure on one rank would end a Split that
+    // another rank is still in.
     absl::Status split = (*world)->Run(Barrier());
     if (!split.ok()) return split;
     CallOptions soon;

@@ -8,21 +8,21 @@
 
 namespace muster {
 
-// The transport of a group. Automatic means local for a group of one rank, else
-// hierarchical: shared memory on one host, and only the network if no two ranks
-// share a host.
+// The transport of a group. kAutomatic means local for a group of one rank,
+// otherwise hierarchical: shared memory within a host, and the network between
+// hosts.
 enum class TransportChoice {
   kAutomatic,
   kLocal,
   kSharedMemory,
   kTcp,
   kGloo,
-  kHierarchical,      // network part over TCP
-  kHierarchicalGloo,  // network part over Gloo
+  kHierarchical,      // hierarchical, with TCP as the network
+  kHierarchicalGloo,  // hierarchical, with Gloo as the network
   kNccl,
 };
 
-// Every choice with its name, in the order of messages.
+// Every choice with its name, in the order in which messages list them.
 inline constexpr std::pair<TransportChoice, const char*> kTransportNames[] = {
     {TransportChoice::kAutomatic, "auto"},
     {TransportChoice::kLocal, "local"},
@@ -34,7 +34,8 @@ inline constexpr std::pair<TransportChoice, const char*> kTransportNames[] = {
     {TransportChoice::kNccl, "nccl"},
 };
 
-// Convert to and from these names. InvalidArgument lists them.
+// Convert between a choice and its name. InvalidArgument: no such name; the
+// message lists the names.
 const char* Name(TransportChoice choice);
 absl::StatusOr<TransportChoice> ParseTransportChoice(const std::string& name);
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kSteps = 30;
 constexpr double kClip = 1.5;
-// High enough that float16 overflows at first, and soon again.
+// The scale is so high that float16 overflows at first, and soon again.
 const LossScalerOptions kScale = {.initial = 65536, .growth_interval = 4};
 
 float RoundedTo(DType type, float value) {

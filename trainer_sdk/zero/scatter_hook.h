@@ -7,8 +7,8 @@
 namespace muster {
 
 // Gives each rank the average of only its own part of a bucket
-// (shard_partition.h), with half the communication of an all_reduce. A
-// ShardedOptimizer needs no more. The rest of the bucket is undefined
+// (shard_partition.h), with half the communication of an all_reduce. This is
+// sufficient for a ShardedOptimizer. The rest of the bucket is undefined
 // afterwards.
 class ScatterHook : public CommHook {
  public:

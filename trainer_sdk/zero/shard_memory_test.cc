@@ -46,7 +46,7 @@ void operator delete[](void* memory, size_t) noexcept { Freed(memory); }
 namespace muster {
 namespace {
 
-// Not divisible by 3; divisible by 4 only in total.
+// The size is not divisible by 3, and divisible by 4 only in total.
 constexpr int64_t kMatrix = 250000;
 constexpr int64_t kVector = 500;
 constexpr int kLayers = 4;
@@ -94,7 +94,7 @@ absl::Status Measure(const Form& form, ProcessGroup& group) {
   for (const GradientBucket& bucket : (*reducer)->buckets()) {
     mine += ShardCounts(bucket.count, group.size())[group.rank()];
   }
-  // An equal part, to within one element per bucket.
+  // Each rank has an equal part, to within one element per bucket.
   const auto buckets = static_cast<int64_t>((*reducer)->buckets().size());
   if (std::abs(mine - kParameters / group.size()) > buckets) {
     return absl::InternalError(absl::StrCat("a part of ", mine));

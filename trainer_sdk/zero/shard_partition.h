@@ -14,23 +14,23 @@ namespace muster {
 // Pure.
 
 enum class ShardForm {
-  // Lengths differ by at most one element. For host memory.
+  // Lengths differ by at most one element. Used for host memory.
   kEven,
   // Equal lengths that are a multiple of 64 elements, for which NCCL has its
-  // fastest operations; the last rank's part also has the rest, less than 64
-  // elements per rank. For devices.
+  // fastest operations. The last rank's part also has the remaining elements,
+  // fewer than 64 per rank. Used for devices.
   kAligned,
 };
 
 // The form for buckets in the memory of `device`; null: the host.
 ShardForm ShardFormOf(const Device* device);
 
-// The number of elements in each rank's part of `count`. `ranks` must be at
-// least 1.
+// The number of elements in each rank's part when `count` elements are divided.
+// `ranks` must be at least 1.
 std::vector<int64_t> ShardCounts(int64_t count, int ranks,
                                  ShardForm form = ShardForm::kEven);
 
-// The index of the first element of `rank`'s part.
+// The index of the first element of the part of `rank`.
 int64_t ShardBegin(int64_t count, int rank, int ranks,
                    ShardForm form = ShardForm::kEven);
 
@@ -43,8 +43,8 @@ struct ShardPiece {
   int64_t offset = 0;
 };
 
-// All pieces of `rank`'s parts of `buckets`, in the order of the buckets; empty
-// ranges are left out.
+// All ranges of parameters in the parts of `buckets` that belong to `rank`, in
+// the order of the buckets; empty ranges are left out.
 std::vector<ShardPiece> PiecesOf(const std::vector<GradientBucket>& buckets,
                                  int rank, int ranks);
 

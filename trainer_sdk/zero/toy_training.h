@@ -24,7 +24,7 @@
 namespace muster {
 
 // A training without a model, for tests. Gradients are computed from the
-// weights, so that one wrong weight makes all later weights wrong.
+// weights, so that a single wrong weight makes all later weights wrong.
 struct ToyPlan {
   std::vector<int64_t> counts = {10, 100, 1, 0, 33, 64, 7};
   std::shared_ptr<const UpdateRule> rule = AdamWRule({});
@@ -32,15 +32,16 @@ struct ToyPlan {
   DType precision = DType::kFloat32;
   // The number of micro-batches of all ranks together in a step.
   int micro_batches = 12;
-  // kWhole: integers, whose sums and averages are exact for any number of
-  // ranks.
+  // Type of the gradients. kWhole: integers, whose sums and averages are exact
+  // for any number of ranks.
   enum class Gradients { kReal, kWhole } gradients = Gradients::kReal;
   double clip = 0;
   std::optional<LossScalerOptions> loss_scale = {};
   DdpOptions ddp{.limits = {.first_bytes = 64, .bytes = 256}};
 };
 
-// The gradient of element `k` of a parameter, whose value is `value`.
+// The gradient of element `k` of a parameter if the element has the value
+// `value`.
 inline double ToyGradient(float value, int micro_batch, int step, size_t k) {
   return std::sin(3 * double{value} + micro_batch + 0.1 * step +
                   static_cast<double>(k));
@@ -64,7 +65,7 @@ class ToyTraining {
   }
 
   // Runs step `step`, counted from 0. Returns the optimizer's sum of squares of
-  // the gradients. Changes nothing if that is not finite.
+  // the gradients. Changes nothing if the sum is not finite.
   absl::StatusOr<double> Step(int step) {
     const int mine = plan_.micro_batches / group_.size();
     for (size_t i = 0; i < values_.size(); ++i) {
@@ -152,7 +153,7 @@ class ToyTraining {
       for (size_t k = 0; k < values_[i].size(); ++k) {
         double value = ToyGradient(values_[i][k], micro_batch, step, k);
         if (plan_.gradients == ToyPlan::Gradients::kWhole) {
-          // Averaged over the ranks it is the number again.
+          // The average over the ranks is this integer again.
           value = std::round(10 * value) * group_.size();
         }
         gradient[k] += static_cast<float>(value * loss_scale());

@@ -30,7 +30,7 @@ std::vector<double> Probabilities(std::vector<double> scores, int64_t time,
   return all;
 }
 
-// The scores' gradient for the gradient of these probabilities.
+// The gradient of the scores for the gradient of these probabilities.
 std::vector<double> ScoresGradient(std::vector<double> p,
                                    std::vector<double> given, int64_t time,
                                    Disturbance& disturb) {
@@ -71,7 +71,7 @@ TYPED_TEST(CudaCausalSoftmaxTest, AsItIsDefined) {
                               Probabilities(exact_scores, time, disturb)};
                         });
 
-    // Computed from the kernel's own probabilities.
+    // The reference is computed from the kernel's own probabilities.
     const auto p = this->Widened(own);
     const auto given = this->Numbers(kMatrices * time * time, 2);
     auto own_gradient = this->Narrowed(given);

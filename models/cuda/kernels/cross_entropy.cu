@@ -6,8 +6,8 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
-// Elements that a thread reads before it uses the first: separate reads would
-// each wait for the memory.
+// Number of elements that a thread reads before it uses the first: separate
+// reads would each wait for the memory.
 constexpr int kAtOnce = 4;
 
 // Reads the logits of columns first, first + kThreads, …; -infinity where there
@@ -17,7 +17,7 @@ __device__ void ReadLogits(const T* row, int64_t first, int64_t classes,
                            float (&logits)[kAtOnce]) {
   for (int i = 0; i < kAtOnce; ++i) {
     const int64_t j = first + i * kThreads;
-    // Reads unconditionally, because a branch would separate the reads.
+    // The read is unconditional, because a branch would separate the reads.
     const float logit = ToFloat(row[j < classes ? j : first]);
     logits[i] = j < classes ? logit : -INFINITY;
   }
@@ -70,8 +70,8 @@ __global__ void RowLossAndGradient(T* logits, const int32_t* targets,
   __shared__ SharedArray<float, kWarps> line;
   T* const row = logits + static_cast<int64_t>(blockIdx.x) * stride;
   const int32_t target = targets[blockIdx.x];
-  // Read before other threads can overwrite it, which they do after the
-  // barriers below.
+  // The logit is read before other threads can overwrite it, which they do
+  // after the barriers below.
   const float aimed = ToFloat(row[target]);
   const Partition all = RowPartition(row, classes, line);
   if (threadIdx.x == 0) losses[blockIdx.x] = logf(all.sum) + all.most - aimed;
@@ -92,7 +92,7 @@ __global__ void RowLossAndGradient(T* logits, const int32_t* targets,
   }
 }
 
-// Runs as one block.
+// The mean of the values. Launched as one block.
 __global__ void Mean(const float* values, int64_t count, double* mean) {
   __shared__ SharedArray<double, kWarps> line;
   double sum = 0;

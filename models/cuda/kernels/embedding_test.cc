@@ -45,8 +45,8 @@ TYPED_TEST(CudaEmbeddingTest, AsOnTheCpu) {
                      .rows = rows.rows.data()},
                     own_gradient.data(), table_gradient.data(),
                     position_gradient.data(), nullptr);
-  // A token's and a position's additions in a row; the GPU adds them to each
-  // other, then to what is there.
+  // The number of additions in a row for a token and a position; the GPU first
+  // adds them, then adds the sum to the array.
   this->ExpectRounded(
       {{table_gradient}, {position_gradient}}, 4, [&](Disturbance disturb) {
         std::vector<double> upstream(gradient.begin(), gradient.end());

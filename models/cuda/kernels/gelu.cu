@@ -5,8 +5,8 @@ namespace muster::models::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-// Elements that a thread reads before it writes the first: a read after a write
-// would wait for the memory.
+// Number of elements that a thread reads before it writes the first: a read
+// after a write would wait for the memory.
 constexpr int kAtOnce = 4;
 constexpr float kFactor = 2 * 0.79788456080286535588f;
 constexpr float kCube = 0.044715f;
@@ -28,9 +28,9 @@ __device__ float Biased(const T* input, const T* bias, int64_t at,
   return bias == nullptr ? x : x + ToFloat(bias[column]);
 }
 
-// The i-th column that a thread reads; beyond the end of the row, its first
-// one. A branch would separate the reads, and other columns are written by
-// other threads.
+// The i-th column that a thread reads; beyond the end of the row, the thread's
+// first column. A branch would separate the reads, and other columns are
+// written by other threads.
 __device__ int64_t Column(int64_t first, int i, int64_t width) {
   const int64_t column = first + i * kThreads;
   return column < width ? column : first;

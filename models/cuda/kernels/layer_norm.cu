@@ -4,7 +4,7 @@
 namespace muster::models::cuda {
 namespace {
 
-constexpr float kEpsilon = 1e-5f;  // GPT-2's
+constexpr float kEpsilon = 1e-5f;  // the epsilon of GPT-2
 constexpr int kWarps = 4;
 
 // The row of this thread's warp; a block has kWarps rows.

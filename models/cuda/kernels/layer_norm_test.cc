@@ -17,7 +17,7 @@ class CudaLayerNormTest : public KernelTest<Case> {
     const auto gain = this->Numbers(width, 2);
     const auto bias = this->Numbers(width, 3);
     const auto upstream = this->Numbers(rows * width, 4);
-    // The arrays to which gradients are added are not zero before.
+    // The arrays to which gradients are added are not zero before the call.
     const auto input_before = this->Numbers(rows * width, 5);
     const auto gain_before = this->Numbers(width, 6);
     const auto bias_before = this->Numbers(width, 7);

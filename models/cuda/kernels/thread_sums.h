@@ -31,8 +31,8 @@ __device__ inline float WarpMax(float value) {
   return value;
 }
 
-// For all threads of a block with `warps` warps in x and size 1 in y. `line`
-// may be reused at once.
+// For all threads of a block with `warps` warps in x and size 1 in y: every
+// thread gets the result. `line` may be reused at once.
 template <typename T, int warps>
 __device__ T BlockSum(T value, SharedArray<T, warps>& line) {
   value = WarpSum(value);
@@ -85,8 +85,9 @@ __device__ inline int64_t EndRow(int64_t rows) {
   return end < rows ? end : rows;
 }
 
-// Adds the values of a column's threads in a fixed order; all of them get the
-// sum. All threads of the block must call it. `tile` may be reused at once.
+// Adds the values of a column's threads in a fixed order; all of these threads
+// get the sum. All threads of the block must call TileSum. `tile` may be reused
+// at once.
 __device__ inline float TileSum(float own, ColumnTile& tile) {
   const int x = static_cast<int>(threadIdx.x);
   __syncthreads();

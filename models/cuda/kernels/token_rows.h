@@ -9,7 +9,7 @@ namespace muster::models::cuda {
 // The positions of each token in a micro-batch, so that one block can sum its
 // gradient in order, without atomic additions.
 struct TokenRows {
-  // The tokens that occur, ascending.
+  // The distinct tokens of the micro-batch, ascending.
   std::vector<int32_t> tokens;
   // tokens[i] is at rows[begins[i]], …, rows[begins[i + 1] - 1], ascending.
   // `begins` has one element more than `tokens`.
@@ -17,7 +17,7 @@ struct TokenRows {
   std::vector<int32_t> rows;
 };
 
-// `tokens` must have at most 2^31 - 1 elements. Pure.
+// Makes the positions from `tokens`, at most 2^31 - 1 elements. Pure.
 TokenRows RowsOfTokens(const std::vector<int32_t>& tokens);
 
 }  // namespace muster::models::cuda

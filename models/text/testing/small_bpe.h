@@ -8,13 +8,13 @@
 
 namespace muster::models {
 
-// vocab.json and merges.txt of a vocabulary of 263 tokens: the bytes b as
-// token b; "he" 256, "ll" 257, "hell" 258, "hello" 259, " w" 260, " wo" 261;
-// and a special token, "<|endoftext|>", 262.
+// The texts of vocab.json and merges.txt for a vocabulary of 263 tokens: the
+// bytes b as token b; "he" 256, "ll" 257, "hell" 258, "hello" 259, " w" 260, "
+// wo" 261; and a special token, "<|endoftext|>", 262.
 std::string SmallVocabularyJson();
 std::string SmallMergesText();
 
-// The same as a vocabulary.
+// The small vocabulary as an object.
 std::unique_ptr<BpeVocabulary> SmallBpe();
 
 }  // namespace muster::models

@@ -11,20 +11,21 @@
 
 namespace muster::models {
 
-// A report on a training after some of its steps.
+// A progress report of a training.
 struct StepReport {
-  // Steps done so far, and in total.
+  // Number of steps done so far, and in total.
   int64_t step = 0;
   int64_t steps = 0;
-  // The last step's results.
+  // The results of the last step.
   double loss = 0;
   double learning_rate = 0;
   double gradient_norm = 0;
-  // Since the previous report.
+  // Speed since the previous report.
   double tokens_per_second = 0;
-  // Model FLOP/s divided by the peak; 0: the peak is unknown.
+  // Model FLOPs utilisation: the model's FLOP/s divided by the peak; 0: the
+  // peak is unknown.
   double mfu = 0;
-  // Estimated remaining time at this speed.
+  // Estimated remaining time at the current speed.
   Duration left{};
 };
 
@@ -42,12 +43,12 @@ std::string StopJson(int64_t step);
 std::string StepJson(const StepReport& report);
 std::string ValidationJson(int64_t step, double loss);
 
-// The destination of a training's reports: every rank's progress goes to its
-// agent, rank 0's also to the console and the log.
+// Reports the progress of a training: every rank reports to its agent, rank 0
+// also to the console and the log.
 class GptReporter {
  public:
   struct Options {
-    // Prefix of warnings.
+    // Name of the program, the prefix of warnings.
     std::string program = "gpt";
     // File to which JSON lines are appended; empty: none.
     std::string log;
@@ -55,23 +56,23 @@ class GptReporter {
     int64_t log_every = 1;
     int64_t tokens_per_step = 0;
     double flops_per_token = 0;
-    // FLOP/s of all ranks; 0: unknown.
+    // Peak FLOP/s of all ranks; 0: unknown.
     double peak = 0;
   };
 
-  // `session` must outlive it.
+  // `session` must outlive the reporter.
   GptReporter(const Options& options, Session& session);
 
-  // Opens the log on rank 0. The training begins or resumes after `step`.
+  // Opens the log on rank 0. The training begins or resumes after `step` steps.
   absl::Status Begin(int64_t step);
 
   void Step(int64_t step, double loss, double learning_rate,
             double gradient_norm);
   void Validation(int64_t step, double loss);
-  // The training stopped after this step, because it was asked to.
+  // Reports that the training stopped after `step`, because it was asked to.
   void Stopped(int64_t step);
 
-  // Other lines of rank 0; those of Warn go to stderr.
+  // Print other lines on rank 0; Warn prints to stderr.
   void Say(const std::string& line);
   void Warn(const std::string& line);
 

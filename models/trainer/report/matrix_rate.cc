@@ -11,7 +11,8 @@
 namespace muster::models {
 
 absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world) {
-  // Large enough for the library's maximum speed, small enough for the cache.
+  // The number of rows: large enough for the library's maximum speed, small
+  // enough for the cache.
   constexpr int64_t kSize = 384;
   constexpr int kTrials = 5;
   constexpr Duration kLongEnough = std::chrono::milliseconds(50);
@@ -24,11 +25,12 @@ absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world) {
         Form::kPlain, MatrixView<const float>::Dense(b.data(), kSize, kSize), 1,
         0, MatrixView<float>::Dense(c.data(), kSize, kSize));
   };
-  multiply();  // the first one wakes the threads
-  // The best of several, because another program may disturb some.
+  multiply();  // the first call starts the threads
+  // The best of several runs counts, because another program may disturb some.
   double best = 0;
   for (int i = 0; i < kTrials; ++i) {
-    // At the same time, because ranks on one machine share its speed.
+    // All ranks measure at the same time, because ranks on one machine share
+    // its speed.
     absl::Status status = world.Run(Barrier());
     if (!status.ok()) return status;
     const Instant begin = MonotonicNow();

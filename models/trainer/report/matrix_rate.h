@@ -7,8 +7,8 @@
 namespace muster::models {
 
 // The FLOP/s that all ranks of a world together reach with matrix products
-// only, measured on all of them at the same time for a fraction of a second. It
-// is the peak for MFU if no data sheet gives one. Collective.
+// only, measured on all of them at the same time for a fraction of a second.
+// This number is the peak for MFU if the user does not give one. Collective.
 absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world);
 
 }  // namespace muster::models

@@ -16,18 +16,20 @@ std::string DescribeTimeline(const Timeline& timeline);
 
 // A picture that a training writes at its end: a timeline or a schedule.
 struct PictureFile {
-  // "timeline"
+  // the picture's kind: "timeline"
   std::string kind;
-  // Empty: not requested.
+  // Path of the picture; empty: not requested.
   std::string path;
 };
 
-// Called before a training, so that its picture is not lost. InvalidArgument:
-// no file can be written there; gives the reason.
+// Checks that the file can be written. Called before a training, so that its
+// picture is not lost. InvalidArgument: no file can be written there; the
+// message says why.
 absl::Status CheckPictureFile(const PictureFile& file);
 
-// Writes the output of `draw`. InvalidArgument: the file cannot be written;
-// gives the reason. At the end of a training, report it as a warning only.
+// Writes the output of `draw`. InvalidArgument: the file cannot be written; the
+// message says why. At the end of a training, report this error as a warning
+// only.
 absl::Status WritePictureFile(const PictureFile& file,
                               const std::function<void(std::ostream&)>& draw);
 

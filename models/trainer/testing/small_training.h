@@ -18,7 +18,7 @@
 
 namespace muster::models {
 
-// The training that tests use: a model that takes milliseconds.
+// Options for a training in tests: a model that takes milliseconds.
 inline GptTrainingOptions SmallTraining() {
   GptTrainingOptions options;
   options.model = {.vocabulary = 11,
@@ -34,7 +34,7 @@ inline GptTrainingOptions SmallTraining() {
   return options;
 }
 
-// A text that can be learned: each token tells the next.
+// A text that a model can learn: each token determines the next one.
 inline std::shared_ptr<const Tokens> LearnableText() {
   std::vector<int32_t> tokens;
   tokens.reserve(500);
@@ -42,15 +42,15 @@ inline std::shared_ptr<const Tokens> LearnableText() {
   return std::make_shared<TokensInMemory>(std::move(tokens));
 }
 
-// The roundings in a row in a step of a training: the longest product, and a
-// gradient's sum over the tokens and micro-batches.
+// The number of roundings in a row in a step of a training: the longest
+// product, and a gradient's sum over the tokens and micro-batches.
 inline double RoundingsOf(const GptTrainingOptions& options) {
   return static_cast<double>(4 * options.model.width +
                              options.batch * options.model.context +
                              options.micro_batches);
 }
 
-// Disturbs this rank's float32 state after a step: weights and moments.
+// Changes this rank's float32 state after a step: weights and moments.
 // Collective.
 inline absl::Status DisturbState(ResumableTrainer& trainer,
                                  Disturbance& disturb) {
@@ -77,14 +77,14 @@ const CharVocabulary& Vocabulary11();
 // Rank 0's results of a training that resumed from a checkpoint.
 struct CheckpointedCourse {
   std::vector<double> losses;
-  // GptCheckpoints::other_options.
+  // The result of GptCheckpoints::other_options.
   std::string other_options;
 };
 
 // One rank's part: resumes from the newest checkpoint in the options' folder,
-// trains to step `last` and saves there. `course`, shared by all ranks, gets
-// rank 0's results appended. Disturbs the state after each step unless
-// `disturb` is null. Collective.
+// trains to step `last` and saves there. Appends rank 0's results to `course`,
+// which all ranks share. Calls `disturb` after each step unless it is null.
+// Collective.
 absl::Status GoOnTo(int64_t last, const GptTrainingOptions& options,
                     ResumableTrainer& trainer, ProcessGroup& group,
                     CheckpointedCourse* course, Disturbance* disturb = nullptr);

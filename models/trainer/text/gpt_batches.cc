@@ -25,8 +25,8 @@ GptBatches::GptBatches(std::shared_ptr<const Tokens> tokens, uint64_t seed,
 
 absl::Status GptBatches::Check() const {
   const int64_t length = tokens_->count();
-  // A window has one more token as the target of its last one. The validation
-  // part is the shorter one.
+  // The last token of a window needs the following token as its target. The
+  // validation part is the shorter part.
   if (length - held_back_ < context_ + 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         "a text of ", length, " tokens: its last tenth, for validation, has ",

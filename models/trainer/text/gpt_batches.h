@@ -17,17 +17,20 @@ namespace muster::models {
 // the number of ranks or on restarts.
 class GptBatches {
  public:
-  // A micro-batch consists of `batch` windows of `context` tokens.
+  // `context`: number of tokens of a window. `batch`: number of windows of a
+  // micro-batch.
   GptBatches(std::shared_ptr<const Tokens> tokens, uint64_t seed, int64_t batch,
              int64_t context);
 
-  // InvalidArgument: either part has too few tokens for a window.
+  // InvalidArgument: the training part or the validation part has too few
+  // tokens for a window.
   absl::Status Check() const;
 
-  // Steps and micro-batches count from 0. Errors are those of Tokens::Read.
+  // A training micro-batch. Steps and micro-batches count from 0. Errors are
+  // those of Tokens::Read.
   absl::StatusOr<GptMicroBatch> Training(int64_t step,
                                          int64_t micro_batch) const;
-  // The validation micro-batches, the same in every call.
+  // A validation micro-batch; the same in every call.
   absl::StatusOr<GptMicroBatch> Validation(int64_t micro_batch) const;
 
  private:

@@ -100,15 +100,16 @@ constexpr int64_t kWindows = 256;
 absl::StatusOr<std::string> TextFingerprint(const GptText& text) {
   const Tokens& tokens = *text.tokens;
   const int64_t count = tokens.count();
-  // Contiguous windows that cover the text, or the maximum number.
+  // The number of contiguous windows that cover the text, or the maximum
+  // number.
   const int64_t windows = std::min(kWindows, (count + kWindow - 1) / kWindow);
   const int64_t last = std::max(int64_t{0}, count - kWindow);
   Checksum checksum;
   checksum.Add(text.vocabulary->Serialize());
   std::vector<int32_t> window(static_cast<size_t>(std::min(kWindow, count)));
   for (int64_t i = 0; i < windows; ++i) {
-    // The windows span the text from end to end; if they cover it, they
-    // overlap.
+    // The windows extend from the beginning of the text to its end; they
+    // overlap if they cover it.
     const int64_t begin = windows == 1 ? 0 : last * i / (windows - 1);
     if (absl::Status status = tokens.Read(begin, window); !status.ok()) {
       return status;

@@ -11,10 +11,10 @@ namespace muster::models {
 
 // The files of a text.
 struct GptTextFiles {
-  // The text itself, or its tokens (`gpt prepare`).
+  // File with the text itself, or with its tokens (made by `gpt prepare`).
   std::string data;
-  // For a text: GPT-2's vocab.json and merges.txt. Both empty: its characters
-  // are the tokens.
+  // Files vocab.json and merges.txt of GPT-2, for a text. Both empty: the
+  // tokens are the text's characters.
   std::string vocabulary;
   std::string merges;
 };
@@ -25,7 +25,8 @@ struct GptText {
   std::shared_ptr<const Tokens> tokens;
 };
 
-// InvalidArgument, NotFound: names the file and the problem.
+// Loads the text. InvalidArgument, NotFound: the message names the file and the
+// problem.
 absl::StatusOr<GptText> LoadText(const GptTextFiles& files);
 
 // Encodes the text into a token file at `path`; returns the number of tokens.
@@ -36,19 +37,19 @@ absl::StatusOr<int64_t> PrepareText(const GptTextFiles& files,
 // Identifies a text: "60000 tokens (3f0a8c5d1e2b4c67)", the number of tokens
 // and an XXH3 hash of the tokens and their meaning.
 //
-// All of up to 4 Mi tokens are hashed. Of a longer text, which would have to be
+// Up to 4 Mi tokens are all hashed. In a longer text, which would have to be
 // read from its file, 256 windows of 16 Ki tokens are hashed, evenly spaced
-// from its beginning to its end. An insertion or deletion anywhere shifts all
+// from the beginning to the end. An insertion or deletion anywhere shifts all
 // later tokens, so it is detected; a replacement by the same number of tokens
 // between two windows is not.
 //
 // Errors are those of Tokens::Read.
 absl::StatusOr<std::string> TextFingerprint(const GptText& text);
 
-// The text in the tokens of `vocabulary`, which is a model's. If the text has
-// other tokens, it is re-encoded in memory. InvalidArgument: the model has no
-// token for some text; gives its position. Other errors are those of
-// Tokens::Read.
+// The text as tokens of `vocabulary`, the vocabulary of a model. A text with
+// another vocabulary is re-encoded in memory. InvalidArgument: the model has no
+// token for some byte; the message gives its position. Other errors are those
+// of Tokens::Read.
 absl::StatusOr<std::shared_ptr<const Tokens>> TokensInVocabulary(
     const GptText& text, const Vocabulary& vocabulary);
 

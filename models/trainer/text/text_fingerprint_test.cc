@@ -16,7 +16,7 @@ using ::testing::MatchesRegex;
 
 constexpr int64_t kAll = 4 << 20;
 
-// Also counts the tokens that are read.
+// Counts the tokens that are read.
 class CountedTokens : public TokensInMemory {
  public:
   using TokensInMemory::TokensInMemory;
@@ -53,12 +53,12 @@ TEST(TextFingerprintTest, IsTheNumberOfTokensAndAHash) {
   EXPECT_THAT(Of({0, 1, 1}), MatchesRegex("3 tokens \\([0-9a-f]{16}\\)"));
   EXPECT_EQ(Of({0, 1, 1}), Of({0, 1, 1}));
   EXPECT_NE(Of({0, 1, 1}), Of({0, 1, 0}));
-  // The same numbers, for another text.
+  // The same numbers with another vocabulary.
   EXPECT_NE(Of({0, 1, 1}), Of({0, 1, 1}, "xy"));
   EXPECT_EQ(Of({}), Of({}));
 }
 
-// At the ends, and at all borders between windows.
+// Changes tokens at the ends of the text, and at all borders between windows.
 TEST(TextFingerprintTest, EveryTokenOfAShorterTextCounts) {
   for (const int64_t count :
        {int64_t{1}, int64_t{16 << 10}, int64_t{(16 << 10) + 1},

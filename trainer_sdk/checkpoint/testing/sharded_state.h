@@ -12,16 +12,16 @@ namespace muster {
 
 // How a job's state is distributed over its ranks.
 enum class Sharding {
-  // Everything on every rank (DDP).
+  // All tensors on every rank (DDP).
   kReplicated,
   // All tensors concatenated and cut into equal ranges (ZeRO).
   kFlat,
   // Some of the tensors on each rank, the first tensor on the last rank too (a
   // pipeline with a tied head).
   kStages,
-  // Weights on every rank, the rest in ranges (ZeRO-1 in DDP).
+  // The weights on every rank, all other tensors in ranges (ZeRO-1 in DDP).
   kMixed,
-  // Overlapping ranges of odd lengths.
+  // Overlapping ranges of odd lengths on each rank.
   kOverlapping,
 };
 inline constexpr Sharding kShardings[] = {
@@ -29,14 +29,14 @@ inline constexpr Sharding kShardings[] = {
     Sharding::kOverlapping};
 const char* Name(Sharding sharding);
 
-// One rank's part of a small test state with tensors of all types.
+// One rank's part of a small state for tests, with tensors of all types.
 class ShardedState {
  public:
   ShardedState(Sharding sharding, int rank, int ranks);
 
   static const std::vector<CheckpointTensor>& Tensors();
 
-  // The slices of this rank, in memory of this object.
+  // The slices of this rank. Their memory belongs to this object.
   const std::vector<CheckpointSlice>& slices() const { return slices_; }
   // Sets every element to a byte pattern that depends on `step`.
   void Fill(int64_t step);

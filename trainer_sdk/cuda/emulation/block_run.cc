@@ -77,7 +77,7 @@ void BlockRun::MakeFibers() {
 void BlockRun::Enter() {
   BlockRun& run = *current;
   for (;;) {
-    // Waits for the next block.
+    // The fiber waits for the next block.
     run.Yield();
     run.body_();
     run.fibers_[run.running_].state = State::kDone;

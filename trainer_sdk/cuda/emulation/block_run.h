@@ -46,14 +46,14 @@ class ScopedThreadOrder {
 class BlockRun {
  public:
   static constexpr unsigned kWarpSize = 32;
-  // The limit of GPUs.
+  // The largest number of threads in a block on GPUs.
   static constexpr unsigned kMaxThreads = 1024;
 
-  // `body`: the code of each thread.
+  // Runs `body` as the code of each thread.
   static void RunGrid(Extent blocks, Extent threads,
                       const std::function<void()>& body);
 
-  // The run that the calling fiber belongs to.
+  // The block run that the calling fiber belongs to.
   static BlockRun& Current();
 
   const Extent& thread() const { return threads_at_[running_]; }
@@ -61,7 +61,7 @@ class BlockRun {
   const Extent& threads() const { return threads_; }
   const Extent& blocks() const { return blocks_; }
 
-  // __syncthreads.
+  // __syncthreads: blocks until all threads of the block call it.
   void Barrier(const std::source_location& here);
   // __shfl_xor_sync: the value of the lane whose number is this lane's number
   // XOR `lane_mask`.
@@ -69,9 +69,9 @@ class BlockRun {
                     const std::source_location& here);
 
  private:
-  // For __builtin_setjmp: cheaper than swapcontext, because it ignores the
-  // signal mask, and, unlike setjmp, not intercepted by AddressSanitizer, which
-  // would take each switch for the end of the frames.
+  // The context for __builtin_setjmp. Unlike swapcontext, it ignores the signal
+  // mask and is therefore faster. Unlike setjmp, it is not intercepted by
+  // AddressSanitizer, which would take each switch for the end of the frames.
   using Context = void* [5];
 
   enum class State { kReady, kWaiting, kDone };
@@ -80,7 +80,7 @@ class BlockRun {
     std::unique_ptr<char[]> stack;
     Context context;
     State state = State::kDone;
-    // Number of exchanges that it has taken part in.
+    // Number of exchanges in which the thread has taken part.
     unsigned exchanges = 0;
   };
 
@@ -93,7 +93,7 @@ class BlockRun {
   struct Warp {
     Gathering gathering;
     // Values of this exchange and the previous one: a lane may write its next
-    // value while others have not read this one yet.
+    // value before all others have read this one.
     std::array<std::array<uint64_t, kWarpSize>, 2> values;
   };
 
@@ -102,12 +102,12 @@ class BlockRun {
   void MakeFibers();
   void RunBlock(Extent block);
   // Runs a warp until all its threads wait or are done; adds the number of
-  // those that are done to `done`. Returns whether any thread ran.
+  // threads that are done to `done`. Returns whether any thread ran.
   bool RunWarp(unsigned warp, unsigned* done);
   // The main function of a fiber: runs `body` once for each block.
   static void Enter();
-  // Start and Resume switch from the scheduler to the fiber running_, the first
-  // time and later; Yield switches back.
+  // Start (the first time) and Resume (later) switch from the scheduler to the
+  // fiber running_. Yield switches back.
   void Start(const ucontext_t& begin);
   void Resume();
   void Yield();

@@ -10,17 +10,17 @@
 
 #include "trainer_sdk/cuda/emulation/block_run.h"
 
-// Emulates CUDA C++'s execution model with a C++ compiler, to the extent that
-// the kernels need: their sources compile with it and run on the CPU, where
-// tests can check every access. block_run.h lists the errors that it detects.
-// It does not show a kernel's speed, races between blocks, memory ordering, or
-// the rounding of a GPU's mathematical functions.
+// Emulates the execution model of CUDA C++ as far as the kernels need it. The
+// kernels' sources compile with this header and a C++ compiler and run on the
+// CPU, where tests can check every access. block_run.h lists the errors that it
+// detects. The emulation does not show a kernel's speed, races between blocks,
+// memory ordering, or the rounding of a GPU's mathematical functions.
 
 #define __global__
 #define __device__
 #define __shared__ static thread_local
 
-// The values for the executing thread.
+// The indices of the executing thread.
 #define threadIdx (::muster::emulation::BlockRun::Current().thread())
 #define blockIdx (::muster::emulation::BlockRun::Current().block())
 #define blockDim (::muster::emulation::BlockRun::Current().threads())
@@ -31,7 +31,8 @@ inline void __syncthreads(
   ::muster::emulation::BlockRun::Current().Barrier(here);
 }
 
-// Blocks run one after another, and threads switch only where they wait.
+// Not atomic: blocks run one after another, and threads switch only where they
+// wait.
 inline unsigned long long atomicAdd(unsigned long long* address,
                                     unsigned long long value) {
   const unsigned long long before = *address;
@@ -39,7 +40,7 @@ inline unsigned long long atomicAdd(unsigned long long* address,
   return before;
 }
 
-// Only whole warps exchange values here: `mask` must have all 32 lanes.
+// Supports exchanges by whole warps only: `mask` must have all 32 lanes.
 template <typename T>
 T __shfl_xor_sync(uint32_t mask, T value, int lane_mask,
                   std::source_location here = std::source_location::current()) {

@@ -53,7 +53,7 @@ TEST_P(CudaEmulationTest, ABarrierShowsWhatAllHaveWritten) {
   }
 }
 
-// This is the purpose of the two orders.
+// Detecting a missing barrier is the purpose of the two orders.
 TEST(CudaEmulationOrderTest, AMissingBarrierShowsInOneOfTheOrders) {
   const auto sum = [](ThreadOrder order) {
     const ScopedThreadOrder scoped(order);

@@ -13,7 +13,7 @@ namespace {
 Instant& TimeOf(CudaEvent event) { return *reinterpret_cast<Instant*>(event); }
 
 int32_t Allocate(void** memory, int64_t bytes) {
-  // malloc, so that AddressSanitizer detects accesses beyond the end.
+  // malloc is used so that AddressSanitizer detects accesses beyond the end.
   *memory = std::malloc(static_cast<size_t>(bytes));
   std::memset(*memory, 0xff, static_cast<size_t>(bytes));
   return 0;

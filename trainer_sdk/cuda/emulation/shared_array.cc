@@ -3,14 +3,14 @@
 namespace muster::emulation {
 namespace {
 
-// A list of all arrays, which live until their thread ends.
+// The head of a list of all arrays, which live until their thread ends.
 thread_local SharedMemory* first = nullptr;
 
 }  // namespace
 
 SharedMemory::SharedMemory(void* data, size_t bytes)
     : data_(data), bytes_(bytes), next_(first) {
-  // So that the first block finds the same contents as later ones.
+  // The first block must find the same contents as later blocks.
   std::memset(data_, 0xff, bytes_);
   first = this;
 }

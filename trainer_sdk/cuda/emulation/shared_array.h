@@ -9,11 +9,11 @@
 namespace muster {
 namespace emulation {
 
-// The shared memory of the kernels that the calling thread runs.
+// Shared memory of the kernels that the calling thread runs.
 class SharedMemory {
  public:
-  // Sets all bytes, which gives NaNs, so that a kernel cannot use what an
-  // earlier block has written.
+  // Fills the memory of all arrays with NaNs, so that a kernel cannot use
+  // values of an earlier block.
   static void Spoil();
 
  protected:
@@ -30,7 +30,8 @@ class SharedMemory {
 
 }  // namespace emulation
 
-// See trainer_sdk/cuda/execution.h. This version checks every index.
+// The emulation of SharedArray of trainer_sdk/cuda/execution.h. Checks every
+// index.
 template <typename T, int size>
 class SharedArray : private emulation::SharedMemory {
  public:

@@ -35,7 +35,7 @@ class KernelTest : public testing::Test {
  public:
   using Element = typename Case::Element;
 
-  // Rounds to the kernel's type.
+  // Rounds the values to the kernel's element type.
   static std::vector<Element> Narrowed(const std::vector<float>& values) {
     std::vector<Element> narrow(values.size());
     if constexpr (std::is_same_v<Element, float>) {
@@ -71,12 +71,12 @@ class KernelTest : public testing::Test {
     return Widened(Narrowed(numbers));
   }
 
-  // Rounds to float32.
+  // Rounds the values to float32.
   static std::vector<float> Floats(const std::vector<double>& values) {
     return {values.begin(), values.end()};
   }
 
-  // A kernel's results; the last rounding of each is to their own type.
+  // The results of a kernel, and the type to which each was rounded last.
   struct Found {
     std::vector<float> values;
     double last_roundoff = 0;
@@ -87,9 +87,10 @@ class KernelTest : public testing::Test {
             std::is_same_v<Element, float> ? 0 : kBfloat16Roundoff};
   }
 
-  // Expects that rounding explains the distance from what `exact` computes:
-  // `operations` roundings of float32 in a row, and one to the results' type.
-  // Expects that a wrong factor of each list would be more than that.
+  // Expects that rounding explains the difference between `found` and the
+  // results of `exact`: `operations` roundings of float32 in a row, and one
+  // rounding to the results' type. Also expects that a wrong factor of each
+  // list would make a larger difference.
   static void ExpectRounded(const std::vector<Found>& found, double operations,
                             const Disturbed& exact) {
     const RoundingReference reference(exact);

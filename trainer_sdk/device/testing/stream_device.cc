@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// No host address has this bit.
+// A bit that no host address has set; added to host addresses.
 constexpr uintptr_t kThere = uintptr_t{1} << 62;
 constexpr auto kDeadline = std::chrono::seconds(60);
 
@@ -165,7 +165,7 @@ absl::StatusOr<std::shared_ptr<void>> StreamDevice::Allocate(int64_t bytes) {
   left_ -= bytes;
   const size_t size = static_cast<size_t>(bytes) + 1;
   void* const memory = std::malloc(size);
-  // NaNs.
+  // The memory is filled with NaNs.
   std::memset(memory, 0xff, size);
   return std::shared_ptr<void>(There(memory),
                                [memory](void*) { std::free(memory); });

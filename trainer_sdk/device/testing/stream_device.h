@@ -14,11 +14,12 @@
 
 namespace muster {
 
-// A stream of a StreamDevice: does its work in order, in a thread of its own.
+// A stream of a StreamDevice: performs its work in order, on a thread of its
+// own.
 class WorkStream {
  public:
   WorkStream() : thread_([this] { Loop(); }) {}
-  // Waits until all work is done.
+  // Blocks until all work is done.
   ~WorkStream();
   WorkStream(const WorkStream&) = delete;
   WorkStream& operator=(const WorkStream&) = delete;
@@ -32,15 +33,16 @@ class WorkStream {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> work_;  // the front is running
+  // pending work; the first entry is running
+  std::deque<std::function<void()>> work_;
   bool ending_ = false;
   std::thread thread_;
 };
 
-// A device for tests of what runs on devices: it has the host's arithmetic and
-// real asynchronous streams. Its addresses are not those of the host, so that
-// code that reads or writes device memory itself crashes. Missing waits between
-// streams give wrong results or reports of ThreadSanitizer.
+// A device for tests, with the host's arithmetic and real asynchronous streams.
+// Its addresses are not those of the host, so that code that reads or writes
+// device memory itself crashes. Missing waits between streams give wrong
+// results or reports of ThreadSanitizer.
 class StreamDevice final : public Device {
  public:
   // Allocations beyond a total of `max_bytes` fail.
@@ -57,13 +59,14 @@ class StreamDevice final : public Device {
   void Convert(Stream stream, const TensorData& from, const TensorData& to,
                DType precision) override;
   void AddSquares(const TensorData& values, int64_t* words) override;
-  // Has AdamWRule and SgdRule.
+  // Supports AdamWRule and SgdRule.
   absl::Status Update(const UpdateRule& rule, const OptimizerStep& step,
                       const WeightUpdate& update) override;
   void Wait() override { compute_->Drain(); }
   absl::Status status() override { return absl::OkStatus(); }
 
-  // The device's address of host memory, and back. Null stays null.
+  // Convert a host address to the device's address for the same memory, and
+  // back. Null stays null.
   static void* There(void* host);
   static void* Here(const void* device);
 
@@ -78,9 +81,10 @@ class StreamDevice final : public Device {
       std::make_unique<WorkStream>();
 };
 
-// Transports that take the memory of StreamDevices: an operation is enqueued on
-// its stream and performed by a transport of `inner`. A failure is the result
-// of the next operation, as with NCCL. InvalidArgument: no stream.
+// Transports that accept the memory of StreamDevices: an operation is enqueued
+// on its stream and performed by a transport of `inner`. A failed operation
+// makes the next operation fail, as with NCCL. InvalidArgument: the operation
+// has no stream.
 TransportFactory OnStreams(TransportFactory inner);
 
 }  // namespace muster

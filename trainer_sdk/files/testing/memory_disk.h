@@ -14,9 +14,9 @@
 
 namespace muster {
 
-// A file system in memory for tests. It can be stopped after any byte, and it
-// knows what would remain: after the end of a process, everything; after a
-// power loss, all that was synced and any part of the rest that the test
+// A file system in memory for tests. It can be stopped after any byte, and then
+// computes what remains: after the end of the process, everything; after a
+// power loss, all synced data and some of the unsynced data, as the test
 // chooses. Thread-safe.
 class MemoryDisk : public FileSystem {
  public:
@@ -28,12 +28,12 @@ class MemoryDisk : public FileSystem {
   // Simulates the end of the process before operation `operation` (from 0):
   // this and all later operations fail and change nothing.
   void StopAt(int64_t operation);
-  // Simulates a full disk during `count` operations from `first`: names and
-  // bytes cannot be added, everything else works.
+  // Simulates a full disk during `count` operations from `first`: no name and
+  // no byte can be added; all other operations work.
   void FillUp(int64_t first, int64_t count);
 
-  // From now on `path` cannot be removed. If it is called for several paths,
-  // none of them can be. Empty: everything can be removed again.
+  // Makes `path` impossible to remove from now on. May be called for several
+  // paths. An empty path makes all paths removable again.
   void KeepBusy(const std::string& path);
 
   // The file system that the next process finds after this one has ended.
@@ -44,7 +44,7 @@ class MemoryDisk : public FileSystem {
   // all names, but no unsynced content.
   std::unique_ptr<MemoryDisk> AfterPowerLoss(uint64_t seed) const;
 
-  // For tests that damage files: all files, by path.
+  // All files by path, for tests that damage files.
   std::map<std::string, std::string> Contents() const;
   void Overwrite(const std::string& path, std::string content);
 
@@ -63,7 +63,7 @@ class MemoryDisk : public FileSystem {
       const std::string& folder, LockDeadlines deadlines) override;
 
  private:
-  // A file or folder: its current state and its synced state.
+  // A file or a folder, with its current state and its synced state.
   struct Node {
     bool folder = false;
     std::string content;
@@ -75,7 +75,7 @@ class MemoryDisk : public FileSystem {
   class Input;
   class Held;
 
-  // Whether the next operation needs space on the disk.
+  // Whether the next operation needs free space on the disk.
   enum class Room { kNeeded, kNotNeeded };
   absl::Status Begin(const std::string& doing, const std::string& path,
                      Room room);

@@ -8,14 +8,14 @@ namespace muster {
 
 // When a pipeline breaks, the error passes from neighbour to neighbour and each
 // transport adds text. These functions extract the original cause, so that
-// every rank reports the same one without the path it took. Pure.
+// every rank reports the same text. Pure.
 
-// The reason that a rank gives to its neighbours when it gives up with
-// `message`.
+// The reason that a rank passes to its neighbours when it gives up with the
+// error `message`.
 std::string BrokenBecause(std::string_view message);
 
-// The original cause on another rank, if `message` contains such a reason;
-// otherwise `message`.
+// The original cause on another rank if `message` contains a text of
+// BrokenBecause; otherwise `message`.
 std::string FirstCause(std::string_view message);
 
 }  // namespace muster

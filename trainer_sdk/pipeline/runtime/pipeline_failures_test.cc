@@ -154,7 +154,8 @@ TEST(PipelineFailuresTest, WhoDiesIsNamed) {
     EXPECT_THAT(Text(statuses[neighbour]), HasSubstr("stage 2 on rank 2: "));
     EXPECT_THAT(Text(statuses[neighbour]), HasSubstr("died"));
   }
-  // A rank that is not its neighbour learns of it from one that is.
+  // A rank that is not a neighbour of the failed rank gets the error from one
+  // that is.
   EXPECT_THAT(Text(statuses[0]),
               HasSubstr("but the pipeline broke: stage 1 on rank 1 "));
   EXPECT_THAT(Text(statuses[0]), HasSubstr("died"));

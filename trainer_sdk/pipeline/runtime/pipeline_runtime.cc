@@ -21,7 +21,7 @@
 namespace muster {
 namespace {
 
-// Adds communication if there is none, and checks the schedule.
+// Adds communication if the schedule has none, and checks the schedule.
 absl::StatusOr<PipelineSchedule> Lowered(PipelineSchedule schedule) {
   const bool lowered = std::any_of(
       schedule.ranks.begin(), schedule.ranks.end(), [](const auto& actions) {
@@ -70,7 +70,8 @@ class PipelineRuntime::Body {
         evaluation_(
             PlanRank(schedule_, rank, PipelinePass::Purpose::kEvaluation)) {}
 
-  // Pending transfers use buffers of `streams_`, so the channels go first.
+  // Pending transfers use buffers of `streams_`, so the channels are destroyed
+  // first.
   ~Body() { channels_.reset(); }
 
   absl::Status Prepare(ProcessGroup& group) {
@@ -243,7 +244,8 @@ class PipelineRuntime::Body {
   const PipelineOptions options_;
   const RankPlan step_;
   const RankPlan evaluation_;
-  // For collectives of all ranks; not for messages between stages.
+  // The group for collectives of all ranks; messages between stages use other
+  // groups.
   std::unique_ptr<ProcessGroup> everybody_;
   std::unique_ptr<PipelineChannels> channels_;
   std::unique_ptr<PipelineStreams> streams_;

@@ -16,22 +16,22 @@
 namespace muster {
 
 struct PipelineOptions {
-  // The longest time for a message: on the receiver, from its place in the
-  // schedule; on the sender, until the buffer may be reused.
+  // The longest time for a message: for the receiver, from its receive action
+  // in the schedule; for the sender, until the buffer may be reused.
   Duration timeout = std::chrono::minutes(10);
 };
 
-// When a computation ran, without the time it waited for its input.
+// The time of a computation, without its wait for input.
 struct MeasuredAction {
   Action action;
   Instant begin;
   Instant end;
 };
 
-// Executes any sound pipeline schedule with the stages of one rank. Independent
-// of any framework and of named schedules: it performs its rank's list of
-// actions one after another on the caller's thread, while threads of its own
-// transfer messages.
+// Executes a valid pipeline schedule with the stages of one rank. It works with
+// any framework and any schedule: it performs the rank's list of actions one
+// after another on the caller's thread, while threads of its own transfer
+// messages.
 //
 // An error breaks the pipeline for good, on all ranks as soon as they can be
 // notified; every later call fails with the first error. It names the stage,
@@ -42,11 +42,12 @@ struct MeasuredAction {
 // A stage's own errors are returned as well. Not thread-safe.
 class PipelineRuntime {
  public:
-  // Collective over `group`, whose ranks are the pipeline's in order, with the
-  // same schedule on every rank. A schedule without communication is lowered by
-  // AddCommunication. `stages` are this rank's: rank, rank + p, ...; they must
-  // outlive the runtime. `group` may be destroyed earlier.
-  //   InvalidArgument     the schedule is not sound, or is for another number
+  // Collective over `group`, with the same schedule on every rank. Rank r of
+  // the group is rank r of the pipeline. AddCommunication is applied to a
+  // schedule without communication. `stages`: this rank's stages (stages rank,
+  // rank + p, ...), which must outlive the runtime. `group` may be destroyed
+  // earlier.
+  //   InvalidArgument     the schedule is invalid, or is for another number
   //                       of ranks or stages
   //   FailedPrecondition  ranks have different schedules, or a stage's output
   //                       does not fit the next stage's input: names both
@@ -59,9 +60,9 @@ class PipelineRuntime {
   PipelineRuntime& operator=(const PipelineRuntime&) = delete;
 
   // Collective and blocking: runs all micro-batches forward and backward. The
-  // gradients are those of the mean loss times `factor`: each loss is divided
-  // by the number of micro-batches, once. Returns the mean loss, without
-  // `factor`, on every rank.
+  // gradients are those of the mean loss times `factor`; each loss is divided
+  // by the number of micro-batches. Returns the mean loss, without `factor`, on
+  // every rank.
   absl::StatusOr<double> Step(double factor = 1);
 
   // Collective and blocking: forward only. Returns the mean loss on every rank.
@@ -72,8 +73,8 @@ class PipelineRuntime {
 
   // The schedule including its communication.
   const PipelineSchedule& schedule() const;
-  // The number of buffers allocated for data between stages, besides the two of
-  // each channel to a neighbour. Buffers are reused.
+  // The number of buffers allocated so far for data between stages, without the
+  // two buffers of each channel to a neighbour. Buffers are reused.
   int stream_buffers() const;
 
  private:
@@ -84,10 +85,10 @@ class PipelineRuntime {
 };
 
 // The timeline of the last Step, in nanoseconds from the start of its first
-// pass: input of DrawSchedule and MeasuredCosts. Collective over the pipeline's
-// ranks, as `group` has them, after a Step; the same result on all. Clocks of
-// hosts may differ: their offsets are measured at the ends of a few barriers,
-// whose accuracy limits comparisons between ranks.
+// pass: input of DrawSchedule and MeasuredCosts. Collective over `group`, which
+// has the pipeline's ranks in order. Call it after a Step. The result is the
+// same on all ranks. Clocks of hosts may differ: their offsets are measured at
+// the ends of a few barriers, whose accuracy limits comparisons between ranks.
 absl::StatusOr<PipelineTimeline> MeasuredTimeline(
     const PipelineRuntime& runtime, ProcessGroup& group);
 

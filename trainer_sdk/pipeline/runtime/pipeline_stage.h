@@ -15,7 +15,7 @@ namespace muster {
 // same shape.
 struct StreamShape {
   DType dtype = DType::kFloat32;
-  // Sizes from the slowest dimension to the fastest; at most kMaxDimensions.
+  // Sizes of the dimensions, the slowest first; at most kMaxDimensions.
   std::vector<int64_t> sizes;
 
   static constexpr int kMaxDimensions = 8;
@@ -40,46 +40,48 @@ enum class WeightPass { kMoreToCome, kLast };
 struct PipelinePass {
   enum class Purpose {
     kTraining,
-    // Forward and loss only; activations need not be kept.
+    // Forward pass and loss only; activations need not be kept.
     kEvaluation,
   };
 
   int micro_batch = 0;
-  // Index of the stage's place for the activations of this micro-batch,
-  // reserved from its forward pass to the end of its backward pass. Places are
-  // reused: there are as many as the schedule has micro-batches in flight at
-  // the stage.
+  // Index of the stage's place (its set of buffers) for the activations of this
+  // micro-batch, reserved from the forward pass to the end of the backward
+  // pass. There are as many places as the schedule has micro-batches in flight
+  // at the stage, and they are reused.
   int place = 0;
   Purpose purpose = Purpose::kTraining;
-  // For passes that add to the weights' gradients.
+  // Whether the pass is the step's last one that adds to the weights'
+  // gradients. Set for such passes only.
   WeightPass weights = WeightPass::kMoreToCome;
 };
 
 // One stage of a pipeline, in any framework. PipelineRuntime calls it on its
 // caller's thread, in the order of the schedule. Buffers belong to the runtime,
 // have the size of the stage's streams and are valid during the call only. A
-// buffer is null where there is no stream. A status that is not OK breaks the
-// pipeline for good, on all ranks.
+// buffer is null where the stage has no neighbour. An error breaks the pipeline
+// permanently, on all ranks.
 class PipelineStage {
  public:
   virtual ~PipelineStage() = default;
 
   // The shapes of the stage's input and output for one micro-batch, the same in
-  // all steps. The first stage's input shape and the last one's output shape
-  // are not used.
+  // all steps. The input shape of the first stage and the output shape of the
+  // last stage are not used.
   virtual StreamShape InputShape() const = 0;
   virtual StreamShape OutputShape() const = 0;
 
-  // Reserves places for activations, numbered from 0. Called once, before the
-  // first pass.
+  // Reserves memory for the activations of `places` micro-batches, numbered
+  // from 0. Called once, before the first pass.
   virtual void ReservePlaces(int places) = 0;
 
   // `input` is null for the first stage, `output` for the last.
   virtual absl::Status Forward(const PipelinePass& pass, const void* input,
                                void* output) = 0;
 
-  // Last stage only, directly after its forward pass: returns the loss of the
-  // micro-batch. The backward pass must be that of the loss times `factor`.
+  // Called on the last stage only, directly after its forward pass: returns the
+  // loss of the micro-batch. The backward pass must compute the gradient of the
+  // loss times `factor`.
   virtual absl::StatusOr<double> Loss(const PipelinePass& pass,
                                       double factor) = 0;
 
@@ -90,9 +92,10 @@ class PipelineStage {
                                 const void* output_gradient,
                                 void* input_gradient) = 0;
 
-  // The same in two parts: first the gradient of the input, for which the stage
-  // before waits; then, at any later time, the gradients of the weights, for
-  // which no stage waits.
+  // The backward pass in two parts. BackwardInput computes the gradient of the
+  // input, for which the previous stage waits. BackwardWeight comes at any
+  // later time and adds to the gradients of the weights, for which no stage
+  // waits.
   virtual absl::Status BackwardInput(const PipelinePass& pass,
                                      const void* output_gradient,
                                      void* input_gradient) = 0;
@@ -107,8 +110,8 @@ class WeightPassListener {
   virtual ~WeightPassListener() = default;
 
   virtual absl::Status Begin(WeightPass pass) = 0;
-  // This pass adds no more to the gradient of the stage's tensor `tensor`. In
-  // the last pass, the gradient is then complete for this step.
+  // Reports that this pass adds no more to the gradient of the stage's tensor
+  // number `tensor`. In the step's last pass, the gradient is then complete.
   virtual absl::Status Ready(int tensor) = 0;
   virtual absl::Status End() = 0;
 };

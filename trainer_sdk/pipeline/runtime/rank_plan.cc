@@ -93,8 +93,8 @@ std::vector<std::vector<Neighbours>> ChannelRounds(const PipelineShape& shape) {
     add(static_cast<size_t>(rank % 2), {rank, rank + 1});
   }
   if (shape.stages_per_rank > 1) {
-    // The pair of the last and the first rank. If the number of ranks is odd,
-    // both are already in a pair in each of the two rounds so far.
+    // Adds the pair of the last and the first rank. If the number of ranks is
+    // odd, both ranks are already in a pair in each of the two rounds so far.
     add(shape.ranks % 2 == 0 ? 1 : 2, {shape.ranks - 1, 0});
   }
   return rounds;

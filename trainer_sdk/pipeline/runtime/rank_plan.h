@@ -8,34 +8,34 @@
 
 namespace muster {
 
-// One action of a rank.
+// One action of a rank, with its arguments.
 struct PlannedAction {
   Action action;
-  // For computations: the argument of the stage.
+  // The argument for the stage; only for computations.
   PipelinePass pass;
 };
 
 // All actions of one rank in a step, in order.
 struct RankPlan {
   std::vector<PlannedAction> actions;
-  // By chunk, that is for stages rank, rank + p, ...: the number of places for
+  // Indexed by chunk (stages rank, rank + p, ...): the number of places for
   // activations, which is the largest number of micro-batches in flight at the
   // stage.
   std::vector<int> places;
 };
 
 // Makes a rank's plan: each micro-batch takes the lowest free place for
-// activations. The schedule must be sound (CheckLowered). Pure.
+// activations. The schedule must be valid (CheckLowered). Pure.
 //
 // An evaluation has the same actions except the weights' backward. Its backward
 // passes do nothing but exchange messages of one byte. These messages keep each
 // rank from running further ahead of its neighbour than in training, so that
-// the number of micro-batches in flight has the same bound and the same proof
-// against deadlock holds.
+// the number of micro-batches in flight has the same bound, and a schedule
+// without deadlock in training has none here.
 RankPlan PlanRank(const PipelineSchedule& lowered, int rank,
                   PipelinePass::Purpose purpose);
 
-// Neighbours in a pipeline: `rank`, and `next` = (rank + 1) % p.
+// Two neighbouring ranks of a pipeline: `rank`, and `next` = (rank + 1) % p.
 struct Neighbours {
   int rank = 0;
   int next = 0;
@@ -43,10 +43,10 @@ struct Neighbours {
   bool operator==(const Neighbours&) const = default;
 };
 
-// All pairs of neighbours that exchange messages, in as few rounds as possible
-// in which no rank occurs twice. In each round, one Split makes groups of two.
-// The last and the first rank are neighbours if ranks have several stages.
-// Pure.
+// All pairs of neighbours that exchange messages, arranged in as few rounds as
+// possible, so that no rank occurs twice in a round. One Split per round makes
+// the groups of two. The last and the first rank are neighbours if ranks have
+// several stages. Pure.
 std::vector<std::vector<Neighbours>> ChannelRounds(const PipelineShape& shape);
 
 }  // namespace muster

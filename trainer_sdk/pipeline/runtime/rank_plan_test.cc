@@ -154,7 +154,7 @@ TEST(ChannelRoundsTest, OneRankTalksToNobody) {
 TEST(ChannelRoundsTest, TheEndsAreNeighboursOnlyWithSeveralStages) {
   EXPECT_THAT(ChannelRounds({2, 1, 4}),
               ElementsAre(ElementsAre(Neighbours{0, 1})));
-  // Two channels between the same two ranks.
+  // Two ranks have two channels between them.
   EXPECT_THAT(ChannelRounds({2, 2, 4}),
               ElementsAre(ElementsAre(Neighbours{0, 1}),
                           ElementsAre(Neighbours{1, 0})));

@@ -17,8 +17,8 @@
 namespace muster {
 
 // A pipeline stage for tests. Its outputs encode its stage, micro-batch and
-// direction. It fails if an input is not the expected one, or if a place for
-// activations belongs to another micro-batch.
+// direction. A pass fails if its input is not the expected one, or if its place
+// for activations belongs to another micro-batch.
 class RecordingStage : public PipelineStage {
  public:
   // Appends every call to `calls`.
@@ -26,7 +26,8 @@ class RecordingStage : public PipelineStage {
                  std::vector<Action>* calls)
       : stage_(stage), shape_(shape), elements_(elements), calls_(calls) {}
 
-  // Called before each pass; if it fails, the pass returns that status.
+  // Called before each pass. If it returns an error, the pass returns this
+  // error.
   std::function<absl::Status(const Action&)> on_pass;
   // The factors passed to Loss, in call order.
   std::vector<double> factors;
@@ -117,7 +118,8 @@ class RecordingStage : public PipelineStage {
         sign * (1 + (stage * shape_.micro_batches + micro_batch) * 1000 + i));
   }
 
-  // `from` must be null at the ends of the pipeline, and only there.
+  // Checks the contents of `from`, which must be null at the ends of the
+  // pipeline, and only there.
   absl::Status Check(const void* from, int stage, int micro_batch,
                      int sign) const {
     const bool end = stage < 0 || stage >= shape_.stages();
@@ -143,7 +145,7 @@ class RecordingStage : public PipelineStage {
   const int64_t elements_;
   std::vector<Action>* const calls_;
   int places_ = 0;
-  // By place: its micro-batch.
+  // Key: a place; value: its micro-batch.
   std::map<int, int> held_;
 };
 

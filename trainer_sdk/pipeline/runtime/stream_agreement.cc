@@ -40,7 +40,7 @@ absl::StatusOr<StreamShape> ShapeFrom(const int64_t* numbers) {
   return shape;
 }
 
-// A stage's input or output shape.
+// Decodes a stage's input or output shape.
 absl::StatusOr<StreamShape> StreamOf(const std::vector<int64_t>& numbers,
                                      const PipelineShape& shape, int stage,
                                      int which) {

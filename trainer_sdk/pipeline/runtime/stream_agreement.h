@@ -11,7 +11,7 @@
 
 namespace muster {
 
-// The data that ranks exchange before the first step, as numbers for an
+// The data that ranks exchange before the first step, encoded as numbers for an
 // all_gather. Pure.
 
 struct StageStreams {
@@ -21,24 +21,26 @@ struct StageStreams {
   bool operator==(const StageStreams&) const = default;
 };
 
-// Shape and actions of the schedule, as kScheduleNumbers numbers that must be
-// equal on all ranks.
+// The shape and the actions of the schedule, encoded as kScheduleNumbers
+// numbers that must be equal on all ranks.
 inline constexpr int kScheduleNumbers = 4;
 std::vector<int64_t> EncodeSchedule(const PipelineSchedule& schedule);
 
-// `numbers`: those of all ranks, concatenated. FailedPrecondition: names the
-// rank whose schedule differs from rank 0's, and the difference.
+// `numbers`: the numbers of all ranks, concatenated. FailedPrecondition: the
+// message names the rank whose schedule differs from rank 0's, and the
+// difference.
 absl::Status CheckSameSchedule(const std::vector<int64_t>& numbers);
 
-// The shapes of one stage's input and output, as kStreamsNumbers numbers.
-// Invalid shapes are encoded too, so that all ranks detect them.
+// The shapes of one stage's input and output, encoded as kStreamsNumbers
+// numbers. Invalid shapes are encoded too, so that all ranks detect them.
 inline constexpr int kStreamsNumbers = 2 * (2 + StreamShape::kMaxDimensions);
 std::vector<int64_t> EncodeStreams(const StageStreams& streams);
 
-// The input shapes by stage. `numbers`: the streams of all ranks' stages, rank
-// by rank. FailedPrecondition: names the first stage whose output does not fit
-// the next one's input, the ranks and both shapes; or the stage whose shape has
-// too many dimensions, a size below 1 or a size that is too large.
+// The input shapes, indexed by stage. `numbers`: the shapes of the stages of
+// all ranks, rank by rank. FailedPrecondition: the message names the first
+// stage whose output does not fit the input of the next stage, the ranks and
+// both shapes; or the stage whose shape has too many dimensions, a size below 1
+// or a size that is too large.
 absl::StatusOr<std::vector<StreamShape>> AgreedInputs(
     const std::vector<int64_t>& numbers, const PipelineShape& shape);
 

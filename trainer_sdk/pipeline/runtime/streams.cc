@@ -14,14 +14,14 @@
 namespace muster {
 namespace {
 
-// Ranks in a channel's group.
+// The two ranks of a channel's group.
 constexpr int kSender = 0;
 constexpr int kReceiver = 1;
 
 // Alignment of each place in bytes: a cache line.
 constexpr int64_t kAlignment = 64;
 
-// Two places: one is filled while the other is in flight.
+// Two buffers: one is filled while the other is in flight.
 constexpr int64_t kPlaces = 2;
 
 size_t IndexOf(ActionKind kind) {
@@ -69,7 +69,7 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
     if (color < 0) continue;
     Channel& made = by_kind_[IndexOf(role == kSender ? send : receive)];
     made.group = *std::move(channel);
-    // In the same round on all ranks, so that there is no circular wait.
+    // All ranks reserve in the same round, so that there is no circular wait.
     absl::Status reserved = ReservePlaces(made);
     if (!reserved.ok()) return reserved;
   }
@@ -78,7 +78,8 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
 
 absl::Status PipelineChannels::ReservePlaces(Channel& channel) const {
   auto memory = channel.group->Allocate(kPlaces * max_bytes_);
-  // The channel works without places: messages can be sent from any memory.
+  // The channel also works without these buffers: messages can be sent from any
+  // memory.
   if (absl::IsResourceExhausted(memory.status())) return absl::OkStatus();
   if (!memory.ok()) return memory.status();
   channel.memory = *std::move(memory);

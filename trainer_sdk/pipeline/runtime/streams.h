@@ -19,24 +19,24 @@
 
 namespace muster {
 
-// A rank's connections to its neighbours in a pipeline. For each neighbour and
-// each direction of data there is a group of two, in which one rank only sends
-// and the other only receives. A group performs its operations in order on a
-// thread of its own, so a channel that waits never blocks another. A channel
-// works correctly if messages are received in the order in which they are sent,
-// which the schedule's validator has checked.
+// A rank's connections to its neighbours in a pipeline. There is a group of two
+// ranks for each neighbour and each direction of data; one rank only sends, the
+// other only receives. A group performs its operations in order on a thread of
+// its own, so a channel that waits never blocks another. A channel works
+// correctly if messages are received in the order in which they are sent, which
+// CheckLowered has checked.
 class PipelineChannels {
  public:
   // Collective over `group`, which has the pipeline's ranks in order and may be
-  // destroyed before the channels. `max_bytes`: size of the longest message,
-  // the same on all ranks.
+  // destroyed before the channels. `max_bytes`: the size of the longest
+  // message, the same on all ranks.
   static absl::StatusOr<std::unique_ptr<PipelineChannels>> Create(
       ProcessGroup& group, const PipelineShape& shape, int64_t max_bytes);
 
-  // Buffers for whole messages in memory that the channel of actions of this
-  // kind reaches faster than other memory. Empty if there is no such channel or
-  // memory. A neighbour reads a message from there in one step, which takes no
-  // time from this rank's computations; a transfer in pieces would.
+  // Buffers for whole messages in memory that the channel for actions of this
+  // kind accesses faster than other memory. Empty if there is no such channel
+  // or memory. A neighbour reads a message from such memory in one step, which
+  // does not interrupt this rank's computations; a transfer in pieces would.
   std::vector<std::byte*> Places(ActionKind kind) const;
 
   // Starts the message of a send or receive action. The buffer must stay valid
@@ -44,17 +44,17 @@ class PipelineChannels {
   std::shared_ptr<Work> Start(ActionKind kind, void* data,
                               const StreamShape& shape, Duration timeout);
 
-  // Breaks all channels, and tells the neighbours `reason`.
+  // Breaks all channels, and sends `reason` to the neighbours.
   void Abort(const std::string& reason);
 
-  // World rank of a rank of the pipeline, for messages.
+  // The world rank of a rank of the pipeline, for messages.
   int WorldRank(int rank) const;
 
  private:
   PipelineChannels() = default;
   struct Channel {
-    // Declared first, so that it is destroyed after the group, whose messages
-    // may use it.
+    // Memory for messages. Declared before the group, so that it is destroyed
+    // after it.
     std::unique_ptr<TransportMemory> memory;
     std::unique_ptr<ProcessGroup> group;
   };
@@ -64,52 +64,53 @@ class PipelineChannels {
   absl::Status ReservePlaces(Channel& channel) const;
 
   std::vector<int> world_ranks_;
-  // By kind of action, from kSendForward on; null if there is no such
+  // Indexed by kind of action, from kSendForward on; null if there is no such
   // neighbour.
   std::array<Channel, 4> by_kind_;
-  // Size of a place in bytes.
+  // Size of one message buffer in `memory`, in bytes.
   int64_t max_bytes_ = 0;
 };
 
 // The largest size in bytes among the inputs of all stages except the first.
 int64_t LongestStream(const std::vector<StreamShape>& inputs);
 
-// A buffer for the data of one micro-batch between two stages.
+// A buffer for the data of one micro-batch between two stages; null: no buffer.
 struct StreamBuffer {
-  // Null: no buffer.
+  // Address of the buffer; null: there is no buffer.
   std::byte* data = nullptr;
   // The free list to which the buffer returns.
   std::vector<std::byte*>* home = nullptr;
 };
 
 // The data that flows between the stages of one rank and their neighbours, in a
-// pool of buffers that are received, used, computed and sent. A buffer becomes
-// free when its content has been used or sent. So the pool never exceeds the
-// number of micro-batches that the schedule has in flight at this rank and its
-// neighbours: a message that was sent but not received counts at the receiver,
-// which still has to use it. Not thread-safe.
+// pool of buffers. A buffer becomes free when its content has been used or
+// sent. So the pool never has more buffers than the schedule has micro-batches
+// in flight at this rank and its neighbours. (A message that was sent but not
+// received is in flight at the receiver.) Not thread-safe.
 class PipelineStreams {
  public:
   // `inputs`: the input shape of each stage; the first is ignored. `channels`
-  // must outlive this object. Its transfers may still be pending then: see
-  // Abandon.
+  // must outlive this object. Transfers may still be pending when this object
+  // is destroyed: see Abandon.
   PipelineStreams(PipelineChannels& channels, const PipelineShape& shape,
                   std::vector<StreamShape> inputs, Duration timeout);
 
-  // Sets the purpose of the following passes. Call it only when nothing is in
-  // flight. In an evaluation one byte is sent instead of each gradient.
+  // Sets the purpose of the following passes. Call it only when no message is
+  // in flight. In an evaluation one byte is sent instead of each gradient.
   void Begin(PipelinePass::Purpose purpose) { purpose_ = purpose; }
 
   // Starts the receive of a receive action.
   void Receive(const Action& receive);
-  // Starts the send of the buffer that was put for a send action.
+  // Starts the send of the buffer that Put stored for the send action.
   void Send(const Action& send);
 
-  // Blocks until the input of `computation` from its neighbour has arrived, and
-  // returns it; null if there is none. Return it with Free.
+  // Blocks until the input of `computation` has arrived from a neighbour, and
+  // returns it; a null buffer if it has no such input. The caller must pass the
+  // buffer to Free.
   absl::StatusOr<StreamBuffer> Take(const Action& computation);
-  // A buffer for the output of `computation` to its neighbour, to be followed
-  // by Put; null if there is none. Fails if a send has failed.
+  // A buffer for the output of `computation` to a neighbour; a null buffer if
+  // it has no such output. The caller must pass the filled buffer to Put. Fails
+  // if a send has failed.
   absl::StatusOr<StreamBuffer> Make(const Action& computation);
   void Put(const Action& computation, StreamBuffer buffer);
   static void Free(StreamBuffer buffer);
@@ -117,13 +118,13 @@ class PipelineStreams {
   // Blocks until all sends are complete.
   absl::Status Drain();
 
-  // The number of buffers allocated so far, without the channels' places.
+  // The number of buffers allocated so far, without those of the channels.
   int buffers() const { return static_cast<int>(made_.size()); }
 
  private:
   struct Arrival {
     StreamBuffer buffer;
-    // Null: computed on this rank.
+    // The receive of the data; null: a stage on this rank computed the data.
     std::shared_ptr<Work> work;
   };
   struct Departure {
@@ -146,11 +147,12 @@ class PipelineStreams {
   size_t bytes_ = 0;
   std::vector<std::unique_ptr<std::byte[]>> made_;
   std::vector<std::byte*> free_;
-  // Free places in the channels' memory, by kind of action.
+  // Free buffers in the channels' memory, by kind of action.
   std::map<ActionKind, std::vector<std::byte*>> places_;
-  // By receive action, also for data that comes from a stage on this rank.
+  // Key: the receive action, also for data that comes from a stage on this
+  // rank.
   std::map<Action, Arrival> arrivals_;
-  // By send action: output that is not sent yet.
+  // Key: the send action; value: output that is not sent yet.
   std::map<Action, StreamBuffer> ready_;
   std::list<Departure> departures_;
 };

@@ -12,7 +12,7 @@ namespace muster {
 // The progress of a micro-batch at a stage: the events that other computations
 // wait for.
 enum class Milestone : uint8_t {
-  kForward,        // its output is available
+  kForward,        // the output of the forward pass is available
   kInputBackward,  // the gradient of its input is available
   kWeightBackward  // the gradients of its weights are added
 };
@@ -22,8 +22,8 @@ struct Need {
   Milestone milestone = Milestone::kForward;
 };
 
-// The milestones of the same micro-batch that a computation needs before it may
-// start. At most two.
+// The milestones (of the same micro-batch) that a computation needs before it
+// may start. At most two.
 struct Needs {
   std::array<Need, 2> needs;
   int count = 0;
@@ -33,7 +33,7 @@ struct Needs {
 };
 Needs NeedsOf(const Action& computation, const PipelineShape& shape);
 
-// The milestones reached so far in a walk through a schedule.
+// The set of milestones reached so far while a schedule is walked through.
 class Milestones {
  public:
   explicit Milestones(const PipelineShape& shape);
@@ -51,9 +51,9 @@ class Milestones {
   std::vector<uint8_t> reached_;
 };
 
-// The message between neighbouring stages that a computation requires: its send
-// and the receive on the other rank. Nothing if the neighbour is on the same
-// rank or does not exist.
+// The message between neighbouring stages that brings a computation its input:
+// the send, and the receive on the other rank. Does not exist if the
+// neighbouring stage is on the same rank or there is none.
 struct Message {
   Action send;
   Action receive;

@@ -23,9 +23,9 @@ constexpr std::array<std::pair<ScheduleKind, std::string_view>, 4> kKinds = {{
 constexpr int kMax = 100'000;
 constexpr int64_t kMaxActions = 4'000'000;
 
-// The order of one rank's passes. Forward passes go through the rank's stages
-// in turn: a group of micro-batches through the first, the same group through
-// the next, and so on. Backward passes take the stages in reverse order.
+// The order of one rank's passes. Forward passes use the rank's stages in turn:
+// a group of micro-batches passes the first stage, then the same group the next
+// stage, and so on. Backward passes take the stages in reverse order.
 class RankOrder {
  public:
   RankOrder(const PipelineShape& shape, int rank)
@@ -70,8 +70,8 @@ std::vector<Action> GPipe(const RankOrder& order) {
   return actions;
 }
 
-// First `warmup` forwards; then forwards and backwards alternate; then the
-// remaining backwards.
+// The list of a rank's passes: first `warmup` forward passes; then forward and
+// backward passes alternate; then the remaining backward passes.
 std::vector<Action> OneForwardOneBackward(const RankOrder& order, int warmup) {
   std::vector<Action> actions;
   for (int pass = 0; pass < order.passes() + warmup; ++pass) {
@@ -83,8 +83,9 @@ std::vector<Action> OneForwardOneBackward(const RankOrder& order, int warmup) {
   return actions;
 }
 
-// As above, but a backward computes only the gradients of the inputs. Those of
-// the weights follow `lag` passes later, and the remaining ones at the end.
+// The list as in OneForwardOneBackward, but a backward pass computes only the
+// gradient of the input. The gradients of the weights follow `lag` passes
+// later, and the remaining ones at the end.
 std::vector<Action> ZeroBubble(const RankOrder& order, int warmup, int lag) {
   std::vector<Action> actions;
   int weights = 0;
@@ -107,8 +108,8 @@ std::vector<Action> OfRank(ScheduleKind kind, const PipelineShape& shape,
                            int rank) {
   const RankOrder order(shape, rank);
   const int behind = shape.ranks - 1 - rank;
-  // The number of forwards until the first micro-batch has passed all of the
-  // rank's chunks but the last.
+  // The number of forward passes until the first micro-batch has passed all of
+  // the rank's chunks but the last.
   const int chunks_ahead = (shape.stages_per_rank - 1) * order.group();
   switch (kind) {
     case ScheduleKind::kGPipe:

@@ -20,10 +20,12 @@ enum class ActionKind : uint8_t {
   // I: gradient of the input, for which the previous stage waits
   kInputBackward,
   kWeightBackward,  // W: gradients of the weights, for which no stage waits
-  kSendForward,     // SEND_F: this stage's output to the next
-  kRecvForward,     // RECV_F: this stage's input from the previous
-  kSendBackward,  // SEND_B: the gradient of this stage's input to the previous
-  kRecvBackward,  // RECV_B: the gradient of this stage's output
+  kSendForward,     // SEND_F: sends this stage's output to the next stage
+  kRecvForward,  // RECV_F: receives this stage's input from the previous stage
+  // SEND_B: sends the gradient of this stage's input to the previous stage
+  kSendBackward,
+  // RECV_B: receives the gradient of this stage's output from the next stage
+  kRecvBackward,
 };
 
 // The name in a schedule's text: "F", "SEND_F", ...
@@ -44,8 +46,8 @@ struct Action {
 
 std::string ToString(const Action& action);
 
-// InvalidArgument, quoting the text, for anything that ToString does not
-// produce. Numbers have at most six digits.
+// Parses an action. InvalidArgument: ToString does not produce such a text; the
+// message quotes the text. Numbers have at most six digits.
 absl::StatusOr<Action> ParseAction(std::string_view text);
 
 // The size of a pipeline.
@@ -69,7 +71,7 @@ struct PipelineShape {
 // validator and the simulator read it, the runtime executes it.
 struct PipelineSchedule {
   PipelineShape shape;
-  // Actions by rank.
+  // The actions, indexed by rank.
   std::vector<std::vector<Action>> ranks;
 };
 

@@ -96,7 +96,7 @@ absl::StatusOr<PipelineSchedule> ReadScheduleCsv(std::string_view text) {
     }
     schedule.ranks.push_back(*std::move(actions));
   }
-  // Empty lines at the end come from editors.
+  // Editors add empty lines at the end.
   while (!schedule.ranks.empty() && schedule.ranks.back().empty()) {
     schedule.ranks.pop_back();
   }

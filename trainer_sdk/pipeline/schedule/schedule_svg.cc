@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// Lengths in pixels.
+// Sizes in pixels.
 constexpr double kRowHeight = 30;
 constexpr double kBoxHeight = 24;
 constexpr double kLeft = 64;

@@ -9,9 +9,9 @@
 namespace muster {
 
 // Draws a timeline as a complete SVG file: one line per rank, one box per pass
-// with its micro-batch; the colour is the pass's kind and the shade its chunk.
-// Grey is idle time (the bubble), and its share is in the heading. At most
-// 20,000 boxes are drawn; the picture then states the full number.
+// with its micro-batch; the colour shows the pass's kind and the shade its
+// chunk. Grey is idle time (the bubble), and its share is in the heading. At
+// most 20,000 boxes are drawn; the picture then states the full number.
 std::string DrawSchedule(const PipelineTimeline& timeline,
                          std::string_view title);
 

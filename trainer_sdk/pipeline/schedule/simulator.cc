@@ -58,7 +58,7 @@ int64_t CostOf(const Action& action, const PipelineCosts& costs) {
 
 constexpr int64_t kNever = -1;
 
-// The times at which milestones were reached.
+// The times at which the milestones were reached.
 class Times {
  public:
   explicit Times(const PipelineShape& shape)

@@ -13,15 +13,16 @@ namespace muster {
 struct StageCost {
   int64_t forward = 1;
   int64_t input_backward = 1;
-  // A whole backward takes as long as both of its parts.
+  // Time of the weights' part of a backward pass. A whole backward pass takes
+  // as long as both of its parts.
   int64_t weight_backward = 1;
 };
 
 struct PipelineCosts {
-  // By stage, or one entry for all stages.
+  // Costs indexed by stage, or one entry for all stages.
   std::vector<StageCost> stages = {StageCost{}};
   // Time from the end of a computation until another rank can use its result.
-  // The sender computes on meanwhile.
+  // The sender continues to compute meanwhile.
   int64_t message = 0;
 };
 
@@ -31,22 +32,23 @@ struct TimedAction {
   int64_t end = 0;
 };
 
-// The timeline of a schedule when each rank starts each computation as soon as
-// its previous one is done and the input is available.
+// The timeline of a schedule in which each rank starts each computation as soon
+// as the rank's previous computation is done and the input is available.
 struct PipelineTimeline {
   PipelineShape shape;
-  // By rank: its computations, in order.
+  // Indexed by rank: the rank's computations, in order.
   std::vector<std::vector<TimedAction>> ranks;
   int64_t makespan = 0;
-  // By rank: total computing time.
+  // Indexed by rank: the rank's total computing time.
   std::vector<int64_t> busy;
-  // By rank: the largest number of micro-batches, counted for each stage, whose
-  // activations are held at one time, from the start of the forward to the end
-  // of the backward including the weights' part.
+  // Indexed by rank: the largest number of micro-batches, counted separately
+  // for each stage, whose activations are held at one time, from the start of
+  // the forward pass to the end of the backward pass, including its weights'
+  // part.
   std::vector<int> max_held;
 
-  // The pipeline bubble over the ideal time: idle time divided by the computing
-  // time of the busiest rank. (p-1)/m for 1F1B with equal stages.
+  // The pipeline bubble: idle time divided by the computing time of the busiest
+  // rank. (p-1)/m for 1F1B with equal stages.
   double BubbleOverIdeal() const;
 };
 
@@ -55,8 +57,9 @@ struct PipelineTimeline {
 PipelineTimeline TimelineOf(const PipelineShape& shape,
                             std::vector<std::vector<TimedAction>> ranks);
 
-// InvalidArgument: the schedule is not sound (CheckComputations), or the costs
-// are negative or their number is wrong. Sends and receives are ignored.
+// Computes the timeline; ignores sends and receives. InvalidArgument: the
+// schedule is invalid (CheckComputations), or costs are negative or their
+// number is wrong.
 absl::StatusOr<PipelineTimeline> Simulate(const PipelineSchedule& schedule,
                                           const PipelineCosts& costs);
 

@@ -19,7 +19,7 @@ namespace {
 // When the result of a computation becomes available on another rank.
 enum class Arrival {
   kAtOnce,
-  // When the rank reaches the send after the computation.
+  // When the rank reaches the send action after the computation.
   kWhenSent,
 };
 
@@ -31,7 +31,7 @@ Action ComputationOf(const Action& send) {
           send.micro_batch};
 }
 
-// The state of a walk through all ranks' lists.
+// The state of a simulation that walks through the actions of all ranks.
 class Walk {
  public:
   Walk(const PipelineSchedule& schedule, Arrival delivery)
@@ -41,7 +41,7 @@ class Walk {
         sent_(schedule.shape),
         next_(schedule.ranks.size(), 0) {}
 
-  // Advances every rank as far as possible, repeatedly, until none can move.
+  // Advances every rank as far as possible, until no rank can continue.
   absl::Status ToTheEnd() {
     for (bool moved = true; moved;) {
       moved = false;
@@ -190,7 +190,8 @@ bool Uses(const Action& computation, const Action& receive) {
          computation.kind == ActionKind::kInputBackward;
 }
 
-// Checks that a message of `computation` is sent after it and received in time.
+// Checks that a message with the result of `computation` is sent after it and
+// received before its use.
 absl::Status CheckMessage(const Action& computation, int rank, size_t place,
                           const Message& message, const Positions& positions) {
   const auto send = positions.find(message.send);
@@ -238,7 +239,7 @@ absl::Status CheckMessages(const PipelineSchedule& schedule,
                    " messages: some are of no use"));
 }
 
-// (from, to, direction of data)
+// (sender, receiver, direction of data)
 using Channel = std::tuple<int, int, ActionKind>;
 
 // For each channel, its messages in the order of the sends and in the order of

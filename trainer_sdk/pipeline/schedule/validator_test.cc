@@ -141,7 +141,8 @@ TEST_F(Lowered, WhatIsReceivedLaterIsNotUsed) {
 }
 
 TEST_F(Lowered, ReceivesHaveTheOrderOfTheSends) {
-  // Both are posted in time, but each would receive the other's bytes.
+  // Both receives are posted in time, but each would receive the bytes of the
+  // other message.
   Remove({1, ActionKind::kRecvForward, 0});
   Remove({1, ActionKind::kRecvForward, 1});
   schedule_.ranks[1].insert(

@@ -96,8 +96,8 @@ TEST(CaseSelectionTest, TheStrataAreSpreadOverTheSizes) {
 }
 
 TEST(CaseSelectionTest, EveryVariantIsTakenWhereAllAre) {
-  // In and out of place; even and uneven if there are parts; all_to_all only
-  // out of place; one variant of each longest stratum.
+  // The number of lengths: in and out of place; even and uneven if there are
+  // parts; all_to_all only out of place; one variant of each longest stratum.
   constexpr size_t kLengths = 5 * 7;
   constexpr size_t kShort = kLengths * (5 * (2 + 2 + 4) + 4 + 4 + 4 + 2 + 2);
   size_t cases = 0;

@@ -13,7 +13,8 @@ namespace muster {
 enum class Placement { kOutOfPlace, kInPlace };
 enum class Parts { kEqual, kUneven };
 
-// One collective that the suite runs on a transport; equal on all ranks.
+// One collective that the conformance suite runs on a transport; equal on all
+// ranks.
 struct CollectiveCase {
   OperationKind kind = OperationKind::kAllReduce;
   DType dtype = DType::kFloat32;
@@ -34,9 +35,9 @@ bool HasParts(OperationKind kind);
 // One rank's role in a case, by the table in operation.h. Lengths and offsets
 // are in elements.
 struct RankPart {
-  Operation operation;  // its buffers are not set
-  int64_t input = -1;   // length; -1: no input on this rank
-  int64_t output = -1;  // length; -1: no output on this rank
+  Operation operation;  // the operation, without its buffers
+  int64_t input = -1;   // length of the input; -1: no input on this rank
+  int64_t output = -1;  // length of the output; -1: no output on this rank
   // offset of the shorter buffer in the longer one; -1: two separate buffers
   int64_t in_place = -1;
 };
@@ -61,22 +62,22 @@ double Tolerance(const CollectiveCase& test, int size);
 // variant.
 std::vector<CollectiveCase> EveryCase(int size);
 
-// The same without the longest strata.
+// Every variant of every stratum except the longest strata.
 std::vector<CollectiveCase> ShortCases(int size);
 
-// How the cases are distributed over groups of several sizes, so that every
-// stratum is tried in at least one of them.
+// The distribution of the cases over groups of several sizes, so that every
+// stratum is tried in at least one size.
 struct CaseSelection {
-  // The groups' sizes. Each stratum is tried in every `every_nth`-th of its
-  // pairs (size, variant), and in at least one pair.
+  // The groups' sizes. Each stratum has a list of pairs (size, variant); every
+  // `every_nth` of these pairs is tried, and at least one.
   std::vector<int> sizes;
   int every_nth = 1;
-  // Subjects may share the work: this one runs every `shares`-th stratum,
-  // beginning with index `share`.
+  // Several subjects may divide the cases: this subject runs every `shares`-th
+  // stratum, beginning with index `share`.
   int share = 0;
   int shares = 1;
-  // Only every n-th of the longest strata is tried, each in one pair, whatever
-  // `every_nth` is.
+  // Only every n-th of the longest strata is tried, each with one pair (size,
+  // variant), whatever `every_nth` is.
   int longest_every_nth = 1;
 };
 

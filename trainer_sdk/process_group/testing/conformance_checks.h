@@ -11,53 +11,57 @@ namespace muster {
 // The checks of the conformance suite, with threads as ranks. Each check makes
 // its own groups. The error says what the transport does wrong.
 
-// Runs the cases selected for this size (case_selection.h), one after another
-// in one group. `size` is one of the subject's sizes.
+// Runs the cases selected for this size (CaseSelection), one after another in
+// one group. `size` is one of the subject's sizes.
 absl::Status CheckCollectives(const ConformanceSubject& subject, int size);
 
-// All ranks get bit-identical results, whatever the order of additions, equal
-// to the true sum except for rounding.
+// Checks that all ranks get bit-identical results, whatever the order of
+// additions, equal to the true sum except for rounding.
 absl::Status CheckEqualBits(const ConformanceSubject& subject, int size);
 
-// A ring of messages, batches of several messages in both directions, and tags.
+// Checks a ring of messages, batches of several messages in both directions,
+// and tags.
 absl::Status CheckPointToPoint(const ConformanceSubject& subject, int size);
 
-// Collectives, messages and batches in overlapping groups, in a random order
-// drawn from `seed`.
+// Checks collectives, messages and batches in overlapping groups, in a random
+// order drawn from `seed`.
 absl::Status CheckInterleavings(const ConformanceSubject& subject, int size,
                                 uint64_t seed);
 
-// The same steps through ProcessGroup::Start: several operations are started at
-// once. Each rank takes the groups in its own order, and waits for the works in
-// another order.
+// Does the steps of CheckInterleavings through ProcessGroup::Start, with
+// several operations pending at once. Each rank takes the groups in its own
+// order, and waits for the works in another order.
 absl::Status CheckStartedOperations(const ConformanceSubject& subject, int size,
                                     uint64_t seed);
 
-// One rank calls another operation: every rank gets an error that names what
-// each rank called, and the group stays broken.
+// One rank calls another operation. Checks that every rank gets an error that
+// names the operation of each rank, and that the group stays broken.
 absl::Status CheckMismatches(const ConformanceSubject& subject, int size);
 
-// One rank does not arrive: the others fail at the deadline and name it.
+// One rank does not arrive. Checks that the others fail at the deadline and
+// name it.
 absl::Status CheckDeadline(const ConformanceSubject& subject, int size);
 
-// Abort ends pending and later operations, with its reason.
+// Checks that Abort ends pending and later operations, with its reason.
 absl::Status CheckAbort(const ConformanceSubject& subject, int size);
 
-// One rank gives up before any other arrives. Later calls of the others must
-// fail too, even if the first rank's data has arrived and is all that they need
-// from it.
+// One rank gives up before any other arrives. Checks that later calls of the
+// others fail too, even if they already have all data that they need from that
+// rank.
 absl::Status CheckBrokenForAll(const ConformanceSubject& subject, int size);
 
-// One rank fails while the group forms, in turn at each of its store calls: the
-// others fail at once, with that rank's number and reason.
+// One rank fails while the group forms, in turn at each of its store calls.
+// Checks that the others fail at once, with the number of that rank and its
+// reason.
 absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size);
 
-// One rank gives up while another has not arrived: the others fail at once,
-// with that rank's number and reason.
+// One rank gives up while another has not arrived. Checks that the others fail
+// at once, with the number of the rank that gave up and its reason.
 absl::Status CheckInterruptedFormation(const ConformanceSubject& subject,
                                        int size);
 
-// Memory from Transport::Allocate, if supported, works as input and output.
+// Checks that memory from Transport::Allocate, if supported, works as input and
+// output.
 absl::Status CheckMemory(const ConformanceSubject& subject, int size);
 
 }  // namespace muster

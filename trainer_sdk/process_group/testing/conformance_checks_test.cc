@@ -255,7 +255,7 @@ TEST(ConformanceChecksTest, SeeAGroupThatIsBrokenForOneRankOnly) {
   const auto forgets = [](Transport& right, const Operation& operation,
                           const OperationContext& context) {
     const absl::Status status = right.Execute(operation, context);
-    // As if it had received everything that it needs before.
+    // The rank behaves as if it had received all data before.
     return operation.kind == OperationKind::kBarrier && context.sequence == 1
                ? absl::OkStatus()
                : status;

@@ -11,7 +11,8 @@
 namespace muster {
 
 // The memory that a transport works on. Thread-safe. The default is host
-// memory. A CUDA transport overrides it; its Read waits for pending operations.
+// memory. The test of a CUDA transport overrides it; Read then waits for
+// pending operations.
 class ConformanceMemory {
  public:
   virtual ~ConformanceMemory() = default;
@@ -20,9 +21,9 @@ class ConformanceMemory {
   virtual void Read(void* to, const void* from, int64_t bytes);
 };
 
-// Runs fewer cases under sanitizers: ThreadSanitizer makes a case about 20
-// times slower and AddressSanitizer twice. A defect that a sanitizer finds
-// shows in more than one case.
+// Fewer cases run under sanitizers: ThreadSanitizer makes a case about 20 times
+// slower and AddressSanitizer twice. A defect that a sanitizer finds shows in
+// more than one case.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr int kUsualNth = 23;
 #elif defined(__SANITIZE_ADDRESS__)
@@ -33,19 +34,19 @@ inline constexpr int kUsualNth = 1;
 
 // A transport under test, and the properties that the suite may expect of it.
 struct ConformanceSubject {
-  std::string name;  // letters and digits
+  std::string name;  // name of the test instance: letters and digits
   TransportFactory factory;
 
-  // The group sizes to try. If the transport is slow with threads as ranks, a
-  // collective is tried only in every `every_nth`-th of its pairs (size,
-  // variant), and in at least one (case_selection.h).
+  // The group sizes to try. For a transport that is slow with threads as ranks,
+  // each collective is tried only in every `every_nth`-th of its pairs (size,
+  // variant), and in at least one (CaseSelection).
   std::vector<int> sizes = {1, 2, 3, 4, 5, 6, 7, 8};
   int every_nth = kUsualNth;
   // Only every n-th of the longest collectives (600 KB among all ranks) is
   // tried.
   int longest_every_nth = kUsualNth;
-  // Subjects of one transport may share the collectives: this one runs every
-  // `shares`-th.
+  // Several subjects of one transport may divide the collectives: this subject
+  // runs every `shares`-th.
   int share = 0;
   int shares = 1;
 
@@ -56,7 +57,7 @@ struct ConformanceSubject {
   Mismatch mismatch = Mismatch::kExplained;
 
   enum class Absent {
-    // every rank that waits, or is told of the failure, names the absent rank
+    // every rank that waits, or learns of the failure, names the absent rank
     kNamedToAll,
     kNamedToSome,  // at least one rank names the absent rank
   };
@@ -71,8 +72,8 @@ struct ConformanceSubject {
   // The operations that fail on a rank that arrives after another rank has
   // given up.
   enum class Late {
-    kOfEverything,  // every operation fails
-    // barriers fail; other operations are only launched, and fail later
+    kOfEverything,  // every operation of the late rank fails
+    // barriers fail at once; other operations are only launched, and fail later
     kOfBarriers,
   };
   Late late = Late::kOfEverything;

@@ -35,7 +35,7 @@ double ReferenceReduction(const std::vector<double>& values, DType dtype,
 }
 
 double TestValue(uint64_t seed, int rank, int64_t index, ReduceOp op) {
-  // splitmix64 of the three.
+  // The splitmix64 hash of seed, rank and index.
   uint64_t x = seed * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(rank) +
                (static_cast<uint64_t>(index) << 8);
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

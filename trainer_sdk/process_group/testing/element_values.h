@@ -8,8 +8,8 @@
 
 namespace muster {
 
-// The arithmetic of the reference: on doubles, one element at a time, and
-// independent of the kernels under test. Pure.
+// The reference arithmetic: on doubles, one element at a time, and independent
+// of the kernels under test. Pure.
 
 // The reduction of `values`, which are in rank order.
 double ReferenceReduction(const std::vector<double>& values, DType dtype,

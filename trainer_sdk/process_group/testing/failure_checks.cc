@@ -159,7 +159,8 @@ absl::Status CheckMessageMismatch(const ConformanceSubject& subject) {
 // A call made by the ranks other than `early`, which has given up.
 struct LateCall {
   const char* what;
-  // Whether the ranks from 1 on call it among themselves, if `early` is 0.
+  // Whether the ranks from 1 on perform the call among themselves, if `early`
+  // is 0.
   bool of_others;
   std::function<Operation(int rank, int size, void* in, void* out)> operation;
 };
@@ -200,8 +201,8 @@ absl::Status CheckLateCall(const ConformanceSubject& subject, int size,
       absl::StrCat(call.what, " after rank 0 of ", size, " gave up");
   auto transports = MakeTransports(subject.factory, size, "late");
   if (!transports.ok()) return transports.status();
-  // No successful barrier before this: a transport that connects at its first
-  // operation must tell late ranks as well.
+  // There is no successful barrier before this call: a transport that connects
+  // in its first operation must report the failure to late ranks as well.
   const absl::Status early = (*transports)[0]->Execute(
       Barrier(), ContextOf(1, std::chrono::milliseconds(50)));
   if (early.ok()) return Complaint(what + ", its own barrier", 0, early);
@@ -259,15 +260,14 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size) {
           AllReduce(in.get(), out.get(), kCount, DType::kFloat32),
           ContextOf(sequence, timeout));
     };
-    // One successful operation first, so that all connections exist.
+    // One operation succeeds first, so that all connections exist.
     absl::Status status = all_reduce(1, std::chrono::seconds(30));
-    // No rank may still be inside it when another gives up, which breaks the
-    // group for all.
+    // No rank may be inside the previous operation when another gives up,
+    // because that breaks the group for all.
     everybody.arrive_and_wait();
     if (!status.ok() || rank == absent) return status;
     status = all_reduce(2, std::chrono::seconds(1));
-    // A rank that hears of the failure from a peer may return that peer's
-    // cause.
+    // A rank that gets the failure from a peer may return that peer's cause.
     if (!absl::IsDeadlineExceeded(status) && !absl::IsUnavailable(status) &&
         !absl::IsAborted(status)) {
       return Complaint("without rank " + std::to_string(absent), rank, status);

@@ -32,7 +32,7 @@ class FailingStore final : public Store {
   // `failing`: index of the call that fails, from 0.
   FailingStore(std::shared_ptr<Store> store, int failing);
 
-  // Whether that call was reached.
+  // Whether the call that fails was reached.
   bool failed() const { return calls_ > failing_; }
 
   absl::Status Set(const std::string& key, const std::string& value) override;

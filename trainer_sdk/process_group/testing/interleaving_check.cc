@@ -177,11 +177,11 @@ class StartingRank {
     return absl::OkStatus();
   }
 
-  // Starts all but the last of steps[begin, end): those of a group in their
+  // Starts all of steps[begin, end) except the last: the steps of one group in
   // order, the groups in an order that is random for this rank. Then runs the
-  // last one. It may depend on starts of the other ranks, but on nothing for
-  // which these wait. Finally waits for the started operations, in random
-  // order.
+  // last step, which may depend on operations that other ranks have started,
+  // but on nothing that these ranks wait for. Finally waits for the started
+  // operations, in random order.
   absl::Status DoWindow(const std::vector<InterleavingStep>& steps,
                         size_t begin, size_t end) {
     std::vector<std::deque<size_t>> queues(groups_.size());
@@ -200,8 +200,8 @@ class StartingRank {
     absl::Status status = RunStep(steps[end - 1], end - 1);
     if (!status.ok()) AbortAll(status);
     std::shuffle(started_.begin(), started_.end(), random_);
-    // Waits for all of them even on an error, since their buffers must stay
-    // valid.
+    // Waits for all operations even after an error, because their buffers must
+    // stay valid.
     for (const Started& started : started_) {
       const absl::Status ended =
           Named(started.step, started.prepared->Judge(started.work->Wait()));
@@ -273,7 +273,8 @@ class StartingRank {
   std::minstd_rand random_;
   // null: this rank is not a member
   std::vector<std::unique_ptr<ProcessGroup>> groups_;
-  std::vector<uint64_t> collectives_;  // by group
+  // indexed by group: the number of collectives so far
+  std::vector<uint64_t> collectives_;
   std::vector<Started> started_;
 };
 

@@ -14,8 +14,8 @@
 
 namespace muster {
 
-// One rank's part in an operation, with its buffers. Another part of the test
-// may perform the operation, at any later time.
+// One rank's part in an operation, with its buffers. Any other code may perform
+// the operation later.
 class PreparedOperation {
  public:
   virtual ~PreparedOperation() = default;
@@ -23,7 +23,7 @@ class PreparedOperation {
   // The buffers belong to this object, which must outlive the operation.
   virtual const Operation& operation() const = 0;
 
-  // Checks the finished operation: `ended`, its status, is OK; this rank's
+  // Checks the finished operation: its status, `ended`, is OK; this rank's
   // output is correct; its input is unchanged unless in place; the bytes around
   // both buffers are untouched. The error names the operation and the rank.
   absl::Status Judge(const absl::Status& ended) const;
@@ -49,8 +49,8 @@ struct MessageCase {
   uint64_t seed = 0;
 };
 
-// The rank that an operation is prepared for. `sequence` is the number of its
-// last collective.
+// The rank for which an operation is prepared. `sequence` is the number of the
+// rank's last collective.
 struct PreparedPlace {
   ConformanceMemory& memory;
   int rank = 0;
@@ -65,7 +65,7 @@ std::unique_ptr<PreparedOperation> PrepareCase(const CollectiveCase& test,
 std::unique_ptr<PreparedOperation> PrepareMessage(const MessageCase& test,
                                                   const PreparedPlace& place);
 
-// One batch of those `messages` that concern this rank.
+// A batch with the `messages` that this rank sends or receives.
 std::unique_ptr<PreparedOperation> PrepareBatch(
     const std::vector<MessageCase>& messages, const PreparedPlace& place);
 
@@ -79,10 +79,11 @@ struct RankUnderTest {
   uint64_t sequence = 0;  // number of the last collective
 };
 
-// Performs `test` and checks it (PreparedOperation::Judge).
+// Performs the collective `test` and checks the result
+// (PreparedOperation::Judge).
 absl::Status RunCase(const CollectiveCase& test, RankUnderTest& rank);
 
-// The same for one message and for a batch.
+// Perform one message or one batch and check the result.
 absl::Status RunMessage(const MessageCase& test, RankUnderTest& rank);
 absl::Status RunBatch(const std::vector<MessageCase>& messages,
                       RankUnderTest& rank);

@@ -231,7 +231,8 @@ class Room {
     int* open;  // counter of the operation that posted it
   };
 
-  // Sets the cause unless there is one; returns the first. Needs mutex_.
+  // Sets the cause unless there is one; returns the first cause. The caller
+  // holds mutex_.
   const absl::Status& Break(absl::Status cause) {
     if (broken_.ok()) {
       broken_ = std::move(cause);

@@ -65,7 +65,7 @@ absl::Status RingOfMessages(RankUnderTest& rank) {
   for (int d = 0; d < kDTypes; d++) {
     for (const int64_t count : {0, 1, 7, 1025, 20011}) {
       const auto dtype = static_cast<DType>(d);
-      // A message goes around the ring: each rank receives it, then sends one
+      // A message goes around the ring: each rank receives it and then sends it
       // on; rank 0 begins.
       for (int from = 0; from < rank.size; from++) {
         const absl::Status status =

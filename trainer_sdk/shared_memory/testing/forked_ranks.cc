@@ -79,7 +79,7 @@ ForkedRanks::ForkedRanks(
   close(told[0]);
   for (int rank = 0; rank < size; ++rank) {
     int ends[2];
-    // Non-blocking, because a rank's own child may keep the pipe open.
+    // The pipe is non-blocking, because a child of the rank may keep it open.
     MUSTER_CHECK(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0)
         << std::strerror(errno);
     if (Fork(&ranks_[rank].pid)) {
@@ -115,7 +115,8 @@ ForkedRanks::~ForkedRanks() {
 }
 
 void ForkedRanks::Kill(int rank) {
-  // By pidfd, because the pid may have been reused.
+  // The process is identified by its pidfd, because the pid may have been
+  // reused.
   syscall(SYS_pidfd_send_signal, ranks_[rank].life.get(), SIGKILL, nullptr, 0);
 }
 

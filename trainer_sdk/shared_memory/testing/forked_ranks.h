@@ -14,11 +14,12 @@
 namespace muster {
 
 // Runs the ranks of one group as child processes, with another child that
-// serves their store. All are killed by the destructor. The constructing
-// process should have no other threads.
+// serves their store. The destructor kills all children. The calling process
+// should have no other threads.
 class ForkedRanks {
  public:
-  // Runs `body` in one child per rank; its result is the rank's status.
+  // Runs `body` in one child process per rank. The result of `body` is the
+  // rank's status.
   ForkedRanks(int size,
               const std::function<absl::Status(const GroupPlace& place)>& body);
   ~ForkedRanks();
@@ -36,8 +37,8 @@ class ForkedRanks {
  private:
   struct Rank {
     pid_t pid = 0;
-    OwnedFd life;    // a pidfd
-    OwnedFd result;  // pipe that carries its status
+    OwnedFd life;    // a pidfd of the child
+    OwnedFd result;  // pipe that carries the rank's status
   };
 
   pid_t server_ = 0;

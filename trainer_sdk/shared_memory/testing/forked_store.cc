@@ -35,7 +35,7 @@ void* MapShared(size_t bytes) {
 class ForkedStore::Lock {
  public:
   explicit Lock(pthread_mutex_t* mutex) : mutex_(mutex) {
-    // A process that was killed while it held the lock has left at worst one
+    // A process that was killed while it held the lock has left at most one
     // half-written value, which no other process waits for.
     if (pthread_mutex_lock(mutex_) == EOWNERDEAD) {
       pthread_mutex_consistent(mutex_);

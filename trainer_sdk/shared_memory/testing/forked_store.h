@@ -40,12 +40,12 @@ class ForkedStore final : public Store {
  private:
   static constexpr int kEntries = 64;
   struct Entry {
-    char key[128];  // empty: free
+    char key[128];  // the key; empty: the entry is free
     char value[512];
   };
   struct Shared {
     pthread_mutex_t mutex;
-    std::atomic<uint32_t> changes;  // a futex
+    std::atomic<uint32_t> changes;  // a futex that counts changes
     Entry entries[kEntries];
   };
   class Lock;

@@ -11,13 +11,13 @@
 
 namespace muster {
 
-// The server's end of one connection. Blocking; every call gives up after 30
-// seconds.
+// The server's end of one connection. Calls block for at most 30 seconds.
 class ScriptedPeer {
  public:
   explicit ScriptedPeer(OwnedFd socket);
 
-  // Receives exactly `bytes` bytes; fewer if the client closed.
+  // Receives exactly `bytes` bytes, or fewer if the client closes the
+  // connection.
   std::string Receive(size_t bytes);
   void Send(const std::string& bytes);
   // Receives VALIDATE and PING, and answers PING.
@@ -30,12 +30,13 @@ class ScriptedPeer {
   OwnedFd socket_;
 };
 
-// A server on 127.0.0.1 that misbehaves as a test demands: it runs a script on
-// each connection, in a thread of its own, and closes the connection when the
-// script returns.
+// A server on 127.0.0.1 that misbehaves as a test requires: it runs a script
+// for each connection, on a thread of its own, and closes the connection when
+// the script returns.
 class ScriptedServer {
  public:
-  // `script` gets the connection and the number of connections before it.
+  // Arguments of `script`: the connection, and the number of connections before
+  // it.
   explicit ScriptedServer(
       std::function<void(ScriptedPeer& peer, int connection)> script);
   ~ScriptedServer();
@@ -48,7 +49,7 @@ class ScriptedServer {
   const std::function<void(ScriptedPeer& peer, int connection)> script_;
   OwnedFd listener_;
   int port_ = 0;
-  std::list<std::thread> scripts_;  // used by the accepting thread
+  std::list<std::thread> scripts_;  // used by the accepting thread only
   std::thread accepting_;
 };
 
