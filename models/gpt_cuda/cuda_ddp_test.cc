@@ -217,7 +217,7 @@ TEST(CudaDdpTest, ATimelineShowsBucketsBesideTheBackwardPass) {
         before = buckets[i].end;
         bytes += buckets[i].bytes;
       }
-      // With the gaps between the tensors of a bucket.
+      // The buckets include the gaps between their tensors.
       EXPECT_GT(bytes, 4 * model.host.count());
       EXPECT_GT(OverlapOf(spans).communication, Duration{});
     }

@@ -128,10 +128,11 @@ class CudaGptStageTest : public testing::Test {
 
   static constexpr bool kWide = std::is_same_v<T, float>;
 
-  // What roundings grow to. float32: both sides round, in a row at most the
-  // longest product and the sum of a gradient over the tokens. bfloat16: this
-  // side alone rounds, between two weights the output of a normalization, of a
-  // product and of the addition to the stream.
+  // The growth of rounding errors, in units of the type's rounding. float32:
+  // both sides round, in a row at most the longest product and the sum of a
+  // gradient over the tokens. bfloat16: only this side rounds, between two
+  // weights the output of a normalization, of a product and of the addition to
+  // the stream.
   static double Growth() {
     return kWide ? 2 * RoundingGrowth<float>(4 * kConfig.width + kBatch * kTime)
                  : RoundingGrowth(3, kBfloat16Roundoff);

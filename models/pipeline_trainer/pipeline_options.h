@@ -40,7 +40,7 @@ absl::StatusOr<PipelineTrainingOptions> ReadPipelineOptions(int argc,
 absl::StatusOr<PipelineSchedule> ChosenSchedule(
     const PipelineTrainingOptions& options, int world);
 
-// "2 pipelines of 2 ranks with 1 stage each".
+// A text such as "2 pipelines of 2 ranks with 1 stage each".
 std::string DescribePipelines(const PipelineShape& shape, int world);
 
 // The options of the equivalent training without pipelines: its micro-batches

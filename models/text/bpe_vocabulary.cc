@@ -18,8 +18,8 @@
 namespace muster::models {
 namespace {
 
-// Up to this length, a scan of all tokens for each merge is faster than the
-// heap.
+// The maximum length for which a scan of all tokens for each merge is faster
+// than the heap.
 constexpr size_t kShort = 24;
 constexpr uint32_t kEnd = ~uint32_t{0};
 // Marks a token that was merged into an earlier one.

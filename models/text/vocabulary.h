@@ -49,7 +49,7 @@ class Vocabulary {
  public:
   virtual ~Vocabulary() = default;
 
-  // "characters", "bpe".
+  // The kind of vocabulary: "characters" or "bpe".
   virtual const char* kind() const = 0;
   // The number of tokens.
   virtual int64_t size() const = 0;

@@ -85,7 +85,7 @@ class CudaGptTrainer final : public GptTrainer {
   // Weights.
   GptWeights host_;
   std::unique_ptr<cuda::CudaGptWeights<T>> weights_;
-  // Null if no timeline is recorded.
+  // Records the timeline; null: no timeline is recorded.
   std::shared_ptr<cuda::CudaStepTimeline> timeline_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Optimizer> optimizer_;

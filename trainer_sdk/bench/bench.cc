@@ -21,7 +21,8 @@
 namespace muster {
 namespace {
 
-// One row's operation on one rank. Pure, apart from the given buffers.
+// The operation of one row of the table, on one rank. Pure, apart from the
+// given buffers.
 struct BenchCase {
   OperationKind kind = OperationKind::kAllReduce;
   DType dtype = DType::kFloat32;

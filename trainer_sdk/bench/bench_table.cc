@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-// At most five significant digits, as in nccl-tests.
+// Formats a time with at most five significant digits, as nccl-tests does.
 std::string TimeText(double microseconds) {
   char text[32];
   const int digits = microseconds >= 10000 ? 0 : microseconds >= 100 ? 1 : 2;

@@ -197,7 +197,8 @@ TEST_P(AnyScenario, ProcessAndMachineMayEndAtEveryByte) {
         return CheckSuccessor(group, *left, scenario.keep, scenario.step + 1);
       });
   ASSERT_TRUE(cases.ok()) << cases.status();
-  // At least one case for each byte of header, data, state and manifest.
+  // There is at least one case for each byte of header, data, state and
+  // manifest.
   EXPECT_GT(*cases, 500);
 }
 

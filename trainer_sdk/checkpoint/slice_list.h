@@ -31,7 +31,7 @@ absl::Status CheckPlaces(const std::vector<CheckpointSlice>& slices);
 // Calls CheckRange and CheckPlaces for all slices.
 absl::Status CheckSlices(const std::vector<CheckpointSlice>& slices);
 
-// Example: "tensor 'a' (float32 [2,3])".
+// Describes a tensor in messages: "tensor 'a' (float32 [2,3])".
 std::string Describe(const CheckpointTensor& tensor);
 
 // Encode a list of ranges for another rank, and decode it. DataLoss: the bytes

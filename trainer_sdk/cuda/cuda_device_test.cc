@@ -159,7 +159,7 @@ TEST(CudaDeviceTest, DataParallelTrainingHasTheAveragedGradients) {
       }
       status.Update((*model)->reducer().Confirm());
       device.CopyOut(host.data(), weights, bytes);
-      // From 0, rank 0's value: the velocity is 2, then 3.
+      // The weights start from 0, rank 0's value; the velocity is 2, then 3.
       EXPECT_EQ(host, std::vector<float>(kCount, -0.25f * (2 + 3)));
       return status;
     });

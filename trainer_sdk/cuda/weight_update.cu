@@ -37,7 +37,7 @@ struct Sgd {
   float rate;
   float decay;
   float momentum;
-  // Not bool, whose size a compiler may choose.
+  // An integer instead of bool, because compilers may choose the size of bool.
   int first_step;
   int nesterov;
 

@@ -159,7 +159,7 @@ TEST_F(BackwardTrackerTest, WhatAnAccumulatedPassUsedIsUsed) {
   EXPECT_TRUE(tracker_->used(0));
   EXPECT_TRUE(tracker_->used(1));
   EXPECT_FALSE(tracker_->used(2));
-  // Flags are reset in the next step.
+  // The flags are reset in the next step.
   Begin();
   Finish();
   EXPECT_FALSE(tracker_->used(0));
@@ -171,8 +171,8 @@ TEST_F(BackwardTrackerTest, AStaticGraphIsLearnedAndThenHeldTo) {
   EXPECT_TRUE(tracker_->must_share_use());
   EXPECT_THAT(Ready(3), IsEmpty());
   EXPECT_THAT(Ready(2), IsEmpty());
-  EXPECT_THAT(Ready(3), IsEmpty());  // twice
-  EXPECT_THAT(Ready(1), IsEmpty());  // and a is never used
+  EXPECT_THAT(Ready(3), IsEmpty());  // this gradient is marked twice
+  EXPECT_THAT(Ready(1), IsEmpty());  // parameter a is never used
   EXPECT_THAT(Finish(), ElementsAre(0, 1, 2));
   EXPECT_THAT(tracker_->ObservedOrder(), ElementsAre(3, 2, 1, 0));
   EXPECT_FALSE(tracker_->must_share_use());

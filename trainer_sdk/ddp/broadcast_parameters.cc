@@ -35,7 +35,7 @@ absl::StatusOr<std::vector<int64_t>> Gathered(Device& device,
   return all;
 }
 
-// "rank 2, rank 7": the ranks whose value differs from rank 0's.
+// The ranks whose value differs from rank 0's, as text: "rank 2, rank 7".
 std::string Others(const std::vector<int64_t>& values) {
   std::string text;
   for (size_t rank = 1; rank < values.size(); ++rank) {

@@ -59,7 +59,8 @@ TEST(BucketAssignmentTest, EachTypeHasAFirstBucketOfItsOwn) {
 
 TEST(BucketAssignmentTest, NothingNeedsNoBucket) {
   EXPECT_THAT(AssignBuckets({}, {}, {}), ElementsAre());
-  // An empty parameter is in a bucket, because it is marked ready like others.
+  // An empty parameter is in a bucket too, because it is marked ready like any
+  // other.
   EXPECT_THAT(AssignBuckets(Floats({0}), {0}, {}), ElementsAre(ElementsAre(0)));
 }
 

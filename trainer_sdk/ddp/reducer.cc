@@ -495,7 +495,7 @@ class Reducer::Body {
   // Whether the group has one rank and nothing to average.
   const bool alone_;
   const std::vector<Tensor> parameters_;
-  // The same parameters with the types of their gradients in buckets.
+  // The parameters with the types that their gradients have in buckets.
   const std::vector<Tensor> as_in_buckets_;
   DdpOptions options_;
   BackwardTracker tracker_;

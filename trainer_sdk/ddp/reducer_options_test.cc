@@ -1,6 +1,6 @@
 // Tests every combination of the reducer's options and hooks, on every
-// transport and with 1 to 4 ranks, against averages computed in the simplest
-// way.
+// transport and with 1 to 4 ranks, against averages that are computed one
+// element at a time.
 
 #include <algorithm>
 #include <cmath>

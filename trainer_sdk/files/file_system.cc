@@ -92,7 +92,8 @@ absl::StatusOr<std::unique_ptr<FolderLock>> LockFolder(
   OwnedFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!fd.open()) return PathStatus("cannot open", path, errno);
   while (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    // For example, Lustre has locks only if it is mounted with them.
+    // Some file systems have no locks; Lustre has them only if it is mounted
+    // with them.
     if (errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL) break;
     if (errno != EWOULDBLOCK && errno != EINTR) {
       return PathStatus("cannot lock", path, errno);

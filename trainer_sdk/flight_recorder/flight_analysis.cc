@@ -226,7 +226,8 @@ const char* VerbOf(HowEnded how) {
   return how == HowEnded::kNotStarted ? "could not be started" : InAWord(how);
 }
 
-// " in barrier #2 in group world", or the last completed operation.
+// The position of a rank as text: " in barrier #2 in group world", or the
+// rank's last completed operation.
 std::string WhereWas(const FlightLog& log, const FlightMoment& moment) {
   const FlightRecord* const stuck = StuckRecord(log, moment);
   if (stuck != nullptr) {
@@ -383,7 +384,7 @@ namespace {
 using GroupKey = FlightGroupKey;
 
 constexpr int kMaxHung = 8;
-// The shortest wait that is reported, in seconds.
+// The shortest wait in seconds that is reported.
 constexpr double kTold = 0.001;
 
 using Call = FlightCall;
@@ -786,7 +787,8 @@ class Analysis {
                : a.what == b.what;
   }
 
-  // "all_to_all #3", without the counts, which differ between the ranks.
+  // The operation as text without the counts, which differ between the ranks:
+  // "all_to_all #3".
   static std::string BriefOf(const OperationSignature& signature) {
     return absl::StrCat(Name(signature.kind),
                         IsPointToPoint(signature.kind) ? " after #" : " #",

@@ -14,7 +14,7 @@ namespace muster {
 
 // The position of a set of ranks that were in the same state.
 struct FlightPosition {
-  std::string ranks;      // "ranks 0-2, 5"
+  std::string ranks;      // these ranks as text: "ranks 0-2, 5"
   std::string operation;  // the last operation; empty: none recorded
   std::string group;
   // Examples: "done", "in it for 12.3 s", "failed: UNAVAILABLE"; if the

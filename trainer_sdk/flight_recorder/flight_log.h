@@ -86,8 +86,8 @@ std::vector<FlightGroupKey> KeysOf(const FlightLog& log);
 // longer matters.
 bool WasMadeAgain(const FlightLog& log, int group, double since);
 
-// "world"; "world (no. 2)" for the second group with that name and members in
-// the log.
+// The name of a group in messages: "world"; "world (no. 2)" for the second
+// group with that name and members in the log.
 std::string FlightGroupLabel(const FlightLog& log, int group);
 
 enum class HowEnded {

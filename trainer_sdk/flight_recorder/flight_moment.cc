@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// In seconds. Ranks of a healthy job also wait for each other, for
+// The patience in seconds. Ranks of a healthy job also wait for each other, for
 // milliseconds.
 constexpr double kPatience = 1;
 

@@ -33,7 +33,7 @@ bool IsFresh(double time, const FlightMoment& moment);
 
 // Texts for messages about a rank's log. Pure.
 
-// "12.3 s"
+// Formats a duration: "12.3 s".
 std::string SecondsText(double seconds);
 
 // The operation in which a rank was, or had failed, when it was last seen;
@@ -49,7 +49,7 @@ bool IsStuck(const FlightLog& log, const FlightRecord& record,
 // FlightGroupLabel of the group of `record`.
 std::string GroupName(const FlightLog& log, const FlightRecord& record);
 
-// "rank 2 (node1, pid 77)"
+// Describes the rank and its process: "rank 2 (node1, pid 77)".
 std::string RankName(const FlightLog& log);
 
 // "its last was barrier #2 in group world, done 9.8 s before the end"; "… 9.8 s

@@ -46,7 +46,7 @@ struct RingGroup {
   int32_t rank;
   int32_t size;
   char name[112];
-  // world ranks, such as "0-3,8"; empty if the text is too long
+  // world ranks as text, such as "0-3,8"; empty if the text is too long
   char members[384];
 };
 

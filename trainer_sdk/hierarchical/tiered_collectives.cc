@@ -16,7 +16,7 @@
 namespace muster {
 namespace {
 
-// From this size on, all ranks of a host share the network transfer.
+// The size in bytes from which all ranks of a host share the network transfer.
 constexpr int64_t kStripedBytes = 64 << 10;
 
 char* At(void* base, int64_t bytes) { return static_cast<char*>(base) + bytes; }

@@ -20,8 +20,8 @@ constexpr int kMaxToLookFor = 64;
 
 using Absent = std::optional<std::vector<int>>;
 
-// The key of a meeting and a rank; it is reused each time the meeting is
-// repeated.
+// The store key for `rank` in a meeting; the key is reused each time the
+// meeting is repeated.
 std::string KeyOf(const Meeting& meeting, int rank) {
   return absl::StrCat("nccl_here/", meeting.name, "/", rank);
 }

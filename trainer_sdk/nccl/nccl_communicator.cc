@@ -12,8 +12,8 @@
 namespace muster {
 namespace {
 
-// Time between polls: none at first, because a launch takes microseconds; then
-// longer and longer, for a first connection or a late peer.
+// The time between polls: zero at first, because a launch takes microseconds;
+// then longer and longer, for a first connection or a late peer.
 class PollPace {
  public:
   void Wait() {

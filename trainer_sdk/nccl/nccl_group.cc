@@ -192,7 +192,8 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
     std::lock_guard<std::mutex> lock(mutex_);
     meeting.turn = ++splits_;
   }
-  // In this step all ranks of the parent wait for each other.
+  // The place of the whole parent group, because all its ranks wait for each
+  // other in this step.
   GroupPlace whole = place_;
   whole.formation = formation;
   absl::Status split;

@@ -12,8 +12,8 @@
 namespace muster {
 namespace {
 
-// Up to this many bytes per rank, one hop with all data is faster than several
-// hops with parts of it.
+// The maximum number of bytes per rank for which one hop with all data is
+// faster than several hops with parts of it.
 constexpr int64_t kDirectBytes = 32 << 10;
 constexpr int kDirectRanks = 8;
 // With parts of fewer bytes, the hops of a ring cost more than they save.
@@ -282,7 +282,8 @@ absl::Status Reduce(const Operation& operation, Mesh& mesh, Scratch& scratch) {
   // in flight. The data of the other ranks overwrites it now.
   if (s = mesh.Flush(); !s.ok()) return s;
   s = GatherToRoot(mesh, parts, element, root, own, operation.output);
-  // `part` is destroyed at the end of this function.
+  // `part` is destroyed at the end of this function, so all sends must be
+  // complete.
   return s.ok() ? mesh.Flush() : s;
 }
 

@@ -22,7 +22,7 @@ struct PeerName {
 // The name of this process as `rank`.
 PeerName OwnName(int rank);
 
-// "rank 3 (host node7, pid 4711)".
+// Formats a name: "rank 3 (host node7, pid 4711)".
 std::string Describe(const PeerName& name);
 
 // Converts a name to its text in the store, "PID HOST", and back. Decoding any

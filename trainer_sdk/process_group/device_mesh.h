@@ -12,7 +12,7 @@
 namespace muster {
 
 struct MeshDimension {
-  std::string name;  // "dp", "pp", "tp"
+  std::string name;  // the dimension's name, such as "dp", "pp" or "tp"
   int size = 1;
 };
 

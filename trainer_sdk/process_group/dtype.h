@@ -54,7 +54,7 @@ constexpr std::optional<DType> DTypeOf() {
   return std::nullopt;
 }
 
-// The short names that nccl-tests and PyTorch print: "float32".
+// The name of a type as in nccl-tests and PyTorch: "float32".
 constexpr const char* Name(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:

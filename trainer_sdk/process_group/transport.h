@@ -57,7 +57,7 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  // "shm", "gloo", "hierarchical", "nccl", "local".
+  // The transport's name: "shm", "gloo", "hierarchical", "nccl", "local".
   virtual const char* name() const = 0;
 
   virtual absl::Status Execute(const Operation& operation,

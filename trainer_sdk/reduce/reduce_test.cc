@@ -136,14 +136,15 @@ TEST(Reduce, RoundsHalvesOnce) {
   std::vector<uint16_t> result(20);
   void* const destination = result.data();
   Reduce(DType::kBFloat16, ReduceOp::kSum, sources, 3, &destination, 1, 20);
-  EXPECT_EQ(result, std::vector<uint16_t>(20, 0x4381));  // 258
+  // the bfloat16 value 258
+  EXPECT_EQ(result, std::vector<uint16_t>(20, 0x4381));
   // 60000 + 60000 exceeds float16; the average does not.
   const std::vector<uint16_t> huge(20, 0x7b53);
   const void* const pair[] = {huge.data(), huge.data()};
   Reduce(DType::kFloat16, ReduceOp::kAvg, pair, 2, &destination, 1, 20);
   EXPECT_EQ(result, huge);
   Reduce(DType::kFloat16, ReduceOp::kSum, pair, 2, &destination, 1, 20);
-  EXPECT_EQ(result, std::vector<uint16_t>(20, 0x7c00));  // infinity
+  EXPECT_EQ(result, std::vector<uint16_t>(20, 0x7c00));  // infinity in float16
 }
 
 TEST(Reduce, MinimumAndMaximumKeepNans) {
@@ -193,9 +194,10 @@ TEST(Divide, TruncatesAndTakesAnyDivisor) {
   Divide(DType::kInt64, wide.data(), 3, 2);
   EXPECT_EQ(wide, (std::vector<int64_t>{
                       -3, 3, std::numeric_limits<int64_t>::min() / 2}));
-  std::vector<uint16_t> halves(17, 0x4200);  // 3
+  std::vector<uint16_t> halves(17, 0x4200);  // the float16 value 3
   Divide(DType::kFloat16, halves.data(), 17, 2);
-  EXPECT_EQ(halves, std::vector<uint16_t>(17, 0x3e00));  // 1.5
+  // the float16 value 1.5
+  EXPECT_EQ(halves, std::vector<uint16_t>(17, 0x3e00));
 }
 
 }  // namespace

@@ -111,8 +111,9 @@ absl::Status Session::CompletePlace(Instant deadline) {
   return absl::OkStatus();
 }
 
-// If rank 0 serves the store, it must keep it until all ranks have finished.
-// Errors are ignored, because a rank that cannot be reached has left.
+// Ends this rank's use of the store. If rank 0 serves the store, it must keep
+// the store until all ranks have finished. Errors are ignored, because a rank
+// that cannot be reached has left.
 void Session::Leave() {
   if (plan_.store_place != StorePlace::kRankZero || store_ == nullptr) return;
   absl::StatusOr<int64_t> left = store_->Add(kLeft, 1);

@@ -20,7 +20,7 @@ namespace muster {
 
 int DerivedPort(const std::string& job) {
   constexpr uint64_t kLeast = 15000, kPorts = 15000;
-  // Not std::hash, which may differ between hosts.
+  // A hash of our own is used, because std::hash may differ between hosts.
   uint64_t hash = FnvHashOf(job);
   // The low bits depend too strongly on the last characters, so the high bits
   // are mixed in.

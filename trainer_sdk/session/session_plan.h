@@ -22,7 +22,7 @@ enum class Launcher {
   kSlurm,    // srun
 };
 
-// "torchrun".
+// The name of a launcher, such as "torchrun".
 const char* Name(Launcher launcher);
 
 // The process that serves the world's store.
@@ -39,7 +39,8 @@ struct SessionPlan {
   int rank = 0;
   int world_size = 1;
   int local_rank = 0;
-  // Not set if the launcher does not provide it.
+  // Number of ranks on this node. This field and the next two are not set if
+  // the launcher does not provide them.
   std::optional<int> local_world_size;
   std::optional<int> group_rank;        // index of this node in the world
   std::optional<int> group_world_size;  // number of nodes

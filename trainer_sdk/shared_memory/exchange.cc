@@ -38,7 +38,7 @@ namespace {
 
 // Bytes published at a time: small, so that both sides work concurrently.
 constexpr int64_t kPiece = 32 << 10;
-// From this size in bytes on, the receiver copies directly from the heap.
+// The size in bytes from which the receiver copies directly from the heap.
 constexpr int64_t kDirectFrom = 32 << 10;
 
 MessageRing RingBetween(const Peers& peers, int from, int to) {

@@ -103,7 +103,7 @@ class ReceiveQueue {
   const int from_;
   MessageRing ring_;
   std::vector<const PointToPoint*> messages_;
-  // the message whose payload is arriving
+  // the message whose payload is arriving; null: none
   const PointToPoint* current_ = nullptr;
   int64_t received_ = 0;
 };

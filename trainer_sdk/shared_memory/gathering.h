@@ -30,7 +30,8 @@ absl::StatusOr<LifeSign> MakeLifeSign();
 // as a process that lives.
 std::vector<int> Gone(const std::vector<int>& told);
 
-// The sizes of staging slots and rings. Rank 0's sizes apply to all ranks.
+// The sizes of staging slots and rings, in bytes. Rank 0's sizes apply to all
+// ranks.
 struct Dimensions {
   int64_t slot_bytes = 0;
   int64_t channel_bytes = 0;

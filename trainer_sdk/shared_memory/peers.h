@@ -109,7 +109,7 @@ class Peers {
   // context switch. Equal on every rank.
   bool crowded() const { return crowded_; }
 
-  // "rank 2 (pid 4711 on node-b)".
+  // The name of a rank in messages: "rank 2 (pid 4711 on node-b)".
   std::string Who(int rank) const;
 
   // Blocks until the wish is granted, first spinning and then sleeping.
@@ -117,8 +117,8 @@ class Peers {
   // if an awaited rank has left or died, or the deadline passes.
   absl::Status Await(const Wish& wish, Bell& bell, const Waiting& waiting);
 
-  // For a caller that waits for ranks `awaited` by other means: OK, or the
-  // cause for which the group is broken. Breaks the group if one of these ranks
+  // OK, or the cause for which the group is broken; for a caller that waits for
+  // the ranks `awaited` by other means. Breaks the group if one of these ranks
   // has left or died.
   absl::Status Look(const std::vector<int>& awaited, const Waiting& waiting);
 

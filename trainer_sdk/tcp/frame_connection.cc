@@ -112,8 +112,8 @@ void SetOption(int fd, int level, int option, int value) {
   (void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-// It does not matter if a peer that has left misses announcements or the
-// goodbye.
+// Whether the loss of such a frame matters. A peer that has left may miss
+// announcements and the goodbye.
 bool Matters(FrameType type) {
   return type != FrameType::kAnnounce && type != FrameType::kGoodbye;
 }

@@ -41,7 +41,7 @@ namespace {
 // messages are fast.
 class TcpMesh final : public Mesh {
  public:
-  // What a wait does between two polls.
+  // The action of a wait between two polls.
   enum class Between {
     kSpin,   // nothing: each rank of this host has its own core
     kYield,  // yields the core, since the awaited ranks may need it

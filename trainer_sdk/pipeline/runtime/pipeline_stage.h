@@ -30,7 +30,7 @@ struct StreamShape {
   bool operator==(const StreamShape&) const = default;
 };
 
-// "float32[12, 64, 128]"
+// Formats a shape: "float32[12, 64, 128]".
 std::string ToString(const StreamShape& shape);
 
 // Whether a pass is the last one in a step that adds to the weights' gradients.

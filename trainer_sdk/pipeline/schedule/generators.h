@@ -28,7 +28,7 @@ enum class ScheduleKind {
   kZeroBubble1P,
 };
 
-// "gpipe", "1f1b", "interleaved_1f1b", "zb1p".
+// The name of a kind: "gpipe", "1f1b", "interleaved_1f1b", "zb1p".
 std::string_view ScheduleName(ScheduleKind kind);
 std::vector<ScheduleKind> AllScheduleKinds();
 // Parses a name of ScheduleName. InvalidArgument: the message lists the valid

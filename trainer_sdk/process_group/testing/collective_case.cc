@@ -248,7 +248,7 @@ int64_t CountOf(Length length, const CollectiveCase& test, int size) {
   return 600'011 / SizeOf(test.dtype) / (HasParts(test.kind) ? size : 1);
 }
 
-// splitmix64.
+// The splitmix64 hash function.
 uint64_t Mixed(uint64_t x) {
   x = (x + 1) * 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

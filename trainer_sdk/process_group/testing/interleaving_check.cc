@@ -220,7 +220,8 @@ class StartingRank {
     std::shared_ptr<Work> work;
   };
 
-  // Null if the step does not involve this rank.
+  // Prepares this rank's part of the step; null if the step does not involve
+  // this rank.
   std::unique_ptr<PreparedOperation> Prepare(const InterleavingStep& step) {
     const ProcessGroup* const group = groups_[step.group].get();
     if (group == nullptr) return nullptr;

@@ -61,7 +61,8 @@ struct PreparedPlace {
 std::unique_ptr<PreparedOperation> PrepareCase(const CollectiveCase& test,
                                                const PreparedPlace& place);
 
-// Null for a rank that neither sends nor receives the message.
+// Prepares this rank's part of a message; null for a rank that neither sends
+// nor receives it.
 std::unique_ptr<PreparedOperation> PrepareMessage(const MessageCase& test,
                                                   const PreparedPlace& place);
 
