@@ -267,7 +267,8 @@ void AppendFishFlags(const std::vector<Flag>& flags,
   }
 }
 
-// Returns the condition under which the flags of a run are completed.
+// Appends the completions of the subcommands to `script`. Returns the condition
+// under which the flags of a run are completed.
 std::string AppendFishSubcommands(std::string& script) {
   const std::string in_admin = absl::StrCat(
       "__fish_seen_subcommand_from ", NamesWith(SubcommandFlags::kAdmin, " "));

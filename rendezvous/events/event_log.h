@@ -35,7 +35,7 @@ class EventLog {
   // The mechanism that limits the size of the file.
   enum class Rotation {
     kOwn,  // EventLog rotates the file: at most 4 x 16 MiB.
-    // Another program (logrotate) renames the file and then causes Reopen.
+    // Another program (logrotate) renames the file; Reopen must follow.
     kOutside,
   };
 

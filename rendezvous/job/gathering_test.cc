@@ -34,7 +34,7 @@ class GatheringTest : public ::testing::Test {
   Decision Decide(int second) {
     return gathering_.Decide(At(second), spec_, nodes_, clock_);
   }
-  // All present nodes are ready.
+  // Decides at `second` with `present` nodes, all of them ready.
   Decision DecideWith(int present, int second) {
     nodes_.present = nodes_.ready = present;
     return Decide(second);

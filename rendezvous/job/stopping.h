@@ -10,10 +10,10 @@
 
 namespace muster::rendezvous {
 
-// What follows once all members of a broken round have stopped: a new round, or
-// the end of the job with a verdict. The consequence of a worker's failure is
-// provisional: if another event turns out to be the cause (Blame), it is
-// withdrawn. Pure.
+// The consequence of a broken round once all its members have stopped: a new
+// round, or the end of the job with a verdict. The consequence of a worker's
+// failure is provisional: if another event turns out to be the cause (Blame),
+// it is withdrawn. Pure.
 class Consequence {
  public:
   // A new round that spends no restart.

@@ -67,7 +67,8 @@ class TcpRelay {
   const int to_port_;
   int listener_ = -1;
   int port_ = 0;
-  int wake_ = -1;  // eventfd: the flags below have changed
+  // eventfd that wakes thread_ after a change of the flags below
+  int wake_ = -1;
   std::mutex mutex_;
   bool ending_ = false;
   bool cutting_ = false;

@@ -11,7 +11,7 @@ class JobStatus;
 
 namespace muster::rendezvous {
 
-// Messages for operators.
+// Translate the messages for operators.
 void ToWire(const JobStatus& status, v1::JobStatus* wire);
 absl::Status FromWire(const v1::JobStatus& wire, JobStatus* status);
 

@@ -53,7 +53,7 @@ class StoreChannel {
   absl::Status Lost(const std::string& how) const;
 
   OwnedFd socket_;
-  std::string peer_;  // "the store at HOST:PORT"
+  std::string peer_;  // for messages: "the store at HOST:PORT"
   std::string received_;
 };
 

@@ -135,7 +135,7 @@ void RelayCore::SettleOffer(StoreClientId client, StoreEffects* effects) {
   const auto offer = offers_.find(client);
   if (offer == offers_.end()) return;
   Drop(offer->second, effects);
-  // Its one wait was answered, so no reply is in flight.
+  // The channel's only wait was answered, so no reply is in flight.
   idle_channels_.push_back(offer->second);
   offers_.erase(offer);
 }

@@ -125,7 +125,8 @@ class RelayCore {
   uint32_t next_channel_ = 1;
   WaitsByRequest waits_;
   ReadsByRequest reads_;
-  // By client: its wait, the channel of its offer, and its own channel.
+  // Keyed by client: the client's wait, the channel of its offer, and its own
+  // channel.
   std::map<StoreClientId, WaitsByRequest::iterator> waiting_;
   std::map<StoreClientId, uint32_t> offers_;
   std::map<StoreClientId, uint32_t> own_channels_;

@@ -145,7 +145,7 @@ TEST_F(HubConnectionsTest, WatchFollowsTheStateOfTheConnection) {
   connections_.Watch(a);
   EXPECT_EQ(a.watched, 0u);
   a.out.Append("x");
-  a.scheduled = true;  // is sent before epoll is asked
+  a.scheduled = true;  // new data is sent before epoll watches for writability
   connections_.Watch(a);
   EXPECT_EQ(a.watched, 0u);
   a.scheduled = false;

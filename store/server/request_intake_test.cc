@@ -72,7 +72,8 @@ TEST_F(RequestGateTest, AFullUpstreamStallsClientsUntilItHasRoom) {
   EXPECT_FALSE(gate_.TakeUpstreamRoom(upstream_));
   upstream_.out.Consume(kMuch.size());
   EXPECT_TRUE(gate_.TakeUpstreamRoom(upstream_));
-  EXPECT_FALSE(gate_.TakeUpstreamRoom(upstream_));  // resumed once
+  // false: the clients were resumed already
+  EXPECT_FALSE(gate_.TakeUpstreamRoom(upstream_));
 }
 
 TEST_F(RequestGateTest, RequestsWaitForTheBudgetInOrder) {
@@ -80,11 +81,12 @@ TEST_F(RequestGateTest, RequestsWaitForTheBudgetInOrder) {
   EXPECT_TRUE(gate_.RequestsWait());
   gate_.Enqueue(other_);
   gate_.Enqueue(client_);
-  gate_.Enqueue(other_);  // is in line already
+  gate_.Enqueue(other_);  // already in the FIFO: no effect
   EXPECT_TRUE(client_.stalled);
   EXPECT_FALSE(gate_.HasTurn());
   budget_.Charge(other_.share, 0, 0);
-  EXPECT_TRUE(gate_.RequestsWait());  // newcomers wait behind the line
+  // new requests wait until the FIFO is empty
+  EXPECT_TRUE(gate_.RequestsWait());
   ASSERT_TRUE(gate_.HasTurn());
   EXPECT_EQ(gate_.TakeNext(), other_.id);
   EXPECT_EQ(gate_.TakeNext(), client_.id);

@@ -242,8 +242,8 @@ TEST_F(StoreServerTest, ClosingReleasesAllWaitingClients) {
   server_->Close("again");
 }
 
-// As after a successful round: its workers waited until the end, and the server
-// may not have read yet that they exited.
+// After a successful round, its workers have waited until the end, and the
+// server may not have read yet that they exited.
 TEST_F(StoreServerTest, AnEndWithoutAReasonIsNoNews) {
   Start();
   RawClient waiter(port());

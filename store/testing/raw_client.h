@@ -43,7 +43,7 @@ class RawClient {
   void Close() { socket_.Close(); }
   int fd() const { return socket_.get(); }
 
-  // Shorthands.
+  // Shorthands for a request and its reply.
   void Set(std::string_view key, std::string_view value);
   std::string Get(std::string_view key);
   int64_t Add(std::string_view key, int64_t amount);

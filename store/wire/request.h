@@ -81,10 +81,10 @@ std::optional<StoreCommand> CommandFromByte(StoreFraming framing, uint8_t byte);
 // Returns PyTorch's name, such as "SET", for messages.
 const char* CommandName(StoreCommand command);
 
-// The argument of VALIDATE.
+// Magic number that VALIDATE sends.
 inline constexpr uint32_t kStoreMagic = 0x3C85F7CE;
 
-// The replies of one byte.
+// Replies of one byte to the commands named on each line.
 inline constexpr uint8_t kStoreReady = 0;         // CHECK: all keys exist
 inline constexpr uint8_t kStoreNotReady = 1;      // CHECK: not all exist
 inline constexpr uint8_t kStoreStopWaiting = 0;   // WAIT, BARRIER
@@ -96,7 +96,7 @@ inline constexpr uint8_t kStoreKeyDeleted = 2;  // key deleted
 // Reply to WATCH_KEY itself.
 inline constexpr uint8_t kStoreWatchRegistered = 3;
 
-// Limits of one request or reply. The first three are PyTorch's.
+// Limits of one request or reply, the same as PyTorch's.
 inline constexpr size_t kMaxStoreKeys = size_t{128} << 10;
 inline constexpr size_t kMaxStoreKeyBytes = size_t{8} << 10;
 inline constexpr size_t kMaxStoreValueBytes = size_t{8} << 20;
@@ -132,7 +132,7 @@ struct StoreRequest {
 
 // Appends the request's bytes in the modern framing. A client starts every
 // connection with VALIDATE with kStoreMagic and a PING, whose reply shows that
-// a store answers. The caller must respect limits.h: beyond these limits the
+// a store answers. The caller must respect the limits above: beyond them the
 // server closes the connection.
 void AppendRequest(const StoreRequest& request, std::string* out);
 

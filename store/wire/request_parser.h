@@ -29,7 +29,8 @@ class RequestParser {
   // incomplete.
   //   InvalidArgument    not the store's protocol; the connection must be
   //                      closed
-  //   ResourceExhausted  exceeds limits.h; the connection must be closed
+  //   ResourceExhausted  exceeds a limit of request.h; the connection must be
+  //                      closed
   absl::StatusOr<size_t> Parse(std::string_view buffer, StoreRequest* request);
 
   // The number of bytes that `buffer` must have before another Parse can make
