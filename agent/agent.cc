@@ -142,7 +142,7 @@ HealthGate::Options GateOptions(const AgentOptions& options) {
   return {.command = options.health.command,
           .environment = {"MUSTER_RUN_ID=" + options.run_id,
                           "MUSTER_NODE_ID=" + options.node.node_id},
-          .built_in = options.node_checks,
+          .built_in = options.health_checks,
           .timeout = options.health.timeout};
 }
 

@@ -44,7 +44,7 @@ struct AgentOptions {
   PreemptionOptions preemption;
   HealthOptions health;
   // Runs `health.checks`; called from any thread, may take long.
-  std::function<absl::Status()> node_checks;
+  std::function<absl::Status()> health_checks;
   // The port of every round's store if this node serves it; 0: any free one.
   int store_port = 0;
   // the flag that set it, for messages

@@ -79,7 +79,7 @@ bool EndedForAbsence(const agent::AgentResult& result) {
              : result.exit_code == 1;
 }
 
-std::function<absl::Status()> NodeChecks(const agent::AgentOptions& options) {
+std::function<absl::Status()> HealthChecks(const agent::AgentOptions& options) {
   agent::HealthScope scope;
   scope.folders = {options.logs.directory, options.socket_parent};
   scope.timeout = options.health.timeout;
@@ -171,7 +171,7 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   const agent::Telling telling = options.policy.telling;
   const std::string absent_hint = options.absent_hint;
   if (!options.health.checks.empty()) {
-    options.node_checks = NodeChecks(options);
+    options.health_checks = HealthChecks(options);
   }
   agent::AgentView view;
   const absl::StatusOr<std::unique_ptr<rendezvous::ProbeServer>> probes =

@@ -59,7 +59,8 @@ std::optional<std::string> Unsound(const Report& report) {
   return std::nullopt;
 }
 
-std::optional<Objection> Unhealthy(const JobSpec& spec, const Report& report) {
+std::optional<Objection> Incompatible(const JobSpec& spec,
+                                      const Report& report) {
   if (auto disagreement = Disagreement(spec, report.spec)) return disagreement;
   const std::optional<int>& rank = report.node.node_rank;
   if (rank.has_value() && (*rank < 0 || *rank >= spec.max_nodes)) {

@@ -20,9 +20,9 @@ std::optional<std::string> Unsound(const Report& report);
 
 // Checks whether the node of a valid report may join a job with `spec`. Returns
 // an objection if its --nnodes, --max-restarts or command differ, or if its
-// node rank is outside of the world; else nullopt. Unrelated to the node's
-// health.
-std::optional<Objection> Unhealthy(const JobSpec& spec, const Report& report);
+// node rank is outside of the world; else nullopt.
+std::optional<Objection> Incompatible(const JobSpec& spec,
+                                      const Report& report);
 
 }  // namespace muster::rendezvous
 

@@ -20,7 +20,7 @@ Report Sound() {
 
 TEST(Admission, TakesASoundReport) {
   EXPECT_EQ(Unsound(Sound()), std::nullopt);
-  EXPECT_EQ(Unhealthy(Sound().spec, Sound()), std::nullopt);
+  EXPECT_EQ(Incompatible(Sound().spec, Sound()), std::nullopt);
 }
 
 TEST(Admission, NamesTheVersions) {
@@ -86,19 +86,19 @@ TEST(Admission, NodeRankMustBeOneThatTheWorldCanHave) {
   Report report = Sound();
   report.spec = spec;
   report.node.node_rank = 3;
-  EXPECT_EQ(Unhealthy(spec, report), std::nullopt);
+  EXPECT_EQ(Incompatible(spec, report), std::nullopt);
   report.node.node_rank = 4;
-  EXPECT_THAT(Unhealthy(spec, report)->told, HasSubstr("allows 0 to 3"));
-  EXPECT_FALSE(Unhealthy(spec, report)->another_job);
+  EXPECT_THAT(Incompatible(spec, report)->told, HasSubstr("allows 0 to 3"));
+  EXPECT_FALSE(Incompatible(spec, report)->another_job);
   report.node.node_rank = -1;
-  EXPECT_THAT(Unhealthy(spec, report)->told, HasSubstr("node rank -1"));
+  EXPECT_THAT(Incompatible(spec, report)->told, HasSubstr("node rank -1"));
 }
 
 TEST(Admission, OtherNnodesAreRefused) {
   JobSpec spec;
   spec.max_nodes = 4;
   Report report = Sound();
-  EXPECT_THAT(Unhealthy(spec, report)->told, HasSubstr("--nnodes=1:4"));
+  EXPECT_THAT(Incompatible(spec, report)->told, HasSubstr("--nnodes=1:4"));
 }
 
 }  // namespace

@@ -191,9 +191,9 @@ Node* Job::Admit(StreamId stream, const Report& report) {
                          "this node was let go");
       return nullptr;
   }
-  if (auto unhealthy = Unhealthy(state_.spec, report)) {
-    outbox_.Note("refuse", report.node.node_id, unhealthy->noted);
-    outbox_.Refuse(stream, *unhealthy);
+  if (auto objection = Incompatible(state_.spec, report)) {
+    outbox_.Note("refuse", report.node.node_id, objection->noted);
+    outbox_.Refuse(stream, *objection);
     return nullptr;
   }
   if (holder == nullptr && report.node.node_rank.has_value()) {
