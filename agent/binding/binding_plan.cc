@@ -140,7 +140,8 @@ Seats SeatByGpu(const MachineLayout& layout,
   const std::vector<int> nodes = NodesOf(layout.cpus);
   const std::vector<int> usable = NodesOf(allowed);
   std::vector<std::vector<int>> at;
-  // number of devices that may be at each set of nodes
+  // For each set of candidate NUMA nodes: the number of GPUs that may be at any
+  // of them.
   std::map<std::vector<int>, size_t> unsure;
   Seats result;
   for (const std::string& address : gpus) {

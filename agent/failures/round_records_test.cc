@@ -68,7 +68,7 @@ TEST_F(OldRecords, WithoutAFolderThereAreNone) {
   EXPECT_FALSE(std::filesystem::exists(folder_));
 }
 
-// A folder of that name is left alone.
+// A folder whose name is that of an old record is not removed.
 TEST_F(OldRecords, OnlyFilesAreRemoved) {
   std::filesystem::create_directory(folder_ + "/rank_2.ring");
   Write({"rank_3.json"});

@@ -56,7 +56,8 @@ std::string TakeResultPath() {
 
 void TellResult(const std::string& path, int exit_code) {
   if (path.empty() || Value("SLURM_PROCID") != "0") return;
-  // No O_CREAT: on a machine other than the starter's the file does not exist.
+  // No O_CREAT: the file exists only on the machine where `launch --slurm`
+  // runs.
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return;
   const std::string line = absl::StrCat(exit_code, "\n");

@@ -22,8 +22,8 @@ struct Say {
   enum class Kind { kNotice, kError } kind = Kind::kNotice;
   std::string line;
 };
-// Close the sending direction of every connection: agents that still run there
-// leave the job and end.
+// Close the sending direction of every connection: agents that still run on
+// the hosts leave the job and exit.
 struct HangUp {};
 // Close all connections and end this process with `exit_code`. `verdict` is
 // printed first; if it is empty, `own_verdict`, which RemoteJob makes when the

@@ -172,8 +172,9 @@ TEST_P(AnyBiases, StagesTogetherAreTheModel) {
         ASSERT_EQ(sum, got) << tensor.name << "[" << k << "]";
         continue;
       }
-      // The table: in the whole model, additions for the embedding round at the
-      // magnitude of the head's gradient; here at their own.
+      // The embedding table. In the whole model its gradient is added to the
+      // head's, so sums round at the head's magnitude; in a stage, at the
+      // embedding's.
       const double magnitude =
           std::abs(in_first.gradient[k]) + std::abs(in_second.gradient[k]);
       ASSERT_NEAR(sum, got, RoundingBound<float>(kBatch * kTime, magnitude))

@@ -67,7 +67,8 @@ static inline T LargestOf(const T* values, int64_t count) {
   p = p * r * r + r + 1.0f;
   int32_t exponent;
   std::memcpy(&exponent, &shifted, sizeof(exponent));
-  // The low bits of kRound's own pattern are zero.
+  // kRound's bit pattern ends in zeros, so the low bits of `shifted` are the
+  // integer exponent. Moved to the exponent field, they make 2 to its power.
   const uint32_t bits = (static_cast<uint32_t>(exponent) + 127u) << 23;
   float power;
   std::memcpy(&power, &bits, sizeof(power));

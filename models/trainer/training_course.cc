@@ -41,7 +41,7 @@ absl::StatusOr<std::string> OfRank0(ProcessGroup& world,
   return theirs;
 }
 
-// The lines of a course, one per option.
+// Collects the text that describes a run's settings, one line per option.
 class Lines {
  public:
   template <typename T>
@@ -71,7 +71,8 @@ const char* Word(DType precision) {
   }
 }
 
-// If the learning rate does not decay, more steps are the same training.
+// Describes the decay of the learning rate. Without decay the number of steps
+// is left out, so a resumed run may have a larger one.
 std::string DescribeDecay(const LearningRateSchedule& schedule) {
   if (schedule.decay == LearningRateSchedule::Decay::kNone) return "none";
   const bool is_cosine = schedule.decay == LearningRateSchedule::Decay::kCosine;

@@ -103,10 +103,10 @@ class Blame {
   // outlived it, unless its worker was killed at most kKillSpread before its
   // agent.
   bool LossExplains(const Node& lost, Instant now) const;
-  // Whether the departure of this node explains the failure: its guardian
-  // process died, or the sender of its SIGTERM has ended its workers first. A
-  // node whose workers had succeeded in `round`, the broken one, explains
-  // nothing.
+  // Whether the departure of this node explains the failure of the round: its
+  // guardian process died, or whoever sent SIGTERM to its agent had killed the
+  // node's workers before. A node whose workers had succeeded in `round`, the
+  // broken one, explains nothing.
   bool LeaveExplains(const Node& leaving, int round) const;
   // Whether a preemption that this node announces explains the failure.
   bool PreemptionExplains(const Node& node) const;

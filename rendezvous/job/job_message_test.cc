@@ -491,7 +491,8 @@ TEST_F(JobContentionTest, ALateReportDoesNotTakeThePlaceInstead) {
   EXPECT_EQ(job_.status().nodes[1].node.node_id, "b");
 }
 
-// The contender reconnects while the coordinator still holds its old stream. If
+// A contender (a second node with the id of a node of the job) reconnects while
+// the coordinator still holds its old stream. If
 // a late report made the old stream the node's stream, directives would be lost
 // and the end of the new stream would not be noticed.
 TEST_F(JobContentionTest, StaleReportOfAContenderDoesNotTakeThePlace) {

@@ -55,8 +55,9 @@ class JobWatchers {
   std::map<uint64_t, std::shared_ptr<Watcher>> watchers_;
 };
 
-// One job's pure core together with a lock, the time and its streams. Passes on
-// directives and decisions without holding the lock.
+// Runs one job's state machine (Job, which does no I/O) under a lock: gives it
+// the time and the agents' reports, and passes its directives and decisions on
+// without holding the lock.
 //
 // Thread-safe, except that OnReport and OnStreamClosed of one stream must not
 // run at the same time.

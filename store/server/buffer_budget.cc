@@ -3,8 +3,9 @@
 namespace muster::store {
 namespace {
 
-// The fraction of the budget that must be read within `patience`: otherwise a
-// client that reads one byte now and then could make all others wait for ever.
+// The clients must read at least 1/kLeastReadPart of the budget within
+// `patience`. Otherwise a client that reads one byte now and then could make
+// all others wait for ever.
 constexpr size_t kLeastReadPart = 2048;
 
 }  // namespace

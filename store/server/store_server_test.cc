@@ -152,7 +152,7 @@ TEST_F(StoreServerTest, AnOldClientThatAsksHasGivenItsWaitUp) {
   RawClient modern(port());
   modern.Set("/k", "v");
   EXPECT_EQ(modern.Get("/k"), "v");
-  // No reply to the wait precedes this one.
+  // The next reply answers this command: the pending wait has no reply yet.
   old.Send("\6");
   EXPECT_EQ(old.Receive(8), std::string("\1\0\0\0\0\0\0\0", 8));
 }

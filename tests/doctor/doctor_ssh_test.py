@@ -53,7 +53,8 @@ class OverSsh(unittest.TestCase):
     self.assertEqual(found['expected'], 3)
     self.assertEqual([node['node'] for node in found['nodes']],
                      ['127.0.0.1', '127.0.0.2', '127.0.0.3'], front.text())
-    # The job has a new token, and its workers know it.
+    # The job requires a new token. Its workers have the token, or they could
+    # not ask the coordinator for these addresses.
     self.assertEqual([node['addresses']['seen'] for node in found['nodes']],
                      ['127.0.0.1'] * 3)
     between = [one['id'] for one in found['between']['findings']]

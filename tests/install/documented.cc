@@ -319,7 +319,8 @@ absl::Status HookState(ProcessGroup& world, CommHook& hook,
   std::vector<CheckpointSlice> read = weights;
   const auto state = hook.StateIn(reader.tensors());
   if (state.ok()) read.insert(read.end(), state->begin(), state->end());
-  // NotFound: the checkpoint has nothing of it, and the hook begins anew.
+  // NotFound: the checkpoint has no state of this hook, so the hook starts from
+  // its initial state.
   if (!state.ok() && !absl::IsNotFound(state.status())) return state.status();
   absl::Status status = ReadTogether(world, reader, read);
   if (status.ok()) hook.OnStateLoaded();

@@ -301,7 +301,8 @@ TEST(PowerSgdReferenceTest, IsTheAlgorithmWrittenOut) {
                     -1)
               << "planted";
         }
-        // Each step loses much of a gradient whose elements are about 1.
+        // Every third list is an error of compression. Compression of gradients
+        // with elements of about 1 loses much of them.
         for (size_t i = 2; i < course.lists.size(); i += 3) {
           const std::vector<float>& error = course.lists[i];
           EXPECT_GT(*std::max_element(error.begin(), error.end()), 0.1f);

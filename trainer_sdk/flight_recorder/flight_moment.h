@@ -41,8 +41,9 @@ std::string SecondsText(double seconds);
 const FlightRecord* StuckRecord(const FlightLog& log,
                                 const FlightMoment& moment);
 
-// Whether a rank has been waiting in `record` for longer than the patience, or
-// its wait failed and the rank has not made the group again.
+// Whether a rank has been waiting in `record` for longer than the moment's
+// patience, or its wait failed and the rank has not created the process group
+// again since.
 bool IsStuck(const FlightLog& log, const FlightRecord& record,
              const FlightMoment& moment);
 

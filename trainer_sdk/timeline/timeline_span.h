@@ -36,9 +36,10 @@ struct TimelineSpan {
   int64_t number = 0;
   int64_t begin = 0;
   int64_t end = 0;
-  // For kReduce: the time at which the bucket was full, and its size in bytes.
+  // For kReduce: the time at which the bucket became full and its reduction was
+  // requested.
   int64_t asked = 0;
-  int64_t bytes = 0;
+  int64_t bytes = 0;  // for kReduce: the size of the bucket
 
   bool operator==(const TimelineSpan&) const = default;
 };

@@ -40,7 +40,8 @@ struct After {
 // float16 uses a loss scale, bfloat16 does not.
 bool IsScaled(DType type) { return type == DType::kFloat16; }
 
-// All parameters as one list of weights.
+// The reference: trains `plan` with all parameters in one list, and returns the
+// state of each rank.
 std::vector<After> Plain(DType type, int world, const ToyPlan& plan) {
   struct Weight {
     size_t parameter;

@@ -65,7 +65,8 @@ class HangChecker : public Checker {
         continue;
       }
       if (std::holds_alternative<agent::AnnouncePreemption>(action)) {
-        // Workers may write a checkpoint for a long time.
+        // Not checked for hangs from now on: the workers may write a checkpoint
+        // for a long time.
         preempted_.insert(agent.incarnation);
         Forget(agent.slot);
       }

@@ -63,7 +63,8 @@ struct Mismatch {
   const char* what;
   std::function<Operation(void* in, void* out)> most;
   std::function<Operation(void* in, void* out)> odd;
-  // Texts that every rank's message must contain.
+  // Texts that the error must contain, on the ranks that call `most` and on the
+  // rank that calls `odd`.
   const char* most_says;
   const char* odd_says;
 };
