@@ -6,16 +6,9 @@
 
 #include "launcher/report/text_layout.h"
 #include "rendezvous/protocol/job_status.h"
+#include "rendezvous/protocol/state_names.h"
 
 namespace muster::launcher {
-
-// The lower-case names of these values, in tables and in JSON. Pure.
-const char* PhaseText(rendezvous::JobPhase phase);  // "gathering", "running", …
-const char* PhaseText(rendezvous::NodePhase phase);  // "idle", "running", …
-const char* HealthText(
-    rendezvous::Health health);  // "healthy", "unchecked", "unhealthy"
-const char* OutcomeText(
-    rendezvous::Outcome outcome);  // "succeeded", "failed", …
 
 // Formats one decision of the coordinator as `launch watch` prints it, with a
 // newline at the end:

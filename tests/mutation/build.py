@@ -68,7 +68,7 @@ _SUITES = (
 )
 _SIMULATION = ('rendezvous/job/*.cc', 'agent/lifecycle/*.cc', *_PROTOCOL,
                'tests/simulation/*.cc', 'tests/simulation/checkers/*.cc',
-               'launcher/report/status_text.cc')
+               'rendezvous/protocol/state_names.cc')
 
 Program = collections.namedtuple('Program', 'name sources libraries arguments')
 

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "launcher/report/status_text.h"
 #include "rendezvous/protocol/signal_names.h"
+#include "rendezvous/protocol/state_names.h"
 
 namespace muster {
 namespace {
@@ -17,7 +17,7 @@ constexpr uint64_t kEpoch = 1;
 constexpr int kFirstPort = 40000;
 
 std::string Words(const rendezvous::Report& report) {
-  std::string words = launcher::PhaseText(report.phase);
+  std::string words = rendezvous::PhaseText(report.phase);
   if (report.round > 0) absl::StrAppend(&words, ", round ", report.round);
   for (const rendezvous::Failure& failure : report.failures) {
     absl::StrAppend(&words, "; rank ", failure.rank,

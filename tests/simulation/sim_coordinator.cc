@@ -1,7 +1,7 @@
 #include "tests/simulation/sim_coordinator.h"
 
 #include "absl/strings/str_cat.h"
-#include "launcher/report/status_text.h"
+#include "rendezvous/protocol/state_names.h"
 
 namespace muster::simulation {
 namespace {
@@ -87,7 +87,7 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
     ++stage_->census[decision.kind];
     if (decision.kind == "finish") {
       ++stage_->census[absl::StrCat(
-          "job ", launcher::OutcomeText(stepped.status.verdict->outcome))];
+          "job ", rendezvous::OutcomeText(stepped.status.verdict->outcome))];
     }
     stage_->Note(absl::StrCat("C ", decision.kind, " [", decision.round, "] ",
                               decision.node_id, ": ", decision.reason));

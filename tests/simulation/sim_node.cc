@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "launcher/report/status_text.h"
+#include "rendezvous/protocol/state_names.h"
 
 namespace muster::simulation {
 namespace {
@@ -287,7 +287,7 @@ void SimNode::Perform(const agent::LifecycleStep& step) {
     stage_->Note(absl::StrCat(
         "n", slot_, " > C #", talking_on_, " s", report.sequence, " seen ",
         report.seen_epoch, "/", report.seen_revision, " ",
-        launcher::PhaseText(report.phase), " ", report.round,
+        rendezvous::PhaseText(report.phase), " ", report.round,
         report.failures.empty()
             ? ""
             : absl::StrCat(", ", report.failures.size(), " failures"),

@@ -1,0 +1,16 @@
+#ifndef MUSTER_RENDEZVOUS_PROTOCOL_STATE_NAMES_H_
+#define MUSTER_RENDEZVOUS_PROTOCOL_STATE_NAMES_H_
+
+#include "rendezvous/protocol/job_status.h"
+
+namespace muster::rendezvous {
+
+// The lower-case names of these values, in tables, JSON and traces. Pure.
+const char* PhaseText(JobPhase phase);   // "gathering", "running", ...
+const char* PhaseText(NodePhase phase);  // "idle", "running", ...
+const char* HealthText(Health health);   // "healthy", "unchecked", "unhealthy"
+const char* OutcomeText(Outcome outcome);  // "succeeded", "timed out", ...
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_PROTOCOL_STATE_NAMES_H_
