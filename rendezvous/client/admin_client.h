@@ -40,7 +40,7 @@ class AdminClient {
   absl::StatusOr<std::vector<JobStatus>> ListJobs();
   // NotFound: no such job; the message lists the existing jobs.
   absl::StatusOr<JobStatus> GetJob(const std::string& run_id);
-  // `reason`: the requester and the reason. NotFound: no such job.
+  // `reason`: who asks for the cancel, and why. NotFound: no such job.
   // FailedPrecondition: the job is over.
   absl::Status CancelJob(const std::string& run_id, const std::string& reason);
   // `node`: a node id or a host name. NotFound: no such job or node.
@@ -62,10 +62,10 @@ class AdminClient {
   struct Update {
     // In the order in which the coordinator made them.
     std::vector<Decision> decisions;
-    // Number of decisions dropped before these, because this client read too
-    // slowly.
+    // Number of decisions that the coordinator dropped before `decisions`,
+    // because this client read too slowly.
     int decisions_dropped = 0;
-    JobStatus status;  // state after these decisions, without `nodes`
+    JobStatus status;  // state after `decisions`, without `nodes`
   };
   enum class Watching { kGoOn, kEnough };
   // Blocks, and calls `on_update` from this thread: once at the start, then for

@@ -97,8 +97,8 @@ class AgentStream::Impl
   }
 
   void OnDone(const grpc::Status& status) override {
-    // No lock is needed, since every other callback has returned. None may be
-    // held either, since OnEnded allows another thread to destroy this object.
+    // OnDone is gRPC's last callback, so it needs no lock. It must not hold one
+    // either: after OnEnded another thread may destroy this object.
     absl::Status end = unsound_.ok() ? FromGrpc(status) : unsound_;
     listener_->OnEnded(std::move(end));
   }
@@ -126,7 +126,7 @@ class AgentStream::Impl
 
   std::mutex mutex_;
   bool up_ = false;
-  bool writing_ = false;  // leaving_ is being written
+  bool writing_ = false;  // a write of `leaving_` is in flight
   bool over_ = false;     // a read has failed
   bool closing_ = false;
   bool said_done_ = false;  // StartWritesDone was called
@@ -204,7 +204,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
   }
 
  private:
-  // The result of one attempt.
+  // The result of one attempt to open and follow a stream.
   struct Attempt {
     absl::Status end;
     // Time since the stream was up; nullopt: never up.
@@ -270,7 +270,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
     directive_.reset();
     ended_.reset();
     lock.unlock();
-    // Without the lock, since the stream may call its listener at once.
+    // Not under the lock: the new stream may call OnUp, which takes the lock,
+    // at once.
     auto stream = std::make_unique<AgentStream>(
         OpenChannel(address, options_.credentials), options_.token,
         static_cast<AgentStream::Listener*>(this));
@@ -314,7 +315,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
     }
   }
 
-  // Requires mutex_. Returns once the stream has ended.
+  // Closes the stream, or cancels it if the coordinator does not end it within
+  // kFarewell. Requires mutex_. Returns once the stream has ended.
   void SayGoodbye(std::unique_lock<std::mutex>* lock) {
     const auto has_ended = [this] { return ended_.has_value(); };
     if (up_) {
@@ -323,8 +325,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
     }
     if (has_ended()) return;
     stream_->Cancel();
-    // Waits without a deadline: cancelling a call ends it locally, without the
-    // peer.
+    // No deadline is needed: a cancelled call ends on this side, whatever the
+    // coordinator does.
     changed_.wait(*lock, has_ended);
   }
 
@@ -333,7 +335,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
       return ExplainCallError(absl::CancelledError(), endpoint_);
     }
     if (status.code() == absl::StatusCode::kInvalidArgument) {
-      // A message outside of its bounds, ours or the coordinator's. A retry
+      // A field of a report or a directive is outside of its bounds. A retry
       // would bring the same message.
       return absl::FailedPreconditionError(
           absl::StrCat("coordinator ", endpoint_, ": ",
@@ -342,7 +344,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
     return ExplainCallError(status, endpoint_);
   }
 
-  // Whether the stream ended because of Reconnect.
+  // Whether Reconnect ended the stream. Resets the mark.
   bool HungUp() {
     std::lock_guard<std::mutex> lock(mutex_);
     return std::exchange(hanging_up_, false);

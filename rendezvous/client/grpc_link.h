@@ -35,7 +35,7 @@ class AgentStream {
     virtual void OnEnded(absl::Status status) = 0;
   };
 
-  // `token`: empty: none. `listener` must outlive the stream.
+  // `token`: the job token; empty: none. `listener` must outlive the stream.
   AgentStream(const std::shared_ptr<grpc::Channel>& channel,
               const std::string& token, Listener* listener);
   // The stream must not be destroyed before OnEnded.

@@ -33,15 +33,15 @@ class InProcessLink : public CoordinatorLink, private DirectiveSink {
   LinkEvents events_;
   std::thread thread_;
 
-  // Held during calls of the coordinator, so that one stream's calls do not
-  // overlap; not held during callbacks.
+  // Held during calls of the coordinator, so that two of this link's calls do
+  // not overlap; not held during callbacks.
   std::mutex reporting_;
   std::optional<StreamId> stream_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
   bool closing_ = false;
-  // Newest directive, until events_ gets it.
+  // Newest directive that was not yet passed to `events_`.
   std::optional<Directive> directive_;
   uint64_t epoch_ = 0;  // epoch of the newest directive received
   uint64_t revision_ = 0;

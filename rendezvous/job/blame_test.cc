@@ -146,7 +146,8 @@ Failure RaisedFirst(const std::string& node_id, const std::string& message) {
   return failure;
 }
 
-// A connected member that runs, and has seen no directive since the break.
+// A connected member that runs its workers and has seen no directive since the
+// break.
 Node Member(const std::string& id) {
   Node node;
   node.identity.node_id = id;
@@ -211,8 +212,8 @@ TEST_F(BlameTest, AConnectedNodeThatReportsExplainsNothing) {
   Node node = Member("b");
   node.heard = At(105);
   EXPECT_FALSE(blame_.LossExplains(node, At(106)));
-  EXPECT_TRUE(blame_.LossExplains(node, At(110)));  // its lease is over
-  node.heard = At(100);                             // silent since the break
+  EXPECT_TRUE(blame_.LossExplains(node, At(110)));  // b's lease is over
+  node.heard = At(100);  // b has been silent since the break
   EXPECT_TRUE(blame_.LossExplains(node, At(106)));
 }
 
@@ -248,7 +249,8 @@ TEST_F(BlameTest, APreemptionOfASpareExplainsNothing) {
 }
 
 TEST_F(BlameTest, TheHangThatBeganEarlierIsLikelier) {
-  BreakBy(Hung("a", seconds(30)));  // silent since second 70
+  // a's worker has been silent since second 70
+  BreakBy(Hung("a", seconds(30)));
   EXPECT_FALSE(blame_.MovesTo(Hung("b", seconds(25)), At(101)));
   const Failure earlier = Hung("b", seconds(35));
   const auto move = blame_.MovesTo(earlier, At(101));
@@ -258,7 +260,7 @@ TEST_F(BlameTest, TheHangThatBeganEarlierIsLikelier) {
   EXPECT_EQ(blame_.why(), "b hangs");
   EXPECT_EQ(blame_.failures().cause()->node_id, "b");
   EXPECT_FALSE(blame_.MovesTo(Hung("c", seconds(35)), At(101)));
-  // Now "b" has reported the cause, and "a" has not.
+  // The cause is now b's hang, so b outlived it; a's node may have died before.
   EXPECT_TRUE(blame_.LossExplains(LostStream(Member("a"), At(101)), At(102)));
   EXPECT_FALSE(blame_.LossExplains(LostStream(Member("b"), At(101)), At(102)));
 }
@@ -299,7 +301,7 @@ TEST_F(BlameTest, OnAnotherNodeAnExceptionExplainsOnlyABrokenConnection) {
 }
 
 TEST_F(BlameTest, AnExceptionExplainsNoCauseThatIsNoWorker) {
-  // A failure of the node itself is not in the log.
+  // A failure of the node itself (no rank) is not in the failure log.
   const Failure node_failure = OnNode(Of(FailureKind::kStartFailed, -1), "a");
   blame_.Break(At(100), kRevision, "why", &node_failure);
   EXPECT_FALSE(blame_.MovesTo(RaisedFirst("a", "KeyError: 1"), At(101)));

@@ -31,7 +31,7 @@ bool IsSaidBy(const JobState& state, const Node& node,
       return is_speaker || key.round < state.round ||
              (key.round == state.round && state.phase != JobPhase::kStopping);
     case DirectiveKind::kWait:
-      // While a round runs, only spares wait.
+      // While a round runs, the wait concerns this node alone: it is a spare.
       return is_speaker || state.phase == JobPhase::kRunning;
     case DirectiveKind::kFinished:
     case DirectiveKind::kReleased:
@@ -49,8 +49,8 @@ std::optional<PreemptionNotice> PreemptionAt(const JobState& state,
   return notice;
 }
 
-// The reason for `node` to wait; null: the reason without texts of one node,
-// for the status.
+// Returns why `node` has to wait. null: for the job's status, which also lists
+// the absent nodes.
 std::string WaitReason(const JobState& state, const Node* node) {
   const JobSpec& spec = state.spec;
   const Membership& nodes = state.nodes;
@@ -92,8 +92,8 @@ std::string WaitReason(const JobState& state, const Node* node) {
   return absl::StrCat(reason, KeptOut(state, node));
 }
 
-// A clause for each agent that waits for another incarnation of its node to
-// end: the agent's host and the node.
+// Lists the agents that wait until another incarnation of their node has ended,
+// each with its host and node id.
 std::string SuccessorsText(const JobState& state) {
   std::string text;
   size_t named = 0;

@@ -27,7 +27,7 @@ class Outbox {
   // `state` must outlive this object.
   explicit Outbox(const JobState* state) : state_(*state) {}
 
-  // Starts a step without an unanswered report.
+  // Starts a step. No report is waiting for an answer yet.
   void Begin();
   // Returns what the step has sent and decided.
   JobStep Take() { return std::move(step_); }
@@ -54,8 +54,8 @@ class Outbox {
   // revision.
   uint64_t Renew(Node& node);
 
-  // Notes that this step handles a report of `node`, which has seen the
-  // directive of revision `seen_revision` on this stream (0: none).
+  // Notes that this step handles a report of `node`. `seen_revision`: the
+  // newest directive that the node has seen on this stream; 0: none.
   void Await(const Node& node, uint64_t seen_revision);
   // The id of the node that this step's report came from, if that report needs
   // an answer: its stream is new, the node has not seen its newest directive,

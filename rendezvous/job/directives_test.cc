@@ -144,7 +144,7 @@ TEST_F(DirectivesTest, AReportIsAnsweredOnlyIfSomethingIsNew) {
 
   outbox_.Begin();
   outbox_.Tell(node("c"));
-  outbox_.Await(node("c"), 0);  // a new stream
+  outbox_.Await(node("c"), 0);  // 0: "c" has a new stream
   EXPECT_EQ(outbox_.Unanswered(), "c");
 }
 

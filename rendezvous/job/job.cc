@@ -48,8 +48,8 @@ JobStep Job::Step(Instant now, const JobEvent& event) {
       },
       event);
   ExpireLeases();
-  // One event can lead through several phases: the last member stops, a world
-  // of the present nodes forms, a spare is already waiting to be let in.
+  // Repeat, because one event can lead through several phases: the last member
+  // stops, a new world forms, and a spare is already waiting to be let in.
   for (bool changed = true; changed && !finished();) {
     const JobPhase before = phase();
     switch (before) {
@@ -126,8 +126,8 @@ void Job::On(const ReportArrived& event) {
     CancelFrom(*node, *report.cancel);
     take_leave();
   }
-  // The phase comes last, so that a node that stops its workers is already
-  // known to have been asked to.
+  // The node's phase comes last: a node that stops its workers by itself breaks
+  // the round, but not if this report has already given the order to stop.
   FollowMember(*node, report);
 }
 
@@ -436,7 +436,7 @@ void Job::LeaveOut(Node& node, const std::string& why) {
   state_.world.RememberDeparture(node.identity.node_id, node.group_rank,
                                  absl::StrCat("left: ", node.going_why));
   if (state_.phase == JobPhase::kRunning && node.part == Part::kSucceeded) {
-    // The node's part of the round is done, so the others need not stop.
+    // The node's workers have succeeded, so the other members need not stop.
     state_.nodes.Update(node, [](Node& n) { n.part = Part::kNone; });
     outbox_.Tell(node);
   } else if (state_.phase == JobPhase::kRunning && node.part != Part::kNone) {

@@ -512,7 +512,8 @@ TEST_F(JobKill, AnotherNodesLossMeanwhileIsNoCause) {
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
 }
 
-// The coordinator stood still, and the end of b's stream has not been read yet.
+// The coordinator stood still, and the end of b's stream has not been read yet:
+// the wait for b's agent begins again.
 TEST_F(JobKill, TheMomentBeginsAnewAfterAStandstill) {
   job_.StandStill(milliseconds(351));
   job_.Step(TimePassed());

@@ -1,8 +1,7 @@
 // Nodes that leave while the job continues: drained by an operator, or at their
 // own request.
 // Requests to end the whole job, and the answers of a job that has ended.
-// Preemption: the cluster takes the nodes away, and gives notice to one of
-// them.
+// Preemption: the cluster takes the nodes away, and notifies one of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -146,8 +145,8 @@ TEST(JobLeaving, ANodeThatHasSucceededLeavesWithoutABreak) {
   EXPECT_EQ(job.told("b").verdict.outcome, Outcome::kSucceeded);
 }
 
-// A newer report may replace an unsent one, so that one report holds both the
-// leave and the success. The effect is that of two reports.
+// A newer report replaces an unsent one, so one report may hold both the leave
+// and the success. The effect must be that of two reports.
 TEST(JobLeaving, LeavingTogetherWithSuccessBreaksNothing) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
@@ -159,7 +158,8 @@ TEST(JobLeaving, LeavingTogetherWithSuccessBreaksNothing) {
   EXPECT_EQ(job.told("b").verdict.outcome, Outcome::kSucceeded);
 }
 
-// The sender of SIGTERM to the agent has signalled the node's workers as well.
+// Whoever sends SIGTERM to the agent has signalled the node's workers as well,
+// so their failures do not break the round with a failure.
 TEST(JobLeaving, LeavingTogetherWithAFailureIsNoFailure) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
@@ -189,7 +189,8 @@ TEST(JobLeaving, LeavingTogetherWithACancelIsACancel) {
   EXPECT_EQ(job.told("b").verdict.exit_code, 128 + SIGINT);
 }
 
-// All workers had succeeded when the order to stop arrived.
+// All workers have succeeded when the order to stop arrives: the job succeeds,
+// and no new round begins.
 TEST(JobLeaving, ARoundThatHadSucceededIsNotRunAgain) {
   JobFixture job(QuickSpec(1, 3));
   job.StartAll({"a", "b", "c"});
@@ -258,7 +259,8 @@ TEST(JobLeaving, OneThatLeavesAndIsLostThenHasLeft) {
               HasSubstr("absent: b (left: SIGTERM)"));
 }
 
-// The spare had the rank that another node has now.
+// A drained spare (b) once had the rank that another member (c) has now. c's
+// loss, not b's departure, must be in the verdict.
 TEST(JobLeaving, ASparesGoingIsNotThatOfTheMemberOfItsOldRank) {
   JobSpec spec = QuickSpec(2, 2);
   spec.rejoin_timeout = seconds(20);
@@ -327,7 +329,8 @@ TEST(JobCancel, TwiceLeavesNoGrace) {
   job.Idle("a");
   job.Wait(milliseconds(4999));
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
-  // No grace with `at_once`: only the margin.
+  // The second Ctrl-C leaves no grace; only the margin of 5 s for SIGKILL and
+  // the report remains.
   job.Wait(milliseconds(1));
   EXPECT_EQ(job.kind("a"), DirectiveKind::kFinished);
 }
@@ -440,7 +443,8 @@ TEST(JobFinished, ALateComerIsRefusedAndAParticipantToldTheVerdict) {
   EXPECT_EQ(job.told("d").verdict.outcome, Outcome::kSucceeded);
 }
 
-// The refused node may belong to a later job of the same name.
+// The refused node may belong to a later job of the same name, so it is told to
+// ask again.
 TEST(JobFinished, AStrangerToAJobThatDidNotSucceedMayAskAgain) {
   JobFixture job(QuickSpec(1, 1));
   job.StartAll({"a"});

@@ -48,7 +48,7 @@ TEST(JobFailure, ALostNcclRootIsTextOfALaterBreak) {
   const std::string why =
       "rank 1 on b: exit code 3; before that, the root was killed on a";
   EXPECT_EQ(job.told("a").reason, why);
-  // The lost root belongs to that round only.
+  // Round 2 has another NCCL root: its failure must not name the lost one.
   job.agent("a").report.nccl_root_lost.clear();
   job.Idle("a");
   job.Idle("b");
@@ -67,7 +67,8 @@ TEST(JobFailure, ALostNcclRootOfAnEarlierRoundIsNotThisOnes) {
   job.Idle("b");
   ASSERT_EQ(job.round(), 2);
   job.agent("a").report.nccl_root_lost = "the root was killed";
-  job.Report("a");  // reports round 1
+  // a has not started round 2: this report still describes round 1
+  job.Report("a");
   EXPECT_EQ(job.Count("nccl-id"), 0);
 }
 
@@ -297,8 +298,8 @@ TEST(JobFailure, AMemberThatWouldNotStopIsLostAfterTheGrace) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   EXPECT_THAT(job.World(), ElementsAre("a"));
   EXPECT_THAT(job.Decided("lost"), HasSubstr("would not stop"));
-  // b's workers belong to round 1: b is told to stop until they are gone, and
-  // is let in again afterwards.
+  // b still has workers of round 1: b is told to stop until they are gone, and
+  // waits to be let in afterwards.
   job.Report("b");
   EXPECT_EQ(job.kind("b"), DirectiveKind::kStop);
   EXPECT_EQ(job.told("b").stop.round, 1);

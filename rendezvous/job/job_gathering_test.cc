@@ -184,7 +184,8 @@ JobSpec SpecWithoutReplacements() {
 
 TEST(JobGathering, WithoutReplacementsTheJobEndsAfterTheRejoinTimeout) {
   JobFixture job(SpecWithoutReplacements());
-  // Before the first round nodes may come late.
+  // The rejoin time-out does not apply before the first round: nodes may come
+  // late.
   job.Join("a");
   job.Wait(seconds(50));
   job.StartAll({"a", "b"});

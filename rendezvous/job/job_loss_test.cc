@@ -74,7 +74,7 @@ TEST(JobLoss, AStaleReportIsNoSignOfLife) {
   job.agent("b").silent = true;
   job.Wait(seconds(4));
   --job.agent("b").report.sequence;
-  job.Report("b");  // repeats the last sequence number
+  job.Report("b");  // repeats the sequence number of b's last report
   job.Wait(seconds(1));
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
 }
@@ -85,7 +85,7 @@ TEST(JobLoss, ALateReportDoesNotBringALostNodeBack) {
   job.agent("b").silent = true;
   job.Wait(seconds(5));
   --job.agent("b").report.sequence;
-  job.Report("b");  // repeats the last sequence number
+  job.Report("b");  // repeats the sequence number of b's last report
   EXPECT_EQ(job.status().nodes.size(), 1u);
   job.Report("b");
   EXPECT_EQ(job.status().nodes.size(), 2u);
@@ -172,7 +172,8 @@ TEST(JobLoss, TooFewWaitForOthersWithoutALastCall) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-// After a network failure, several nodes reconnect at slightly different times.
+// After a network failure several nodes reconnect, each at a slightly different
+// time. The world waits for a node whose reconnect grace is not over.
 TEST(JobLoss, ANodeThatIsAboutToReconnectIsWorthAMoment) {
   JobFixture job(QuickSpec(1, 3));
   job.StartAll({"a", "b", "c"});
@@ -356,7 +357,7 @@ TEST_F(JobStandstillTest, ALeaseThatIsAboutToRunOutBeginsAnewAsWell) {
   job_.agent("a").silent = true;
   job_.Wait(seconds(4));
   job_.agent("b").silent = true;
-  job_.StandStill(milliseconds(4900));  // b's lease has 100 ms left
+  job_.StandStill(milliseconds(4900));  // 100 ms of b's lease are left
   job_.Report("a");
   job_.Wait(milliseconds(4999));
   EXPECT_EQ(job_.Count("lost"), 0);
@@ -372,7 +373,8 @@ TEST_F(JobStandstillTest, ABrokenStreamHasItsGraceOnceMore) {
   EXPECT_EQ(job_.Count("lost"), 1);
 }
 
-// On a machine where every step is late, a node that is gone is still lost.
+// On a machine where every step is late, a node that is gone must still be
+// lost.
 TEST_F(JobStandstillTest, OneSilenceIsForgivenOnce) {
   job_.StandStill(seconds(60));
   job_.Report("a");

@@ -73,14 +73,14 @@ TEST(JobMessages, ANewerDirectiveHasAHigherRevision) {
     last = job.told("a").revision;
   };
   job.Join("b");
-  expect_higher();  // told to run
+  expect_higher();  // a is told to run
   job.Runs("a");
   job.Runs("b");
   job.Fails("b", ExitedWith(2, 1));
-  expect_higher();  // told to stop
+  expect_higher();  // a is told to stop
   job.Idle("a");
   job.Idle("b");
-  expect_higher();  // told to run
+  expect_higher();  // a is told to run again
   EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
 }
 
@@ -362,7 +362,8 @@ TEST(JobSpeaker, ANodeThatStillRunsAnOldRoundPrintsTheReason) {
   job.Reconnect("b");
   EXPECT_THAT(Say(job, DirectiveKind::kStop, {"b"}), ElementsAre("b"));
   EXPECT_EQ(job.told("b").reason, "the job went on without this node");
-  // No peer waits together with b any more.
+  // b's round is over on all other nodes: its workers would wait for them in
+  // vain.
   EXPECT_EQ(job.told("b").stop.cause, StopCause::kBroken);
 }
 
@@ -438,7 +439,8 @@ TEST_F(JobContentionTest, AReportThatMayBeOlderThanTheClaimProvesNothing) {
   job_.Join("c");
   job_.Report("b");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
-  // Each report of the claimant asks the holder again.
+  // Each report of c, the claimant, makes the coordinator ask the holder b
+  // again.
   job_.agent("b").deaf = false;
   job_.Report("b");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
@@ -458,7 +460,7 @@ TEST_F(JobContentionTest, AdmittedOnceTheHoldersLeaseHasRunOut) {
   job_.Idle("a");
   EXPECT_EQ(job_.round(), 2);
   EXPECT_EQ(job_.told("c").place.group_rank, 1);
-  // The old holder comes back too late: its place is taken.
+  // b, the old holder, comes back too late: c has its place.
   job_.Report("b");
   EXPECT_THAT(job_.told("b").reason, HasSubstr("node c is held by c"));
   job_.Report("c");
@@ -492,9 +494,9 @@ TEST_F(JobContentionTest, ALateReportDoesNotTakeThePlaceInstead) {
 }
 
 // A contender (a second node with the id of a node of the job) reconnects while
-// the coordinator still holds its old stream. If
-// a late report made the old stream the node's stream, directives would be lost
-// and the end of the new stream would not be noticed.
+// the coordinator still holds its old stream. A late report on the old stream
+// must not make it the node's stream: directives would be lost, and the end of
+// the new stream would not be noticed.
 TEST_F(JobContentionTest, StaleReportOfAContenderDoesNotTakeThePlace) {
   job_.agent("b").silent = true;
   job_.Join("c");
@@ -662,7 +664,8 @@ TEST_F(JobSuccession, IsToldTheVerdict) {
   job_.Succeeds("b");
   ASSERT_EQ(job_.kind("c"), DirectiveKind::kFinished);
   EXPECT_EQ(job_.told("c").verdict.outcome, Outcome::kSucceeded);
-  // The directive is sent again in case it was lost.
+  // c lost its directive (simulated): the coordinator sends the directive
+  // again.
   job_.agent("c").told = Directive();
   job_.Report("c");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kFinished);

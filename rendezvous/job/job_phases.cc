@@ -180,9 +180,9 @@ void Job::BreakForFailure(const Failure& failure) {
   const Verdict verdict =
       NewVerdict(Outcome::kFailed, ExitCodeOf(failure), why);
   if (state_.preemption.has_value()) {
-    // The others would wait for the failed worker in vain, so the round breaks.
-    // No restart is spent: the job ends with the preemption's verdict, which
-    // names this failure.
+    // The other members would wait for the failed worker in vain, so the round
+    // breaks. No restart is spent: the job ends with the preemption's verdict,
+    // which names this failure.
     BreakRound(why, {}, &failure);
   } else if (failure.kind == FailureKind::kStartFailed) {
     // A program that cannot be started now cannot be started later either: no
@@ -249,12 +249,12 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
     // A second signal to a node ends the grace at once.
     state_.preemption->deadline =
         std::min(state_.preemption->deadline, deadline);
-    // The break may be explained by another node than the one that reported the
-    // preemption first.
+    // The node that reports now may explain the break, even if the node that
+    // reported the preemption first does not.
     excuse();
     return;
   }
-  // The failures of an ended round have been handled.
+  // While gathering, the failures of the last round have been handled already.
   if (state_.phase == JobPhase::kGathering) state_.blame.Clear();
   state_.preemption = Preemption{
       .notice = {.signal = notice.signal, .host = notice.host},
@@ -280,7 +280,7 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
       TellMembers();
       break;
     case JobPhase::kStopping:
-      // If the break has no verdict, this preemption's verdict follows.
+      // A break without a verdict ends with this preemption's verdict.
       excuse();
       break;
     case JobPhase::kFinished:

@@ -87,9 +87,9 @@ std::optional<Instant> PhaseLimit(const JobState& state);
 // The time of the next step that the phase needs without an event.
 std::optional<Instant> PhaseDeadline(const JobState& state);
 
-// The id of the connected member with the lowest rank, so that exactly one node
-// speaks, whichever nodes are lost. Without such a member, the id of any
-// connected node; "" if there is none.
+// The id of the connected member with the lowest rank: the one node that prints
+// for the job. Without such a member, the id of any connected node; "" if there
+// is none.
 std::string ChooseSpeaker(const JobState& state);
 
 // The failure in words: rank, host, message. A failure without a rank is a

@@ -93,7 +93,7 @@ struct Node {
   int group_rank = -1;
 
   DirectiveKey told;
-  uint64_t revision = 0;  // revision of `told`; 0: nothing was told yet
+  uint64_t revision = 0;  // revision of `told`; 0: no directive was sent yet
   uint64_t wording = 0;   // Outbox::wording_ at the last directive
 
   // Whether the node can be given a place in a world now.
@@ -137,8 +137,8 @@ class Membership {
   // removed, or while it contended for a place; 0 if there is none. A report
   // that is not newer is stale.
   uint64_t LastSequenceOf(const NodeIdentity& identity) const;
-  // Records the sequence number of an incarnation that reports but is not
-  // admitted (yet).
+  // Records the sequence number of a report whose incarnation is not admitted
+  // (yet).
   void Hear(const NodeIdentity& identity, uint64_t sequence);
 
   // Applies `change` to `node` and updates the counts. Every change that may

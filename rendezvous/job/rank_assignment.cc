@@ -50,8 +50,8 @@ class MoverQueue {
   size_t Take(std::optional<size_t> left, std::optional<size_t> right);
 
  private:
-  // Movers in order of preference. All before index `next` are taken; later
-  // ones may be taken too.
+  // Movers in order of preference. All before index `next` are taken; some
+  // after it may be taken too.
   struct Line {
     std::vector<size_t> movers;
     size_t next = 0;

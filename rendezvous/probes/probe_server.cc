@@ -92,7 +92,9 @@ class Peer : public std::enable_shared_from_this<Peer> {
 
   beast::tcp_stream stream_;
   const Probes* const probes_;
-  int* const peers_;  // used only on the server's thread, like all members
+  // The server's number of open connections. Used, like all members, on the
+  // server's thread only.
+  int* const peers_;
   beast::flat_buffer buffer_;
   http::request_parser<http::string_body> parser_;
   http::response<http::string_body> response_;
@@ -169,7 +171,8 @@ class ProbeServer::Impl {
   }
 
   const Probes probes_;
-  // Used on thread_; outlives the peers, which end with context_.
+  // Number of open connections; used on thread_ only. Declared before context_,
+  // whose destructor ends the connections, which count down.
   int peers_ = 0;
   asio::io_context context_{1};
   tcp::acceptor acceptor_{context_};

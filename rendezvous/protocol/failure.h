@@ -41,8 +41,8 @@ struct Failure {
   std::string message;
   std::string error_file;  // path; empty: the worker wrote none
   std::string traceback;   // traceback in the error file
-  // The worker's node was stopping the round when this worker ended, and the
-  // error file is older than the reason to stop, by the clock of that node.
+  // The worker ended while its node was stopping the round, but its error file
+  // is older than the reason to stop, by that node's clock.
   bool raised_first = false;
   std::vector<std::string> stderr_tail;  // last lines of stderr, oldest first
   // kHung: the length of the worker's silence when this message was sent, by

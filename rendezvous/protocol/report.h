@@ -128,8 +128,8 @@ struct Report {
   // incarnation holds its node's place.
   bool waits_for_place = false;
   Health health = Health::kHealthy;
-  std::string
-      unhealthy;  // kUnhealthy: the reason; one line, cut to kMaxLineBytes
+  // If `health` is kUnhealthy, the reason: one line, cut to kMaxLineBytes.
+  std::string unhealthy;
   // Progress of the workers of `round` that have reported any. A change of
   // progress alone causes no report.
   std::vector<WorkerProgress> progress;

@@ -5,7 +5,8 @@
 
 namespace muster::rendezvous {
 
-// The lower-case names of these values, in tables, JSON and traces. Pure.
+// The lower-case names of phases, health and outcomes, as shown in tables, JSON
+// and traces. Pure.
 const char* PhaseText(JobPhase phase);   // "gathering", "running", ...
 const char* PhaseText(NodePhase phase);  // "idle", "running", ...
 const char* HealthText(Health health);   // "healthy", "unchecked", "unhealthy"

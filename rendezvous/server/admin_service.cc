@@ -30,8 +30,9 @@ namespace {
 // whose size grows with the number of nodes.
 constexpr int64_t kLeastIntervalMs = 100;
 
-// Always in one of three states: idle until a decision, waiting for the alarm
-// (the minimum interval), or waiting for its write.
+// A stream of a job's updates to one operator. Always in one of three states:
+// waiting for a decision, for the alarm (the minimum interval), or for the end
+// of its write.
 class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
  public:
   WatchStream(Coordinator* coordinator, std::string run_id)
@@ -72,7 +73,8 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   void OnDone() override {
     if (watch_.has_value()) coordinator_->Unwatch(*watch_);
     alarm_.Cancel();
-    // Deletes this object, unless the alarm still holds it.
+    // Drops the stream's own reference. Deletes this object, unless the pending
+    // alarm still holds it.
     const std::shared_ptr<WatchStream> last = std::move(self_);
   }
 
@@ -94,8 +96,8 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   // calling thread may be stepping the job and should not be delayed.
   void SetAlarm() {
     waiting_ = Waiting::kForTurn;
-    // Not captured by the closure: the alarm owns the closure and this object
-    // owns the alarm, so a capture would be a cycle.
+    // alarm_hold_ keeps this object alive for the closure. The closure must not
+    // capture a shared_ptr: this object owns the alarm, which owns the closure.
     alarm_hold_ = self_;
     alarm_.Set(gpr_time_add(last_update_, gpr_time_from_millis(kLeastIntervalMs,
                                                                GPR_TIMESPAN)),
@@ -103,16 +105,17 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   }
 
   void OnAlarm(bool due) {
-    std::shared_ptr<WatchStream> hold;  // destroyed after the lock is released
+    // keeps this object until the lock is released
+    std::shared_ptr<WatchStream> hold;
     std::lock_guard<std::mutex> lock(mutex_);
     hold = std::move(alarm_hold_);
     if (due && !ended_) Update();
   }
 
-  // Requires mutex_.
+  // Writes the decisions so far and the job's state. Requires mutex_.
   void Update() {
     absl::StatusOr<JobStatus> status = coordinator_->GetJob(run_id_);
-    // The job finished and was forgotten after keep_finished.
+    // GetJob fails once the finished job is forgotten, after keep_finished.
     if (!status.ok()) {
       End(ToGrpc(status.status()));
       return;
@@ -131,7 +134,7 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
     StartWrite(update_.get());
   }
 
-  // Requires mutex_.
+  // Ends the stream with `status`, once. Requires mutex_.
   void End(const grpc::Status& status) {
     if (std::exchange(ended_, true)) return;
     Finish(status);

@@ -70,7 +70,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   void Deliver(const Directive& directive) override {
     std::lock_guard<std::mutex> lock(mutex_);
     if (ended_) return;
-    // A newer directive has overtaken this one.
+    // Drop this directive: a newer one has already been delivered.
     if (directive.epoch == epoch_ && directive.revision < revision_) return;
     epoch_ = directive.epoch;
     revision_ = directive.revision;
@@ -81,7 +81,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     }
   }
 
-  // Requires mutex_.
+  // Starts the write of `directive`. Requires mutex_.
   void Write(const Directive& directive) {
     leaving_ = std::make_unique<v1::Directive>();
     ToWire(directive, leaving_.get());
@@ -115,11 +115,11 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   uint64_t epoch_ = 0;  // epoch of the newest directive received
   uint64_t revision_ = 0;
   std::unique_ptr<v1::Directive> leaving_;  // null: no write is in flight
-  // The newest directive; waits until leaving_ is written.
+  // The newest directive, while the write of `leaving_` is in flight.
   std::unique_ptr<Directive> unsent_;
 };
 
-// A stream that ends with a status at once.
+// A stream that is refused: it ends at once with a status.
 class TurnedAway : public AttachReactor {
  public:
   explicit TurnedAway(const grpc::Status& status) { Finish(status); }

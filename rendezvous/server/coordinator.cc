@@ -42,8 +42,8 @@ class Coordinator::Impl {
   explicit Impl(Options options)
       : options_(std::move(options)),
         // The first epoch comes from the wall clock, so that two runs of a
-        // coordinator have different epochs. The order of epochs does not
-        // matter.
+        // coordinator have different epochs. Epochs are compared for equality
+        // only.
         next_epoch_(static_cast<uint64_t>(
             std::chrono::system_clock::now().time_since_epoch().count())) {}
 
@@ -180,8 +180,8 @@ class Coordinator::Impl {
     std::shared_ptr<DrivenJob> job;  // the job of its first valid report
   };
 
-  // Whether every job is finished and no node still needs a verdict. Requires
-  // mutex_, and that there are no streams.
+  // Whether every job is finished and no node still has to get a verdict.
+  // Requires mutex_, and that there are no streams.
   bool NobodyIsExpected() const {
     return finished_.size() == jobs_.size() &&
            std::none_of(finished_.begin(), finished_.end(),

@@ -31,7 +31,8 @@ class Coordinator {
     // The only run id that is accepted, as for the coordinator inside a
     // `launch`. Empty: any run id.
     std::string only_run_id;
-    // Place::run_tag of every job. Empty: the coordinator draws one for each.
+    // Place::run_tag of every job. Empty: the coordinator draws a tag for each
+    // job.
     std::string run_tag;
     // Called for each decision, from any thread; within a job in the order of
     // the decisions.

@@ -354,7 +354,8 @@ TEST(CoordinatorTest, AnUnfinishedJobIsNotDesertedByItsNodes) {
   EXPECT_FALSE(coordinator.WaitUntilDeserted(milliseconds(1)));
 }
 
-// b's connection broke just before the job's end.
+// b's connection broke just before the job's end: the coordinator waits until b
+// has come back for the verdict.
 TEST(CoordinatorTest, WaitsForNodesThatHaveNotGotTheVerdict) {
   Coordinator coordinator({});
   Report away = FirstReport("job", "node-b", 3);
@@ -376,7 +377,8 @@ TEST(CoordinatorTest, WaitsForNodesThatHaveNotGotTheVerdict) {
     Attached b(&coordinator, away);
     b.WaitFor(DirectiveKind::kFinished);
   }
-  // Otherwise the wait would last until the absent node is given up.
+  // b has its verdict now, so the wait ends at once and not after b's reconnect
+  // grace.
   EXPECT_TRUE(coordinator.WaitUntilDeserted(milliseconds(1)));
 }
 

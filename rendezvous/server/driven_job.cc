@@ -29,8 +29,8 @@ void JobWatchers::Remove(uint64_t id) {
     watcher = std::move(found->second);
     watchers_.erase(found);
   }
-  // Tell may hold a copy of the pointer; with an empty function it makes no
-  // call.
+  // JobWatchers::Tell may hold a copy of `watcher`, so clear its function: Tell
+  // makes no call then.
   std::lock_guard<std::mutex> lock(watcher->mutex);
   watcher->told = nullptr;
 }
@@ -150,8 +150,8 @@ void DrivenJob::SetAlarm() {
 void DrivenJob::OnAlarm(Instant when) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    // An earlier alarm has replaced this one. This one must not set another, or
-    // the number of alarms would never decrease.
+    // An earlier alarm has replaced this one. The replaced alarm must not set
+    // another, or the number of alarms would grow.
     if (alarm_ != when) return;
     alarm_.reset();
   }

@@ -51,7 +51,8 @@ TEST(JobWatchersTest, ThereIsABound) {
 }
 
 TEST(JobWatchersTest, KeepsTheOrderOfDecisionsAcrossThreads) {
-  std::vector<int> told;  // needs no lock, since calls do not overlap
+  // needs no lock, since the calls of an observer do not overlap
+  std::vector<int> told;
   JobWatchers watchers([&](const Decision& d) { told.push_back(d.round); });
   std::mutex job;
   int next = 0;
@@ -82,7 +83,8 @@ TEST(JobWatchersTest, ARemovedOneIsNotBeingTold) {
     }
   });
   for (uint64_t id = 0; id < 200; ++id) {
-    // On the stack, so that a sanitizer finds a late call.
+    // On the stack, so that a sanitizer reports a call after the observer's
+    // removal.
     int told = 0;
     ASSERT_TRUE(watchers.Add(id, [&told](const Decision&) { ++told; }));
     watchers.Remove(id);

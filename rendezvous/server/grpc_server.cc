@@ -28,11 +28,11 @@ namespace {
 
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
 
-// Minimum number of descriptors of a listening server.
+// Number of free descriptors that a server needs in order to listen.
 constexpr int kToListen = 8;
 
-// Finds out the reason from the kernel, since gRPC only reports that it could
-// not listen.
+// Returns why gRPC could not listen on `address`: gRPC gives no reason, so this
+// tries the same system calls.
 absl::Status WhyNotListening(const Endpoint& listen,
                              const SocketAddress& address) {
   const std::string what = absl::StrCat("cannot listen on ", listen.ToString());
@@ -47,8 +47,7 @@ absl::Status WhyNotListening(const Endpoint& listen,
   }
   if (fd >= 0) close(fd);
   if (error == 0) {
-    // The probe socket took the last descriptor, or gRPC lacked another
-    // resource.
+    // These calls succeeded, so gRPC lacked descriptors or another resource.
     const absl::Status room = CheckRoom({.descriptors = kToListen});
     if (!room.ok()) {
       return absl::Status(room.code(),
@@ -95,7 +94,8 @@ void Tune(grpc::ServerBuilder* builder) {
   // nodes; this only frees resources.
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
-  // Agents ping every 10 s; a server that permits less breaks their streams.
+  // Permit the agents' pings, one every 10 s; gRPC's default would break their
+  // streams.
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder->AddChannelArgument(
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);

@@ -80,7 +80,7 @@ bool SaysAndIsHungUpOn(int port, const std::string& bytes) {
 
 namespace {
 
-// Closes with a reset instead of an orderly end: data in flight is lost.
+// Closes the socket with a reset (SO_LINGER 0): data in flight is lost.
 void Break(int fd) {
   const linger at_once = {.l_onoff = 1, .l_linger = 0};
   setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));

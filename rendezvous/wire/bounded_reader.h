@@ -12,9 +12,9 @@
 
 namespace muster::rendezvous {
 
-// Limits of messages from outside. Limits that the plain types have as well
-// stand beside those types: rendezvous/protocol/report.h and failure.h.
-inline constexpr size_t kMaxNcclIdBytes = 256;  // 128 bytes as digits
+// Limits of received messages. The limits that the plain types share are in
+// rendezvous/protocol/report.h and failure.h.
+inline constexpr size_t kMaxNcclIdBytes = 256;  // 128 bytes in hex
 inline constexpr size_t kMaxPathBytes = 4096;   // PATH_MAX
 inline constexpr size_t kMaxRunTagBytes = 64;
 inline constexpr size_t kMaxReasonBytes = 4096;

@@ -15,7 +15,7 @@ class Message;
 namespace muster::rendezvous {
 
 // For tests: values in which no field has its default, so that a test notices a
-// field that a translation omits.
+// field that ToWire or FromWire omits.
 WorkerProgress FullProgress(int seed);  // `seed` is its local rank
 Failure FullFailure(int seed);
 Report FullReport();
