@@ -36,8 +36,8 @@ class StoreChannel {
   //   Unavailable       the connection is lost
   absl::Status Send(const std::string& requests, Instant deadline);
 
-  // Receives the reply to the oldest request that is unanswered and has a
-  // reply. `keys`: as for ReplyParser.
+  // Receives the reply to the oldest request that has a reply and was not
+  // answered yet. `keys`: as for ReplyParser.
   //   DeadlineExceeded  no whole reply has arrived
   //   Unavailable       the connection is lost, or the bytes are not a reply
   absl::StatusOr<StoreReply> Receive(StoreCommand command, size_t keys,
@@ -53,7 +53,7 @@ class StoreChannel {
   absl::Status Lost(const std::string& how) const;
 
   OwnedFd socket_;
-  std::string peer_;  // for messages: "the store at HOST:PORT"
+  std::string peer_;  // the store in error messages: "the store at HOST:PORT"
   std::string received_;
 };
 

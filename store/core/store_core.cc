@@ -63,7 +63,7 @@ bool StoreCore::HasRoom(StoreClientId client, const StoreRequest& request,
 
 StoreCore::There StoreCore::Find(std::string_view key) const {
   if (values_.find(key) != values_.end()) return There::kAsKey;
-  // Empty queues are removed.
+  // A queue that becomes empty is removed from queues_.
   return queues_.find(key) == queues_.end() ? There::kNo : There::kAsQueue;
 }
 
@@ -102,7 +102,7 @@ void StoreCore::Put(std::string_view key, std::string value,
     TellWatchers(created ? kStoreKeyCreated : kStoreKeyUpdated, entry->first,
                  value, entry->second, effects);
   }
-  // If the key existed before, no client is waiting for it.
+  // Clients wait only for keys that do not exist.
   if (!created || waits_.empty()) return;
   for (const StoreClientId waiter : waits_.Ready(key)) {
     AppendInteger(kStoreStopWaiting, effects->AddReply(waiter));
@@ -159,10 +159,11 @@ void StoreCore::Add(StoreClientId client, const StoreRequest& request,
 
 void StoreCore::Wait(StoreClientId client, const StoreRequest& request,
                      StoreEffects* effects) {
-  // A client has at most one wait, so it has given up the previous one.
+  // A client has at most one wait: a second WAIT replaces the first.
   DropWait(client, effects);
-  // A blocking pop waits for its queue alone and expects an element when woken,
-  // so elements that are offered to other clients do not count.
+  // PyTorch's blocking pop is a WAIT for the queue alone, then a pop that
+  // expects an element. So for a WAIT of one queue only elements count that are
+  // not offered to other clients.
   const bool pops =
       request.keys.size() == 1 && Find(request.keys[0]) == There::kAsQueue;
   auto kind = StoreEffects::Kind::kReply;
@@ -242,7 +243,7 @@ void StoreCore::MultiGet(StoreClientId client, const StoreRequest& request,
                              kMaxStoreReplyBytes, " in one reply"));
     return;
   }
-  // PyTorch's clients expect no reply to a request for no keys.
+  // PyTorch's clients expect no reply to a MULTI_GET without keys.
   if (found.empty()) return;
   std::string* out = effects->AddReply(client);
   for (const std::string_view value : found) AppendString(value, out);
@@ -254,7 +255,7 @@ void StoreCore::MultiSet(StoreClientId client, const StoreRequest& request,
   for (size_t i = 0; i < request.keys.size(); ++i) {
     cost += Growth(request.keys[i], request.values[i].size());
   }
-  // Set all values or none.
+  // If not all values fit, set none.
   if (!HasRoom(client, request, cost, effects)) return;
   for (size_t i = 0; i < request.keys.size(); ++i) {
     Put(request.keys[i], std::string(request.values[i]), effects);
@@ -271,7 +272,8 @@ void StoreCore::OfferToNext(std::string_view queue, StoreEffects* effects) {
   if (waits_.empty() || !HasSpare(queue)) return;
   const std::optional<StoreClientId> waiter = waits_.ReadyForOne(queue);
   if (!waiter) return;
-  // The offer fits into the memory that the wait has freed.
+  // The offer needs no check of the limit: it fits into the memory of the wait
+  // that ends.
   static_assert(OfferList::kBytesPerOffer <= WaitingList::kBytesPerKey);
   offers_.Add(*waiter, queue);
   AppendInteger(kStoreStopWaiting,
@@ -358,8 +360,8 @@ void StoreCore::DropWait(StoreClientId client, StoreEffects* effects) {
   waits_.Remove(client);
   const std::optional<std::string> barrier = barriers_.Remove(client);
   if (!barrier) return;
-  // A client that gave up must not count as arrived: otherwise its second
-  // attempt would count for another client.
+  // A client that gives up must not count as arrived at its barrier; its second
+  // attempt would count as another client's arrival.
   const auto entry = values_.find(*barrier);
   if (entry == values_.end()) return;
   const std::optional<int64_t> count = NumberIn(entry->second);
@@ -376,9 +378,10 @@ void StoreCore::Forget(StoreClientId client, StoreEffects* effects) {
 void StoreCore::Apply(StoreClientId client, const StoreRequest& request,
                       StoreEffects* effects) {
   const std::optional<std::string> offered = offers_.Take(client);
-  // If the request does not pop the offered element, offer it to another
-  // client. Do so before the request, because otherwise a client that waits
-  // again and again would keep the element.
+  // A request other than the pop of the offered element ends the client's
+  // offer: offer the element to another client. Do so before the request is
+  // handled, or a client that sends one WAIT after another would keep the
+  // element.
   const bool comes =
       request.command == StoreCommand::kQueuePop && request.key == offered;
   if (offered && !comes) OfferToNext(*offered, effects);

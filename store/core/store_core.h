@@ -27,7 +27,7 @@ class StoreCore {
   // connection, since the protocol has no error replies.
   explicit StoreCore(size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // Handles one request of one client and appends the effects.
+  // Handles one request of one client and appends its effects to `effects`.
   void Apply(StoreClientId client, const StoreRequest& request,
              StoreEffects* effects);
 
@@ -39,10 +39,10 @@ class StoreCore {
   // its watches. This may release other clients, hence the effects.
   void Forget(StoreClientId client, StoreEffects* effects);
 
-  // Whether an element is reserved for a client, which may never pop it.
+  // Whether an element of a queue is reserved for a client.
   bool HasOffers() const { return !offers_.empty(); }
   // Ends all offers that existed at the previous call, so that other waiting
-  // clients get the elements. To be called periodically while HasOffers.
+  // clients get the elements. Call it periodically while HasOffers.
   void AgeOffers(StoreEffects* effects);
 
   size_t keys() const { return values_.size(); }
@@ -82,7 +82,8 @@ class StoreCore {
              StoreEffects* effects);
 
   There Find(std::string_view key) const;
-  // Stores the value, then wakes its waiting clients and notifies its watchers.
+  // Stores the value, then wakes the clients that wait for `key` and notifies
+  // its watchers.
   void Put(std::string_view key, std::string value, StoreEffects* effects);
   // Adds `amount` to the number under the request's key and returns the sum. If
   // there is no number, or no room for it and `beside` more bytes, closes the
@@ -110,9 +111,9 @@ class StoreCore {
   WaitingList waits_;
   BarrierList barriers_;
   WatchList watches_;
-  // An offer ends with its client's next request. If that request does not pop
-  // the element, the next client is woken: no client waits for only a queue
-  // that has a spare element.
+  // An offer ends with the next request of its client. If that request does not
+  // pop the element, the next client is woken. Invariant: no client waits for a
+  // queue alone that has an element without an offer.
   OfferList offers_;
   // Memory of the values and queues, in bytes.
   size_t stored_bytes_ = 0;

@@ -38,8 +38,8 @@ TEST_F(StoreCoreTest, CompareSet) {
                   .value = desired,
                   .expected = expected});
   };
-  // The key is missing but a value is expected: PyTorch returns the expected
-  // value.
+  // COMPARE_SET of a missing key with an expected value replies the expected
+  // value, as PyTorch's server does.
   EXPECT_THAT(compare("old", "new"), ElementsAre("1<" + String("old")));
   EXPECT_EQ(core_.keys(), 0);
   EXPECT_THAT(compare("", "first"), ElementsAre("1<" + String("first")));
@@ -142,7 +142,7 @@ TEST_F(StoreCoreTest, CancelIsAnsweredWhetherOrNotAnybodyWaits) {
               ElementsAre("1<" + Byte(kStoreWaitCanceled)));
   EXPECT_THAT(Do(1, {.command = C::kCancelWait}),
               ElementsAre("1<" + Byte(kStoreWaitCanceled)));
-  Set("k", "v");  // No reply to the cancelled wait.
+  Set("k", "v");  // The cancelled WAIT gets no reply.
   EXPECT_EQ(core_.waiting(), 0);
 }
 
@@ -207,7 +207,8 @@ TEST_F(StoreCoreTest, TwoElementsWakeTwo) {
   Wait(3, {"q"});
   EXPECT_THAT(Push("q", "x"), ElementsAre("1<1" + Byte(0)));
   EXPECT_THAT(Push("q", "y"), ElementsAre("2<1" + Byte(0)));
-  // The first pop leaves an element, which is reserved for the second client.
+  // After client 1's pop one element is left. It is reserved for client 2, so
+  // client 3 is not woken.
   EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(2) + String("x")));
   EXPECT_THAT(Pop(2, "q"), ElementsAre("2<" + Number(1) + String("y")));
   EXPECT_EQ(core_.waiting(), 1);
@@ -219,28 +220,28 @@ TEST_F(StoreCoreTest, AnElementThatIsNotTakenWakesTheNext) {
   Wait(3, {"q"});
   Push("q", "x");
   EXPECT_THAT(Gone(1), ElementsAre("2<1" + Byte(0)));
-  // The second client waited only to learn that an element exists, and does not
-  // pop.
+  // Client 2 got the offer but sends another request instead of a pop: the
+  // element goes to client 3.
   EXPECT_THAT(Do(2, {.command = C::kNumKeys}),
               ElementsAre("3<1" + Byte(0), "2<" + Number(0)));
 }
 
-// A blocking pop consists of a wait and a pop; another client's wait may come
-// between.
+// A blocking pop consists of a WAIT and a pop. Another client's WAIT between
+// them must not get the element.
 TEST_F(StoreCoreTest, AWaitDuringAnOfferWaits) {
   Wait(1, {"q"});
   Push("q", "x");
   EXPECT_THAT(Wait(2, {"q"}), IsEmpty());
   EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(1) + String("x")));
   EXPECT_THAT(Push("q", "y"), ElementsAre("2<1" + Byte(0)));
-  // The same for an element that was in the queue before the wait.
+  // The same must hold for an element that is in the queue before the WAIT.
   Push("q", "z");
   EXPECT_THAT(Wait(1, {"q"}), ElementsAre("1<1" + Byte(0)));
   EXPECT_THAT(Wait(3, {"q"}), IsEmpty());
   EXPECT_THAT(Gone(1), ElementsAre("3<1" + Byte(0)));
 }
 
-// A relay's clients pop under another client id than that of their wait.
+// A relay's client pops under another client id than that of its WAIT.
 TEST_F(StoreCoreTest, AnElementTakenByAPopIsNotOffered) {
   Wait(1, {"q"});
   Wait(2, {"q"});
@@ -265,7 +266,8 @@ TEST_F(StoreCoreTest, AnElementWhoseOfferExpiresIsOfferedToTheNext) {
   core_.AgeOffers(&effects_);
   core_.AgeOffers(&effects_);
   EXPECT_FALSE(core_.HasOffers());
-  // The offer is over, but client 1 pops before any other client.
+  // The offer to client 1 has expired, but no other client has popped the
+  // element yet.
   EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(1) + String("x")));
 }
 
@@ -310,8 +312,8 @@ TEST_F(StoreCoreTest, ANewWaitPassesTheOfferToTheNext) {
   EXPECT_THAT(Wait(1, {"q"}), ElementsAre("1<1" + Byte(0))) << "nobody waits";
 }
 
-// A client that waits for more keys than a queue does not pop: the queue counts
-// as existing for it.
+// Client 2 waits for a queue and another key, so it does not pop: the queue
+// counts as existing although its element is offered to client 1.
 TEST_F(StoreCoreTest, AQueueAmongOtherKeysIsThereThoughItsElementIsOffered) {
   Wait(1, {"q"});
   Push("q", "x");
@@ -433,7 +435,8 @@ TEST_F(StoreLimitsTest, BytesToAllWatchersOfAKeyAreBounded) {
     core.Apply(client, {.command = C::kWatchKey, .key = "k"}, &effects_);
   }
   effects_.Clear();
-  // Each watcher is sent the old and the new value: 16 MiB together.
+  // Each of the five watchers would be sent the old and the new value, 16 MiB
+  // together. The limit is 64 MiB.
   core.Apply(99, set, &effects_);
   std::vector<StoreClientId> closed;
   for (const auto& effect : effects_.All()) {
@@ -488,8 +491,8 @@ TEST_F(StoreLimitsTest, IsBounded) {
   }
 }
 
-// If all clients wait for one key, its name is stored once and the overhead per
-// client counts.
+// 200 clients wait at one barrier, then for one queue. Its name is stored once;
+// the overhead of each client must count.
 TEST_F(StoreLimitsTest, BarriersAndOffersAreBoundedToo) {
   StoreCore core(4096);
   core.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);
@@ -518,8 +521,8 @@ TEST_F(StoreLimitsTest, AnOfferNeedsRoomToo) {
   core.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!the store is full")));
   EXPECT_EQ(core.bytes(), before);
-  // If a client waits before the element arrives, the offer is made in any
-  // case.
+  // If the WAIT comes before the push, the offer is always made: it takes the
+  // memory of the wait.
   StoreCore other(1300);
   other.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   other.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);
@@ -534,7 +537,7 @@ TEST_F(StoreLimitsTest, AValueLargerThanTheStoreDoesNotFit) {
   EXPECT_EQ(core.bytes(), 0);
 }
 
-// A replaced value frees its memory for the new one.
+// If a value is replaced, the memory of the old value counts as free.
 TEST_F(StoreLimitsTest, AFullStoreCanBeChangedInPlaceAndShrunk) {
   StoreCore core(2000);
   const std::string large(1700, 'v');
@@ -560,7 +563,8 @@ TEST_F(StoreLimitsTest, AFullStoreCanBeChangedInPlaceAndShrunk) {
       apply({.command = C::kMultiSet, .keys = {"k"}, .values = {other}}),
       IsEmpty());
   EXPECT_EQ(core.bytes(), full);
-  // Not even another entry fits.
+  // The free room is too small for another key, but existing values can grow
+  // into it.
   const std::string rest(2000 - full, 'r');
   EXPECT_THAT(apply({.command = C::kAppend, .key = "k", .value = rest}),
               IsEmpty());
@@ -585,7 +589,8 @@ TEST_F(StoreLimitsTest, AReplyIsBounded) {
   EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!MULTI_GET asks for")));
 }
 
-// The list of this many keys of the maximum size exceeds the limit of a reply.
+// The names of these keys, each of the maximum size, exceed the limit of one
+// reply.
 TEST_F(StoreLimitsTest, AListOfKeysIsBounded) {
   StoreCore core(size_t{1} << 30);
   std::string key(kMaxStoreKeyBytes, 'k');

@@ -54,7 +54,7 @@ class StoreEffects {
   }
   bool empty() const { return effects_.empty(); }
 
-  // Removes all effects; keeps the usual amount of memory.
+  // Removes all effects. Frees buffers only if they are unusually large.
   void Clear() {
     effects_.clear();
     bytes_.clear();

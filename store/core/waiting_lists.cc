@@ -14,8 +14,8 @@ void WaitingList::Add(StoreClientId client,
     if (queue == queues_.end()) {
       queue = queues_.emplace(std::string(key), Queue()).first;
     }
-    // A key that is named twice is awaited once. The view refers to the queue's
-    // own key, which stays valid while a client waits there.
+    // A WAIT that names a key twice waits for it once. The view refers to the
+    // key in queues_, which stays valid while any client waits for that key.
     if (wait.missing.emplace(queue->first, queue).second) {
       queue->second.emplace(wait.ticket, client);
       bytes_ += kBytesPerKey + key.size();

@@ -28,12 +28,12 @@ class WaitingList {
   // must not be waiting.
   void Add(StoreClientId client, const std::vector<std::string_view>& keys);
 
-  // The key exists now. Removes and returns the clients whose wait ends, in
-  // FIFO order.
+  // Notes that `key` exists now. Removes and returns the clients whose wait
+  // ends, in FIFO order.
   std::vector<StoreClientId> Ready(std::string_view key);
 
-  // The key now has one element for one client. Removes and returns the first
-  // client whose wait ends by it.
+  // Notes that the queue `key` has one element for one client. Removes and
+  // returns the first client whose wait ends by this.
   std::optional<StoreClientId> ReadyForOne(std::string_view key);
 
   // Ends the client's wait, if any.
@@ -47,16 +47,16 @@ class WaitingList {
   size_t bytes() const { return bytes_; }
 
  private:
-  // Sorted by arrival.
+  // The waiting clients of one key by order of arrival.
   using Queue = std::map<uint64_t, StoreClientId>;
   using Queues = std::map<std::string, Queue, std::less<>>;
   struct Wait {
     uint64_t ticket;
-    // Keys that have not existed since the wait began.
+    // The awaited keys that have not existed since the wait began.
     std::map<std::string_view, Queues::iterator> missing;
   };
 
-  // Notes that `key` exists for this client; returns whether its wait is over.
+  // Notes that `key` exists for this client. Returns whether its wait is over.
   bool Saw(StoreClientId client, std::string_view key);
 
   Queues queues_;

@@ -47,8 +47,9 @@ Way WayOf(StoreCommand command) {
   return Way::kRefused;
 }
 
-// Whether the client sends nothing more before the reply, because it comes
-// soon. False for requests that may be answered late or not at all.
+// Whether the server replies to the request at once, so that the client sends
+// nothing before the reply. False for requests with a late reply (BARRIER) or
+// none.
 bool AnsweredAtOnce(const StoreRequest& request) {
   if (request.command == StoreCommand::kBarrier) return false;
   if (request.command == StoreCommand::kMultiGet && request.keys.empty()) {
@@ -135,7 +136,7 @@ void RelayCore::SettleOffer(StoreClientId client, StoreEffects* effects) {
   const auto offer = offers_.find(client);
   if (offer == offers_.end()) return;
   Drop(offer->second, effects);
-  // The channel's only wait was answered, so no reply is in flight.
+  // Only the answered WAIT used this channel, so no reply is in flight on it.
   idle_channels_.push_back(offer->second);
   offers_.erase(offer);
 }
@@ -173,8 +174,8 @@ void RelayCore::OnRequest(StoreClientId client, StoreFraming framing,
                           const StoreRequest& request, StoreEffects* effects) {
   MUSTER_CHECK(!Busy(client));
   const Way way = WayOf(request.command);
-  // A new wait replaces the old one. An old client cannot cancel: any request
-  // of it means that it has given up its wait.
+  // A new WAIT replaces the client's old one. In the old framing a client
+  // cannot cancel a wait: any request means that it has given up its wait.
   const bool gives_up = way == Way::kWait || framing == StoreFraming::kOld;
   const bool cancels = request.command == StoreCommand::kCancelWait;
   const bool waited = (gives_up || cancels) && LeaveWait(client, effects);
@@ -193,7 +194,8 @@ void RelayCore::OnRequest(StoreClientId client, StoreFraming framing,
     AppendInteger(static_cast<uint32_t>(request.number),
                   effects->AddReply(client));
   }
-  // Settle the offer after the request, so that a pop finds its element.
+  // After the request: if it pops the offered element, the element must still
+  // be reserved.
   SettleOffer(client, effects);
 }
 
@@ -205,7 +207,8 @@ void RelayCore::OnGone(StoreClientId client, StoreEffects* effects) {
     own_channels_.erase(own);
   }
   SettleOffer(client, effects);
-  // Reads that are pending for this client end by themselves.
+  // A shared read of this client is still pending. ReadsReplied skips clients
+  // that are not busy.
   busy_.erase(client);
 }
 
@@ -213,8 +216,9 @@ void RelayCore::WaitsReplied(WaitsByRequest::iterator waits,
                              const RelayFrame& frame, StoreEffects* effects) {
   std::deque<StoreClientId>& clients = waits->second.clients;
   if (frame.kind == RelayFrameKind::kMessageForOne) {
-    // The offer keeps this channel. The other clients wait for the next element
-    // through another channel, independently of the first client.
+    // The offer to the first client keeps this channel. For the other clients
+    // the relay sends the WAIT again on another channel, so that the next
+    // element does not depend on the first client.
     const StoreClientId first = clients.front();
     clients.pop_front();
     waiting_.erase(first);
@@ -242,7 +246,7 @@ void RelayCore::ReadsReplied(ReadsByRequest::iterator reads,
   std::vector<StoreClientId> left;
   size_t sent = 0;
   for (const StoreClientId client : reads->second.asked) {
-    // Skip clients that are gone.
+    // Skip a client that is gone.
     if (!Busy(client)) continue;
     if (sent > 0 && sent + frame.bytes.size() > limits_.fan_out_bytes) {
       left.push_back(client);
@@ -270,8 +274,8 @@ void RelayCore::Refused(const Use& use, const RelayFrame& frame,
                         StoreEffects* effects) {
   if (use.client) {
     effects->AddClose(*use.client, frame.bytes);
-    // The client needs no channel any more and will soon be gone. A request
-    // that crossed the refusal has opened the channel again upstream.
+    // The client is about to be closed. It may have sent a request that crossed
+    // the refusal and opened the channel again at the server: drop the channel.
     own_channels_.erase(*use.client);
     Drop(frame.channel, effects);
   }
@@ -298,7 +302,8 @@ void RelayCore::Refused(const Use& use, const RelayFrame& frame,
 
 void RelayCore::OnFrame(const RelayFrame& frame, StoreEffects* effects) {
   const auto found = uses_.find(frame.channel);
-  // The reply crossed our message that the channel is over.
+  // The relay has dropped this channel, but the server sent the frame before it
+  // learned that.
   if (found == uses_.end()) return;
   const Use use = found->second;
   if (frame.kind == RelayFrameKind::kGone) {
@@ -312,8 +317,8 @@ void RelayCore::OnFrame(const RelayFrame& frame, StoreEffects* effects) {
     busy_.erase(*use.client);
     effects->AddReply(*use.client)->append(frame.bytes);
   }
-  // Ignored: a frame for a channel whose wait is over, on which no request is
-  // pending.
+  // Otherwise no request is pending on the channel (use.offered): ignore the
+  // frame.
 }
 
 }  // namespace muster::store

@@ -30,10 +30,12 @@ namespace muster::store {
 class RelayCore {
  public:
   struct Limits {
-    // Limit of the memory for pending waits and reads, in bytes.
+    // Limit of the memory for shared waits and reads that are pending, in
+    // bytes.
     size_t held_bytes;
-    // Limit of one answer times the number of its readers, in bytes; a single
-    // reader is always served. The other readers share the next read.
+    // Limit of one reply's size times the number of clients that get it, in
+    // bytes. The other clients get the reply to the next read. One client is
+    // always served.
     size_t fan_out_bytes;
   };
 
@@ -59,13 +61,13 @@ class RelayCore {
   size_t held_bytes() const { return held_bytes_; }
 
  private:
-  // The clients of one shared wait in FIFO order; removed with its last client.
+  // The clients of one shared WAIT in FIFO order, and its channel.
   struct Waits {
     uint32_t channel = 0;
     std::deque<StoreClientId> clients;
   };
-  // The clients of one shared read: `asked` in the pending read, `next` in the
-  // following one.
+  // The clients of one shared read: `asked` get the reply to the pending read,
+  // `next` asked later and get the reply to the following one.
   struct Reads {
     uint32_t channel = 0;
     std::vector<StoreClientId> asked;
@@ -92,9 +94,9 @@ class RelayCore {
                 StoreEffects* effects);
   void PassOn(StoreClientId client, const StoreRequest& request,
               StoreEffects* effects);
-  // Called when a client has sent a request or is gone. If it had an offer,
-  // tells upstream that an element that it did not pop may be offered to
-  // others.
+  // Called after each request and at the end of a client. If the client had an
+  // offer, tells the server to offer the element to others unless the client
+  // has popped it.
   void SettleOffer(StoreClientId client, StoreEffects* effects);
 
   void End(WaitsByRequest::iterator waits);
@@ -102,17 +104,17 @@ class RelayCore {
                     StoreEffects* effects);
   void ReadsReplied(ReadsByRequest::iterator reads, const RelayFrame& frame,
                     StoreEffects* effects);
-  // Ends the use of a channel and closes its clients, because upstream refused
-  // it.
+  // Ends the use of a channel that the server refused (for a violation of the
+  // protocol), and closes the channel's clients.
   void Refused(const Use& use, const RelayFrame& frame, StoreEffects* effects);
 
   // Whether `bytes` more may be held; closes the client if not.
   bool MayHold(StoreClientId client, size_t bytes, StoreEffects* effects);
   uint32_t TakeChannel(Use use);
-  // Marks the channel as unused upstream, so it can be reused.
+  // Keeps the channel for reuse: no request is pending on it.
   void Rest(uint32_t channel);
-  // Tells upstream to forget the channel. Its number is not reused, since a
-  // reply may be in flight.
+  // Tells the server to forget the channel. Does not free the channel's number,
+  // since a reply may be in flight.
   void Drop(uint32_t channel, StoreEffects* effects);
   void SendUpstream(uint32_t channel, std::string_view request,
                     StoreEffects* effects);

@@ -122,8 +122,8 @@ TEST_F(RelayCoreTest, ReadsThatComeMeanwhileGoTogetherAsTheNext) {
   EXPECT_THAT(Get(1, "k"), ElementsAre("1 GET k"));
   EXPECT_THAT(Get(2, "k"), IsEmpty());
   EXPECT_THAT(Get(3, "k"), IsEmpty());
-  // Clients 2 and 3 do not get "old", which may have been read before they
-  // asked.
+  // Clients 2 and 3 asked after the pending read was sent, so they do not get
+  // its reply "old", but that of the next read.
   EXPECT_THAT(Reply(1, "old"), ElementsAre("1<old", "1 GET k"));
   EXPECT_TRUE(core_.Busy(2));
   EXPECT_THAT(Reply(1, "new"), ElementsAre("2<new", "3<new"));
@@ -138,8 +138,8 @@ TEST_F(RelayCoreTest, ALargeValueIsReadAgainForTheRemainingClients) {
   Get(6, "k");
   EXPECT_THAT(Reply(1, "5more"), ElementsAre("2<5more", "3<5more", "1 GET k"));
   core_.OnGone(4, &effects_);
-  // The remaining readers precede those who asked later, and at least one is
-  // served.
+  // The remaining reader, client 5, precedes client 6, which asked later. The
+  // reply exceeds the limit of 10 bytes, so it goes to one reader.
   EXPECT_THAT(Reply(1, "more than 10"),
               ElementsAre("5<more than 10", "1 GET k"));
   EXPECT_THAT(Reply(1, "more than 10"), ElementsAre("6<more than 10"));
@@ -180,7 +180,7 @@ TEST_F(RelayCoreTest, TheLastToCancelEndsTheWaitUpstream) {
   Wait(1, {"k"});
   EXPECT_THAT(Ask(1, {.command = C::kCancelWait}),
               ElementsAre("1 gone", "1<" + kOne));
-  // The old wait's answer was in flight: it must not go to the new wait.
+  // The reply to the old WAIT was in flight. It must not end the new WAIT.
   EXPECT_THAT(Wait(1, {"l"}), ElementsAre("2 WAIT l"));
   EXPECT_THAT(Reply(1, kZero), IsEmpty());
   EXPECT_EQ(core_.channels(), 1);
@@ -218,7 +218,8 @@ TEST_F(RelayCoreTest, AnElementIsForOneAndTheOthersWaitOn) {
   Wait(1, {"q"});
   Wait(2, {"q"});
   EXPECT_THAT(Reply(1, kZero, kForOne), ElementsAre("1<" + kZero, "2 WAIT q"));
-  // The pop is sent before the end of the offer, so it finds the element.
+  // The pop is sent upstream before the end of the offer, so it finds the
+  // element.
   EXPECT_THAT(Ask(1, {.command = C::kQueuePop, .key = "q"}),
               ElementsAre("3 QUEUE_POP q", "1 gone"));
   EXPECT_THAT(Reply(3, "e"), ElementsAre("1<e"));
@@ -230,8 +231,8 @@ TEST_F(RelayCoreTest, AnElementIsForOneAndTheOthersWaitOn) {
   EXPECT_EQ(core_.channels(), 2);
 }
 
-// A second element goes to another client although the first one has not
-// popped.
+// A second element must go to another client although the first client has not
+// popped its element.
 TEST_F(RelayCoreTest, TheNextElementDoesNotWaitForTheFirstOnesPop) {
   for (StoreClientId client = 1; client <= 3; ++client) Wait(client, {"q"});
   Reply(1, kZero, kForOne);
@@ -254,8 +255,8 @@ TEST_F(RelayCoreTest, AnOfferEndsTheWaitOfItsClient) {
               ElementsAre("2 CANCEL_WAIT", "1 gone"));
 }
 
-// Muster's store never answers twice, but a relay must survive a store that
-// does.
+// Muster's store never makes two offers on one channel. A relay must survive a
+// store that does.
 TEST_F(RelayCoreTest, ASecondOfferWithoutAWaiterIsDropped) {
   Wait(1, {"q"});
   Wait(2, {"q"});

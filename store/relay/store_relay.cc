@@ -27,10 +27,11 @@
 namespace muster::store {
 namespace {
 
-// Pause between two rounds of attempts.
+// Pause before all addresses are tried again.
 constexpr Duration kRetryPause = std::chrono::milliseconds(50);
 
-// Sends VALIDATE and RELAY and checks the answer.
+// Sends VALIDATE and RELAY on a new connection, and checks that the server
+// accepts relay frames of this version.
 absl::Status Agree(const OwnedFd& fd, Instant deadline) {
   std::string greeting;
   AppendRequest({.command = StoreCommand::kValidate, .number = kStoreMagic},
@@ -143,8 +144,8 @@ absl::StatusOr<OwnedFd> ReachUpstream(const std::string& host, int port,
 class StoreRelay::Running {
  public:
   Running(StoreHubOptions options, std::string upstream, int port)
-      // A quarter, in addition to the half of the budget at which requests have
-      // to wait: so no answer to many readers exceeds the budget.
+      // A shared read's replies may take a quarter of the buffer limit.
+      // Requests wait at half of it, so the sum stays below the limit.
       : service_(options.max_buffer_bytes / 4),
         hub_(std::move(options), &service_),
         upstream_(std::move(upstream)),

@@ -37,11 +37,12 @@ struct StoreRelayOptions {
   std::string address;
   int port = 0;
   OwnedFd listener;
-  // More than twice the size of the largest reply, because a growing buffer
-  // doubles.
+  // Limit of all buffers in bytes. Must exceed twice the largest reply, because
+  // a buffer doubles when it grows.
   size_t max_buffer_bytes = size_t{1} << 30;
-  // As in StoreServerOptions, but shorter: while the relay waits for its
-  // clients, the server waits for the relay.
+  // How long clients that do not read may delay the others, as in
+  // StoreServerOptions. Shorter here: while the relay waits for its clients,
+  // the server waits for the relay.
   Duration patience = std::chrono::seconds(3);
   // As in StoreServerOptions.
   std::function<void(const std::string&)> on_notice;

@@ -138,7 +138,8 @@ TEST_F(StoreRelayTest, PipelinedRequestsAreAnsweredInOrder) {
   }
 }
 
-// The replies to all clients together exceed the relay's buffer limit.
+// The limit of the relay's buffers is smaller than the replies to all clients
+// together.
 TEST_F(StoreRelayTest, ManyReadersOfALargeValueAreAllServed) {
   StoreRelayOptions options = To(server_->port());
   options.max_buffer_bytes = 4 * kMaxStoreValueBytes;
@@ -189,7 +190,7 @@ TEST_F(StoreRelayTest, AClosedClientIsClosedUpstream) {
   EXPECT_EQ(leaver.Add("n", 1), 1);
   leaver.Close();
   RawClient direct(server_->port());
-  // The count of arrivals goes back to 0.
+  // Wait until the server no longer counts the leaver's arrival.
   while (direct.Get("b") != "0") {
   }
 }
@@ -246,8 +247,8 @@ class UpstreamConnectionTest : public testing::Test {
  protected:
   UpstreamConnectionTest() : server_(*StoreServer::Start({})) {}
 
-  // Connects to `first` or else to the server. The server is listed 39 times,
-  // so that `first` gets half a second of the 20 s.
+  // Connects to `first`, or else to the server. The server's address follows 39
+  // times, so that `first` gets 1/40 of the 20 s: half a second.
   absl::StatusOr<OwnedFd> ConnectAfter(const SocketAddress& first) {
     std::vector<SocketAddress> addresses(40, Local(server_->port()));
     addresses[0] = first;
@@ -267,15 +268,16 @@ TEST_F(UpstreamConnectionTest, AnAddressThatRefusesIsPassedOver) {
   EXPECT_TRUE(fd.ok()) << fd.status();
 }
 
-// A listener that never accepts lets the kernel complete connections, but sends
-// nothing.
+// A listener that never accepts: the kernel completes connections, but no byte
+// arrives.
 TEST_F(UpstreamConnectionTest, AnAddressThatIsSilentLeavesTimeForTheNext) {
   const auto silent = ListenOn("127.0.0.1", 0);
   const auto fd = ConnectAfter(Local(*LocalPort(*silent)));
   EXPECT_TRUE(fd.ok()) << fd.status();
 }
 
-// With a full backlog the kernel does not answer connection attempts.
+// A listener with a full backlog: the kernel does not answer connection
+// attempts.
 TEST_F(UpstreamConnectionTest, ABlackHoleLeavesTimeForTheNext) {
   const auto full = ListenOn("127.0.0.1", 0);
   ASSERT_EQ(listen(full->get(), 0), 0);
@@ -283,7 +285,7 @@ TEST_F(UpstreamConnectionTest, ABlackHoleLeavesTimeForTheNext) {
   std::vector<OwnedFd> fill;
   for (int i = 0; i < 4; ++i) {
     fill.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
-    // Those beyond the backlog stay pending for ever.
+    // Connections beyond the backlog stay pending for ever.
     static_cast<void>(connect(fill.back().get(), hole.get(), hole.size));
   }
   const auto fd = ConnectAfter(hole);

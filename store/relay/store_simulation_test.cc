@@ -25,11 +25,12 @@ using Unread = SimulatedStore::Unread;
 constexpr size_t kRelays = 2;
 constexpr size_t kClients = 9;
 constexpr size_t kMuchRoom = size_t{1} << 30;
-// Filled by two queues and a few waiting clients.
+// Bytes that two queues and a few waiting clients fill, so that requests are
+// refused.
 constexpr size_t kLittleRoom = 2500;
 constexpr std::array<std::string_view, 2> kQueues = {"q", "r"};
 
-// Whether elements may be reserved for clients that have not popped yet.
+// kStand: some elements may be reserved for clients that have not popped yet.
 enum class Offers { kStand, kAreOver };
 
 class StoreSimulation {
@@ -46,8 +47,8 @@ class StoreSimulation {
       if (testing::Test::HasFailure()) return;
       if (Below(400) == 0) ComeToRest();
       if (clients_.size() < kClients) clients_.push_back(NewClient());
-      // Not with kFinds: a pop may be in flight for a long time, and its
-      // element must stay reserved.
+      // Expire no offers under kFinds: there every client that is offered an
+      // element must find it, however late its pop arrives.
       if (told_ == Told::kMayFindNothing && Below(150) == 0) {
         store_.AgeOffers();
       }
@@ -90,7 +91,7 @@ class StoreSimulation {
     }
   }
 
-  // Removes the clients whose disconnection has been processed.
+  // Removes the clients that have left and that the store knows no more.
   void ForgetThoseWhoLeft() {
     std::erase_if(clients_, [this](const auto& client) {
       return client->gone() && !store_.Knows(client->id());
@@ -120,8 +121,8 @@ class StoreSimulation {
     CheckNobodyWaitsBesideAnElement(Offers::kStand);
     if (told_ == Told::kFinds || testing::Test::HasFailure()) return;
     for (size_t tick = 0; store_.store().HasOffers(); ++tick) {
-      // An offer ends after two ticks, and may be followed by the next client's
-      // offer.
+      // An offer ends after two ticks, and an offer to the next client may
+      // follow.
       ASSERT_LT(tick, 4 * kClients) << "there are offers for ever";
       store_.AgeOffers();
       DeliverAll();
@@ -129,9 +130,8 @@ class StoreSimulation {
     CheckNobodyWaitsBesideAnElement(Offers::kAreOver);
   }
 
-  // Checks that no client waits for a queue that has a spare element. While
-  // offers stand, one element for each client that may hold an offer is
-  // reserved.
+  // Checks that no client waits for a queue that has a spare element. kStand:
+  // one element is reserved for each client that may hold an offer.
   void CheckNobodyWaitsBesideAnElement(Offers offers) {
     for (const std::string_view queue : kQueues) {
       int64_t spare = store_.LengthOf(queue);
@@ -145,7 +145,8 @@ class StoreSimulation {
     }
   }
 
-  // All clients leave; nothing may be left of them.
+  // Disconnects all clients. Then neither store nor relays may hold anything of
+  // them.
   void EndAll() {
     for (const auto& client : clients_) {
       client->Leave(Below(2) == 0 ? Unread::kArrives : Unread::kIsLost);
@@ -163,8 +164,8 @@ class StoreSimulation {
     EXPECT_EQ(store_.relay(relay).held_bytes(), 0);
     const size_t channels = store_.relay(relay).channels();
     EXPECT_LE(channels, 2 * kClients);
-    // Sends as many different reads as there are channels, which uses each
-    // channel.
+    // Reads as many different keys at once as there are channels: every channel
+    // must be used.
     std::vector<StoreClientId> readers;
     for (size_t i = 0; i < channels; ++i) {
       readers.push_back(store_.Connect(relay, StoreFraming::kModern));
@@ -211,7 +212,7 @@ RandomClient::Tally Simulate(uint32_t first_seed, Told told,
     StoreSimulation(seed, told, max_store_bytes, &tally).Run(kSteps);
   }
   if (testing::Test::HasFailure()) return tally;
-  // The simulation has exercised these cases.
+  // The seeds must have produced these events often.
   EXPECT_GT(tally.found, 1000);
   EXPECT_GT(tally.canceled, 100);
   return tally;

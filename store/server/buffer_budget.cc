@@ -51,7 +51,7 @@ bool BufferBudget::BlocksBefore(const BufferShare& one,
                                 const BufferShare& other) const {
   const bool one_reads = one.read_in == wait_;
   const bool other_reads = other.read_in == wait_;
-  // A connection that holds nothing blocks no other.
+  // A connection without unread replies delays no other.
   if (one.outgoing == 0 || other.outgoing == 0 || one_reads == other_reads) {
     return one.outgoing > other.outgoing;
   }

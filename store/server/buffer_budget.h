@@ -11,12 +11,12 @@ namespace muster::store {
 
 // One connection's account in a BufferBudget; only the budget writes it.
 struct BufferShare {
-  // Memory that the connection holds, and the part of it that is sent but not
-  // read, in bytes.
+  // Memory of the connection's buffers in bytes, and the part of it for replies
+  // that the client has not read.
   size_t bytes = 0;
   size_t outgoing = 0;
-  // The number of the last wait (see BufferBudget) in which the client read
-  // data.
+  // The number of the last wait (BufferBudget::wait_) in which the client read
+  // data; 0: none.
   uint64_t read_in = 0;
 };
 
@@ -35,7 +35,8 @@ class BufferBudget {
  public:
   BufferBudget(size_t max_bytes, Duration patience);
 
-  // Sets the memory that the connection holds; 0 when it ends.
+  // Sets the memory of the connection's buffers, in bytes, and its part for
+  // unread replies. Both are 0 at the connection's end.
   void Charge(BufferShare& share, size_t bytes, size_t outgoing);
   // Notes that the client has read `bytes`.
   void CountRead(BufferShare& share, size_t bytes);
@@ -50,8 +51,8 @@ class BufferBudget {
   // Must be called periodically while RequestsWait.
   bool IsOverdue(Instant now);
 
-  // The order in which connections are closed: FillsBefore if the budget is
-  // full, BlocksBefore if it is overdue.
+  // The order in which connections are closed: by FillsBefore if the budget is
+  // full, by BlocksBefore if the wait is overdue.
   bool FillsBefore(const BufferShare& one, const BufferShare& other) const;
   bool BlocksBefore(const BufferShare& one, const BufferShare& other) const;
 
@@ -60,8 +61,8 @@ class BufferBudget {
   const Duration patience_;
   size_t bytes_ = 0;
   size_t outgoing_ = 0;
-  // Start of the current wait, or time of the last sufficient reading in it;
-  // the number of the wait; bytes read since `wait_began_`.
+  // Start of the current wait, or a later time at which enough had been read;
+  // number of the current wait, from 1; bytes read since `wait_began_`.
   std::optional<Instant> wait_began_;
   uint64_t wait_ = 1;
   size_t read_ = 0;

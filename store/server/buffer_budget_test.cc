@@ -54,7 +54,8 @@ TEST_F(BufferBudgetTest, OnlyUnreadRepliesMakeRequestsWait) {
 TEST_F(BufferBudgetTest, IsOverdueIfNoClientReads) {
   EXPECT_FALSE(budget_.IsOverdue(kBegin));
   Send(a_, kHalf + 1);
-  // The wait begins with the first call of IsOverdue.
+  // The wait begins at the first call of IsOverdue, whenever the budget was
+  // exceeded.
   EXPECT_FALSE(budget_.IsOverdue(kBegin + kPatience));
   EXPECT_FALSE(budget_.IsOverdue(kBegin + 2 * kPatience - Duration(1)));
   EXPECT_TRUE(budget_.IsOverdue(kBegin + 2 * kPatience));
@@ -69,7 +70,8 @@ TEST_F(BufferBudgetTest, AClientThatReadsPreventsOverdue) {
     ASSERT_FALSE(budget_.IsOverdue(kBegin + i * (kPatience - Duration(1))));
     budget_.CountRead(b_, 1000);
   }
-  // They stop reading: earlier reads do not count.
+  // The clients stop reading. Their earlier reads must not delay the end of the
+  // wait.
   const Instant last = kBegin + 10 * (kPatience - Duration(1));
   EXPECT_FALSE(budget_.IsOverdue(last));
   EXPECT_TRUE(budget_.IsOverdue(last + kPatience));
@@ -87,7 +89,7 @@ TEST_F(BufferBudgetTest, AByteNowAndThenIsNoReading) {
 TEST_F(BufferBudgetTest, EveryWaitIsLookedAtByItself) {
   Send(a_, kHalf + 1);
   EXPECT_FALSE(budget_.IsOverdue(kBegin));
-  // A client was served in between, although it read nothing.
+  // Requests waited no more in between: a new wait has its whole patience.
   Send(a_, 0);
   Send(b_, kHalf + 1);
   EXPECT_FALSE(budget_.IsOverdue(kBegin + kPatience));
@@ -109,7 +111,7 @@ TEST_F(BufferBudgetTest, AClientThatDoesNotReadBlocksBeforeOneThatReads) {
   const BufferShare idle;
   EXPECT_TRUE(budget_.BlocksBefore(a_, idle));
   EXPECT_FALSE(budget_.BlocksBefore(idle, a_));
-  // Reads of an earlier wait do not count.
+  // Reads in an earlier wait do not protect a client.
   Send(b_, 0);
   Send(c_, 0);
   Send(c_, kHalf - 1);
@@ -124,12 +126,12 @@ TEST_F(BufferBudgetTest, HalfARequestFillsBeforeAnAnswer) {
   ASSERT_TRUE(budget_.IsFull());
   EXPECT_TRUE(budget_.FillsBefore(b_, a_));
   EXPECT_FALSE(budget_.FillsBefore(a_, b_));
-  // The same if a's reply is larger but the requests of the others together are
-  // as large.
+  // a's reply is now larger than b's half request, but b and c together hold as
+  // much: still close b first.
   budget_.Charge(a_, kHalf + 200, kHalf + 200);
   budget_.Charge(c_, 400, 0);
   EXPECT_TRUE(budget_.FillsBefore(b_, a_));
-  // A single reply that exceeds the limit.
+  // One reply exceeds the limit by itself: close its client.
   budget_.Charge(a_, 2 * kMax, 2 * kMax);
   EXPECT_TRUE(budget_.FillsBefore(a_, b_));
 }

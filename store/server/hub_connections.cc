@@ -46,14 +46,16 @@ void HubConnections::Watch(StoreConnection& connection) {
   const uint32_t wanted = (connection.stalled ? 0u : EPOLLIN) |
                           (connection.out.empty() ? 0u : EPOLLOUT);
   if (wanted == connection.watched || connection.ending) return;
-  // Send new data before telling epoll to watch for writability.
+  // The connection is about to send its new data. Afterwards Watch tells epoll
+  // whether to watch for writability.
   if (connection.scheduled) return;
   connection.watched = wanted;
   events_->Change(connection.socket.get(), connection.id, wanted);
 }
 
 void HubConnections::Charge(StoreConnection& connection) {
-  // The upstream's buffers have a limit of their own.
+  // The upstream connection does not count for the budget: its buffers have a
+  // limit of their own.
   if (connection.role == Role::kUpstream) return;
   budget_->Charge(connection.share, connection.Memory(),
                   connection.out.capacity());
@@ -123,7 +125,7 @@ void HubConnections::End(StoreConnection& connection) {
   if (connection.ending) return;
   connection.ending = true;
   ending_.push_back(connection.id);
-  // Free its memory now, except for the input that is being processed.
+  // Frees the buffers now, but not `in` while the service handles its bytes.
   connection.out = ByteQueue();
   if (!connection.processed) connection.in = ByteQueue();
   budget_->Charge(connection.share, 0, 0);

@@ -28,8 +28,8 @@ class HubConnections {
  public:
   using Role = StoreConnection::Role;
 
-  // The arguments must outlive this object. `events` need be open before Add
-  // only. `helpers`: the number of threads that help to send.
+  // The arguments must outlive this object. `events` must be open before the
+  // first Add. `helpers`: number of threads that help to send.
   HubConnections(HubEvents* events, BufferBudget* budget,
                  BoundedNotices* notices, size_t helpers)
       : events_(events), budget_(budget), notices_(notices), crew_(helpers) {}
@@ -49,18 +49,18 @@ class HubConnections {
     }
   }
 
-  // Watches the socket for what the connection can do: reading unless it is
-  // stalled, writing if it has unsent data.
+  // Tells epoll to watch the socket: for reading unless the connection is
+  // stalled, for writing if it has unsent data.
   void Watch(StoreConnection& connection);
-  // Accounts for the connection's present buffers.
+  // Updates the connection's account in the buffer budget.
   void Charge(StoreConnection& connection);
 
-  // Data was appended to connection.out: schedules it for sending. Closes the
-  // connection if it leaves too much unread.
+  // Schedules a connection for sending, after data was appended to its `out`.
+  // Closes the connection if too much of its data is unread.
   void Schedule(StoreConnection& connection);
   size_t scheduled() const { return scheduled_.size() - next_scheduled_; }
-  // Removes and returns the next scheduled connection in FIFO order; null if it
-  // is gone or ending. Requires scheduled() > 0.
+  // Removes and returns the next scheduled connection in FIFO order; null if
+  // that connection is gone or ending. Requires scheduled() > 0.
   StoreConnection* TakeScheduled();
   // Sends once for each scheduled connection, on several threads. Returns those
   // connections: each may have unsent data left, which Send sends.
@@ -72,12 +72,13 @@ class HubConnections {
   void End(StoreConnection& connection);
   // Ends the connection, with a notice that names the peer and `reason`.
   void Refuse(StoreConnection& connection, std::string_view reason);
-  // Refuses the connection with the largest buffers: the budget is full. O(n).
+  // Refuses the connection with the largest buffers. For a full budget. O(n).
   void RefuseLargest();
-  // Refuses clients that do not read what they were sent, until requests need
-  // not wait any more: the budget is overdue. O(n) for each.
+  // Refuses connections that do not read their replies, until requests need not
+  // wait any more. For an overdue wait. O(n) for each refused connection.
   void RefuseUnread();
-  // The next ending connection, or null. It stays until Remove.
+  // Returns the next ending connection, or null. The connection stays until
+  // Remove.
   StoreConnection* NextEnding();
   // Closes an ending connection.
   void Remove(StoreConnection& connection);
@@ -86,8 +87,8 @@ class HubConnections {
 
   // An error once the upstream was refused or lost.
   const absl::Status& failure() const { return failure_; }
-  // `failure`, or OK if there were clients and all of them had left before the
-  // upstream was lost. So a round ends: its store closes after its workers.
+  // `failure`, but OK if there were clients and all of them had left before the
+  // upstream was lost: the store of a round closes after its workers.
   absl::Status Result() const;
 
  private:
@@ -104,7 +105,8 @@ class HubConnections {
   bool outlived_clients_ = false;
 
   std::vector<StoreClientId> ending_;
-  // Connections with new data; those before `next_scheduled_` are taken.
+  // Ids of connections with new data. Entries before `next_scheduled_` are
+  // taken.
   std::vector<StoreClientId> scheduled_;
   size_t next_scheduled_ = 0;
 };

@@ -18,9 +18,9 @@
 namespace muster::store {
 namespace {
 
-// Time to poll for the next event before sleeping. Requests often follow one
-// another, and waking up costs this thread and the client more than the request
-// itself.
+// Time to poll for the next event before this thread sleeps. Requests often
+// follow one another, and waking up costs this thread and the client more than
+// handling the request.
 constexpr Duration kLinger = std::chrono::microseconds(50);
 
 }  // namespace
@@ -48,7 +48,8 @@ void HubEvents::Change(int fd, uint64_t id, uint32_t events) {
 void HubEvents::Stop() {
   stop_.store(true, std::memory_order_release);
   const uint64_t one = 1;
-  // Fails only if the counter is full, and then the thread wakes up as well.
+  // The write fails only if the eventfd's counter is full. Then the thread
+  // wakes up anyway.
   (void)!write(wake_.get(), &one, sizeof(one));
 }
 
@@ -78,7 +79,7 @@ absl::Status HubThread::Start(const std::string& name,
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  // A thread inherits the signal mask of its creator.
+  // The new thread inherits this mask, in which all signals are blocked.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   absl::Status status;
   try {

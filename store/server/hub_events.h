@@ -41,8 +41,8 @@ class HubEvents {
   void Stop();
   bool stopped() const { return stop_.load(std::memory_order_acquire); }
 
-  // Blocks until there are events and returns them; returns none after
-  // `at_most` (if given) or Stop.
+  // Blocks until there are events and returns them. Returns none after
+  // `at_most` (nullopt: no limit) or after Stop.
   std::span<const epoll_event> Wait(
       std::optional<std::chrono::milliseconds> at_most);
   // The time at which the last Wait returned.
@@ -84,7 +84,8 @@ class TickTimer {
  public:
   explicit TickTimer(std::chrono::milliseconds period) : period_(period) {}
 
-  // Time until the next tick, rounded up to whole milliseconds.
+  // Time from `now` to the next tick, rounded up to whole milliseconds; 0: a
+  // tick is due.
   std::chrono::milliseconds Left(Instant now) const {
     return std::max(std::chrono::milliseconds(0),
                     std::chrono::ceil<std::chrono::milliseconds>(next_ - now));

@@ -18,7 +18,7 @@
 namespace muster::store {
 namespace {
 
-// The kernel limits it to net.core.somaxconn.
+// The length of the backlog; the kernel limits it to net.core.somaxconn.
 constexpr int kBacklog = 1 << 20;
 // Keep-alive detects a silent host after about two minutes.
 constexpr int kKeepAliveIdleSeconds = 60;
@@ -74,7 +74,8 @@ absl::StatusOr<OwnedFd> Listen(const SocketAddress& address,
   return fd;
 }
 
-// Sets the options of ListenOn on a socket that is listening already.
+// Sets the options of ListenOn on a socket of the caller that is listening
+// already.
 absl::Status Adopt(const OwnedFd& listener) {
   int listens = 0;
   socklen_t size = sizeof(listens);
@@ -105,7 +106,7 @@ absl::StatusOr<OwnedFd> ListenOn(const std::string& address, int port) {
     absl::StatusOr<OwnedFd> both = Listen(*NumericAddress("::", port), where);
     if (both.ok() || both.status().code() != absl::StatusCode::kInvalidArgument)
       return both;
-    // The host has no IPv6.
+    // Without IPv6 on the host, listen on all IPv4 addresses.
     return Listen(*NumericAddress("0.0.0.0", port), where);
   }
   const std::optional<SocketAddress> numeric = NumericAddress(address, port);

@@ -10,7 +10,8 @@
 namespace muster::store {
 namespace {
 
-// If a peer has this many unread bytes, requests that may add to them wait.
+// Limit of a peer's unread bytes: beyond it, requests whose replies would add
+// to them wait.
 constexpr size_t kHighWater = size_t{1} << 20;
 
 }  // namespace
@@ -89,7 +90,7 @@ absl::StatusOr<size_t> RequestIntake::TakeFrame(
       ParseRelayFrame(bytes, kMaxStoreRequestBytes, &frame);
   if (!length.ok() || *length == 0) return length;
   if (frame.kind == RelayFrameKind::kGone) {
-    // No effect if the channel has ended on this side too and the messages
+    // No effect if this side has closed the channel too and the two messages
     // crossed.
     channels_->End(connection, frame.channel, gone);
     return length;

@@ -23,27 +23,29 @@ class RequestGate {
   RequestGate(const BufferBudget* budget, const StoreService* service)
       : budget_(budget), service_(service) {}
 
-  // Whether the connection's next request must wait for a reason of its own
-  // (unread replies, a service that has no turn for it) or for the upstream's
-  // buffer. Sending its next reply, or TakeUpstreamRoom, resumes it. `upstream`
-  // may be null.
+  // Whether the connection's next request must wait: because the client has too
+  // many unread replies, because the service cannot handle its next request
+  // yet, or because the upstream's buffer is full. `upstream` may be null. The
+  // next reply to the client, or TakeUpstreamRoom, ends the wait.
   bool MustStall(const StoreConnection& connection,
                  const StoreConnection* upstream);
-  // Whether connections may be stalled because of the upstream, and its buffer
-  // has room again. The caller resumes them.
+  // Whether connections may have been stalled because of the upstream's buffer,
+  // and that buffer has room again. The caller then resumes them.
   bool TakeUpstreamRoom(const StoreConnection& upstream);
 
-  // Whether new requests must wait, because the buffer budget is spent or
-  // others wait for it already.
+  // Whether new requests must wait: the buffer budget is spent, or other
+  // connections are in the FIFO.
   bool RequestsWait() const {
     return budget_->RequestsWait() || !queue_.empty();
   }
-  // Stalls the connection until the buffer budget has room and its turn has
-  // come.
+  // Stalls the connection and adds it to the FIFO of connections that wait for
+  // the buffer budget.
   void Enqueue(StoreConnection& connection);
-  // Whether TakeNext may be called: the budget has room for the first in line.
+  // Whether TakeNext may be called: the FIFO is not empty and the budget has
+  // room.
   bool HasTurn() const { return !queue_.empty() && !budget_->RequestsWait(); }
-  // Removes and returns the first in line, which may be gone.
+  // Removes and returns the first connection of the FIFO. It may be closed
+  // already.
   StoreClientId TakeNext();
 
  private:
@@ -52,7 +54,7 @@ class RequestGate {
   // FIFO of the connections that are paused because the buffer budget is spent.
   // May contain ids of closed connections.
   std::deque<StoreClientId> queue_;
-  // Whether connections may be stalled because of the upstream.
+  // Whether connections may be stalled because the upstream's buffer was full.
   bool upstream_was_full_ = false;
 };
 
@@ -60,7 +62,8 @@ class RequestGate {
 // to the service.
 class RequestIntake {
  public:
-  // Whether a connection may become a relay's, with many clients.
+  // Whether a client's connection may become a relay's connection, with many
+  // clients.
   enum class Relays { kTaken, kRefused };
 
   // `service` and `channels` must outlive this object.
@@ -68,9 +71,9 @@ class RequestIntake {
       : relays_(relays), service_(service), channels_(channels) {}
 
   // Handles one request, frame or piece of upstream data at the front of
-  // `bytes`. Returns its length, 0 if it is incomplete, or the error for which
-  // the connection must be closed. Appends to `gone` the clients that a relay
-  // has reported gone.
+  // `bytes`. Returns its length, 0 if it is incomplete, or an error for which
+  // the connection must be closed. Appends to `gone` the clients whose end a
+  // relay has reported.
   absl::StatusOr<size_t> TakeOne(StoreConnection& connection,
                                  std::string_view bytes, StoreEffects* effects,
                                  std::vector<StoreClientId>* gone);

@@ -10,10 +10,10 @@ namespace {
 
 using Role = StoreConnection::Role;
 
-// More than a connection may have unread while its requests are handled.
+// More bytes than RequestGate lets a client leave unread.
 const std::string kMuch((size_t{1} << 20) + 1, 'x');
 
-// Refuses turns as the test says.
+// A service whose MayGoOn returns what the test sets.
 class TurnService : public StoreService {
  public:
   void OnRequest(StoreClientId, StoreFraming, const StoreRequest&,
@@ -72,7 +72,7 @@ TEST_F(RequestGateTest, AFullUpstreamStallsClientsUntilItHasRoom) {
   EXPECT_FALSE(gate_.TakeUpstreamRoom(upstream_));
   upstream_.out.Consume(kMuch.size());
   EXPECT_TRUE(gate_.TakeUpstreamRoom(upstream_));
-  // false: the clients were resumed already
+  // false, since the first call has already told the caller to resume
   EXPECT_FALSE(gate_.TakeUpstreamRoom(upstream_));
 }
 
@@ -81,7 +81,7 @@ TEST_F(RequestGateTest, RequestsWaitForTheBudgetInOrder) {
   EXPECT_TRUE(gate_.RequestsWait());
   gate_.Enqueue(other_);
   gate_.Enqueue(client_);
-  gate_.Enqueue(other_);  // already in the FIFO: no effect
+  gate_.Enqueue(other_);  // already in the FIFO: not added again
   EXPECT_TRUE(client_.stalled);
   EXPECT_FALSE(gate_.HasTurn());
   budget_.Charge(other_.share, 0, 0);

@@ -42,7 +42,7 @@ void SendCrew::SendAll(std::span<Job> jobs) {
   Take(jobs);
   if (threads_.empty()) return;
   std::unique_lock<std::mutex> lock(mutex_);
-  // A helper that wakes up too late finds no jobs.
+  // A helper thread that wakes up only now must not find jobs.
   jobs_ = {};
   changed_.wait(lock, [this] { return active_ == 0; });
 }

@@ -60,8 +60,8 @@ class SendCrew {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  // Guarded by mutex_: the jobs, empty if none may be started; the number of
-  // the batch; the number of helpers at work; whether the threads shall end.
+  // Guarded by mutex_: the jobs that a helper may take; the number of the
+  // current batch; the number of helpers at work; whether the threads must end.
   std::span<Job> jobs_;
   uint64_t batch_ = 0;
   size_t active_ = 0;

@@ -24,7 +24,7 @@ std::string PeerName(const OwnedFd& socket) {
                   NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
     return "a client that is gone";
   }
-  // An IPv4 client of a dual-stack socket has an IPv4-mapped address.
+  // On a socket for both families, an IPv4 client has an IPv4-mapped address.
   return absl::StrCat(absl::StripPrefix(host, "::ffff:"), " port ", port);
 }
 

@@ -47,13 +47,13 @@ class ByteQueue {
     }
   }
 
-  // Heap memory in bytes.
+  // Memory on the heap in bytes.
   size_t capacity() const {
     return bytes_.capacity() > kInline ? bytes_.capacity() : 0;
   }
 
  private:
-  // Capacity of a std::string without heap memory.
+  // The largest capacity of a std::string that needs no heap memory.
   static constexpr size_t kInline = 15;
   static constexpr size_t kKept = 256;
 
@@ -66,8 +66,9 @@ class ByteQueue {
 struct StoreConnection {
   enum class Role {
     kClient,
-    kRelay,     // A relay: its bytes are frames of many clients.
-    kUpstream,  // The destination of a relay's own requests.
+    kRelay,  // A relay: its bytes are frames of many clients.
+    // The connection to the server that a relay forwards requests to.
+    kUpstream,
   };
 
   OwnedFd socket;
@@ -78,7 +79,7 @@ struct StoreConnection {
   ByteQueue out;
   // Only for a relay: its clients by channel.
   std::map<uint32_t, StoreClientId> channels;
-  // The events that epoll was told to watch.
+  // The epoll events that the socket is registered for.
   uint32_t watched = 0;
   // Whether the connection is in the hub's list of connections with new data to
   // send.
@@ -128,8 +129,8 @@ class ChannelTable {
   // The connection and channel of the client; null if the client is gone.
   const Place* Find(StoreClientId client) const;
 
-  // Removes one channel, or all channels of the connection, and appends the
-  // removed clients to `gone`.
+  // Removes one channel of the connection, and appends its client to `gone`.
+  // EndAll does so for all channels.
   void End(StoreConnection& connection, uint32_t channel,
            std::vector<StoreClientId>* gone);
   void EndAll(StoreConnection& connection, std::vector<StoreClientId>* gone);

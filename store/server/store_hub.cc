@@ -20,7 +20,8 @@
 namespace muster::store {
 namespace {
 
-// Ids of events without a connection; ConnectionTable's ids are larger.
+// Ids of epoll events that belong to no connection. The ids of ConnectionTable
+// are larger.
 constexpr uint64_t kListenerId = 1;
 static_assert(HubEvents::kStopId != kListenerId);
 
@@ -70,7 +71,8 @@ void StoreHub::Stop() { events_.Stop(); }
 absl::Status StoreHub::Run() {
   while (!events_.stopped() && connections_.failure().ok()) {
     const std::span<const epoll_event> events = events_.Wait(LongestPause());
-    // Checked in each turn, because there may always be events.
+    // Checked in each turn of the loop, not only after a time-out of Wait:
+    // there may always be events.
     if (acceptor_.paused() && events_.now() >= next_accept_) {
       acceptor_.Resume(connections_.size());
     }
@@ -97,7 +99,8 @@ std::optional<std::chrono::milliseconds> StoreHub::LongestPause() const {
 }
 
 void StoreHub::TickService() {
-  // While requests wait, the service cannot see which clients have asked.
+  // While requests are held back, a pop may be among them, so offers must not
+  // expire.
   const bool wanted = service_->WantsTicks() && !gate_.RequestsWait();
   if (!wanted || !ticks_.Take(MonotonicNow())) return;
   service_->OnTick(&effects_);
@@ -106,7 +109,7 @@ void StoreHub::TickService() {
 }
 
 void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
-  if (id == HubEvents::kStopId) return;  // handled by Run
+  if (id == HubEvents::kStopId) return;  // Run checks stopped()
   if (id == kListenerId) {
     Accept();
     return;
@@ -137,7 +140,7 @@ void StoreHub::Accept() {
     if (!socket.open()) return;
     StoreConnection* const connection =
         connections_.Add(std::move(socket), StoreConnection::Role::kClient);
-    // A client sends first, so its greeting has usually arrived.
+    // The client speaks first, so its greeting has usually arrived.
     if (connection != nullptr) OnReadable(*connection);
   }
 }
@@ -199,7 +202,8 @@ void StoreHub::ResumeNext() {
   connection->queued = false;
   if (gate_.MustStall(*connection, connections_.upstream())) return;
   ProcessHeld(*connection);
-  // Incomplete requests continue too; otherwise others always come first.
+  // Read the rest of an incomplete request now: otherwise requests of other
+  // connections would always come first.
   if (!connection->stalled && !connection->ending) Read(*connection);
 }
 
@@ -228,7 +232,8 @@ size_t StoreHub::Process(StoreConnection& connection, std::string_view bytes) {
     if (*length == 0) break;
     used += *length;
     Deliver();
-    // Remove a relay's client that is gone before the relay's next frame.
+    // If the frame reported the end of a relay's client, tell the service
+    // before the relay's next frame.
     TellGone();
   }
   connection.processed = false;
@@ -307,8 +312,8 @@ void StoreHub::Settle() {
       TellGone();
     } else if (connections_.scheduled() >= kCrewBatch) {
       for (StoreConnection* connection : connections_.SendScheduled()) {
-        // An earlier connection may have resumed and caused this one to be
-        // closed. Else send the rest, if any, and resume the connection.
+        // Handling an earlier connection of the batch may have closed this one.
+        // If not, send the rest of its data and resume it.
         if (!connection->ending) Send(*connection);
       }
     } else if (connections_.scheduled() > 0) {

@@ -30,13 +30,13 @@ struct StoreHubOptions {
 
   // A non-blocking, listening socket.
   OwnedFd listener;
-  // A non-blocking, connected socket, or none. Receives the effects for
-  // kUpstreamClient.
+  // A non-blocking, connected socket to the upstream, or none. The effects for
+  // kUpstreamClient are sent on it.
   OwnedFd upstream;
   Relays relays = Relays::kTaken;
   size_t max_connections = 0;
-  // Limit of all buffers in bytes, and how long clients that do not read may
-  // delay the others: see BufferBudget.
+  // Limit of all buffers in bytes; and how long clients that do not read may
+  // delay others. See BufferBudget.
   size_t max_buffer_bytes = 0;
   Duration patience = std::chrono::seconds(5);
   // Interval of the service's ticks.
@@ -79,8 +79,8 @@ class StoreHub {
   void Notice(const std::string& sentence) { notices_.Say(sentence); }
 
  private:
-  // The time after which the loop must wake up without an event; nullopt:
-  // never.
+  // The maximum time until the loop must run again without an event; nullopt:
+  // no limit.
   std::optional<std::chrono::milliseconds> LongestPause() const;
   void HandleEvent(uint64_t id, uint32_t events);
   void Accept();
@@ -89,15 +89,15 @@ class StoreHub {
   // to do.
   void Settle();
 
-  // Handles a connection that has data to read, or makes it wait.
+  // Reads from a connection that has data, or makes it wait in the FIFO.
   void OnReadable(StoreConnection& connection);
   void Read(StoreConnection& connection);
-  // Passes on the requests in `bytes` as far as allowed; returns the number of
-  // bytes used.
+  // Handles the requests in `bytes` until one has to wait. Returns the number
+  // of bytes used.
   size_t Process(StoreConnection& connection, std::string_view bytes);
-  // Does the same with the bytes in connection.in.
+  // Handles the requests in connection.in until one has to wait.
   void ProcessHeld(StoreConnection& connection);
-  // Resumes a stalled connection as far as allowed.
+  // Continues a stalled connection; it may be stalled again at once.
   void Resume(StoreConnection& connection);
   // Resumes the first connection that waits for the buffer budget.
   void ResumeNext();
@@ -105,10 +105,10 @@ class StoreHub {
   // Carries out the effects of the service's last step.
   void Deliver();
   void DeliverToChannel(const StoreEffects::Effect& effect);
-  // Sends what the kernel takes, and resumes the connections that waited for
-  // that.
+  // Sends what the kernel accepts, then resumes connections that waited for
+  // unread data of this one.
   void Send(StoreConnection& connection);
-  // Tells the service which clients are gone.
+  // Tells the service which clients are gone, and clears gone_.
   void TellGone();
 
   StoreHubOptions options_;
@@ -122,9 +122,9 @@ class StoreHub {
   RequestGate gate_;
   RequestIntake intake_;
 
-  // The clients of whose end the service has not been told.
+  // Clients that are gone, until the service is told.
   std::vector<StoreClientId> gone_;
-  // The time of the next attempt to accept while new connections wait.
+  // Time of the next attempt to accept, while acceptor_ is paused.
   Instant next_accept_;
   // The timer of the service's ticks.
   TickTimer ticks_;

@@ -22,9 +22,9 @@
 namespace muster::store {
 namespace {
 
-// Answers pings. Sends values and ends of clients upstream, and upstream data
-// to the client that sent a value last. After an ADD of n, sends "tick"
-// upstream at each of the next n ticks.
+// Answers PING. Sends upstream the value of each SET and "gone" for each client
+// that left; sends upstream data to the client of the last SET. ADD of n: sends
+// "tick" upstream at each of the next n ticks.
 class PingService : public StoreService {
  public:
   void OnRequest(StoreClientId client, StoreFraming,
@@ -59,7 +59,8 @@ class PingService : public StoreService {
   int64_t ticks_left_ = 0;
 };
 
-// Empty keys take more memory in the parser than bytes on the wire.
+// Half of a WAIT for 100,000 empty keys: its memory in the parser, more than
+// its bytes on the wire, must count.
 TEST(StoreConnectionTest, MemoryIncludesTheParser) {
   std::string bytes;
   AppendRequest({.command = StoreCommand::kWait,
@@ -112,8 +113,8 @@ class Serving {
   HubThread thread_;
 };
 
-// If the hub did not read from an upstream that does not read, each side would
-// wait for the other.
+// The hub must read from an upstream that does not read. Otherwise both sides
+// would wait for each other.
 TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
   constexpr size_t kBytes = size_t{8} << 20;
   int ends[2];
@@ -122,7 +123,7 @@ TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
   const Serving hub(9, OwnedFd(ends[0]));
   RawClient client(hub.port());
   client.Set("k", std::string(kBytes, 'v'));
-  // The next request waits until the upstream has read the value.
+  // PING waits until the upstream has read the value.
   client.Send({.command = StoreCommand::kPing, .number = 3});
   pollfd sent{.fd = upstream.get(), .events = POLLIN, .revents = 0};
   ASSERT_EQ(poll(&sent, 1, 30'000), 1);
@@ -139,8 +140,8 @@ TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
   EXPECT_EQ(client.Reply({.command = StoreCommand::kPing}).number, 3);
 }
 
-// After a round its store is closed when the workers are done, which is no
-// failure.
+// The end of the upstream is no failure if there were clients and all have
+// left: after a round its store closes when the workers are done.
 TEST(StoreHubTest, AnUpstreamsEndIsAFailureForClientsThatAreThereOrMayCome) {
   enum class Clients { kNone, kOne, kOneThatLeft };
   for (const auto clients :
@@ -165,7 +166,7 @@ TEST(StoreHubTest, AnUpstreamsEndIsAFailureForClientsThatAreThereOrMayCome) {
   }
 }
 
-// The ticks come although no event wakes the hub.
+// A service that wants ticks gets them although no event wakes the hub.
 TEST(StoreHubTest, AServiceHasTheTicksItWants) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);

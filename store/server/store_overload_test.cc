@@ -27,8 +27,8 @@ const StoreRequest kGetLarge = {.command = C::kGet, .key = "large"};
 
 class StoreOverloadTest : public testing::Test {
  protected:
-  // Starts a server whose buffer for unread replies holds the value "large"
-  // four times.
+  // Starts a server whose limit for unread replies is four times the value of
+  // the key "large".
   void Start(Duration patience) {
     StoreServerOptions options;
     options.max_buffer_bytes = 8 * kMaxStoreValueBytes + 4096;
@@ -74,8 +74,8 @@ TEST_F(StoreOverloadTest, AClientThatDoesNotReadIsClosedAndTheOthersGoOn) {
   Start(std::chrono::milliseconds(100));
   auto deaf = std::make_unique<ManyClients>(server_->port(), 6);
   deaf->SendByAll(kGetLarge);
-  // ADD has to wait for the deaf clients, and is answered once they have been
-  // closed.
+  // Each ADD waits while the replies to the deaf clients exceed the limit, and
+  // is answered once some of them are closed.
   for (int i = 2; Notices().empty(); ++i) {
     ASSERT_EQ(setter_->Add("n", 1), i);
   }
@@ -88,8 +88,8 @@ TEST_F(StoreOverloadTest, AClientThatDoesNotReadIsClosedAndTheOthersGoOn) {
   EXPECT_EQ(setter_->Get("large"), value_);
 }
 
-// Requests that have arrived in part, or not at all, are handled after the
-// wait.
+// Requests of which only a part, or nothing, was received before the server was
+// overloaded are handled afterwards.
 TEST_F(StoreOverloadTest, RequestsThatWaitAreNotLost) {
   Start(std::chrono::milliseconds(100));
   RawClient half(server_->port());
@@ -99,7 +99,7 @@ TEST_F(StoreOverloadTest, RequestsThatWaitAreNotLost) {
   auto deaf = std::make_unique<ManyClients>(server_->port(), 6);
   deaf->SendByAll(kGetLarge);
   half.Send(std::string_view(set).substr(100));
-  // This client has gone before its request is handled.
+  // This client sends a SET and leaves before the server handles it.
   {
     RawClient last_words(server_->port(), RawClient::Greeting::kNone);
     last_words.Send({.command = C::kValidate, .number = kStoreMagic});

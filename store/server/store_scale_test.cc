@@ -27,7 +27,8 @@ using C = StoreCommand;
 constexpr size_t kAtOnce = 500;
 constexpr size_t kBeyond = 100;
 
-// A server with `descriptors` descriptors, running until destruction.
+// A server process that may open `descriptors` descriptors. It runs until
+// destruction.
 class ServerProcess {
  public:
   explicit ServerProcess(rlim_t descriptors) {
@@ -78,7 +79,7 @@ class ServerProcess {
 
   pid_t pid_ = -1;
   int port_ = 0;
-  // The server ends when this descriptor is closed.
+  // The write end of a pipe: the server exits when it is closed.
   OwnedFd held_;
 };
 
@@ -105,13 +106,14 @@ TEST(StoreScaleTest, AsManyConnectionsAsThereAreDescriptors) {
   const size_t waiters = left;
   while (left > 0) {
     const size_t count = std::min(left, kAtOnce);
-    // Each group uses its own loopback address, because the kernel is slow to
-    // find a free port if few are left.
+    // Each group connects from its own loopback address, because the kernel is
+    // slow to find a free port if few are left.
     crowds.push_back(std::make_unique<ManyClients>(
         server.port(), count, kSilent,
         RawClient::kLoopback + static_cast<uint32_t>(crowds.size())));
     crowds.back()->SendByAll(words);
-    // The WAIT was sent in the same message as the request that this answers.
+    // PING and WAIT arrive in one message, so the reply to PING shows that the
+    // server has the WAIT.
     ASSERT_EQ(crowds.back()->CountReceivers(greeting), count);
     left -= count;
   }

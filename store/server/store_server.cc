@@ -15,7 +15,7 @@
 namespace muster::store {
 namespace {
 
-// Connects a StoreCore to a hub.
+// Passes a hub's requests to a StoreCore.
 class CoreService : public StoreService {
  public:
   explicit CoreService(size_t max_bytes) : core_(max_bytes) {}
@@ -23,8 +23,8 @@ class CoreService : public StoreService {
   void OnRequest(StoreClientId client, StoreFraming framing,
                  const StoreRequest& request, StoreEffects* effects) override {
     // A client of the old framing cannot cancel a wait. If it sends a request
-    // while it waits, its wait has timed out, and a late answer to the wait
-    // would be taken for the answer to that request.
+    // while it waits, its wait has timed out. A late reply to the wait would be
+    // taken for the reply to that request.
     if (framing == StoreFraming::kOld) core_.DropWait(client, effects);
     core_.Apply(client, request, effects);
   }
@@ -72,8 +72,8 @@ class StoreServer::Running {
  private:
   void Serve() {
     const absl::Status served = hub_.Run();
-    // Without a reason, no client is really waiting: a client that has exited
-    // is counted until the end of its connection is read.
+    // After a round without a failure (no reason) no notice is given: an exited
+    // worker may be counted as waiting until the end of its connection is read.
     const size_t waiting = reason_.empty() ? 0 : service_.waiting();
     if (waiting == 0 && served.ok()) return;
     hub_.Notice(
@@ -88,7 +88,7 @@ class StoreServer::Running {
   StoreHub hub_;
   const int port_;
   std::mutex mutex_;
-  // Written before the thread is told to stop.
+  // Set before the hub is stopped; read by its thread afterwards.
   std::string reason_;
   HubThread thread_;
 };

@@ -26,10 +26,11 @@ struct StoreServerOptions {
   size_t max_store_bytes = size_t{1} << 30;
   // Limit of all bytes that were received but not handled, or sent but not
   // read. Beyond it, the connection with the largest buffers is closed. If
-  // unread bytes exceed half of it, requests wait until clients have read.
+  // unread replies exceed half of it, new requests wait until clients have
+  // read.
   size_t max_buffer_bytes = size_t{2} << 30;
-  // How long clients that do not read may make the requests of others wait;
-  // then they are closed.
+  // How long clients that do not read their replies may delay the requests of
+  // others; then these clients are closed.
   Duration patience = std::chrono::seconds(5);
   // Minimum time for which an element of a queue is reserved for the client
   // whose wait it ended, while others wait for one. A pop follows its wait

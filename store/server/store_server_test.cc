@@ -88,14 +88,15 @@ TEST_F(StoreServerTest, OneClientReleasesAnother) {
   RawClient a(port());
   RawClient b(port());
   a.StartWait("k");
-  // A request during the wait is answered at once.
+  // While WAIT is pending, other requests of the client are answered at once.
   EXPECT_EQ(a.Add("n", 1), 1);
   EXPECT_FALSE(a.HasInput());
   b.Set("k", "v");
   EXPECT_TRUE(a.Released());
 }
 
-// Enough clients for several threads to send; some of them have left.
+// Enough clients for the helper threads to send too. 30 of the clients have
+// left before the release.
 TEST_F(StoreServerTest, ReleasesManyAtOnce) {
   Start();
   ManyClients waiters(port(), 300);
@@ -109,7 +110,7 @@ TEST_F(StoreServerTest, ReleasesManyAtOnce) {
   RawClient setter(port());
   setter.Set("k", "v");
   EXPECT_EQ(waiters.CountReceivers(std::string(1, '\0')), 300);
-  // Replies that are larger than a socket accepts at once.
+  // Each reply is larger than a socket accepts at once.
   const std::string value(kMaxStoreValueBytes / 4, 'v');
   setter.Set("large", value);
   EXPECT_EQ(setter.Add("n", 1), 1);
@@ -130,7 +131,7 @@ TEST_F(StoreServerTest, ServesTheOldFraming) {
   const std::string value("\1\0\0\0\0\0\0\0001", 9);
   const std::string one_key("\1\0\0\0\0\0\0\0", 8);
   old.Send(std::string(1, '\0') + key + value);
-  // The byte of the command often arrives alone.
+  // PyTorch's old client often sends the command's byte alone.
   old.Send("\5");
   old.Send(one_key + key);
   EXPECT_TRUE(old.Released());
@@ -152,7 +153,8 @@ TEST_F(StoreServerTest, AnOldClientThatAsksHasGivenItsWaitUp) {
   RawClient modern(port());
   modern.Set("/k", "v");
   EXPECT_EQ(modern.Get("/k"), "v");
-  // The next reply answers this command: the pending wait has no reply yet.
+  // The reply belongs to this second GETNUMKEYS: the abandoned WAIT was never
+  // answered.
   old.Send("\6");
   EXPECT_EQ(old.Receive(8), std::string("\1\0\0\0\0\0\0\0", 8));
 }
@@ -228,7 +230,8 @@ TEST_F(StoreServerTest, ClosingReleasesAllWaitingClients) {
   RawClient at_barrier(port());
   at_barrier.Send({.command = C::kBarrier, .key = "b", .number = 2});
   RawClient idle(port(), RawClient::Greeting::kNone);
-  // The reply to a later request shows that both requests have been read.
+  // The replies to these later requests show that the server has read WAIT and
+  // BARRIER.
   EXPECT_EQ(waiter.Add("n", 1), 1);
   EXPECT_EQ(at_barrier.Add("n", 1), 2);
   const int freed = port();
@@ -242,8 +245,8 @@ TEST_F(StoreServerTest, ClosingReleasesAllWaitingClients) {
   server_->Close("again");
 }
 
-// After a successful round, its workers have waited until the end, and the
-// server may not have read yet that they exited.
+// After a successful round, a worker may seem to wait because the server has
+// not read yet that it exited. Close gives no notice then.
 TEST_F(StoreServerTest, AnEndWithoutAReasonIsNoNews) {
   Start();
   RawClient waiter(port());
@@ -264,7 +267,7 @@ TEST_F(StoreServerTest, AClientThatDoesNotReadIsNotReadFrom) {
   AppendRequest({.command = C::kGet, .key = "k"}, &request);
   RawClient other(port());
   int asked = 0;
-  // Without back pressure the server would answer with a gigabyte.
+  // Without back pressure the server would buffer a gigabyte of replies.
   for (; asked < 1000; ++asked) {
     if (greedy.SendWhatFits(request) != request.size()) break;
     ASSERT_EQ(other.Add("n", 1), asked + 1);
@@ -338,7 +341,7 @@ TEST_F(StoreServerTest, SaysWhyItCannotStart) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// One relay connection with several clients.
+// One relay's connection, with several clients by channel.
 class Frames {
  public:
   explicit Frames(int port) : client_(port) {
@@ -395,7 +398,7 @@ TEST_F(StoreServerTest, EachChannelOfARelayIsAClient) {
   other.Send({.command = C::kBarrier, .key = "b", .number = 1});
   EXPECT_TRUE(other.Released());
   EXPECT_EQ(other.Get("b"), "1");
-  // Only one client may have an element of a queue.
+  // Kind 1 (kMessageForOne): only one client may have the element.
   other.Send({.command = C::kQueuePush, .key = "q", .value = "e"});
   EXPECT_EQ(relay.Next(), "2 1 " + zero);
 }
@@ -444,7 +447,7 @@ TEST_F(StoreServerTest, AllClientsOfALostRelayAreGone) {
     other.StartWait("q");
     EXPECT_EQ(other.Add("n", 1), 1);
     other.Send({.command = C::kQueuePush, .key = "q", .value = "e"});
-    // The relay was offered the element and disconnects with the offer.
+    // The relay gets the offer of the element, then disconnects without a pop.
     relay.Next();
   }
   EXPECT_TRUE(other.Released());
@@ -470,7 +473,8 @@ TEST_F(StoreServerTest, ZLastWithoutDescriptorsNewOnesWait) {
   std::vector<OwnedFd> rest;
   for (int fd = dup(0); fd >= 0; fd = dup(0)) rest.emplace_back(fd);
   ASSERT_GT(rest.size(), 2);
-  // The client takes the last descriptor, so the server has none to accept it.
+  // The client's socket takes the last descriptor, so the server has none to
+  // accept with.
   rest.pop_back();
   RawClient waiting(port(), RawClient::Greeting::kNone);
   std::string ping;
@@ -478,7 +482,7 @@ TEST_F(StoreServerTest, ZLastWithoutDescriptorsNewOnesWait) {
   AppendRequest({.command = C::kPing, .number = 5}, &ping);
   waiting.Send(ping);
   while (notices_.All().empty()) EXPECT_GT(served.Add("n", 1), 0);
-  // UBSan needs descriptors for the checks that follow.
+  // Free the descriptors: UBSan needs some for its checks below.
   rest.clear();
   // Requests of the served client must not delay the accept.
   const Instant deadline = MonotonicNow() + std::chrono::seconds(10);

@@ -17,14 +17,14 @@ class StoreService {
  public:
   virtual ~StoreService() = default;
 
-  // Handles a whole request. These include PING and VALIDATE of clients, and
-  // RELAY if the hub takes no relays.
+  // Handles a whole request, PING and VALIDATE of clients included, and RELAY
+  // if the hub accepts no relays.
   virtual void OnRequest(StoreClientId client, StoreFraming framing,
                          const StoreRequest& request,
                          StoreEffects* effects) = 0;
 
-  // Whether the client's next request may be handled; if not, it stays unread
-  // until a reply is sent to the client.
+  // Whether the client's next request may be handled now. If not, the request
+  // stays unread until a reply is sent to the client.
   virtual bool MayGoOn(StoreClientId client) const = 0;
 
   // Handles the end of the client's connection.
@@ -32,8 +32,8 @@ class StoreService {
 
   // Whether OnTick must be called even if no client sends anything.
   virtual bool WantsTicks() const = 0;
-  // Called at the hub's ticks while WantsTicks; the first call may come at any
-  // time.
+  // Called at the hub's ticks while WantsTicks. The first call may come at any
+  // time within a period.
   virtual void OnTick(StoreEffects* effects) = 0;
 
   // Handles unconsumed bytes of the upstream connection; returns the number of

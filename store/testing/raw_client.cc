@@ -53,7 +53,9 @@ void RawClient::Send(std::string_view bytes) {
     } else if (errno == EAGAIN) {
       ASSERT_TRUE(Await(socket_.get(), POLLOUT)) << "the store does not read";
     } else {
-      return;  // The connection has ended; later calls will show it.
+      // The store has closed the connection; the next Receive or Ended shows
+      // it.
+      return;
     }
   }
 }

@@ -43,7 +43,7 @@ class RawClient {
   void Close() { socket_.Close(); }
   int fd() const { return socket_.get(); }
 
-  // Shorthands for a request and its reply.
+  // Send one request. Get and Add wait for the reply and return its value.
   void Set(std::string_view key, std::string_view value);
   std::string Get(std::string_view key);
   int64_t Add(std::string_view key, int64_t amount);
@@ -71,9 +71,9 @@ class ManyClients {
   void SendByAll(std::string_view bytes);
   // Whether any client has data to read now.
   bool HasInput();
-  // Reads from all clients until each has received `expected`, was
-  // disconnected, or nothing has arrived for 30 s. Returns how many received
-  // exactly `expected`. No part of it may have been read before.
+  // Reads from all clients until each has received as many bytes as `expected`
+  // has or was disconnected, or until no data has arrived for 30 s. Returns how
+  // many clients received exactly `expected`.
   size_t CountReceivers(std::string_view expected);
 
  private:

@@ -57,15 +57,16 @@ void RandomClient::Act(std::mt19937* random) {
   const bool may_end = state_ == State::kIdle || state_ == State::kWaits ||
                        state_ == State::kTold;
   if (may_end && Below(24, random) == 0) {
-    // Its requests in flight may still arrive, or are lost with the connection.
+    // At random, the client's requests in flight still arrive, or are lost with
+    // the connection.
     return Leave(Below(2, random) == 0 ? SimulatedStore::Unread::kArrives
                                        : SimulatedStore::Unread::kIsLost);
   }
   if (GoOn()) return;
   if (state_ == State::kIdle) return Begin(random);
   if (state_ != State::kWaits || Below(24, random) != 0) return;
-  // The client gives up; an old client cannot cancel, so it sends another
-  // request.
+  // The client gives up its wait: with CANCEL_WAIT, or, in the old framing,
+  // which has no such command, by another request.
   if (framing_ == StoreFraming::kModern) {
     GiveUpBy(State::kCancels, StoreCommand::kCancelWait, "");
   } else {
@@ -87,7 +88,7 @@ void RandomClient::Begin(std::mt19937* random) {
   } else if (choice == 9) {
     Wait({"k"});
   } else if (choice < 15) {
-    // Keeps the queues short, so that clients have to wait for elements.
+    // Push only to a short queue, so that clients have to wait for elements.
     if (modern && store_->LengthOf(queue) < 4) {
       Send(StoreCommand::kQueuePush, queue);
     }
@@ -252,7 +253,7 @@ bool SimulatedStore::DeliverRequest(StoreClientId client) {
     return true;
   }
   AtServer([&](StoreEffects* effects) {
-    // StoreServer drops the wait of an old client in the same way.
+    // As StoreServer does: a request of an old client ends its wait.
     if (framing == StoreFraming::kOld) store_.DropWait(client, effects);
     store_.Apply(client, request, effects);
   });
@@ -301,7 +302,7 @@ void SimulatedStore::AgeOffers() {
 
 int64_t SimulatedStore::LengthOf(std::string_view queue) {
   StoreEffects effects;
-  // A request of no simulated client, handled at once.
+  // QUEUE_LEN of an additional client, handled at once.
   store_.Apply(kObserver, {.command = StoreCommand::kQueueLen, .key = queue},
                &effects);
   return ReadInteger<int64_t>(effects.BytesOf(effects.All().at(0)));

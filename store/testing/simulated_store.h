@@ -50,13 +50,13 @@ class SimulatedStore {
   //
   // Delivers the client's next request or its disconnection.
   bool DeliverRequest(StoreClientId client);
-  // Delivers a relay's next frames, up to `max_frames`; the server reads them
-  // together.
+  // Delivers up to `max_frames` frames of a relay to the server, as if they
+  // were read together.
   bool DeliverToServer(size_t relay, size_t max_frames);
   // Delivers the server's next frame to a relay.
   bool DeliverToRelay(size_t relay);
 
-  // Calls the server's tick.
+  // Simulates one tick of the server, which may end offers.
   void AgeOffers();
 
   // Length of the queue, including offered elements.
@@ -72,8 +72,8 @@ class SimulatedStore {
   struct Client {
     std::optional<size_t> relay;
     StoreFraming framing;
-    // Whether each end of the connection is open; one end may be closed before
-    // the other notices.
+    // Whether the client's end and the server's end of the connection are open.
+    // One may close before the other notices.
     bool connected = true;
     bool served = true;
     std::deque<std::string> requests;
@@ -89,15 +89,17 @@ class SimulatedStore {
   };
   using Step = std::function<void(StoreEffects* effects)>;
 
-  // Runs one step of a core and its effects.
+  // Performs `step` on the store's or a relay's core, and sends its effects.
   void AtServer(const Step& step);
   void AtRelay(size_t relay, const Step& step);
-  // Handles clients that are gone before the next message, as StoreHub does.
+  // Tells the core which clients are gone, before the next message, as StoreHub
+  // does.
   void SettleServer();
   void SettleRelay(size_t relay);
   void TakeFrame(size_t relay, const std::string& bytes);
   void SendToRelay(const StoreEffects::Effect& effect, std::string_view bytes);
-  // A client that is refused is gone.
+  // Delivers a reply or a refusal to a client, and appends a refused client to
+  // `gone`.
   void SendToClient(const StoreEffects::Effect& effect, std::string_view bytes,
                     std::vector<StoreClientId>* gone);
 
@@ -137,7 +139,7 @@ class RandomClient {
 
   // Sends a request, leaves, or does nothing, at random.
   void Act(std::mt19937* random);
-  // Pops if it was offered an element; returns whether it did.
+  // Pops if the client was offered an element. Returns whether it did.
   bool GoOn();
   // Reads the next reply; returns whether there was one.
   bool Read();
@@ -145,7 +147,7 @@ class RandomClient {
 
   StoreClientId id() const { return id_; }
   bool gone() const { return state_ == State::kGone; }
-  // Whether no reply is outstanding, except for a wait.
+  // Whether no reply is outstanding except that of a WAIT.
   bool Rests() const {
     return gone() || state_ == State::kIdle || state_ == State::kWaits;
   }
@@ -159,7 +161,7 @@ class RandomClient {
   enum class State { kIdle, kWaits, kTold, kPops, kCancels, kAsks, kGone };
 
   void Send(StoreCommand command, std::string_view key);
-  // Gives up its wait, which may have ended already.
+  // Gives up the wait by `command`. The wait may have ended already.
   void GiveUpBy(State state, StoreCommand command, std::string_view key);
   void Begin(std::mt19937* random);
   void Wait(std::vector<std::string_view> keys);
@@ -171,12 +173,13 @@ class RandomClient {
   const Told told_;
   Tally* const tally_;
   State state_ = State::kIdle;
-  // The keys of its last wait. If it waits in order to pop, it pops the first.
+  // The keys of the last WAIT. A client that waits in order to pop then pops
+  // the first of them.
   std::vector<std::string_view> keys_;
   bool waits_to_pop_ = false;
   // Whether the reply to a wait that was given up may still arrive.
   bool gave_up_ = false;
-  // Whether it has sent no request since its last wait ended.
+  // Whether the client has sent no request since its last wait ended.
   bool silent_ = false;
 };
 

@@ -28,9 +28,8 @@ enum class RelayFrameKind : uint8_t {
   // of a queue. If several clients wait on this channel, only one may have the
   // element.
   kMessageForOne = 1,
-  // The channel's client is gone. To the relay: because it violated the
-  // protocol; the bytes are the reason. The channel's number can then be
-  // reused.
+  // The channel's client is gone; the channel's number can be reused. From the
+  // server: the client violated the protocol, and the bytes are the reason.
   kGone = 2,
 };
 

@@ -13,7 +13,7 @@ struct Row {
   ReplyShape reply;
 };
 
-// In the order of the modern numbers.
+// One row for each command, in the order of the modern numbers (StoreCommand).
 constexpr Row kRows[] = {
     {StoreCommand::kValidate, "VALIDATE", {0, 0, 4}, ReplyShape::kNone},
     {StoreCommand::kSet, "SET", {2, 0, 0}, ReplyShape::kNone},

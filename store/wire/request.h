@@ -32,20 +32,21 @@ enum class StoreCommand : uint8_t {
   kQueueLen = 16,
   kListKeys = 17,
   kBarrier = 18,
-  // Command 7 in the old framing, where GETNUMKEYS is 6. Never sent in the
-  // modern framing.
+  // WATCH_KEY of the old framing, command 7 there. Never sent in the modern
+  // framing.
   kWatchKey = 64,
   // Muster's extension: from then on the connection carries frames of many
   // clients (relay_frames.h).
   kRelay = 128,
 };
 
-// The numbering of commands on a connection. Arguments and replies are the
-// same.
+// How the commands are numbered on a connection. Arguments and replies are the
+// same in both framings.
 enum class StoreFraming {
-  kUnknown,  // Not enough bytes have arrived.
+  kUnknown,  // Not known yet: too few bytes have arrived.
   kModern,   // PyTorch 2.1 and newer: VALIDATE comes first, SET is 1.
-  kOld,      // Older: no VALIDATE, numbers one less up to GETNUMKEYS.
+  // Older PyTorch: no VALIDATE; up to GETNUMKEYS the numbers are one less.
+  kOld,
 };
 
 // The arguments after the command's byte, in this order.

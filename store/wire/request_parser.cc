@@ -7,9 +7,10 @@
 namespace muster::store {
 namespace {
 
-// The size of VALIDATE: the command's byte and its number.
+// Size in bytes of VALIDATE: the command's byte and a number of 4 bytes.
 constexpr size_t kOpeningBytes = 5;
-// Requests with more strings are rare: their memory is freed.
+// Capacity, in strings, that is kept between requests. Larger requests are
+// rare: their memory is freed.
 constexpr size_t kUsualStrings = 64;
 
 }  // namespace
@@ -29,8 +30,9 @@ absl::StatusOr<bool> RequestParser::TakeCommand(std::string_view buffer) {
   if (!Has(buffer, 1)) return false;
   const auto byte = static_cast<uint8_t>(buffer[0]);
   if (framing_ == StoreFraming::kUnknown) {
-    // An old client may begin with SET, which is 0 like VALIDATE. The next
-    // bytes decide: the magic number is not a valid length of a key.
+    // Byte 0 is VALIDATE in the modern framing and SET in the old one. The next
+    // four bytes decide: VALIDATE's magic number is not a valid length of a
+    // key.
     if (byte == 0 && !Has(buffer, kOpeningBytes)) return false;
     const bool magic =
         byte == 0 && ReadInteger<uint32_t>(buffer.substr(1)) == kStoreMagic;

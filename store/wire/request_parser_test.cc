@@ -163,8 +163,8 @@ TEST(RequestParserTest, ValidateComesOnceAndFirst) {
   EXPECT_THAT(Error(Greeting()), HasSubstr("VALIDATE comes once"));
   RequestParser old;
   StoreRequest request;
-  // A SET of an old client with a key that is far too long, not the magic
-  // number.
+  // A SET of the old framing: its key is far too long, and its length is not
+  // the magic number.
   EXPECT_FALSE(old.Parse(std::string("\0\1\1\1\1\0\0\0\0", 9), &request).ok());
 }
 
@@ -182,14 +182,14 @@ TEST(RequestParserTest, RefusesBeforeTheBytesCome) {
               HasSubstr("WAIT of 131073 keys; at most 131072"));
   EXPECT_THAT(Error(WithLength(StoreCommand::kMultiSet, {~uint64_t{0}})),
               HasSubstr("at most 131072"));
-  // The second of two keys is checked too.
+  // Of the two keys, the second is too long.
   EXPECT_THAT(
       Error(WithLength(StoreCommand::kWait, {2, 0, kMaxStoreKeyBytes + 1})),
       HasSubstr("WAIT with a key of 8193 bytes"));
   EXPECT_THAT(Error(WithLength(StoreCommand::kMultiSet,
                                {2, 0, 0, kMaxStoreKeyBytes + 1})),
               HasSubstr("MULTI_SET with a key of 8193 bytes"));
-  // An empty key, then a value that exceeds the limit.
+  // An empty key is valid; the value that follows exceeds the limit.
   EXPECT_THAT(
       Error(WithLength(StoreCommand::kSet, {0, kMaxStoreValueBytes + 1})),
       HasSubstr("SET with a value of 8388609 bytes"));
