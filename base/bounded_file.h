@@ -17,8 +17,8 @@ namespace muster {
 absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
                                             size_t max_bytes);
 
-// The same for a file opened with O_NONBLOCK; if the file is larger, the rest
-// is left unread.
+// Like ReadBoundedFile, for a descriptor that was opened with O_NONBLOCK. If
+// the file is larger than `max_bytes`, the rest is left unread.
 absl::StatusOr<std::string> ReadAtMost(int fd, size_t max_bytes);
 
 // Reads up to `max_bytes` from the start of a file of the kernel, a package or
@@ -28,8 +28,8 @@ absl::StatusOr<std::string> ReadAtMost(int fd, size_t max_bytes);
 std::optional<std::string> ReadBeginning(const std::string& path,
                                          size_t max_bytes);
 
-// The same for a file opened with O_NONBLOCK. `fd` may be -1, if opening
-// failed.
+// Like ReadBeginning with a path, for a descriptor that was opened with
+// O_NONBLOCK. nullopt if `fd` is -1, as after a failed open.
 std::optional<std::string> ReadBeginning(int fd, size_t max_bytes);
 
 }  // namespace muster

@@ -59,7 +59,8 @@ TEST(ReadAtMostTest, TheRestIsLeftUnread) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_NONBLOCK), 0);
   std::thread writer([end = ends[1]] { EXPECT_EQ(write(end, "hosts", 5), 5); });
-  // The writer keeps the pipe open, so only the limit can end the read.
+  // The writer keeps the pipe open, so only the limit of 4 bytes can end the
+  // read.
   EXPECT_EQ(ReadAtMost(ends[0], 4).value_or("failed"), "host");
   EXPECT_EQ(ReadAtMost(ends[0], 1).value_or("failed"), "s");
   writer.join();

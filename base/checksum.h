@@ -11,7 +11,7 @@ struct XXH3_state_s;
 namespace muster {
 
 // XXH3 with 64 bits (xxhash.com) of bytes that are added in pieces. Faster than
-// memory. Detects accidental damage, not forgery.
+// memory delivers the bytes. Detects accidental damage, not forgery.
 class Checksum {
  public:
   Checksum();

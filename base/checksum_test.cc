@@ -53,7 +53,8 @@ TEST(ChecksumTest, TheWideVariantHasTheSameValues) {
   XXH3_freeState(state);
 }
 
-// Existing checkpoints contain these values.
+// The checksum of given bytes must be the same in every version, because
+// existing checkpoints contain checksums.
 TEST(ChecksumTest, ValuesStayWhatTheyWere) {
   Checksum checksum;
   EXPECT_EQ(ChecksumText(checksum.value()), "2d06800538d394c2");

@@ -17,8 +17,8 @@ std::optional<std::string> EnvironmentValue(
     const std::map<std::string, std::string>& environment,
     const std::string& name);
 
-// The same for the many variables, such as TMPDIR, whose empty value counts as
-// not set.
+// Like EnvironmentValue, for the many variables, such as TMPDIR, whose empty
+// value counts as not set.
 std::optional<std::string> NonEmptyEnvironmentValue(
     const std::map<std::string, std::string>& environment,
     const std::string& name);

@@ -9,12 +9,12 @@ namespace muster {
 void IgnoreFileSizeSignal();
 
 // Whether SIGXFSZ was ignored before the first call of IgnoreFileSizeSignal.
-// Programs started from here must find that again: an ignored signal survives
-// exec.
+// A program that this process starts must get that action back, because an
+// ignored signal stays ignored after exec.
 bool FileSizeSignalWasIgnored();
 
-// Restores the state before IgnoreFileSizeSignal. For a process that is about
-// to execute a program; async-signal-safe.
+// Gives SIGXFSZ the action that it had before IgnoreFileSizeSignal. For a
+// process that is about to execute a program; async-signal-safe.
 void RestoreFileSizeSignal();
 
 }  // namespace muster

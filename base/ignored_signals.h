@@ -6,19 +6,18 @@
 
 namespace muster {
 
-// Signals that this process ignores because its parent did: SIGHUP under nohup,
-// SIGINT and SIGQUIT of a background job of sh, what a shell's `trap ''` names.
-// They stay ignored, by the programs and by the workers. SIGPIPE, SIGXFSZ and
-// SIGCHLD never count: runtimes ignore these for themselves, as Muster does
-// SIGPIPE and SIGXFSZ (base/file_size_signal.h). Any thread; a blocked signal
-// that is ignored counts.
-
+// Whether this process ignores `signal` because its parent did: SIGHUP under
+// nohup, SIGINT and SIGQUIT in a background job of sh, the signals of a shell's
+// `trap ''`. Muster's programs and the workers go on ignoring such signals.
+// False for SIGPIPE, SIGXFSZ and SIGCHLD, which runtimes ignore for themselves,
+// as Muster does SIGPIPE and SIGXFSZ (base/file_size_signal.h). Any thread;
+// whether the signal is blocked does not matter.
 bool IsIgnored(int signal);
 
 // `signals` without the ignored ones, in the same order.
 std::vector<int> WithoutIgnored(std::vector<int> signals);
 
-// All ignored signals; bit n - 1 is signal n.
+// The signals for which IsIgnored is true; bit n - 1 is signal n.
 uint64_t IgnoredSignals();
 
 }  // namespace muster

@@ -25,7 +25,7 @@ TEST(IgnoredSignals, ThoseThatRuntimesIgnoreForThemselvesNeverCount) {
   EXPECT_EQ(IgnoredSignals(), 0u);
 }
 
-// The kernel's last signal is 64: NSIG and this process's mask have room.
+// SIGRTMAX (64), the highest signal, has the highest bit of the result.
 TEST(IgnoredSignals, RealTimeSignalsCount) {
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   signal(SIGRTMAX, SIG_IGN);

@@ -6,10 +6,12 @@
 namespace muster {
 namespace {
 
-// A name longer than this is no slip of the finger; bounds the work.
+// Maximum length of a name that gets a suggestion. Bounds the time, which is
+// quadratic in the length.
 constexpr size_t kLongestName = 64;
 
-// Optimal string alignment distance.
+// The number of letters to insert, remove, replace or swap that turns `a` into
+// `b` (optimal string alignment distance).
 size_t Distance(const std::string& a, const std::string& b) {
   std::vector<size_t> before(b.size() + 1), last(b.size() + 1),
       row(b.size() + 1);

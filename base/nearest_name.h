@@ -6,9 +6,10 @@
 
 namespace muster {
 
-// The candidate that a person who typed `name` most likely meant: the one with
-// the fewest letters inserted, removed, replaced or swapped, if these are few;
-// the first of equals; else one that `name` abbreviates; else empty.
+// The candidate that a person who typed `name` most likely meant: the first one
+// that differs in the fewest letters, if at most a third of the letters of
+// `name` differ (in a short name one letter may). Otherwise the first one that
+// begins with `name`, if `name` has three letters or more. Empty: none.
 std::string NearestName(const std::string& name,
                         const std::vector<std::string>& candidates);
 

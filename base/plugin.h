@@ -11,7 +11,7 @@ namespace muster {
 // texts appear in error messages.
 struct PluginName {
   const char* file;           // "libmuster_gloo.so"
-  const char* folder;         // its folder in the source tree
+  const char* folder;         // the plugin's folder in the source tree
   const char* user;           // the feature that needs the plugin
   const char* if_not_loaded;  // what to do if the file is there but unusable
   const char* if_missing;     // how the file is installed
@@ -23,7 +23,8 @@ struct PluginName {
 // plugin or a library that it needs is missing; says what to do.
 absl::StatusOr<DynamicLibrary> LoadPluginFile(const PluginName& plugin);
 
-// FailedPrecondition: `file` belongs to another version of Muster.
+// Returns the error FailedPrecondition: `file` belongs to another version of
+// Muster.
 absl::Status OtherPluginVersion(const PluginName& plugin,
                                 const DynamicLibrary& file);
 

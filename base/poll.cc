@@ -22,13 +22,13 @@ timespec TimeLeft(Instant deadline) {
 
 int PollUntil(std::span<pollfd> fds, Instant deadline) {
   while (true) {
-    // Nanoseconds, which need no rounding to milliseconds.
+    // In nanoseconds, for ppoll. The milliseconds of poll would need rounding.
     const timespec left = TimeLeft(deadline);
     const int ready = ppoll(fds.data(), fds.size(),
                             deadline == kNoDeadline ? nullptr : &left, nullptr);
     if (ready > 0) return ready;
     if (ready == 0 && MonotonicNow() >= deadline) return 0;
-    // Other errors are errors of the caller.
+    // Any other error of ppoll is caused by wrong arguments.
     MUSTER_CHECK(ready == 0 || errno == EINTR || errno == ENOMEM)
         << "poll: " << std::strerror(errno);
   }

@@ -25,7 +25,7 @@ inline constexpr Instant kAtOnce = Instant::min();
 // `deadline`. Negative descriptors are ignored.
 int PollUntil(std::span<pollfd> fds, Instant deadline);
 
-// The same for one descriptor. Returns false at `deadline`.
+// PollUntil for one descriptor. Returns false at `deadline`.
 bool PollUntil(int fd, short events, Instant deadline);
 
 // Waits for `deadline`.

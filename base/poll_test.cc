@@ -69,7 +69,8 @@ TEST(PollTest, SetsEveryRevents) {
   EXPECT_EQ(fds[2].revents, 0);
 }
 
-// A time left that is rounded down to milliseconds would end each wait early.
+// A wait of a fraction of a millisecond must not end early. It would if the
+// remaining time were rounded down to milliseconds.
 TEST(PollTest, NoWaitEndsBeforeItsDeadline) {
   const Pipe pipe;
   for (int i = 0; i < 20; ++i) {
@@ -84,7 +85,8 @@ TEST(PollTest, NoWaitEndsBeforeItsDeadline) {
 
 std::atomic<int> caught = 0;
 
-// Interrupts the thread that makes it with three signals, then calls `done`.
+// Interrupts the thread that constructs this object with three signals, one
+// after the other, then calls `done`.
 class Interrupter {
  public:
   explicit Interrupter(std::function<void()> done) {

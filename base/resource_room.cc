@@ -109,7 +109,8 @@ bool AreThreadsLimited() {
 }
 
 absl::Status CheckDescriptors(int needed) {
-  // Servers raise the soft limit too, so the hard limit is what counts.
+  // Raise the soft limit, as servers do later: the hard limit decides whether
+  // there are enough descriptors.
   RaiseDescriptorLimit(0);
   std::vector<OwnedFd> taken;
   for (int i = 0; i < needed; ++i) {
@@ -124,7 +125,7 @@ absl::Status CheckDescriptors(int needed) {
           ", and needs ", needed, " more than it has open; raise the limit ",
           "(ulimit -n)"));
     }
-    if (error != ENFILE) return absl::OkStatus();  // no /dev/null
+    if (error != ENFILE) return absl::OkStatus();  // /dev/null is missing
     return absl::ResourceExhaustedError(
         "too few file descriptors: the machine's limit (fs.file-max) is "
         "reached");

@@ -145,7 +145,7 @@ absl::Status RotatingFile::Rotate() {
     absl::Status shifted = ShiftFiles();
     if (!shifted.ok()) {
       // Keep writing: one long file is better than a gap. The rotation is
-      // retried after another file's length.
+      // retried after another rotate_bytes.
       size_ = 0;
       if (!rotation_failed_) on_trouble_(std::string(shifted.message()));
       rotation_failed_ = true;

@@ -37,7 +37,7 @@ class RotatingFile {
   // Receives whole sentences about errors, on the thread that writes.
   using OnTrouble = std::function<void(const std::string& sentence)>;
 
-  // What is not in the files, in bytes.
+  // Bytes that were passed to Write and are in no file at the end.
   struct Totals {
     // Not written, or in a file that was removed while it was open.
     int64_t lost = 0;
@@ -77,7 +77,9 @@ class RotatingFile {
   absl::Status EndTrouble();
   void OnFailure(const absl::Status& status, size_t bytes_lost);
   enum class RemovedBy { kOthers, kRotation };
-  // Counts the bytes of a file that has been removed by others.
+  // Closes the file. kOthers: if another program has removed the file, its
+  // bytes count as lost. kRotation: Rotate has removed the file and counted its
+  // bytes.
   void CloseFile(RemovedBy removed_by = RemovedBy::kOthers);
   bool IsRemoved() const;
 
@@ -90,10 +92,11 @@ class RotatingFile {
   int fd_ = -1;
   int64_t size_ = 0;
   bool rotation_due_ = false;
-  bool rotation_failed_ = false;  // has been reported
-  bool failing_ = false;          // has been reported
+  bool rotation_failed_ = false;  // a failed rotation has been reported
+  bool failing_ = false;          // a failed write has been reported
   bool removal_told_ = false;
-  int64_t lost_bytes_ = 0;  // since the first failure
+  // Bytes that could not be written since writing began to fail.
+  int64_t lost_bytes_ = 0;
   Totals totals_;
 };
 

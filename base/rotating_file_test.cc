@@ -111,7 +111,7 @@ TEST_F(RotatingFileTest, AFileThatWasRemovedIsReportedAndCreatedAgain) {
   {
     RotatingFile file = Make(kNever);
     file.Open();
-    // Nothing is lost with an empty file.
+    // The file is still empty, so removing it loses no bytes.
     std::filesystem::remove_all(folder_ + "/a");
     file.Write("one\n");
     std::filesystem::remove_all(folder_ + "/a");
@@ -174,7 +174,7 @@ TEST_F(RotatingFileTest, FollowsARotationByAnotherProcess) {
   RotatingFile other = Make({.rotate_bytes = 8, .keep = 2});
   mine.Write("m1\n");
   other.Write("o1\n");
-  mine.Write("m234\n");  // `mine` has counted only its own 8 bytes
+  mine.Write("m234\n");  // `mine` knows only of its own 8 bytes
   other.Write("o234\n");
   mine.Write("m5\n");   // rotates
   other.Write("o5\n");  // must not rotate the new file

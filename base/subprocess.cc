@@ -23,7 +23,7 @@ namespace muster {
 namespace {
 
 constexpr size_t kMaxDescriptors = 16;
-// The interval of AwaitSubprocess where the kernel has no pidfd.
+// The polling interval of AwaitSubprocess on kernels without pidfd_open.
 constexpr Duration kLookEvery = std::chrono::milliseconds(1);
 
 // A step of the child that failed, as the child reports it.
@@ -33,14 +33,17 @@ struct Failure {
   int error;
 };
 
-// What the child needs, prepared by the parent: the child does not allocate.
+// Everything that the child uses until exec. The parent prepares it, because
+// the child must not allocate.
 struct Child {
   const SubprocessPlan& plan;
   std::vector<char*> argv = ExecPointers(plan.argv);
   std::vector<char*> environment = ExecPointers(plan.environment);
   pid_t parent = getpid();
   int null_fd;
-  int failure_fd;  // above all descriptors of the plan
+  // The write end of the pipe for a Failure. Its number is above all targets of
+  // the plan's descriptors.
+  int failure_fd;
 };
 
 [[noreturn]] void Fail(const Child& child, Step step) {
@@ -51,8 +54,9 @@ struct Child {
 
 bool PlaceDescriptors(const Child& child) {
   const std::vector<int>& wanted = child.plan.descriptors;
-  // Copied above all targets first: a source may be the target of another one.
-  // dup2 of the copy also clears close-on-exec.
+  // Copies of the source descriptors, with numbers above all targets: a
+  // source's own number may be a target. dup2 of a copy also clears
+  // close-on-exec.
   std::array<int, kMaxDescriptors> copies;
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i] == SubprocessPlan::kInherit) continue;
@@ -68,14 +72,15 @@ bool PlaceDescriptors(const Child& child) {
   return true;
 }
 
-// Async-signal-safe functions only: other threads may hold any lock.
+// Runs in the child and executes the program. Calls async-signal-safe functions
+// only, because other threads of the parent may hold any lock.
 [[noreturn]] void Become(const Child& child) {
   const SubprocessPlan& plan = child.plan;
   if (plan.group == SubprocessPlan::Group::kOwnGroup) setpgid(0, 0);
   if (plan.group == SubprocessPlan::Group::kOwnSession) setsid();
   if (plan.death_signal != 0) {
     prctl(PR_SET_PDEATHSIG, plan.death_signal);
-    // The parent may have died before prctl: no signal would come.
+    // If the parent has died before prctl, the death signal will never come.
     if (getppid() != child.parent) _exit(127);
   }
   if (!PlaceDescriptors(child)) Fail(child, Step::kDescriptors);
@@ -122,7 +127,7 @@ std::string_view NameOf(std::string_view variable) {
   return variable.substr(0, variable.find('='));
 }
 
-// Whether `pid` is no child that still runs.
+// Whether `pid` has ended, or is no child of this process (any more).
 bool HasEnded(pid_t pid) {
   siginfo_t info = {};
   return waitid(P_PID, static_cast<id_t>(pid), &info,
@@ -157,7 +162,7 @@ absl::StatusOr<pid_t> StartSubprocess(const SubprocessPlan& plan) {
   do {
     got = read(failures.get(), &failure, sizeof failure);
   } while (got < 0 && errno == EINTR);
-  if (got != sizeof failure) return pid;  // closed by exec
+  if (got != sizeof failure) return pid;  // exec succeeded and closed the pipe
   ReapSubprocess(pid);
   return Refusal(failure.step == Step::kWorkingDirectory
                      ? plan.working_directory

@@ -12,7 +12,8 @@
 namespace muster {
 namespace {
 
-// The file's size is limited to 60 bytes, so the first write is partial.
+// The file's size is limited to 60 bytes, so the first write() is partial.
+// WriteAll must write the rest with a second write(), which fails here.
 TEST(WriteAllTest, WhatIsLeftOfAPieceIsWritten) {
   const std::string path = testing::TempDir() + "/write_all";
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);

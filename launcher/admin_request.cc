@@ -70,7 +70,8 @@ absl::Status TakeSurroundings(
   return absl::OkStatus();
 }
 
-// Takes the one argument; flags may stand before and after it.
+// Takes all arguments that are no flags. Flags may stand before and after an
+// argument.
 absl::StatusOr<std::vector<std::string>> TakeArguments(
     CommandLine& line, const std::vector<Flag>& flags) {
   std::vector<std::string> arguments;

@@ -55,7 +55,8 @@ TEST(AdminRequest, InASlurmJobSlurmKnowsTheEndpoint) {
     EXPECT_EQ(other.slurm_job, "5_3");
     EXPECT_EQ(other.slurm_step, std::nullopt);
   }
-  // A worker finds its own coordinator in MUSTER_COORDINATOR.
+  // In a worker, MUSTER_COORDINATOR (its own coordinator) takes precedence over
+  // the Slurm job.
   Environment worker = step;
   worker["MUSTER_COORDINATOR"] = "n1:7";
   EXPECT_EQ(Request({"status"}, worker).slurm_job, "");

@@ -71,8 +71,8 @@ bool IsPreempted(const agent::AgentResult& result) {
          result.verdict->outcome == rendezvous::Outcome::kPreempted;
 }
 
-// Whether the job ended because other nodes, or the coordinator's node, did not
-// come.
+// Whether the job ended because other nodes did not join in time, or because
+// this node did not reach the coordinator.
 bool EndedForAbsence(const agent::AgentResult& result) {
   return result.verdict.has_value()
              ? result.verdict->outcome == rendezvous::Outcome::kTimedOut

@@ -59,7 +59,8 @@ int BenchCommand(const std::vector<std::string>& arguments,
   const absl::StatusOr<BenchPlan> plan =
       PlanBench(arguments, environment, program.ok() ? *program : "");
   if (absl::IsInvalidArgument(plan.status())) {
-    // The flags of the bench are not in `launch --help`.
+    // Name `launch bench --help`, because `launch --help`, which Voice::Refuse
+    // names, does not have the flags of the bench.
     voice.Error(absl::StrCat(std::string(plan.status().message()),
                              " (see launch bench --help)"));
     return kWrongUsage;

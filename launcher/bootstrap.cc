@@ -42,7 +42,8 @@ absl::StatusOr<PreparedNode> PrepareNode(
   node.token = *std::move(token);
   absl::Status room = CheckRoom(RoomNeededFor(options));
   if (!room.ok()) return room;
-  // NVIDIA's library, the resolver and gRPC may start threads from here on.
+  // Fork the guardian before NVIDIA's library, the resolver and gRPC are used:
+  // they may start threads, and a fork needs a process with one thread.
   absl::StatusOr<std::unique_ptr<agent::Guardian>> guardian =
       agent::Guardian::Fork();
   if (!guardian.ok()) return guardian.status();

@@ -11,9 +11,9 @@
 namespace muster::launcher {
 namespace {
 
+enum class Which { kAll, kWithValue };
 // Joins the names of `flags` with a space before, between and after them, so
 // that a shell script can search for " --name ".
-enum class Which { kAll, kWithValue };
 std::string Words(const std::vector<Flag>& flags, Which which) {
   std::string words = " ";
   for (const Flag& flag : flags) {
@@ -35,7 +35,7 @@ std::string SubcommandWords() {
 }
 
 // Joins the names of the subcommands with `flags`: "status|watch|cancel|drain".
-// kNone: the subcommands that have any flags.
+// kNone: the subcommands that have flags of any kind.
 std::string NamesWith(SubcommandFlags flags, const char* separator) {
   std::string names;
   for (const Subcommand& subcommand : Subcommands()) {

@@ -13,7 +13,7 @@ namespace {
 
 // Interval at which a lingering coordinator checks for signals.
 constexpr Duration kLook = std::chrono::milliseconds(100);
-// Minimum duration of lingering that is announced.
+// A coordinator that has lingered for this time prints a notice.
 constexpr Duration kQuietLinger = std::chrono::seconds(2);
 constexpr Duration kGoodbye = std::chrono::seconds(1);
 

@@ -21,13 +21,14 @@ class EmbeddedCoordinator {
     rendezvous::Endpoint listen;
     std::string run_id;  // the only run id that is accepted
     std::string token;
-    std::string run_tag;  // Place::run_tag
+    std::string run_tag;  // the run's tag, which names its log folder
     // Path of the event log, whose folder is created; empty: none.
     std::string event_log;
   };
 
-  // Listens when it returns. Errors: those of GrpcServer::Start. Must be called
-  // after signals have been blocked, because the coordinator has threads.
+  // The coordinator listens when Start returns. Errors: those of
+  // GrpcServer::Start. Must be called after signals have been blocked, because
+  // the coordinator has threads.
   static absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> Start(
       const Options& options, const Voice& voice);
 

@@ -114,8 +114,8 @@ int RunCommand(const std::string& name, const RunOptions& options,
   }
 
   agent::AgentOptions agent = std::move(plan->agent);
-  // The console belongs to the `launch` that started this agent and that may
-  // wait for its own console.
+  // This agent's output goes to the `launch` that started it. That `launch` may
+  // wait for its own console, so wait long before output is dropped.
   if (verdict_fd >= 0) agent.logs.console.patience = kStarterPatience;
   std::unique_ptr<rendezvous::CoordinatorLink> link =
       MakeLink(plan->coordinator, here->get(), node->token, agent);

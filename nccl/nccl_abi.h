@@ -17,7 +17,7 @@ namespace muster::nccl {
 using NcclComm = ::ncclComm*;
 
 constexpr int kNcclUniqueIdBytes = 128;
-// Passed by value.
+// ncclUniqueId. NCCL's functions take it by value.
 struct NcclUniqueId {
   char internal[kNcclUniqueIdBytes];
 };

@@ -8,7 +8,8 @@
 
 #include "nccl/unique_id.h"
 
-// As declared in nccl.h and cuda.h.
+// The same declarations as in nccl.h and cuda.h: nccl_library.h must compile
+// together with those headers.
 struct ncclComm;
 struct CUstream_st;
 

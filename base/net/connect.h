@@ -11,13 +11,13 @@
 namespace muster {
 
 // Divides the time from `now` to `deadline` equally among `turns` attempts and
-// returns the deadline of the first one. Time that it does not use is left to
-// the other attempts. Pure.
+// returns the deadline of the first one. Time that the first attempt does
+// not use is left to the other attempts. Pure.
 Instant ShareOf(Instant deadline, Instant now, size_t turns);
 
-// Returns a non-blocking TCP connection with TCP_NODELAY. Keep-alive notices a
-// peer that vanished after about half a minute. Makes one attempt; the caller
-// retries.
+// Returns a non-blocking TCP connection with TCP_NODELAY. If the peer
+// vanishes, keep-alive ends the connection after about half a minute. Makes one
+// attempt; the caller retries.
 //   Unavailable  refused, unreachable, or not accepted until the deadline; the
 //                message is the system's error
 absl::StatusOr<OwnedFd> Connect(const SocketAddress& address, Instant deadline);

@@ -35,8 +35,8 @@ absl::Status StartLookUp(const std::string& host, int port, LookUp look_up,
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  // A thread inherits the signal mask of its creator; signals are left to other
-  // threads.
+  // The new thread inherits this mask, in which all signals are blocked:
+  // signals are left to other threads.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   absl::Status status;
   try {

@@ -23,7 +23,8 @@ absl::StatusOr<std::vector<SocketAddress>> SystemLookUp(const std::string& host,
 
 struct ResolveLimits {
   Duration timeout = Duration::zero();
-  // Called every 50 ms if set. Once it returns true, nobody waits any longer.
+  // If set, Resolve calls given_up every 50 ms while it waits, and stops
+  // waiting once given_up returns true.
   std::function<bool()> given_up = nullptr;
   LookUp look_up = SystemLookUp;
 };
@@ -31,8 +32,8 @@ struct ResolveLimits {
 // Returns all addresses of `host`, at least one: IPv4 before IPv6 (where both
 // work, IPv4 needs no zone and is what other tools expect), otherwise in the
 // resolver's order. Blocks: IP addresses are returned at once, names are looked
-// up within the limits. A look-up that takes longer is abandoned, because it
-// cannot be cancelled, and ends on a thread of its own.
+// up within `limits`. A look-up that takes longer cannot be cancelled: it ends
+// later, on a thread of its own, and its result is dropped.
 //   Unavailable        the name does not resolve (yet: while a cluster starts,
 //                      it often does later)
 //   DeadlineExceeded   the resolver did not answer in time

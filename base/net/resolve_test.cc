@@ -76,7 +76,7 @@ TEST(ResolveTest, ANameWithoutAddressDoesNotResolve) {
   EXPECT_EQ(found.status().code(), absl::StatusCode::kUnavailable);
 }
 
-// What a resolver that does not answer leaves to its thread.
+// A resolver that answers only after Finish() is called.
 class SlowResolver {
  public:
   LookUp look_up() {
@@ -87,7 +87,8 @@ class SlowResolver {
       return std::vector<SocketAddress>(1);
     };
   }
-  // The abandoned thread still owns all data that it uses.
+  // Lets the look-up continue on its thread after Resolve has returned: the
+  // thread must own all data that it uses.
   void Finish() {
     go_on_.set_value();
     over_.get_future().wait();

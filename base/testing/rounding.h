@@ -23,10 +23,11 @@ inline constexpr double kUnitRoundoff = std::numeric_limits<T>::epsilon() / 2;
 // bfloat16 has 8 significant bits.
 inline constexpr double kBfloat16Roundoff = 0x1p-8;
 
-// The relative error of `operations` roundings in a row. In the worst case they
-// add up (Higham, Accuracy and Stability of Numerical Algorithms, 2002, chapter
-// 3); independent ones have a standard deviation of sqrt(operations / 3) units,
-// of which eight are left with a probability of 1e-15 (Higham and Mary, 2019).
+// The relative error of `operations` roundings in a row. In the worst case the
+// errors add up (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
+// chapter 3). The sum of independent errors has a standard deviation of
+// sqrt(operations / 3) roundoffs, and exceeds eight standard deviations with a
+// probability of 1e-15 (Higham and Mary, 2019).
 inline double RoundingGrowth(double operations, double unit_roundoff) {
   return std::min(operations, 8 * std::sqrt(operations / 3)) * unit_roundoff;
 }
@@ -56,8 +57,8 @@ double Distance(const std::vector<A>& a, const std::vector<B>& b) {
 }
 
 // Multiplies each element of a tensor by 1 + size or 1 - size, at random
-// (Parker, Monte Carlo Arithmetic, 1997). A default-constructed one changes
-// nothing.
+// (Parker, Monte Carlo Arithmetic, 1997). A default-constructed object
+// changes nothing.
 class Disturbance {
  public:
   static constexpr double kSize = 0x1p-20;
@@ -123,7 +124,8 @@ class RoundingReference {
   }
 
   // The index of the first tensor of `got` that differs from the reference by
-  // more than `operations` roundings of T in each of the two explain; -1: none.
+  // more than `operations` roundings of type T in each of the two computations
+  // explain; -1: none.
   template <typename T, typename Element>
   int WrongList(double operations,
                 const std::vector<std::vector<Element>>& got) const {

@@ -27,7 +27,7 @@ double Train(int steps, Progress& progress) {
     weight -= 0.1 * 2 * (weight - 3);
     progress.Send({.step = step, .loss = loss});
   }
-  // Disables the watchdog: the rest may take any time.
+  // Disables the watchdog: what follows the training may take any time.
   progress.Send({.watchdog = Duration::zero(), .status = "done"});
   return loss;
 }

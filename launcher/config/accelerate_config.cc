@@ -321,7 +321,8 @@ class Reader {
           OriginOf(surroundings_, section->Find(key)->line, key), text(key)};
     }
     if (meaning_.defaults.flags.count("hostfile") > 0) {
-      // The host file determines each node's rank.
+      // The order of the host file determines each node's rank, so a rank in
+      // this file is dropped.
       meaning_.defaults.flags.erase("node-rank");
     }
     if (!launcher.empty() && launcher != "pdsh") {
@@ -337,7 +338,7 @@ class Reader {
   ConfigMeaning meaning_;
   AccelerateKind kind_ = AccelerateKind::kSimple;
   bool is_multi_cpu_ = false;
-  bool alone_ = false;  // num_processes is ignored: there is one process
+  bool alone_ = false;  // there is one process; num_processes is ignored
   int machines_ = 1;
 };
 

@@ -72,7 +72,8 @@ constexpr Rule kDeepSpeed[] = {
      "ACCELERATE_DEEPSPEED_MOE_LAYER_CLS_NAMES", Form::kTextIfAny, ""},
 };
 
-// Keys that launching uses (accelerate_config.cc) or that no code uses.
+// Keys of the DeepSpeed section that become no variable: accelerate_config.cc
+// reads them for the launch, or Accelerate does not use them.
 constexpr const char* kDeepSpeedElsewhere[] = {
     "deepspeed_hostfile",          "deepspeed_exclusion_filter",
     "deepspeed_inclusion_filter",  "deepspeed_multinode_launcher",

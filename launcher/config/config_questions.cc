@@ -80,7 +80,8 @@ std::string ConfigOf(const std::map<std::string, std::string>& answers,
     if (answer == answers.end()) continue;
     if (question.key == std::string(kProgram)) {
       absl::StrAppend(&text, "program:\n");
-      // CheckAnswer has refused texts that cannot be split into words.
+      // CheckAnswer has refused a text that SplitWords rejects, so value_or
+      // never uses the empty list.
       for (const std::string& word :
            SplitWords(answer->second).value_or(std::vector<std::string>())) {
         absl::StrAppend(&text, "  - ", YamlScalar(word), "\n");
@@ -88,8 +89,8 @@ std::string ConfigOf(const std::map<std::string, std::string>& answers,
       continue;
     }
     const Flag* const flag = FindFlag(flags, question.key);
-    // One node is the default and is not written, because a written number
-    // counts as given.
+    // Do not write `nnodes: 1`, the default: a number in the file counts as
+    // given, and would have precedence over the cluster's.
     if (question.key == std::string("nnodes") && !ManyNodes(answers)) continue;
     if (answer->second.empty() ||
         (flag != nullptr && answer->second == flag->default_text)) {

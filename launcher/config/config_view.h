@@ -19,7 +19,7 @@ struct ShownFlag {
 struct ConfigView {
   std::string file_name;
   ConfigMeaning meaning;
-  // Every flag that any source sets, in the table's order.
+  // Every flag that any source sets, in the order of the table of flags.
   std::vector<ShownFlag> flags;
 };
 

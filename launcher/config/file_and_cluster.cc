@@ -13,10 +13,12 @@ namespace {
 
 using Environment = std::map<std::string, std::string>;
 
-// Flags with the rendezvous address of the file's writer.
+// Flags with the rendezvous address. A file that describes a single node has
+// the address of the machine on which the file was written.
 constexpr const char* kAddresses[] = {"master-addr", "rdzv-endpoint"};
 
-// Returns false also for invalid text, which the flag's own reader reports.
+// Whether --nnodes=`nodes` means at most one node. False for invalid text,
+// which the flag's own reader reports.
 bool IsOne(const std::string& nodes) {
   const auto read = ReadNodes(nodes);
   return read.ok() && read->second == 1;
@@ -32,9 +34,9 @@ std::string Written(const FlagDefault& said) {
   return absl::StrCat(said.origin, "=", said.text);
 }
 
-// The setting that makes the processes of this command line nodes with places:
-// the host file or one of the cluster's variables, as "NAME=value". Empty: no
-// such setting, or the job has one node.
+// The setting that makes several processes of this command line the nodes of
+// one job: the host file or one of the cluster's variables, as "NAME=value".
+// Empty: there is no such setting, or the job has one node.
 std::string WhoGivesPlaces(const FlagValues& known,
                            const absl::StatusOr<Defaults>& cluster) {
   if (!known.Text("hostfile").empty()) {
@@ -91,8 +93,8 @@ class Reconciler {
     return Says("nnodes") && IsOne(file_.flags.at("nnodes").text);
   }
 
-  // Whether the file's `slurm` has taken effect already: this process runs in a
-  // step that srun started.
+  // Whether `slurm` in the file has taken effect already: this process runs in
+  // a step that srun has started.
   bool IsStarted() const {
     if (!Says("slurm")) return false;
     Defaults started = file_;

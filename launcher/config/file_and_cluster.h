@@ -19,9 +19,9 @@ namespace muster::launcher {
 // of nodes of 1 (each would train alone, under the same names), a node rank
 // (all would claim the same one), and with the rank the rendezvous address.
 // These settings of the file then have no effect, and a remark says so. On the
-// command line and in PET_ variables (`given`) they keep their effect. The
-// file's `slurm` has no effect in a step of Slurm, which it has already
-// started.
+// command line and in PET_ variables (`given`) they keep their effect. `slurm`
+// in the file has no effect in a step of Slurm, because the step has been
+// started already.
 //
 // InvalidArgument: as ClusterDefaults; also if only the file's number of nodes,
 // 1, would have kept ClusterDefaults from failing. Pure.

@@ -106,7 +106,8 @@ TEST(FileAndClusterTest, HostsOutweighAFileForOne) {
   EXPECT_THAT(options.remarks,
               ElementsAre(AllOf(HasSubstr("f:3: num_machines=1: no effect"),
                                 HasSubstr("--hostfile=h"))));
-  // The file names both, so its number of nodes belongs to its host file.
+  // If the file has both hostfile and nnodes, nnodes is for that host file and
+  // keeps its effect.
   EXPECT_EQ(Options("hostfile: h\nnnodes: 1\n", {}).remote.given.at("nnodes"),
             "1");
 }

@@ -63,8 +63,8 @@ absl::Status ReadSection(const YamlValue& section, const std::string& path,
     }
     std::string flag = entry.key;
     std::replace(flag.begin(), flag.end(), '_', '-');
-    // Later entries are those of additional_args, which take precedence in
-    // InstructLab.
+    // If a key is both in `train:` and in `additional_args:`, the later entry
+    // of the file counts. (In InstructLab additional_args take precedence.)
     meaning.defaults.flags[flag] = {OriginOf(surroundings, entry.line, key),
                                     entry.value.text};
   }

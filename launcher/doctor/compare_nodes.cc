@@ -18,8 +18,9 @@ namespace {
 
 constexpr char kId[] = "nodes-absent";
 
-// The missing nodes by name. Empty if the expected names are not the node ids
-// that the reports have: more names than missing nodes would remain.
+// The names of the missing nodes. Empty if the names are unknown, or are not
+// the node ids of the reports: then the number of names without a report is not
+// `missing`.
 std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
                                      const std::vector<NodeReport>& reports,
                                      size_t missing) {
@@ -33,8 +34,8 @@ std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
   return absent;
 }
 
-// The missing nodes by the node ranks that users gave. Empty if a node has
-// none.
+// The missing nodes by the node ranks that users gave (--node-rank). Empty if a
+// report has no node rank.
 std::vector<int> RanksAbsent(const ExpectedNodes& expected,
                              const std::vector<NodeReport>& reports,
                              size_t missing) {
@@ -155,7 +156,8 @@ void CompareTexts(const Named& named, const char* id,
 void CompareReach(const Named& named, std::vector<agent::Finding>& findings) {
   const std::vector<NodeSeen>& nodes = named.nodes;
   for (size_t rank = 0; rank < nodes.size(); ++rank) {
-    // Grouped by reason: one finding, not many, if nobody reaches a node.
+    // The nodes that this node does not reach, by error text: a node that
+    // reaches no other node gives one finding, not many.
     std::map<std::string, std::vector<std::string>> failed;
     for (const auto& [other, probe] : nodes[rank].probes) {
       if (probe.error.empty()) continue;
@@ -182,7 +184,8 @@ void CompareClocks(const Named& named, std::vector<agent::Finding>& findings) {
       continue;
     }
     const double ahead = -ToSeconds(asked->second.clock_ahead);
-    // The round trip bounds the error of the measurement.
+    // Ignore a difference below one second plus the round trip, which bounds
+    // the error of the measurement.
     if (std::fabs(ahead) < 1.0 + ToSeconds(asked->second.round_trip)) continue;
     char text[48];
     std::snprintf(text, sizeof(text), " by %+.1f s", ahead);

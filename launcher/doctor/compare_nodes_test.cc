@@ -80,7 +80,8 @@ TEST(CompareNodes, DifferentVersionsAndHardwareAreFound) {
 
 TEST(CompareNodes, ClocksAreComparedWithRank0) {
   auto nodes = Three();
-  // Rank 0's clock is 5 s behind b's, and half a second ahead of c's.
+  // The clock of b is 5 s ahead of rank 0's: a finding. The clock of c is half
+  // a second behind: no finding.
   nodes[1].probes[0] = Reached(-std::chrono::seconds(5));
   nodes[2].probes[0] = Reached(std::chrono::milliseconds(500));
   const auto texts = Texts(CompareNodes(nodes));

@@ -15,7 +15,7 @@
 namespace muster::launcher {
 namespace {
 
-// Longer than all checks together may take.
+// Time limit for all checks of this node; longer than they may take together.
 constexpr Duration kPatience = std::chrono::minutes(2);
 
 int Here(const DoctorRequest& request,

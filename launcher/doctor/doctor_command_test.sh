@@ -66,7 +66,8 @@ wait "$driver" && fail "no driver passed"
   fail "no driver: $(<checked.driver)"
 unset MUSTER_NVML_LIBRARY FAKE_NVML_GPUS
 
-# A coordinator with a token, asked by a worker with another token.
+# In a worker whose MUSTER_TOKEN is not the coordinator's, the doctor reports a
+# wrong token.
 output=$(MUSTER_TOKEN=secret timeout 60 "$launch" --standalone --no-python \
   env MUSTER_TOKEN=other "$launch" doctor 2>&1 </dev/null)
 [[ $output == *error*'wrong job token'*coordinator-token* ]] ||
@@ -85,7 +86,8 @@ nodes() {
       if ((node == 1)); then
         export MUSTER_NVML_LIBRARY=$fake FAKE_NVML_GPUS=1 FAKE_NVML_SET=ecc=9
       fi
-      # The run's own health command, which would keep every node out.
+      # The doctor ignores the run's own health command, which would keep every
+      # node out.
       PET_HEALTH_COMMAND=false PET_HEALTH_CHECKS=all \
         timeout 100 "$launch" doctor --nodes --nnodes=3 --node-id="node$node" \
         --rdzv-backend=c10d --rdzv-endpoint="127.0.0.1:$port" \
@@ -117,7 +119,7 @@ assert 'nodes-hardware-differ' in between, between
 PYTHON
 
 # One of three nodes does not come: the page names it, and shows the others. The
-# coordinator rejects requests without the job's token.
+# job has a token, which the workers need to ask the coordinator.
 for rank in 0 2; do
   MUSTER_TOKEN=secret timeout 100 "$launch" doctor --nodes --nnodes=3 \
     --node-rank=$rank --node-id=node$rank --master-addr=127.0.0.1 \

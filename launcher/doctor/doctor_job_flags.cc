@@ -32,7 +32,8 @@ std::string DoctorsRdzvConf(const RunOptions& options) {
   if (!is_given("last_call_timeout")) {
     parts.push_back(absl::StrCat("last_call_timeout=", ToSeconds(join)));
   }
-  // The nodes' flags differ: each worker writes to a file of its own.
+  // Allow flags that differ between the nodes: they name the file for the
+  // result of each worker.
   if (!is_given("mixed_nodes")) parts.emplace_back("mixed_nodes=1");
   return absl::StrJoin(parts, ",");
 }

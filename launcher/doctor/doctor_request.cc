@@ -62,7 +62,7 @@ absl::StatusOr<std::optional<rendezvous::Endpoint>> ReadCoordinator(
 std::vector<std::string> LaunchArguments(const CommandLine& line) {
   std::vector<std::string> arguments;
   for (const auto& [name, values] : line.values) {
-    // These two are the doctor's and the job's.
+    // --log-dir and --token-file are flags of the doctor and also of the job.
     const bool shared = name == "log-dir" || name == "token-file";
     if (IsDoctors(name) && !shared) continue;
     for (const std::string& value : values) {

@@ -21,7 +21,7 @@ struct DoctorRequest {
     kHelp,
     kHere,      // check this node only
     kAllNodes,  // check all nodes, by a job with one worker on each node
-    kAsNode,    // this process is such a worker
+    kAsNode,    // this process is a worker of the job of kAllNodes
   };
   Way way = Way::kHere;
   DoctorFormat format = DoctorFormat::kText;
@@ -32,7 +32,8 @@ struct DoctorRequest {
   std::vector<std::string> folders;  // further folders to check
   // kAllNodes: the arguments of the job
   std::vector<std::string> launch_arguments;
-  // Only for kAsNode:
+  // The members below are for kAsNode only. outcome_file: the file for the
+  // worker's result; empty: stdout, as encoded lines.
   std::string outcome_file;
   TextTarget target;  // the terminal of the `launch` that prints the page
   int expected = 0;   // number of nodes; 0: unknown

@@ -16,7 +16,8 @@ constexpr int kLabel = 9;  // columns of " warning" and a blank
 
 // Maximum number of different lines shown of one kind; --json has all.
 constexpr int kMaxOfAKind = 6;
-// The same for findings without trouble.
+// If a kind has more lines than this, its findings without trouble are not
+// shown.
 constexpr int kMaxFineOfAKind = 3;
 
 // A line of the page: a finding and, on a page of several nodes, the nodes that
@@ -109,7 +110,8 @@ agent::FindingGroup GroupOf(const agent::Finding& finding) {
   return kind == nullptr ? agent::FindingGroup::kNodes : kind->group;
 }
 
-// Limits the number of lines of each kind; a line counts those left out.
+// Keeps at most kMaxOfAKind lines of each kind. If lines are left out, the last
+// kept line of that kind says how many.
 std::vector<Line> Bounded(const std::vector<Line>& lines) {
   std::map<std::string, int> of_kind;
   for (const Line& line : lines) ++of_kind[line.finding.id];
@@ -144,8 +146,8 @@ std::vector<Line> OfGroup(const std::vector<Line>& lines,
       chosen.push_back(line);
     }
   }
-  // Findings without trouble first, then the worst first; findings of one kind
-  // together.
+  // Order of the lines: findings without trouble, then the others by severity,
+  // the worst first. Findings of one kind stay together.
   std::map<std::string, size_t> first;
   for (size_t i = 0; i < chosen.size(); ++i) {
     first.emplace(chosen[i].finding.id, i);

@@ -201,8 +201,8 @@ void ProbeListener::Serve() {
     const OwnedFd peer(
         accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!peer.open()) {
-      // Mostly all file descriptors are in use; an immediate retry would fail
-      // as well.
+      // No file descriptor or memory is free. An immediate retry would fail as
+      // well, so wait.
       if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
         PollUntil(stopped_.get(), POLLIN, MonotonicNow() + kWithoutDescriptors);
       }

@@ -151,7 +151,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Well above the page of a thousand nodes.
+// Limit for a page in JSON, in bytes; well above the page of a thousand nodes.
 constexpr size_t kMaxPageBytes = 64 << 20;
 constexpr size_t kMaxNodes = 100'000;
 

@@ -186,7 +186,8 @@ NodesPage PageOf(const DoctorRequest& request,
   page.expected = request.expected;
   const ExpectedNodes expected = {
       .count = request.expected, .names = SlurmNodes(environment), .why = {}};
-  // Every node came; CompareNodes has reported those without a report.
+  // If all expected nodes came, none is absent. CompareNodes has reported the
+  // nodes that came and sent no report.
   if (nodes.size() >= static_cast<size_t>(request.expected)) return page;
   for (agent::Finding& absent : FindAbsent(expected, page.reports)) {
     page.between.push_back(std::move(absent));

@@ -60,7 +60,8 @@ class CapturedOutput {
   OwnedFd before_;  // the original stdout; closed once stdout is restored
 };
 
-// Well above the page of a thousand nodes.
+// Limit for the captured output, in bytes; well above the encoded page of a
+// thousand nodes.
 constexpr size_t kMaxBytes = 128 << 20;
 
 absl::StatusOr<CapturedOutput> CapturedOutput::Begin(
@@ -191,8 +192,8 @@ absl::StatusOr<int> RunOverSlurm(const DoctorRequest& request,
   ExpectedNodes expected;
   std::vector<std::string> meeting = {
       absl::StrCat("--rdzv-conf=", DoctorsRdzvConf(options))};
-  // A heterogeneous job has one node list for each component, which are not
-  // read.
+  // A heterogeneous job has one node list for each component. These lists are
+  // not read, so its expected nodes are unknown.
   if (!NonEmptyEnvironmentValue(environment, "SLURM_HET_SIZE")) {
     expected.names = SlurmNodes(environment);
     const bool is_given = options.remote.given.count("nnodes") > 0;
@@ -213,7 +214,8 @@ absl::StatusOr<int> RunOverSlurm(const DoctorRequest& request,
 using Environment = std::map<std::string, std::string>;
 
 constexpr int kNotTogether = 1;
-// Longer than all checks of a page together may take.
+// Time limit for `launch doctor` on this node; longer than all its checks may
+// take together.
 constexpr Duration kPatience = std::chrono::minutes(2);
 
 std::vector<std::string> Joined(std::vector<std::string> first,

@@ -21,7 +21,7 @@
 namespace muster::launcher {
 namespace {
 
-// Well above the page of a thousand nodes.
+// Limit for a result file, in bytes; well above the page of a thousand nodes.
 constexpr size_t kMaxBytes = 64 << 20;
 
 }  // namespace

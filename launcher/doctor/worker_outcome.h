@@ -12,7 +12,7 @@ namespace muster::launcher {
 // same node in a file, since lines of a worker's output get prefixes.
 struct DoctorResult {
   int exit_code = 0;
-  std::string page;  // empty: another node prints it
+  std::string page;  // text to print; empty: another node prints the page
 };
 
 // A file for one result. The destructor deletes the file.
@@ -50,8 +50,8 @@ bool LeaveExitCode(const std::string& path, int exit_code);
 std::string OutcomeLines(const std::string& text);
 
 struct ReadOutcome {
-  std::optional<std::string> text;  // nullopt: it is not there, or not whole
-  std::string rest;                 // the lines that are something else
+  std::optional<std::string> text;  // decoded text; nullopt: lines are missing
+  std::string rest;                 // the other lines of the output
 };
 // Decodes the lines of OutcomeLines that `output` contains. Pure.
 ReadOutcome ReadOutcomeLines(const std::string& output);

@@ -19,14 +19,15 @@ TEST(OutcomeFile, AResultIsWrittenReadAndDeleted) {
     EXPECT_EQ(file->Read()->exit_code, 4);
     EXPECT_EQ(file->Read()->page, "");
     ASSERT_TRUE(LeavePage(path, {3, "a page\nof lines\n"}));
-    // A node that shares the folder does not overwrite a result.
+    // LeaveExitCode keeps a result that is there: another node that shares the
+    // folder may have written it.
     ASSERT_TRUE(LeaveExitCode(path, 4));
     const auto outcome = file->Read();
     ASSERT_TRUE(outcome.has_value());
     EXPECT_EQ(outcome->exit_code, 3);
     EXPECT_EQ(outcome->page, "a page\nof lines\n");
   }
-  // A file that does not exist is another node's and is not created.
+  // A file that does not exist belongs to another node and is not created.
   EXPECT_FALSE(LeavePage(path, {0, ""}));
   EXPECT_FALSE(LeaveExitCode(path, 0));
   EXPECT_FALSE(OutcomeFile::Make("/no/such/folder").ok());

@@ -218,7 +218,7 @@ class Translator {
     return absl::OkStatus();
   }
 
-  // Without a host file: this node alone.
+  // Translates a command line without a host file: the job has this node only.
   absl::Status ReadThisNode() {
     if (nodes_.value_or(1) > 1) {
       return Refuse("num_nodes", "there is no host file with more nodes");
@@ -240,8 +240,8 @@ class Translator {
     return absl::OkStatus();
   }
 
-  // --no_ssh: this process is one of several nodes, which are started
-  // separately.
+  // Translates --no_ssh: this process is one of several nodes, which are
+  // started separately.
   absl::Status ReadNodeOf(const std::vector<Host>& hosts) {
     const absl::StatusOr<int> rank =
         Number("node-rank", 0, static_cast<int>(hosts.size()) - 1);

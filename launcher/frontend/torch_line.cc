@@ -14,8 +14,8 @@ bool Holds(const CommandLine& line, const std::string& name) {
   return found != line.values.end() && found->second.back() != "0";
 }
 
-// Under torchrun all workers inherit stdin. Agents on other hosts have no
-// stdin.
+// Lets all workers read stdin, as under torchrun; but not with --hostfile or
+// --slurm, because agents on other hosts have no stdin.
 void LetAllRead(const CommandLine& line, OwnLine& own) {
   for (const char* flag : {"hostfile", "slurm"}) {
     if (line.values.count(flag) > 0) return;
@@ -23,9 +23,10 @@ void LetAllRead(const CommandLine& line, OwnLine& own) {
   own.args.emplace_back("--stdin=all");
 }
 
-// torchrun does not read a cluster's variables: in a Slurm step, too, a flag
-// that is not given has torchrun's default. --cluster, --slurm and --config are
-// flags of `launch` only, so a user who gives them wants these variables read.
+// Adds --cluster=none, because torchrun does not read a cluster's variables: in
+// a Slurm step, too, a flag that is not given has torchrun's default.
+// --cluster, --slurm and --config are flags of `launch` only, so a user who
+// gives one of them wants the variables read.
 void LeaveClusterOut(const CommandLine& line, OwnLine& own) {
   for (const char* flag : {"cluster", "slurm", "config"}) {
     if (line.values.count(flag) > 0) return;

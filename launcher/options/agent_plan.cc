@@ -212,7 +212,8 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
                      "; look at --nnodes"));
   }
   if (options.preemption.requeue == agent::Requeue::kYes) {
-    // Check now: an error after the preemption would come too late.
+    // Check now that the job can be requeued: an error after the preemption
+    // would come too late.
     const absl::StatusOr<std::vector<std::string>> requeue =
         agent::RequeueCommand(facts.environment);
     if (!requeue.ok()) {

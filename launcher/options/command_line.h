@@ -34,8 +34,9 @@ struct FlagDefault {
 
 // The value of each flag: from the command line, else from PET_<NAME> or
 // Flag::variable in the environment (an empty variable counts as unset), else
-// from a file or a cluster (TakeDefaults), else the row's default. Keeps the
-// first error of all reads, so that a reader asks for status() once.
+// from a file or a cluster (TakeDefaults), else the default in the table of
+// flags. Keeps the first error, so that a caller can read all flags and then
+// check status() once.
 class FlagValues {
  public:
   FlagValues(const std::vector<Flag>& flags, const CommandLine& line,
@@ -46,7 +47,7 @@ class FlagValues {
   void TakeDefaults(const std::map<std::string, FlagDefault>& defaults);
 
   // Whether the command line, the environment or TakeDefaults gave the flag;
-  // false if the flag has only the default of its row.
+  // false if the flag has only the default in the table of flags.
   bool IsGiven(const std::string& name) const;
 
   // The flags for which IsGiven is true, with their texts.

@@ -77,7 +77,7 @@ absl::Status Set(Field& field, absl::StatusOr<Value> value) {
   return absl::OkStatus();
 }
 
-// As above, for readers that accept every text.
+// Assigns `value`, the result of a reader that accepts every text, to `field`.
 template <typename Field>
 absl::Status Set(Field& field, Field value) {
   field = std::move(value);

@@ -11,7 +11,8 @@
 namespace muster::launcher {
 namespace {
 
-// Maximum number of workers on a core without GPUs.
+// Maximum number of workers per core that use no GPUs; above it there is a
+// remark.
 constexpr int kMaxWithoutGpus = 4;
 
 bool HasGpus(const WorkerSlots& slots, const MachineFacts& facts) {

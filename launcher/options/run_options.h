@@ -26,7 +26,7 @@ namespace muster::launcher {
 
 enum class RendezvousBackend { kStatic, kDynamic };
 enum class Standalone { kNo, kYes };
-enum class Hosting { kIfOwner, kAlways, kNever };  // value of is_host
+enum class Hosting { kIfOwner, kAlways, kNever };  // is_host of --rdzv-conf
 enum class Verbosity { kNotices, kQuiet };
 enum class LocalRanks { kReal, kVirtual };
 
@@ -62,8 +62,8 @@ struct RemoteOptions {
   // otherwise goes to stderr; -1: none.
   int endpoint_fd = -1;
   int verdict_fd = -1;
-  // Used only in such an agent: whether the agent prints messages about the
-  // whole job.
+  // Used only in an agent that another `launch` started: which messages about
+  // the whole job the agent prints.
   agent::Telling telling = agent::Telling::kAlone;
 
   bool operator==(const RemoteOptions&) const = default;
@@ -95,7 +95,7 @@ struct RunOptions {
   Duration close_timeout = std::chrono::seconds(30);
   std::string absent_hint;  // value of Defaults::absent_hint
 
-  // Workers.
+  // Workers. Their number on a node, as text: a number, gpu, cpu or auto.
   std::string workers_per_node = "1";
   // The text that determines the number of workers if it differs from
   // `workers_per_node`, because a cluster gave the number.
@@ -104,7 +104,7 @@ struct RunOptions {
   LocalRanks local_ranks = LocalRanks::kReal;
   agent::StorePath store_path = agent::StorePath::kDirect;
   Interpreter interpreter = Interpreter::kByName;
-  // Whether torchrun's macro in arguments is replaced.
+  // Whether torchrun's macro for the local rank is replaced in the arguments.
   bool expands_local_rank = false;
   std::string role = "default";
   std::vector<std::string> program;  // program with its arguments

@@ -165,7 +165,8 @@ bool Shows(const FlagCase& flag) {
          std::string(flag.name) != "logs-specs";
 }
 bool CanBeWrong(const FlagCase& flag) { return flag.bad != nullptr; }
-// Two flags are not read from a PET_ variable.
+// Whether a wrong value in the flag's PET_ variable is an error. Two flags have
+// no such variable.
 bool PetCanBeWrong(const FlagCase& flag) {
   return CanBeWrong(flag) && std::string(flag.name) != "numa-binding" &&
          std::string(flag.name) != "logs-specs";

@@ -30,7 +30,8 @@ absl::StatusOr<std::vector<std::string>> ReadGpus(Text text) {
   return absl::InvalidArgumentError("names no GPU; write for example 0,1");
 }
 
-// If several of these switches are on, the later enumerator takes precedence.
+// Reads one of the switches that choose the interpreter. If several are on, the
+// later enumerator of Interpreter takes precedence.
 absl::Status SetInterpreter(RunOptions& options, Text text,
                             Interpreter interpreter) {
   const absl::StatusOr<bool> on = ReadSwitch(text);

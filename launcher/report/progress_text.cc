@@ -10,12 +10,12 @@
 namespace muster::launcher {
 namespace {
 
-// More ranks than these are not all shown in ProgressTable.
+// Up to this number of ranks, ProgressTable shows every rank.
 constexpr size_t kMaxRanks = 16;
 // Rows of ProgressTable if there are more than kMaxRanks ranks.
 constexpr size_t kMaxLaggards = 8;
-// More ranks than these are not all shown in RankLines, which `launch watch`
-// repeats.
+// Up to this number of ranks, RankLines shows every rank. Smaller than
+// kMaxRanks, because `launch watch` prints these lines repeatedly.
 constexpr size_t kMaxLines = 8;
 constexpr int kMaxHostColumns = 24;
 
@@ -124,7 +124,9 @@ std::vector<std::string> Cells(const RankProgress& rank,
 
 std::vector<RankProgress> RanksOf(const rendezvous::JobStatus& job) {
   std::vector<RankProgress> ranks;
-  int first_rank = 0;  // nodes are in the order of their group rank
+  // The rank of the first worker of `node`; nodes are in the order of their
+  // group rank.
+  int first_rank = 0;
   for (const rendezvous::NodeStatus& node : job.nodes) {
     if (!node.group_rank) continue;
     for (const rendezvous::WorkerProgress& said : node.progress) {

@@ -115,7 +115,7 @@ TEST(ProgressTable, EachRankHasOneLine) {
                               .silent_for = seconds(25),
                               .deadline = seconds(30)};
   job.nodes[1].progress[0] = {.local_rank = 0, .silent_for = seconds(1)};
-  // A spare node has no ranks.
+  // A spare node has no ranks, so its progress is not in the table.
   job.nodes.emplace_back().progress = {{.step = 7}};
   EXPECT_EQ("\n" + ProgressTable(job, {}), R"(
 RANK  HOST    STEP  BEHIND  LOSS  TOKENS/S  HEARD               STATUS

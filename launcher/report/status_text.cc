@@ -139,7 +139,9 @@ std::vector<std::vector<std::string>> NodeRows(
   if (binds) rows[0].insert(rows[0].end() - 1, "CPUS");
   bool one_name = HostsNameNodes(job);
   if (!one_name) rows[0].insert(rows[0].begin() + 3, "HOST");
-  int first_rank = 0;  // nodes are in the order of their group rank
+  // The rank of the first worker of `node`; nodes are in the order of their
+  // group rank.
+  int first_rank = 0;
   for (const rendezvous::NodeStatus& node : job.nodes) {
     std::vector<std::string> row = {"-", "-", Name(node.node.node_id)};
     if (node.group_rank) {
@@ -331,7 +333,9 @@ Json ToJson(const rendezvous::JobStatus& job) {
       {"preemption", job.preemption ? ToJson(*job.preemption) : Json()},
       {"verdict", job.verdict ? ToJson(*job.verdict) : Json()}};
   json["nodes"] = Json::array();
-  int first_rank = 0;  // nodes are in the order of their group rank
+  // The rank of the first worker of `node`; nodes are in the order of their
+  // group rank.
+  int first_rank = 0;
   for (const rendezvous::NodeStatus& node : job.nodes) {
     json["nodes"].push_back(ToJson(
         node, node.group_rank ? std::optional(first_rank) : std::nullopt));

@@ -85,7 +85,8 @@ class FramedText {
   // Adds the line "TEXT (remark)".
   void Heading(const std::string& text, const std::string& remark, Ink ink);
 
-  // Adds a text that is not ours, such as a reason, wrapped to the width.
+  // Adds a text of unknown origin, such as a reason: printable lines, wrapped
+  // to the width.
   void Paragraph(std::string_view text);
 
   // Adds a label and, to its right, printable lines, each wrapped separately.

@@ -242,7 +242,7 @@ TEST(VerdictTextTest, ColoursDoNotChangeTheLayout) {
 
 TEST(VerdictTextTest, LinesFitTheWidthAndHaveNoTrailingBlanks) {
   rendezvous::Verdict verdict = Failed();
-  // A traceback's lines are not wrapped.
+  // Remove the traceback, whose lines are never wrapped and may be too wide.
   verdict.cause->traceback.clear();
   for (std::string* text :
        {&verdict.reason, &verdict.cause->message, &verdict.cause->host}) {

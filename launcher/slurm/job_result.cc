@@ -26,7 +26,7 @@ JobResult::JobResult() {
   if (path.empty()) path = "/tmp";
   path += "/muster-result-XXXXXX";
   const int fd = mkostemp(path.data(), O_CLOEXEC);
-  if (fd < 0) return;  // SlurmCommand then returns srun's exit code
+  if (fd < 0) return;  // no file: SlurmCommand returns srun's exit code
   close(fd);
   path_ = path;
 }

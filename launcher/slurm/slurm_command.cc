@@ -41,8 +41,8 @@ sigset_t Caught(const RunOptions& options) {
         &options.policy.signals_to_leave, &options.preemption.signals}) {
     for (const int number : *list) sigaddset(&signals, number);
   }
-  // Slurm's usual notice before it ends a job. By default this signal ends a
-  // process.
+  // SIGUSR1 is the usual notice before Slurm ends a job (sbatch --signal). It
+  // would end this process if it were not caught.
   sigaddset(&signals, SIGUSR1);
   for (int number = 1; number < NSIG; ++number) {
     if (IsIgnored(number)) sigdelset(&signals, number);
@@ -113,8 +113,8 @@ int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
     }
     voice.Error(
         absl::StrCat("signal ", number, " did not reach the nodes: ", reason));
-    // A job that is killed without its grace period is better than a job that
-    // cannot be stopped.
+    // The step cannot be signalled. End srun, which kills the tasks without a
+    // grace period: otherwise the job could not be stopped.
     if (number != SIGUSR1) kill(srun, SIGTERM);
   }
 }

@@ -18,7 +18,7 @@ TEST(FindStep, TheStepIsFoundByItsName) {
   EXPECT_EQ(FindStep("slurm_load_job_steps error: x", "x"), "");
 }
 
-// The message of Slurm 22.05 while `scancel JOB` ends the job.
+// The texts are messages of Slurm 22.05 while `scancel JOB` ends the job.
 TEST(EndsAnyway, MessagesOfAnEndingJobAreRecognised) {
   EXPECT_TRUE(
       EndsAnyway("scancel: error: Kill job error on job step id 3.0: Invalid "
@@ -52,7 +52,8 @@ TEST(EndpointOfSteps, TheFirstNodeOfLaunchsStepIsFound) {
 }
 
 // The last task of an array has the array's own job number, and squeue prints
-// all tasks of the array for that number.
+// all tasks of the array for that number. The steps of other tasks must be
+// ignored.
 TEST(EndpointOfSteps, StepsOfOtherArrayTasksAreIgnored) {
   constexpr char kBoth[] = "5_2.0|launch|n[1-2]\n5_3.0|launch|n[3-4]\n";
   EXPECT_EQ(Found(kBoth, std::nullopt, "5_3"), At("n3", 0));

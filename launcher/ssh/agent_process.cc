@@ -58,7 +58,8 @@ std::string TakeCalledName(const std::string& name) {
 void TellPort(const RemoteOptions& options, int port) {
   if (options.endpoint_fd < 0) return;
   const std::string line = absl::StrCat(port, "\n");
-  // If the reader has exited, the loss of its connection is handled elsewhere.
+  // A failed write is ignored: the reader has exited, and its exit kills this
+  // agent (parent-death signal).
   [[maybe_unused]] const ssize_t written =
       write(options.endpoint_fd, line.data(), line.size());
 }

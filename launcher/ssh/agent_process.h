@@ -15,9 +15,9 @@
 
 namespace muster::launcher {
 
-// Variables with the numbers of open descriptors. An agent that another
-// `launch` started writes the port of its coordinator (one line) to the first
-// and the verdict (text) to the second.
+// MUSTER_ENDPOINT_FD and MUSTER_VERDICT_FD are numbers of open descriptors of
+// an agent that another `launch` started. To these the agent writes the port of
+// its coordinator (one line), and the verdict (text).
 inline constexpr char kEndpointVariable[] = "MUSTER_ENDPOINT_FD";
 inline constexpr char kVerdictVariable[] = "MUSTER_VERDICT_FD";
 // The agent's Telling as a number: which of the messages this agent prints,
@@ -27,22 +27,23 @@ inline constexpr char kTellingVariable[] = "MUSTER_TELLING";
 // its starter was called.
 inline constexpr char kCalledVariable[] = "MUSTER_CALLED_AS";
 
-// Moves the variables from this process's environment to `options`, and sets
-// the descriptors close-on-exec. Call while there is one thread, before the
-// environment is read.
+// Moves MUSTER_ENDPOINT_FD, MUSTER_VERDICT_FD and MUSTER_TELLING from this
+// process's environment to `options`, and sets the descriptors close-on-exec.
+// Call while there is one thread, before the environment is read.
 void TakeStarterPipes(RemoteOptions& options);
 
-// Like TakeStarterPipes, for the program name. Returns `name` if the variable
-// is not set.
+// Removes MUSTER_CALLED_AS from this process's environment and returns its
+// value, the program name for messages. Returns `name` if the variable is not
+// set.
 std::string TakeCalledName(const std::string& name);
 
-// Writes the port to the starter's descriptor, if there is one.
+// Writes the coordinator's port to options.endpoint_fd, if it is open.
 void TellPort(const RemoteOptions& options, int port);
 
 // A host's agent: another process of this program, started with the command
-// line that a user would write on that host. The agent's output, and what it
-// reports through the descriptors of these variables, become messages. Output
-// is passed on in whole lines.
+// line that a user would write on that host. The agent's output (in whole
+// lines), its coordinator's port and its verdict become messages to the
+// `launch` that started the job.
 //
 // The agent is killed when this process dies. Not thread-safe; never blocks.
 class AgentProcess {

@@ -107,7 +107,8 @@ void HostConnection::Write() {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno == EAGAIN) return;
     if (written < 0) {
-      // ssh's exit, which follows, gives the reason.
+      // ssh has closed its stdin and is about to exit. Its exit gives the
+      // reason.
       ssh_->standard_input.Close();
       break;
     }
@@ -223,7 +224,8 @@ std::vector<RemoteHost> HostConnection::TakeUnreached() {
 
 std::optional<Instant> HostConnection::NextDeadline() const {
   if (closed_) return std::nullopt;
-  // If ssh could not be started, the error is reported at once.
+  // If ssh could not be started, Serve must be called at once to report the
+  // error.
   if (ssh_ == nullptr) return Instant();
   if (answered_) return std::nullopt;
   return deadline_;

@@ -62,14 +62,14 @@ class HostConnection {
   std::set<uint32_t> open_;  // hosts without a final message
   std::unique_ptr<PipedProcess> ssh_;
   FrameReader reader_{Greeting::kExpected};
-  std::string down_;         // bytes to write
+  std::string down_;         // bytes to write to ssh's stdin
   bool hang_up_ = false;     // close the sending direction once down_ is empty
-  std::string said_;         // the end of ssh's stderr
+  std::string said_;         // the last part of ssh's stderr
   std::string not_started_;  // error if ssh could not be started
   bool answered_ = false;    // the first host has sent a message
   bool failed_ = false;      // the first host sent HostFailed
   bool closed_ = false;
-  Instant deadline_;  // for the first message of the first host
+  Instant deadline_;  // time limit for the first host's first message
   std::vector<RemoteHost> unreached_;
 };
 

@@ -33,15 +33,17 @@ class HostConsole {
   ~HostConsole();
 
   // Whether more output of the hosts should be read. If the console has
-  // accepted nothing for the policy's time, the buffer grows up to a limit,
-  // since the unread output may contain the end of the job.
+  // accepted nothing for the time that the ConsolePolicy gives it, the buffer
+  // grows up to a limit, since the unread output may contain the end of the
+  // job.
   bool HasRoom(Instant now);
   // The next time at which HasRoom must be called although room_fd() is not
   // readable.
   std::optional<Instant> NextDeadline() const;
   // Readable when HasRoom may have become true again.
   int room_fd() const;
-  // A signal ends the job: a console that accepts nothing is given up sooner.
+  // Call once a signal ends the job: from then on, a console that accepts
+  // nothing is given up sooner.
   void ExpectEnd();
 
   void Show(const OutputCame& output, const std::string& host);
@@ -64,7 +66,8 @@ class HostConsole {
   bool ends_ = false;
   // Bytes that the console had accepted at the last call of HasRoom.
   int64_t taken_ = 0;
-  // Since when taken_ has been unchanged and the buffer full.
+  // Time since which the buffer has been full and taken_ unchanged; nullopt
+  // otherwise.
   std::optional<Instant> full_since_;
 };
 

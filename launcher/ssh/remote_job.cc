@@ -13,7 +13,7 @@ namespace {
 
 // Time for an agent's end, in addition to its own time to stop its workers.
 constexpr Duration kSlack = std::chrono::seconds(15);
-// Time to the end after a second signal or a closed connection.
+// Time for the agents to end after a second signal or a closed connection.
 constexpr Duration kAtOnce = std::chrono::seconds(5);
 
 // Time for the coordinator's verdict on a loss, in addition to its own
@@ -74,8 +74,8 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     return std::exchange(effects_, {});
   }
   ++signals_;
-  // A signal that agents do not handle would kill them without a grace period;
-  // they get SIGTERM instead.
+  // A signal that the agents do not handle would kill them without a grace
+  // period for their workers; send SIGTERM instead.
   const auto& caught = plan_.stop_signals;
   const bool is_caught =
       std::find(caught.begin(), caught.end(), signal) != caught.end();
@@ -97,8 +97,8 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     deadline_.reset();
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
   } else if (signals_ == 2) {
-    // A signal different from the first: a second pending signal of the same
-    // number would be lost.
+    // Send a signal different from the first one: if the first one is still
+    // pending, a second one of the same number would be lost.
     effects_.push_back(SendDown{SignalAgents{
         std::nullopt, first_signal_ == SIGTERM ? SIGINT : SIGTERM}});
     Expect(now, kAtOnce);
@@ -171,7 +171,7 @@ void RemoteJob::On(Instant now, const HostFailed& message) {
   if (was_running && Usable() < plan_.least) {
     Stop(now, message.exit_code, "");
   }
-  StartAll(now);  // a spare may replace it
+  StartAll(now);  // a spare may replace the failed host
 }
 
 void RemoteJob::On(Instant now, const CoordinatorUp& message) {
@@ -197,7 +197,8 @@ void RemoteJob::On(Instant now, const AgentEnded& message) {
     verdict_code_ = message.exit_code;
     if (!awaited_.empty()) deadline_.reset();
     awaited_.clear();
-    // The coordinator ends the other agents, which know the verdict.
+    // Send no signal: the coordinator sends the verdict to the other agents,
+    // and they end. This is their deadline.
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
     return;
   }
@@ -250,7 +251,7 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
                                    " hosts and ends"));
   } else {
     Error(absl::StrCat(line, "; the job goes on without it"));
-    StartAll(now);  // a spare may replace it
+    StartAll(now);  // a spare may replace the lost host
   }
 }
 
@@ -424,8 +425,8 @@ void RemoteJob::Error(const std::string& line) {
 void RemoteJob::End() {
   finished_ = true;
   deadline_.reset();
-  // If this process stopped the job, the agents' verdict would name the signal
-  // as the cause.
+  // If this process stopped the job for a reason of its own, the agents'
+  // verdict would name the signal as the cause: leave it out.
   effects_.push_back(Finish{
       ExitCode(), own_exit_code_ ? std::string() : verdict_, own_verdict_});
 }

@@ -186,7 +186,7 @@ TEST_F(RemoteJobTest, AnElasticJobStartsWithMinHosts) {
                           "start 1 --rdzv-endpoint=10.0.0.1:0 "
                           "--rdzv-conf=is_host=1 (first)"));
   EXPECT_EQ(Words(job_->Step(now_, CoordinatorUp{1, 7})).size(), 2u);
-  // A late host joins; another host that fails causes only a message.
+  // A host that is up after the start of the job joins it.
   EXPECT_THAT(Up(3), ElementsAre(HasSubstr("start 3 ")));
 }
 
@@ -249,7 +249,8 @@ TEST_F(RemoteJobTest, ARequiredLostHostEndsTheJob) {
   Run(3, 2);
   EXPECT_THAT(Lost(2),
               ElementsAre("error h2: cut; the job goes on without it"));
-  // The coordinator decides, and its verdict names the loss.
+  // Only one of the two needed hosts is left: no signal is sent, since the
+  // coordinator ends the job, and its verdict names the loss.
   EXPECT_THAT(Lost(1),
               ElementsAre("error h1: cut; the job needs 2 hosts and ends"));
   EXPECT_THAT(Ended(0, 1, "only 1 is left\n"), ElementsAre("hang up"));
@@ -323,7 +324,8 @@ TEST_F(RemoteJobTest, HostsBeyondMaxAreSparesInTheFilesOrder) {
   EXPECT_THAT(Up(4), IsEmpty());
   EXPECT_THAT(Words(job_->Step(now_, CoordinatorUp{0, 4711})),
               ElementsAre(HasSubstr("notice agents start on ")));
-  // Host 2, which has not answered yet, has precedence over hosts 3 and 4.
+  // No time is set at which spares start: host 2, which has not answered yet,
+  // has precedence over hosts 3 and 4.
   EXPECT_EQ(job_->NextDeadline(), std::nullopt);
   EXPECT_THAT(Failed(1), ElementsAre("error h1: no way"));
   EXPECT_THAT(Up(2), ElementsAre(HasSubstr("start 2 ")));
@@ -371,7 +373,8 @@ TEST_F(RemoteJobTest, CtrlCStopsTheJobAndTheSecondStopsItAtOnce) {
               ElementsAre("notice SIGINT: the job is stopped; once more to "
                           "stop it at once",
                           "signal 2 to all"));
-  // Two equal pending signals would be delivered as one.
+  // The agents get another signal than the first time, because two equal
+  // pending signals would be delivered as one.
   EXPECT_THAT(Signal(SIGINT), ElementsAre("signal 15 to all"));
   EXPECT_THAT(Signal(SIGINT),
               ElementsAre("error SIGINT: not waiting for the other hosts",

@@ -17,7 +17,8 @@ namespace {
 
 constexpr Duration kRejoinTimeout = std::chrono::seconds(10);
 
-// What the table says of a given flag.
+// The treatment of the flag `name`, from the table of flags; kNotSent if the
+// table does not have the flag.
 OnHosts OnHostsOf(const std::string& name) {
   static const auto& flags =
       *new std::vector<Flag>(FlagsOf(FlagUser::kLaunchOnly));
@@ -134,8 +135,9 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
   flags.push_back(Written("nnodes", least == most
                                         ? absl::StrCat(least)
                                         : absl::StrCat(least, ":", most)));
-  // A lost connection makes a host leave the job, not end it. The signal for it
-  // is not SIGHUP, because a user may send SIGHUP to stop the job.
+  // When its connection is lost, an agent gets kLeaveSignal and leaves the job,
+  // which continues. SIGHUP is not used, because a user may send SIGHUP to stop
+  // the job.
   const auto leave = options.remote.given.find("signals-to-leave");
   flags.push_back(
       Written("signals-to-leave",
@@ -204,9 +206,9 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
   for (const auto& [name, value] : options.worker_environment) {
     node.environment[name] = value;
   }
-  // Also with a given endpoint: the host that owns the endpoint's address
-  // starts a coordinator if none is running there, and a coordinator without a
-  // token ignores it.
+  // Send a token even if --rdzv-endpoint is given: the host that owns the
+  // endpoint's address starts a coordinator if none is running there. A
+  // coordinator without a token ignores the agents' tokens.
   const std::string& token =
       facts.token.empty() ? facts.fresh_token : facts.token;
   if (!token.empty()) node.environment[rendezvous::kTokenVariable] = token;

@@ -33,7 +33,7 @@ enum class Beginning {
   kWithAllThatAnswer,
 };
 
-// The hosts on which a job starts, and what each of them is told.
+// The hosts on which a job starts, and the settings that are sent to them.
 struct RemotePlan {
   BeNode node;    // with all hosts, in the order of their ranks
   int least = 1;  // minimum number of hosts

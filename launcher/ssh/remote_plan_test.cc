@@ -194,8 +194,9 @@ TEST(RemotePlan, FlagsGiveTheMeetingPoint) {
   ASSERT_TRUE(said.endpoint.has_value());
   EXPECT_THAT(MeetingFlags(said, *said.endpoint),
               ElementsAre("--rdzv-endpoint=x:5"));
-  // Nodes that were started separately may join the coordinator, and must have
-  // the same time limits.
+  // With a given endpoint the plan sets no rejoin timeout: nodes that were
+  // started separately may join the job, and all nodes must have the same
+  // settings.
   EXPECT_EQ(said.rejoin_timeout, std::nullopt);
 }
 

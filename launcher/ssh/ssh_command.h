@@ -27,7 +27,7 @@ struct SshEnd {
   int exit_code = 0;    // for kExited
   std::string answer;   // for kForeignAnswer: what is wrong with the answer
   std::string said;     // ssh's stderr
-  std::string printed;  // the program's stdout
+  std::string printed;  // stdout of the remote command
 };
 
 // The reason why a host was not reached, in one line: ssh's own message if

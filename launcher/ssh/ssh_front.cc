@@ -276,7 +276,8 @@ class SshFront {
   void KeepLastWords(const OutputCame& output) {
     std::string_view words = output.lines;
     words = words.substr(0, words.find_last_not_of('\n') + 1);
-    words = words.substr(words.rfind('\n') + 1);  // npos + 1 is 0
+    // Keep the last line. If there is no newline, npos + 1 is 0.
+    words = words.substr(words.rfind('\n') + 1);
     if (words.substr(0, prefix_.size()) == prefix_) {
       words.remove_prefix(prefix_.size());
     }
@@ -318,13 +319,13 @@ class SshFront {
 
   const std::string prefix_;  // prefix of messages, here and of the agents
   const RunOptions& options_;
-  // Constructed before threads and processes start.
+  // Blocks signals, so it is constructed before threads and processes start.
   agent::SignalCatcher signals_;
   RemoteJob job_;
   const std::string program_;
   const std::vector<RemoteHost> hosts_;
   HostConsole console_;
-  std::optional<Instant> paused_since_;  // since when the console has been full
+  std::optional<Instant> paused_since_;  // time since which the console is full
   FanOut fan_out_;
   std::optional<int> exit_code_;
   std::map<std::string, std::string> failed_;

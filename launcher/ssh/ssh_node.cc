@@ -191,8 +191,8 @@ class SshNode {
     Tell({HostFailed{own_.index, why, exit_code}});
   }
 
-  // The connection has ended: this node leaves its job. The coordinator decides
-  // whether the job ends.
+  // Makes this node leave its job, because the connection has ended. The
+  // coordinator decides whether the job ends.
   void Leave() {
     if (leaving_) return;
     leaving_ = true;
@@ -233,10 +233,10 @@ class SshNode {
   agent::SignalCatcher signals_;
   FrameReader down_{Greeting::kNone};
   bool down_closed_ = false;
-  std::string up_;  // bytes to write
+  std::string up_;  // bytes to write to stdout
   bool up_closed_ = false;
   Instant heard_;
-  std::optional<Instant> deadline_;  // at which this process ends
+  std::optional<Instant> deadline_;  // time at which this process ends
   std::optional<BeNode> job_;        // the job, without its list of hosts
   RemoteHost own_;
   bool failed_ = false;  // this host's agent could not be started

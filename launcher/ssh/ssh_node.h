@@ -3,11 +3,12 @@
 
 namespace muster::launcher {
 
-// Whether ssh started this process as the other end of a connection.
+// Whether ssh started this process on this host, as the remote end of the
+// connection from another `launch`.
 bool IsSshNode(int argc, char** argv);
 
-// Runs that end of the connection: reads messages from stdin, starts this
-// host's agent and further hosts, and writes messages to stdout. When the
+// Runs the remote end of an ssh connection: reads messages from stdin, starts
+// this host's agent and further hosts, and writes messages to stdout. When the
 // connection ends for any reason, the agent leaves its job and the further
 // hosts are disconnected. Returns the exit code.
 int RunSshNode();

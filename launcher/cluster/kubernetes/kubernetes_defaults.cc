@@ -102,9 +102,9 @@ std::optional<PodPlace> StatefulSetPlace(const Environment& environment) {
   return place;
 }
 
-// Sets the first pod of a JobSet with several Jobs, where the index alone does
-// not tell which pod is the first. The JobSet controller annotates all pods
-// with the first pod's name.
+// Sets `place.first`, the pod that hosts the coordinator, from `coordinator`:
+// the JobSet controller annotates all pods with that pod's name. In a JobSet
+// with several Jobs the index alone does not tell which pod is the first.
 void PlaceInJobSet(const FlagDefault& coordinator,
                    const Environment& environment, PodPlace& place) {
   place.first = coordinator;
@@ -253,8 +253,8 @@ std::optional<FlagDefault> RunId(const std::optional<PodPlace>& place,
                                  const Environment& environment) {
   if (auto id = VariableSaid(environment, "MUSTER_RUN_ID")) return id;
   if (auto job_set = VariableSaid(environment, "MUSTER_JOBSET_NAME")) {
-    // The uid must be the JobSet's: each of its Jobs has a different uid. A
-    // restarted JobSet creates new Jobs.
+    // The run id has the JobSet's uid, not the Job's: each Job of the JobSet
+    // has a different uid, and a restart of the JobSet creates new Jobs.
     if (const auto uid = VariableSaid(environment, "MUSTER_JOBSET_UID")) {
       absl::StrAppend(&job_set->text, "-", uid->text.substr(0, kUidDigits));
     }
@@ -310,7 +310,8 @@ absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
   if (!place || place->first.text.empty()) return RefuseToMeetNowhere(nodes);
   const FlagDefault& first = place->first;
   if (!rendezvous::ParseEndpoint(first.text).ok()) {
-    // The variable's full value; the host name may be only a part of the value.
+    // Show the variable's full value in the error: the invalid host name may be
+    // only a part of the value.
     const auto said = VariableSaid(environment, first.origin);
     return absl::InvalidArgumentError(
         absl::StrCat(first.origin, "=", said ? said->text : "",

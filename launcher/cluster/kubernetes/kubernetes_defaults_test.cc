@@ -105,7 +105,8 @@ TEST_F(KubernetesDefaultsTest, TheHostNameGivesTheJobNameToo) {
   Environment pod = IndexedJobPod("2");
   pod.erase("MUSTER_JOB_NAME");
   EXPECT_EQ(Options(pod).endpoint->host, "trainer-0.trainer-pods");
-  // With hostNetwork HOSTNAME is the machine's name.
+  // With hostNetwork HOSTNAME is the machine's name, which does not contain the
+  // Job's name: MUSTER_JOB_NAME is needed.
   pod["HOSTNAME"] = "node-9";
   EXPECT_THAT(Refusal(pod), HasSubstr("MUSTER_JOB_NAME"));
 }
@@ -224,7 +225,8 @@ TEST_F(KubernetesDefaultsTest, TheJobSetControllerNamesTheFirstPod) {
   EXPECT_EQ(options.hosting, Hosting::kNever);
   EXPECT_EQ(options.node_id, "set-worker-1-0");
   EXPECT_EQ(options.run_id, "set-2");
-  // A new JobSet with the same name starts again at attempt 0.
+  // A new JobSet with the same name starts again at attempt 0; the uid makes
+  // its run id different.
   pod["MUSTER_JOBSET_UID"] = "abcdef012345";
   EXPECT_EQ(Options(pod).run_id, "set-abcdef01-2");
   pod["HOSTNAME"] = "set-worker-0-0";
@@ -251,7 +253,8 @@ TEST_F(KubernetesDefaultsTest, APodIndexBeyondTheNodesIsRejected) {
   EXPECT_THAT(Refusal(IndexedJobPod("2"), {"--nnodes=1:2"}),
               HasSubstr("JOB_COMPLETION_INDEX=2: of 2 pods none"));
   EXPECT_EQ(Options(IndexedJobPod("3")).node_id, "trainer-3");
-  // With a separate coordinator the pod may be a spare.
+  // With a separate coordinator the pod may be a spare, so an index beyond the
+  // number of nodes is accepted.
   Environment pod = IndexedJobPod("4");
   EXPECT_EQ(Options(pod, {"--rdzv-endpoint=other:7"}).node_id, "trainer-4");
   pod["MUSTER_COORDINATOR"] = "rendezvousd:29400";

@@ -74,7 +74,7 @@ TEST_F(SlurmDefaultsTest, AStepNeedsNoFlags) {
   EXPECT_EQ(options.spec.max_nodes, 3);
   EXPECT_EQ(options.run_id, "41.2");
   ASSERT_TRUE(options.endpoint.has_value());
-  // The first host of the step, not of the job.
+  // n2 is the first host of the step; n1 is the first host of the job.
   EXPECT_EQ(options.endpoint->host, "n2");
   EXPECT_EQ(options.endpoint->port, SlurmPort(41, 2));
   EXPECT_EQ(options.workers_per_node, "8");
@@ -241,7 +241,8 @@ TEST_F(SlurmDefaultsTest, TheRejoinTimeoutIsShortInAStep) {
   EXPECT_EQ(
       Options(Task(0), {"--rdzv-conf=rejoin_timeout=2"}).spec.rejoin_timeout,
       seconds(2));
-  // These flags allow nodes of another step to join the job.
+  // With these flags, nodes of another step may join the job: the timeout is
+  // not shortened.
   for (const char* flag : {"--nnodes=2:4", "--rdzv-id=mine"}) {
     EXPECT_EQ(Options(Task(0), {flag}).spec.rejoin_timeout, seconds(600));
   }

@@ -17,7 +17,9 @@ constexpr int64_t kLargestId = 4'294'967'295;
 // Largest number of a step that srun started. Larger numbers are batch scripts,
 // salloc's shell on a node and others (slurm.h, SLURM_MAX_NORMAL_STEP_ID).
 constexpr int64_t kLargestStep = 0xfffffff0;
-// Above the ports of most services of a node, and below 32768.
+// The lowest port of a step's coordinator: above the ports of most services.
+// The highest is below 32768, where the ports that Linux gives to clients
+// begin.
 constexpr uint64_t kFirstPort = 12000;
 constexpr uint64_t kStepsApart = 16;
 constexpr uint64_t kPorts = 1298 * kStepsApart;
