@@ -104,7 +104,8 @@ struct RunOptions {
   LocalRanks local_ranks = LocalRanks::kReal;
   agent::StorePath store_path = agent::StorePath::kDirect;
   Interpreter interpreter = Interpreter::kByName;
-  // Whether torchrun's macro for the local rank is replaced in the arguments.
+  // Whether ${local_rank} in the program's arguments is replaced, as by
+  // torchrun.
   bool expands_local_rank = false;
   std::string role = "default";
   std::vector<std::string> program;  // program with its arguments
