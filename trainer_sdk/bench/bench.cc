@@ -81,7 +81,8 @@ double Reduced(const BenchCase& test, int64_t index) {
     result /= test.size;
     if (!IsFloat(test.dtype)) result = std::trunc(result);
   }
-  // The int8 sum over very many ranks wraps around.
+  // The sum of many int8 values wraps around in every transport, so the
+  // expected result does too.
   if (test.dtype == DType::kInt8 && !(result >= -128 && result <= 127)) {
     result = static_cast<int8_t>(static_cast<int64_t>(result));
   }
@@ -187,7 +188,8 @@ int64_t BenchCase::longest() const {
   return InParts(kind) ? count * size : count;
 }
 
-// The case whose longer buffer has at most `bytes`.
+// Returns the test case whose longer buffer has as many elements as fit in
+// `bytes` bytes.
 BenchCase BenchCaseOf(OperationKind kind, DType dtype, ReduceOp op, int root,
                       int rank, int size, int64_t bytes) {
   BenchCase test;
@@ -313,8 +315,8 @@ class Bench {
   }
 
  private:
-  // The number of reductions to measure; operations that do not reduce need one
-  // round.
+  // The number of options_.ops to measure; 1 for operations that do not reduce,
+  // such as broadcast.
   size_t Ops() const {
     return IsReduction(options_.kind) ? options_.ops.size() : 1;
   }
@@ -421,12 +423,14 @@ class Bench {
     for (int i = 0; i < options_.iterations && status.ok(); i++) {
       status = group_.Run(operation);
     }
-    // On a GPU, operations are only launched so far; a barrier waits for them.
+    // On a GPU, Run only launches an operation; the barrier waits until all
+    // operations are done.
     if (status.ok() && on_device_) status = group_.Run(Barrier());
     if (!status.ok()) return status;
     double microseconds =
         ToSeconds(MonotonicNow() - begin) * 1e6 / options_.iterations;
-    // A GPU transport cannot reduce a number in host memory.
+    // A GPU transport cannot reduce a number in host memory, so on GPUs rank 0
+    // reports its own time instead of the mean over the ranks.
     if (!on_device_) {
       status = group_.Run(AllReduce(&microseconds, &microseconds, 1,
                                     DType::kFloat64, ReduceOp::kAvg));

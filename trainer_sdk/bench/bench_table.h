@@ -11,7 +11,8 @@ namespace muster {
 
 // One half of a row of the table: the out-of-place or the in-place measurement.
 struct BenchMeasurement {
-  double microseconds = 0;  // time of one operation, mean over all ranks
+  // time of one operation, mean over all ranks (on GPUs: of rank 0)
+  double microseconds = 0;
   // number of wrong elements on all ranks; none: results were not checked
   std::optional<int64_t> wrong;
 };

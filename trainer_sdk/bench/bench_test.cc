@@ -124,8 +124,8 @@ TEST(BenchTest, WrongElementsAreCountedAndFail) {
 }
 
 TEST(BenchTest, WhatAnEarlierSizeLeftIsNotTakenForRight) {
-  // `execution` for a transport that writes all but the first two elements of
-  // large operations.
+  // A wrong transport: in large operations, it does not write the first two
+  // elements.
   const auto lazy = [](Transport& right, const Operation& operation,
                        const OperationContext& context) {
     constexpr size_t kLeftOut = 2 * sizeof(int32_t);
@@ -137,7 +137,8 @@ TEST(BenchTest, WhatAnEarlierSizeLeftIsNotTakenForRight) {
     }
     return status;
   };
-  // Two failures: one out of place and one in place.
+  // The in-place and the out-of-place results are both wrong, so two failures
+  // are printed.
   EXPECT_THAT(Printed({"all_reduce", "-b", "400", "-e", "1600", "-f", "4", "-d",
                        "int32"},
                       2, Defective(lazy))

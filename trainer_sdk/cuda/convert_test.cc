@@ -11,8 +11,9 @@
 namespace muster::cuda {
 namespace {
 
-// All upper halves, and float32 values below, at and above the middle between
-// two 16-bit floats of either type.
+// Float32 numbers with many different upper 16 bits, and with lower bits just
+// below, at and just above the middle between two neighbouring bfloat16 or
+// float16 numbers.
 std::vector<float> Values() {
   std::vector<float> values;
   for (uint32_t upper = 0; upper < 0x10000; upper += 37) {
@@ -64,7 +65,8 @@ TEST(CudaConvertTest, AsTheHostDoesIt) {
     HostDevice().Convert(kStream, {narrow.data(), count, type}, expected_wide,
                          DType::kFloat32);
     compare(DType::kFloat32, wide.data(), expected_wide.data());
-    // Rounded, and kept as float32.
+    // With a narrow `precision`, Convert rounds values that stay float32. Input
+    // and output are the same buffer here.
     std::vector<float> rounded = values;
     Convert(rounded.data(), DType::kFloat32, count, rounded.data(),
             DType::kFloat32, type, nullptr);

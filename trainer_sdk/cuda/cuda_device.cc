@@ -13,7 +13,8 @@ namespace muster {
 absl::Status CudaDevice::Prepare(int ordinal) {
   const int32_t used = plugin_.use_device(ordinal, &reads_in_place_);
   if (used == CudaPlugin::kInsufficientDriver) {
-    // This error also occurs if there is no driver at all.
+    // CUDA's runtime returns this error for a driver that is too old, and also
+    // if no driver is installed.
     absl::Status none = CheckDriverIsThere();
     if (!none.ok()) return none;
   }
@@ -39,15 +40,16 @@ CudaDevice::~CudaDevice() {
 void CudaDevice::WaitForOther(Stream stream) {
   CudaStream const other = Of(
       stream == Stream::kCompute ? Stream::kCommunication : Stream::kCompute);
-  // cudaStreamWaitEvent waits for the last record before it, so one event is
-  // enough.
+  // All calls can share one event: cudaStreamWaitEvent waits for the record
+  // before its call, even if the event is recorded again later.
   Note("cudaEventRecord", plugin_.record(reached_, other));
   Note("cudaStreamWaitEvent", plugin_.stream_waits(Of(stream), reached_));
 }
 
 absl::StatusOr<std::shared_ptr<void>> CudaDevice::Allocate(int64_t bytes) {
   void* memory = nullptr;
-  // A share of a few weights may be empty, but an allocation may not.
+  // A rank's share of a few weights may have 0 bytes, but cudaMalloc needs at
+  // least 1 byte.
   absl::Status status =
       StatusOf(absl::StrCat("cudaMalloc of ", bytes, " bytes"),
                plugin_.allocate(&memory, std::max<int64_t>(1, bytes)));
@@ -56,8 +58,9 @@ absl::StatusOr<std::shared_ptr<void>> CudaDevice::Allocate(int64_t bytes) {
 }
 
 void CudaDevice::CopyIn(void* to, const void* from, int64_t bytes) {
-  // For pageable memory the runtime makes its copy before it returns, unless
-  // the GPU reads host memory in place.
+  // CUDA's runtime copies pageable memory before it returns, so the caller may
+  // then change it. If the GPU reads host memory in place, the runtime does
+  // not, so the copy must be waited for.
   Note(
       "cudaMemcpyAsync to the device",
       plugin_.copy(to, from, bytes, CudaPlugin::CopyKind::kToDevice, stream()));
@@ -192,7 +195,8 @@ int CountCudaDevices(const CudaPlugin& plugin) {
 
 absl::StatusOr<int> ChooseCudaDevice(int visible, int local_rank,
                                      int local_world_size) {
-  // Without a GPU, opening device 0 returns the right error.
+  // 0 also if there is no GPU: opening GPU 0 then returns an error that says
+  // so.
   if (visible <= 1) return 0;
   if (visible >= local_world_size) return local_rank;
   return absl::FailedPreconditionError(

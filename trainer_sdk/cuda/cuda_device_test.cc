@@ -126,8 +126,8 @@ TEST(CudaDeviceTest, ARuleWithoutAKernelIsRefused) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// DDP and ZeRO-1 over the SDK's device, as docs/SDK.md shows them. All numbers
-// are exact in float32.
+// Trains with replicated and with sharded optimizer state (DDP, ZeRO-1) on a
+// CudaDevice. All numbers are exact in float32.
 TEST(CudaDeviceTest, DataParallelTrainingHasTheAveragedGradients) {
   for (const auto state : {DataParallelOptions::State::kReplicated,
                            DataParallelOptions::State::kSharded}) {
@@ -159,7 +159,9 @@ TEST(CudaDeviceTest, DataParallelTrainingHasTheAveragedGradients) {
       }
       status.Update((*model)->reducer().Confirm());
       device.CopyOut(host.data(), weights, bytes);
-      // The weights start from 0, rank 0's value; the velocity is 2, then 3.
+      // All ranks start with rank 0's weights, 0. The averaged gradient is 2,
+      // so the velocity is 2 in the first step and 0.5 * 2 + 2 = 3 in the
+      // second.
       EXPECT_EQ(host, std::vector<float>(kCount, -0.25f * (2 + 3)));
       return status;
     });

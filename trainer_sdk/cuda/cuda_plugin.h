@@ -25,7 +25,7 @@ struct CudaPlugin {
   enum class CopyKind : int32_t { kToDevice, kToHost, kOnDevice };
   enum class EventKind : int32_t { kWithTime, kWithoutTime };
 
-  int32_t version;  // kVersion
+  int32_t version;  // kVersion of the headers with which the plugin was built
 
   // CUDA's description of an error; never null.
   const char* (*error_text)(int32_t error);

@@ -13,8 +13,8 @@ constexpr int64_t kMaxBlocks = 512;
 // elements.
 constexpr int64_t kLeastElements = 16;
 
-// The same number as in SquareSum: digits of 32 bits from 2^-298, then a word
-// that is nonzero if an element is not finite.
+// Number of digits, as in SquareSum: digits of 32 bits from 2^-298 up, followed
+// by a word that is nonzero if an element is not finite.
 constexpr int kDigits = 20;
 constexpr int kWords = kDigits + 1;
 constexpr int kDigitBits = 32;

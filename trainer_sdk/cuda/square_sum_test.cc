@@ -69,9 +69,9 @@ TEST_P(CudaSquareSumTest, WhatIsNoNumberShows) {
     values[777] = none;
     EXPECT_TRUE(std::isnan(muster::SquareSum::Value(Sum(values))));
   }
-  // The square of this value exceeds float32.
+  // The square of 1e30 exceeds the range of float32.
   values[777] = 1e30f;
-  // The other squares, 1 each, vanish beside it.
+  // The 999 other squares, 1 each, are too small to change the double.
   EXPECT_EQ(muster::SquareSum::Value(Sum(values)), double{1e30f} * 1e30f);
 }
 

@@ -14,8 +14,9 @@ class CudaWeightUpdateTest : public KernelTest<Case> {
   static constexpr int64_t kCount = 517;
   static constexpr int kSteps = 4;
 
-  // Compares some steps with the host's; gradients and values are Elements.
-  // `operations`: the most roundings of an element's weight or state in a step.
+  // Runs kSteps updates by the kernel and on the host, and compares weights and
+  // state. Gradients and values are Elements. `operations`: the largest number
+  // of roundings of one weight or state element in a step.
   void Compare(const UpdateRule& rule, double operations) {
     auto weights = this->Numbers(kCount, 1);
     std::vector<float> states[2] = {std::vector<float>(kCount),
@@ -37,7 +38,8 @@ class CudaWeightUpdateTest : public KernelTest<Case> {
       } else {
         SgdUpdate(*rule.sgd(), Step(number), arrays, nullptr);
       }
-      // The passes' weights are the master weights in the kernel's type.
+      // The kernel writes the updated weights, rounded to its element type, to
+      // `values`.
       EXPECT_EQ(this->Widened(values), this->Widened(this->Narrowed(weights)));
     }
     this->ExpectRounded(
@@ -97,7 +99,8 @@ TYPED_TEST(CudaWeightUpdateTest, SgdIsThatOfTheHost) {
                 8);
 }
 
-// Float32 weights that are the values, and values rounded to float16.
+// `values` may be null, because the weights are used directly, or float32
+// elements that are rounded to float16.
 TYPED_TEST(CudaWeightUpdateTest, ValuesMayBeMissingOrRoundedFloats) {
   constexpr int64_t kCount = 40;
   const std::vector<float> gradient(kCount, 0.25f);

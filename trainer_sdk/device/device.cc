@@ -155,7 +155,8 @@ absl::Status RunFromHost(Device& device, ProcessGroup& group,
       operation.kind == OperationKind::kAllGather ? in * group.size() : in;
   Device::Exchange& exchange = device.exchange_;
   if (exchange.memory == nullptr || exchange.bytes < in + out) {
-    // No work uses the old memory, because each call waits for its own work.
+    // Frees the old memory. No work still uses it, because each call of
+    // RunFromHost waits for its own work.
     exchange = {};
     auto memory = device.Allocate(in + out);
     if (!memory.ok()) return memory.status();

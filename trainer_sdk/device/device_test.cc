@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// All-reduces `count` int32s that count from the rank on.
+// All-reduces `count` int32 values: rank, rank + 1, and so on.
 absl::Status Sum(Device& device, ProcessGroup& world, int count) {
   std::vector<int32_t> numbers(static_cast<size_t>(count));
   std::iota(numbers.begin(), numbers.end(), world.rank());
@@ -28,7 +28,8 @@ TEST(RunFromHostTest, KeepsTheMemoryOfTheLargestOperation) {
   const auto statuses = RunWorld(
       2,
       [](ProcessGroup& world) {
-        // Input and output of 2 elements, and then of 10.
+        // The device has just enough memory for an operation with 2 elements
+        // and one with 10, each with input and output.
         StreamDevice device((2 + 10) * 2 * sizeof(int32_t));
         absl::Status status;
         for (const int count : {2, 1, 10, 0, 3, 10}) {

@@ -42,8 +42,9 @@ class HeldLock : public FolderLock {
   const OwnedFd fd_;
 };
 
-// The owner in the lock file: "host a, process 17". The owner may be writing
-// the text right now.
+// Reads the owner's name from the lock file: "host a, process 17", or "an
+// unknown process" if there is no text, because the owner may be writing it
+// right now.
 std::string OwnerIn(int fd) {
   std::string owner(kOwnerBytes, '\0');
   const ssize_t bytes = pread(fd, owner.data(), owner.size(), 0);
@@ -53,15 +54,17 @@ std::string OwnerIn(int fd) {
   return text.empty() ? "an unknown process" : std::string(text);
 }
 
-// The first part of the owner's text, equal for all owners on this host.
+// The beginning of an owner's name in the lock file, equal for all owners on
+// this host.
 std::string ThisHost() {
   char host[256] = "?";
   gethostname(host, sizeof(host) - 1);
   return absl::StrCat("host ", host, ", process ");
 }
 
-// Whether the owner is known to be a process that runs on this host. If that
-// process has ended, a later owner may have been unable to replace the text.
+// Whether `owner` names a process that runs on this host. False if that process
+// has ended: then the lock may belong to a later owner that could not write its
+// name.
 bool RunsHere(const std::string& owner) {
   absl::string_view number = owner;
   if (!absl::ConsumePrefix(&number, ThisHost())) return false;

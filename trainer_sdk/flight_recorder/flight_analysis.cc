@@ -26,8 +26,8 @@ struct FlightCall {
 // operation. Pure. The logs must outlive this object.
 class FlightCalls {
  public:
-  // Key: sequence number of a collective of a group; value: the ranks' calls of
-  // it.
+  // The collectives of one group. Key: sequence number; value: the ranks' calls
+  // of this collective.
   using OfGroup = std::map<uint64_t, std::vector<FlightCall>>;
 
   // `logs`: at most one per rank.
@@ -40,7 +40,7 @@ class FlightCalls {
   const std::map<int, int>& MembersOf(const FlightGroupKey& group) const {
     return members_.at(group);
   }
-  // Whether some rank has made the group again.
+  // Whether a rank has created the group again after it broke.
   bool WasReplaced(const FlightGroupKey& group) const {
     return replaced_.count(group) > 0;
   }
@@ -53,11 +53,11 @@ class FlightCalls {
   const std::vector<FlightCall>& With(const FlightLog& log,
                                       const FlightRecord& record) const;
 
-  // The other ranks that finished the collective in which `log` is stuck,
-  // longer ago than the patience, if this proves that `log` waits for no rank:
-  // such a collective cannot finish on any rank before all ranks have called
-  // it. Empty for collectives that some ranks can finish alone, such as the
-  // root of a broadcast.
+  // Finds out whether `log` itself is late in the collective in which it is
+  // stuck. Returns the ranks that finished this collective longer ago than the
+  // patience. They prove it, because such a collective cannot finish on any
+  // rank before all ranks have called it. Empty for collectives that some ranks
+  // can finish alone, such as the root of a broadcast.
   std::vector<int> WhoLeft(const FlightLog& log, const FlightRecord& stuck,
                            const FlightMoment& moment) const;
 
@@ -133,7 +133,8 @@ const std::vector<FlightCall>& FlightCalls::With(
 std::vector<int> FlightCalls::WhoLeft(const FlightLog& log,
                                       const FlightRecord& stuck,
                                       const FlightMoment& moment) const {
-  // Another failure may have been caused by a rank that had left and then died.
+  // A passed deadline is the only failure that counts: any other may be caused
+  // by a rank that finished the collective and then died.
   if (!NeedsAll(stuck.signature) ||
       (stuck.ended != 0 &&
        stuck.status != absl::StatusCode::kDeadlineExceeded)) {
@@ -201,8 +202,8 @@ const char* InAWord(HowEnded how) {
   return "";
 }
 
-// Ranks that died by themselves, as seen by the agents, and ranks that ended in
-// consequence.
+// The ends of the ranks' processes, as seen by the agents: ranks that ended by
+// themselves, and ranks that were stopped in consequence.
 struct FlightDeaths {
   // "rank 1 (node1, pid 77) died in all_reduce #3 of … in group world: killed
   // by SIGKILL (9)". One sentence for each rank that ended by itself, the
@@ -250,8 +251,9 @@ std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
                       ": ", end.message);
 }
 
-// Whether a process that its agent neither stopped nor found silent ended by
-// itself, and not because one of its operations failed.
+// Whether an ended process, which its agent neither stopped nor found silent,
+// may have caused the failure: no operation in its log failed before. `log`:
+// null if the rank has none.
 bool IsCause(const FlightLog* log) {
   return log == nullptr || log->reason.empty();
 }
@@ -384,7 +386,8 @@ namespace {
 using GroupKey = FlightGroupKey;
 
 constexpr int kMaxHung = 8;
-// The shortest wait in seconds that is reported.
+// Seconds. A shorter wait is reported with this length, because a wait of 0
+// means that no rank waits.
 constexpr double kTold = 0.001;
 
 using Call = FlightCall;
@@ -431,7 +434,8 @@ class Analysis {
     result_.findings.push_back(sentence);
   }
 
-  // The agents' observations are more reliable than conclusions from logs.
+  // Reports the ranks that died, as seen by their agents. This is done first,
+  // because agents are more reliable than conclusions from logs.
   void FindDead() {
     FlightDeaths deaths = FindDeaths(logs_, ends_, moment_);
     for (const std::string& sentence : deaths.sentences) Find(sentence);
@@ -441,8 +445,8 @@ class Analysis {
     if (!deaths.stopped.empty()) result_.stopped = RankRanges(deaths.stopped);
   }
 
-  // Reports the silent ranks that the logs blame as well; all silent ranks if
-  // the logs blame none of them.
+  // Reports the ranks that their agents found silent and that the logs blame as
+  // well. If the logs blame no rank, reports all silent ranks.
   void TellHung() {
     const bool nobody = result_.findings.empty();
     int told = 0, further = 0;
@@ -457,7 +461,8 @@ class Analysis {
     if (further > 0) Find(absl::StrCat("and ", further, " others hung"));
   }
 
-  // Whether the call failed and its group has been made again since.
+  // Whether the call failed and its group has been created again since, so that
+  // the failure no longer matters.
   bool IsOver(const Call& call) const {
     return call.record->ended != 0 &&
            call.record->status != absl::StatusCode::kOk && !IsStuckIn(call);
@@ -474,7 +479,8 @@ class Analysis {
     return ranks;
   }
 
-  // Finds the first number under which ranks called different operations.
+  // Finds the first sequence number under which ranks called different
+  // operations.
   void FindMismatch(const Calls& calls) {
     for (const auto& [sequence, called] : calls) {
       std::vector<std::pair<OperationSignature, std::vector<int>>> camps;
@@ -523,8 +529,8 @@ class Analysis {
           continue;
         }
         const FlightRecord* const stuck = StuckRecord(*log->second, moment_);
-        // A rank that waits in another group is not to blame, unless the others
-        // have finished the operation that it is in.
+        // A rank that waits in another group is not to blame, unless other
+        // ranks have already finished the operation in which it waits.
         if (stuck != nullptr && !IsOf(key, *log->second, *stuck) &&
             calls_.WhoLeft(*log->second, *stuck, moment_).empty()) {
           continue;
@@ -549,8 +555,8 @@ class Analysis {
                         " in group ", GroupName(log, stuck));
   }
 
-  // Finds ranks in an operation that the others have finished, although none
-  // waits for them now.
+  // Finds ranks that are still in an operation that others have finished.
+  // Needed if no rank waits for them; otherwise FindBehind has found them.
   void FindLeftAlone() {
     for (const auto& [rank, log] : logs_) {
       const FlightRecord* const stuck = StuckRecord(*log, moment_);
@@ -579,10 +585,12 @@ class Analysis {
     for (const auto& [key, calls] : groups_) FindShort(key, calls);
   }
 
-  // With a transport that only launches operations (NCCL's), the records show
-  // no rank waiting. So ranks that have called fewer operations are behind.
+  // Finds ranks that have called fewer operations of a group than others.
+  // Needed for a transport that only launches operations (NCCL's): in its
+  // records, no rank waits.
   void FindShort(const GroupKey& key, const Calls& calls) {
-    // Calls that are missing in a group that was made again later mean nothing.
+    // If the group broke and was created again, ranks may have abandoned the
+    // old group at different calls, so a missing call blames no rank.
     if (calls_.WasReplaced(key)) return;
     std::map<int, uint64_t> last = LastCalls(calls);
     const uint64_t front = calls.empty() ? 0 : calls.rbegin()->first;
@@ -604,7 +612,7 @@ class Analysis {
     }
   }
 
-  // Key: rank; value: the number of its last call.
+  // Key: rank; value: the sequence number of the rank's last call.
   static std::map<int, uint64_t> LastCalls(const Calls& calls) {
     std::map<int, uint64_t> last;
     for (const auto& [sequence, called] : calls) {
@@ -613,7 +621,8 @@ class Analysis {
     return last;
   }
 
-  // Finds peers of a stuck send or receive that are in no operation.
+  // If `log` is stuck in a send, receive or batch: finds its peers that do not
+  // wait for other ranks themselves.
   void FindDeserted(const FlightLog& log) {
     const FlightRecord* const stuck = StuckRecord(log, moment_);
     if (stuck == nullptr || !IsPointToPoint(stuck->signature.kind)) return;
@@ -636,8 +645,8 @@ class Analysis {
         idle.push_back(other->second);
       }
     }
-    // If several peers are idle, some may have done their part and continued;
-    // those with too few messages have not.
+    // An idle peer may have done its part and continued. A peer with too few
+    // messages has not, so if there is such a peer, only such peers are blamed.
     if (!short_of_messages.empty()) idle = std::move(short_of_messages);
     for (const FlightLog* const other : idle) {
       if (!blamed_.insert(other->rank).second) continue;
@@ -648,7 +657,8 @@ class Analysis {
     }
   }
 
-  // Whether the rank itself waits for others.
+  // Whether the rank of `log` itself waits for other ranks, and so is not to
+  // blame for a delay.
   bool IsHeldUp(const FlightLog& log) const {
     const FlightRecord* const stuck = StuckRecord(log, moment_);
     return stuck != nullptr && calls_.WhoLeft(log, *stuck, moment_).empty();
@@ -668,7 +678,8 @@ class Analysis {
                       "elsewhere"));
   }
 
-  // Finds ranks that ended silently while others report a failure.
+  // Finds ranks whose logs show neither a failure nor a normal end, although
+  // other ranks report a failure.
   void FindSilent() {
     if (!somebody_failed_) return;
     for (const auto& [rank, log] : logs_) {
@@ -687,7 +698,7 @@ class Analysis {
     }
   }
 
-  // Reports waits for which no rank is to blame.
+  // Called if no rank is to blame: reports the operations in which ranks wait.
   void FindWhatIsLeft() {
     std::vector<Standstill> places;
     for (const auto& [rank, log] : logs_) {
@@ -731,7 +742,8 @@ class Analysis {
     Find(text);
   }
 
-  // Whether one of the ranks that `log` waits for has made progress just now.
+  // Whether one of the ranks that `log` waits for made progress within the
+  // patience, so that the wait may soon end.
   bool GetsOn(const FlightLog& log, const FlightRecord& stuck) const {
     if (IsPointToPoint(stuck.signature.kind)) {
       for (const int peer : calls_.PeersOf(log, stuck)) {
@@ -781,7 +793,9 @@ class Analysis {
     };
     if (key(a.call) != key(b.call)) return false;
     const OperationSignature& signature = b.call.record->signature;
-    // Two ranks that send to each other are in different operations.
+    // Sends and receives of two ranks are the same operation only if their
+    // texts are equal: two ranks that send to each other call different
+    // operations.
     return MayDiffer(signature) || !IsPointToPoint(signature.kind)
                ? SameCollective(a.call.record->signature, signature)
                : a.what == b.what;

@@ -53,16 +53,17 @@ struct FlightAnalysis {
 
 // Compares `logs` and `ends`, at most one of each per rank. `clock`: see
 // MomentOf. If `clock` is set and nothing has failed, a rank counts as waiting
-// only after one second. Findings, in this order: - ranks that ended by
-// themselves, as seen by their agents, and not because
+// only after one second. Findings, in this order:
+//  - ranks that ended by themselves, as seen by their agents, and not because
 //    an operation had failed; ranks that were stopped in consequence are
 //    listed only as stopped;
-//  - ranks that called different operations under one number;  - ranks that
-// others wait for and that are in no operation, or in one that
+//  - ranks that called different operations under one sequence number;
+//  - ranks that others wait for and that are in no operation, or in one that
 //    needs every rank and that others have finished;
-//  - ranks that were silent for too long, if the above names them or no rank;
-// - ranks without a log, and ranks that ended silently when others failed
-//    (if it is not known how);
+//  - ranks that were silent for too long, if the findings above name them or
+//    name no rank;
+//  - ranks without a log, and ranks that ended for an unknown reason while
+//    others failed;
 //  - otherwise, for operations that did not end: the ranks wait for each
 //    other, or all called the same operation and it failed.
 // Pure.

@@ -127,7 +127,8 @@ TEST(FlightAnalysisTest, AlsoWhereTheyWaitForItInAnotherGroup) {
         AllToAll(nullptr, nullptr, 4, DType::kInt8)}) {
     EXPECT_THAT(AnalyseFlight(StoppedIn(other)).findings, behind);
   }
-  // Rank 1's own deadline passed while the process was stopped.
+  // Rank 1 is also behind if its own deadline passed while its process was
+  // stopped.
   EXPECT_THAT(AnalyseFlight(StoppedIn(Sum(), State::kFailed)).findings, behind);
 }
 
@@ -141,8 +142,8 @@ TEST(FlightAnalysisTest, WhatSomeAreDoneWithAloneTellsNothingOfTheOthers) {
                                                {1, 0, 1}, DType::kInt8)))
                   .findings,
               circle);
-  // The operation of rank 1 failed because of a rank that had left and then
-  // died.
+  // Rank 1 is not behind if its operation failed with another error: a rank may
+  // have finished the operation and then died.
   std::vector<FlightLog> logs = StoppedIn(Sum(), State::kFailed);
   logs[1].records[0].status = absl::StatusCode::kUnavailable;
   EXPECT_THAT(AnalyseFlight(logs).findings, circle);
@@ -173,7 +174,8 @@ TEST(FlightAnalysisTest, WhoIsLeftAloneInItIsBehindThoughNobodyWaits) {
 }
 
 TEST(FlightAnalysisTest, OfSeveralOperationsTheFirstTellsWhoIsBehind) {
-  // Rank 2 would reach the second operation if it could leave the first.
+  // Rank 2 is not blamed for missing the second operation, because it still
+  // waits in the first.
   EXPECT_THAT(
       AnalyseFlight(
           {RankLog(0, 3).Does(Sum(), 1, State::kIn).Does(Sum(), 2, State::kIn),
@@ -210,8 +212,8 @@ TEST(FlightAnalysisTest, TimesOfClocksThatDifferAreNotNegative) {
 }
 
 TEST(FlightAnalysisTest, WhoIsHeldUpElsewhereIsNotToBlame) {
-  // Rank 0 waits for 1 in the world; 1 waits for 2 in its pair; 2 is in no
-  // operation.
+  // Rank 0 waits for rank 1 in the world; rank 1 waits for rank 2 in the group
+  // of both; rank 2 is in no operation.
   const auto pair = std::vector<int>{1, 2};
   EXPECT_THAT(AnalyseFlight({RankLog(0, 3).Does(Sum(), 1, State::kIn),
                              RankLog(1, 3)
@@ -271,7 +273,8 @@ TEST(FlightAnalysisTest, OfATransportThatOnlyLaunchesWhoCalledLessIsBehind) {
                              RankLog(1, 2).Does(Sum(), 1).Says("late")})
                   .findings,
               ElementsAre(HasSubstr("all called the same")));
-  // One rank has got further and none has failed, so the job may still run.
+  // Nothing is found: one rank has called more operations, but no rank has
+  // failed, so the job may still run.
   EXPECT_THAT(AnalyseFlight({RankLog(0, 2).Does(Sum(), 1).Does(Sum(), 2),
                              RankLog(1, 2).Does(Sum(), 1)})
                   .findings,
@@ -339,12 +342,13 @@ TEST(FlightAnalysisTest, AFailureIsOverOnceItsGroupIsMadeAgain) {
       IsEmpty());
   EXPECT_THAT(AnalyseFlight({failed(0), failed(1), late}).findings,
               ElementsAre(HasSubstr("rank 2 (node2, pid 102) is behind")));
-  // Making a different group again does not clear the failure.
+  // Creating groups with other names does not make the failure of "world/dp:0"
+  // obsolete.
   EXPECT_THAT(AnalyseFlight({failed(0).Group("world/dp", all, 2),
                              failed(1).Group("w", all), late})
                   .findings,
               ElementsAre(HasSubstr("rank 2 (node2, pid 102) is behind")));
-  // A mismatch in a group that was made again is not reported.
+  // A mismatch in a group is not reported once the group was created again.
   const auto differs = [&](int number) {
     return again(RankLog(number, 3)
                      .Group("world/dp:0", all, 1)
@@ -373,7 +377,8 @@ TEST(FlightAnalysisTest, OnlyALaterGroupOfItsNameMakesAmends) {
   EXPECT_THAT(stuck("world/dp:0", 2), IsEmpty());
   const auto behind = ElementsAre(HasSubstr("rank 2 (node2, pid 102) is beh"));
   EXPECT_THAT(stuck("world/dp", 2), behind);
-  // The other group existed when the group failed.
+  // A group of the same name that was created before the failure does not make
+  // the failure obsolete.
   EXPECT_THAT(stuck("other", 1), behind);
 }
 

@@ -20,8 +20,8 @@ using testing::SizeIs;
 
 constexpr double kBegin = 1000;
 
-// A log of a world of `world_size` ranks: the rank is in all_reduce #2, or has
-// finished #1.
+// A log of a world of `world_size` ranks. With `called` 2, the rank has
+// finished all_reduce #1 and is in all_reduce #2; with 1, it has finished #1.
 FlightLog LogOf(int rank, int world_size, uint64_t called = 2) {
   FlightLog log;
   log.rank = rank;
@@ -115,7 +115,9 @@ TEST(FlightDeaths, NeitherIsAHungOneToldWhereAnotherCalledSomethingElse) {
       ElementsAre(HasSubstr("but rank 1 called barrier #2")));
 }
 
-// The transport only launches operations, as NCCL's does.
+// All operations look finished, as with NCCL's transport, which only launches
+// them. The rank that called fewer is blamed, not the one that its agent found
+// silent.
 TEST(FlightDeaths, NorWhereAnotherCalledLess) {
   std::vector<FlightLog> logs = {LogOf(0, 3), LogOf(1, 3, /*called=*/1),
                                  LogOf(2, 3)};
@@ -125,7 +127,7 @@ TEST(FlightDeaths, NorWhereAnotherCalledLess) {
                                    EndOf(2, HowEnded::kStopped)})
                   .findings,
               ElementsAre(HasSubstr("rank 1 (node1, pid 101) is behind")));
-  // The rank that is behind is listed, together with its end.
+  // The silent rank 1 is listed as behind, and also with its end.
   EXPECT_THAT(AnalyseFlight(logs, {EndOf(1, HowEnded::kHung)}).findings,
               ElementsAre(HasSubstr("rank 1 (node1, pid 101) is behind"),
                           HasSubstr("rank 1 (node1, pid 101) hung"),
@@ -206,7 +208,8 @@ TEST(FlightDeaths, TheEarliestIsToldFirst) {
                                              HasSubstr("rank 0 (node0")));
 }
 
-// The rank exited because its peer had died, and recorded that.
+// Rank 0 exited because rank 1 had died, and recorded that. So only rank 1 is
+// reported as a cause.
 TEST(FlightDeaths, WhoseOperationFailedIsNoCause) {
   FlightLog victim = LogOf(0, 2);
   victim.reason = "all_reduce #2: rank 1 died";

@@ -361,7 +361,8 @@ class Collection {
     if (is_new) return;
     FlightLog& old = known->second;
     if (log.written >= old.written) std::swap(old, log);
-    // This ring was copied before its process failed.
+    // The logs are of one process and equally new, but one was copied before
+    // the process recorded its failure: keep the reason of the other.
     if (old.pid == log.pid && old.written == log.written &&
         old.reason.empty()) {
       old.reason = log.reason;

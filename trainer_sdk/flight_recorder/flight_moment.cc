@@ -10,8 +10,8 @@
 namespace muster {
 namespace {
 
-// The patience in seconds. Ranks of a healthy job also wait for each other, for
-// milliseconds.
+// Seconds for which a rank of a healthy job may be in one operation
+// (FlightMoment::patience); healthy ranks wait for each other for milliseconds.
 constexpr double kPatience = 1;
 
 }  // namespace
@@ -29,8 +29,8 @@ FlightMoment MomentOf(const std::vector<FlightLog>& logs,
     moment.now = std::max(moment.now, end.time);
   }
   if (!clock || !ends.empty()) return moment;
-  // The clock was read before the logs, so a later record only means that the
-  // rank continued while others were being read.
+  // The clock was read before the logs. A later time in a log only means that
+  // the rank continued while other logs were read, so the clock's time is used.
   moment.now = *clock;
   moment.running = true;
   if (!failed) moment.patience = kPatience;
@@ -56,7 +56,8 @@ bool IsStuck(const FlightLog& log, const FlightRecord& record,
 
 const FlightRecord* StuckRecord(const FlightLog& log,
                                 const FlightMoment& moment) {
-  // The first stuck operation delays the later ones or made them fail.
+  // Returns the first stuck operation: it delays the later ones or made them
+  // fail.
   for (const FlightRecord& record : log.records) {
     if (IsStuck(log, record, moment)) return &record;
   }

@@ -201,14 +201,14 @@ uint64_t FlightRecorder::Write(int group, const OperationSignature& signature,
                                const BatchPeers& peers) {
   const uint64_t number = image_->next.fetch_add(1, kRelaxed);
   RingSlot& slot = image_->slots[number % kRingSlots];
-  // Another thread, which is a whole ring behind, is writing this slot; this
-  // record is dropped.
+  // Another thread is still writing an older record, by one whole ring, into
+  // this slot. The new record is dropped.
   if (slot.number.exchange(kBeingWritten, std::memory_order_acquire) ==
       kBeingWritten) {
     return number;
   }
-  // These stores are releases: a reader that sees one of these values also sees
-  // the mark.
+  // The stores are releases: a reader that sees one of the new fields also sees
+  // that `number` is kBeingWritten.
   constexpr auto kRelease = std::memory_order_release;
   slot.sequence.store(signature.sequence, kRelease);
   slot.what.store(What(group, signature), kRelease);

@@ -166,7 +166,8 @@ TEST_F(FlightRecorderTest, KeepsTheLastOnes) {
   for (uint64_t i = 2; i <= kRingSlots + 10; i++) {
     recorder.QueueAndStart(world, Sum(i), 16, At(1));
   }
-  // The slot of the first record has been reused by now.
+  // The slot of the first record has been reused by now, so End changes
+  // nothing.
   recorder.End(first, At(2), absl::StatusCode::kAborted);
   const FlightLog log = recorder.Snapshot();
   ASSERT_THAT(log.records, SizeIs(kRingSlots));
@@ -289,7 +290,8 @@ TEST_F(FlightRecorderTest, AFailureIsOverWhenItsGroupIsMadeAgain) {
   make("world/dp");
   make("w");
   EXPECT_EQ(reason(), "rank 0 died") << "it is neither's part";
-  // The file about the earlier failure stays, but it is no longer the latest.
+  // A group of the failed group's name clears the reason in the ring; the dump
+  // in the file stays.
   make("world/dp:0");
   EXPECT_EQ(reason(), "");
   ASSERT_TRUE(recorder.Fail("world/dp:0", "rank 0 died again").ok());

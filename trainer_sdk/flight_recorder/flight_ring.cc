@@ -62,8 +62,8 @@ std::optional<Fields> Taken(const RingSlot& slot) {
   for (size_t i = 0; i < fields.peers.size(); i++) {
     fields.peers[i] = slot.peers[i].load(std::memory_order_acquire);
   }
-  // The loads above are acquires, so a change of the fields would show in the
-  // number.
+  // The loads of the fields are acquires: if a field had changed meanwhile,
+  // `number` would have another value here.
   if (slot.number.load(std::memory_order_relaxed) != fields.number) {
     return std::nullopt;
   }

@@ -28,7 +28,9 @@ struct RingSlot {
   std::atomic<int64_t> count;
   std::atomic<uint64_t> counts_hash;
   std::atomic<int64_t> bytes;
-  std::atomic<int64_t> queued;  // nanoseconds of MonotonicNow's clock
+  // time at which the operation was called, in nanoseconds of MonotonicNow's
+  // clock
+  std::atomic<int64_t> queued;
   // time at which the operation started; 0: not yet
   std::atomic<int64_t> started;
   std::atomic<int64_t> ended;

@@ -95,7 +95,8 @@ TEST(FlightRunningTest, WhatTheLastCameToJustNowIsNoStandstill) {
               ElementsAre(HasSubstr("nobody is behind")));
 }
 
-// While one log was being read, the other rank continued.
+// Rank 1 finished the barrier half a second ago, so rank 0 is not reported: it
+// may leave the barrier while the logs are read.
 TEST(FlightRunningTest, WhoIsInWhatOthersLeftJustNowIsOnItsWayOut) {
   const auto left = [](double time) {
     return Since(time, RankLog(1, 2).Does(Barrier(), 1));
@@ -122,7 +123,8 @@ TEST(FlightRunningTest, MessagesAreWaitedForAsLong) {
               ElementsAre(HasSubstr("rank 1 (node1, pid 101) did not answer")));
   EXPECT_THAT(At(1010, {waits, sends(1006, State::kIn)}).findings,
               ElementsAre(HasSubstr("ranks wait for each other")));
-  // A rank that performs only other operations does not answer either.
+  // A rank that makes progress only in a group without the waiting rank does
+  // not answer either.
   EXPECT_THAT(
       At(1010, {waits, Since(1009.5, RankLog(1, 2)
                                          .Group("alone", {1})

@@ -126,15 +126,16 @@ void ExpectNamedByAll(const Death& death, int size) {
   }
 }
 
-// Operations have small parts, or large parts, during which a death nearly
-// always happens.
+// A random rank dies in each kind of collective, with small parts and with
+// large parts. With large parts, it nearly always dies during a transfer.
 TEST(GlooDeaths, WhoeverDiesInWhateverCollectiveIsNamedByAll) {
   std::mt19937 draw(20240713);
   for (const int64_t count : {int64_t{4096}, int64_t{1} << 20}) {
     for (int kind = 0; kind < kOperationKinds; ++kind) {
       Death death;
       death.kind = static_cast<OperationKind>(kind);
-      // A batch consists of sends and receives, among any number of ranks.
+      // Skipped, because a batch tests sends and receives among any number of
+      // ranks.
       if (death.kind == OperationKind::kSend ||
           death.kind == OperationKind::kReceive) {
         continue;
@@ -152,8 +153,9 @@ TEST(GlooDeaths, WhoeverDiesInWhateverCollectiveIsNamedByAll) {
   }
 }
 
-// A message from rank 0 to rank 1. Gloo itself never ends the wait if the peer
-// dies while a payload is half transferred.
+// The sender or the receiver dies during a message from rank 0 to rank 1. Gloo
+// itself never ends the wait if the peer dies while a payload is half
+// transferred.
 TEST(GlooDeaths, WhoeverDiesInTheMiddleOfAMessageIsNamed) {
   for (const int victim : {0, 1}) {
     ExpectNamedByAll({OperationKind::kSend, int64_t{1} << 24, victim,

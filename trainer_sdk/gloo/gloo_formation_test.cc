@@ -1,4 +1,4 @@
-// How the forming of a group over Gloo ends with its round.
+// Creating a group over Gloo ends with an error when its round ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,8 +26,8 @@ std::shared_ptr<Store> ClientOf(const store::StoreServer& server) {
       .value();
 }
 
-// Rank 2's process died before it published anything; its agent has closed the
-// round's store.
+// Rank 2's process died before it published anything, and its agent has closed
+// the round's store. The other ranks must get an error.
 TEST(GlooFormation, EndsWithTheRound) {
   const auto server =
       store::StoreServer::Start({.address = "127.0.0.1"}).value();

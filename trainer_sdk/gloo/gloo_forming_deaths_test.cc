@@ -101,17 +101,20 @@ void ExpectNamedByAll(int victim, const std::string& fatal) {
   }
 }
 
-// The rank has published its address; no other rank connects to the last rank.
+// The last rank dies after it has published its address. No other rank connects
+// to it, but all other ranks must name it.
 TEST(GlooFormingDeaths, BeforeItHasCalledTheOthers) {
   ExpectNamedByAll(kRanks - 1, "wait watch/tcp/");
 }
 
-// The ranks have exchanged addresses; Gloo's connections come next.
+// A rank dies after the ranks are connected by TCP, and before it has published
+// its addresses for Gloo. All other ranks must name it.
 TEST(GlooFormingDeaths, BeforeItHasToldItsAddress) {
   for (const int victim : {0, 1}) ExpectNamedByAll(victim, "set gloo/rank/");
 }
 
-// Gloo on the other ranks waits for this rank's connection.
+// Rank 1 dies while Gloo on the other ranks waits for its connection. All other
+// ranks must name it.
 TEST(GlooFormingDeaths, BeforeItHasConnected) {
   ExpectNamedByAll(1, "wait gloo/rank/");
 }

@@ -82,8 +82,8 @@ GlooOutcome Guard(GlooText* why, const Call& call) {
   }
 }
 
-// Makes calls whose failure does not matter, because the connections are closed
-// anyway.
+// Makes a call of Gloo whose failure does not matter, because the connections
+// are closed anyway.
 template <typename Call>
 void GuardWithoutError(const Call& call) {
   GlooText ignored;
@@ -167,9 +167,9 @@ class MeshContext final : public gloo::Context {
 
  private:
   static constexpr int kNobody = -1;
-  // The time for which Interrupt waits for a connection that this rank opens,
-  // before it closes the pair: longer than connecting to a live host takes.
-  // Closing a connection to a dead host resets nothing.
+  // If this rank opens the connection to a peer, Interrupt waits for it for
+  // this time before it closes the pair. Connecting to a live host takes less.
+  // If the host is dead, closing resets nothing.
   static constexpr std::chrono::milliseconds kCallGrace{250};
 
   std::mutex mutex_;

@@ -1,4 +1,4 @@
-// A mesh that is given up while it is being connected.
+// A group of two ranks that is abandoned while Gloo connects it.
 #include "trainer_sdk/gloo/gloo_plugin.h"
 
 #include <gtest/gtest.h>
@@ -23,15 +23,15 @@ void* NewContext(int rank, int64_t patience_ms) {
   return context;
 }
 
-// The address at which `peer` finds the context's rank.
+// The address with which `peer` connects to the rank of `context`.
 std::string AddressFor(int peer, void* context) {
   GlooText address;
   Gloo().address(context, peer, &address);
   return address.Text();
 }
 
-// Rank 1: a process that connects to rank 0 once it has its address, and exits
-// with 0 whatever happens.
+// Rank 1: a process that connects to rank 0 once it is told rank 0's address,
+// and then exits with 0 whether or not the connection succeeded.
 class Called {
  public:
   Called() {
@@ -81,7 +81,8 @@ class Called {
     const ssize_t size = read(in.get(), buffer, sizeof(buffer));
     if (size <= 0) _exit(4);
     GlooText why;
-    // Fails if the process of rank 1 is gone.
+    // The result does not matter. If Gloo's thread throws an exception, this
+    // process dies instead of exiting with 0.
     Gloo().connect(context, 0, buffer, static_cast<size_t>(size), &why);
     _exit(0);
   }
@@ -91,14 +92,15 @@ class Called {
   std::string address_;
 };
 
-// Regression: Gloo's thread found the reset connection without a peer's name,
-// and its exception ended the process.
+// Regression: rank 0 resets a connection that rank 1 has not accepted yet.
+// Gloo's thread in rank 1 then threw an exception, which ended the process.
 TEST(GlooPluginTest, APeerThatHasNotAcceptedACallOutlivesItsCaller) {
-  // The ports of the two ranks determine which of them connects to the other.
+  // Gloo chooses by the ranks' ports which of the two connects to the other.
+  // Repeated until rank 0 is the one that connects.
   for (bool called = false; !called;) {
     Called peer;
-    // The context waits five times its timeout for a connection that cannot
-    // come.
+    // The timeout is 40 ms. Gloo waits five times as long if it expects the
+    // connection from rank 1, which is stopped.
     void* const context = NewContext(0, 40);
     const std::string own = AddressFor(1, context);
     peer.Stop();

@@ -320,8 +320,9 @@ GlooHandle GlooMesh::PostReceive(int peer, uint64_t slot, void* data,
   return buffer;
 }
 
-// For an all_to_all with counts, only the sender and the receiver of a part
-// know its length, and they may disagree.
+// True for an all_to_all with counts: only the sender and the receiver of a
+// part know its length, so a note with the length is sent before the part and
+// compared.
 bool GlooMesh::PartsAreNoted() const {
   return signature_.kind == OperationKind::kAllToAll &&
          signature_.counts_hash != 0;
@@ -389,8 +390,8 @@ Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
 }
 
 absl::Status GlooMesh::Wait(Ticket ticket) {
-  // The notes of all parts are read first, so that no part waits for another
-  // part's data.
+  // The notes of all parts are read first and their receives posted, so that no
+  // part waits for the data of another part.
   const auto last = PartsAreNoted() ? incoming_.size() : ticket + size_t{1};
   for (size_t i = ticket; i < last; ++i) {
     if (absl::Status s = FollowNote(incoming_[i]); !s.ok()) return s;
@@ -399,7 +400,8 @@ absl::Status GlooMesh::Wait(Ticket ticket) {
   return WaitFor(incoming.peer, incoming.buffer.get());
 }
 
-// The data stays at its sender until its receive is posted.
+// Posts the receive of the data only after its note: until then Gloo keeps the
+// data at the sender.
 absl::Status GlooMesh::FollowNote(Incoming& incoming) {
   if (incoming.note == nullptr) return absl::OkStatus();
   absl::Status s = WaitFor(incoming.peer, incoming.buffer.get());
@@ -487,7 +489,8 @@ absl::Status GlooMesh::WaitAt(int peer, void* buffer,
   absl::Status s = StatusOf(wait(buffer, PatienceMs(), &why), peer, why);
   const std::lock_guard<std::mutex> lock(mutex_);
   waited_for_ = nullptr;
-  // The error that interrupted the wait, unless Close did.
+  // An interrupted wait returns the error of the peer that died; if Close
+  // interrupted the wait, there is none.
   return absl::IsAborted(s) && !gone_.ok() ? gone_ : s;
 }
 
@@ -537,7 +540,8 @@ absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
   std::vector<std::string> keys;
   keys.reserve(static_cast<size_t>(place.size));
   for (int rank = 0; rank < place.size; ++rank) keys.push_back(RankKey(rank));
-  // The error of Wait names the absent ranks.
+  // If some ranks do not publish their addresses in time, the error of Wait
+  // names them.
   if (s = place.store->Wait(keys, deadline); !s.ok()) return s;
   std::vector<std::string> addresses;
   for (int rank = 0; rank < place.size; ++rank) {
@@ -567,7 +571,8 @@ absl::Status ConnectPairs(const GroupPlace& place,
       place.formation,
       [&](const absl::Status&) { gloo.interrupt_connect(context); });
   for (int peer = 0; peer < place.size; ++peer) {
-    // After an interruption `connect` does nothing, and this reports the cause.
+    // After an interruption `connect` does nothing. FormationStatus returns the
+    // cause of the interruption.
     if (absl::Status s = FormationStatus(place); !s.ok()) return s;
     if (peer == place.rank) continue;
     const std::string& address = (*addresses)[peer];
@@ -576,7 +581,8 @@ absl::Status ConnectPairs(const GroupPlace& place,
         GlooOutcome::kDone) {
       continue;
     }
-    // Gloo's message about an interruption does not contain the cause.
+    // FormationStatus is preferred, because Gloo's message about an
+    // interruption does not contain the cause.
     if (absl::Status s = FormationStatus(place); !s.ok()) return s;
     return Failed(
         absl::StrCat("with ", Describe(names[peer]), ": ", why.Text()),
@@ -585,8 +591,9 @@ absl::Status ConnectPairs(const GroupPlace& place,
   return FormationStatus(place);
 }
 
-// Detects the death of a peer while the group forms, which ends the formation.
-// Without a formation, only the mesh detects it.
+// Starts to detect the death of a peer while the group is created. A death
+// interrupts place.formation, if there is one, so that no rank waits for the
+// dead peer.
 absl::Status WatchWhileForming(const GroupPlace& place,
                                std::vector<OwnedFd> sockets, GlooMesh& mesh) {
   return mesh.Watch(std::move(sockets),
@@ -618,15 +625,16 @@ absl::StatusOr<std::unique_ptr<Mesh>> Connect(const GroupPlace& place,
     mesh = std::make_unique<GlooMesh>(
         gloo, GlooHandle(context, GlooDelete{gloo.delete_context}), place.rank,
         ranks.names);
-    // Gloo itself would wait for a dead peer until the deadline.
+    // Needed here, because Gloo itself would wait for a dead peer until the
+    // deadline.
     failure = WatchWhileForming(place, std::move(ranks.sockets), *mesh);
     if (failure.ok()) {
       failure = ConnectPairs(place, ranks.names, deadline, gloo, context);
     }
   }
   if (failure.ok()) return std::unique_ptr<Mesh>(std::move(mesh));
-  // The cause is published before this rank's connections close, so that their
-  // peers find it.
+  // The cause is published before this rank closes its connections, so that the
+  // peers find the cause when they see the close.
   failure = FailFormation(
       place,
       absl::Status(

@@ -112,8 +112,8 @@ int PeerWatch::AwaitEnd() {
   fds.push_back({wake_.get(), POLLIN, 0});
   for (;;) {
     PollUntil(fds, kNoDeadline);
-    // This is checked first, because after Cut the watch's own connections end
-    // too.
+    // The wake-up is checked before the connections: after Cut, this rank's own
+    // connections end too, but no peer has died.
     if (fds.back().revents != 0) return kNobody;
     for (int peer = 0; peer < size; ++peer) {
       if (fds[peer].revents == 0) continue;

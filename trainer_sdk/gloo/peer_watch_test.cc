@@ -15,7 +15,8 @@ namespace {
 constexpr Duration kNoGrace = Duration::zero();
 constexpr Duration kNeverOver = std::chrono::hours(1);
 
-// Three ranks. This process is rank 0, and also holds the ends of the others.
+// A group of three ranks. This process is rank 0, and also holds the ends of
+// the connections of ranks 1 and 2.
 class PeerWatchTest : public testing::Test {
  protected:
   PeerWatchTest() : ours_(3), theirs_(3) {
@@ -42,7 +43,7 @@ class PeerWatchTest : public testing::Test {
     return [](int peer) { ADD_FAILURE() << "rank " << peer << " is gone"; };
   }
 
-  // The connection of rank `peer` to this one.
+  // The connections of rank `peer`; only the one to rank 0 is open.
   std::vector<OwnedFd> TheirsOf(int peer) {
     std::vector<OwnedFd> sockets(3);
     sockets[0] = std::move(theirs_[peer]);
@@ -61,7 +62,7 @@ TEST_F(PeerWatchTest, TellsWhoseConnectionEnded) {
 
 TEST_F(PeerWatchTest, WhoSaidGoodbyeIsNotGone) {
   const auto watch = Start(std::move(ours_), kNoGrace, Tell());
-  // Another rank's watch, which ends normally.
+  // Rank 1's watch starts and ends normally, so that it says goodbye.
   Start(TheirsOf(1), kNoGrace, Fail()).reset();
   theirs_[2].Close();
   EXPECT_EQ(gone_.get_future().get(), 2);

@@ -1,4 +1,5 @@
-// The error messages of a hierarchical group.
+// Error messages of a hierarchical group name the operation, the ranks and the
+// cause.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -35,8 +36,8 @@ int Times(const std::string& message, const std::string& what) {
   return times;
 }
 
-// Rank `odd` calls `other`, or nothing if that is null. Returns the ranks'
-// errors.
+// All ranks call `most`, except rank `odd`: it calls `other`, or nothing if
+// `other` is null. Returns the ranks' error messages.
 std::vector<std::string> ErrorsOf(const Operation& most, int odd,
                                   const Operation* other) {
   auto transports = MakeTransports(Make, 4, "world");
@@ -48,8 +49,8 @@ std::vector<std::string> ErrorsOf(const Operation& most, int odd,
     absl::Status s = transport.Execute(
         Barrier(), {1, MonotonicNow() + std::chrono::seconds(30)});
     EXPECT_TRUE(s.ok()) << s;
-    // No rank may be inside the previous operation when another gives up,
-    // because that breaks the group for all.
+    // Waits until all ranks have left the barrier: a rank that gives up would
+    // also break the barrier of a rank that is still in it.
     everybody.arrive_and_wait();
     if (rank == odd && other == nullptr) return absl::OkStatus();
     s = transport.Execute(

@@ -49,11 +49,11 @@ absl::StatusOr<std::string> HostIdentity() {
   return absl::StrCat(boot, "/", network.st_ino);
 }
 
-// The longest time for which an operation may exceed its deadline, only after a
-// failure.
+// The longest time by which an operation may end after its deadline. Used only
+// after a failure, to write and read the cause.
 constexpr Duration kRecordPatience = std::chrono::seconds(2);
-// Time for other ranks to write a cause; longer than the comparison inside a
-// tier, which some ranks do first.
+// The longest time to wait for a cause from other ranks. Some ranks first
+// compare late ranks within a tier, which takes less.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(600);
 
 class HierarchicalTransport final : public Transport {
@@ -73,27 +73,29 @@ class HierarchicalTransport final : public Transport {
     const absl::Status s =
         RunOverTiers(operation, signature, context.deadline, tiers_);
     if (s.ok()) {
-      // A rank of another host may have given up in a step that sends nothing
-      // to this rank.
+      // The group may be broken although this rank succeeded: a rank of another
+      // host may have given up in a step that sends nothing to this rank.
       const absl::Status elsewhere = tiers_.flat->BrokenElsewhere();
       return elsewhere.ok() ? s : Break(elsewhere);
     }
-    // If this tier's transport is a network transport, its message already
-    // begins with this heading.
+    // The heading for the error. If a network transport failed, its message
+    // already begins with this heading.
     const std::string heading = absl::StrCat(Describe(signature), ": ");
     std::string message = FromLast(heading, std::string(s.message()));
     const bool found_by_another = !absl::StartsWith(message, heading);
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
-      // All ranks are waiting, so the ranks that wait for another host know the
-      // cause.
+      // No rank is silent, and this rank waited within its host. Ranks that
+      // wait for another host know the cause, so this rank waits until they
+      // have written it.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();
       }
       message += silent;
     }
-    // The rank that found the failure also writes it for the whole group.
+    // Another rank found this failure and writes the cause for the whole group;
+    // wait until it has.
     if (found_by_another) record_.AwaitCause(kOthersAreLate);
     return Break(absl::Status(s.code(), message));
   }
@@ -129,7 +131,8 @@ class HierarchicalTransport final : public Transport {
   }
 
  private:
-  // The ranks of other hosts that ranks of this host may be waiting for.
+  // Text that names the ranks of other hosts for which ranks of this host may
+  // be waiting.
   std::string OtherHosts() const {
     std::vector<std::string> others;
     for (const int rank : tiers_.layout.Across(tiers_.place())) {
@@ -140,8 +143,9 @@ class HierarchicalTransport final : public Transport {
                         absl::StrJoin(others, ", "));
   }
 
-  // Names the silent ranks. A rank may wait in one tier for a rank that waits
-  // in another.
+  // Text that names the ranks of the whole group that have not reported to be
+  // late; empty: none. All ranks are considered, because a rank may wait in one
+  // tier for a rank that waits in another tier.
   std::string Silent(const std::string& operation) const {
     std::vector<std::string> silent;
     const std::vector<LateRank> ranks =
@@ -172,9 +176,9 @@ class HierarchicalTransport final : public Transport {
       result = broken_;
     }
     std::string why(result.message());
-    // The text must name a rank. Otherwise the ranks of the host would report
-    // the failure as their own, because their group has no store that names the
-    // rank.
+    // Each rank of the host reads this text and takes the failure for its own
+    // unless the text names a rank: the host's own group has no store that
+    // tells which rank failed.
     if (!absl::IsAborted(result) && !absl::StartsWith(why, "rank ")) {
       why = absl::StrCat("rank ", place_.rank, " found: ", why);
     }
@@ -235,7 +239,7 @@ absl::StatusOr<Introduced> Introduce(const GroupPlace& place,
   return all;
 }
 
-// This rank's place in a subgroup that consists of `ranks`.
+// This rank's place in the subgroup `name` that consists of `ranks`.
 GroupPlace PartOf(const GroupPlace& whole, const std::string& name,
                   const std::vector<int>& ranks) {
   GroupPlace part;
@@ -272,7 +276,8 @@ absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
   const HostLayout& layout = tiers.layout;
   std::vector<int> everybody;
   for (int rank = 0; rank < place.size; ++rank) everybody.push_back(rank);
-  // The group has only one tier, whose transport then serves it.
+  // If all ranks are on one host, or each on a host of its own, one transport
+  // is enough and is returned directly.
   if (layout.hosts() == 1) {
     return NewSharedMemoryTransport(place, options.shared_memory, deadline);
   }

@@ -13,8 +13,9 @@ namespace {
 
 constexpr int kSubjects = 5;
 
-// `pattern`: the host of each rank, repeated. The subjects share the
-// collectives by number.
+// A subject of the conformance suite. `pattern`: the host of each rank,
+// repeated. To save time, each of the kSubjects subjects runs the cases of its
+// `number` only.
 ConformanceSubject OnHosts(int number, const std::string& name,
                            std::vector<int> pattern, std::vector<int> sizes) {
   ConformanceSubject subject;
@@ -30,7 +31,8 @@ ConformanceSubject OnHosts(int number, const std::string& name,
   subject.every_nth = 23;
   subject.share = number;
   subject.shares = kSubjects;
-  // Pure shared memory delivers messages in the order in which they were sent.
+  // The shared memory transport of a group on one host delivers messages in the
+  // order in which they were sent.
   if (name == "OneHost") subject.tags = ConformanceSubject::Tags::kInOrder;
   return subject;
 }

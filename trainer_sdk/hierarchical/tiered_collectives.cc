@@ -21,7 +21,8 @@ constexpr int64_t kStripedBytes = 64 << 10;
 
 char* At(void* base, int64_t bytes) { return static_cast<char*>(base) + bytes; }
 
-// The state of one operation during its steps over the tiers.
+// Performs one operation of one rank as steps over the tiers (the host's own
+// group, the groups across hosts, all ranks).
 class Journey {
  public:
   Journey(const Operation& operation, const OperationSignature& signature,
@@ -61,7 +62,8 @@ class Journey {
  private:
   int64_t AllReduceBytes() const { return operation_.count * element_; }
 
-  // AVG is computed as a sum in each step and divided once at the end.
+  // The reduction of each step. AVG is computed as a sum in each step and
+  // divided once at the end.
   ReduceOp StepOp() const {
     return operation_.reduce_op == ReduceOp::kAvg ? ReduceOp::kSum
                                                   : operation_.reduce_op;
@@ -76,8 +78,10 @@ class Journey {
     return tiers_.flat->ExecuteAs(operation_, signature_, deadline_);
   }
 
-  // Leaders of other hosts may be waiting in their lane; the barrier tells them
-  // that this host's ranks are about to go from rank to rank.
+  // Performs the operation over the network among all ranks. Before it, the
+  // hosts' first ranks meet in a barrier: another host's first rank may be
+  // waiting there because its ranks called another operation, and the barrier
+  // detects this.
   absl::Status ComparedFlat() {
     if (tiers_.leads()) {
       absl::Status s = Across(Barrier());
@@ -105,8 +109,8 @@ class Journey {
     tiers_.failed_on_host = true;
     tiers_.compared = compared_;
     const std::string told(s.message());
-    // A rank of this host has failed the whole operation; its message has the
-    // ranks of the whole group.
+    // Another rank of this host has failed the whole operation. Its message
+    // already has the ranks of the whole group, so it is returned unchanged.
     if (absl::StrContains(told, absl::StrCat(Describe(signature_), ": "))) {
       return s;
     }
@@ -137,8 +141,8 @@ class Journey {
     return absl::OkStatus();
   }
 
-  // Each rank of a host reduces one part with the ranks at the same index on
-  // the other hosts.
+  // all_reduce of large data: each rank of a host reduces one part, together
+  // with the ranks at the same index on the other hosts.
   absl::Status StripedAllReduce() {
     const RankParts parts = RankParts::Even(operation_.count, tiers_.locals());
     std::vector<int64_t> counts;
@@ -160,7 +164,8 @@ class Journey {
     return OnHost(AllGather(own, operation_.output, counts, operation_.dtype));
   }
 
-  // Each host's first rank represents its host.
+  // all_reduce of small data: only each host's first rank uses the network, for
+  // all ranks of its host.
   absl::Status LedAllReduce() {
     const int64_t count = operation_.count;
     if (tiers_.local == nullptr) {
@@ -183,7 +188,8 @@ class Journey {
     const int64_t count = operation_.count;
     const int root_host = layout_.host_of(operation_.root);
     const int root_place = layout_.place_of(operation_.root);
-    // Only the root has an output buffer; other leaders need scratch memory.
+    // The sum of this host's data. Only the root has an output buffer, so the
+    // first ranks of the hosts need scratch memory.
     char* const whole = tiers_.leads() && tiers_.rank != operation_.root
                             ? tiers_.scratch.Get(count * element_)
                             : static_cast<char*>(operation_.output);
@@ -209,7 +215,8 @@ class Journey {
     if (tiers_.rank == operation_.root) {
       FinishAverage(operation_.output, count);
     }
-    // No rank may finish before all hosts have compared their operations.
+    // The barrier keeps ranks from finishing before all hosts have compared
+    // their operations, so that a mismatch fails every rank.
     return OnHost(Barrier());
   }
 
@@ -237,7 +244,8 @@ class Journey {
   }
 
   absl::Status LedBarrier() {
-    // The comparison has shown that all ranks of the host have arrived.
+    // The preceding comparison (CompareOnHost) has shown that all ranks of this
+    // host have arrived, so only the hosts must still meet.
     if (tiers_.leads()) {
       if (absl::Status s = Across(Barrier()); !s.ok()) return s;
     }
@@ -299,7 +307,8 @@ class Journey {
   Tiers& tiers_;
   const HostLayout& layout_;
   const int64_t element_;
-  // Whether all ranks of this host have called an operation and compared it.
+  // Whether all ranks of this host have called an operation and compared their
+  // calls.
   bool compared_ = false;
 };
 

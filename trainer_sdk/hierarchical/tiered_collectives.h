@@ -38,8 +38,8 @@ struct Tiers {
   Scratch scratch;
   // Whether the last operation failed in the transport of this host's ranks.
   bool failed_on_host = false;
-  // Whether the last failure came after all ranks of the host had called the
-  // operation.
+  // Whether all ranks of this host had called the operation before the last
+  // failure.
   bool compared = false;
 
   int host() const { return layout.host_of(rank); }
@@ -50,9 +50,9 @@ struct Tiers {
   bool leads() const { return place() == 0; }
 };
 
-// Converts `message`, an error of a step in the host's own group, to rank
+// Converts `message`, an error of a step in the host's own group, to the rank
 // numbers of the whole group. `late`: the text for a rank that has not reached
-// the step.
+// the step, such as "has not called it".
 std::string ToldByHost(const Tiers& tiers, const std::string& late,
                        const std::string& message);
 

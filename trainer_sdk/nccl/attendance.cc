@@ -61,8 +61,8 @@ absl::Status SetOutTo(const Meeting& meeting, const GroupPlace& place) {
 
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
                         const GroupPlace& place, Duration patience) {
-  // Another rank, whose deadline passed earlier, has already reported the
-  // absent ranks.
+  // If the formation has failed, another rank, whose deadline passed earlier,
+  // has already reported the absent ranks.
   if (!absl::IsDeadlineExceeded(late) || !FormationStatus(place).ok()) {
     return late;
   }

@@ -22,10 +22,10 @@ struct Meeting {
 // the formation of `place` is interrupted.
 absl::Status SetOutTo(const Meeting& meeting, const GroupPlace& place);
 
-// If `late` is the timeout of a meeting, adds the ranks that did not reach the
-// meeting, if the store answers within `patience`. Any other status is returned
-// unchanged. In large groups only rank 0 asks, because each rank would ask one
-// server about every rank.
+// If `late` is DeadlineExceeded of a meeting, adds the ranks that did not reach
+// the meeting to the message, if the store answers within `patience`. Any other
+// status is returned unchanged. In large groups only rank 0 asks the store:
+// otherwise each rank would ask one server about every rank.
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
                         const GroupPlace& place, Duration patience);
 

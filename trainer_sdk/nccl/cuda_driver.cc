@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kSuccess = 0;
 constexpr int kNotReady = 600;
-// CU_EVENT_DISABLE_TIMING: cheaper events
+// CU_EVENT_DISABLE_TIMING: the event records no time, which costs less
 constexpr unsigned kDisableTiming = 2;
 
 }  // namespace

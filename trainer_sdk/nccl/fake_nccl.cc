@@ -43,8 +43,8 @@ struct Communicator {
   bool finalized = false;
   uint64_t collectives = 0;
   uint64_t splits = 0;
-  // Whether all ranks have called the last split of this communicator. Null:
-  // there was no split.
+  // Whether all ranks have called the last ncclCommSplit of this communicator;
+  // shared with the registry. Null: there was no split.
   std::shared_ptr<const bool> all_split;  // the registry's flag
 };
 
@@ -170,7 +170,8 @@ nccl::NcclResult Collective(nccl::NcclComm handle, nccl::CudaStream stream,
 }
 
 #ifndef FAKE_NCCL_2_14
-// If all ranks of a split have arrived, gives each child its world.
+// Once all ranks of a split have called ncclCommSplit, gives each new
+// communicator its world.
 void Complete(Registry::Split& split) {
   const int size = static_cast<int>(split.children.size());
   for (int r = 0; r < size; ++r) {

@@ -91,8 +91,8 @@ void FakeWorld::Collect(uint64_t number, int rank, const FakePart& part,
     }
   }
   changed_.wait(lock, [&] { return slot.done || aborted; });
-  // The buffers of an aborted rank become invalid, so no other rank may
-  // complete the collective.
+  // If this rank was aborted, its buffers become invalid. The count is lowered
+  // so far that the collective never completes on any other rank.
   if (!slot.done) slot.arrived -= 2 * size_;
   if (slot.done && ++slot.left == size_) slots_.erase(number);
 }

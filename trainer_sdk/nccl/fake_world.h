@@ -48,7 +48,8 @@ class FakeWorld {
   void Join();
   bool Complete() const;
 
-  // Takes part in collective number `number`, which each rank counts itself.
+  // Takes part in collective number `number` and blocks until it is complete or
+  // `aborted`. Each rank counts its collectives itself.
   void Collect(uint64_t number, int rank, const FakePart& part,
                const std::atomic<bool>& aborted);
   void Send(int from, int to, const void* data, size_t bytes);

@@ -11,9 +11,9 @@
 namespace muster {
 
 // Tells the ranks of a group that one of them gave up, or that their round is
-// over; NCCL does not. The alarm is a key of the group's store. The key is read
-// only while Pay(kLooking) is in effect, once per second, because all ranks
-// query one server. Thread-safe.
+// over, because NCCL does not. The alarm is a key of the group's store. The key
+// is read only after Pay(kLooking), once per second, because all ranks query
+// one server. Thread-safe.
 class GroupAlarm {
  public:
   // `on_alarm` is called at most once, on a thread of this object's own and

@@ -52,8 +52,8 @@ void NcclCommunicator::Explain(const absl::Status& cause) {
   status_ = cause;
 }
 
-// Breaks the communicator and returns its first cause, which may be an earlier
-// one.
+// Breaks the communicator. Returns the first cause for which it broke, which
+// may be older than this failure.
 absl::Status NcclCommunicator::Failed(nccl::NcclResult result,
                                       const std::string& what) {
   const std::string words =

@@ -18,7 +18,8 @@ ConformanceSubject Subject() {
   subject.factory = [fake](GroupPlace place, Instant deadline) {
     return NewNcclTransport(std::move(place), fake.options(), deadline);
   };
-  // Each operation involves two threads per rank, so few cases are tried.
+  // Only every 23rd case runs, because each operation needs two threads per
+  // rank.
   subject.every_nth = 23;
   subject.mismatch = ConformanceSubject::Mismatch::kNotSeen;
   subject.late = ConformanceSubject::Late::kOfBarriers;
@@ -44,7 +45,8 @@ TEST_P(NcclConformance, Interleavings) {
 TEST_P(NcclConformance, Memory) {
   EXPECT_EQ(CheckMemory(Subject(), GetParam()), absl::OkStatus());
 }
-// Slow, because it waits for the watch, which polls once per second.
+// Takes seconds, because ranks learn of a broken group from threads that poll
+// once per second.
 TEST(NcclBrokenForAll, OnThreeRanks) {
   EXPECT_EQ(CheckBrokenForAll(Subject(), 3), absl::OkStatus());
 }

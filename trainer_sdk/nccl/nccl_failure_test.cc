@@ -201,7 +201,8 @@ TEST_F(NcclFailureTest, ALateOperationBreaksTheGroup) {
   std::thread([&] {
     EXPECT_EQ(Reduce(*group[0], milliseconds(50)), absl::OkStatus())
         << "the stream has it";
-    fake_.Drain();  // the abort ends it
+    // The late operation aborts the communicator, which empties the stream.
+    fake_.Drain();
     float nothing;
     const absl::Status of_nothing = group[0]->Execute(
         AllReduce(&nothing, &nothing, 0, DType::kFloat32), Within(seconds(30)));
@@ -224,7 +225,8 @@ TEST_F(NcclFailureTest, TheDeviceDoesNotWaitForADeadStore) {
   store_->Hang();
   std::thread([&] {
     EXPECT_EQ(Reduce(*group[0], milliseconds(30)), absl::OkStatus());
-    fake_.Drain();  // the abort ends it
+    // The late operation aborts the communicator, which empties the stream.
+    fake_.Drain();
   }).join();
   EXPECT_TRUE(absl::IsDeadlineExceeded(Reduce(*group[0])));
   store_->GoOn();
@@ -365,8 +367,8 @@ TEST_F(NcclFailureTest, ARankThatFailsToJoinEndsTheOthersWait) {
   }
 }
 
-// The rank fails before it enters NCCL, so NCCL waits for it on all other
-// ranks.
+// Rank 1 fails before it enters NCCL, while NCCL waits for it on rank 0. Rank
+// 0's wait must end with rank 1's error.
 TEST_F(NcclFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
   const Instant deadline = MonotonicNow() + seconds(60);
   const auto ends = RunRanks(2, [&](int rank) {
@@ -408,7 +410,8 @@ TEST_F(NcclFailureTest, AnAbortThatNeverComesBackHoldsNobodyUp) {
     group[0]->Abort("enough");
   }
   control().abort_hangs = false;
-  // The remaining thread frees everything in the end.
+  // The destructor above left a thread in the hanging abort. That thread now
+  // frees everything.
   const Instant end = MonotonicNow() + seconds(30);
   while (MonotonicNow() < end &&
          (control().live_communicators > 0 || control().live_allocations > 0)) {

@@ -26,10 +26,11 @@ using std::chrono::milliseconds;
 constexpr Duration kLookEvery = milliseconds(10);
 // The interval at which NCCL is queried while no operations are pending.
 constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
-// After waiting for this time, a rank checks whether its peers have reported a
-// failure.
+// After waiting for its peers for this time, a rank also checks once per second
+// whether a peer has reported a failure.
 constexpr Duration kStalledAfter = std::chrono::seconds(1);
-// Time to access the store, in addition to the wait for the peers' accounts.
+// The longest time for accesses to the store while an error is explained, in
+// addition to NcclOptions::explanation_timeout.
 constexpr Duration kStorePatience = std::chrono::seconds(1);
 // The interval at which the host polls for the end of a barrier.
 constexpr Duration kBarrierPoll = std::chrono::microseconds(20);
@@ -109,7 +110,7 @@ absl::StatusOr<std::shared_ptr<NcclGroup>> NcclGroup::Open(
   if (!cuda.ok()) return cuda.status();
   const absl::StatusOr<int> device = ChooseDevice(**cuda, options.device);
   if (!device.ok()) return device.status();
-  // Groups split from this one use the same device.
+  // Stored, so that groups that are split from this one use the same device.
   options.device = *device;
   const absl::StatusOr<CudaContext> context = (*cuda)->PrimaryContext(*device);
   if (!context.ok()) return context.status();
@@ -143,7 +144,8 @@ absl::Status NcclGroup::Join(Instant deadline) {
                                  : nccl::NcclUniqueIdOf(options_.unique_id);
   absl::Status joined = id.status();
   if (joined.ok()) {
-    // This reaction is immediate; the alarm only polls.
+    // Ends the join as soon as the formation fails on any rank. The alarm would
+    // need up to a second, because it polls.
     const FormationReaction given_up(
         place_.formation, [this](const absl::Status& cause) { Break(cause); });
     alarm_.Pay(GroupAlarm::Attention::kLooking);
@@ -165,7 +167,8 @@ absl::Status NcclGroup::JoinBySplit(NcclGroup& parent, int color, int key,
                          place_.formation, deadline);
     alarm_.Pay(GroupAlarm::Attention::kAsleep);
   }
-  // otherwise the parent's ranks would wait for this rank
+  // If this rank cannot split, the other ranks of the parent would wait for it;
+  // so the parent breaks.
   if (!split.ok()) parent.Break(split);
   return split;
 }
@@ -206,7 +209,8 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
       split = communicator_.Split(color, key, part, what, deadline);
     }
   }
-  Wake();  // the group may have broken meanwhile
+  // Wakes the watching thread: the group may have broken during the split.
+  Wake();
   return WithAbsent(split, meeting, whole, kStorePatience);
 }
 
@@ -253,12 +257,13 @@ absl::Status NcclGroup::Execute(const Operation& operation,
 absl::Status NcclGroup::WaitFor(uint64_t number) {
   while (!watch_.Done(number)) {
     if (!status().ok()) return ExplainedCause();
-    // The watching thread detects the failure as well, but later. It makes the
-    // error message.
+    // If an operation failed or is late, wakes the watching thread, which finds
+    // the same failure and makes the error message.
     if (!watch_.Look(MonotonicNow()).ok()) Wake();
     std::this_thread::sleep_for(kBarrierPoll);
   }
-  // An abort also ends operations on the device.
+  // An abort makes all operations look done, so the group's status tells
+  // whether the operation has succeeded.
   return status().ok() ? absl::OkStatus() : ExplainedCause();
 }
 
@@ -301,7 +306,8 @@ void NcclGroup::Release(const Memory& memory) {
     return;
   }
   if (memory.registration != nullptr && status().ok()) {
-    // If the communicator is freed, the registration is freed too.
+    // Only a healthy communicator must deregister the memory: one that is freed
+    // frees its registrations too.
     communicator_
         .Do(
             [&](nccl::NcclComm comm) {
@@ -329,8 +335,8 @@ absl::Status NcclGroup::Explained(
       place_.size == 1) {
     return cause;
   }
-  // The keys differ from those of the process group's accounts, which are about
-  // later calls.
+  // ProcessGroup publishes its own accounts, of later calls, in the same store.
+  // The prefix gives the accounts of NCCL's operations other keys.
   GroupPlace place = place_;
   place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
   const auto compare = [place, call = *current,
@@ -395,8 +401,8 @@ void NcclGroup::Watch() {
       // operations look complete.
       const std::optional<OperationSignature> current = watch_.Current();
       communicator_.Abort();
-      // The explanation follows the abort, because the device must not wait for
-      // a store that may be gone.
+      // The cause is explained only after the abort. The explanation reads the
+      // store, which may be gone, and the device must not wait for it.
       const absl::Status explained = Explained(cause, current);
       communicator_.Explain(explained);
       {
@@ -414,7 +420,8 @@ void NcclGroup::Watch() {
         [&] { return closing_ || (awake_ && !busy) || !status().ok(); });
   }
   lock.unlock();
-  // The group may have broken just before Close was called.
+  // If the group broke just before Close was called, the peers have not been
+  // told yet.
   if (const absl::Status cause = status(); !cause.ok()) alarm_.Raise(cause);
   communicator_.Close(MonotonicNow() + options_.close_timeout / 2);
   lock.lock();

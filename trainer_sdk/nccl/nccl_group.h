@@ -51,7 +51,8 @@ class NcclGroup {
 
   // The main function of the watching thread; returns soon after Close.
   void Watch();
-  // Whether the communicator was freed within the close timeout.
+  // The result of Close: whether the communicator was freed within the close
+  // timeout.
   enum class Ended { kYes, kNotInTime };
   // Makes the watching thread free the communicator, and waits until it is
   // freed, for at most the close timeout.
@@ -90,13 +91,14 @@ class NcclGroup {
   absl::Status Explained(
       const absl::Status& cause,
       const std::optional<OperationSignature>& current) const;
-  // The cause with its explanation, which becomes available after the abort;
-  // the plain cause if that takes too long.
+  // The cause for which the group is broken, with its explanation. The watching
+  // thread adds the explanation after the abort; if that takes too long, the
+  // cause is returned without it.
   absl::Status ExplainedCause();
   void Wake();
-  // The launch of an operation. The ranks may have to wait for each other in
-  // it, because NCCL connects them at the first operation of a kind. The alarm
-  // is watched meanwhile.
+  // Marks a launch of an operation in progress while it lives. A launch may
+  // wait for other ranks, because NCCL connects them at the first operation of
+  // a kind; so the alarm is watched meanwhile.
   class Launch;
   // The time since when this rank has been waiting for peers; nullopt if it is
   // not waiting.

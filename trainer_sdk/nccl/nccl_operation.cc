@@ -41,7 +41,7 @@ int NcclOp(ReduceOp op) {
   return nccl::kNcclSum;
 }
 
-// The number of elements in each rank's part.
+// Indexed by rank: the number of elements in the rank's part.
 std::vector<int64_t> Parts(const std::vector<int64_t>& counts, int64_t count,
                            int size) {
   return counts.empty() ? std::vector<int64_t>(size, count) : counts;
@@ -72,8 +72,8 @@ class NcclCalls {
   void Batch();
 
   void Note(nccl::NcclResult result) {
-    // Within a group, calls are only registered; the result of ncclGroupEnd
-    // counts.
+    // Keeps the first error. kNcclInProgress is none: within an NCCL group,
+    // calls are only registered, and ncclGroupEnd returns their result.
     if (result_ == nccl::kNcclSuccess && result != nccl::kNcclInProgress)
       result_ = result;
   }
@@ -242,7 +242,8 @@ void NcclCalls::Batch() {
 bool MovesAnything(const Operation& operation, int rank, int size) {
   if (operation.kind == OperationKind::kBarrier) return true;
   if (operation.kind == OperationKind::kAllToAll && !operation.counts.empty()) {
-    // Parts differ between ranks, and no rank waits for an empty part.
+    // Ranks may have parts of different lengths. A rank calls NCCL if it sends
+    // or receives at least one part that is not empty.
     for (int r = 0; r < size; ++r) {
       if (operation.counts[r] > 0 || operation.receive_counts[r] > 0) {
         return true;

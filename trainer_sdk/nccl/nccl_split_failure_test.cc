@@ -1,5 +1,5 @@
-// If one rank does not complete a split, it fails on all ranks with that rank's
-// number. Ranks are threads over the fake NCCL.
+// If one rank does not complete a split, the split fails on all ranks, and the
+// errors name that rank. Ranks are threads over the fake NCCL.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
         fake_.options(), MonotonicNow() + seconds(60));
   }
 
-  // The worlds of all ranks, after they have met.
+  // Makes the transport of the world on each rank; indexed by rank.
   std::vector<std::unique_ptr<Transport>> Worlds(int size) {
     std::vector<std::unique_ptr<Transport>> worlds(size);
     const auto made = RunRanks(size, [&](int rank) {
@@ -67,8 +67,8 @@ class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
     return {rank, size, std::make_shared<PrefixStore>("part", store_), "part"};
   }
 
-  // Blocks until that rank of the part waits for the others inside NCCL, or for
-  // the part's id.
+  // Blocks until rank `rank` of the new group waits for the other ranks inside
+  // ncclCommSplit or, without this function, for the group's NCCL id.
   absl::Status AwaitSettingOut(int rank, Instant deadline) {
     return store_->Wait({absl::StrCat(has_split() ? "world/nccl_here/split/"
                                                   : "part/nccl_here/joining/",
@@ -80,7 +80,8 @@ class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
   std::shared_ptr<Store> store_ = std::make_shared<InProcessStore>();
 };
 
-// The failure is not reported through NCCL's alarm, which is only polled.
+// Rank 1 fails outside NCCL while the others wait for it inside. They get its
+// error at once through the formation; GroupAlarm would only poll.
 TEST_P(NcclSplitFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
   const Instant deadline = MonotonicNow() + seconds(30);
   const auto ends = RunRanks(4, [&](int rank) -> absl::Status {
@@ -101,7 +102,7 @@ TEST_P(NcclSplitFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
     place.formation = *formation;
     return FormTransport(
                [&](GroupPlace part, Instant until) {
-                 // Rank 3 is in no part.
+                 // Rank 3 passes a negative color, so it is in no new group.
                  return SplitNcclTransport(**world, rank == 3 ? -1 : 0, 0,
                                            std::move(part), until);
                },
@@ -119,7 +120,8 @@ TEST_P(NcclSplitFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
   }
 }
 
-// Rank 1 dies, and its agent closes the round's store.
+// Rank 1 dies, and its agent closes the round's store. The other ranks' split
+// must fail.
 TEST_P(NcclSplitFailureTest, EndsWithTheRound) {
   const Instant deadline = MonotonicNow() + seconds(30);
   const auto server =
@@ -157,8 +159,8 @@ TEST_P(NcclSplitFailureTest, EndsWithTheRound) {
 
 TEST_P(NcclSplitFailureTest, WhoDoesNotComeIsNamed) {
   const auto worlds = Worlds(3);
-  // The common deadline: a rank that starts later is named like a rank that
-  // never comes.
+  // The deadline of all ranks. A rank that started after it would be named like
+  // a rank that never comes.
   const Instant deadline = MonotonicNow() + seconds(1);
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     if (rank == 1) return absl::OkStatus();
@@ -174,7 +176,8 @@ TEST_P(NcclSplitFailureTest, WhoDoesNotComeIsNamed) {
   }
 }
 
-// Rank 0 arrives; rank 1 has arrived only at the previous split.
+// Only rank 0 calls the second split. Rank 1, which called only the first, is
+// named as absent.
 TEST_P(NcclSplitFailureTest, WhoCameToAnEarlierSplitOnlyIsNamed) {
   if (!has_split()) GTEST_SKIP() << "each part has a store of its own";
   const auto worlds = Worlds(2);
@@ -184,8 +187,8 @@ TEST_P(NcclSplitFailureTest, WhoCameToAnEarlierSplitOnlyIsNamed) {
         .status();
   });
   EXPECT_EQ(FirstFailure(first), absl::OkStatus());
-  // Both ranks have left the split: otherwise rank 0 could give up an operation
-  // that rank 1 is still in.
+  // Both ranks have left the first split. Otherwise, the failure of the second
+  // on rank 0 could break the first on rank 1.
   const absl::Status second =
       SplitNcclTransport(*worlds[0], 0, 0, PartOf(0, 2),
                          MonotonicNow() + milliseconds(50))
@@ -205,8 +208,8 @@ TEST_P(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {
         .status();
   });
   EXPECT_TRUE(absl::IsInvalidArgument(ends[0])) << ends[0];
-  // Without ncclCommSplit only the new group's store is used, in which that
-  // place is invalid.
+  // Without ncclCommSplit, rank 0 fails because it is outside of the new group,
+  // whose other ranks are not told.
   if (!has_split()) return;
   for (const int rank : {1, 2}) {
     EXPECT_TRUE(absl::IsInvalidArgument(ends[rank])) << ends[rank];
@@ -214,7 +217,8 @@ TEST_P(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {
   }
 }
 
-// Uses ProcessGroup, as programs do.
+// NCCL reports a failed split to one rank only. With ProcessGroup, as programs
+// use it, all ranks get the error.
 TEST_P(NcclSplitFailureTest, WhatNcclTellsOneRankAllAreTold) {
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     ProcessGroupOptions options;
@@ -227,7 +231,7 @@ TEST_P(NcclSplitFailureTest, WhatNcclTellsOneRankAllAreTold) {
         },
         options);
     if (!world.ok()) return world.status();
-    // All ranks have met by now. Rank 1 of a part fails to join it.
+    // The world exists now. Rank 1 of each new group will fail to join it.
     fake_.control().rank_that_fails_to_split = 1;
     fake_.control().rank_that_fails_to_join = 1;
     absl::Status end = (*world)->Split(rank == 2 ? -1 : 0, 0).status();
@@ -235,7 +239,8 @@ TEST_P(NcclSplitFailureTest, WhatNcclTellsOneRankAllAreTold) {
     return end;
   });
   for (int rank = 0; rank < 3; ++rank) {
-    // rank 2 may have left before the failure
+    // Without ncclCommSplit, rank 2 does not wait and may leave before the
+    // failure.
     if (rank == 2 && !has_split()) continue;
     EXPECT_TRUE(absl::IsUnavailable(ends[rank])) << ends[rank];
     EXPECT_THAT(Why(ends[rank]),

@@ -1,4 +1,5 @@
-// Groups split from groups, and an id for the world from the agent.
+// Groups that are split from other groups, and a world that uses the NCCL id
+// from the agent.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,8 +41,9 @@ class NcclSplitTest : public ::testing::TestWithParam<const char*> {
     EXPECT_EQ(fake_.control().live_allocations, 0);
   }
 
-  // Makes a world of four ranks, splits it into the even ranks in descending
-  // order and rank 1, and sums ranks in each. Rank 3 is in no part.
+  // Makes a world of four ranks and splits it into two groups: the even ranks
+  // in descending order, and rank 1. Sums rank + 1 over each group. Rank 3 is
+  // in no group.
   absl::Status SplitAndSum(int rank, int64_t* sum) {
     auto world = NewNcclTransport(
         {rank, kRanks, std::make_shared<PrefixStore>("world", store_), "world"},
@@ -60,7 +62,8 @@ class NcclSplitTest : public ::testing::TestWithParam<const char*> {
     } else {
       absl::Status summed = Sum(fake_, **part, rank + 1, sum);
       if (!summed.ok()) return summed;
-      // Determines which rank is rank 0 of the part.
+      // Broadcasts the world rank of the group's rank 0, to check the order of
+      // the ranks in the group.
       int64_t first = rank;
       summed = (*part)->Execute(Broadcast(&first, &first, 1, DType::kInt64, 0),
                                 {2, MonotonicNow() + seconds(30)});
@@ -68,7 +71,7 @@ class NcclSplitTest : public ::testing::TestWithParam<const char*> {
       EXPECT_EQ(first, color == 0 ? 2 : 1);
       if (!summed.ok()) return summed;
     }
-    // The parent stays usable besides its parts.
+    // The world can still be used after the split.
     int64_t all = 0;
     absl::Status whole = Sum(fake_, **world, 1, &all);
     EXPECT_EQ(all, kRanks);

@@ -32,11 +32,11 @@ class NcclMemory final : public TransportMemory {
 
 class NcclTransport final : public Transport {
  public:
-  // `group` has joined its communicator.
+  // `group` must have joined its communicator.
   explicit NcclTransport(std::shared_ptr<NcclGroup> group)
       : group_(std::move(group)),
-        // The thread shares ownership, so that an abort that never returns does
-        // not block the destructor.
+        // The watching thread shares ownership of the group: if an abort never
+        // returns, the destructor leaves the thread behind instead of waiting.
         watcher_([group = group_] { group->Watch(); }) {}
 
   ~NcclTransport() override {
@@ -93,7 +93,8 @@ absl::StatusOr<std::shared_ptr<NcclGroup>> OpenGroup(GroupPlace place,
   if (place.store == nullptr) place.store = std::make_shared<InProcessStore>();
   auto group = NcclGroup::Open(place, std::move(options));
   if (!group.ok()) {
-    // Peers whose NCCL works must not wait for this rank.
+    // Reports the failure to the peers, so that a peer whose NCCL works does
+    // not wait for this rank.
     if (place.rank == 0) TellThatThereIsNoNcclId(place, group.status());
     GroupAlarm(place, [](const absl::Status&) {}).Raise(group.status());
   }
@@ -135,7 +136,8 @@ absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
   NcclGroup& whole = transport->group();
   if (absl::Status broken = whole.status(); !broken.ok()) return broken;
   NcclOptions options = whole.options();
-  options.unique_id.clear();  // the parent used this id
+  // the parent has used this id, and an id serves one group only
+  options.unique_id.clear();
   options.on_broken = nullptr;
   if (!whole.nccl().can_split()) {
     if (color < 0) return nullptr;
@@ -148,7 +150,7 @@ absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
   }
   auto group = OpenGroup(std::move(place), std::move(options));
   if (!group.ok()) {
-    // otherwise the parent's ranks would wait for this rank
+    // Otherwise the parent's other ranks would wait for this rank in the split.
     whole.Break(group.status());
     return group.status();
   }

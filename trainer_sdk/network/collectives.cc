@@ -19,7 +19,8 @@ constexpr int kDirectRanks = 8;
 // With parts of fewer bytes, the hops of a ring cost more than they save.
 constexpr int64_t kRingPartBytes = 16 << 10;
 
-// The reduction of all steps but the last, which divides.
+// The reduction of all steps but the last. AVG is a sum in these steps; the
+// last step divides.
 ReduceOp Partial(ReduceOp op) {
   return op == ReduceOp::kAvg ? ReduceOp::kSum : op;
 }
@@ -49,14 +50,15 @@ absl::Status Direct(Mesh& mesh, Reduction reduction, const void* input,
     if (from == rank) continue;
     if (absl::Status s = mesh.Wait(tickets[from]); !s.ok()) return s;
   }
-  // `output` may be the same memory as `input`, which may still be in flight.
+  // `output` may be the same memory as `input`, whose data may not be sent yet.
   if (absl::Status s = mesh.Flush(); !s.ok()) return s;
   Reduce(reduction.dtype, reduction.op, sources.data(), size, &output, 1,
          count);
   return absl::OkStatus();
 }
 
-// Ranks beyond the largest power of two send their data to a partner and
+// An all_reduce by recursive doubling. If the number of ranks is no power of
+// two, some ranks send their data to a partner, which takes part for them, and
 // receive the result from it.
 absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
                       void* output, int64_t count, Scratch& scratch) {
@@ -67,7 +69,8 @@ absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
   int power = 1;
   while (power * 2 <= size) power *= 2;
   const int extra = size - power;
-  // The first 2 * extra ranks form pairs; the even rank of a pair takes part.
+  // The first 2 * extra ranks form pairs. Only the even rank of a pair takes
+  // part; the odd rank sends it the data and receives the result.
   if (rank < 2 * extra && rank % 2 == 1) {
     mesh.Send(rank - 1, output, bytes);
     if (absl::Status s = mesh.Flush(); !s.ok()) return s;
@@ -152,7 +155,7 @@ class Ring {
     ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
       mesh_.Send(next(), from + begin, count * element_);
       return absl::OkStatus();
-    }).IgnoreError();  // Wait returns the errors
+    }).IgnoreError();  // Wait returns errors of sends
   }
 
   // Adds this rank's data to each arriving piece and forwards it.
@@ -263,14 +266,16 @@ absl::Status Reduce(const Operation& operation, Mesh& mesh, Scratch& scratch) {
   const int rank = mesh.rank(), size = mesh.size(), root = operation.root;
   const Reduction reduction{operation.dtype, operation.reduce_op};
   if (operation.count * element <= kTreeBytes || size == 2) {
-    // There is one part: all elements belong to the root.
+    // With one part, all elements belong to the root, so the reduction is
+    // complete after one step.
     std::vector<int64_t> counts(size, 0);
     counts[root] = operation.count;
     return ReduceToOwners(mesh, RankParts(counts, 0, size), reduction,
                           operation.input, operation.output, scratch);
   }
   const RankParts parts = RankParts::Even(operation.count, size);
-  // ReduceToOwners uses `scratch`, so this memory is separate.
+  // Memory for this rank's reduced part. `scratch` cannot be used, because
+  // ReduceToOwners uses it.
   Scratch part;
   char* const own = rank == root
                         ? At(operation.output, parts.begin(rank) * element)
@@ -278,8 +283,8 @@ absl::Status Reduce(const Operation& operation, Mesh& mesh, Scratch& scratch) {
   absl::Status s =
       ReduceToOwners(mesh, parts, reduction, operation.input, own, scratch);
   if (!s.ok()) return s;
-  // The root's output may be the same memory as its input, which may still be
-  // in flight. The data of the other ranks overwrites it now.
+  // The root's output may be the same memory as its input. The input must be
+  // sent before the data of the other ranks overwrites it.
   if (s = mesh.Flush(); !s.ok()) return s;
   s = GatherToRoot(mesh, parts, element, root, own, operation.output);
   // `part` is destroyed at the end of this function, so all sends must be
@@ -369,11 +374,12 @@ PointToPoint AsMessage(const Operation& operation) {
                       operation.dtype};
 }
 
-// Whether a rank could finish without hearing from all others. Then it would
-// learn of a mismatch only in its next operation.
+// Whether a rank could finish the operation without a message from every other
+// rank. That rank would learn only in its next operation that another rank had
+// called a different operation.
 bool SomeHearNothing(const Operation& operation, int size) {
-  // Only the two ends of a part know its expected length, and the sender hears
-  // nothing from the receiver.
+  // Only the sender and the receiver of a part know its expected length, and
+  // the sender gets no message from the receiver.
   if (operation.kind == OperationKind::kAllToAll) {
     return !operation.counts.empty();
   }

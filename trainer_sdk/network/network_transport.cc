@@ -11,11 +11,11 @@
 namespace muster {
 namespace {
 
-// The longest time for which an operation may exceed its deadline, only after a
-// failure.
+// The longest time by which an operation may end after its deadline. Used only
+// after a failure, to write and read the cause.
 constexpr Duration kRecordPatience = std::chrono::seconds(1);
-// Time for other ranks to report that they are late: ranks that wait for each
-// other time out at nearly the same time.
+// Time for other ranks to report that they are late too. Ranks that wait for
+// each other time out at nearly the same time, so a short time is enough.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(200);
 
 }  // namespace
@@ -49,8 +49,9 @@ absl::Status NetworkTransport::ExecuteAs(const Operation& operation,
   return Break(absl::Status(s.code(), message));
 }
 
-// Names the late and the silent ranks. In a ring, the rank that this rank waits
-// for may itself wait for the absent rank.
+// Text that names the ranks that are late too, and the ranks that report
+// nothing. The rank for which this rank waits is not enough: in a ring, that
+// rank may itself wait for the absent rank.
 std::string NetworkTransport::OthersThatAreLate(
     const std::string& operation) const {
   const std::vector<LateRank> ranks =
@@ -86,8 +87,9 @@ absl::StatusOr<std::unique_ptr<TransportMemory>> NetworkTransport::Allocate(
 
 absl::Status NetworkTransport::BrokenElsewhere() {
   if (!mesh_->PeerHungUp()) return absl::OkStatus();
-  // A rank that gives the group up writes its cause before it hangs up. A rank
-  // that left normally or died writes none.
+  // Looks for a cause in the group's store. A rank that gives the group up
+  // writes one before it closes its connections; a rank that left normally or
+  // died writes none.
   const absl::Status cause = record_.Told();
   return cause.ok() ? cause : Break(cause);
 }

@@ -151,7 +151,8 @@ absl::Status BroadcastDownTree(Mesh& mesh, int root, void* data,
                                int64_t bytes) {
   const int size = mesh.size();
   const int place = (mesh.rank() - root + size) % size;
-  int reach = 1;  // lowest set bit of `place`: the distance to the parent
+  // The lowest set bit of `place`: the distance to the parent in the tree.
+  int reach = 1;
   while (reach < size && (place & reach) == 0) reach <<= 1;
   for (int64_t at = 0; at == 0 || at < bytes; at += kSegmentBytes) {
     const int64_t length = std::min(kSegmentBytes, bytes - at);

@@ -53,7 +53,7 @@ class RankParts {
   std::vector<int64_t> begins_;  // size() is the number of parts + 1
 };
 
-// The building blocks of collectives. All ranks involved call the same
+// The building blocks of collectives. All ranks of the mesh call the same
 // function. `element`: size of an element in bytes.
 
 // The number of bytes that are received before they are reduced or forwarded:

@@ -7,8 +7,9 @@
 #include "base/check.h"
 #include "trainer_sdk/cuda/emulation/shared_array.h"
 
-// The compiler must not assume which registers such a function preserves
-// (-fipa-ra did), and sanitizers must not instrument its switch of stacks.
+// Attributes of functions that switch to another stack. noipa: the compiler
+// must not assume that such a function preserves registers, as -fipa-ra did.
+// Sanitizers must not instrument the switch of stacks.
 #define MUSTER_SWITCHES_STACKS \
   __attribute__((noipa, no_sanitize_address, no_sanitize_undefined))
 
@@ -77,7 +78,7 @@ void BlockRun::MakeFibers() {
 void BlockRun::Enter() {
   BlockRun& run = *current;
   for (;;) {
-    // The fiber waits for the next block.
+    // Returns once the scheduler resumes this fiber for a thread block.
     run.Yield();
     run.body_();
     run.fibers_[run.running_].state = State::kDone;

@@ -53,7 +53,8 @@ TEST_P(CudaEmulationTest, ABarrierShowsWhatAllHaveWritten) {
   }
 }
 
-// Detecting a missing barrier is the purpose of the two orders.
+// A kernel without a barrier between a write and a read of shared memory gives
+// different results in the two thread orders, so that tests notice it.
 TEST(CudaEmulationOrderTest, AMissingBarrierShowsInOneOfTheOrders) {
   const auto sum = [](ThreadOrder order) {
     const ScopedThreadOrder scoped(order);
@@ -68,7 +69,9 @@ TEST(CudaEmulationOrderTest, AMissingBarrierShowsInOneOfTheOrders) {
   EXPECT_NE(sum(ThreadOrder::kForward), sum(ThreadOrder::kBackward));
 }
 
-// A warp that reuses memory before the others have read it.
+// Without a barrier, thread 0 overwrites shared memory after exchanges within
+// its own warp. In one of the thread orders, the other warp then reads the new
+// value.
 TEST(CudaEmulationOrderTest, AWarpRunsAheadOfOthersThroughItsExchanges) {
   for (const auto order : {ThreadOrder::kForward, ThreadOrder::kBackward}) {
     const ScopedThreadOrder scoped(order);
@@ -81,7 +84,8 @@ TEST(CudaEmulationOrderTest, AWarpRunsAheadOfOthersThroughItsExchanges) {
       for (int step = 16; step > 0; step /= 2) __shfl_xor_sync(kAll, 1, step);
       if (threadIdx.x == 0) value[0] = 6;
     });
-    // The warp that reached the barrier last continues first.
+    // The warp that reaches the barrier last continues first: warp 1 in
+    // kForward, warp 0 in kBackward.
     EXPECT_EQ(read[0], 5);
     EXPECT_EQ(read[40], order == ThreadOrder::kForward ? 5 : 6);
   }

@@ -10,12 +10,14 @@ thread_local SharedMemory* first = nullptr;
 
 SharedMemory::SharedMemory(void* data, size_t bytes)
     : data_(data), bytes_(bytes), next_(first) {
-  // The first block must find the same contents as later blocks.
+  // Spoil fills the arrays before later blocks. The first block must find the
+  // same contents.
   std::memset(data_, 0xff, bytes_);
   first = this;
 }
 
-// Objects of a thread are destroyed in reverse order of construction.
+// A thread's arrays are destroyed in reverse order of construction, so this
+// array is the head of the list.
 SharedMemory::~SharedMemory() { first = next_; }
 
 void SharedMemory::Spoil() {

@@ -88,9 +88,9 @@ class KernelTest : public testing::Test {
   }
 
   // Expects that rounding explains the difference between `found` and the
-  // results of `exact`: `operations` roundings of float32 in a row, and one
-  // rounding to the results' type. Also expects that a wrong factor of each
-  // list would make a larger difference.
+  // results of `exact`: `operations` roundings to float32 in a row, and one
+  // rounding to the results' type. Also expects that a slightly wrong factor
+  // would make a larger difference, so that the bound is not too loose.
   static void ExpectRounded(const std::vector<Found>& found, double operations,
                             const Disturbed& exact) {
     const RoundingReference reference(exact);
@@ -114,7 +114,8 @@ class KernelTest : public testing::Test {
   }
 
  private:
-  // The index of the first element beyond the bound; -1: none.
+  // The index of the first element that differs from the expected one by more
+  // than the bound; -1: none.
   static int64_t WrongElement(const Found& found,
                               const std::vector<double>& expected,
                               double bound) {

@@ -165,7 +165,7 @@ absl::StatusOr<std::shared_ptr<void>> StreamDevice::Allocate(int64_t bytes) {
   left_ -= bytes;
   const size_t size = static_cast<size_t>(bytes) + 1;
   void* const memory = std::malloc(size);
-  // The memory is filled with NaNs.
+  // NaNs show a read before the first write.
   std::memset(memory, 0xff, size);
   return std::shared_ptr<void>(There(memory),
                                [memory](void*) { std::free(memory); });
