@@ -46,7 +46,8 @@ __global__ void AddEach(const T* values, int64_t count, Word* words) {
     const Word hidden = exponent == 0 ? 0 : Word{1} << kMantissaBits;
     const Word mantissa = (bits & ((1u << kMantissaBits) - 1)) | hidden;
     const Word square = mantissa * mantissa;
-    // Subnormal numbers have the exponent of the smallest normal ones.
+    // Subnormal numbers have exponent field 0, but the same scale as the
+    // smallest normal numbers, with field 1.
     const int bit = 2 * static_cast<int>(exponent == 0 ? 0 : exponent - 1);
     const int at = bit / kDigitBits * kThreads + me;
     const int shift = bit % kDigitBits;

@@ -45,7 +45,7 @@ struct Communicator {
   uint64_t splits = 0;
   // Whether all ranks have called the last ncclCommSplit of this communicator;
   // shared with the registry. Null: there was no split.
-  std::shared_ptr<const bool> all_split;  // the registry's flag
+  std::shared_ptr<const bool> all_split;
 };
 
 // Marks a call of a communicator while it lives, and detects concurrent calls.

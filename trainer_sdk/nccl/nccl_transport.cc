@@ -136,7 +136,7 @@ absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
   NcclGroup& whole = transport->group();
   if (absl::Status broken = whole.status(); !broken.ok()) return broken;
   NcclOptions options = whole.options();
-  // the parent has used this id, and an id serves one group only
+  // The parent has used this id, and an id serves one group only.
   options.unique_id.clear();
   options.on_broken = nullptr;
   if (!whole.nccl().can_split()) {

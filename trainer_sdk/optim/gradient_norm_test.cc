@@ -16,7 +16,8 @@ TEST(GradientNormTest, SumsTheSquaresOfAnyNumber) {
   std::vector<float> values;
   double sum = 0;
   for (int count = 0; count < 40; ++count) {
-    // Integers below 2^53 are exact.
+    // The sum is exact: all terms and sums are integers below 2^53, which
+    // double holds exactly.
     EXPECT_EQ(SumOfSquares(values.data(), count), sum) << count;
     values.push_back(static_cast<float>(count + 1));
     sum += (count + 1.0) * (count + 1.0);

@@ -27,7 +27,7 @@ TEST(LossScalerTest, GrowsAfterSoManyGoodStepsInARow) {
   EXPECT_EQ(scaler.scale(), 16);
   scaler.Update(Finite::kAll);
   scaler.Update(Finite::kAll);
-  scaler.Update(Finite::kNotAll);  // restarts the count
+  scaler.Update(Finite::kNotAll);  // halves the scale and restarts the count
   scaler.Update(Finite::kAll);
   scaler.Update(Finite::kAll);
   EXPECT_EQ(scaler.scale(), 8);

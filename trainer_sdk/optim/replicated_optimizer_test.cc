@@ -19,7 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// More than one block of the conversion, and not a multiple of it.
+// More elements than one block of a conversion (2048), and no multiple of it.
 constexpr int64_t kCount = 5001;
 
 std::vector<float> Wave(int64_t count, double phase) {
@@ -50,7 +50,8 @@ TEST(ReplicatedOptimizerTest, AStepIsTheRulesOnScaledGradients) {
         2, std::vector<float>(static_cast<size_t>(kCount + 3)));
     std::vector<float> gradient;
     std::vector<float> moved;
-    // The address of the gradients changes between steps.
+    // The optimizer must ask for the gradients in each step, because their
+    // addresses change between steps.
     ReplicatedOptimizer optimizer(
         rule,
         {{.name = "w", .shape = {kCount}, .value = decayed},
@@ -172,7 +173,8 @@ TEST_P(Precisions, MastersKeepWhatRoundingLoses) {
       [&, type = precision](int) {
         return TensorData(gradient.data(), kCount, type);
       });
-  // Steps so small that each alone would be lost by rounding.
+  // Each step is so small that rounding to `precision` alone would lose it. The
+  // master weights must keep it.
   std::vector<float> master = begin;
   for (int step = 1; step <= 40; ++step) {
     const std::vector<float> exact = Wave(kCount, step);
@@ -223,7 +225,7 @@ TEST(ReplicatedOptimizerTest, AnInfiniteGradientShowsInTheSum) {
   EXPECT_FALSE(std::isfinite(*optimizer.SumOfSquares()));
   gradient[8] = std::nanf("");
   EXPECT_FALSE(std::isfinite(*optimizer.SumOfSquares()));
-  // The largest float does not overflow.
+  // The square of the largest float must not make the sum infinite.
   gradient[8] = std::numeric_limits<float>::max();
   EXPECT_TRUE(std::isfinite(*optimizer.SumOfSquares()));
 }

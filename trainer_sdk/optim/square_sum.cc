@@ -14,8 +14,8 @@ namespace {
 constexpr int kMantissaBits = 23;
 constexpr int kDigitBits = 32;
 constexpr int64_t kDigit = int64_t{1} << kDigitBits;
-// The exponent of the lowest bit: the smallest positive float is 2^-149, so its
-// square is 2^-298.
+// The exponent of the lowest bit of the fixed-point number: the smallest
+// positive float is 2^-149, so its square is 2^-298.
 constexpr int kLowestBit = -298;
 // The exponent field of infinities and NaNs.
 constexpr int kNoNumber = 255;
@@ -86,7 +86,8 @@ void SquareSum::Add(const float* values, int64_t count) {
 
 void SquareSum::Flush() {
   for (int exponent = 0; exponent < kExponents; ++exponent) {
-    // Subnormal numbers have the exponent of the smallest normal ones.
+    // Subnormal numbers have exponent field 0, but the same scale as the
+    // smallest normal numbers, with field 1.
     const int bit = 2 * (std::max(exponent, 1) - 1);
     for (std::array<uint64_t, kExponents>& sums : sums_) {
       if (sums[exponent] == 0) continue;

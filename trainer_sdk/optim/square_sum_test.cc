@@ -43,7 +43,8 @@ TEST(SquareSumTest, IsExact) {
   const float normal = std::numeric_limits<float>::min();
   EXPECT_EQ(SumOf({normal}), double{normal} * normal);
   EXPECT_EQ(SumOf({normal, normal / 2}), 1.25 * (double{normal} * normal));
-  // A simple sum in double would lose each of these ones.
+  // Each of these ones would be lost in a simple sum in double, beside the
+  // large square.
   std::vector<float> values(1 << 10, 1.0f);
   values.insert(values.begin(), 1e9f);
   EXPECT_EQ(SumOf(values), double{1e9f} * 1e9f + 1024);
@@ -63,7 +64,8 @@ TEST(SquareSumTest, IsWithinTheRoundingOfAPlainSum) {
 }
 
 TEST(SquareSumTest, ManyEqualElementsDoNotOverflow) {
-  // The largest mantissa, all elements with the same exponent.
+  // All elements have the same exponent and the largest mantissa, so one sum of
+  // mantissas grows as fast as possible.
   const float value = std::nextafter(2.0f, 0.0f);
   const std::vector<float> values(300000, value);
   EXPECT_EQ(SumOf(values), 300000 * (double{value} * value));
@@ -95,7 +97,7 @@ TEST(SquareSumTest, WhatIsNoNumberIsTold) {
 }
 
 TEST(SquareSumTest, TakesSixteenBitElements) {
-  // 1.5 and -2, 3000 times each.
+  // In each type: 3000 elements of 1.5 and 3000 of -2.
   for (const auto& [type, first, second] :
        {std::tuple(DType::kBFloat16, uint16_t{0x3fc0}, uint16_t{0xc000}),
         std::tuple(DType::kFloat16, uint16_t{0x3e00}, uint16_t{0xc000})}) {

@@ -73,7 +73,8 @@ void ExpectPlainResult(DType dtype) {
           if (reduce_op == ReduceOp::kAvg) {
             for (T& one : expected) one = static_cast<T>(one / sources);
           }
-          // One extra element after the end, which must not change.
+          // Destinations have one extra element after the end, which Reduce
+          // must not change.
           std::vector<std::vector<T>> to(destinations,
                                          std::vector<T>(count + 1, T{42}));
           std::vector<void*> destination_data;

@@ -73,7 +73,7 @@ TEST(ServedStore, WaitersAreReleasedWhenTheRoundIsOver) {
   auto waiting = std::async(std::launch::async,
                             [&store] { return store->Wait({"k"}, Late()); });
   ASSERT_TRUE(store->Add("n", 1).ok());
-  // The wait may or may not have reached the server by now.
+  // Whether or not the wait has reached the server by now, Close must end it.
   server->Close("the round is over");
   absl::Status released = waiting.get();
   EXPECT_TRUE(absl::IsUnavailable(released)) << released;

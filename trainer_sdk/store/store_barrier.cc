@@ -94,7 +94,8 @@ class Barrier {
     std::vector<int> absent;
     absl::Status found = FindAbsent(0, size_, absent);
     if (!found.ok()) return found;
-    // Ranks that have passed the barrier meanwhile look absent too.
+    // If the barrier has ended meanwhile, ranks that have left it look absent
+    // too, and no rank is missing.
     absl::StatusOr<bool> done = store_.Check({DoneKey(generation)});
     if (!done.ok()) return done.status();
     if (*done) return absl::OkStatus();

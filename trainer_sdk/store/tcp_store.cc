@@ -29,7 +29,8 @@ absl::Status Cancel(std::optional<store::StoreChannel>& line) {
   absl::Status sent = line->Send(request, deadline);
   bool answered = false;
   while (sent.ok()) {
-    // The replies to WAIT and CANCEL_WAIT are one byte each.
+    // The store may already have answered the WAIT before it reads CANCEL_WAIT.
+    // Both replies are one byte each.
     absl::StatusOr<store::StoreReply> reply =
         line->Receive(store::StoreCommand::kCancelWait, 0, deadline);
     if (!reply.ok()) {
@@ -252,8 +253,8 @@ absl::Status TcpStore::Exchange(
   owed_until_ = MonotonicNow() + operation_timeout_;
   done = connection_.Send(bytes, std::min(limit, owed_until_));
   if (!done.ok()) {
-    // This also holds after a timeout, because a partly sent request cannot be
-    // taken back.
+    // The connection is lost for all later calls, also after a timeout: a
+    // partly sent request cannot be taken back.
     broken_ = absl::UnavailableError(std::string(done.message()));
     return broken_;
   }

@@ -157,7 +157,8 @@ TEST(TcpStore, AnAnswerThatDoesNotComeBreaksTheStoreForGood) {
   ScriptedServer server([](ScriptedPeer& peer, int) {
     peer.Greet();
     peer.Receive(AboutK(store::StoreCommand::kAdd).size() + 8);
-    peer.Receive(1);  // one byte of the next request, or the end
+    // returns when the client sends another request or closes the connection
+    peer.Receive(1);
     peer.Send(Number(1));
     peer.AwaitClose();
   });
@@ -233,7 +234,8 @@ TEST(TcpStore, NoAnswerWhateverHarmsTheClient) {
   ScriptedServer server([](ScriptedPeer& peer, int seed) {
     peer.Greet();
     std::minstd_rand random(seed + 1);
-    // Small bytes give plausible lengths; others give absurd ones.
+    // Random bytes as replies. Where a reply has a length, bytes below 4 give
+    // plausible lengths, and other bytes absurd ones.
     const int most = seed % 2 == 0 ? 4 : 256;
     std::string nonsense(random() % 200, '\0');
     for (char& byte : nonsense) byte = static_cast<char>(random() % most);
@@ -242,8 +244,8 @@ TEST(TcpStore, NoAnswerWhateverHarmsTheClient) {
   for (int seed = 0; seed < kSeeds; ++seed) {
     auto store = Connect(server.port());
     if (!store.ok()) continue;
-    // Each call must return, with any result, because the connection is closed
-    // after the nonsense.
+    // Each call must return, with any result: the server closes the connection
+    // after the random bytes.
     for (int times = 0; times < 20; ++times) {
       (*store)->Get("k", MonotonicNow()).status().IgnoreError();
       (*store)->Add("k", 1).status().IgnoreError();
@@ -261,7 +263,7 @@ TEST(TcpStore, WhatIsBeyondTheStoresBoundsIsNotSent) {
     peer.AwaitClose();
   });
   auto store = Connect(server.port()).value();
-  // too long with the slash
+  // One byte too long, because the protocol adds a "/"
   const std::string long_key(store::kMaxStoreKeyBytes, 'k');
   const std::string long_value(store::kMaxStoreValueBytes + 1, 'v');
   const std::vector<std::string> many(store::kMaxStoreKeys + 1, "k");
@@ -369,7 +371,8 @@ TEST(TcpStoreWait, AnAnswerThatCrossesTheCancelCounts) {
     if (!line.ReceiveWaitAndCancel()) return;
     ++seen;
     peer.Send(kStopWaiting + kCanceled);
-    // Neither byte may be left for the next wait.
+    // The client must have read both replies: a byte left over would be taken
+    // for the reply to this next wait.
     EXPECT_TRUE(line.ReceiveWaitAndCancel());
     ++seen;
     peer.Send(kCanceled);

@@ -128,7 +128,8 @@ absl::Status FrameInbox::Fits(const Posted& posted,
 absl::Status FrameInbox::Compare(int peer,
                                  const OperationSignature& theirs) const {
   const OperationSignature& ours = history_[theirs.sequence % kHistory];
-  // The call is not in this rank's history, or no longer.
+  // No comparison is possible if this rank has not yet made the call with this
+  // sequence number, or has dropped it from its history.
   if (ours.sequence != theirs.sequence || SameCollective(ours, theirs)) {
     return absl::OkStatus();
   }
@@ -185,7 +186,8 @@ absl::StatusOr<FramePlace> FrameInbox::Place(int peer,
   }
   const Ticket ticket = FirstFor(peer, header);
   if (ticket == kNobody) {
-    // A part whose receive is not posted yet can stay on the connection.
+    // A part whose receive is not posted yet stays on the connection, unless a
+    // receive waits for a message that may follow it.
     if (header.type == FrameType::kPart && !AwaitsMessage(peer)) {
       return FramePlace{};
     }

@@ -165,7 +165,8 @@ TEST_F(FrameInboxTest, AMessageOfAnotherSizeOrTypeIsExplained) {
   EXPECT_THAT(
       std::string(s.message()),
       testing::AllOf(HasSubstr("sent 4 int8"), HasSubstr("receives 3 int8")));
-  // The result is the same if the message arrived before its receive.
+  // The same error is returned if the message arrives before its receive is
+  // posted.
   ASSERT_TRUE(Arrives(Message(2, "abcd"), "abcd").ok());
   const Ticket late = inbox_.PostMessage(1, LabelOf(2, "abc"), first_.data());
   EXPECT_FALSE(inbox_.done(late));
@@ -182,7 +183,7 @@ TEST_F(FrameInboxTest, WhatIsKeptIsBounded) {
   const absl::Status s = Arrives(Message(2, "y"), "y");
   EXPECT_TRUE(absl::IsFailedPrecondition(s));
   EXPECT_THAT(std::string(s.message()), HasSubstr("tag 2"));
-  // A message that is received makes room.
+  // Receiving a kept message makes room for others.
   std::string taken(kKeepBytes, '_');
   inbox_.PostMessage(1, LabelOf(1, all), taken.data());
   EXPECT_EQ(taken, all);

@@ -133,7 +133,7 @@ class Reception {
         return absl::DeadlineExceededError("not every rank has called");
       }
       Sleep();
-      // This is done first, because it frees places for new callers.
+      // Hear runs before TakeCalls, because it frees places for new callers.
       left -= Hear();
       if (absl::Status s = TakeCalls(); !s.ok()) return s;
       if (!AwaitsNext()) continue;

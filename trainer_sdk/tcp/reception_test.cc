@@ -60,7 +60,7 @@ class ListenerWatchTest : public testing::Test {
 
 TEST_F(ListenerWatchTest, EndsWithTheListenerThatNeverTookIt) {
   ListenerWatch watch = Watch();
-  // Connecting may complete at once.
+  // If the connection is not complete yet, waits for that.
   if (watch.polled().events == POLLOUT) {
     EXPECT_EQ(LookAgain(watch), absl::OkStatus());
   }
@@ -76,12 +76,12 @@ TEST_F(ListenerWatchTest, EndsWithTheListenerThatNeverTookIt) {
 TEST_F(ListenerWatchTest, WhoHangsUpIsDialledAgain) {
   ListenerWatch watch = Watch();
   for (int time = 0; time < 3; ++time) {
-    ASSERT_TRUE(Accept().open());  // accepted and closed
+    ASSERT_TRUE(Accept().open());  // accepts a connection and closes it at once
     for (;;) {
       pollfd polled[] = {{listener_.get(), POLLIN, 0}, watch.polled()};
       ASSERT_GT(poll(polled, 2, 30'000), 0);
       ASSERT_EQ(watch.Look(start_), absl::OkStatus());
-      if (polled[0].revents != 0) break;  // the watch dials again
+      if (polled[0].revents != 0) break;  // the watch has connected again
     }
   }
   EXPECT_TRUE(Accept().open());

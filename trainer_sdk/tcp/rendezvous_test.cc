@@ -124,7 +124,8 @@ TEST(Rendezvous, SilentStrangersHoldNobodyUp) {
 
 TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
 #if defined(__SANITIZE_ADDRESS__)
-  // The sanitizer needs a pipe of its own to check types.
+  // AddressSanitizer needs a pipe, and so two descriptors, of its own to check
+  // types.
   GTEST_SKIP() << "needs the last descriptor, as the sanitizer does";
 #endif
   const auto store = std::make_shared<InProcessStore>();
@@ -137,10 +138,11 @@ TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
   });
   const auto where = store->Get("tcp/0", In(std::chrono::seconds(60)));
   ASSERT_TRUE(where.ok()) << where.status();
-  // Now rank 0 has opened all of its own descriptors.
+  // When rank 0's connection arrives here, rank 0 has opened all of its own
+  // descriptors.
   const OwnedFd watched = above.Accept();
-  // Accepting one more connection exceeds the limit. This descriptor makes the
-  // connection.
+  // Sets the limit of descriptors so that rank 0 cannot accept one more
+  // connection. `caller` makes this connection; it is opened before.
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   OwnedFd caller(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -166,7 +168,7 @@ TEST(Rendezvous, NamesWhoDidNotCome) {
 
 TEST(Rendezvous, NamesWhoListensNoMore) {
   const auto store = std::make_shared<InProcessStore>();
-  // Rank 0 published its port and died.
+  // Simulates a rank 0 that has published its port and died.
   ASSERT_TRUE(store->Set("tcp/secret", std::string(32, '0')).ok());
   ASSERT_TRUE(store->Set("tcp/0", "127.0.0.1 1 4711 gone").ok());
   const auto ranks = ConnectRanks(PlaceOf(store, 1, 2), kLoopback,
@@ -176,7 +178,8 @@ TEST(Rendezvous, NamesWhoListensNoMore) {
               HasSubstr("rank 0 (host gone, pid 4711) at 127.0.0.1:1"));
 }
 
-// The rank has published its port, and would have connected.
+// Rank 1 dies after it has published its port and before it connects to rank 0.
+// Rank 0's error must name it.
 TEST(Rendezvous, NamesWhoDiesBeforeItCalls) {
   const auto store = std::make_shared<InProcessStore>();
   auto next = std::make_unique<Listening>();
@@ -186,8 +189,8 @@ TEST(Rendezvous, NamesWhoDiesBeforeItCalls) {
     ranks = ConnectRanks(PlaceOf(store, 0, 2), kLoopback,
                          In(std::chrono::seconds(30)));
   });
-  // Behaves like a rank that accepts connections and closes those of
-  // unidentified callers.
+  // Behaves like a rank that accepts a connection and closes it, as it does
+  // with unidentified callers; then the watch connects again.
   ASSERT_TRUE(next->Accept().open());
   OwnedFd watched = next->Accept();
   ASSERT_TRUE(watched.open());

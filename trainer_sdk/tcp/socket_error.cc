@@ -30,8 +30,8 @@ AcceptFailure AcceptFailureOf(int error) {
       return AcceptFailure::kNobody;
     case EINTR:
     case ECONNABORTED:
-    // Linux reports errors of the new connection here, and rejections by a
-    // firewall.
+    // On Linux, accept4 also returns errors of the new connection, and
+    // rejections by a firewall. The listener itself still works.
     case EPERM:
     case EPROTO:
     case ENOPROTOOPT:

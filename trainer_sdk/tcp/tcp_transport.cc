@@ -106,7 +106,7 @@ class TcpMesh final : public Mesh {
 
   FrameInbox inbox_;
   std::vector<std::unique_ptr<FrameConnection>>
-      connections_;  // null for `rank_`
+      connections_;  // indexed by rank; null for `rank_`
   HangupWatch hangups_;
 
   OperationSignature signature_;
@@ -143,8 +143,8 @@ TcpMesh::~TcpMesh() {
   for (const auto& connection : connections_) {
     if (connection != nullptr) connection->Send(goodbye, nullptr);
   }
-  // Closing a socket with unread data resets the connection, which discards
-  // data that the peer has not acknowledged yet.
+  // Waits until each peer has acknowledged all data: closing a socket with
+  // unread data resets the connection, which discards data in flight.
   for (const auto& connection : connections_) {
     if (connection == nullptr) continue;
     for (;;) {
@@ -224,8 +224,9 @@ void TcpMesh::Close() {
   }
 }
 
-// Each rank announces its operation to the next rank, if only by the parts that
-// it sends. So a mismatch is found even if each rank waits for the other.
+// Announces this rank's operation to the next rank, unless a part that was sent
+// to it has done so. Each rank does this, so a mismatch is found even if each
+// rank waits for another.
 void TcpMesh::Announce() {
   if (announced_) return;
   announced_ = true;

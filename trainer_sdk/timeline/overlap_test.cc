@@ -11,7 +11,7 @@ TimelineSpan Span(SpanKind kind, int64_t begin, int64_t end) {
 
 TEST(OverlapTest, WhatTheWaitLeavesIsHidden) {
   const CommunicationOverlap overlap = OverlapOf(
-      // 5 ns of this span are before the wait
+      // the wait begins at 75, so 5 ns of the first span are hidden
       {Span(SpanKind::kReduce, 70, 95), Span(SpanKind::kStep, 0, 120),
        Span(SpanKind::kReduce, 20, 50), Span(SpanKind::kForward, 0, 10),
        Span(SpanKind::kBackward, 10, 75), Span(SpanKind::kWait, 75, 98)});

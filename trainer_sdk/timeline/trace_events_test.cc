@@ -59,7 +59,8 @@ TEST(TraceEventsTest, RanksAreProcessesAndCommunicationIsAThread) {
   EXPECT_EQ(Find(events, "M", "process_name")["args"]["name"], "rank 0");
 }
 
-// The arrow starts on the computing thread, where the bucket was full.
+// The arrow starts on the computing thread at the time at which the bucket was
+// full, and ends at the start of the bucket's reduction.
 TEST(TraceEventsTest, AnArrowLeadsToEachReduction) {
   const TimelineSpan one{
       .kind = SpanKind::kReduce, .begin = 700, .end = 800, .asked = 100};

@@ -25,8 +25,8 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNccl(GroupPlace place,
                                                    Instant deadline) {
   NcclOptions options;
   options.unique_id = std::move(unique_id);
-  // This callback only writes the cause; the group itself gets the error at its
-  // next operation.
+  // This callback only writes the cause to the flight recorder; the group
+  // itself gets the error at its next operation.
   options.on_broken = [name = place.name](const absl::Status& cause) {
     FlightRecorder::Process()
         .Fail(name, std::string(cause.message()))
@@ -72,7 +72,7 @@ absl::StatusOr<std::unique_ptr<Transport>> NewTransport(GroupPlace place,
 absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
     GroupPlace place, TransportChoice choice, ProcessGroupOptions options) {
   if (place.store != nullptr) {
-    // Keys are separated by group name.
+    // Groups with different names use different keys of the store.
     const auto keys = std::make_shared<PrefixStore>(
         absl::StrCat("group/", place.name), place.store);
     const absl::Status claimed =
@@ -93,8 +93,8 @@ absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
   };
   if (choice == TransportChoice::kNccl) {
     if (options.splitter == nullptr) options.splitter = SplitNcclTransport;
-    // Splits use the splitter, so this factory is only called for the whole
-    // group.
+    // With NCCL, groups that are split from this group are made by the
+    // splitter, so this factory makes only the group itself.
     factory = [is_world](GroupPlace whole, Instant deadline) {
       return NewNccl(std::move(whole), is_world ? TakeWorldNcclId() : "",
                      deadline);

@@ -88,7 +88,8 @@ TEST(NewTransportTest, ABrokenGroupIsMadeAgainOverTheSameStore) {
             if (!world.ok()) return world.status();
             const absl::Status sound = (*world)->Run(Barrier());
             if (times == 2) return sound;
-            // A slower rank may see the abort in its barrier.
+            // The barrier's status is ignored before: on a slower rank, this
+            // abort of another rank may break the barrier.
             (*world)->Abort("made again");
           }
           return absl::OkStatus();
@@ -130,7 +131,7 @@ TEST(NewTransportTest, EveryCreationHasKeysOfItsOwn) {
   place.store = store;
   ASSERT_TRUE(NewProcessGroup(place, TransportChoice::kLocal).ok());
   place.size = 2;
-  // A failed creation counts too.
+  // A creation that fails is counted too.
   EXPECT_FALSE(NewProcessGroup(place, TransportChoice::kLocal).ok());
   EXPECT_EQ(store->Add("group//creations/0", 0).value(), 2);
 }

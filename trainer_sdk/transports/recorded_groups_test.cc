@@ -80,7 +80,7 @@ TEST_F(RecordedGroups, OfOneNameAreToldApart) {
       }));
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_THAT(Findings(), IsEmpty());
-  // The two groups of one name have different births.
+  // Two groups of one name differ in GroupPlace::birth.
   std::vector<uint64_t> births;
   for (const FlightGroup& group : recorders_[3]->Snapshot().groups) {
     if (group.name == "world/dp:1") births.push_back(group.birth);
@@ -96,8 +96,8 @@ TEST_F(RecordedGroups, OneThatBrokeIsForgivenOnceItIsMadeAgain) {
     CallOptions soon;
     soon.timeout = std::chrono::milliseconds(100);
     for (int i = 1; i < worlds; i++) {
-      // Rank 2 does not call the operation. A late rank gets the failure
-      // instead.
+      // The barrier times out, because rank 2 does not call it. A rank that
+      // calls it late gets the group's failure instead.
       if (rank != 2) {
         EXPECT_FALSE((*world)->Run(Barrier(), soon).ok());
       }

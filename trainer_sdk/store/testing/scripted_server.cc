@@ -72,7 +72,8 @@ ScriptedServer::ScriptedServer(
 }
 
 ScriptedServer::~ScriptedServer() {
-  shutdown(listener_.get(), SHUT_RDWR);  // ends the accept
+  // ends the accepting thread's call of accept
+  shutdown(listener_.get(), SHUT_RDWR);
   accepting_.join();
   for (std::thread& script : scripts_) script.join();
 }
