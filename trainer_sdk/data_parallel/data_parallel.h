@@ -66,7 +66,7 @@ class DataParallel {
   // until all gradients are averaged.
   absl::Status Finish();
 
-  // Same contracts as the methods of Optimizer.
+  // SumOfSquares and Step have the contracts of Optimizer's methods.
   absl::StatusOr<double> SumOfSquares();
   absl::Status Step(const OptimizerStep& step);
 
@@ -89,7 +89,8 @@ class DataParallel {
   // Copies of the values in host memory; empty if the values are in host
   // memory, and before the first call of State.
   std::vector<std::vector<char>> host_values_;
-  // The order matters: each member uses the members before it.
+  // Declared in this order, because each member uses the members before it and
+  // must be destroyed first.
   const std::unique_ptr<ProcessGroup> group_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Optimizer> optimizer_;

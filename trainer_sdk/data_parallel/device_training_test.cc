@@ -64,7 +64,8 @@ std::vector<Plan> AllPlans() {
   return plans;
 }
 
-// One rank's training; values and gradients are each one array with gaps.
+// Trains the tensors on one rank. All values are in one array and all gradients
+// in another, with four unused elements after each tensor.
 class Training {
  public:
   Training(const Plan& plan, Device& device) : plan_(plan), device_(device) {
@@ -176,7 +177,8 @@ class Training {
   std::unique_ptr<DataParallel> model_;
 };
 
-// Runs `body` on every rank, with a device of its own if `on_device`.
+// Runs `body` on every rank. If `on_device`, each rank has its own device;
+// otherwise the data is in host memory.
 void OnRanks(int ranks, bool on_device,
              const std::function<absl::Status(ProcessGroup&, Device&)>& body) {
   const auto statuses = RunWorld(
@@ -271,7 +273,8 @@ TEST(DeviceTrainingTest, AFullDeviceIsReported) {
     const auto statuses = RunWorld(
         1,
         [&](ProcessGroup& world) {
-          // Memory for exactly the arrays of the training.
+          // Enough memory for the values and gradients, but not for what
+          // DataParallel::Create allocates in addition.
           StreamDevice device(8000);
           Training training({.state = state}, device);
           return training.Prepare(world);

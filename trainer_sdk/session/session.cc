@@ -27,9 +27,10 @@ std::string HostName() {
   return name;
 }
 
-// The prefix contains the job, the restart and the round: a store may survive a
-// restart (torchrun's does), and a derived port may belong to another job's
-// store. Their keys must not be visible.
+// The prefix of a session's keys in the store. It contains the job, the restart
+// and the round, so that the keys of others are not visible: a store may
+// survive a restart (torchrun's does), and a derived port may belong to another
+// job's store.
 std::string KeysOf(const SessionPlan& plan) {
   return absl::StrCat("muster/", plan.run_id, "/", plan.restart_count, ".",
                       plan.round);
@@ -61,7 +62,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Start(
   absl::Status done = session->OpenStore(deadline);
   if (done.ok()) done = session->CompletePlace(deadline);
   if (!done.ok()) {
-    // the destructor then does not wait for the other ranks
+    // without the store, the destructor does not wait for the other ranks
     session->store_.reset();
     return With(absl::StrCat("rank ", plan.rank, " of ", plan.world_size,
                              " cannot join its world: "),

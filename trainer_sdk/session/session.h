@@ -28,8 +28,9 @@ struct SessionOptions {
   Duration linger = std::chrono::seconds(10);
 };
 
-// This process's place in the world, its store and its connection to the agent.
-// A worker creates it first, whatever launcher started the worker.
+// A training process's connection to its launcher (Muster, torchrun, mpirun,
+// Slurm or none): its rank, the store that all ranks share, and its progress
+// reports. Create one at the start of main.
 //
 //   absl::StatusOr<std::unique_ptr<Session>> session =
 //       Session::FromEnvironment();
@@ -37,8 +38,8 @@ struct SessionOptions {
 //   (*session)->progress().Send({.step = 1, .loss = 2.31});
 //
 // Thread-safe after construction. Make one per process and destroy it last: the
-// destructor notifies the other ranks and, if rank 0 serves the store, waits
-// there for the other ranks.
+// destructor notifies the other ranks and, on a rank 0 that serves the store,
+// waits for the other ranks.
 class Session {
  public:
   // Starts a session under `launch`, torchrun, mpirun or srun, or as a world of
@@ -68,7 +69,8 @@ class Session {
   int group_world_size() const { return *plan_.group_world_size; }
   // The number of times that the workers of the world were restarted.
   int restart_count() const { return plan_.restart_count; }
-  // The complete plan: the values above and more. Every optional field is set.
+  // All values that describe this process's place in the world. Every optional
+  // field is set.
   const SessionPlan& plan() const { return plan_; }
 
   // The store of this world and round. Other runs, restarts and rounds do not

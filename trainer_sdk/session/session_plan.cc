@@ -20,10 +20,10 @@ namespace muster {
 
 int DerivedPort(const std::string& job) {
   constexpr uint64_t kLeast = 15000, kPorts = 15000;
-  // A hash of our own is used, because std::hash may differ between hosts.
+  // FNV is used, because the results of std::hash may differ between hosts.
   uint64_t hash = FnvHashOf(job);
-  // The low bits depend too strongly on the last characters, so the high bits
-  // are mixed in.
+  // The high bits are mixed in, because the low bits of an FNV hash depend too
+  // strongly on the last characters.
   hash ^= hash >> 32;
   return static_cast<int>(kLeast + hash % kPorts);
 }
@@ -50,9 +50,9 @@ class EnvironmentReader {
   // invalid.
   std::optional<int64_t> Number(const std::string& name, int64_t least,
                                 int64_t most);
-  // Like Number, but an unset variable is an error as well. `beside`: the
-  // launcher that set the related variables, for the message. Returns `least`
-  // after an error.
+  // Like Number, but an unset variable is an error as well; the message then
+  // says that the variable `beside` is set without it. Returns `least` after an
+  // error.
   int64_t Required(const std::string& name, int64_t least, int64_t most,
                    const std::string& beside);
 
@@ -129,7 +129,8 @@ Launcher WhoseVariables(const EnvironmentReader& variables) {
   return Launcher::kEnvironment;
 }
 
-// Whether all ranks, including rank 0, are only clients of the store.
+// Whether an agent serves the store (TORCHELASTIC_USE_AGENT_STORE=True), so
+// that all ranks, including rank 0, are only clients.
 bool HasAgentStore(EnvironmentReader& variables) {
   const std::string text = variables.Text("TORCHELASTIC_USE_AGENT_STORE");
   if (!text.empty() && text != "True" && text != "False") {
@@ -140,8 +141,9 @@ bool HasAgentStore(EnvironmentReader& variables) {
   return text == "True";
 }
 
-// Detects mpirun inside a worker: its processes inherit RANK and WORLD_SIZE, so
-// each would take itself for that worker.
+// Refuses a plan if mpirun's world is larger than WORLD_SIZE: a worker of
+// another job has probably started mpirun. The processes of mpirun inherit RANK
+// and WORLD_SIZE, so each would take that worker's rank.
 void RefuseOuterWorld(EnvironmentReader& variables, const SessionPlan& plan) {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     const auto size = variables.Number(name, 1, kMaxRanks);
@@ -166,7 +168,8 @@ SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
   plan.group_world_size = variables.Number("GROUP_WORLD_SIZE", 1, kMaxRanks);
   if (!local_rank && !plan.local_world_size && !plan.group_rank &&
       !plan.group_world_size) {
-    // Job operators start one process per node.
+    // Job operators of Kubernetes set none of these variables and start one
+    // process per node.
     plan.local_world_size = 1;
     plan.group_rank = plan.rank;
     plan.group_world_size = plan.world_size;
@@ -196,8 +199,9 @@ SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
   return plan;
 }
 
-// Fills in the fields that do not depend on the names of the variables. `job`:
-// a name of this mpirun that all ranks know; empty if there is none.
+// Completes a plan of MPI's rank variables with the number of hosts and the
+// address and port of the store. `job`: mpirun's name for the job, the same on
+// all ranks; empty if there is none.
 SessionPlan WithMaster(EnvironmentReader& variables, SessionPlan plan,
                        const std::string& job) {
   plan.run_id = job;
@@ -249,7 +253,7 @@ SessionPlan PlanOfPmi(EnvironmentReader& variables) {
   plan.launcher = Launcher::kPmi;
   plan.rank = variables.Number("PMI_RANK", 0, kMaxRanks - 1).value_or(0);
   plan.world_size = variables.Required("PMI_SIZE", 1, kMaxRanks, "PMI_RANK");
-  // MPICH and Intel MPI use these names.
+  // MPICH and Intel MPI set MPI_LOCALRANKID and MPI_LOCALNRANKS.
   plan.local_rank =
       variables.Required("MPI_LOCALRANKID", 0, kMaxRanks - 1, "PMI_RANK");
   plan.local_world_size = variables.Number("MPI_LOCALNRANKS", 1, kMaxRanks);
@@ -273,8 +277,8 @@ bool IsSlurmTask(const EnvironmentReader& variables) {
          step < kLeastSpecialStep;
 }
 
-// A step may have fewer tasks than its job; the STEP_ variables describe the
-// step.
+// The plan according to Slurm's variables. Variables that describe the step
+// (STEP_) take precedence, because a step may have fewer tasks than its job.
 SessionPlan PlanOfSlurm(EnvironmentReader& variables) {
   SessionPlan plan;
   plan.launcher = Launcher::kSlurm;
@@ -323,11 +327,12 @@ SessionPlan PlanOfSlurm(EnvironmentReader& variables) {
   return plan;
 }
 
-// srun sets PMI's variables too, with the same values.
+// Whether PMI's variables come from srun, which sets them in addition to
+// Slurm's, with the same values.
 bool IsPmiOfSlurm(const EnvironmentReader& variables) {
   return IsSlurmTask(variables) &&
          variables.Text("PMI_RANK") == variables.Text("SLURM_PROCID") &&
-         !variables.Has("MPI_LOCALRANKID");  // set by mpiexec only
+         !variables.Has("MPI_LOCALRANKID");  // mpiexec sets it, srun does not
 }
 
 SessionPlan PlanOfNearest(EnvironmentReader& variables) {
@@ -348,7 +353,8 @@ void Within(EnvironmentReader& variables, const char* what, int rank,
   }
 }
 
-// Checks for contradictions between the variables, whichever launcher set them.
+// Refuses a plan if its environment variables contradict each other, whichever
+// launcher set them.
 void Judge(EnvironmentReader& variables, const SessionPlan& plan) {
   const std::string by = absl::StrCat(" (as ", Name(plan.launcher), " has it)");
   Within(variables, "rank", plan.rank, "a world of size", plan.world_size);
@@ -366,8 +372,8 @@ void Judge(EnvironmentReader& variables, const SessionPlan& plan) {
           what, " ", *size, " is above the world size ", plan.world_size, by));
     }
   }
-  // The variable was set for other processes, for example by a batch script
-  // that exports it before srun.
+  // WORLD_SIZE may have been set for other processes, for example by a batch
+  // script that exports it before srun.
   const auto stated = variables.Number("WORLD_SIZE", 1, kMaxRanks);
   if (stated && *stated > 1 && plan.launcher == Launcher::kAlone) {
     variables.Refuse(variables.Shown("WORLD_SIZE") +

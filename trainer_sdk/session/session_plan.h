@@ -13,7 +13,7 @@ namespace muster {
 // The launcher that started this process and set its rank.
 enum class Launcher {
   kAlone,     // no launcher: a world of one rank
-  kMuster,    // launch
+  kMuster,    // Muster's launch
   kTorchrun,  // torchrun
   // any program that sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT
   kEnvironment,

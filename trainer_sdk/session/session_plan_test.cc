@@ -233,7 +233,9 @@ TEST(PlanSession, ABatchScriptIsNoSlurmTask) {
 TEST(PlanSession, PmiOfSrunIsSlurms) {
   const Environment pmi2 = With(kSlurm, {{"PMI_RANK", "5"}, {"PMI_SIZE", "6"}});
   EXPECT_EQ(PlanSession(pmi2)->launcher, Launcher::kSlurm);
-  // mpiexec starts its own processes by srun, one per node.
+  // mpiexec uses srun to start one process of its own per node, so its ranks
+  // inherit Slurm's variables of that process; PMI's variables are the right
+  // ones.
   const Environment hydra = With(kSlurm, {{"PMI_RANK", "5"},
                                           {"PMI_SIZE", "24"},
                                           {"MPI_LOCALRANKID", "5"},
@@ -244,7 +246,8 @@ TEST(PlanSession, PmiOfSrunIsSlurms) {
 }
 
 TEST(PlanSession, TheNearestLauncherIsHeard) {
-  // torchrun started by srun; mpirun inside an allocation.
+  // torchrun started by srun, and mpirun inside a Slurm allocation: the
+  // variables of the inner launcher count.
   EXPECT_EQ(PlanSession(With(kSlurm, kTorchrun))->launcher,
             Launcher::kTorchrun);
   EXPECT_EQ(PlanSession(With(kSlurm, kOpenMpi))->launcher, Launcher::kOpenMpi);
@@ -318,7 +321,8 @@ TEST(PlanSession, MpirunInsideAWorkerIsNotTheWorkersWorld) {
   const Environment worker = {{"RANK", "0"}, {"WORLD_SIZE", "1"}};
   EXPECT_THAT(Refusal(With(kOpenMpi, worker)),
               HasSubstr("WORLD_SIZE=1 and OMPI_COMM_WORLD_SIZE=4"));
-  // mpirun that starts one torchrun per node is not a contradiction.
+  // mpirun may start one torchrun per node: then mpirun's world is smaller than
+  // torchrun's, which is no contradiction.
   EXPECT_TRUE(
       PlanSession(With(kTorchrun, {{"OMPI_COMM_WORLD_SIZE", "2"}})).ok());
 }

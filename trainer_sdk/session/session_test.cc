@@ -51,7 +51,8 @@ TEST(Session, AloneNeedsNothing) {
   EXPECT_EQ(session->world_size(), 1);
   ASSERT_TRUE(session->store()->Set("k", "v").ok());
   EXPECT_EQ(session->store()->Get("k", Late()).value(), "v");
-  session->progress().Send({.step = 1});  // dropped without an error
+  // without an agent, Send drops the report without an error
+  session->progress().Send({.step = 1});
 }
 
 TEST(Session, RankZeroServesTheStoreUntilAllAreDone) {
@@ -66,7 +67,8 @@ TEST(Session, RankZeroServesTheStoreUntilAllAreDone) {
     ASSERT_TRUE(StoreBarrier(store, "b", rank, kSize, Late()).ok());
     if (rank == 0) {
       session->reset();
-      // The other ranks used the store after rank 0 had finished using it.
+      // The destructor on rank 0, which serves the store, has waited until the
+      // other ranks had used the store.
       EXPECT_EQ(gone, kSize - 1);
     } else {
       EXPECT_TRUE(store.Add("late", 1).ok());
@@ -148,7 +150,8 @@ TEST(Session, ADeadRankDoesNotHoldRankZero) {
   plan.group_world_size = 1;
   auto session = Session::Start(plan, {.linger = Duration::zero()}).value();
   session.reset();
-  // The port is free again.
+  // Rank 0's destructor has not waited for rank 1, and the store's port is free
+  // again.
   EXPECT_TRUE(store::StoreServer::Start({.port = port}).ok());
 }
 

@@ -16,14 +16,13 @@
 namespace muster {
 namespace {
 
-// The shortest time between two key presses. Under torchrun one Ctrl-C may
-// arrive twice within it: from the terminal and from torchrun, which forwards
-// it.
+// Two SIGINTs within this time count as one Ctrl-C: under torchrun a process
+// may get SIGINT from the terminal and again from torchrun, which forwards it.
 constexpr Duration kOneCtrlC = std::chrono::seconds(1);
 
-// State that the signal handler uses.
+// Set to 1 by the signal handler: this process was asked to stop.
 volatile std::sig_atomic_t asked = 0;
-// Time of the first SIGINT; 0: none yet.
+// Time of the first SIGINT, in ticks of MonotonicNow's clock; 0: none yet.
 std::atomic<Instant::rep> interrupted{0};
 static_assert(std::atomic<Instant::rep>::is_always_lock_free);
 
@@ -35,7 +34,8 @@ void OnSignal(int signal) {
   if (interrupted.compare_exchange_strong(first, now)) return;
   if (Duration(now - first) < kOneCtrlC) return;
   std::signal(SIGINT, SIG_DFL);
-  // The process ends when this handler returns.
+  // SIGINT is blocked during its handler, so the process ends when the handler
+  // returns.
   std::raise(SIGINT);
 }
 

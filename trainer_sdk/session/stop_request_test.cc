@@ -19,7 +19,8 @@ absl::Status ExpectAll(ProcessGroup& world, bool expected) {
   return absl::OkStatus();
 }
 
-// This must be the first test, because a signal's request cannot be undone.
+// This must be the first test: once a signal has arrived, StopRequest::Asked
+// returns true until the process ends.
 TEST(StopRequestTest, ANoticeOfPreemptionAsks) {
   const std::string notice = testing::TempDir() + "preemption.json";
   std::filesystem::remove(notice);
@@ -44,8 +45,8 @@ TEST(StopRequestTest, ASignalAsksAndDoesNotEnd) {
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
 }
 
-// The tests run in separate processes, because a signal's request cannot be
-// undone.
+// Each test runs in a process of its own, because StopRequest::Asked returns
+// true until the process ends once a signal has arrived.
 class CtrlCDeathTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -18,15 +18,15 @@
 namespace muster {
 namespace {
 
-// The condition that every rank has posted its call number `number`.
+// The condition that every rank has posted its call of collective `number`.
 class Arrival final : public Wish {
  public:
   Arrival(const Peers& peers, uint64_t number)
       : peers_(peers), number_(number) {}
 
   bool Granted() const override {
-    // A call that was posted remains posted, so the search continues at the
-    // first rank that had not posted.
+    // A posted call remains posted, so the search continues at the first rank
+    // whose call was missing.
     while (next_ < peers_.size() && HasCome(next_)) ++next_;
     return next_ == peers_.size();
   }
@@ -58,7 +58,8 @@ class Arrival final : public Wish {
   mutable int next_ = 0;
 };
 
-// The condition that every rank has reached this phase.
+// The condition that every rank has reached step `phase`, counted over all
+// collectives.
 class Phase final : public Wish {
  public:
   Phase(const Peers& peers, uint64_t phase) : peers_(peers), phase_(phase) {}
@@ -90,8 +91,9 @@ class Phase final : public Wish {
   mutable int next_ = 0;
 };
 
-// Only the last rank to arrive wakes the others, so that no rank is woken too
-// early, which would be costly if ranks share cores.
+// Wakes the ranks that wait for `wish` if this rank was the last one that they
+// waited for. An earlier wake-up would be useless, and costly if ranks share
+// cores.
 void RingIfLast(GroupPage& group, const Wish& wish) {
   if (group.bell.sleepers.load(std::memory_order_seq_cst) != 0 &&
       wish.Granted()) {
@@ -180,7 +182,8 @@ absl::Status Agreement::Compare(const Operation& operation,
   }
   if (same) return absl::OkStatus();
 
-  std::vector<std::string> calls;  // ordered by the first rank of each call
+  // the distinct calls, ordered by the first rank of each
+  std::vector<std::string> calls;
   std::map<std::string, std::string> callers;
   for (int rank = 0; rank < size; ++rank) {
     const std::string call = DescribeCall(rank);
@@ -290,13 +293,13 @@ int64_t ShareBegin(int64_t count, int rank, int size, int64_t per_line) {
 
 namespace {
 
-// From this size in bytes on, buffers in the heap are used directly. This saves
-// copies but needs a second meeting of the ranks. The limit is higher if a
-// meeting is expensive.
+// Size in bytes from which buffers in the symmetric heap are used directly.
+// This saves copies, but all ranks must meet a second time. A meeting costs
+// more if ranks share cores: then kDirectFromIfCrowded applies.
 constexpr int64_t kDirectFrom = 1 << 10;
 constexpr int64_t kDirectFromIfCrowded = 16 << 10;
-// From this total size in bytes on, ranks divide the work of a reduction, which
-// also needs a second meeting.
+// Total size in bytes of all ranks' inputs from which the ranks divide the work
+// of a reduction. All ranks must then meet a second time.
 constexpr int64_t kSharedFrom = 64 << 10;
 
 const char* Bytes(const void* data) { return static_cast<const char*>(data); }
@@ -306,7 +309,8 @@ void Copy(void* to, const void* from, int64_t bytes) {
   if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
 }
 
-// Only these two kinds give every receiver the same elements.
+// Whether the ranks can divide the work of a reduction: every receiver of an
+// all_reduce or reduce gets the same elements.
 bool IsSharable(OperationKind kind) {
   return kind == OperationKind::kAllReduce || kind == OperationKind::kReduce;
 }
@@ -408,8 +412,8 @@ int64_t Collectives::Rounds(const Run& run) const {
       }
     }
   }
-  // An empty operation also takes a slot, because its first round was staged
-  // already.
+  // An empty operation also uses a slot, because its (empty) first round was
+  // staged before the ranks met.
   return std::max<int64_t>(
       1, (longest + run.lane_elements - 1) / run.lane_elements);
 }
@@ -500,7 +504,8 @@ absl::Status Collectives::Shared(const Run& run) {
     for (int sender = 0; sender < size; ++sender) {
       sources[sender] = Slot(sender, round) + share * run.element_bytes;
     }
-    // The result overwrites this rank's own input, which no other rank reads.
+    // The result overwrites this rank's own input in the slot. No other rank
+    // reads that part of the slot as input.
     void* const to = Slot(rank, round) + share * run.element_bytes;
     Reduce(operation.dtype, operation.reduce_op, sources.data(), size, &to, 1,
            ShareBegin(count, rank + 1, size, per_line) - share);

@@ -37,7 +37,7 @@ class Agreement {
   absl::Status Meet(const Operation& operation, const Terms& terms,
                     const Waiting& waiting);
 
-  // Blocks until every rank has reached this step.
+  // Blocks until every rank has reached the same step of the collective.
   absl::Status Step(const Waiting& waiting);
 
   const Call& CallOf(int rank) const {
@@ -179,7 +179,7 @@ class Collectives {
   Peers* const peers_;
   Heap* const heap_;
   Agreement agreement_;
-  int64_t next_slot_ = 0;  // counts the rounds of all collectives
+  int64_t next_slot_ = 0;  // number of rounds so far, in all collectives
 };
 
 }  // namespace muster

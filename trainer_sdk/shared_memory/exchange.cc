@@ -36,9 +36,11 @@ void MessageRing::Read(void* data, int64_t bytes) {
 
 namespace {
 
-// Bytes published at a time: small, so that both sides work concurrently.
+// Bytes of a message that become visible to the receiver at a time: few, so
+// that sender and receiver copy concurrently.
 constexpr int64_t kPiece = 32 << 10;
-// The size in bytes from which the receiver copies directly from the heap.
+// Message size in bytes from which the receiver copies the payload directly
+// from the symmetric heap.
 constexpr int64_t kDirectFrom = 32 << 10;
 
 MessageRing RingBetween(const Peers& peers, int from, int to) {
@@ -66,8 +68,8 @@ SendQueue::SendQueue(Peers* peers, Heap* heap, int to, uint64_t sequence)
 
 bool SendQueue::CanMove() const {
   if (done()) return false;
-  // The ring is empty once the receiver has copied the payload, because the
-  // receiver reads the header last.
+  // The receiver reads the header last, so an empty ring shows that it has
+  // copied the payload from the heap.
   if (direct_) return ring_.Filled() == 0;
   return ring_.Space() > 0;
 }

@@ -114,7 +114,7 @@ LocalPatience PatienceOf(const GroupPlace& place, Instant deadline) {
   return {deadline, [&place] { return FormationStatus(place); }};
 }
 
-// The work of rank 0 while the group gathers.
+// Rank 0's part of Gather: accepts the connections of all other ranks.
 class Host0 {
  public:
   Host0(const GroupPlace& place, std::string secret)
@@ -158,7 +158,8 @@ class Host0 {
   std::vector<OwnedFd> TakeLives() { return std::move(lives_); }
 
  private:
-  // Rejects connections that do not know the secret.
+  // Accepts the rank that sent a valid greeting on `connection`. Returns false,
+  // and closes the connection, if the secret or the rank is wrong.
   bool Admit(OwnedFd connection) {
     Hello hello;
     absl::StatusOr<LocalMessage> message =
@@ -192,7 +193,7 @@ class Host0 {
   std::vector<OwnedFd> strangers_;  // connected, but not identified yet
 };
 
-// Sends the life signs of all other ranks to rank `to`.
+// Sends the shared memory and the life signs of all ranks to rank `to`.
 absl::Status Welcomes(const Gathered& gathered, int to,
                       const LocalPatience& patience) {
   const int socket = gathered.connections[to].get();
@@ -249,7 +250,8 @@ absl::Status Invite(const GroupPlace& place, Instant deadline,
           absl::StrCat("rank ", rank, ": ", std::string(done.message())));
     }
   }
-  // All ranks have read the key. The next group at this place writes its own.
+  // All ranks have read the key, so it is deleted. The next group of this name
+  // sets it again.
   return place.store->Delete(kKey).status();
 }
 

@@ -79,8 +79,8 @@ class Heap {
 
  private:
   absl::StatusOr<OwnedFd> ShareFile(int64_t total, const Waiting& waiting);
-  // The limits of a wait for `rank`: it ends when the group breaks or `rank`
-  // dies.
+  // The limits of a wait for `rank`, as ReceiveLocal takes them: the wait ends
+  // early if the group breaks or `rank` dies.
   LocalPatience PatienceOf(int rank, const Waiting& waiting) const;
 
   struct Entry {

@@ -25,7 +25,7 @@ using testing::HasSubstr;
 
 Instant Far() { return MonotonicNow() + std::chrono::minutes(2); }
 
-// Two ranks that have met.
+// The objects of two ranks that have formed a group.
 std::vector<std::unique_ptr<Peers>> TwoPeers() {
   const auto store = std::make_shared<InProcessStore>();
   std::vector<std::unique_ptr<Peers>> peers(2);
@@ -48,7 +48,8 @@ std::vector<std::unique_ptr<Peers>> TwoPeers() {
   return peers;
 }
 
-// The status of rank 1, which waits for rank 0's file.
+// Lets rank 1 wait for rank 0's file while `meanwhile` runs, and returns the
+// resulting status of rank 1.
 template <typename Meanwhile>
 absl::Status WaitForFile(std::vector<std::unique_ptr<Peers>>& peers,
                          Meanwhile meanwhile) {
@@ -72,7 +73,8 @@ TEST(HeapTest, AnAbortReleasesWhoWaitsForTheFile) {
 
 TEST(HeapTest, WhoLeavesReleasesWhoWaitsForItsFile) {
   auto peers = TwoPeers();
-  // The connection stays open, as if a child of the rank held it too.
+  // Rank 0 leaves, but its connection stays open, as if a forked child held it
+  // too. Rank 1 must see rank 0's mark in the shared memory.
   const absl::Status status = WaitForFile(peers, [&] {
     peers[0]->own_page().left.store(1, std::memory_order_seq_cst);
   });

@@ -46,7 +46,7 @@ enum class Offer : uint32_t {
 };
 
 // One rank's call of a collective. The call is complete once `stamp` is the
-// number of the collective, which the transport counts from 1.
+// number of the collective; collectives are counted from 1.
 struct alignas(kCacheLine) Call {
   std::atomic<uint64_t> stamp;
   OperationSignature signature;

@@ -35,7 +35,8 @@ std::optional<int64_t> NumberIn(const std::string& path) {
   return number;
 }
 
-// A limit applies to all groups below it, so each folder up to the root counts.
+// Checks `bytes` against the limits of `group` and of the groups above it, up
+// to `root`, because a control group's limit applies to all groups below it.
 absl::Status CheckGroups(const std::string& root, std::string group,
                          const char* limit_file, const char* usage_file,
                          int64_t bytes) {
@@ -124,8 +125,8 @@ absl::Status Exhausted(const char* what, int64_t bytes, int error) {
 }  // namespace
 
 absl::StatusOr<OwnedFd> CreateMemoryFile(int64_t bytes) {
-  // Beyond this limit the kernel sends SIGXFSZ, which by default kills the
-  // process.
+  // The kernel sends SIGXFSZ, which by default kills the process, if a file
+  // grows beyond this limit. So the size is checked first.
   rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
       static_cast<uint64_t>(bytes) > limit.rlim_cur) {

@@ -33,8 +33,8 @@ void SetCause(GroupPage& group, int rank, const absl::Status& cause) {
 }
 
 absl::Status CauseOf(const GroupPage& group) {
-  // The two stores of SetCause are microseconds apart, but the writer may be
-  // killed between them.
+  // SetCause marks the group as broken and completes the cause microseconds
+  // later, but its process may be killed in between. So this wait has a limit.
   const Instant give_up = MonotonicNow() + std::chrono::seconds(1);
   uint32_t state;
   while (((state = group.broken.load(std::memory_order_acquire)) &
@@ -197,8 +197,8 @@ absl::Status Peers::Await(const Wish& wish, Bell& bell,
       lost = TellGone(absent);
       next_look = now + kLook;
     }
-    // If a rank did its part and then left, this is no failure, so the wish is
-    // checked again.
+    // A rank that did its part and then left is no failure, so the condition is
+    // checked once more.
     if (wish.Granted()) return absl::OkStatus();
     if (!lost.empty()) return BreakForLoss(lost, waiting);
     if (now >= waiting.deadline) return BreakForDeadline(wish, waiting);

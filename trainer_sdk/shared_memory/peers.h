@@ -52,7 +52,7 @@ class Wish {
   virtual bool Granted() const = 0;
   // The ranks that have not done their part of the condition.
   virtual std::vector<int> Absent() const = 0;
-  // The part of an error message about such a rank: "has not called it".
+  // The part of an error message about an absent rank: "has not called it".
   virtual std::string Tell(int rank) const = 0;
 };
 
@@ -103,7 +103,8 @@ class Peers {
   int memory_fd() const { return memory_.get(); }
   int connection(int index) const { return connections_[index].get(); }
 
-  // Decides whether this rank spins. Call it once every rank's page is written.
+  // Decides whether this rank spins while it waits. Call it after all ranks
+  // have written their pages.
   void Meet();
   // Whether some ranks share a core, so that a meeting of all ranks needs a
   // context switch. Equal on every rank.
@@ -153,7 +154,7 @@ class Peers {
   std::vector<OwnedFd> connections_;
   bool crowded_ = true;
   int max_spins_ = 0;
-  int spins_ = 0;  // maximum number of iterations; Spin adapts it
+  int spins_ = 0;  // the longest next spin, in iterations; Spin adapts it
   int yields_ = 0;
 };
 

@@ -155,7 +155,8 @@ absl::Status WorkUntilBroken(const GroupPlace& place,
     }
     absl::Status done = (*transport)->Execute(operation, Context(sequence));
     if (!done.ok()) {
-      // The group stays broken, with the same cause.
+      // A further operation fails with the same cause, because the group stays
+      // broken.
       const absl::Status again =
           (*transport)->Execute(Operation(), Context(sequence + 1));
       return again == done ? done : absl::InternalError(again.ToString());
@@ -210,7 +211,8 @@ TEST(Processes, AKilledOneReleasesTheOthersWithItsName) {
   for (int size = 2; size <= 5; ++size) {
     for (int repeat = 0; repeat < 3; ++repeat) {
       const int victim = static_cast<int>(random() % size);
-      // The moment is at least 1, so that the group is formed.
+      // The number of operations before the kill. It is at least 1, so that the
+      // group has been formed.
       const int moment = 1 + static_cast<int>(random() % 40);
       SharedCounters counters;
       ForkedRanks ranks(size, [&](const GroupPlace& place) {
@@ -231,7 +233,8 @@ TEST(Processes, AKilledOneReleasesTheOthersWithItsName) {
   }
 }
 
-// A rank's child that was forked without exec holds all of its descriptors.
+// A child that a rank forked without exec holds all of the rank's descriptors.
+// When the rank dies, the other ranks must nevertheless detect its death.
 TEST(Processes, AnOrphanDoesNotHideItsRanksDeath) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -298,7 +301,8 @@ TEST(Processes, OneThatDiesWhileTheGroupFormsIsNamed) {
     const std::vector<absl::Status> ends = ranks.Wait(Soon());
     EXPECT_EQ(ends[victim].code(), absl::StatusCode::kCancelled);
     if (victim == 0) {
-      // The other ranks only know that rank 0 published nothing.
+      // Rank 0 died before it published anything, so the other ranks can only
+      // report that their deadline passed.
       EXPECT_EQ(ends[1].code(), absl::StatusCode::kDeadlineExceeded);
       EXPECT_EQ(ends[2].code(), absl::StatusCode::kDeadlineExceeded);
     } else {

@@ -22,7 +22,8 @@ namespace {
 
 constexpr int kSteps = 30;
 constexpr double kClip = 1.5;
-// The scale is so high that float16 overflows at first, and soon again.
+// The initial loss scale is so high that float16 gradients overflow in the
+// first steps, and growth makes them overflow again soon.
 const LossScalerOptions kScale = {.initial = 65536, .growth_interval = 4};
 
 float RoundedTo(DType type, float value) {
@@ -140,7 +141,7 @@ TEST_P(MixedPrecision, IsThePlainOneBitForBit) {
   for (size_t step = 1; step < expected.size(); ++step) {
     if (expected[step].loss_scale < expected[step - 1].loss_scale) ++skipped;
   }
-  // The test is meaningful only if several steps are skipped.
+  // With a loss scale, the test must cover several skipped steps.
   ASSERT_EQ(skipped > 2, IsScaled(type));
   const absl::Status failure = FirstFailure(RunWorld(
       world,
@@ -161,7 +162,8 @@ TEST_P(MixedPrecision, IsThePlainOneBitForBit) {
           if (InOneList((*toy)->values()) != after.values) {
             return absl::InternalError(absl::StrCat("step ", step, ": values"));
           }
-          // A skipped step changes nothing.
+          // A skipped step, after which the loss scale is lower, changes
+          // neither values nor state.
           if (after.loss_scale < scale &&
               (BitsOf((*toy)->optimizer().State()) != before ||
                (*toy)->values() != values)) {

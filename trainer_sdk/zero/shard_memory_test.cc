@@ -16,7 +16,8 @@
 
 namespace {
 
-// Counts of this thread, which is a rank.
+// Bytes that this thread, which is one of the ranks, has allocated and not
+// freed.
 thread_local int64_t live_bytes = 0;
 thread_local int64_t peak_bytes = 0;
 
@@ -46,13 +47,14 @@ void operator delete[](void* memory, size_t) noexcept { Freed(memory); }
 namespace muster {
 namespace {
 
-// The size is not divisible by 3, and divisible by 4 only in total.
+// Elements of one weight matrix. Not divisible by 3, so that the parts of three
+// ranks differ in length.
 constexpr int64_t kMatrix = 250000;
 constexpr int64_t kVector = 500;
 constexpr int kLayers = 4;
 constexpr int64_t kParameters = kLayers * (kMatrix + kVector);
-// Bound in bytes for names, lists, threads and allocators: nothing that grows
-// with the number of weights.
+// Upper bound in bytes for names, lists, threads and allocators, whose memory
+// does not grow with the number of weights.
 constexpr int64_t kSmall = 16 << 10;
 
 // Bytes per element of weights, of gradients, and of sharded state.
@@ -139,13 +141,14 @@ class ShardMemory : public testing::TestWithParam<int> {
   }
 };
 
-// 16 bytes per element on one rank, 4 + 12 / N on N ranks: 12 bytes are two
-// moments and the master weight.
+// With 16-bit values, an element needs 16 bytes on one rank and 4 + 12 / N on
+// each of N ranks: two moments and the master weight, 12 bytes, are sharded.
 TEST_P(ShardMemory, SixteenBitFormIsFourAndTwelveNths) {
   Run({.type = DType::kBFloat16, .values = 2, .gradients = 2, .state = 12});
 }
 
-// The values are the master weights: 8 + 8 / N bytes.
+// With float32 values, an element needs 8 + 8 / N bytes on each of N ranks: two
+// moments, 8 bytes, are sharded, and the values are the master weights.
 TEST_P(ShardMemory, Float32FormIsEightAndEightNths) {
   Run({.type = DType::kFloat32, .values = 4, .gradients = 4, .state = 8});
 }

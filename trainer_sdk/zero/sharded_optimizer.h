@@ -41,7 +41,8 @@ class ShardedOptimizer : public Optimizer {
       ProcessGroup& group, const Reducer& reducer,
       std::shared_ptr<const UpdateRule> rule, std::vector<Tensor> tensors);
 
-  // These three methods are collective on `group` and return its errors.
+  // SumOfSquares, Step and OnStateLoaded are collective on `group` and return
+  // its errors.
   absl::StatusOr<double> SumOfSquares() override;
   absl::Status Step(const OptimizerStep& step) override;
   absl::Status OnStateLoaded() override;
@@ -61,7 +62,8 @@ class ShardedOptimizer : public Optimizer {
   // all ranks.
   template <typename Prepare>
   absl::Status Gather(Prepare prepare);
-  // Starts to gather `count` values at `data` from the ranks' parts.
+  // StartGather starts to gather `count` values at `data`, of which each rank
+  // has its part, and returns the started operations.
   using Works = std::vector<std::shared_ptr<Work>>;
   Works StartGather(void* data, int64_t count, DType type);
   DType TypeOfValues(const GradientBucket& bucket) const;

@@ -125,7 +125,8 @@ struct Rule {
   std::shared_ptr<const UpdateRule> rule;
 };
 
-// Parameters: ranks, precision, rule, bound of the norm.
+// Test parameters: number of ranks, precision, update rule, bound of the
+// gradient norm (0: no clipping).
 class Sharded
     : public testing::TestWithParam<std::tuple<int, DType, Rule, double>> {
  protected:
@@ -181,13 +182,15 @@ TEST(ShardedOptimizerTest, EveryPlaceAndUseOfGradientsWillDo) {
       ExpectSame(Train(2, plan, 0, 4), expected);
     }
   }
-  // Another hook computes averages everywhere; a rank uses its own part.
+  // AllReduceHook averages the whole bucket on every rank; a sharded optimizer
+  // then uses only this rank's part.
   plan.ddp.hook = std::make_shared<AllReduceHook>();
   ExpectSame(Train(2, plan, 0, 4), expected);
 }
 
 TEST(ShardedOptimizerTest, TheNetworkIsAsGood) {
-  // Sums of integers do not depend on the network's order of additions.
+  // Integer gradients have exact sums, so the order in which a network
+  // transport adds them does not affect the result.
   ToyPlan plan;
   plan.gradients = ToyPlan::Gradients::kWhole;
   plan.clip = 3;
@@ -207,8 +210,8 @@ TEST(ShardedOptimizerTest, TheNetworkIsAsGood) {
   }
 }
 
-// Parameter: precision. State saved on some ranks is loaded on another number
-// of ranks.
+// Test parameter: precision. State that was saved by some number of ranks is
+// loaded on another number of ranks.
 class Resharded : public testing::TestWithParam<DType> {};
 
 TEST_P(Resharded, StateIsTheSameOnAnyNumberOfRanks) {
@@ -231,7 +234,7 @@ TEST_P(Resharded, StateIsTheSameOnAnyNumberOfRanks) {
       SCOPED_TRACE(absl::StrCat(saved_on, " ranks, then ", loaded_on));
       ExpectSame(trace, undisturbed);
     }
-    // Replicated training can load it too.
+    // A ReplicatedOptimizer can load the state that a ShardedOptimizer saved.
     ToyPlan replicated = plan;
     replicated.state = ToyPlan::State::kReplicated;
     const Trace after = Train(2, replicated, 4, 8, &saved);
@@ -243,7 +246,8 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Resharded,
                          testing::Values(DType::kFloat32, DType::kBFloat16),
                          [](const auto& tested) { return Name(tested.param); });
 
-// The error of Create for parameters and options that do not fit together.
+// The error of ShardedOptimizer::Create for parameters and options that do not
+// fit together.
 std::string WhatIsWrong(const DdpOptions& options, DType gradient,
                         std::vector<Tensor> parameters) {
   const auto statuses = RunWorld(1, [&](ProcessGroup& group) -> absl::Status {
@@ -283,7 +287,8 @@ TEST(ShardedOptimizerTest, WhatDoesNotFitIsNamed) {
               HasSubstr("cannot be gathered in one bucket"));
 }
 
-// Each rank would update all weights by a gradient of which it has only a part.
+// A reducer made with ForSharding gives each rank only a part of the averages,
+// so a ReplicatedOptimizer, which updates all weights, must refuse it.
 TEST(ShardedOptimizerTest, AReplicatedOptimizerBehindItsReducerIsRefused) {
   const auto statuses = RunWorld(2, [](ProcessGroup& group) -> absl::Status {
     std::vector<float> values(4, 1), gradient(4, 1);

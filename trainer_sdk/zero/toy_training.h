@@ -153,7 +153,8 @@ class ToyTraining {
       for (size_t k = 0; k < values_[i].size(); ++k) {
         double value = ToyGradient(values_[i][k], micro_batch, step, k);
         if (plan_.gradients == ToyPlan::Gradients::kWhole) {
-          // The average over the ranks is this integer again.
+          // A multiple of the number of ranks, so that the average over the
+          // ranks is an integer.
           value = std::round(10 * value) * group_.size();
         }
         gradient[k] += static_cast<float>(value * loss_scale());

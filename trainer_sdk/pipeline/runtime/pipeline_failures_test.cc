@@ -47,7 +47,8 @@ absl::Status OneStep(ProcessGroup& group, Duration timeout,
                               {&stage}, {.timeout = timeout});
   if (!runtime.ok()) return runtime.status();
   absl::Status status = (*runtime)->Step().status();
-  // The pipeline stays broken, with the same cause.
+  // A second call of Step fails with the same cause, because the pipeline stays
+  // broken.
   EXPECT_EQ((*runtime)->Step().status(), status);
   EXPECT_EQ((*runtime)->Evaluate().status(), status);
   return status;
@@ -86,7 +87,7 @@ TEST(PipelineFailuresTest, AStageThatFailsIsNamedEverywhere) {
   }
 }
 
-// A gate that one thread opens for another.
+// A gate at which threads wait until another thread opens it.
 class Door {
  public:
   void Open() {
@@ -154,8 +155,8 @@ TEST(PipelineFailuresTest, WhoDiesIsNamed) {
     EXPECT_THAT(Text(statuses[neighbour]), HasSubstr("stage 2 on rank 2: "));
     EXPECT_THAT(Text(statuses[neighbour]), HasSubstr("died"));
   }
-  // A rank that is not a neighbour of the failed rank gets the error from one
-  // that is.
+  // Rank 0 is not a neighbour of rank 2, which died, so it gets the error from
+  // rank 1.
   EXPECT_THAT(Text(statuses[0]),
               HasSubstr("but the pipeline broke: stage 1 on rank 1 "));
   EXPECT_THAT(Text(statuses[0]), HasSubstr("died"));

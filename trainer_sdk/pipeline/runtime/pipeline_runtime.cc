@@ -70,8 +70,8 @@ class PipelineRuntime::Body {
         evaluation_(
             PlanRank(schedule_, rank, PipelinePass::Purpose::kEvaluation)) {}
 
-  // Pending transfers use buffers of `streams_`, so the channels are destroyed
-  // first.
+  // The channels are destroyed first, because their pending transfers use
+  // buffers of `streams_`.
   ~Body() { channels_.reset(); }
 
   absl::Status Prepare(ProcessGroup& group) {
@@ -293,7 +293,7 @@ int PipelineRuntime::stream_buffers() const { return body_->stream_buffers(); }
 
 namespace {
 
-// A rank's computations, in order, without times.
+// The computations among a rank's actions, in order, with all times 0.
 std::vector<TimedAction> ComputationsOf(const std::vector<Action>& actions) {
   std::vector<TimedAction> computations;
   for (const Action& action : actions) {

@@ -68,7 +68,7 @@ class PipelineRuntime {
   // Collective and blocking: forward only. Returns the mean loss on every rank.
   absl::StatusOr<double> Evaluate();
 
-  // The computations of the last Step, in order of execution.
+  // The computations of the last Step and their times, in order of execution.
   const std::vector<MeasuredAction>& measured() const;
 
   // The schedule including its communication.

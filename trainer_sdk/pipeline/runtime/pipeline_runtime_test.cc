@@ -25,7 +25,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr int64_t kFew = 200;
-// More elements than a ring of shared memory holds.
+// Elements of a message that is longer than a ring of the shared memory
+// transport.
 constexpr int64_t kMany = 70'000;
 
 TransportFactory Over(TransportChoice choice) {
@@ -63,8 +64,8 @@ struct Pipeline {
 };
 
 // The largest number of buffers that a rank may need: for inputs that were
-// requested and not used; for data of its own and the next stages, which it may
-// have sent; and for the input and output of a pass.
+// requested and not used yet; for data of this rank's and the previous rank's
+// micro-batches in flight; and for the input and output of the current pass.
 int MaxBuffers(const PipelineSchedule& lowered, int rank) {
   const PipelineShape& shape = lowered.shape;
   int asked = 0;
@@ -134,7 +135,8 @@ void ExpectPerformed(const PipelineSchedule& schedule, TransportChoice choice,
           EXPECT_EQ(stage->last_weight_passes.size(), 3u);
         }
         if (group.rank() == shape.ranks - 1) {
-          // Each gradient is divided by the number of micro-batches once.
+          // Step(8) gives each loss the factor 8, divided once by the number of
+          // micro-batches.
           auto& factors = mine.stages.back()->factors;
           std::sort(factors.begin(), factors.end(), std::greater<>());
           const size_t steps = static_cast<size_t>(shape.micro_batches) * 3;

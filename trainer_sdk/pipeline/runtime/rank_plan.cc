@@ -94,7 +94,8 @@ std::vector<std::vector<Neighbours>> ChannelRounds(const PipelineShape& shape) {
   }
   if (shape.stages_per_rank > 1) {
     // Adds the pair of the last and the first rank. If the number of ranks is
-    // odd, both ranks are already in a pair in each of the two rounds so far.
+    // odd, this pair needs a third round, because each of its ranks is in a
+    // pair of rounds 0 and 1.
     add(shape.ranks % 2 == 0 ? 1 : 2, {shape.ranks - 1, 0});
   }
   return rounds;

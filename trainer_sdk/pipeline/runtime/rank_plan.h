@@ -44,9 +44,9 @@ struct Neighbours {
 };
 
 // All pairs of neighbours that exchange messages, arranged in as few rounds as
-// possible, so that no rank occurs twice in a round. One Split per round makes
-// the groups of two. The last and the first rank are neighbours if ranks have
-// several stages. Pure.
+// possible, so that no rank occurs twice in a round. One ProcessGroup::Split
+// per round makes the groups of two ranks. The last and the first rank are
+// neighbours if ranks have several stages. Pure.
 std::vector<std::vector<Neighbours>> ChannelRounds(const PipelineShape& shape);
 
 }  // namespace muster

@@ -154,7 +154,8 @@ TEST(ChannelRoundsTest, OneRankTalksToNobody) {
 TEST(ChannelRoundsTest, TheEndsAreNeighboursOnlyWithSeveralStages) {
   EXPECT_THAT(ChannelRounds({2, 1, 4}),
               ElementsAre(ElementsAre(Neighbours{0, 1})));
-  // Two ranks have two channels between them.
+  // If two ranks have several stages each, messages go from rank 0 to rank 1 in
+  // one channel and from rank 1 to rank 0 in another.
   EXPECT_THAT(ChannelRounds({2, 2, 4}),
               ElementsAre(ElementsAre(Neighbours{0, 1}),
                           ElementsAre(Neighbours{1, 0})));

@@ -145,7 +145,7 @@ class RecordingStage : public PipelineStage {
   const int64_t elements_;
   std::vector<Action>* const calls_;
   int places_ = 0;
-  // Key: a place; value: its micro-batch.
+  // Indexed by place for activations: the micro-batch that holds the place.
   std::map<int, int> held_;
 };
 

@@ -14,7 +14,7 @@
 namespace muster {
 namespace {
 
-// The two ranks of a channel's group.
+// The ranks of sender and receiver in the group of two that forms a channel.
 constexpr int kSender = 0;
 constexpr int kReceiver = 1;
 
@@ -69,7 +69,8 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
     if (color < 0) continue;
     Channel& made = by_kind_[IndexOf(role == kSender ? send : receive)];
     made.group = *std::move(channel);
-    // All ranks reserve in the same round, so that there is no circular wait.
+    // All ranks reserve their buffers in the same round of Split calls, so that
+    // no ranks wait for each other in a circle.
     absl::Status reserved = ReservePlaces(made);
     if (!reserved.ok()) return reserved;
   }
@@ -78,7 +79,7 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
 
 absl::Status PipelineChannels::ReservePlaces(Channel& channel) const {
   auto memory = channel.group->Allocate(kPlaces * max_bytes_);
-  // The channel also works without these buffers: messages can be sent from any
+  // The buffers are optional: without them, messages are sent from other
   // memory.
   if (absl::IsResourceExhausted(memory.status())) return absl::OkStatus();
   if (!memory.ok()) return memory.status();
@@ -119,7 +120,7 @@ int PipelineChannels::WorldRank(int rank) const {
 
 namespace {
 
-// The stage on the other side of a message.
+// The stage with which a send or receive action exchanges data.
 int OtherStage(const Action& message) {
   switch (message.kind) {
     case ActionKind::kSendForward:
@@ -134,8 +135,9 @@ bool IsForward(ActionKind kind) {
   return kind == ActionKind::kSendForward || kind == ActionKind::kRecvForward;
 }
 
-// The action that receives the input of `computation` from the previous stage
-// (for a backward: from the next).
+// The action that receives the input of `computation` from a neighbouring
+// stage: from the previous stage for a forward pass, from the next stage for a
+// backward pass. nullopt: it has no such input.
 std::optional<Action> TakenBy(const Action& computation,
                               const PipelineShape& shape) {
   Action receive = computation;
@@ -151,7 +153,8 @@ std::optional<Action> TakenBy(const Action& computation,
   return receive;
 }
 
-// The action that sends the result of `computation`.
+// The action that sends the result of `computation` to a neighbouring stage;
+// nullopt if no stage receives it.
 std::optional<Action> GivenBy(const Action& computation,
                               const PipelineShape& shape) {
   Action send = computation;
@@ -200,7 +203,9 @@ PipelineStreams::PipelineStreams(PipelineChannels& channels,
   }
 }
 
-// The data between stages s and s + 1 is the input of stage s + 1.
+// The shape of a message's data. The data between stages s and s + 1 has the
+// shape of the input of stage s + 1. In an evaluation one byte is sent instead
+// of a gradient.
 StreamShape PipelineStreams::ShapeOf(const Action& message) const {
   if (purpose_ == PipelinePass::Purpose::kEvaluation &&
       !IsForward(message.kind)) {

@@ -53,8 +53,8 @@ class PipelineChannels {
  private:
   PipelineChannels() = default;
   struct Channel {
-    // Memory for messages. Declared before the group, so that it is destroyed
-    // after it.
+    // Memory for messages. Declared before `group`, because the group must be
+    // destroyed first.
     std::unique_ptr<TransportMemory> memory;
     std::unique_ptr<ProcessGroup> group;
   };
@@ -64,8 +64,8 @@ class PipelineChannels {
   absl::Status ReservePlaces(Channel& channel) const;
 
   std::vector<int> world_ranks_;
-  // Indexed by kind of action, from kSendForward on; null if there is no such
-  // neighbour.
+  // The channel for each kind of action, from kSendForward on. `group` is null
+  // if this rank has no neighbour for that kind.
   std::array<Channel, 4> by_kind_;
   // Size of one message buffer in `memory`, in bytes.
   int64_t max_bytes_ = 0;
@@ -134,7 +134,8 @@ class PipelineStreams {
   };
 
   StreamShape ShapeOf(const Action& message) const;
-  // A free buffer for a message of this kind, or for a stage on this rank.
+  // A free buffer for the data of a message of this kind, or of a stage on this
+  // rank.
   StreamBuffer Any(ActionKind kind);
   absl::Status Reap();
   absl::Status Failed(const Action& message, const absl::Status& status) const;

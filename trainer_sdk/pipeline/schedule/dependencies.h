@@ -9,12 +9,12 @@
 
 namespace muster {
 
-// The progress of a micro-batch at a stage: the events that other computations
-// wait for.
+// The events in the progress of a micro-batch at a stage for which other
+// computations wait.
 enum class Milestone : uint8_t {
   kForward,        // the output of the forward pass is available
-  kInputBackward,  // the gradient of its input is available
-  kWeightBackward  // the gradients of its weights are added
+  kInputBackward,  // the gradient of the stage's input is available
+  kWeightBackward  // the gradients of the stage's weights are added
 };
 
 struct Need {

@@ -19,7 +19,8 @@ constexpr std::array<std::pair<ScheduleKind, std::string_view>, 4> kKinds = {{
     {ScheduleKind::kZeroBubble1P, "zb1p"},
 }};
 
-// Bounds for the time and memory that a schedule may need.
+// Upper bounds of each number in a pipeline's shape (kMax) and of all actions
+// together (kMaxActions). They limit the time and memory that a schedule needs.
 constexpr int kMax = 100'000;
 constexpr int64_t kMaxActions = 4'000'000;
 
@@ -54,8 +55,8 @@ class RankOrder {
 
   const PipelineShape& shape_;
   const int rank_;
-  // The number of micro-batches that go through one stage before the next
-  // stage.
+  // The number of micro-batches that pass one of the rank's stages before the
+  // first of them enters the rank's next stage.
   const int group_;
 };
 
@@ -83,9 +84,9 @@ std::vector<Action> OneForwardOneBackward(const RankOrder& order, int warmup) {
   return actions;
 }
 
-// The list as in OneForwardOneBackward, but a backward pass computes only the
-// gradient of the input. The gradients of the weights follow `lag` passes
-// later, and the remaining ones at the end.
+// The list of a rank's passes as in OneForwardOneBackward, but a backward pass
+// computes only the gradient of the input. The weight gradients of a pass are
+// computed `lag` backward passes later, and the remaining ones at the end.
 std::vector<Action> ZeroBubble(const RankOrder& order, int warmup, int lag) {
   std::vector<Action> actions;
   int weights = 0;

@@ -51,7 +51,7 @@ TEST(GeneratorsTest, OneRankAlternatesAtOnce) {
   EXPECT_EQ(Made(ScheduleKind::k1F1B, 1, 1, 2), "0F0,0B0,0F1,0B1\n");
 }
 
-// Parameters: kind, ranks, stages per rank, micro-batches.
+// Test parameters: kind of schedule, ranks, stages per rank, micro-batches.
 class Grid
     : public testing::TestWithParam<std::tuple<ScheduleKind, int, int, int>> {};
 

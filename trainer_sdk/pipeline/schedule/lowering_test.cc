@@ -37,7 +37,7 @@ TEST(LoweringTest, AnUnsoundOneIsRefused) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// Parameters: kind, (stages per rank, micro-batches, ranks).
+// Test parameters: kind of schedule, (stages per rank, micro-batches, ranks).
 class Grid : public testing::TestWithParam<
                  std::tuple<ScheduleKind, std::tuple<int, int, int>>> {};
 
@@ -56,7 +56,7 @@ TEST_P(Grid, NeverDeadlocks) {
   EXPECT_TRUE(sound.ok()) << sound;
 }
 
-// The sizes of PyTorch's own tests of schedules, and small ones.
+// Sizes of PyTorch's own tests of schedules, and small sizes.
 INSTANTIATE_TEST_SUITE_P(
     Sizes, Grid,
     testing::Combine(testing::ValuesIn(AllScheduleKinds()),

@@ -128,7 +128,8 @@ std::string Legend(const PipelineTimeline& timeline, double y) {
   return out;
 }
 
-// Pixels per unit of time, so that the shortest pass is legible, within bounds.
+// Pixels per unit of time: the shortest pass gets the width of a legible box,
+// unless the picture would become too wide.
 double Scale(const PipelineTimeline& timeline) {
   int64_t shortest = std::numeric_limits<int64_t>::max();
   for (const auto& actions : timeline.ranks) {

@@ -19,10 +19,11 @@ struct StageCost {
 };
 
 struct PipelineCosts {
-  // Costs indexed by stage, or one entry for all stages.
+  // The durations of the passes of each stage, indexed by stage; or a single
+  // entry that holds for all stages.
   std::vector<StageCost> stages = {StageCost{}};
-  // Time from the end of a computation until another rank can use its result.
-  // The sender continues to compute meanwhile.
+  // Time from the end of a computation until another rank can use its result,
+  // in the unit of `stages`. The sender continues to compute meanwhile.
   int64_t message = 0;
 };
 

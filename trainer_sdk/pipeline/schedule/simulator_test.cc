@@ -23,7 +23,8 @@ PipelineTimeline Timeline(ScheduleKind kind, const PipelineShape& shape,
   return *timeline;
 }
 
-// Parameters: ranks, micro-batches. Forward takes 2; backward takes 1 + 2.
+// Test parameters: ranks, micro-batches. A forward pass takes 2 units of time,
+// a backward pass 1 (input) + 2 (weights).
 class Bubble : public testing::TestWithParam<std::tuple<int, int>> {
  protected:
   const int p = std::get<0>(GetParam());
@@ -52,7 +53,7 @@ TEST_P(Bubble, OfInterleavedIsDividedByTheChunks) {
 }
 
 TEST_P(Bubble, OfZeroBubbleIsAThirdWhereAllPassesTakeTheSame) {
-  if (m < 2 * p - 1) return;  // not enough passes to fill the bubble
+  if (m < 2 * p - 1) return;  // too few passes to fill the bubble
   const PipelineTimeline timeline =
       Timeline(ScheduleKind::kZeroBubble1P, {p, 1, m});
   EXPECT_EQ(timeline.makespan, 3 * m + p - 1);

@@ -19,11 +19,11 @@ namespace {
 // When the result of a computation becomes available on another rank.
 enum class Arrival {
   kAtOnce,
-  // When the rank reaches the send action after the computation.
+  // When the rank that computed the result reaches the send action.
   kWhenSent,
 };
 
-// The computation whose result `send` sends.
+// The computation whose result the action `send` sends.
 Action ComputationOf(const Action& send) {
   return {send.stage,
           send.kind == ActionKind::kSendForward ? ActionKind::kForward
@@ -239,7 +239,7 @@ absl::Status CheckMessages(const PipelineSchedule& schedule,
                    " messages: some are of no use"));
 }
 
-// (sender, receiver, direction of data)
+// A channel between two ranks: (sender, receiver, kind of the send action).
 using Channel = std::tuple<int, int, ActionKind>;
 
 // For each channel, its messages in the order of the sends and in the order of

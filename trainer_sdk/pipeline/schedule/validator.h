@@ -6,21 +6,23 @@
 
 namespace muster {
 
-// Checks that the schedule is a complete training step and cannot deadlock:  -
-// Each stage does each micro-batch's forward once, and its backward once,
-//    whole (B) or in two parts (I, W), on the rank that has the stage.
-//  - If every rank does its actions in order and waits for the inputs that
-//    other ranks compute, every rank reaches its end.
+// Checks that the schedule is a complete training step and cannot deadlock.
+// Each stage does each micro-batch's forward once, and its backward once, whole
+// (B) or in two parts (I, W), on the rank that has the stage. If every rank
+// does its actions in order and waits for the inputs that other ranks compute,
+// every rank reaches the end of its actions.
+//
 // InvalidArgument: the message names the rank, the position and the invalid
 // action; or, for a deadlock, the input that each blocked rank waits for.
 absl::Status CheckComputations(const PipelineSchedule& schedule);
 
-// Checks a schedule with communication (AddCommunication): all checks of
-// CheckComputations, and: - every message between neighbouring stages on
-// different ranks is sent once,
-//    after it has been computed, and received once, before it is used;
-//  - between two ranks, in each direction of data, messages are received in
-//    the order in which they are sent: transports do not match them by name.
+// Checks a schedule with communication (AddCommunication). In addition to the
+// checks of CheckComputations: every message between neighbouring stages on
+// different ranks is sent once, after it has been computed, and received once,
+// before it is used. Between two ranks, in each direction of data, messages are
+// received in the order in which they are sent, because transports do not match
+// them by name.
+//
 // Sends and receives are asynchronous: a rank continues while they are in
 // flight, and waits for a receive where its data is used. A send completes only
 // when its receive has been posted; the check ensures that no rank deadlocks

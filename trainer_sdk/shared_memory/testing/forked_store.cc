@@ -89,8 +89,8 @@ void ForkedStore::Changed() {
 }
 
 void ForkedStore::AwaitChange(uint32_t seen, Instant deadline) const {
-  // A short timeout, because a process may be killed between its change and the
-  // wake-up.
+  // The wait is short and repeated, because a process may be killed between its
+  // change and the wake-up of the waiting processes.
   const Duration left =
       std::clamp<Duration>(deadline - MonotonicNow(), Duration::zero(),
                            std::chrono::milliseconds(100));
