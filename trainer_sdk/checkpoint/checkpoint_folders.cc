@@ -260,15 +260,15 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
   const auto readable = std::count_if(
       entries->begin(), entries->end(),
       [](const CheckpointEntry& entry) { return entry.manifest.ok(); });
-  int kept = 1;  // number of checkpoints to keep so far; the newest is one
+  // number of intact checkpoints found so far, the newest included
+  int kept = 1;
   for (const CheckpointEntry& entry : *entries) {
     absl::Status status = entry.manifest.status();
     if (entry.name == newest) {
       if (status.ok()) whole.emplace(entry.name, entry.manifest->serial);
       continue;
     }
-    // If all readable checkpoints are kept anyway, there is no need to read
-    // them.
+    // The files need not be read if all readable checkpoints are kept anyway.
     if (status.ok() && kept < keep && readable > keep) {
       status = FindWhole(files, directory, entry, whole);
     }
@@ -276,8 +276,8 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
       ++kept;
       continue;
     }
-    // A checkpoint that cannot be read now, or not by this version, is not
-    // damaged.
+    // A checkpoint stays if it cannot be read now or not by this version: it
+    // may not be damaged.
     if (!status.ok() && !absl::IsDataLoss(status)) continue;
     // The checkpoint is renamed first, so that no process opens a half-removed
     // checkpoint.

@@ -98,8 +98,8 @@ TEST_F(FoldersTest, WhatCannotBeRemovedIsToldAndTriedAgain) {
 
 TEST_F(FoldersTest, TheNewestIsNeverRemoved) {
   for (const int64_t step : {5, 9, 7}) ASSERT_TRUE(Make(disk_, step).ok());
-  // The newest checkpoint is kept although other checkpoints have a higher
-  // step.
+  // The newest checkpoint, which is that of step 5 here, is kept although the
+  // other checkpoints have higher steps.
   PruneCheckpoints(disk_, "/d", "step-00000005", 1, whole_);
   EXPECT_THAT(Names(), ElementsAre("step-00000005"));
 }
@@ -130,13 +130,14 @@ TEST_F(FoldersTest, OneThatWasFoundWholeIsNotReadAgain) {
   for (const int64_t step : {1, 2, 3}) ASSERT_TRUE(Make(disk_, step).ok());
   PruneCheckpoints(disk_, "/d", "step-00000003", 2, whole_);
   EXPECT_THAT(Names(), ElementsAre("step-00000002", "step-00000003"));
-  // This writer's newest checkpoint is step 3, which it assumes to be intact
-  // because it wrote it.
+  // Step 3 is damaged now, but counts as intact: `whole_` contains it, because
+  // it was the newest checkpoint of the previous call.
   disk_.Overwrite("/d/step-00000003/state", "abd");
   ASSERT_TRUE(Make(disk_, 4).ok());
   PruneCheckpoints(disk_, "/d", "step-00000004", 2, whole_);
   EXPECT_THAT(Names(), ElementsAre("step-00000003", "step-00000004"));
-  // A new writer verifies the checkpoint of step 3.
+  // With an empty set of intact checkpoints, step 3 still stays if three
+  // checkpoints are kept, because no files are read then.
   ASSERT_TRUE(Make(disk_, 5).ok());
   WholeCheckpoints none;
   PruneCheckpoints(disk_, "/d", "step-00000005", 3, none);

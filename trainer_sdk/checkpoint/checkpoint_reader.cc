@@ -268,8 +268,8 @@ Word Candidates(FileSystem& files, const std::string& directory) {
   return word;
 }
 
-// This rank's verification of a candidate: a status and the checkpoint's serial
-// number. Also reads the manifest into `manifest`.
+// This rank's verification of the checkpoint in `folder`: a status, and the
+// checkpoint's serial number. Also reads the manifest into `manifest`.
 Word Judge(FileSystem& files, const std::string& folder, ProcessGroup& group,
            absl::StatusOr<Manifest>* manifest) {
   Word word;
@@ -282,7 +282,8 @@ Word Judge(FileSystem& files, const std::string& folder, ProcessGroup& group,
   return word;
 }
 
-// The result of a verification by all ranks.
+// OK if every rank found the checkpoint intact and all saw the same manifest;
+// otherwise the error.
 absl::Status Finding(const std::vector<Word>& words) {
   if (absl::Status failure = FirstFailureOf(words); !failure.ok()) {
     return failure;
@@ -317,7 +318,8 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewestTogether(
     if (!verdicts.ok()) return verdicts.status();
     absl::Status status = Finding(*verdicts);
     if (status.ok()) {
-      // The state is small, so each rank reads it; then they agree once more.
+      // The state is small, so each rank reads all of it. The ranks then
+      // exchange whether they could read it.
       auto reader =
           CheckpointOpening::Make(files, folder, *std::move(manifest), skipped);
       const auto opened = Exchange(group, {reader.status(), ""}, call);

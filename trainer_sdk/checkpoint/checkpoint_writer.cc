@@ -147,14 +147,14 @@ class CheckpointWriter::Body {
   const CheckpointOptions options_;
   FileSystem& files_;
   const CallOptions call_;
-  // Used on rank 0 only.
+  // The lock of the directory; held by rank 0 only.
   std::unique_ptr<FolderLock> lock_;
   std::vector<std::string> left_over_;
 
-  // The background thread reads these while it runs.
+  // The background thread reads agreement_ and snapshot_ while it runs.
   SaveAgreement agreement_;
   Snapshot snapshot_;
-  // The background thread writes these while it runs.
+  // The background thread writes whole_, failure_ and written_ while it runs.
   WholeCheckpoints whole_;
   absl::Status failure_;
   Duration written_{};
@@ -174,8 +174,8 @@ absl::Status CheckpointWriter::Body::Claim() {
   if (group_.rank() != 0) return absl::OkStatus();
   absl::Status status = files_.CreateFolders(options_.directory);
   if (!status.ok()) return status;
-  // The other ranks wait meanwhile, so the wait for the lock must not exceed
-  // the timeout.
+  // The other ranks wait while rank 0 waits for the lock, so rank 0 waits for
+  // at most half of the ranks' timeout.
   const Instant now = MonotonicNow();
   const Duration most = options_.timeout / 2;
   auto lock =

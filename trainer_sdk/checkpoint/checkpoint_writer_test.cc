@@ -228,7 +228,7 @@ TEST(CheckpointWriterTest, OneWhoDoesNotComeIsNamed) {
     writer->reset();
     options.timeout = std::chrono::seconds(5);
     if (group.rank() == 2) {
-      // Rank 2 creates its writer but does not call Save.
+      // Rank 2 creates its writer, but does not call Save.
       writer = CheckpointWriter::Create(group, options);
       return writer.status();
     }
@@ -302,10 +302,12 @@ TEST(CheckpointWriterTest, TheLockOfALostNodeIsWaitedForToItsEnd) {
   };
   const Instant before = MonotonicNow();
   ASSERT_TRUE(FirstFailure(RunWorld(2, create)).ok());
-  // The timeout is longer than the lease of an NFS server, 90 s.
+  // Rank 0 waits for the lock of another host for longer than the lease of an
+  // NFS server, 90 s.
   EXPECT_GE(disk.deadlines().elsewhere - before, std::chrono::seconds(120));
   EXPECT_LE(disk.deadlines().here - MonotonicNow(), std::chrono::seconds(10));
-  // The other ranks must not time out before the owner is named.
+  // With a short timeout, rank 0 waits for at most half of it, so that it can
+  // name the lock's owner before the other ranks time out.
   options.timeout = std::chrono::seconds(16);
   ASSERT_TRUE(FirstFailure(RunWorld(2, create)).ok());
   EXPECT_LE(disk.deadlines().elsewhere - MonotonicNow(),
@@ -386,7 +388,8 @@ TEST(CheckpointWriterTest, TrainingGoesOnWhileItIsWritten) {
     std::string text = "after 1";
     absl::Status status = (*writer)->Save(1, state.slices(), text);
     if (!status.ok()) return status;
-    // Nothing can have been written yet. Now the caller's data changes.
+    // The disk still blocks all writes. Changes of the caller's data from here
+    // on must not reach the checkpoint.
     text = "changed";
     for (int64_t step = 2; step < 20; ++step) state.Fill(step);
     disk.Open();

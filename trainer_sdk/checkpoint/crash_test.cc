@@ -82,19 +82,21 @@ absl::StatusOr<int64_t> NewestWhole(MemoryDisk& disk) {
 struct Scenario {
   const char* name;
   int keep;
-  // The steps saved before, and the step being saved.
+  // The steps that are saved before the fault, and the step of the save in
+  // which the fault happens.
   std::vector<int64_t> before;
   int64_t step;
 };
 
 // Injects a fault at operation `at`.
 using Fault = std::function<void(MemoryDisk& disk, int64_t at)>;
-// Checks a disk after such a fault; `saved` is the result of the save.
+// Checks a disk after a Fault; `saved` is the status of the save in which the
+// fault happened.
 using Verdict = std::function<absl::Status(
     ProcessGroup& group, MemoryDisk& disk, const absl::Status& saved)>;
 
-// Repeats the save with a fault at every `stride`-th of its operations. Returns
-// the number of cases.
+// Repeats a save with a fault at every `stride`-th of its disk operations.
+// Returns the number of repetitions.
 absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
                                          int64_t stride, const Fault& fault,
                                          const Verdict& verdict) {
@@ -111,8 +113,8 @@ absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
     writer->reset();
     if (auto s = meet(); !s.ok()) return s;
     const std::unique_ptr<MemoryDisk> before = disk->AfterProcess();
-    // One group serves all cases: file errors do not break it, only its own
-    // errors would.
+    // One group serves all repetitions, because errors of files do not break a
+    // group.
     for (int64_t at = 0;; at += stride) {
       if (auto s = meet(); !s.ok()) return s;
       if (world.rank() == 0) disk = before->AfterProcess();

@@ -150,8 +150,8 @@ TEST_F(DamageTest, AllRanksTurnToTheSameOne) {
   }
 }
 
-// If the damaged checkpoint counted, the next save would remove the only intact
-// one.
+// A damaged checkpoint does not count towards `keep`. Otherwise the next save
+// would remove the only intact checkpoint.
 TEST_F(DamageTest, ADamagedNewestDoesNotCountTowardsThoseThatAreKept) {
   disk_.Overwrite("/checkpoints/step-00000002/rank-00001.safetensors", "short");
   const absl::Status status =
@@ -169,7 +169,8 @@ TEST_F(DamageTest, ADamagedNewestDoesNotCountTowardsThoseThatAreKept) {
   EXPECT_FALSE(CheckpointReader::Open(kFolder, 2, &disk_).ok());
 }
 
-// DDP replicas that differ: the file would contain one half of each replica.
+// DDP replicas that differ are not saved: the checkpoint would contain one half
+// of each replica.
 TEST_F(DamageTest, ReplicasThatDifferAreNotSaved) {
   const auto statuses = RunWorld(2, [&](ProcessGroup& group) -> absl::Status {
     auto writer = CheckpointWriter::Create(
@@ -179,7 +180,7 @@ TEST_F(DamageTest, ReplicasThatDifferAreNotSaved) {
     if (group.rank() == 1) values[0] = 4;
     absl::Status s = (*writer)->Save(3, Slices(values), "state");
     const absl::Status told = s.ok() ? (*writer)->Wait() : s;
-    // The next save is valid.
+    // After the refused save, a save of equal replicas succeeds.
     values[0] = 3;
     s = (*writer)->Save(4, Slices(values), "state");
     if (s.ok()) s = (*writer)->Wait();

@@ -92,7 +92,7 @@ absl::Status SaveAgreement::Reach(const absl::Status& status, int64_t step,
                                   const std::vector<CheckpointSlice>& slices,
                                   CallOptions call) {
   const std::string ranges = WriteRanges(RangesOf(slices));
-  // This list was checked when it was first sent.
+  // A list that this rank has sent before was checked at that time.
   const bool known = ranges == known_[static_cast<size_t>(group_.rank())];
   Word mine = {status, ""};
   if (mine.status.ok()) {
@@ -158,7 +158,8 @@ Word WriteShare(FileSystem& files, const JointSave& save,
                                         {*header, save.data});
   word.status = record.status();
   if (!word.status.ok()) return word;
-  // On a network file system each client must sync its own names.
+  // On a network file system, each client must sync the names of the files that
+  // it created.
   word.status = files.SyncFolder(folder);
   AppendInteger(record->bytes, &word.bytes);
   AppendInteger(record->checksum, &word.bytes);
@@ -192,7 +193,8 @@ absl::StatusOr<std::string> Commit(FileSystem& files, const JointSave& save,
   return path->substr(path->rfind('/') + 1);
 }
 
-// An error up to here leaves only a folder made by rank 0.
+// Writes all shares and makes the checkpoint final; returns the name of its
+// folder. An error leaves only the temporary folder.
 absl::StatusOr<std::string> WriteAndCommit(ProcessGroup& group,
                                            FileSystem& files,
                                            const JointSave& save,
@@ -252,7 +254,8 @@ absl::Status SaveTogether(ProcessGroup& group, FileSystem& files,
   if (name.ok()) {
     PruneCheckpoints(files, save.directory, *name, save.keep, *save.whole);
   } else {
-    // An incomplete checkpoint does no harm but occupies space.
+    // An incomplete checkpoint does no harm but occupies disk space, so its
+    // folder is removed.
     files.Remove(folder).IgnoreError();
   }
   return name.status();

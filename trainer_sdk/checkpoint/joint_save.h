@@ -33,7 +33,8 @@ class ReplicaCheck {
   std::string Digests(const std::vector<CheckpointSlice>& slices) const;
 
  private:
-  // For each range: its positions in this rank's slices.
+  // Indexed by replicated range: the positions of the range in this rank's
+  // slices.
   std::vector<std::vector<ShardCopy>> places_;
 };
 

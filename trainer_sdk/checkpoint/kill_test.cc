@@ -114,8 +114,8 @@ TEST(KillTest, WhatAKilledWriterHasToldIsThere) {
     const int64_t step = (*reader)->step();
     EXPECT_GE(step, told);
     EXPECT_LE(step, told + 1);
-    // The next process resumes from this step and may be killed before it
-    // reports one.
+    // The next process resumes from this step. If it is killed before it saves,
+    // this step stays the newest.
     told = step;
     std::vector<int32_t> values(kElements);
     ASSERT_TRUE((*reader)->Read(Slices(values)).ok());
@@ -125,7 +125,8 @@ TEST(KillTest, WhatAKilledWriterHasToldIsThere) {
   }
 }
 
-// Runs in a separate process, because the limit cannot always be raised again.
+// Saves with a limit on file sizes. Runs in a separate process, because the
+// limit cannot always be raised again.
 int SaveBeyondTheLimit(const std::string& folder) {
   auto group = Alone();
   if (!group.ok()) return 2;

@@ -26,7 +26,7 @@ Manifest Sound() {
   return manifest;
 }
 
-// Adds the checksum of the text in front of it.
+// Puts the line with its checksum in front of `rest`.
 std::string Sealed(const std::string& rest) {
   Checksum checksum;
   checksum.Add(rest);

@@ -56,7 +56,8 @@ absl::Status Cut(KnownTensor* known,
                  std::map<Owners, std::vector<SliceRange>>* by_owners) {
   std::sort(known->edges.begin(), known->edges.end(),
             [](const auto& a, const auto& b) { return a.at < b.at; });
-  std::map<int, int> open;  // the number of open slices, by rank
+  // key: a rank; value: its slices that contain the current position
+  std::map<int, int> open;
   int64_t at = 0;
   const int64_t count = known->tensor.count();
   for (size_t i = 0; i <= known->edges.size(); ++i) {
@@ -202,7 +203,8 @@ std::vector<ShardCopy> SliceIndex::CopiesOf(const SliceRange& range,
 absl::StatusOr<ShardLayout> LayOutShard(const std::vector<SliceRange>& own,
                                         const std::vector<SliceRange>& share) {
   ShardLayout layout;
-  std::map<std::string, const SliceRange*> ranges;  // by the name of the entry
+  // key: name of the range's entry in the file
+  std::map<std::string, const SliceRange*> ranges;
   for (const SliceRange& range : share) {
     SafetensorsTensor entry;
     entry.name = ShardEntryName(range);

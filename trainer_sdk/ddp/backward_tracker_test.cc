@@ -91,7 +91,7 @@ TEST_F(BackwardTrackerTest, AGradientThatNeverComesIsNamed) {
   Ready(3);
   Ready(1);
   EXPECT_THAT(FinishError(), HasSubstr("without a gradient of 'a', 'c'; if"));
-  // The next pass cannot begin either.
+  // The next pass cannot begin while the last pass lacks gradients.
   EXPECT_THAT(
       std::string(tracker_->Begin(GradientSync::kReduce, &full_).message()),
       HasSubstr("was not finished when the next began: no gradient of "
@@ -159,7 +159,7 @@ TEST_F(BackwardTrackerTest, WhatAnAccumulatedPassUsedIsUsed) {
   EXPECT_TRUE(tracker_->used(0));
   EXPECT_TRUE(tracker_->used(1));
   EXPECT_FALSE(tracker_->used(2));
-  // The flags are reset in the next step.
+  // The next step begins with all parameters unused.
   Begin();
   Finish();
   EXPECT_FALSE(tracker_->used(0));
@@ -171,8 +171,8 @@ TEST_F(BackwardTrackerTest, AStaticGraphIsLearnedAndThenHeldTo) {
   EXPECT_TRUE(tracker_->must_share_use());
   EXPECT_THAT(Ready(3), IsEmpty());
   EXPECT_THAT(Ready(2), IsEmpty());
-  EXPECT_THAT(Ready(3), IsEmpty());  // this gradient is marked twice
-  EXPECT_THAT(Ready(1), IsEmpty());  // parameter a is never used
+  EXPECT_THAT(Ready(3), IsEmpty());  // the second gradient of d in this pass
+  EXPECT_THAT(Ready(1), IsEmpty());  // the last gradient: a is not used
   EXPECT_THAT(Finish(), ElementsAre(0, 1, 2));
   EXPECT_THAT(tracker_->ObservedOrder(), ElementsAre(3, 2, 1, 0));
   EXPECT_FALSE(tracker_->must_share_use());

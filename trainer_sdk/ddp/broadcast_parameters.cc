@@ -76,7 +76,8 @@ absl::Status CheckSameParameters(Device& device, ProcessGroup& group,
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (least[i] == most[i]) continue;
     const Tensor& mine = parameters[i];
-    // Every rank has found the same index, so all ranks call this.
+    // All ranks call this collective, because every rank has found the same
+    // first difference.
     const absl::StatusOr<std::vector<int64_t>> digests =
         Gathered(device, group, DigestOf(mine, part));
     if (!digests.ok()) return digests.status();

@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-// The open bucket of one type.
+// The bucket that is being filled with parameters of one type.
 struct Open {
   std::vector<int> parameters;
   int64_t bytes = 0;

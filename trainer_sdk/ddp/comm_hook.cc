@@ -26,7 +26,8 @@ absl::Status CompressHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
   constexpr auto kStream = Device::Stream::kCommunication;
   Device& device = bucket.on();
   if (room_ < bucket.count) {
-    // Earlier work may still use the memory that is replaced.
+    // The device may still use the old memory, so its work must end before that
+    // memory is freed.
     device.WaitForOther(Device::Stream::kCompute);
     device.Wait();
     auto memory = device.Allocate(bucket.count * SizeOf(type_));

@@ -116,7 +116,8 @@ std::vector<char> Read(Device& device, const TensorData& data) {
   return bytes;
 }
 
-// The gradients in one array, with gaps, on a device; and their tensors.
+// A model for tests: all gradients in one array of a device's memory, with gaps
+// between them, and the tensors that refer to them.
 struct Model {
   explicit Model(Device& on) : device(on) {
     int64_t total = 0;
@@ -167,7 +168,8 @@ absl::StatusOr<std::vector<std::vector<char>>> Averages(const Case& c,
       status.Update((*reducer)->Begin(pass + 1 < c.passes
                                           ? GradientSync::kAccumulate
                                           : GradientSync::kReduce));
-      // Another order than the reverse one.
+      // The gradients become ready in another order than the reverse order of
+      // the parameters.
       for (int n = parameters; n-- > 0;) {
         const int i = (n + 2) % parameters;
         if (!Uses(c, group.rank(), step, i)) continue;
@@ -300,7 +302,7 @@ TEST(DeviceReducerTest, AGroupThatBreaksWhileTheDeviceWorksIsReported) {
   }
 }
 
-// The points of the observer, in order.
+// Records the points that the reducer reports to its observer, in order.
 class Points final : public ReducerObserver {
  public:
   void OnDevicePoint(DevicePoint point, int bucket, int64_t bytes) override {

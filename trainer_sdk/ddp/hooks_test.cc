@@ -33,7 +33,7 @@ GradientBucket BucketOf(std::vector<float>& values,
   return bucket;
 }
 
-// Calls OnParameters, which a reducer would call.
+// Gives the hook the parameters of `bucket`, as a reducer does.
 void Introduce(const GradientBucket& bucket, const ProcessGroup& group,
                CommHook& hook) {
   std::vector<Tensor> parameters;
@@ -123,8 +123,9 @@ double Defect(const std::vector<float>& p, int64_t rank) {
 }
 
 void ExpectOrthonormal(std::vector<float> p, int64_t rank) {
-  // Each of two columns of norm 1 is scaled, after a rounded projection on each
-  // other column was multiplied and subtracted.
+  // Rounding errors of the inner product of two columns of norm 1: the scaling
+  // of each column, and one product and one subtraction per projection on
+  // another column.
   const double bound =
       RoundingBound<float>(static_cast<double>(3 * rank - 2), 1);
   EXPECT_LE(Defect(p, rank), bound);
@@ -230,8 +231,9 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
   const std::vector<double> conditions = Condition([](Disturbance disturb) {
     return std::vector<std::vector<double>>{Arrived(2, disturb)};
   });
-  // Roundings in a row: the sum over the ranks, a product over the longer side
-  // of the matrix, and as much for each of two columns made orthogonal.
+  // The bound allows for these successive roundings: the sum over the ranks, a
+  // product over the longer side of the matrix, and as many again for each of
+  // two columns made orthogonal.
   const double bound =
       RoundingBound<float>(2 + (2 + 1) * (kColumns + 2), conditions[0]);
   std::vector<double> arrived = Arrived(2, none);
@@ -269,9 +271,9 @@ TEST(PowerSgdTest, WhatIsLostComesLater) {
           }
           if (step == 1) first_gap = gap;
         }
-        // One step alone loses much, but the mean over all steps loses little:
-        // the last step's error, divided by the steps. These bounds are about
-        // the algorithm's progress and far from rounding.
+        // One step alone loses much, but the mean over all steps loses only the
+        // last step's error divided by the number of steps. These bounds show
+        // that the algorithm makes progress; rounding errors are much smaller.
         if (first_gap < 0.1) return absl::InternalError("nothing was lost");
         if (gap > first_gap / 4) {
           return absl::InternalError(absl::StrCat(first_gap, " to ", gap));

@@ -26,9 +26,9 @@ void Multiply(float* p, int64_t rows, int64_t rank, int64_t k, double by) {
   }
 }
 
-// Subtracts from column k its projection on the columns before it.
+// Subtracts from column k its projections on the columns before it.
 void TakeOff(float* p, int64_t rows, int64_t rank, int64_t k) {
-  // The second pass removes the rounding error of the first.
+  // The second iteration removes the rounding error of the first.
   for (int time = 0; time < 2; ++time) {
     for (int64_t before = 0; before < k; ++before) {
       double product = 0;
@@ -42,11 +42,12 @@ void TakeOff(float* p, int64_t rows, int64_t rank, int64_t k) {
   }
 }
 
-// Replaces column k by the rest of a unit vector after projection on the
-// columns before it.
+// Replaces column k by a vector of norm 1 that is orthogonal to the columns
+// before it, made from a unit vector; by zeros if there is none.
 void Replace(float* p, int64_t rows, int64_t rank, int64_t k) {
-  // The k earlier columns span at most k of any k + 1 unit vectors, so some
-  // unit vector keeps a squared norm of at least 1 / (k + 1).
+  // At least one of k + 1 unit vectors keeps a squared norm of 1 / (k + 1) or
+  // more after projection, because the k earlier columns span at most k of the
+  // k + 1 dimensions.
   const double least = std::sqrt(0.5 / static_cast<double>(k + 1));
   for (int64_t unit = 0; unit <= k && unit < rows; ++unit) {
     for (int64_t i = 0; i < rows; ++i) p[i * rank + k] = i == unit ? 1 : 0;

@@ -194,7 +194,8 @@ std::map<std::string, const float*> StateOf(PowerSgdHook& hook) {
   return state;
 }
 
-// One rank's results: for each step and matrix, what arrived, q and the error.
+// One rank's results. `lists` has, for each step and matrix: the averaged
+// gradient from the hook, q and the error.
 struct Course {
   std::vector<std::vector<float>> lists;
   // Indexed by matrix: q before the first step.
@@ -280,8 +281,9 @@ TEST(PowerSgdReferenceTest, IsTheAlgorithmWrittenOut) {
             return TakeSteps(approximation, group, &courses[group.rank()]);
           }));
       ASSERT_TRUE(status.ok()) << status;
-      // Roundings in a row: the sum over the ranks, a product over the longest
-      // side of a matrix, and as much for each column made orthogonal.
+      // The bound allows for these successive roundings: the sum over the
+      // ranks, a product over the longest side of a matrix, and as many again
+      // for each column made orthogonal.
       const double operations =
           world +
           (approximation + 1) * static_cast<double>(kShapes[1].columns + 2);
@@ -301,8 +303,8 @@ TEST(PowerSgdReferenceTest, IsTheAlgorithmWrittenOut) {
                     -1)
               << "planted";
         }
-        // Every third list is an error of compression. Compression of gradients
-        // with elements of about 1 loses much of them.
+        // Every third list is an error of compression. The test needs large
+        // errors: with gradients of about 1 some must exceed 0.1.
         for (size_t i = 2; i < course.lists.size(); i += 3) {
           const std::vector<float>& error = course.lists[i];
           EXPECT_GT(*std::max_element(error.begin(), error.end()), 0.1f);

@@ -145,8 +145,9 @@ absl::StatusOr<std::vector<CheckpointSlice>> PowerSgdState::SlicesIn(
 
 void PowerSgdState::OnLoaded() {
   if (saved_ranks_ == 0) return;
-  // The average lacks the average of the errors. The factor keeps that
-  // unchanged although the number of ranks has changed.
+  // What the ranks' average lacks is the sum of all errors divided by the
+  // number of ranks. The factor keeps this quotient although the number of
+  // ranks has changed.
   const float factor =
       static_cast<float>(layout_.ranks) / static_cast<float>(saved_ranks_);
   for (size_t m = 0; m < matrices_.size(); ++m) {

@@ -60,7 +60,8 @@ class PowerSgdState {
   CheckpointTensor ErrorTensor(const PowerSgdMatrix& matrix, int ranks) const;
   void AddShared(PowerSgdMatrix& matrix,
                  std::vector<CheckpointSlice>* slices) const;
-  // The number of ranks that saved the error of the matrix; 0: none.
+  // The number of ranks that saved their errors of the matrix; 0: the
+  // checkpoint has no error of this matrix.
   absl::StatusOr<int> RanksThatSaved(
       const PowerSgdMatrix& matrix,
       const std::vector<CheckpointTensor>& saved) const;
@@ -70,9 +71,9 @@ class PowerSgdState {
   // indexed by parameter: index in the list of matrices; -1: none
   std::vector<int> matrix_of_;
 
-  // The number of ranks that wrote the checkpoint, while one of another number
-  // of ranks is read; otherwise 0. `shares_` has, for each matrix, the errors
-  // that this rank takes over, concatenated.
+  // The number of ranks that wrote the checkpoint which is being loaded, if it
+  // differs from this group's; otherwise 0. `shares_` has, for each matrix, the
+  // errors that this rank takes over, concatenated.
   int saved_ranks_ = 0;
   std::vector<std::vector<float>> shares_;
 };

@@ -50,7 +50,8 @@ bool IsPermutation(const std::vector<int32_t>& order) {
 absl::Status CheckArguments(const std::vector<Tensor>& parameters,
                             const DdpOptions& options, const Device& device) {
   for (const Tensor& parameter : parameters) {
-    // The caller has no memory for gradients that are in the buckets.
+    // With GradientPlace::kBucket the tensors have no memory for gradients, so
+    // only their shape is checked.
     if (options.place == GradientPlace::kBucket && parameter.count() >= 0) {
       continue;
     }
@@ -226,7 +227,8 @@ class Reducer::Body {
   }
 
   ~Body() {
-    // Work on the device still uses the buckets.
+    // The device may still work on the buckets, so this waits before they are
+    // freed.
     device_.WaitForOther(kCompute);
     device_.Wait();
   }
@@ -248,7 +250,8 @@ class Reducer::Body {
         !status.ok()) {
       return status;
     }
-    // Work on a device is asynchronous without a thread.
+    // The reducer needs no thread if it has nothing to reduce, or if a device
+    // performs the reductions asynchronously.
     return alone_ || !device_.is_host() ? device_.status() : thread_.Start();
   }
 
@@ -405,8 +408,8 @@ class Reducer::Body {
       }
     }
     absl::Status status = options_.hook->Reduce(bucket, group_);
-    // Unless the ranks exchange their use of parameters, it is known which
-    // gradients are used.
+    // The average is copied back now if it is already known which gradients are
+    // used; otherwise ShareUse copies it after the ranks' exchange.
     if (status.ok() && !share_use_) CopyBack(bucket);
     return status;
   }
@@ -421,7 +424,8 @@ class Reducer::Body {
     }
   }
 
-  // Finds which parameters any rank used. Runs after the last bucket of a pass.
+  // Finds the parameters that any rank used, and copies their averages back.
+  // Runs after the last bucket of a pass.
   absl::Status ShareUse() {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       used_somewhere_[i] = tracker_.used(static_cast<int>(i)) ? 1 : 0;
@@ -461,7 +465,7 @@ class Reducer::Body {
   absl::Status PutIntoBuckets(const std::vector<int>& order) {
     const std::vector<std::vector<int>> assignment =
         AssignBuckets(as_in_buckets_, order, options_.limits);
-    // The old buckets live until their contents have been moved.
+    // The old buckets must live until the gradients in them have been moved.
     std::vector<GradientBucket> old = std::move(buckets_);
     absl::StatusOr<std::vector<GradientBucket>> buckets =
         options_.place == GradientPlace::kInPlace
@@ -506,8 +510,8 @@ class Reducer::Body {
   std::vector<GradientBucket> buckets_;
   // The buckets that the last mark filled.
   std::vector<int> full_;
-  // Indexed by parameter: the parameter's address in its bucket, and the
-  // address at which the backward pass writes its gradient.
+  // Indexed by parameter: the address of its gradient in the bucket, and the
+  // address at which the backward pass writes the gradient.
   std::vector<void*> places_;
   std::vector<void*> gradients_;
   // Indexed by parameter: whether any rank used it; int32, because the ranks
@@ -516,7 +520,8 @@ class Reducer::Body {
   absl::Status broken_;
   Duration exposed_{};
   int64_t steps_ = 0;
-  // Declared last, because its jobs use all members above.
+  // Declared last, so that its destructor ends the jobs, which use the other
+  // members, first.
   ReductionThread thread_;
 };
 

@@ -12,9 +12,9 @@ struct BucketReduction {
   // Index of the bucket; -1 for the exchange of which parameters were used.
   int bucket = 0;
   int64_t bytes = 0;
-  // The times at which the backward pass had filled the bucket, at which the
-  // reducer's thread began to reduce it, and at which the reduction, copies
-  // included, was finished.
+  // The times at which the backward pass had filled the bucket (asked), the
+  // reducer's thread began to reduce it (began), and the reduction, copies
+  // included, was finished (ended).
   Instant asked;
   Instant began;
   Instant ended;

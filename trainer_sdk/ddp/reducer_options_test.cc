@@ -86,7 +86,8 @@ std::vector<Case> AllCases() {
       }
     }
   }
-  // Narrowed gradients use buckets of a 16-bit type.
+  // Adds cases in which float32 gradients are narrowed to a 16-bit type in the
+  // buckets.
   const size_t count = cases.size();
   for (size_t i = 0; i < count; ++i) {
     Case narrowed = cases[i];
@@ -278,10 +279,11 @@ class OneCase {
   // The bound of the rounding error of an average.
   double Bound(int step, int i, int64_t k) const {
     if (case_.hook == Hook::kPowerSgd) {
-      // The result is P P' M, where P is square and orthonormal, so that the
-      // magnitude is at most that of M's column. Roundings in a row: the sum
-      // over the ranks, a product over the longer side of the matrix, and as
-      // much for each of three columns made orthogonal.
+      // The result is P P' M. P is square and orthonormal, so the magnitude is
+      // at most that of M's column. The bound allows for these successive
+      // roundings: the sum over the ranks, a product over the longer side of
+      // the matrix, and as many again for each of three columns made
+      // orthogonal.
       const int64_t columns = kShapes[i].columns;
       double magnitude = 0;
       for (int64_t row = 0; row < kShapes[i].rows; ++row) {
@@ -292,7 +294,8 @@ class OneCase {
           magnitude);
     }
     if (exactness_ == Exactness::kBits) return 0;
-    // Both sides add the ranks' values and divide, in the type that is sent.
+    // The reducer and the test both add the ranks' values and divide the sum,
+    // in the type that is sent.
     return 2 * RoundingGrowth(group_.size() + 1, Roundoff()) *
            Magnitude(step, i, k);
   }
@@ -352,8 +355,9 @@ struct Subject {
   const char* name;
   TransportFactory factory;
   Exactness exactness;
-  // Only every n-th case is tried, with a different offset for each number of
-  // ranks; the four numbers of ranks together try 4 of n.
+  // Only every `stride`-th case is tried, with a different offset for each
+  // number of ranks. The tests with 1 to 4 ranks together try 4 of `stride`
+  // cases.
   int stride;
 };
 

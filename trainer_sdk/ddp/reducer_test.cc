@@ -110,7 +110,7 @@ DdpOptions Small(GradientPlace place) {
 
 const std::vector<int64_t> kCounts = {10, 100, 1, 0, 33, 64, 7};
 
-// Parameters: number of ranks, place of the gradients.
+// Test parameters: number of ranks, place of the gradients.
 class AnyWorld : public testing::TestWithParam<std::tuple<int, GradientPlace>> {
  protected:
   const int world_ = std::get<0>(GetParam());
@@ -262,7 +262,8 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(GradientPlace::kOwn,
                                      GradientPlace::kBucket)));
 
-// All ranks use the order in which rank 0 had the gradients.
+// All ranks fill buckets in the order in which rank 0's gradients became ready
+// in its first step.
 TEST(ReducerTest, BucketsFollowTheFirstStepOfRank0) {
   const auto statuses = RunWorld(2, [](ProcessGroup& group) -> absl::Status {
     Model model({4, 4, 4});
