@@ -14,8 +14,9 @@
 namespace muster {
 namespace {
 
-// The maximum number of accounts that a rank reads: every rank reads them all,
-// so the total grows with the square of the number of ranks.
+// The maximum number of ranks whose accounts (last operations) a rank reads.
+// Every rank reads all of them, so the total number of reads grows with the
+// square of this limit.
 constexpr int kMaxAccounts = 128;
 
 std::string KeyOf(int rank) { return absl::StrCat("account/", rank); }
@@ -121,7 +122,8 @@ std::vector<std::optional<OperationSignature>> ReadAccounts(
   std::vector<std::string> keys;
   keys.reserve(ranks);
   for (int rank = 0; rank < ranks; rank++) keys.push_back(KeyOf(rank));
-  // After a timeout or an error, the accounts that exist are read.
+  // If Wait times out or fails, the accounts that are already in the store are
+  // read.
   const absl::Status everybody = place.store->Wait(keys, deadline);
   std::vector<std::optional<OperationSignature>> accounts(ranks);
   for (int rank = 0; rank < ranks; rank++) {
@@ -141,7 +143,8 @@ std::vector<std::optional<OperationSignature>> ReadAccounts(
 
 namespace {
 
-// Time to write this account and read those of peers, in addition to the wait.
+// Time for the store to write this rank's account and to read those of its
+// peers, in addition to the caller's wait.
 constexpr Duration kStorePatience = std::chrono::seconds(1);
 
 }  // namespace
@@ -149,7 +152,8 @@ constexpr Duration kStorePatience = std::chrono::seconds(1);
 std::string ExchangeAccounts(const GroupPlace& place,
                              const OperationSignature& last,
                              const absl::Status& failure, Duration wait) {
-  // A store behind a broken network must not block the caller.
+  // The time limit is needed because a store behind a broken network may never
+  // answer.
   const auto accounts = CallWithin<std::string>(
       wait + kStorePatience,
       [place, last, wait, told = std::string(failure.message()),

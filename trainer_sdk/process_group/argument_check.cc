@@ -10,8 +10,8 @@
 namespace muster {
 namespace {
 
-// A limit in elements that no memory holds, such that sums of some thousand
-// such lengths in bytes do not overflow.
+// Upper limit of a count in elements. No memory holds so many elements, and
+// sums of some thousand such lengths in bytes do not overflow.
 constexpr int64_t kMaxElements = int64_t{1} << 46;
 
 // Lengths in elements of this rank's input and output. `in_place`: offset of

@@ -105,8 +105,8 @@ TEST(ArgumentCheckTest, RefusesATypeThatThePointerContradicts) {
               HasSubstr("in a buffer of float64"));
   EXPECT_THAT(Complaint(Send(whole.data(), 8, DType::kInt32, 0)),
               HasSubstr("elements of int32 in a buffer of int64"));
-  // A 16-bit integer may hold either type. Bytes of any type may be moved, but
-  // not added.
+  // A buffer of 16-bit integers may hold float16 or bfloat16. A buffer of any
+  // type may be moved as int8 (a broadcast), but not added (an all_reduce).
   EXPECT_EQ(
       Complaint(AllReduce(halves.data(), halves.data(), 8, DType::kBFloat16)),
       "");

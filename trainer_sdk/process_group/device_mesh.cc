@@ -36,7 +36,7 @@ absl::Status CheckMesh(const std::vector<MeshDimension>& dimensions,
           absl::StrCat("mesh dimension ", dimension.name, " of ",
                        dimension.size, " in a group of ", ranks));
     }
-    // This cannot overflow: the checks of this loop bound the product by
+    // This product cannot overflow, because the checks in this loop bound it by
     // `ranks` squared.
     product *= dimension.size;
     absl::StrAppend(&shape, shape.empty() ? "" : " x ", dimension.name, "=",
@@ -62,8 +62,8 @@ absl::StatusOr<std::unique_ptr<DeviceMesh>> DeviceMesh::Create(
   for (size_t i = 0; i < mesh->dimensions_.size(); i++) {
     const MeshDimension& dimension = mesh->dimensions_[i];
     stride /= dimension.size;
-    // The first rank of this rank's line in the grid: equal for the ranks on
-    // that line and different for all others.
+    // The ranks on one line of the grid form a group. The line's first rank is
+    // the color: equal for these ranks and different for all others.
     const int color = group.rank() - mesh->coordinates_[i] * stride;
     auto line =
         group.Split(color, mesh->coordinates_[i], dimension.name, options);
@@ -77,8 +77,8 @@ size_t DeviceMesh::IndexOf(const std::string& dimension) const {
   for (size_t i = 0; i < dimensions_.size(); i++) {
     if (dimensions_[i].name == dimension) return i;
   }
-  // This is a bug of the calling program, so the message does not name a line
-  // of this file.
+  // An unknown name is a bug of the calling program, so the message does not
+  // name a line of this file.
   std::string names;
   for (const MeshDimension& known : dimensions_) {
     absl::StrAppend(&names, names.empty() ? "" : ", ", known.name);

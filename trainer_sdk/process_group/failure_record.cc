@@ -54,7 +54,8 @@ absl::Status FailureRecord::Settle(const absl::Status& mine) const {
 absl::Status FailureRecord::Told() const {
   const auto recorded =
       CallWithin<absl::StatusOr<std::string>>(patience_, [store = store_] {
-        // The deadline is now: returns the current value without waiting.
+        // With a deadline of now, Get returns the current value without
+        // waiting.
         return store->Get(kFailureKey, MonotonicNow());
       });
   if (!recorded || !recorded->ok()) return absl::OkStatus();
@@ -77,7 +78,8 @@ std::vector<LateRank> FailureRecord::CompareLate(const std::string& operation,
     }
     std::vector<LateRank> late;
     if (!store->Set(keys[rank], "").ok()) return late;
-    // The result does not matter, since each key is checked below.
+    // The result of Wait does not matter, because each rank's key is checked
+    // below.
     store->Wait(keys, MonotonicNow() + grace).IgnoreError();
     for (const std::string& key : keys) {
       const absl::StatusOr<bool> there = store->Check({key});

@@ -87,7 +87,8 @@ TEST(FailureRecord, AStoreThatDoesNotAnswerHoldsNobodyUp) {
 TEST(FailureRecord, WhoKnowsLittleWaitsForWhoKnowsMore) {
   const auto store = std::make_shared<InProcessStore>();
   const FailureRecord zero(store, 0, kPatience), one(store, 1, kPatience);
-  zero.AwaitCause(std::chrono::milliseconds(1));  // no rank writes a cause
+  // times out: no rank writes a cause
+  zero.AwaitCause(std::chrono::milliseconds(1));
   std::thread other(
       [&] { one.Settle(absl::UnavailableError("rank 2 died")).IgnoreError(); });
   zero.AwaitCause(kPatience);

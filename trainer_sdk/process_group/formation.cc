@@ -19,9 +19,10 @@
 namespace muster {
 namespace {
 
-// A wait on the store cannot be cancelled, so a watch that is no longer needed
-// lasts until its current wait ends. The first waits are short, because most
-// groups form quickly.
+// Length of the first wait of a formation's watch on the store; later waits are
+// longer, up to kLongestWatch. A wait cannot be cancelled, so a watch that is
+// no longer needed lasts until its current wait ends. Most groups form quickly,
+// so the first wait is short.
 constexpr Duration kFirstWatch = std::chrono::milliseconds(50);
 constexpr Duration kLongestWatch = std::chrono::seconds(1);
 // The longest time to wait for a store that a broken network may hide.
@@ -49,7 +50,8 @@ absl::StatusOr<std::shared_ptr<Formation>> Formation::Begin(
     std::thread([formation] { formation->Watch(); }).detach();
   } catch (const std::system_error& error) {
     const absl::Status failure = NoThread(error);
-    // Fail would need a thread, and there is none.
+    // The cause is written directly to the store, because Fail would need a
+    // thread, and the system has none.
     formation->store_->CompareSet(kFailureKey, "", EncodeFailure(rank, failure))
         .IgnoreError();
     return failure;
@@ -133,7 +135,7 @@ absl::Status Formation::Do(std::function<void()> call) {
     return NoThread(error);
   }
   std::unique_lock<std::mutex> lock(mutex_);
-  // This is later than the deadline of the call itself, whose own error is more
+  // This wait ends after the deadline of `call`, whose own error is more
   // precise.
   const Instant until =
       std::max(deadline_, MonotonicNow()) + 2 * kStorePatience;
@@ -176,8 +178,8 @@ absl::Status FailFormation(const GroupPlace& place, const absl::Status& mine) {
 
 namespace {
 
-// A wait on the store cannot be cancelled, so an abandoned wait lasts at most
-// this long.
+// The longest single wait on the store. A wait cannot be cancelled, so a wait
+// that its caller has abandoned lasts at most this long.
 constexpr Duration kLongestWait = std::chrono::seconds(5);
 
 bool IsLate(const absl::Status& status) {
@@ -187,8 +189,8 @@ bool IsLate(const absl::StatusOr<std::string>& value) {
   return IsLate(value.status());
 }
 
-// The error for the end of a round, the same from the call and from the
-// formation's watch.
+// Explains an error that means the end of the round. The text is the same as
+// that of the formation's watch.
 absl::Status WithMeaning(const absl::Status& status) {
   return RoundOverError(status);
 }
@@ -272,8 +274,9 @@ absl::StatusOr<bool> FormingStore::Check(const std::vector<std::string>& keys) {
 absl::StatusOr<std::unique_ptr<Transport>> FormTransport(
     const TransportFactory& factory, GroupPlace place, Instant deadline) {
   if (place.formation == nullptr) {
-    // A group of one rank has no peers to notify and may have no store. Without
-    // a store there is no way to notify any.
+    // A group of one rank has no peers to notify, and may have no store.
+    // Without a store, no rank can be notified. In both cases no formation is
+    // needed.
     if (place.size == 1 || place.store == nullptr) {
       return factory(std::move(place), deadline);
     }

@@ -105,7 +105,7 @@ TEST(FormationTest, NothingInterruptsOnceItHasEnded) {
 }
 
 TEST(FormationTest, AStoreThatIsGoneEndsIt) {
-  // A store whose round is over.
+  // A store whose calls fail because the round is over.
   class Gone final : public Store {
    public:
     absl::Status Set(const std::string&, const std::string&) override {
@@ -135,7 +135,8 @@ TEST(FormationTest, AStoreThatIsGoneEndsIt) {
   };
   const auto store = std::make_shared<Gone>();
   const auto formation = Begin(store, 0);
-  // The call or the watch may detect it first.
+  // Either this call or the formation's watch is the first to detect the end of
+  // the round.
   const absl::Status call = FormingStore(store, formation).Add("k", 1).status();
   EXPECT_THAT(std::string(call.message()), HasSubstr("the round is over"));
   pollfd wake{formation->wake_fd(), POLLIN, 0};

@@ -207,8 +207,9 @@ class ProcessGroup::Body {
       work->Complete(broken_);
       return work;
     }
-    // This is checked before the sequence number is taken, so that a rank that
-    // retries has the same numbers as its peers.
+    // The worker is started before a sequence number is taken: if the system
+    // has no thread, a rank that retries then has the same numbers as its
+    // peers.
     if (!worker_.joinable()) {
       try {
         worker_ = std::thread([this] { Serve(); });
@@ -250,7 +251,8 @@ class ProcessGroup::Body {
       memory = NewPlainMemory(bytes);
     }
     if (absl::IsResourceExhausted(memory.status())) {
-      // There is not enough memory, but the transport is intact.
+      // The memory is not sufficient, but the transport is intact, so the group
+      // stays usable.
       memory = Named(memory.status());
     } else if (!GoesOn(memory.status())) {
       Tell(memory.status());
@@ -270,8 +272,9 @@ class ProcessGroup::Body {
     auto group = SplitAsFormation(color, key, label, call.context);
     recorder_.End(call.record, MonotonicNow(), group.status().code());
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {
-      // Some ranks may have their new group, so a retry would not be the same
-      // Split on all ranks. The abort tells peers that are in an operation.
+      // Some ranks may have their new group already, so a retry would not be
+      // the same Split on all ranks, and this group breaks. Abort releases
+      // peers that are in an operation.
       transport_->Abort(std::string(group.status().message()));
       group = Break(group.status());
     }
@@ -329,7 +332,8 @@ class ProcessGroup::Body {
     return call;
   }
 
-  // Blocks until the queue is empty and no thread owns the transport.
+  // Blocks until the queue is empty and no thread owns the transport; the
+  // calling thread then owns it until Release.
   absl::Status TakeTurn(Instant deadline) {
     std::unique_lock<std::mutex> lock(mutex_);
     const bool came = changed_.wait_until(lock, ToSteady(deadline), [&] {
@@ -351,7 +355,7 @@ class ProcessGroup::Body {
     changed_.notify_all();
   }
 
-  // Performs the operation whose turn it is.
+  // Performs an operation. The calling thread must own the transport.
   absl::Status Perform(const Operation& operation, const GroupCall& call) {
     absl::Status status = transport_->Execute(operation, call.context);
     recorder_.End(call.record, MonotonicNow(), status.code());
@@ -360,7 +364,8 @@ class ProcessGroup::Body {
     return Explain(status, call);
   }
 
-  // Breaks the group, and adds the peers' explanation to the cause.
+  // Breaks the group with `status`. After a timeout, the message also says
+  // which operations the peers called.
   absl::Status Explain(const absl::Status& status, const GroupCall& call) {
     const Instant failed = MonotonicNow();
     // Peers that still wait fail at their own deadline, or through this Abort.
@@ -378,7 +383,8 @@ class ProcessGroup::Body {
     return Break(Named(absl::Status(status.code(), message)));
   }
 
-  // Sets the cause unless there is one; returns the first cause.
+  // Breaks the group with `cause` unless it is broken already; returns the
+  // first cause.
   absl::Status Break(const absl::Status& cause) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -430,7 +436,7 @@ class ProcessGroup::Body {
       split_ = *formation;
       broken = broken_;
     }
-    // The group was aborted before this formation existed.
+    // An Abort before this formation existed has not interrupted it.
     if (!broken.ok()) (*formation)->Interrupt(broken);
     auto group = SplitInTurn(color, key, label, *formation, context);
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {
@@ -486,7 +492,7 @@ class ProcessGroup::Body {
     return FormTransport(factory, std::move(place), deadline);
   }
 
-  // The worker thread's main function.
+  // The worker thread's main function: performs the queued operations.
   void Serve() {
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
@@ -532,7 +538,8 @@ class ProcessGroup::Body {
   std::thread worker_;  // runs once an operation has been started with Start
   std::shared_ptr<Formation> split_;  // formation of the last Split
 
-  int splits_ = 0;  // used only by the thread whose turn it is
+  // number of splits so far; used only by the thread that owns the transport
+  int splits_ = 0;
 };
 
 absl::StatusOr<std::unique_ptr<ProcessGroup>> ProcessGroup::Create(

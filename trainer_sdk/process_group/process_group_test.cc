@@ -98,7 +98,8 @@ TEST(ProcessGroupTest, StartedAndRunOperationsKeepTheirOrder) {
                                       Sum(world, 1);
                                   if (!sum.ok()) return sum.status();
                                   EXPECT_EQ(*sum, 3);
-                                  // Earlier operations are complete.
+                                  // Run returns only after the operations that
+                                  // were started before it.
                                   EXPECT_TRUE(works.back()->is_completed());
                                 }
                               }
@@ -117,7 +118,9 @@ TEST(ProcessGroupTest, WorkTellsWhetherItIsDone) {
                 2,
                 [](ProcessGroup& world) -> absl::Status {
                   if (world.rank() == 1) {
-                    // Calls the barrier only after a message of rank 0.
+                    // Rank 1 calls the barrier only after a message of rank 0,
+                    // which then already waits in the barrier or will do so
+                    // soon.
                     char go = 0;
                     absl::Status status =
                         world.Run(Receive(&go, 1, DType::kInt8, 0));
@@ -237,8 +240,8 @@ TEST(ProcessGroupTest, MismatchesAreExplainedWhateverTheTransport) {
         return world.Run(
             AllReduce(x, x, world.rank() == 1 ? 3 : 4, DType::kFloat32));
       },
-      // This timeout is never reached, because all ranks publish their
-      // accounts.
+      // The time to wait for accounts (last operations). It is never reached,
+      // because all ranks publish theirs.
       Mute(), std::chrono::seconds(30));
   for (const absl::Status& status : statuses) {
     EXPECT_THAT(Message(status),

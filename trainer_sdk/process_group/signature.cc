@@ -118,9 +118,9 @@ std::string Describe(const OperationSignature& signature) {
   absl::StrAppend(&text, " (", signature.count * SizeOf(signature.dtype),
                   " bytes");
   if (signature.counts_hash != 0) {
-    // Different counts can have the same sum; the hash distinguishes them in
-    // the text. The counts of an all_to_all differ from rank to rank
-    // legitimately.
+    // Different counts can have the same sum, so the text shows their hash. The
+    // counts of an all_to_all may differ from rank to rank, so their hash is
+    // not shown.
     absl::StrAppend(&text, " in parts");
     if (signature.kind != OperationKind::kAllToAll) {
       absl::StrAppend(

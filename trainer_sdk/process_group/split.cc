@@ -59,7 +59,8 @@ absl::StatusOr<std::vector<SplitChoice>> ExchangeChoices(Store& store, int rank,
 
 namespace {
 
-// Larger than the number of splits of any group.
+// Factor that makes the `birth` of a new group unique. Larger than the number
+// of splits of any group.
 constexpr uint64_t kSplits = 1000003;
 
 }  // namespace

@@ -29,14 +29,14 @@ absl::Status NameAbsent(Store& store, int size, const std::string& what,
       absl::StrCat(RankRanges(absent), " did not come to ", what, " in time"));
 }
 
-// Waits for the list that rank 0 publishes.
+// Waits for the list of all texts, which rank 0 publishes, and returns it.
 absl::StatusOr<std::string> Table(Store& store, int size,
                                   const std::string& what, Instant deadline) {
   absl::StatusOr<std::string> table = store.Get(kTable, deadline);
   if (!absl::IsDeadlineExceeded(table.status())) return table;
   absl::Status late = NameAbsent(store, size, what, table.status());
-  // Rank 0 deletes the texts once it has published the list. If that has
-  // happened just now, all ranks look absent although none is.
+  // Rank 0 publishes the list and then deletes the texts. After this, all ranks
+  // look absent although none is, so the list is read once more.
   table = store.Get(kTable, MonotonicNow());
   if (table.ok()) return table;
   return late;

@@ -9,11 +9,13 @@
 namespace muster {
 namespace {
 
-// Kind, type, reduction, and the shortest length of its class.
+// A set of similar collectives: kind, type, reduction, and the shortest length
+// in elements of its class of lengths.
 using Stratum = std::tuple<OperationKind, DType, ReduceOp, int64_t>;
 
 constexpr int64_t kLarge = 40'000;
-constexpr int64_t kLongestBytes = 512 << 10;  // a slot of shared memory
+// size of a staging slot of the shared memory transport
+constexpr int64_t kLongestBytes = 512 << 10;
 
 Stratum StratumOf(const CollectiveCase& test, int size) {
   const int64_t whole = test.count * (HasParts(test.kind) ? size : 1);
@@ -96,8 +98,10 @@ TEST(CaseSelectionTest, TheStrataAreSpreadOverTheSizes) {
 }
 
 TEST(CaseSelectionTest, EveryVariantIsTakenWhereAllAre) {
-  // The number of lengths: in and out of place; even and uneven if there are
-  // parts; all_to_all only out of place; one variant of each longest stratum.
+  // The numbers of cases, computed by hand: 5 short lengths of 7 types. A kind
+  // has two variants (out of place and in place), or four if it has parts
+  // (equal or uneven); an all_to_all has two, because it is only out of place.
+  // Each longest stratum has one variant.
   constexpr size_t kLengths = 5 * 7;
   constexpr size_t kShort = kLengths * (5 * (2 + 2 + 4) + 4 + 4 + 4 + 2 + 2);
   size_t cases = 0;

@@ -173,8 +173,9 @@ std::vector<double> ExpectedOutput(const CollectiveCase& test, int rank,
 }
 
 double Tolerance(const CollectiveCase& test, int size) {
-  // NCCL multiplies by 1/size before it adds: each summand and each sum may
-  // have a rounding error of half a unit of the largest value, 15.
+  // The bound for NCCL, which multiplies by 1/size before it adds: each summand
+  // and each sum may have a rounding error of half a unit of the largest value,
+  // 15.
   return IsReduction(test.kind) && test.op == ReduceOp::kAvg
              ? size * 16 * EpsilonOf(test.dtype)
              : 0;
@@ -270,8 +271,9 @@ CollectiveCase CaseOf(const Stratum& stratum, const Variant& variant, int size,
   return test;
 }
 
-// A step that is coprime to the number of cases visits each case once and
-// separates similar cases.
+// Returns the cases in another order, with barriers in between. A step that is
+// coprime to the number of cases visits each case once and separates similar
+// cases.
 std::vector<CollectiveCase> Shuffled(const std::vector<CollectiveCase>& cases) {
   std::vector<CollectiveCase> mixed;
   if (cases.empty()) return mixed;

@@ -28,9 +28,10 @@ absl::Status CheckPointToPoint(const ConformanceSubject& subject, int size);
 absl::Status CheckInterleavings(const ConformanceSubject& subject, int size,
                                 uint64_t seed);
 
-// Does the steps of CheckInterleavings through ProcessGroup::Start, with
-// several operations pending at once. Each rank takes the groups in its own
-// order, and waits for the works in another order.
+// Performs the random sequence of operations that CheckInterleavings draws from
+// `seed`, but through ProcessGroup::Start and with several operations pending
+// at once. Each rank starts the groups' operations in its own order and waits
+// for them in another order. All results must be correct.
 absl::Status CheckStartedOperations(const ConformanceSubject& subject, int size,
                                     uint64_t seed);
 
@@ -42,7 +43,7 @@ absl::Status CheckMismatches(const ConformanceSubject& subject, int size);
 // name it.
 absl::Status CheckDeadline(const ConformanceSubject& subject, int size);
 
-// Checks that Abort ends pending and later operations, with its reason.
+// Checks that Abort makes pending and later operations fail with its reason.
 absl::Status CheckAbort(const ConformanceSubject& subject, int size);
 
 // One rank gives up before any other arrives. Checks that later calls of the

@@ -23,7 +23,8 @@ ConformanceSubject Reference() {
   subject.name = "Reference";
   subject.factory = ReferenceTransports();
   subject.every_nth = 23;
-  // The reference has no staging, so length alone does not make a case harder.
+  // The reference transport has no staging, so the longest cases need no more
+  // tests than the others.
   subject.longest_every_nth = 23;
   return subject;
 }
@@ -56,7 +57,8 @@ class Spoiled : public Transport {
   const Execution execution_;
 };
 
-// The reference with `execution` on the ranks from `first` on.
+// A subject for the reference transport in which the ranks from `first` on call
+// `execution` instead of Execute.
 ConformanceSubject With(const Spoiled::Execution& execution, int first = 1) {
   ConformanceSubject subject = Reference();
   subject.factory =
@@ -71,7 +73,8 @@ ConformanceSubject With(const Spoiled::Execution& execution, int first = 1) {
   return subject;
 }
 
-// Changes an operation's output by `spoil` after it is done.
+// A subject for the reference transport whose outputs are changed by `spoil`
+// after each successful operation.
 ConformanceSubject Afterwards(
     const std::function<void(const Operation&)>& spoil) {
   return With([spoil](Transport& right, const Operation& operation,
@@ -87,7 +90,7 @@ void FlipBit(const Operation& operation) {
 }
 
 absl::Status Every(ConformanceSubject subject) {
-  subject.every_nth = 1;  // the defect may show in few cases only
+  subject.every_nth = 1;  // a defect may show in few cases only, so all are run
   return CheckCollectives(subject, 3);
 }
 
@@ -199,7 +202,8 @@ TEST(ConformanceChecksTest, SeeGroupsThatMeet) {
                    .ok());
 }
 
-// A transport whose staging memory belongs to the thread that made it.
+// CheckStartedOperations must reject a transport whose results are wrong on
+// other threads than the one that made it.
 TEST(ConformanceChecksTest, SeeWhatIsWrongOnOtherThreadsThanTheMakers) {
   ConformanceSubject subject = Reference();
   subject.factory =
@@ -255,7 +259,8 @@ TEST(ConformanceChecksTest, SeeAGroupThatIsBrokenForOneRankOnly) {
   const auto forgets = [](Transport& right, const Operation& operation,
                           const OperationContext& context) {
     const absl::Status status = right.Execute(operation, context);
-    // The rank behaves as if it had received all data before.
+    // Although another rank gave up, the first barrier succeeds here, as if
+    // this rank had received all data before.
     return operation.kind == OperationKind::kBarrier && context.sequence == 1
                ? absl::OkStatus()
                : status;

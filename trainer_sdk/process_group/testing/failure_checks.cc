@@ -63,8 +63,8 @@ struct Mismatch {
   const char* what;
   std::function<Operation(void* in, void* out)> most;
   std::function<Operation(void* in, void* out)> odd;
-  // Texts that the error must contain, on the ranks that call `most` and on the
-  // rank that calls `odd`.
+  // Texts that the error must contain: `most_says` on the ranks that call
+  // `most`, `odd_says` on the rank that calls `odd`.
   const char* most_says;
   const char* odd_says;
 };
@@ -148,7 +148,8 @@ absl::Status CheckMessageMismatch(const ConformanceSubject& subject) {
         rank == 0 ? Send(data.get(), 61, DType::kFloat32, 1)
                   : Receive(data.get(), 64, DType::kFloat32, 0),
         ContextOf(0, std::chrono::seconds(30)));
-    // The sender may have finished before the receiver arrived.
+    // The send may succeed, because it may have finished before the receiver
+    // arrived.
     if (rank == 0 && status.ok()) return status;
     return absl::IsFailedPrecondition(status) && Contains(status, "61") &&
                    Contains(status, "64")
@@ -157,11 +158,10 @@ absl::Status CheckMessageMismatch(const ConformanceSubject& subject) {
   }));
 }
 
-// A call made by the ranks other than `early`, which has given up.
+// A call that ranks 1 and higher make after rank 0 has given up.
 struct LateCall {
   const char* what;
-  // Whether the ranks from 1 on perform the call among themselves, if `early`
-  // is 0.
+  // Whether only ranks 1 and higher take part in the call.
   bool of_others;
   std::function<Operation(int rank, int size, void* in, void* out)> operation;
 };
@@ -263,8 +263,8 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size) {
     };
     // One operation succeeds first, so that all connections exist.
     absl::Status status = all_reduce(1, std::chrono::seconds(30));
-    // No rank may be inside the previous operation when another gives up,
-    // because that breaks the group for all.
+    // A rank that gives up breaks the group for all, so every rank must have
+    // finished the first operation before.
     everybody.arrive_and_wait();
     if (!status.ok() || rank == absent) return status;
     status = all_reduce(2, std::chrono::seconds(1));
@@ -292,7 +292,8 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size) {
 absl::Status CheckAbort(const ConformanceSubject& subject, int size) {
   auto transports = MakeTransports(subject.factory, size, "abort");
   if (!transports.ok()) return transports.status();
-  // A single rank never waits, so only later operations are checked.
+  // If the group has one rank, no operation ever waits, so only later
+  // operations are checked.
   std::vector<std::thread> waiting;
   std::vector<absl::Status> statuses(size);
   if (size > 1) {

@@ -115,7 +115,8 @@ absl::StatusOr<bool> FailingStore::Check(const std::vector<std::string>& keys) {
 // Much longer than any step takes: only a rank that was not notified waits so
 // long.
 constexpr Duration kFar = std::chrono::minutes(2);
-// Larger groups form, and fail, in the same way.
+// The largest group that is checked, because larger groups form, and fail, in
+// the same way.
 constexpr int kMaxRanks = 4;
 
 GroupPlace PlaceOf(std::shared_ptr<Store> store, int rank, int size) {

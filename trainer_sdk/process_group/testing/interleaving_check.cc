@@ -21,8 +21,8 @@
 namespace muster {
 namespace {
 
-// The plan of a test with overlapping groups: a collective, a message or a
-// batch in one group after another. Pure.
+// One step of a test with overlapping groups: a collective, a message or a
+// batch in one of the groups.
 struct InterleavingStep {
   int group = 0;
   enum { kCollective, kMessage, kBatch } kind = kCollective;

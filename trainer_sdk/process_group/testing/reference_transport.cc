@@ -228,11 +228,13 @@ class Room {
   struct Posted {
     int rank;
     PointToPoint message;
-    int* open;  // counter of the operation that posted it
+    // number of undelivered messages of the operation to which this message
+    // belongs
+    int* open;
   };
 
-  // Sets the cause unless there is one; returns the first cause. The caller
-  // holds mutex_.
+  // Breaks the room with `cause` unless it is broken already; returns the first
+  // cause. The caller holds mutex_.
   const absl::Status& Break(absl::Status cause) {
     if (broken_.ok()) {
       broken_ = std::move(cause);
@@ -253,7 +255,8 @@ class Room {
     return agree ? LanesFit() : absl::FailedPreconditionError(asked);
   }
 
-  // Checks the counts of an all_to_all.
+  // Checks that in an all_to_all with counts, senders and receivers passed the
+  // same counts.
   absl::Status LanesFit() const {
     if (asked_[0]->kind != OperationKind::kAllToAll ||
         asked_[0]->counts.empty()) {
@@ -383,8 +386,9 @@ TransportFactory ReferenceTransports() {
     if (!name.ok()) return name.status();
     std::unique_ptr<Transport> transport = std::make_unique<ReferenceTransport>(
         rooms->Enter(*name, place.size), place.rank);
-    // No rank may leave before all have come: the room would be destroyed and
-    // made again.
+    // A rank must not return before all ranks are in the room: a room that its
+    // last member left would be destroyed, and a late rank would make a new
+    // one.
     const absl::StatusOr<int64_t> here = place.store->Add("here", 1);
     if (!here.ok()) return here.status();
     if (*here == place.size) {
@@ -393,7 +397,7 @@ TransportFactory ReferenceTransports() {
     }
     const absl::Status status = place.store->Wait({"all"}, deadline);
     if (status.ok()) return transport;
-    // Other ranks may be in the room already.
+    // Other ranks may be in the room already; Abort ends their waits.
     transport->Abort(
         absl::StrCat("rank ", place.rank, ": ", std::string(status.message())));
     return status;

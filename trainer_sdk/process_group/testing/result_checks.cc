@@ -211,7 +211,7 @@ absl::Status CheckMemory(const ConformanceSubject& subject, int size) {
         }
       }
     }
-    // Freed memory must not affect later operations.
+    // Operations must still work after the memory of the transport was freed.
     CollectiveCase test;
     test.count = 1025;
     return RunCase(test, rank);
