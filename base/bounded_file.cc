@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::chrono::seconds kPatience(10);
 
-// O_NONBLOCK, so that opening a pipe without a writer does not block.
+// Opens the file with O_NONBLOCK, so that a pipe without a writer does not
+// block.
 OwnedFd Open(const std::string& path) {
   return OwnedFd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }

@@ -211,7 +211,8 @@ void RotatingFile::OnFailure(const absl::Status& status, size_t bytes_lost) {
                 "file until that is mended");
   }
   failing_ = true;
-  // Open the path again next time: it may name another folder by then.
+  // Close the file, so that the next write opens the path again: the folder may
+  // have been mounted or created again by then.
   CloseFile();
 }
 

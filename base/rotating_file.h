@@ -39,7 +39,8 @@ class RotatingFile {
 
   // Bytes that were passed to Write and are in no file at the end.
   struct Totals {
-    // Not written, or in a file that was removed while it was open.
+    // Bytes that could not be written, or whose file was removed while it was
+    // open.
     int64_t lost = 0;
     int64_t dropped = 0;  // in files that a rotation deleted
   };

@@ -31,7 +31,7 @@ struct Ended {
   std::string output;
 };
 
-// Runs a script, with its output in a pipe, to its end.
+// Runs `plan` to its end; returns the exit code and the output.
 Ended RunToEnd(SubprocessPlan plan) {
   int ends[2];
   EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
@@ -77,7 +77,8 @@ TEST(SubprocessTest, DescriptorsMayTradePlaces) {
   ASSERT_EQ(pipe2(b, O_CLOEXEC), 0);
   const OwnedFd a_read(a[0]), a_write(a[1]), b_read(b[0]), b_write(b[1]);
   SubprocessPlan plan = Shell("echo 1; echo 4 >&4; ls /proc/self/fd >&2");
-  // Descriptors 3 and up of this process are open, closed on exec.
+  // The pipes of this process have numbers from 3 on. They are close-on-exec,
+  // so the child has only the descriptors of the plan.
   plan.descriptors = {SubprocessPlan::kNull, a_write.get(), a_write.get(),
                       SubprocessPlan::kInherit, b_write.get()};
   const absl::StatusOr<pid_t> pid = StartSubprocess(plan);
@@ -86,7 +87,7 @@ TEST(SubprocessTest, DescriptorsMayTradePlaces) {
   char bytes[256];
   ssize_t got = read(a_read.get(), bytes, sizeof bytes);
   ASSERT_GT(got, 0);
-  // 3 is the folder that ls reads.
+  // Descriptor 3 is the folder that ls reads.
   EXPECT_EQ(std::string(bytes, static_cast<size_t>(got)), "1\n0\n1\n2\n3\n4\n");
   got = read(b_read.get(), bytes, sizeof bytes);
   ASSERT_GT(got, 0);
@@ -116,7 +117,8 @@ TEST(SubprocessTest, SignalsMayBeIgnoredOrBlocked) {
 }
 
 TEST(SubprocessTest, GroupOrSessionIsItsOwn) {
-  // The fields of stat after the name: state, parent, group, session.
+  // In the script, $1 to $4 are fields of /proc/PID/stat: state, parent, group,
+  // session.
   const std::string script =
       "set -- $(sed 's/.*) //' /proc/$$/stat); "
       "[ $3 = $$ ] && echo group; [ $4 = $$ ] && echo session; true";

@@ -98,7 +98,7 @@ constexpr std::pair<std::string_view, SubcommandFunction> kFunctions[] = {
         const Voice& voice) { return CompletionCommand(args, voice); }},
 };
 
-// `args` include the subcommand's name.
+// Runs a subcommand. `args` include the subcommand's name.
 int RunSubcommand(const Subcommand& subcommand,
                   const std::vector<std::string>& args,
                   const Environment& environment, const Voice& voice) {
@@ -117,8 +117,8 @@ int RunSubcommand(const Subcommand& subcommand,
   return 1;
 }
 
-// `args` are in the syntax of `launch`, under whatever name the program was
-// called.
+// Runs the command line `args`, which has the syntax of `launch`, whatever the
+// name is under which the program was called.
 int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
   RemoteOptions starter;
   TakeStarterPipes(starter);

@@ -25,7 +25,8 @@ namespace {
 
 constexpr Duration kStarterPatience = std::chrono::hours(24);
 
-// The run's name if this process hosts the coordinator.
+// The name of the run's log folder if this process hosts the coordinator, which
+// chooses the run's tag.
 std::string HostedRunName(const agent::LogPlan& logs,
                           const MachineFacts& facts) {
   return logs.is_tagged ? agent::TaggedRunName(logs.run_name, NewRunTag(facts))

@@ -19,7 +19,7 @@ absl::StatusOr<ConfigMeaning> ReadConfig(
     const std::string& text, const std::vector<Flag>& flags,
     const ConfigSurroundings& surroundings);
 
-// The surroundings of the file at `path`, for ReadConfig.
+// Makes the argument `surroundings` of ReadConfig for the file at `path`.
 ConfigSurroundings SurroundingsOf(
     const std::string& path,
     const std::map<std::string, std::string>& environment);

@@ -34,7 +34,7 @@ struct YamlEntry {
   YamlValue value;
 };
 
-// Limits for files that people write.
+// Limits for a configuration file: its bytes, its values and the nesting depth.
 inline constexpr size_t kMaxYamlBytes = 64 << 10;
 inline constexpr int kMaxYamlValues = 4096;
 inline constexpr int kMaxYamlDepth = 16;

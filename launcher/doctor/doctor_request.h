@@ -21,7 +21,7 @@ struct DoctorRequest {
     kHelp,
     kHere,      // check this node only
     kAllNodes,  // check all nodes, by a job with one worker on each node
-    kAsNode,    // this process is a worker of the job of kAllNodes
+    kAsNode,    // this process is a worker of the job that checks all nodes
   };
   Way way = Way::kHere;
   DoctorFormat format = DoctorFormat::kText;

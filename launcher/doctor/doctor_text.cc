@@ -12,7 +12,7 @@
 namespace muster::launcher {
 namespace {
 
-constexpr int kLabel = 9;  // columns of " warning" and a blank
+constexpr int kLabel = 9;  // width of " warning", with a blank after it
 
 // Maximum number of different lines shown of one kind; --json has all.
 constexpr int kMaxOfAKind = 6;

@@ -38,7 +38,7 @@ class ProbeListener {
 
 // The result of one attempt to reach another node's listener.
 struct Probe {
-  std::string error;  // empty: reached
+  std::string error;  // reason of a failure; empty: reached
   Duration round_trip = Duration::zero();
   // The other node's wall clock minus this node's.
   Duration clock_ahead = Duration::zero();

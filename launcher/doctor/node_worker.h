@@ -14,14 +14,14 @@
 
 namespace muster::launcher {
 
-// This node among the nodes of a check.
+// The place of this node among the nodes that `launch doctor --nodes` checks.
 struct NodePlace {
   int rank = 0;
   int nodes = 1;
   // The address at which the other nodes reach this one.
   std::string address;
-  // Time limits: for the slowest node to send its report, and for one
-  // connection between two nodes.
+  // patience: time limit for the slowest node to send its report.
+  // connect_patience: time limit for one connection between two nodes.
   Duration patience = std::chrono::seconds(60);
   Duration connect_patience = std::chrono::seconds(5);
 };

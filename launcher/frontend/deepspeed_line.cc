@@ -190,7 +190,7 @@ class Translator {
       if (!Given(name)) continue;
       const absl::StatusOr<int> read = Number(name, 0, most);
       if (!read.ok()) return read.status();
-      // In DeepSpeed 0 and -1 mean all nodes or all GPUs.
+      // In DeepSpeed 0 and -1 mean all nodes or GPUs, as without the flag.
       if (*read > 0) *number = *read;
     }
     return absl::OkStatus();

@@ -172,7 +172,8 @@ std::string KnownKeys() {
   return keys;
 }
 
-// Formats the help of the keys: "timeout (600): its help; the next key: ...".
+// Formats the help of the keys, each with its default: "KEY (600): its help.
+// KEY (0): its help.".
 std::string RdzvConfHelp() {
   std::string help;
   for (const RdzvConfKey& row : kRdzvConfKeys) {

@@ -41,7 +41,7 @@ struct Defaults {
   std::string absent_hint;
   // Variables that are added to the environment of the workers.
   std::map<std::string, std::string> worker_environment;
-  std::vector<std::string> remarks;  // one line each, to be printed once
+  std::vector<std::string> remarks;  // notices, one line each, printed once
 };
 
 // Makes the defaults from `given`, the flags of the command line and of PET_

@@ -52,8 +52,9 @@ TEST(Defaults, HoldWhereNobodySaidOtherwise) {
             4);
 }
 
-// The nodes of a Slurm job may have different numbers of GPUs; their commands
-// must still be equal.
+// The nodes of a Slurm job may have different numbers of GPUs, and their
+// commands must be equal: the command has the variable's name in place of the
+// number.
 TEST(Defaults, SlurmsNumberOfWorkersIsKnownAsSlurms) {
   Defaults slurm;
   slurm.cluster = Cluster::kSlurm;

@@ -15,8 +15,8 @@ namespace muster::launcher {
 // Parsing, help, docs/CLI.md and shell completion use this table.
 std::vector<Flag> FlagsOf(FlagUser user);
 
-// The parts of the table. The reader of a row stands above the row in the same
-// file.
+// The parts of the table of flags. Each part is in a file (*_flags.cc),
+// together with the functions that read the values of its flags.
 std::span<const Flag> ClusterFlags();  // groups kCluster, kRemote
 std::span<const Flag> WorkerFlags();   // groups kWorkers, kRestarts, kHealth
 std::span<const Flag> OutputFlags();   // all other groups
@@ -25,8 +25,8 @@ std::span<const Flag> OutputFlags();   // all other groups
 struct RdzvConfKey {
   const char* key;
   const char* default_text = "";  // in the form of Flag::default_text
-  // A noun phrase. Empty: a key that only PyTorch's own rendezvous uses. Its
-  // value is checked and has no effect.
+  // Text for --help, a noun phrase. Empty: a key that only PyTorch's own
+  // rendezvous uses; its value is checked and has no effect.
   const char* help = "";
   absl::Status (*read)(const std::string& text, RunOptions& options);
 };

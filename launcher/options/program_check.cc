@@ -101,8 +101,9 @@ absl::Status CheckCommandName(const std::string& name,
   return CheckInPath(name, SearchPath(facts.environment));
 }
 
-// Measured with a coordinator in the process: 14 threads and 32 descriptors
-// with one worker, and 5 descriptors for each further one.
+// Resources that an agent needs, rounded up. Measured with a coordinator in the
+// process: 14 threads and 32 descriptors with one worker, and 5 descriptors for
+// each further worker.
 constexpr int kThreads = 16;
 constexpr int kDescriptors = 40;
 constexpr int kDescriptorsOfAWorker = 6;

@@ -93,8 +93,8 @@ void CheckStore(const RunOptions& options, FlagValues& values) {
                "relays the agent's store, and --worker-store asks for the "
                "worker's own; give one of the two");
   }
-  // TensorFlow's and JAX's workers exchange their addresses in the agents'
-  // store, before there is a worker that could serve one.
+  // Refuse --worker-store for TensorFlow and JAX: their workers exchange
+  // addresses in the agents' store, before any worker could serve a store.
   for (const agent::FrameworkEnv framework : options.framework_envs) {
     if (framework == agent::FrameworkEnv::kTensorFlow ||
         framework == agent::FrameworkEnv::kJax) {
@@ -130,7 +130,8 @@ void Derive(const FlagValues& values, const std::optional<Duration>& rejoin,
         "--rdzv-conf: store_type=file has no effect: nodes meet at a "
         "coordinator, see --rdzv-endpoint");
   }
-  // Slurm gives each node its own number of GPUs, so keep the variable's name.
+  // Slurm gives each node its own number of GPUs. With the variable's name in
+  // place of the number, the commands of all nodes are equal.
   const std::string origin = values.Origin("nproc-per-node");
   if (origin.rfind("SLURM_", 0) == 0) options.workers_asked = "$" + origin;
   options.remote.given = values.Given();

@@ -12,8 +12,10 @@
 
 namespace muster::launcher {
 
-// Texts about the progress that a job's workers report. All functions are pure.
+// This header formats, for people, the progress that a job's workers report.
+// All its functions are pure.
 
+// The last progress report of one rank, with the rank's host.
 struct RankProgress {
   int rank = 0;
   std::string host;

@@ -113,7 +113,7 @@ struct HostFailed {
   bool operator==(const HostFailed&) const = default;
 };
 
-// From a host: its agent hosts the coordinator at this port.
+// From a host: its agent hosts the coordinator, which listens on `port`.
 struct CoordinatorUp {
   uint32_t host = 0;
   uint32_t port = 0;
@@ -180,7 +180,7 @@ class FrameReader {
   std::optional<std::string_view> Next();
 
   bool greeted() const { return greeted_; }
-  // One clause; empty if there is no error.
+  // The error in the stream, as one clause; empty: none.
   const std::string& error() const { return error_; }
   // The text before the greeting; only its end if it is long.
   std::string_view before_greeting() const;

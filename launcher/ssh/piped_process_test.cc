@@ -101,7 +101,7 @@ TEST(PipedProcess, TheDestructorKillsTheChildsGroup) {
     ASSERT_TRUE(started.ok());
     process.emplace(*std::move(started));
   }
-  // The pipe stays open while any process of the group is running.
+  // The pipe reaches its end only when all processes of the group have ended.
   OwnedFd output = std::move(process->standard_output);
   pollfd runs = {.fd = output.get(), .events = POLLIN, .revents = 0};
   ASSERT_EQ(poll(&runs, 1, 60'000), 1);

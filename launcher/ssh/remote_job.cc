@@ -20,11 +20,12 @@ constexpr Duration kAtOnce = std::chrono::seconds(5);
 // timeouts.
 constexpr Duration kVerdictSlack = std::chrono::seconds(5);
 // Delay between the start of the last agent that takes part and that of the
-// first spare: ranks are given in the order in which agents join.
+// first spare. A spare that joined first would take that agent's place.
 constexpr Duration kSparesWait = std::chrono::seconds(3);
 
-// An agent that was killed prints no message. Signals that stop a job are
-// excluded: an agent that handles them may exit with the same status.
+// Whether a signal killed the agent, which then printed no message. False for
+// the signals that stop a job: an agent that handles one of them may exit with
+// the same status.
 bool WasKilled(int exit_code) {
   const int signal = exit_code - 128;
   return signal > 0 && signal != SIGINT && signal != SIGTERM &&

@@ -124,8 +124,8 @@ class RemoteJob {
   // Set if this process ends the job for a reason of its own.
   std::optional<int> own_exit_code_;
   std::optional<rendezvous::Verdict> own_verdict_;
-  std::string awaited_;  // the loss that the coordinator must judge
-  Instant began_;        // start of the first agent
+  std::string awaited_;  // loss for which a verdict is awaited; empty: none
+  Instant began_;        // time at which the first agent was started
   // The time at which spares may start: kSparesWait after the last other agent.
   std::optional<Instant> spares_at_;
   bool spares_may_start_ = false;

@@ -40,7 +40,7 @@ struct RemotePlan {
   // Maximum number of hosts that take part; the others are spares.
   int most = 1;
   Beginning beginning = Beginning::kWithEnough;
-  bool alone = false;  // one host that no other host can join
+  bool alone = false;  // the job has one host, and no other can join
   // The meeting point that the user gave; nullopt: the first host.
   std::optional<rendezvous::Endpoint> endpoint;
   int port = 0;  // port of the coordinator on the first host; 0: any free port

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMaxHosts = 65536;
 constexpr size_t kMaxBytes = 1 << 20;
-// Bounds the total memory of all names.
+// Maximum length of a host's name, in bytes; bounds the memory of all names.
 constexpr size_t kLongestName = 255;
 constexpr size_t kMaxDigits = 15;
 

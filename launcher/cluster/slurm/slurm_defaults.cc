@@ -234,8 +234,8 @@ absl::StatusOr<Defaults> SlurmDefaults(const FlagValues& given,
     defaults.flags["nnodes"] = {"SLURM_STEP_NUM_TASKS",
                                 absl::StrCat(place->tasks)};
     defaults.telling = TellingOf(given, *place);
-    // srun copies its stdin to every task; stdin is the rest of the batch
-    // script or a terminal.
+    // Workers get no stdin: srun copies its own stdin, the rest of the batch
+    // script or a terminal, to every task.
     defaults.flags["stdin"] = {"Slurm", "none"};
     if (!MayOthersCome(given, *place)) defaults.rejoin_timeout = kRejoin;
     AddMeeting(given, environment, *place, defaults);
