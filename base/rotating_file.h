@@ -42,7 +42,7 @@ class RotatingFile {
     // Bytes that could not be written, or whose file was removed while it was
     // open.
     int64_t lost = 0;
-    int64_t dropped = 0;  // in files that a rotation deleted
+    int64_t dropped = 0;  // bytes in files that a rotation deleted
   };
   // Called once, by the destructor, after the last call of OnTrouble.
   using OnEnd = std::function<void(const Totals& totals)>;

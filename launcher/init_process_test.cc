@@ -77,7 +77,7 @@ TEST(InitProcess, ReapsWhatIsOrphaned) {
     if (pipe(tell) != 0) return 1;
     const pid_t middle = fork();
     if (middle == 0) {
-      // The grandchild becomes an orphan when the child ends.
+      // A grandchild, which becomes an orphan when its parent ends.
       const pid_t orphan = fork();
       if (orphan == 0) {
         pause();

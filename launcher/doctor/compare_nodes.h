@@ -36,7 +36,7 @@ std::vector<agent::Finding> FindAbsent(const ExpectedNodes& expected,
 struct NodeSeen {
   std::optional<NodeReport> report;  // nullopt: no report before the deadline
   std::string address;
-  std::map<int, Probe> probes;  // by the rank of the probed node
+  std::map<int, Probe> probes;  // results by rank of the probed node
 };
 
 // The ranks that the node of rank `rank` probes. With up to 32 nodes these are

@@ -37,8 +37,8 @@ std::vector<std::string> MeetingOfThoseThatCome(const RunOptions& options);
 
 // The arguments of the job that `launch doctor --nodes` starts; they follow the
 // given flags: "--nproc-per-node=1 … LAUNCH doctor --as-node=FILE …".
-// `launch_path`: the path of this program; `worker`: the flags that tell the
-// worker where its result goes, and more. Pure.
+// `launch_path`: the path of this program; `worker`: the flags of the worker
+// itself, such as --as-node. Pure.
 std::vector<std::string> WorkerArguments(
     const DoctorRequest& request, const std::string& launch_path,
     const std::vector<std::string>& worker);

@@ -276,8 +276,8 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
       options.cluster == Cluster::kSlurm ||
       options.cluster == Cluster::kKubernetes;
   agent.policy.waits_for_place = options.cluster == Cluster::kKubernetes;
-  // A cluster counts every exit code other than 0 as a failure of the whole
-  // job.
+  // In a cluster, a node that never ran in the job exits with 0: a cluster
+  // counts every other exit code as a failure of the whole job.
   if (options.cluster != Cluster::kNone) agent.policy.never_ran_exit_code = 0;
   agent.preemption = options.preemption;
   agent.spec.preempt_grace = options.preemption.grace;

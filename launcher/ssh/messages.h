@@ -46,7 +46,7 @@ struct RemoteHost {
 std::vector<std::vector<RemoteHost>> PartHosts(std::vector<RemoteHost> hosts,
                                                size_t fan_out);
 
-// How hosts are reached.
+// The settings of the ssh connections.
 struct SshSettings {
   std::vector<std::string> arguments;  // --ssh-args
   uint64_t timeout_ms = 0;             // milliseconds to connect and to answer

@@ -35,7 +35,7 @@ enum class Beginning {
 
 // The hosts on which a job starts, and the settings that are sent to them.
 struct RemotePlan {
-  BeNode node;    // with all hosts, in the order of their ranks
+  BeNode node;    // has all hosts, in the order of their ranks
   int least = 1;  // minimum number of hosts
   // Maximum number of hosts that take part; the others are spares.
   int most = 1;

@@ -317,7 +317,8 @@ class SshFront {
     exit_code_ = effect.exit_code;
   }
 
-  const std::string prefix_;  // prefix of messages, here and of the agents
+  const std::string
+      prefix_;  // prefix of the messages of this process and of the agents
   const RunOptions& options_;
   // Blocks signals, so it is constructed before threads and processes start.
   agent::SignalCatcher signals_;

@@ -29,8 +29,8 @@
 namespace muster::launcher {
 namespace {
 
-// A connection without messages for longer is lost. The other end may be
-// suspended at a terminal for a while.
+// Time without a message after which a connection counts as lost. The other end
+// may be suspended at a terminal for a while, so the time is long.
 constexpr Duration kLongestSilence = std::chrono::minutes(5);
 // Time limit for the first message after the start, and for writing the last
 // bytes.
