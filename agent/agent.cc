@@ -75,7 +75,8 @@ void Inbox::Post(LifecycleEvent event) {
     events_.push_back(std::move(event));
   }
   const uint64_t one = 1;
-  // Fails only with 2^64 unread events.
+  // The write can fail only if 2^64 - 2 events are unread, so its result is not
+  // checked.
   [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof(one));
 }
 
@@ -86,8 +87,9 @@ std::vector<LifecycleEvent> Inbox::TakeAll() {
   return std::exchange(events_, {});
 }
 
-// How long the first report waits for an NCCL id: loading NCCL takes some ten
-// milliseconds from memory, some hundreds from a disk.
+// The longest time that the agent's first report to the coordinator waits for
+// an NCCL id. Loading NCCL takes some ten milliseconds from memory, some
+// hundreds from a disk.
 constexpr Duration kNcclIdPatience = std::chrono::seconds(5);
 
 Lifecycle::Config ConfigOf(const AgentOptions& options) {
@@ -199,8 +201,8 @@ class Agent::Impl {
     });
     while (!leave_.has_value()) WaitAndStep();
     terminal_.Release();
-    // The link is closed first, so that other nodes do not wait for this node's
-    // console.
+    // Closes the link to the coordinator before the wait for this node's
+    // console, so that other nodes do not wait for a slow console here.
     link_->Close();
     logs_.Finish(PatienceAtEnd(observer_.patience, end_));
     return {.exit_code = leave_->exit_code,
@@ -230,8 +232,9 @@ class Agent::Impl {
                     {.fd = timers_.fd(), .events = POLLIN, .revents = 0}};
     ShowState();
     const int ready = PollUntil(fds, NextDeadline());
-    // Before any other step reads the time: after a suspension of this process,
-    // workers that have reported must not seem silent.
+    // Progress reports are read before any other step reads the time: after a
+    // suspension of this process, workers that have reported meanwhile must not
+    // seem silent.
     HearWorkers();
     timers_.Look();
     Tell(nccl_ids_.Look(MonotonicNow()));
@@ -242,8 +245,8 @@ class Agent::Impl {
       Step(ClockTicked());
       return;
     }
-    // A cluster may signal the workers too. The signal explains their ends, and
-    // is therefore handled first.
+    // Signals are handled before the ends of workers: a cluster may send its
+    // signal to the workers too, and the signal then explains their ends.
     for (int signal : signals_.TakeAll()) {
       if (TakeTerminalSignal(signal)) continue;
       if (EndsJob(signal, options_.signals_to_handle,
@@ -336,7 +339,8 @@ class Agent::Impl {
     for (const std::string& line : step.losses) {
       if (observer_.on_loss) observer_.on_loss(line);
     }
-    // The ends are on disk before a report lets another node read them.
+    // Writes the workers' ends to disk before the report is sent: once the
+    // coordinator has the report, another node may read the file.
     if (!step.ends.empty()) Keep(step.ends);
     if (step.report.has_value()) link_->Send(*step.report);
     if (step.reconnect) link_->Reconnect();
@@ -361,9 +365,9 @@ class Agent::Impl {
     }
     std::string node_address = options_.node.address;
     {
-      // The agent of a master on the coordinator's host may know only a
-      // loopback address; other nodes reach the master where they reach the
-      // coordinator.
+      // The node of group rank 0 may know only a loopback address of itself if
+      // it runs on the coordinator's host; other nodes reach it at the
+      // coordinator's address.
       std::lock_guard<std::mutex> lock(peer_mutex_);
       if (IsLoopback(place.master_address) && !peer_address_.empty() &&
           !IsLoopback(peer_address_)) {
@@ -371,7 +375,8 @@ class Agent::Impl {
       }
       if (node_address.empty()) node_address = own_address_;
     }
-    // Only one node prints it.
+    // Only the node with group rank 0 prints this remark, so that it appears
+    // once.
     const std::string unread =
         UnreadInputRemark(options_.input, place.round, place.world_size);
     if (!unread.empty() && place.group_rank == 0 && observer_.on_notice) {
@@ -380,7 +385,8 @@ class Agent::Impl {
     const absl::Status opened =
         progress_.Open(MonotonicNow(), place.round, options_.node.slots);
     announcer_.file().PutInto(progress_.folder());
-    // The guardian removes the folder if this process is killed.
+    // If this process is killed, the guardian removes the folder of the
+    // progress sockets.
     if (opened.ok()) guardian_->RemoveAfterwards(progress_.folder());
     if (!opened.ok() && observer_.on_notice) {
       observer_.on_notice(std::string(opened.message()));
@@ -489,7 +495,7 @@ class Agent::Impl {
   Inbox inbox_;
   LogRelay logs_;
   ProgressSockets progress_;
-  WorkerTimers timers_;  // in the folder of progress_
+  WorkerTimers timers_;  // its pipe is in progress_'s folder
   TerminalBridge terminal_;
   RoundWorkers workers_;
   RoundStore store_;
@@ -498,14 +504,16 @@ class Agent::Impl {
   std::optional<Leave> leave_;
   JobEnd end_ = JobEnd::kByItself;
 
-  // Declared last: these end before the objects that they use.
+  // The next three members are declared last, so that their threads end before
+  // the objects that these threads use are destroyed.
   PreemptionAnnouncer announcer_;
   HealthGate gate_;
   StackTaker stacks_;
 
   std::mutex peer_mutex_;
   std::string peer_address_;  // guarded by peer_mutex_
-  // guarded by peer_mutex_; address of the first connection
+  // guarded by peer_mutex_; local address of the first connection to the
+  // coordinator
   std::string own_address_;
 };
 

@@ -17,9 +17,10 @@
 
 namespace muster::agent {
 
-// The reason for the end of a job. After a signal the console gets less time at
-// the end, because a cluster kills the remaining processes soon. This signal
-// counts as one of those that `patience` counts.
+// Whether a job ended by itself, or because this node received a signal that
+// stops or preempts the job. After a signal, PatienceAtEnd gives the console
+// less time to accept the remaining output, because a cluster soon kills what
+// is left: the signal counts as the first of Patience::end_signals.
 enum class JobEnd { kByItself, kBySignal };
 ConsoleWriter::Patience PatienceAtEnd(ConsoleWriter::Patience patience,
                                       JobEnd end);
@@ -57,12 +58,13 @@ class Agent {
   struct Observer {
     // One line for the user: joined, waiting for…, round n began, worker died.
     std::function<void(const std::string&)> on_notice;
-    // One line for the user, also for one who wants to see only failures.
+    // One line for the user about a failure; printed with --quiet too.
     std::function<void(const std::string&)> on_loss;
     // Receives the agent's state, for probes; may be null.
     AgentView* view = nullptr;
     // The destination of workers' output; null: this process's stdout and
-    // stderr. `patience` limits the wait for it at the end.
+    // stderr. At the end of the run, `patience` limits the wait for a console
+    // that does not accept the output.
     std::shared_ptr<Console> console;
     // Counts the bytes that are missing in the log files; complete after the
     // agent's destruction. May be null.

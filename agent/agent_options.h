@@ -23,8 +23,9 @@ namespace muster::agent {
 // The configuration of an agent, from the options of `launch` or `agent`.
 struct AgentOptions {
   std::string run_id;
-  rendezvous::NodeIdentity
-      node;  // an empty address is replaced by the link's own
+  // This node's identity; an empty address is replaced by the local address of
+  // the connection to the coordinator.
+  rendezvous::NodeIdentity node;
   rendezvous::JobSpec spec;
   EnvironmentPlan environment;
   LogPlan logs;
@@ -38,8 +39,8 @@ struct AgentOptions {
   // The workers that read this process's stdin.
   WorkerInput input;
   AgentPolicy policy;
-  // Signals that stop the job. Signals to forward, to leave on, and of a
-  // preemption take precedence, in ascending order.
+  // Signals that stop the job. A signal that is in other lists too announces a
+  // preemption, else makes this node leave, else is forwarded.
   std::vector<int> signals_to_handle;
   PreemptionOptions preemption;
   HealthOptions health;
@@ -52,7 +53,7 @@ struct AgentOptions {
   // The parent of the folder with the workers' progress sockets.
   std::string socket_parent = "/tmp";
   std::string coordinator_endpoint;  // for messages
-  std::string absent_hint;           // see Defaults::absent_hint
+  std::string absent_hint;           // how to find out why nodes are missing
   StorePath store_path = StorePath::kDirect;
   std::vector<std::string> remarks;  // lines to print at the beginning
   // The program that makes NCCL ids (see agent/nccl_id); empty: none.

@@ -181,15 +181,16 @@ TEST_F(AgentTest, AnNcclIdWhoseProcessDiesDuringTheRoundIsReported) {
                [&](const rendezvous::Report& report)
                    -> std::optional<rendezvous::Directive> {
                  if (report.round == 0) {
-                   // The first report waits for an id, but not for long.
+                   // The first report may come without an NCCL id, because it
+                   // waits for one only a short time; the next report has it.
                    if (report.offered_nccl_id.empty()) return std::nullopt;
                    rendezvous::Directive directive = ToldToRun(1);
                    directive.place.nccl_id = report.offered_nccl_id;
                    return directive;
                  }
                  if (report.nccl_root_lost.empty()) {
-                   // Kills all id processes, including one that makes an id for
-                   // round 2.
+                   // Kills all processes that make NCCL ids, including one that
+                   // makes an id for round 2.
                    for (const pid_t pid : NcclIdProcesses()) kill(pid, SIGKILL);
                    return std::nullopt;
                  }
@@ -203,7 +204,8 @@ TEST_F(AgentTest, AnNcclIdWhoseProcessDiesDuringTheRoundIsReported) {
   EXPECT_THAT(notices_, HasSubstr(lost + "; who has not met"));
 }
 
-// The coordinator may have assigned the id just before it was lost.
+// The coordinator may assign an id whose process has just died: the agent then
+// reports the loss when the round begins.
 TEST_F(AgentTest, AnNcclIdWhoseProcessDiedBeforeTheRoundIsReported) {
   options_.node.slots = 1;
   std::string lost;

@@ -7,7 +7,8 @@
 namespace muster::agent {
 namespace {
 
-// A shorter delay means a busy loop or machine.
+// An agent counts as live if its loop has turned within kLongestTurn plus this
+// time. A shorter delay only means a busy loop or machine.
 constexpr Duration kPatience = std::chrono::seconds(30);
 
 }  // namespace

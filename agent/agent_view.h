@@ -14,8 +14,8 @@ namespace muster::agent {
 struct AgentState {
   rendezvous::NodePhase phase = rendezvous::NodePhase::kIdle;
   int round = 0;           // 0: none yet
-  bool connected = false;  // to the coordinator, now
-  bool reached = false;    // whether the coordinator has answered at least once
+  bool connected = false;  // whether the coordinator is connected
+  bool reached = false;    // whether the coordinator has ever answered
   rendezvous::Health health = rendezvous::Health::kHealthy;
   std::string unhealthy;  // the reason, if unhealthy
   bool leaving = false;

@@ -11,8 +11,8 @@ namespace muster::agent {
 // on a terminal those of job control.
 std::vector<int> SignalsCaughtBy(const AgentOptions& options);
 
-// Whether `signal` belongs to a terminal's job control. A signal that the
-// options name does not.
+// Whether `signal` belongs to a terminal's job control. A signal to which the
+// options give another purpose does not belong to it.
 bool IsTerminalSignal(const AgentOptions& options, int signal);
 
 }  // namespace muster::agent

@@ -26,7 +26,8 @@ extern char** environ;
 namespace muster::agent {
 namespace {
 
-// A shorter stall of the console does not explain a hang.
+// A worker's silence is explained by a stalled console only if the console has
+// kept its output waiting for longer than this.
 constexpr Duration kBriefHold = std::chrono::seconds(1);
 constexpr char kFlightRecorderFolder[] = "MUSTER_FLIGHT_RECORDER_DIR";
 
@@ -61,7 +62,7 @@ RoundWorkers::RoundWorkers(const AgentOptions* options, Guardian* guardian,
 
 void RoundWorkers::Begin(const rendezvous::Place& place) {
   place_ = place;
-  // Records of an earlier job of this name.
+  // Removes the records of an earlier job of this name.
   const std::string records = RecordsFolder();
   if (!records.empty()) {
     RemoveOldRecords(records, place_, options_->node.slots);
@@ -155,7 +156,7 @@ void RoundWorkers::GiveInput(int rank, LogRelay::Pipes& pipes,
 
 std::vector<std::string> RoundWorkers::CommandOf(int local_rank) const {
   std::vector<std::string> command = options_->argv;
-  // Only in the program's own arguments.
+  // Replaces ${local_rank} only in the arguments of the user's program.
   for (size_t i = options_->local_rank_at;
        options_->expands_local_rank && i < command.size(); ++i) {
     command[i] = absl::StrReplaceAll(
@@ -247,7 +248,8 @@ int RoundWorkers::Attempt() const { return place_.round - 1; }
 absl::Status RoundWorkers::Keep(
     const std::vector<rendezvous::Failure>& ends) const {
   const std::string records = RecordsFolder();
-  // Without the folder no worker keeps records.
+  // Without this folder no worker keeps flight records, and the ends are not
+  // written.
   if (records.empty() || access(records.c_str(), F_OK) != 0) {
     return absl::OkStatus();
   }
@@ -255,8 +257,8 @@ absl::Status RoundWorkers::Keep(
                          WorkerEndsJson(place_, ends));
 }
 
-// The folder where the SDK keeps each rank's last operations, however the
-// process ends; all ranks of a round, for `launch inspect`.
+// The folder of the round's flight records: the SDK keeps each rank's last
+// operations there, however the process ends, for `launch inspect`.
 std::string RoundWorkers::RecordsFolder() const {
   const auto inherited = EnvironmentValue(inherited_, kFlightRecorderFolder);
   if (inherited) return *inherited;

@@ -75,13 +75,13 @@ std::string NodesText(const std::vector<int>& nodes) {
                       CpuList(nodes));
 }
 
-// The index in a row of `size` for item `i` of `count`: items are distributed
-// evenly, in order.
+// Distributes `count` items evenly and in order over `size` places, and returns
+// the place of item `i`.
 size_t Spread(size_t i, size_t count, size_t size) { return i * size / count; }
 
 Seats SpreadWorkers(const std::vector<LogicalCpu>& allowed, size_t workers,
                     const std::string& why) {
-  // pairs of node and core, each core once
+  // one pair of NUMA node and core for each core
   std::vector<std::pair<int, int>> cores;
   for (const LogicalCpu& cpu : allowed) {
     cores.emplace_back(cpu.numa_node, cpu.core);
@@ -111,7 +111,9 @@ const PciDevice* Find(const MachineLayout& layout, const std::string& address) {
   return found == layout.devices.end() ? nullptr : &*found;
 }
 
-// The nodes with CPUs at which a device may be; `usable` if unknown.
+// The NUMA nodes at which `device` may be. `nodes`: those with CPUs. `usable`:
+// those with CPUs that this process may use, returned if nothing is known of
+// the device.
 std::vector<int> MaybeAt(const PciDevice* device, const std::vector<int>& nodes,
                          const std::vector<int>& usable) {
   if (nodes.size() == 1) return nodes;
@@ -124,7 +126,8 @@ std::vector<int> MaybeAt(const PciDevice* device, const std::vector<int>& nodes,
     }
   }
   if (near.size() == 1) return near;
-  // If there are several, only those with usable cores.
+  // The firmware names several nodes, or none: keeps the nodes with usable
+  // CPUs.
   std::vector<int> open;
   for (const int node : near.empty() ? usable : near) {
     if (std::count(usable.begin(), usable.end(), node) > 0) {
@@ -140,8 +143,8 @@ Seats SeatByGpu(const MachineLayout& layout,
   const std::vector<int> nodes = NodesOf(layout.cpus);
   const std::vector<int> usable = NodesOf(allowed);
   std::vector<std::vector<int>> at;
-  // For each set of candidate NUMA nodes: the number of GPUs that may be at any
-  // of them.
+  // For each set of several possible NUMA nodes: the number of GPUs that may be
+  // at any node of this set.
   std::map<std::vector<int>, size_t> unsure;
   Seats result;
   for (const std::string& address : gpus) {
@@ -217,7 +220,7 @@ Cpus AtNode(const Cpus& cpus, int node) {
   return found;
 }
 
-// The socket of a node's first CPU.
+// The socket of the first CPU of NUMA node `node`.
 std::optional<int> SocketOf(const Cpus& cpus, int node) {
   for (const LogicalCpu& cpu : cpus) {
     if (cpu.numa_node == node) return cpu.socket;
@@ -225,7 +228,7 @@ std::optional<int> SocketOf(const Cpus& cpus, int node) {
   return std::nullopt;
 }
 
-// All usable CPUs of the nodes of `node`'s socket.
+// The CPUs in `cpus` that are on the socket of NUMA node `node`.
 Cpus AtSocketOf(const Cpus& cpus, int node) {
   const std::optional<int> socket = SocketOf(cpus, node);
   Cpus found;
@@ -256,7 +259,8 @@ Cpus ShareOfCores(const Cpus& cpus, size_t turn, size_t sharers) {
   return share;
 }
 
-// The core complex of turn `turn`, in cyclic order, the largest first.
+// The CPUs of one core complex (the cores of one last-level cache). Successive
+// turns get the complexes in cyclic order, the largest first.
 Cpus ComplexOf(const Cpus& cpus, size_t turn) {
   std::map<int, Cpus> complexes;
   for (const LogicalCpu& cpu : cpus) complexes[cpu.complex].push_back(cpu);
@@ -289,7 +293,8 @@ absl::Status TooFewCores(const Seat& seat, size_t cores, size_t sharers) {
       "start fewer workers"));
 }
 
-// The position of a seat among those at the same node, and their number.
+// `turn`: the position of a seat among the seats at the same NUMA node;
+// `sharers`: the number of these seats.
 struct Turn {
   size_t turn = 0;
   size_t sharers = 0;
@@ -385,7 +390,8 @@ namespace {
 constexpr size_t kMaxRemarkBytes = 400;
 constexpr char kCut[] = " | ...";
 
-// Replaces the characters of a device name that would break the line's format.
+// Replaces the characters of a device name that would break the format of
+// BindingText.
 std::string Shown(std::string name) {
   for (char& c : name) {
     if (static_cast<unsigned char>(c) <= ' ' || c == 0x7f) c = '?';

@@ -15,9 +15,9 @@ namespace muster::agent {
 enum class Binding {
   kNone,
   kNode,         // all cores of the NUMA node near the worker
-  kSocket,       // all cores of that node's socket
-  kExclusive,    // a share of the node's cores, not shared with other workers
-  kCoreComplex,  // the cores of one last-level cache of the node
+  kSocket,       // all cores of the socket near the worker
+  kExclusive,    // the worker's own share of the NUMA node's cores
+  kCoreComplex,  // the cores of one last-level cache of the NUMA node
 };
 
 // The value of --numa-binding for this mode; "none" for kNone.
@@ -70,17 +70,17 @@ struct BindingRequest {
 // The cores and memory of one worker.
 struct WorkerBinding {
   std::vector<int> cpus;  // logical CPUs, ascending, not empty
-  int threads = 1;        // these cores divided by the workers that share them
+  int threads = 1;  // number of cores, divided by the workers that share them
   // The preferred NUMA node. nullopt: no preference, because the machine has
   // one node or the worker's CPUs belong to several.
   std::optional<int> memory_node;
-  std::string near_nic;  // see NearNic
+  std::string near_nic;  // network card near its GPU, see NearNic
   std::string reason;
 };
 
 struct BindingPlan {
   std::vector<WorkerBinding> workers;
-  std::string how;  // half a sentence that explains the plan
+  std::string how;  // half a sentence that says how cores were chosen
 };
 
 // Chooses the cores of each worker. Equals PyTorch's torch/numa/binding.py on

@@ -209,7 +209,8 @@ TEST(BindingPlan, GpusAtAnUnknownNodeAreDistributedEvenly) {
   EXPECT_THAT(CpusOf(plan), ElementsAre("0-1", "0-1", "2-3", "2-3"));
   EXPECT_THAT(plan->how, HasSubstr("does not tell them, spread evenly"));
   EXPECT_THAT(plan->workers[3].reason, HasSubstr("GPU 3 is at is not known"));
-  // Workers of one socket are distributed over its nodes.
+  // GPUs at an unknown node of one socket are distributed over this socket's
+  // nodes.
   MachineLayout clustered = Synthetic("pack:2 group:2 [numa] core:1 pu:1");
   const auto near = AddGpus({-1, -1}, &clustered);
   for (PciDevice& device : clustered.devices) device.numa_nodes = {2, 3};

@@ -67,9 +67,9 @@ absl::Status NotTaken(const char* variable, const std::string& why) {
       absl::StrCat(variable, "=", std::getenv(variable), ": ", why));
 }
 
-// Applies the environment variable that names another machine, if there is one.
-// By itself hwloc silently falls back to this machine if the other one cannot
-// be read. Of several variables hwloc uses the first of these.
+// Applies the first of HWLOC_FSROOT, HWLOC_SYNTHETIC and HWLOC_XMLFILE that is
+// set, in hwloc's own order: it names another machine. An error if it cannot be
+// read; hwloc would silently fall back to this machine.
 absl::Status TakeOtherMachine(hwloc_topology* topology) {
   if (const char* root = Given("HWLOC_FSROOT")) {
     const OwnedFd folder(open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -123,7 +123,7 @@ LogicalCpu Describe(hwloc_obj_t pu) {
     if (at->type == HWLOC_OBJ_CORE) cpu.core = first;
     if (at->type == HWLOC_OBJ_PACKAGE) cpu.socket = Number(at);
     if (hwloc_obj_type_is_dcache(at->type)) {
-      cpu.complex = first;  // the last one found is the outermost
+      cpu.complex = first;  // from inner to outer caches: the outermost wins
       has_cache = true;
     }
   }
@@ -188,7 +188,8 @@ PciDevice Describe(hwloc_topology* topology, hwloc_obj_t device) {
   return result;
 }
 
-// By PCI class: displays, coprocessors, accelerators.
+// Whether a device of this PCI class may be a GPU: displays, coprocessors and
+// accelerators.
 bool MayBeGpu(unsigned short class_id) {
   const int base = class_id >> 8;
   return base == 0x03 || base == 0x0b || base == 0x12;

@@ -33,7 +33,7 @@ class TimedTask {
   // Cancels a running task and starts a new one.
   void Start(Task task, Duration timeout, Done done);
 
-  // Whether a task was running when it was cancelled.
+  // Whether the task was still running when Cancel was called.
   enum class Was { kOver, kUnderWay };
 
   // Cancels a running task. `done` is not called after this returns; with

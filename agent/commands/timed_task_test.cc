@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-// Waits for the result of a task.
+// Receives the result of a task; Wait returns it.
 class Outcome {
  public:
   TimedTask::Done Done() {

@@ -38,7 +38,8 @@ SubprocessPlan PlanOf(const ToolRequest& request, int output) {
   return plan;
 }
 
-// Returns true if the tool closed its output by itself.
+// Reads the tool's output. Returns true if the tool closed its output by
+// itself; false at the deadline, on a cancel, or after too much output.
 bool ReadAll(const ToolRequest& request, int from, std::string& output) {
   for (;;) {
     pollfd fds[] = {{from, POLLIN, 0}, {request.cancel_fd, POLLIN, 0}};
@@ -75,13 +76,14 @@ ToolOutcome RunTool(const ToolRequest& request) {
   input.Close();
   if (!pid.ok()) return outcome;
   const bool whole = ReadAll(request, output.get(), outcome.output);
-  // The process is not reaped yet, so the pid is still its own. A tool that
-  // closed its output has ended, or will print nothing more.
+  // Kills a tool that has not closed its output. The process is not reaped yet,
+  // so its process id cannot belong to another process.
   if (!whole) kill(-*pid, SIGKILL);
   // Waits for a tool that closed its output but still runs.
   if (whole) AwaitSubprocess(*pid, request.deadline, request.cancel_fd);
   kill(-*pid, SIGKILL);
-  // No status: reaped together with the workers' orphans, see Guardian.
+  // nullopt: the tool was reaped together with the workers' orphans, see
+  // Guardian.
   const std::optional<int> status = ReapSubprocess(*pid);
   const bool succeeded = status.has_value() && ExitCodeOf(*status) == 0;
   outcome.wait_status = status.value_or(0);
@@ -93,12 +95,13 @@ ToolOutcome RunTool(const ToolRequest& request) {
 
 namespace {
 
-// Only the last line is needed.
+// Bytes kept of a command's output: only its last line is needed for a message.
 constexpr size_t kKeptBytes = 4096;
 
-// The shell's stdin is a pipe that only this process holds open. When the pipe
-// is closed, the background job kills the process group, itself included. The
-// command replaces this shell and reads /dev/null.
+// Runs a command that dies with this process. The shell's stdin is a pipe whose
+// other end only this process holds. When this end is closed, the background
+// job kills the whole process group. The command replaces the shell and reads
+// /dev/null.
 constexpr char kWatchedShell[] =
     "exec 3<&0 </dev/null; "
     "{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & "

@@ -71,13 +71,14 @@ TEST_F(ToolRunTest, ChildrenAreKilledWithTheTool) {
   const ToolOutcome outcome = Shell(
       "tail -f /dev/null & echo $!; exec tail -f /dev/null", seconds(60), 1);
   EXPECT_EQ(outcome.end, End::kCutOff);
-  // The read end got the number in one piece; only one byte was kept. Runs
-  // again to get all.
+  // The run above kept only one byte of the child's process id. A second run
+  // without this limit returns the whole number.
   const ToolOutcome whole =
       Shell("tail -f /dev/null >/dev/null 2>&1 & echo $!", seconds(60));
   const pid_t child = std::atoi(whole.output.c_str());
   ASSERT_GT(child, 0);
-  // The child was killed; the parent of orphans reaps it.
+  // The child was killed with the tool. Waits until the child has been reaped
+  // by the parent of orphans, or is a zombie.
   while (kill(child, 0) == 0) {
     ASSERT_EQ(whole.end, End::kSucceeded);
     const ToolOutcome state =
@@ -111,8 +112,9 @@ TEST_F(ToolRunTest, VariablesReplaceThoseOfTheSameName) {
   EXPECT_EQ(outcome.output, "MUSTER_TOOL_RUN=new\n");
 }
 
-// The tool closes its output and keeps running. The deadline of 2 s leaves it
-// enough time to close the output on a busy machine.
+// A tool that closes its output and keeps running is killed at the deadline.
+// The deadline of 2 s leaves it enough time to close the output on a busy
+// machine.
 TEST_F(ToolRunTest, OneThatClosesItsOutputAndStaysIsNotWaitedForInVain) {
   const ToolOutcome outcome =
       Shell("exec >/dev/null 2>&1; exec tail -f /dev/null", seconds(2));
@@ -199,7 +201,8 @@ TEST(ShellCommand, CanBeCancelled) {
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
 }
 
-// Killing this process closes its end of the pipe.
+// The command and its children are killed when the process that started the
+// command is killed.
 TEST(ShellCommand, DiesWithThisProcess) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -208,7 +211,7 @@ TEST(ShellCommand, DiesWithThisProcess) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    // The command holds the pipe open while it lives.
+    // The command and its child hold the pipe's write end open while they live.
     [[maybe_unused]] const absl::Status status =
         Shell("echo up >&" + std::to_string(write_end.get()) +
               "; tail -f /dev/null & exec tail -f /dev/null");
@@ -219,7 +222,7 @@ TEST(ShellCommand, DiesWithThisProcess) {
   ASSERT_EQ(read(read_end.get(), bytes, sizeof(bytes)), 3);  // "up\n"
   ASSERT_EQ(kill(child, SIGKILL), 0);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
-  // End of file comes when the last holder is dead.
+  // End of file: no process that held the write end is alive.
   EXPECT_EQ(read(read_end.get(), bytes, sizeof(bytes)), 0);
 }
 

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::string_view kMore = "...";
 
-// Cut before cleaning, so that the work is small for a long text.
+// Removes control characters, invalid UTF-8 and blanks at the end. Callers cut
+// a long line first, so that the work is small.
 std::string Clean(std::string_view line) {
   std::string clean = ValidUtf8(WithoutControls(line, Colours::kDrop));
   clean.erase(clean.find_last_not_of(" \t\r") + 1);

@@ -19,7 +19,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// @record nests four levels.
+// The greatest depth of JSON that is read; the files of torchrun's @record have
+// four levels.
 constexpr int kMaxDepth = 16;
 
 const Json* Member(const Json& object, const char* name) {
@@ -46,8 +47,9 @@ double Time(const Json* value) {
   return std::isfinite(time) && time > 0 ? time : 0;
 }
 
-// `written` if the file was written within the second `told` or the next, else
-// `told`.
+// The time of an error in seconds since 1970. @record writes whole seconds
+// (`told`). If the file's modification time (`written`) is less than two
+// seconds later, it is the more exact time.
 double ExactTime(double told, double written) {
   const bool fits = told > 0 && std::floor(told) == told && written >= told &&
                     written < told + 2;
@@ -85,7 +87,8 @@ absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json) {
       file.unix_time = Time(Member(*extra, "timestamp"));
     }
   } else {
-    // Written by older versions, and for a child that died by a signal.
+    // Older versions of PyTorch write a plain text here, as do all versions for
+    // a child that died by a signal.
     file.message = Text(message);
     file.unix_time = Time(Member(root, "timestamp"));
   }
@@ -96,7 +99,7 @@ absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json) {
 }
 
 absl::StatusOr<ErrorFile> ReadErrorFile(const std::string& path) {
-  // Non-blocking: the worker may have put a pipe there.
+  // O_NONBLOCK: if a worker has put a named pipe there, open must not block.
   const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.open()) {
     const auto code = errno == ENOENT ? absl::StatusCode::kNotFound

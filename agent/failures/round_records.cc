@@ -22,7 +22,8 @@
 namespace muster::agent {
 namespace {
 
-// The 12 in "rank_12.ring".
+// The number between `prefix` and `ending` in a file name, such as 12 in
+// "rank_12.ring"; nullopt if there is none.
 std::optional<int> NumberBetween(absl::string_view name,
                                  absl::string_view prefix,
                                  absl::string_view ending) {
@@ -119,7 +120,8 @@ std::string WorkerEndsJson(const rendezvous::Place& place,
                                {"time", end.unix_time},
                                {"message", end.message}});
   }
-  // Names may contain bytes that are not UTF-8.
+  // Host names and messages may contain bytes that are not UTF-8; they are
+  // replaced.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -22,7 +22,7 @@ class OldRecords : public ::testing::Test {
   OldRecords() {
     std::string pattern = ::testing::TempDir() + "/recordsXXXXXX";
     folder_ = mkdtemp(pattern.data());
-    // The second of three nodes, with ranks 2 and 3 of 6.
+    // This node is the second of three, with ranks 2 and 3 of 6.
     place_.group_rank = 1;
     place_.group_world_size = 3;
     place_.first_rank = 2;

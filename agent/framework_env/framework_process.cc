@@ -60,7 +60,8 @@ absl::StatusOr<PeerMeeting> Meeting() {
                      .deadline = MonotonicNow() + kPatience};
 }
 
-// The index of the worker's device among those it sees, which may be only one.
+// The index of this worker's device among the devices that the worker sees; 0
+// if it sees only its own device.
 int LocalDevice(int local_rank) {
   const std::string visible = Variable("CUDA_VISIBLE_DEVICES");
   if (visible.empty()) return local_rank;

@@ -52,7 +52,8 @@ timeout 100 "$launch" --standalone --framework-env tf --worker-store true \
   >out 2>&1 </dev/null
 [[ $? == 2 ]] || complain "--worker-store: $(cat out)"
 
-# The hidden mode of both programs, without a round.
+# Without the variables of a round, the hidden flag --framework-process of both
+# programs fails with a message.
 for program in "$launch" "$agent"; do
   env -u RANK "$program" --framework-process jax true >out 2>&1 </dev/null
   [[ $? == 1 ]] || complain "no round: $(cat out)"

@@ -13,7 +13,8 @@
 namespace muster::agent {
 namespace {
 
-// The time after the deadline to find out which ranks are absent.
+// After the deadline of the exchange: the time for a query that finds the ranks
+// that have published nothing.
 constexpr Duration kLastWords = std::chrono::seconds(5);
 constexpr size_t kLongestAddress = 300;
 

@@ -140,7 +140,8 @@ int nvmlSystemGetCudaDriverVersion_v2(int* version) {
   return Tell(nullptr, "cuda", 12040, version);
 }
 
-// Two models, selected by "model".
+// "model" in FAKE_NVML_SET selects the GPU's model: 0 is an H100, any other
+// value an A100.
 int nvmlDeviceGetName(void* device, char* name, unsigned size) {
   std::snprintf(name, size, "NVIDIA %s",
                 Said(device, "model", 0) == 0 ? "H100" : "A100");

@@ -11,19 +11,19 @@ namespace muster::agent {
 // A process that uses a GPU. In all structs of this file a field that the GPU
 // or its driver does not know is nullopt.
 struct GpuProcess {
-  int64_t pid = 0;    // a pid of this namespace, or of an invisible host
+  int64_t pid = 0;    // process id in this PID namespace or the host's
   int64_t bytes = 0;  // 0: unknown
 };
 
 struct RemappedRows {
   int64_t correctable = 0;
   int64_t uncorrectable = 0;
-  bool pending = false;  // takes effect at the next reset
-  bool failed = false;   // no spare row was left
+  bool pending = false;  // whether the next GPU reset remaps a row
+  bool failed = false;   // whether no spare row was left
 };
 
 struct PcieLink {
-  int width = 0;  // lanes
+  int width = 0;  // number of PCIe lanes in use
   int max_width = 0;
   int generation = 0;
   int max_generation = 0;
@@ -48,7 +48,7 @@ struct GpuDevice {
   std::optional<int> temperature;        // degrees Celsius
   std::optional<bool> persistent;
   std::optional<bool> mig;
-  std::optional<bool> mig_pending;  // after the next reset
+  std::optional<bool> mig_pending;  // whether MIG is on after the next reset
   int mig_instances = 0;
   std::optional<int> compute_mode;  // one of ComputeMode
   std::optional<PcieLink> pcie;
@@ -89,13 +89,13 @@ struct GpuFacts {
     kNoDriver,  // no library, or no driver loaded: a node without GPUs
     kRead,
     kFailed,  // `error` has the reason
-    kHung,    // no answer in time
+    kHung,    // no answer within the time limit
   };
   State state = State::kNoDriver;
   std::string error;
   int error_code = 0;          // nvmlReturn_t, if NVML failed
   std::string driver_version;  // "550.54.15"
-  // the newest CUDA that it supports; 12040 is 12.4
+  // the newest CUDA version that the driver supports; 12040 is 12.4
   std::optional<int> driver_cuda;
   std::vector<GpuDevice> devices;
   std::vector<GpuPair> pairs;  // all pairs among at most 16 GPUs

@@ -94,7 +94,7 @@ std::vector<std::string> VisibleGpus(
 
 std::vector<std::string> PciAddresses(const std::vector<std::string>& visible,
                                       const std::vector<Gpu>& gpus) {
-  std::vector<std::string> ids;  // ids of all kinds
+  std::vector<std::string> ids;  // UUIDs of GPUs and MIG instances
   std::vector<size_t> gpu_of_id;
   for (size_t i = 0; i < gpus.size(); ++i) {
     ids.push_back(gpus[i].uuid);

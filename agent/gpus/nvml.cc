@@ -71,7 +71,7 @@ std::vector<std::string> MigInstances(const NvmlLibrary& nvml, Device device) {
   std::vector<std::string> ids;
   for (unsigned i = 0; i < most && i < NvmlLibrary::kMaxInstances; ++i) {
     Device instance = nullptr;
-    // Not found: instance numbers have gaps.
+    // The instance is not found, because instance numbers have gaps.
     if (nvml.Call("nvmlDeviceGetMigDeviceHandleByIndex", device, i,
                   &instance) != kSuccess) {
       continue;
@@ -97,7 +97,8 @@ absl::StatusOr<std::vector<Gpu>> ReadFrom(const NvmlLibrary& nvml) {
   for (unsigned i = 0; i < count && i < NvmlLibrary::kMaxGpus; ++i) {
     Device device = nullptr;
     result = nvml.Call("nvmlDeviceGetHandleByIndex_v2", i, &device);
-    // A GPU that fell off the bus keeps its index.
+    // A GPU that fell off the bus keeps its index, so that the call fails for
+    // it.
     if (result != kSuccess) {
       return Failed(nvml,
                     "nvmlDeviceGetHandleByIndex for GPU " + std::to_string(i),
@@ -132,7 +133,8 @@ absl::StatusOr<std::vector<Gpu>> ReadGpus(const std::string& library) {
 absl::StatusOr<VisibleGpuList> ReadVisibleGpus(
     const std::optional<std::string>& cuda_visible_devices,
     const std::string& library) {
-  // Avoids loading the driver's library, which takes tens of milliseconds.
+  // If all GPUs are hidden, the driver's library is not loaded, because loading
+  // takes tens of milliseconds.
   if (cuda_visible_devices &&
       (cuda_visible_devices->empty() || *cuda_visible_devices == "-1")) {
     return VisibleGpuList();

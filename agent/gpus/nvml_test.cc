@@ -70,7 +70,7 @@ TEST_F(NvmlTest, VisibleOnesAreThoseOfTheMachine) {
 }
 
 TEST_F(NvmlTest, TheLibraryIsNotAskedWhereAllIsHidden) {
-  Set("FAKE_NVML_INIT", "18");  // an error if the library were loaded
+  Set("FAKE_NVML_INIT", "18");  // makes a call fail if the library is loaded
   EXPECT_THAT(ReadVisibleGpus("", kFake)->names, IsEmpty());
   EXPECT_THAT(ReadVisibleGpus("-1", kFake)->names, IsEmpty());
 }

@@ -13,12 +13,13 @@ using Device = NvmlLibrary::Device;
 using Result = NvmlLibrary::Result;
 constexpr Result kSuccess = NvmlLibrary::kSuccess;
 
-// More GPUs would have too many pairs.
+// Pairs are examined among this many GPUs at most: their number grows with the
+// square of the number of GPUs.
 constexpr size_t kMaxPaired = 16;
 constexpr unsigned kMaxLinks = 36;  // NVML_NVLINK_MAX_LINKS
 constexpr unsigned kMaxProcesses = 128;
 
-// Structures of nvml.h.
+// Structures with the layouts of NVIDIA's nvml.h.
 struct Memory {
   unsigned long long total, free, used;
 };
@@ -130,7 +131,7 @@ void AskLinks(const NvmlLibrary& nvml, Device device, GpuDevice& gpu) {
     unsigned active = 0;
     const Result result =
         nvml.Call("nvmlDeviceGetNvLinkState", device, link, &active);
-    // The number after the last link is an invalid argument.
+    // A number beyond the last NVLink is an invalid argument and ends the loop.
     if (result != kSuccess) break;
     (active != 0 ? gpu.links_up : gpu.links_down)
         .push_back(static_cast<int>(link));

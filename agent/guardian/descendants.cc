@@ -182,8 +182,8 @@ bool OrphanSweep::Pass(const std::vector<ProcessEntry>& spared) {
     }
     left_ += (left_.empty() ? "" : ", ") + std::to_string(process.pid);
   }
-  // Returns only if the walk found none: a process that was reaped just now may
-  // have left children, which the next walk finds.
+  // Returns true only if the walk found no process: one that was reaped just
+  // now may have left children, which the next walk finds.
   if (found.empty()) return true;
   if (std::chrono::steady_clock::now() >= end_) return true;
   wait_ = std::min(2 * wait_, std::chrono::milliseconds(50));
@@ -191,8 +191,9 @@ bool OrphanSweep::Pass(const std::vector<ProcessEntry>& spared) {
 }
 
 LivingGuardians& LivingGuardians::OfThisProcess() {
-  // Never destroyed, because another static object's destructor may end a
-  // guardian.
+  // The list of processes to spare is never destroyed: the destructor of
+  // another static object may end a guardian, and would then use a destroyed
+  // list.
   static auto* const living = new LivingGuardians;
   return *living;
 }

@@ -68,8 +68,8 @@ class OrphanSweep {
   OrphanSweep() : end_(std::chrono::steady_clock::now() + kDeadline) {}
 
   // Kills and reaps all children except `spared` and their descendants; does
-  // not wait. Returns true once no process is left or the deadline has passed;
-  // otherwise call again after wait().
+  // not block. Returns true once no process is left or the deadline has passed.
+  // After false, call it again after the time wait().
   bool Pass(const std::vector<ProcessEntry>& spared);
   std::chrono::milliseconds wait() const { return wait_; }
 

@@ -80,7 +80,7 @@ std::vector<std::string> Candidates(const std::string& program,
 // The interpreter that the script's #! line names; empty if there is none.
 std::string InterpreterOf(const std::string& path) {
   const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  char bytes[256];  // the kernel reads as many
+  char bytes[256];  // as many as the kernel reads of a #! line
   const ssize_t got = file.open() ? read(file.get(), bytes, sizeof bytes) : -1;
   std::string_view line(bytes, got > 0 ? static_cast<size_t>(got) : 0);
   if (line.substr(0, 2) != "#!") return "";

@@ -36,7 +36,7 @@ namespace {
 
 struct ForkedGuardian {
   pid_t pid = 0;
-  OwnedFd socket;  // this process's end
+  OwnedFd socket;  // the agent's end of the connection
   // If this process is PID 1: a signalfd for SIGCHLD, because orphans of other
   // programs become children of PID 1. Otherwise closed.
   OwnedFd strangers;
@@ -75,7 +75,8 @@ pid_t ForkWithBlockedSignals() {
 // RunGuardian. For a process with one thread. Internal: names the step that
 // failed.
 absl::StatusOr<ForkedGuardian> ForkGuardian() {
-  // If SIGCHLD were ignored (inherited), the kernel would reap children itself.
+  // Resets SIGCHLD to its default: if it were ignored (inherited), the kernel
+  // would reap this process's children itself.
   struct sigaction by_default = {};
   by_default.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &by_default, nullptr);
@@ -98,7 +99,8 @@ absl::StatusOr<ForkedGuardian> ForkGuardian() {
   forked.pid = ForkWithBlockedSignals();
   if (forked.pid < 0) return Failed("fork");
   if (forked.pid == 0) {
-    // Only the agent may hold this end; otherwise its end of file never comes.
+    // The guardian closes its copy of the agent's end: otherwise the connection
+    // would have no end of file after the agent's death.
     forked.socket.Close();
     RunGuardian(std::move(theirs), std::move(agent));
   }
@@ -194,13 +196,13 @@ class WakeSet {
   // expired.
   int fd() const { return epoll_.get(); }
 
-  // Ignores a closed descriptor (-1).
+  // Adds a descriptor; ignores a closed one (-1).
   absl::Status Watch(int fd);
   void Forget(int fd);
 
   // Sets the timer, in place of an earlier setting.
   void RingAfter(std::chrono::nanoseconds wait);
-  // Clears an expired timer.
+  // Clears an expired timer, so that fd() is not readable because of it.
   void Silence();
 
  private:
@@ -327,7 +329,8 @@ absl::Status Guardian::Impl::Send(const std::string& command,
         "the guardian, which starts workers, is gone");
   }
   if (!line_.Send(command, std::move(descriptors))) {
-    // A partly sent command cannot be withdrawn.
+    // A partly sent command cannot be withdrawn, so that the connection is
+    // unusable: the guardian is killed.
     state_ = State::kBroken;
     kill(pid_, SIGKILL);
     return absl::UnavailableError("the guardian (pid " + std::to_string(pid_) +
@@ -390,7 +393,8 @@ void Guardian::Impl::Append(Notice notice) {
                                      ended->wait_status, ended->signalled});
   } else if (auto& gone = std::get<AllGoneNotice>(notice);
              gone.starts_taken == starts_sent_) {
-    // Otherwise another start is in progress, and another AllGone follows.
+    // The notice is current. With another number of starts a start is still in
+    // progress, and a later AllGone notice follows.
     events_.emplace_back(AllGone{std::move(gone.left_behind)});
   }
 }
@@ -448,7 +452,7 @@ void Guardian::Impl::ReapStrangers() {
     const int options = WEXITED | WNOHANG | WNOWAIT;
     if (waitid(P_ALL, 0, &ended, options) != 0 || ended.si_pid == 0) return;
     if (ended.si_pid == pid_)
-      return;  // OnGuardianLost reads how the guardian ended
+      return;  // the guardian: OnGuardianLost reads how it ended
     waitpid(ended.si_pid, nullptr, WNOHANG);
   }
 }

@@ -135,7 +135,8 @@ TEST(GuardianDeath, NothingOutlivesAGuardianThatIsKilled) {
   EXPECT_THAT(events.Await<GuardianLost>().reason,
               HasSubstr("was killed by signal 9"));
   EXPECT_TRUE(out.EveryHolderGone());
-  // All workers have been reaped; children from before the guardian are alive.
+  // The workers have been reaped; the children that this process had before the
+  // guardian, and another guardian, are alive.
   EXPECT_EQ(kill(older_child, 0), 0);
   EXPECT_EQ(waitpid(older_child, nullptr, WNOHANG), 0);
   EXPECT_EQ(waitpid(another->pid(), nullptr, WNOHANG), 0);
@@ -227,8 +228,8 @@ TEST(GuardianDeath, AllGoneWaitsForTheLastDescendant) {
   StartAll(guardian.get(), {kDaemonOfADeadWorker}, &out);
   EventReader events(guardian.get());
   events.Await<WorkerEnded>();
-  // Commands are answered in order: an AllGone would come before the next
-  // worker's start.
+  // The guardian answers in order: if it had reported AllGone too early, this
+  // event would come before the next worker's start.
   ASSERT_TRUE(guardian->Start(Staged(1, {"exit", "0"}, out)).ok());
   EXPECT_TRUE(std::holds_alternative<WorkerStarted>(events.Next()));
   EXPECT_TRUE(std::holds_alternative<WorkerEnded>(events.Next()));

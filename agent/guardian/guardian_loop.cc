@@ -245,7 +245,9 @@ class GuardianLoop {
   void RestoreTerminal();
   void Settle(int local_rank, Worker* worker);
   void Reap();
-  // Called before an orphan gets a terminating signal, or if it ended already.
+  // Records a leftover process before a signal ends it, so that AllGone can
+  // name it. No effect for other signals and for a process that has already
+  // ended.
   void Remember(const ProcessEntry& orphan, int signal);
   void NoteOrphan(pid_t pid, int wait_status);
   void SendNotice(const Notice& notice) { channel_.Queue(Encode(notice)); }
@@ -254,10 +256,11 @@ class GuardianLoop {
   const OwnedFd agent_;
   const OwnedFd child_ended_;
   std::map<int, Worker> workers_;  // indexed by local rank, until reaped
-  // Groups whose leader has been reaped; a descendant may still be in them.
+  // Process groups whose leader, a worker, has been reaped; a descendant of the
+  // worker may still be in them.
   std::set<pid_t> leaderless_groups_;
-  // Orphans that got a signal since the last AllGone, and those that ended
-  // because of it.
+  // A leftover process that got a terminating signal since the last AllGone.
+  // When it has ended because of the signal, `who` is added to left_behind_.
   struct Signalled {
     LeftBehind who;
     bool caught = false;  // whether the orphan handles the signal
@@ -265,9 +268,9 @@ class GuardianLoop {
   std::map<pid_t, Signalled> signalled_;
   std::vector<LeftBehind> left_behind_;
   std::string folder_;  // removed after the agent's end; may be empty
-  OwnedFd terminal_;    // restored after the agent's end; closed: none
+  OwnedFd terminal_;    // modes restored at the agent's end; closed: none
   TerminalModes terminal_modes_;
-  int starting_ = 0;  // workers with an open outcome
+  int starting_ = 0;  // workers whose program has not been executed yet
   uint64_t starts_taken_ = 0;
   // whether a worker was started since the last AllGone
   bool occupied_ = false;
@@ -299,12 +302,14 @@ bool GuardianLoop::Turn() {
   signalfd_siginfo info;
   while (read(child_ended_.get(), &info, sizeof info) > 0) {
   }
-  // Before Reap, which may report that nothing is left.
+  // New descendants are killed before Reap, which may report that nothing is
+  // left.
   if (sweeping_) KillDescendants({});
   Reap();
   if (fds[2].revents != 0) return false;
   if ((fds[0].revents & ~POLLOUT) != 0 && !channel_.Fill()) return false;
-  // Also if no command came now: some may be unread from before a pause.
+  // Handles commands even if none came in this turn: some may have been left
+  // unread by a pause.
   return TakeCommands() && channel_.Flush();
 }
 
@@ -358,7 +363,9 @@ void GuardianLoop::Handle(StartCommand start) {
 }
 
 void GuardianLoop::Handle(const SignalCommand& command) {
-  Reap();  // Processes that have already ended count as ended by themselves.
+  // A process that has already ended must not count as ended by this signal: it
+  // is reaped first.
+  Reap();
   if (!occupied_) return;  // AllGone was reported: no process is left
   for (auto& [local_rank, worker] : workers_) {
     if (command.local_rank.value_or(local_rank) != local_rank) continue;

@@ -54,7 +54,8 @@ TEST(GuardianProcess, HoldsNothingOfTheAgentsOpen) {
   for (const auto& entry :
        std::filesystem::directory_iterator(Proc(*guardian) + "/fd")) {
     const std::string target = std::filesystem::read_symlink(entry).string();
-    // The name depends on the kernel: "socket:[1234]", "anon_inode:[pidfd]".
+    // Compares only the kind before the colon, as in "socket:[1234]": the rest
+    // depends on the kernel.
     held.insert(target.substr(0, target.find(':')));
   }
   EXPECT_EQ(held,
@@ -93,7 +94,8 @@ TEST(GuardianProcess, TakesLittleMemoryEvenAfterALargeEnvironment) {
 // exit code.
 int RunAsPid1() {
   if (getpid() != 1) return 10;
-  // Descendants are found in the /proc of this PID namespace.
+  // Mounts a /proc of this PID namespace, where the guardian looks for
+  // descendants.
   mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
   if (mount("proc", "/proc", "proc", 0, nullptr) != 0) return 11;
   auto guardian = *Guardian::Fork();

@@ -430,7 +430,8 @@ TEST_F(GuardianTest, SaysAllGoneOnceForManyThatEndWhileOthersStart) {
 
 TEST_F(GuardianTest, AnAllGoneFromBeforeTheLatestStartIsNotTold) {
   Start(0, {"say-pid", "exit", "0"});
-  // The worker has ended; the guardian reaps it before it handles a command.
+  // Waits for the worker's end. The guardian then reaps the worker before it
+  // handles the next start.
   const OwnedFd worker = OpenPidFd(std::stoi(out_.Line()));
   ASSERT_TRUE(!worker.open() || Ends(worker));
   Start(1, {"say-pid", "pause"});

@@ -21,7 +21,7 @@
 namespace muster::agent {
 
 int BindToCpus(const std::vector<int>& cpus) {
-  // The set has room for the last, and greatest, CPU number.
+  // The set of CPUs has room for the last, and greatest, CPU number.
   const size_t count = static_cast<size_t>(cpus.back()) + 1;
   const size_t bytes = CPU_ALLOC_SIZE(count);
   cpu_set_t* set = CPU_ALLOC(count);
@@ -52,7 +52,8 @@ namespace {
 // on a busy machine milliseconds.
 constexpr int kSessionTurnMilliseconds = 1;
 constexpr int kMaxSessionTurns = 1000;
-// A write of at most PIPE_BUF bytes arrives in one read.
+// The longest path in a message about a failed start. The message then has at
+// most PIPE_BUF bytes, which one write sends and one read receives whole.
 constexpr size_t kMaxPathBytes = PIPE_BUF - 64;
 
 std::string EncodeFailure(const StartFailure& failure) {
@@ -140,7 +141,8 @@ std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request) {
   if (child == 0) {
     const std::string failure =
         EncodeFailure(BecomeProgram(request, parent, agent));
-    // A failure is ignored: the parent is gone then.
+    // A failed write is ignored: it means that the parent, which would read the
+    // message, is gone.
     [[maybe_unused]] const ssize_t told =
         write(report.get(), failure.data(), failure.size());
     _exit(127);
@@ -149,8 +151,9 @@ std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request) {
 }
 
 void SignalGroup(pid_t child, const OwnedFd& outcome, int signal) {
-  // Only the child itself can call setsid, and setpgid by the parent would make
-  // the child's setsid fail. The loop ends early if the child has died.
+  // Waits until the child leads a process group of its own. Only the child
+  // itself can call setsid, and setpgid by the parent would make the child's
+  // setsid fail. The loop ends early if the child has died.
   for (int turn = 0; outcome.open() && turn < kMaxSessionTurns; ++turn) {
     if (getsid(child) == child) break;
     pollfd settled = {outcome.get(), POLLIN, 0};

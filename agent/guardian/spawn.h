@@ -35,7 +35,8 @@ struct SpawnRequest {
   int stdin_fd = -1;                     // -1: as in this process
   int stdout_fd = -1;                    // -1: as in this process
   int stderr_fd = -1;                    // -1: as in this process
-  bool controls_terminal = false;  // stdin becomes the controlling terminal
+  // whether stdin becomes the child's controlling terminal
+  bool controls_terminal = false;
 };
 
 // A child that is about to execute its program.

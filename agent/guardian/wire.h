@@ -40,17 +40,19 @@ struct StartCommand {
   std::vector<std::string> unset;
   std::string working_directory;
   std::vector<int> cpus;           // ascending; empty: not bound
-  std::optional<int> memory_node;  // preferred node
+  std::optional<int> memory_node;  // preferred NUMA node
   uint64_t ignored_signals = 0;    // bit n - 1 is signal n
   bool has_stdin = false;
   bool has_stdout = false;
   bool has_stderr = false;
-  bool controls_terminal = false;  // requires has_stdin
+  // whether stdin becomes the worker's controlling terminal; requires has_stdin
+  bool controls_terminal = false;
 };
 struct SignalCommand {
   int signal = 0;
-  bool everything = false;  // also descendants outside of the workers' groups
-  std::optional<int> local_rank;  // only this worker's group
+  // also signals descendants outside of the workers' groups
+  bool everything = false;
+  std::optional<int> local_rank;  // signals only this worker's group
 };
 // Command: remove this folder of sockets after the agent's end. Replaces an
 // earlier folder.
@@ -82,7 +84,7 @@ struct EndedNotice {
   int local_rank = 0;
   pid_t pid = 0;
   int wait_status = 0;
-  // whether a SignalCommand reached the worker before its end
+  // whether a signal by the guardian reached the worker before its end
   bool signalled = false;
 };
 struct AllGoneNotice {

@@ -145,7 +145,7 @@ TEST(Wire, ImpossibleCpusAreRefused) {
 TEST(Wire, AForgedLengthAsksForNoMemory) {
   FieldWriter forged(1);
   forged.I32(0);
-  forged.U32(0xffffffff);  // length of the arguments
+  forged.U32(0xffffffff);  // forged length of the list of arguments
   EXPECT_FALSE(DecodeCommand(forged.Take()).ok());
   FieldReader strings(std::string_view("\xff\xff\xff\x7f", 4));
   EXPECT_TRUE(strings.Strings().empty());

@@ -26,7 +26,8 @@ void CheckGpus(const HealthScope& scope, Instant deadline,
   Add(ExamineVersions(facts), findings);
   Add(ExamineVisibleGpus(scope.visible_gpus, facts.gpus), findings);
   const GpuFacts visible = OnlyVisible(scope.visible_gpus, facts.gpus);
-  // If no named GPU exists, ExamineVisibleGpus has reported it.
+  // None of the GPUs that CUDA_VISIBLE_DEVICES names exists: ExamineVisibleGpus
+  // has reported this, and there is nothing more to examine.
   if (visible.devices.empty() && !facts.gpus.devices.empty()) return;
   Add(ExamineGpus(visible, facts.surroundings), findings);
   const int named = NamedGpus(scope.visible_gpus);

@@ -22,7 +22,7 @@ bool IsOne(const NodeFacts& facts, const char* name) {
   return Text(facts, name) == "1";
 }
 
-// Interfaces that a socket can be bound to.
+// The names of the interfaces that a socket can be bound to.
 std::vector<std::string> Usable(const NetworkFacts& network) {
   std::vector<std::string> names;
   for (const Interface& interface : network.interfaces) {
@@ -48,7 +48,8 @@ void ExamineLoopback(const NodeFacts& facts, const std::string& setting,
                      const std::vector<std::string>& chosen,
                      std::vector<Finding>& findings) {
   const auto usable = Usable(facts.network);
-  // A node without other interfaces has no choice.
+  // A node that has only loopback interfaces has no choice: nothing is
+  // reported.
   if (AllLoopback(facts.network, chosen) &&
       !AllLoopback(facts.network, usable)) {
     findings.push_back(

@@ -12,10 +12,11 @@
 namespace muster::agent {
 namespace {
 
-// More memory in use than this belongs to a process; less is the driver's own.
+// Bytes of a GPU's memory that the driver itself may use. If more is in use, a
+// process uses it.
 constexpr int64_t kDriversOwn = int64_t{2} << 30;
 
-// The GPUs for which `holds` is true.
+// The indices of the GPUs that answer and for which `holds` is true.
 std::vector<int> Those(const GpuFacts& gpus,
                        const std::function<bool(const GpuDevice&)>& holds) {
   std::vector<int> indices;
@@ -25,7 +26,8 @@ std::vector<int> Those(const GpuFacts& gpus,
   return indices;
 }
 
-// Adds one finding for all GPUs in `which`.
+// Adds one finding about the GPUs with the indices `which`; none if there are
+// no such GPUs.
 void Report(const char* id, const std::vector<int>& which,
             const std::string& what, std::vector<Finding>& findings) {
   if (which.empty()) return;
@@ -223,7 +225,7 @@ std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
       return {Found("gpu-driver-hung",
                     "NVIDIA's management library does not answer")};
     case GpuFacts::State::kFailed:
-      // Reported by ExamineVersions.
+      // A version mismatch is reported by ExamineVersions.
       if (gpus.error_code == kVersionMismatch) return {};
       return {Found(
           "gpu-driver-failed",
@@ -253,7 +255,8 @@ std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
 }
 
 std::vector<Finding> ExamineGpuCount(int needed, const GpuFacts& gpus) {
-  // A failing or missing driver has its own finding.
+  // A driver that fails, hangs or lists no GPU has a finding of its own, and
+  // its GPUs are not counted. Without a driver there are 0 GPUs.
   const bool absent = gpus.state == GpuFacts::State::kNoDriver;
   const bool counted =
       gpus.state == GpuFacts::State::kRead && !gpus.devices.empty();
@@ -312,9 +315,9 @@ std::string Summary(const NodeFacts& facts) {
   return Listed(parts, parts.size());
 }
 
-// Compares the CUDA version that `whose` needs (`wanted`) with the one that the
-// driver supports (`known`). `too_old` is the kind of finding if major versions
-// differ.
+// Reports if the CUDA version that `whose` needs (`wanted`) is newer than the
+// version that the driver supports (`known`); 12040 is 12.4. `too_old`: the
+// kind of the finding if the major versions differ.
 void Compare(const std::string& whose, int wanted, int known,
              const char* too_old, std::vector<Finding>& findings) {
   if (wanted <= known) return;
@@ -464,7 +467,8 @@ std::vector<Finding> ExamineLinks(const GpuFacts& gpus,
       }
     }
   }
-  // This matters with one GPU as well: the other device may be a network card.
+  // The finding is reported even if the node has one GPU, because the other
+  // device may be a network card.
   if (!redirected.empty()) {
     findings.push_back(
         Found("pcie-acs", absl::StrCat(GpusText(redirected),

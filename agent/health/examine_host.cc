@@ -15,7 +15,8 @@ namespace {
 constexpr int64_t kMiB = int64_t{1} << 20;
 constexpr int64_t kGiB = int64_t{1} << 30;
 
-// Descriptors that a coordinator needs besides one for each node.
+// The number of file descriptors that a coordinator needs in addition to one
+// for each node.
 constexpr int64_t kKeptByCoordinator = 64;
 
 std::string LimitText(int64_t limit) {
@@ -101,7 +102,8 @@ std::vector<Finding> ExamineSharedMemory(
 
 std::vector<Finding> ExamineMemory(const HostFacts& host) {
   std::vector<Finding> findings;
-  // On a small machine, one percent of the memory is less than a process needs.
+  // Free memory is low below one percent, and on a small machine below 256 MiB,
+  // which a process needs.
   const int64_t least = std::max(256 * kMiB, host.memory / 100);
   if (host.memory > 0 && host.memory_available < least) {
     findings.push_back(Found(
@@ -341,8 +343,8 @@ std::vector<Finding> ExamineCoordinator(const CoordinatorFacts& coordinator,
         absl::StrCat("this node speaks from ", coordinator.local_address,
                      ", the coordinator sees ", coordinator.seen_address)));
   }
-  // A coordinator on this machine sees a loopback address, whatever address the
-  // peers use.
+  // The advertised address may differ from a loopback address: a coordinator on
+  // this machine sees a loopback address, whatever address the peers use.
   const std::string& advertised = coordinator.advertised_address;
   if (!coordinator.seen_address.empty() && !advertised.empty() &&
       advertised != coordinator.seen_address &&
@@ -360,7 +362,7 @@ std::vector<Finding> ExamineCoordinator(const CoordinatorFacts& coordinator,
               absl::StrCat("the coordinator is ", coordinator.version,
                            ", this is ", own_version)));
   }
-  // More than the network's delay can explain.
+  // Reports a difference of the clocks that the network's delay cannot explain.
   if (coordinator.clock_ahead &&
       std::chrono::abs(*coordinator.clock_ahead) >
           std::chrono::seconds(2) + coordinator.round_trip) {

@@ -471,9 +471,9 @@ TEST(OnlyVisible, KeepsWhatIsNamedAndAllWhereNothingCanBeTold) {
 TEST(ExamineGpus, OldErrorsAndIdleLinksAreNotReported) {
   NodeFacts facts = Healthy();
   facts.surroundings.xids = {{"0000:33:00", 79, std::chrono::hours(25)}};
-  facts.gpus.devices[0].pcie->generation = 1;  // the link is in its idle state
+  facts.gpus.devices[0].pcie->generation = 1;  // the PCIe link is idle
   facts.gpus.devices[1].clock_limits =
-      ClockLimit::kPowerCap;  // reduced within its power limit
+      ClockLimit::kPowerCap;  // clocks reduced by the power limit
   EXPECT_THAT(Troubles(ExamineNode(facts)), IsEmpty());
 }
 

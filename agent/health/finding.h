@@ -41,14 +41,15 @@ struct FindingKind {
   FindingGroup group;   //
   const char* meaning;  // one or two sentences
   const char* remedy;   // what the user should do; may be empty
-  // the check of --health-checks to which it belongs; may be empty
+  // the check of --health-checks to which this kind belongs; may be empty
   const char* check;
 };
 
 // All kinds, ordered by group.
 const std::vector<FindingKind>& FindingKinds();
 
-// One fact found on a node that needs attention or was checked.
+// One result of the examination of a node: a problem, a note, or that something
+// is in order.
 struct Finding {
   Severity severity = Severity::kOk;
   std::string id;

@@ -15,15 +15,16 @@ namespace muster::agent {
 // Facts about a node, as read, without a judgement. nullopt or empty: does not
 // exist, or this user may not read it.
 
-// The software below a training script.
+// Versions of the software that a training script uses: NVIDIA's driver, CUDA,
+// NCCL, PyTorch.
 struct LibraryFacts {
   std::string kernel_driver;  // version of NVIDIA's kernel module: "550.54.15"
   // version of the toolkit's libcudart: 12040 is 12.4
   std::optional<int> runtime_cuda;
   std::string toolkit_nccl;   // "2.21.5", of libnccl.so.2
   std::string torch_version;  // version of PyTorch for the Python in PATH
-  std::string torch_cuda;     // the CUDA that it is built for: "12.4"; or empty
-  std::string torch_nccl;     // version of the nvidia-nccl package beside it
+  std::string torch_cuda;  // the CUDA version of that PyTorch: "12.4"; or empty
+  std::string torch_nccl;  // version of the nvidia-nccl package beside PyTorch
 };
 
 // A line of the kernel log in which the driver reports a GPU's error (Xid).
@@ -107,21 +108,21 @@ struct FolderFacts {
 };
 
 struct HostFacts {
-  std::string kernel;      // "6.1.0-18-amd64"
+  std::string kernel;      // release: "6.1.0-18-amd64"
   int cores = 0;           // online cores
-  int own_cores = 0;       // cores that this process may use
-  double quota_cores = 0;  // limit of its control group; 0: no limit
+  int own_cores = 0;       // cores in this process's CPU affinity
+  double quota_cores = 0;  // limit of this process's cgroup; 0: none
   int64_t memory = 0;      // bytes
   int64_t memory_available = 0;
-  int64_t memory_limit = 0;   // limit of its control group; 0: no limit
-  int64_t memory_in_use = 0;  // memory in use in the group; 0: unknown
+  int64_t memory_limit = 0;   // bytes, this process's cgroup; 0: no limit
+  int64_t memory_in_use = 0;  // bytes in use in this cgroup; 0: unknown
   int64_t swap_used = 0;
   std::optional<FolderFacts> shm;
-  int64_t open_files = 0;  // limits; -1: no limit
+  int64_t open_files = 0;  // soft limit of descriptors; -1: none
   int64_t max_open_files = 0;
   int64_t processes = 0;
   int64_t locked_memory = 0;
-  std::string governor;  // "performance"; governor of the first core
+  std::string governor;  // CPU frequency governor of the first core
   std::optional<bool> clock_synchronised;
 };
 

@@ -147,7 +147,7 @@ int OwnCores() {
 }
 
 std::optional<bool> ClockSynchronised() {
-  timex state = {};  // modes 0: reads the state
+  timex state = {};  // modes = 0: adjtimex only reads the clock's state
   const int answer = adjtimex(&state);
   if (answer < 0) return std::nullopt;
   return answer != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
@@ -179,7 +179,7 @@ HostFacts ReadHost(const std::string& root) {
 
 namespace {
 
-// The path itself, or its nearest existing parent.
+// `path` itself, or its nearest parent that exists.
 std::string NearestThere(std::string path) {
   while (path.size() > 1 && access(path.c_str(), F_OK) != 0 &&
          (errno == ENOENT || errno == ENOTDIR)) {

@@ -47,13 +47,15 @@ int AskVersion(const std::string& library, const char* function) {
   const auto ask = reinterpret_cast<Function>(dlsym(handle, function));
   int version = 0;
   if (ask == nullptr || ask(&version) != 0) version = 0;
-  // The library stays loaded: it starts what does not survive unloading.
+  // The library is not unloaded: what it has started, such as threads, does not
+  // survive that.
   return version;
 }
 
 std::string NcclText(int version) {
   if (version <= 0) return "";
-  // From 2.9 on, minor and patch have two digits each.
+  // From NCCL 2.9 on, minor and patch have two digits each: 22105 is 2.21.5,
+  // and 2708 is 2.7.8.
   const int unit = version < 10000 ? 1000 : 10000;
   return absl::StrCat(version / unit, ".", version % unit / 100, ".",
                       version % 100);

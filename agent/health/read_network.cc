@@ -78,7 +78,8 @@ std::vector<FabricPort> ReadFabric(const std::string& root) {
   return ports;
 }
 
-// Listens on the port as our servers do; returns the error, or "".
+// Listens on the port for a moment, in the same way as Muster's servers;
+// returns the error, or "" on success.
 std::string ListenOnce(int port) {
   const OwnedFd fd(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const OwnedFd fallback(
@@ -125,7 +126,8 @@ void ReadNames(NetworkFacts& facts, Instant deadline) {
   for (const Interface& interface : facts.interfaces) {
     if (!interface.up || interface.loopback) continue;
     for (const std::string& text : interface.addresses) {
-      // Link-local addresses have no names.
+      // Skips link-local addresses, which have no names, and all addresses
+      // after the first few.
       if (facts.reverse.size() >= kMaxReversed || text.rfind("fe80", 0) == 0) {
         continue;
       }

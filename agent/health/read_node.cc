@@ -30,7 +30,8 @@ NodeFacts ReadNode(const NodePlaces& places) {
     addresses.push_back(gpu.pci_address);
   }
   facts.surroundings = ReadSurroundings(places.root, addresses);
-  // Libraries of a hanging driver may hang as well.
+  // If the driver hangs, its libraries are not read, because they may hang as
+  // well.
   if (facts.gpus.state != GpuFacts::State::kHung) {
     facts.libraries =
         Within<LibraryFacts>(soon(), [libraries = places.libraries,

@@ -47,7 +47,8 @@ std::optional<std::string> ReadKernelLog(const std::string& path) {
     // A record was overwritten during the read: continue with the next one.
     if (n < 0 && (errno == EPIPE || errno == EINTR)) continue;
     if (n <= 0) break;
-    // Records of other drivers are dropped at once.
+    // Keeps only records that mention an Xid (an error code of NVIDIA's
+    // driver).
     const std::string text = record.substr(0, static_cast<size_t>(n));
     if (absl::StrContains(text, "Xid")) absl::StrAppend(&log, text);
   }

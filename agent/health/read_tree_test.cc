@@ -39,8 +39,8 @@ class ReadTreeTest : public ::testing::Test {
   const std::string root_;
 };
 
-// A bridge's configuration space with an ACS capability after another
-// capability.
+// A bridge's PCI configuration space with two extended capabilities: an
+// unrelated one, then ACS with the control bits `control`.
 std::string Bridge(unsigned char control) {
   std::string bytes(512, '\0');
   // At 0x100: capability 0x0001, next at 0x148.
@@ -80,13 +80,15 @@ TEST_F(ReadTreeTest, TheNewestOfManyErrorsAreKept) {
 
 TEST_F(ReadTreeTest, BridgesThatRedirect) {
   EXPECT_FALSE(RedirectsPeers(Bridge(0x00)));
-  EXPECT_FALSE(RedirectsPeers(Bridge(0x10)));  // only upstream forwarding
+  // only "upstream forwarding" is set
+  EXPECT_FALSE(RedirectsPeers(Bridge(0x10)));
   EXPECT_TRUE(RedirectsPeers(Bridge(0x1c)));
   EXPECT_TRUE(RedirectsPeers(Bridge(0x04)));
-  // Unprivileged users can read only the first 64 bytes.
+  // An unprivileged user can read only the first 64 bytes: no redirection is
+  // found.
   EXPECT_FALSE(RedirectsPeers(Bridge(0x1c).substr(0, 64)));
   EXPECT_FALSE(RedirectsPeers(""));
-  // A chain with a cycle ends.
+  // A chain of capabilities that contains a cycle: the search ends.
   std::string circle(512, '\0');
   circle.replace(0x100, 4, std::string("\x01\x00\x01\x10", 4));
   EXPECT_FALSE(RedirectsPeers(circle));
@@ -257,7 +259,8 @@ TEST_F(ReadTreeTest, SmallFilesAreBounded) {
   EXPECT_EQ(ReadWord(root_ + "/long").size(), 4096u);
   EXPECT_EQ(ReadWord(root_ + "/none"), "");
   ASSERT_EQ(mkfifo((root_ + "/pipe").c_str(), 0600), 0);
-  EXPECT_EQ(ReadWord(root_ + "/pipe"), "");  // a pipe without a writer
+  // an empty named pipe does not block the read
+  EXPECT_EQ(ReadWord(root_ + "/pipe"), "");
   Plant("/number", "  42 kB");
   EXPECT_EQ(ReadCount(root_ + "/number"), 42);
   Plant("/number", "99999999999999999999");

@@ -17,7 +17,8 @@ TEST(Within, ResultInTimeIsReturned) {
   EXPECT_EQ(answer, 42);
 }
 
-// Hanging calls are abandoned, and their number is limited.
+// 100 calls hang: each is abandoned at its deadline, and at most 32 of them are
+// ever started.
 TEST(Within, HangingCallsAreAbandonedAndBounded) {
   auto never = std::make_shared<std::promise<void>>();
   auto begun = std::make_shared<std::atomic<int>>(0);
@@ -33,7 +34,7 @@ TEST(Within, HangingCallsAreAbandonedAndBounded) {
     EXPECT_EQ(Within<int>(MonotonicNow(), hang), std::nullopt);
   }
   never->set_value();
-  // After the stuck calls have returned, new calls may begin.
+  // The stuck calls have returned: a new call may begin.
   std::optional<int> answer;
   const Instant deadline = MonotonicNow() + std::chrono::seconds(60);
   while (!answer && MonotonicNow() < deadline) {

@@ -10,12 +10,12 @@
 
 namespace muster::agent {
 
-// The node's part in printing messages about the whole job. If the outputs of
-// all nodes flow together, as in a Slurm step, only one node prints them.
+// Which messages about the whole job this node prints. If the outputs of all
+// nodes flow together, as in a Slurm step, only one node prints each of them.
 enum class Telling {
-  kAlone,  // the output of this node is not mixed with that of others
-  kFirst,  // also prints what no directive assigns to a node
-  kOther,  // prints only what concerns this node
+  kAlone,  // all: the outputs of the nodes do not mix
+  kFirst,  // also messages that no directive assigns to a node
+  kOther,  // only messages for which a directive selects it
 };
 
 // The agent's behaviour towards its coordinator, signals and silent workers.
@@ -31,12 +31,14 @@ struct AgentPolicy {
   std::vector<int> signals_to_leave;
   // When a silent worker counts as hung.
   HangPolicy hangs;
-  // Whether this node prints messages about the whole job.
+  // Which messages about the whole job this node prints.
   Telling telling = Telling::kAlone;
-  // Whether the agent retries after it reached the coordinator of another job,
-  // until connect_timeout. Otherwise it exits at once.
+  // If the endpoint belongs to the coordinator of another job: whether the
+  // agent tries again until connect_timeout. Otherwise it exits at once.
   bool retries_wrong_coordinator = false;
-  bool waits_for_place = false;  // see Report::waits_for_place
+  // Whether this agent waits, instead of being refused, while another live
+  // agent holds its node's place in the job.
+  bool waits_for_place = false;
   // The exit code if the job succeeded and this node never got a place in it.
   int never_ran_exit_code = rendezvous::kNeverRanExitCode;
 

@@ -8,8 +8,8 @@
 namespace muster::agent {
 namespace {
 
-// Copies the fields that `message` has, and leaves the others of `said`
-// unchanged.
+// Copies the fields that are set in `message` to `said`, and leaves the other
+// fields of `said` unchanged.
 void Remember(const ProgressMessage& message, ProgressMessage& said) {
   if (message.step) said.step = message.step;
   if (message.loss) said.loss = message.loss;

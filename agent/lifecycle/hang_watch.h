@@ -53,7 +53,7 @@ class HangWatch {
     int local_rank = 0;
     Instant since;
     Duration deadline = Duration::zero();
-    std::optional<int64_t> step;  // of the last report
+    std::optional<int64_t> step;  // the step in the worker's last report
   };
   // The worker that fell silent first among those whose deadline has passed.
   std::optional<Silence> Overdue(Instant now) const;

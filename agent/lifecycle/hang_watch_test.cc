@@ -180,12 +180,14 @@ TEST_F(HangWatchTest, OverdueReturnsTheWorkerThatFellSilentFirst) {
   Hear(0);
   now_ += seconds(29);
   EXPECT_EQ(Culprit(), -1);
-  // The agent was suspended for a minute: all workers are overdue.
+  // The agent was suspended for a minute, so that all workers are overdue: the
+  // one that fell silent first is blamed.
   now_ += minutes(1);
   EXPECT_EQ(Culprit(), 1);
 }
 
-// Worker 0 has the longer silence, and a longer deadline that has not passed.
+// Worker 0 is silent for longer, but its own deadline (an hour) has not passed:
+// worker 1 is blamed.
 TEST_F(HangWatchTest, OnlyThoseBeyondTheirDeadlineCount) {
   Use(kThirty);
   Watchdog(0, hours(1));
@@ -308,8 +310,8 @@ TEST(HangBlame, StoppedGoesBeforeUninterruptibleAndThatBeforeEnded) {
   EXPECT_EQ(ended.remark, "; its first thread has ended");
 }
 
-// A worker that writes a checkpoint may be in an uninterruptible wait before
-// its deadline.
+// A worker in an uninterruptible wait is not blamed long before its own
+// deadline, because it may be writing a checkpoint.
 TEST(HangBlame, AnUninterruptibleWaitThatIsNotOverdueIsNoHang) {
   SilentWorker patient =
       Silent(1, milliseconds(4999), WorkerState::kUninterruptible);
@@ -333,7 +335,8 @@ TEST(HangBlame, EqualWorkersGiveARemark) {
       "/logs/job/attempt_0` shows who waited for whom");
 }
 
-// The earlier worker has a longer deadline and is not overdue.
+// Worker 1 fell silent 400 ms earlier, and is not overdue because its deadline
+// is longer: the remark counts it nevertheless.
 TEST(HangBlame, OneThatFellSilentALittleEarlierIsCounted) {
   SilentWorker patient = Silent(1, milliseconds(5400));
   patient.silence.deadline = seconds(6);

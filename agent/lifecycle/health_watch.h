@@ -46,10 +46,10 @@ class HealthWatch {
   const std::optional<Duration> interval_;
   rendezvous::Health health_;
   std::string unhealthy_;
-  bool stopped_ = false;  // while a round runs
+  bool stopped_ = false;  // a round runs, or Stop was called
   uint64_t check_ = 0;    // number of the newest check
   bool under_way_ = false;
-  std::optional<Instant> next_;  // nullopt: at once
+  std::optional<Instant> next_;  // time of the next check; nullopt: at once
 };
 
 }  // namespace muster::agent

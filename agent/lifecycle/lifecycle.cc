@@ -19,8 +19,9 @@ namespace {
 // call, or forked during the last attempt).
 constexpr Duration kKillAgain = std::chrono::seconds(1);
 
-// How long a refused connection at the start is not reported: the agents of a
-// job start in any order, and the coordinator may not listen yet.
+// In this time after the start of an agent, a refused connection is not
+// reported to the user: the agents of a job start in any order, and the
+// coordinator may not listen yet.
 constexpr Duration kQuietStart = std::chrono::seconds(2);
 
 // The longest delay between a worker's end and the agent's report of it. A
@@ -104,8 +105,9 @@ void Lifecycle::On(const DirectiveCame& event) {
     Notice(absl::StrCat("round ", round_, " broke because ", directive.reason,
                         "; what was named before followed from it"));
   }
-  // A stop order for a round without workers needs a confirmation. Every other
-  // directive has an effect that the next report shows.
+  // A stop order for a round without workers has no effect here, so that a
+  // report must confirm it. Every other directive has an effect that the next
+  // report shows.
   if ((newer || was_due) &&
       directive.kind == rendezvous::DirectiveKind::kStop) {
     changed_ = true;
@@ -131,9 +133,11 @@ void Lifecycle::On(const WorkerDown& event) {
     pids_[event.local_rank] = 0;
   }
   if (IsEndOfHungWorker(event)) {
-    // The hang was already reported as this worker's failure.
+    // Nothing to record: the hang was already reported as this worker's
+    // failure.
   } else if (!event.failure.has_value() || IsEndByPreemption(*event.failure)) {
-    // The worker succeeded.
+    // Nothing to record: the worker succeeded, or the preemption explains its
+    // end.
   } else {
     rendezvous::Failure failure = *event.failure;
     const bool stopping = phase_ == rendezvous::NodePhase::kStopping;
@@ -148,7 +152,8 @@ void Lifecycle::On(const WorkerDown& event) {
     if (failures_.size() < rendezvous::kMaxFailuresPerReport) {
       failures_.push_back(failure);
     }
-    // Ends caused by our own signals are reported with the end of the round.
+    // An end that a signal of Muster caused is reported only with the end of
+    // the round.
     if (!by_us) {
       changed_ = true;
       step_.ends = ends_;
@@ -183,8 +188,8 @@ void Lifecycle::On(const WorkersGone& event) {
     NoticeLeftBehind(event.left_behind);
   }
   any_left_ = false;
-  // kill_at_ belongs to the removal of leftover processes; a running
-  // AnnouncePreemption has a deadline of its own.
+  // All workers have succeeded, and no leftover process needs a SIGKILL any
+  // more. (A running AnnouncePreemption has a deadline of its own.)
   if (phase_ == rendezvous::NodePhase::kRunning && pending_ == 0)
     kill_at_.reset();
   Settle();
@@ -195,7 +200,8 @@ void Lifecycle::On(const WorkersGone& event) {
 // failure of the last worker ends the round.
 void Lifecycle::Settle() {
   if (pending_ > 0 || any_left_ || !HasWorkers()) return;
-  // A round ends only after the announcement.
+  // After a preemption notice the round goes on until the user's preemption
+  // command has ended.
   if (announcing_until_.has_value()) return;
   phase_ = phase_ == rendezvous::NodePhase::kRunning && failures_.empty()
                ? rendezvous::NodePhase::kSucceeded
@@ -243,9 +249,10 @@ void Lifecycle::FollowDirective() {
         ForwardSignals();
       } else if (preemption_.has_value()) {
         // The coordinator does not know of the preemption yet. No new round
-        // begins.
+        // begins on this node.
       } else if (HasWorkers()) {
-        // The order to stop the previous round was lost.
+        // The order to stop the previous round was lost: its workers are
+        // stopped before the new round begins.
         if (phase_ == rendezvous::NodePhase::kRunning) {
           ReleaseWaiters("this node's round is over");
           Stop(SIGTERM, config_.spec.shutdown_timeout);
@@ -355,7 +362,8 @@ void Lifecycle::Stop(int signal, Duration grace) {
   if (phase_ != rendezvous::NodePhase::kStopping) {
     phase_ = rendezvous::NodePhase::kStopping;
     changed_ = true;
-    kill_at_.reset();  // kill_at_ belonged to the removal of leftover processes
+    // kill_at_ was the end of the grace period of leftover processes
+    kill_at_.reset();
     killed_ = false;
     broke_at_ = now_;
     broke_here_ = false;
@@ -397,7 +405,8 @@ void Lifecycle::CheckCoordinatorAbsence() {
                           directive_.has_value() &&
                           directive_->kind == rendezvous::DirectiveKind::kStop;
     if (!stopping) {
-      // A node that leaves exits with the code of a node that was released.
+      // A node that leaves exits with 0, like a node that the coordinator has
+      // released.
       GiveUp(cancel_.has_value() ? 128 + cancel_->signal : 0,
              "stopped by a signal; the coordinator did not answer");
       return;
@@ -418,7 +427,8 @@ void Lifecycle::GiveUp(int exit_code, std::string reason) {
   // get no place in the next round.
   if (!leaving_.has_value()) leaving_ = reason;
   changed_ = true;
-  // The preemption is the reason of this end, whatever the exit code.
+  // After a preemption notice the preemption is the reason of this end: the
+  // exit codes 0 and 1 become the preempted code.
   if (preemption_.has_value() && exit_code <= 1) {
     exit_code = rendezvous::kPreemptedExitCode;
   }
@@ -446,8 +456,9 @@ void Lifecycle::SendReport() {
   report.run_id = config_.run_id;
   report.node = config_.node;
   report.sequence = ++sequence_;
-  // While an answer is missing, each report asks for one, so that a lost
-  // directive is sent again.
+  // A report without seen_epoch asks the coordinator to send its directive
+  // again. While an answer is missing, each report asks, because the directive
+  // may have been lost.
   if (directive_.has_value() && !unanswered_since_.has_value()) {
     report.seen_epoch = directive_->epoch;
     report.seen_revision = directive_->revision;

@@ -84,7 +84,8 @@ class Lifecycle {
   void On(const HealthFound& event);
   void On(const ClockTicked&) {}
 
-  // Changes the workers' state towards the one that the directive asks for.
+  // Starts, signals or stops workers, so that their state becomes the one that
+  // the coordinator's directive asks for.
   void Reconcile();
   void FollowDirective();
   // Whether the agent retries, instead of leaving, because the endpoint belongs
@@ -103,7 +104,8 @@ class Lifecycle {
   // can only make SIGKILL earlier.
   void Stop(int signal, Duration grace);
   // --- workers that are silent for too long (lifecycle_hang.cc)
-  // `due`: the deadline at which this step should have run.
+  // If this step comes much later than `due`, its deadline, the agent itself
+  // was suspended: the lost time does not count as silence of the workers.
   void ForgiveSilence(Instant due);
   void RecordProgress(const WorkerSaid& said);
   void CheckForSilence();
@@ -120,7 +122,7 @@ class Lifecycle {
   // was already reported as its failure.
   bool IsEndOfHungWorker(const WorkerDown& event);
   std::optional<Instant> HangDeadline() const;
-  // --- the cluster announces a preemption (lifecycle_preemption.cc)
+  // --- preemptions that the cluster announces (lifecycle_preemption.cc)
   bool AnnouncesPreemption(int signal) const;
   void CatchPreemption(int signal);
   void Preempt(const rendezvous::PreemptionNotice& notice);
@@ -138,10 +140,12 @@ class Lifecycle {
   // restarted coordinator knows the notice, but not the grace period.
   bool WorkersKeepGrace() const;
   std::optional<rendezvous::PreemptionNotice> PreemptionNow() const;
-  // --- the health of the node (lifecycle_health.cc)
+  // --- what this node offers for the next round: its health, a port and an
+  // NCCL id (lifecycle_offers.cc)
   void UpdateHealthChecks();
-  // Closes the round's store, once per round. Clients on other nodes may wait
-  // in it even if no worker of this node is left.
+  // Closes the round's store, once per round, so that waiting clients fail.
+  // Clients on other nodes may wait there even if no worker of this node is
+  // left.
   void ReleaseWaiters(const std::string& why);
   void NoticeLeftBehind(const std::vector<LeftBehind>& processes);
   // Records the failure of a worker.
@@ -165,18 +169,21 @@ class Lifecycle {
   LifecycleStep step_;
 
   rendezvous::NodePhase phase_ = rendezvous::NodePhase::kIdle;
-  // The round that this node runs or ran last, and the state of this round.
+  // The number of the round that this node runs or ran last; 0: none yet. This
+  // field and those up to `forwarded_` describe this round.
   int round_ = 0;
   std::string run_tag_;
   int first_rank_ = 0;
-  std::vector<rendezvous::Failure> failures_;  // those that are reported
-  std::vector<rendezvous::Failure> ends_;      // every abnormal end, unbounded
-  std::string nccl_root_lost_;                 // empty: the root lives
+  // abnormal ends that are reported
+  std::vector<rendezvous::Failure> failures_;
+  std::vector<rendezvous::Failure> ends_;  // all abnormal ends, without a limit
+  // why the NCCL id's root is lost; empty: it lives
+  std::string nccl_root_lost_;
   int pending_ = 0;        // workers that are running or being started
   bool any_left_ = false;  // whether a worker or a descendant of one is alive
   std::optional<Instant> kill_at_;
-  // Valid while stopping: when the failure happened, as far as this node knows,
-  // and whether it happened on this node.
+  // Valid while stopping: when the failure that broke the round happened, as
+  // far as this node knows, and whether it happened on this node.
   Instant broke_at_;
   bool broke_here_ = false;
   bool killed_ = false;  // SIGKILL was sent; kill_at_ is the time to repeat it
@@ -191,11 +198,11 @@ class Lifecycle {
     HangWatch::Silence overdue;  // the worker whose deadline has passed
     bool looked = false;         // whether WorkersSeen has come
     rendezvous::Failure failure;
-    Instant since;    // when the worker fell silent
-    Instant give_up;  // no longer waits for the stack after this time
+    Instant since;    // when the suspected worker fell silent
+    Instant give_up;  // at this time the hang is reported without a stack
   };
   HangWatch watch_;
-  // of the workers of round_, by local rank; 0: ended
+  // process ids of the workers of round_, by local rank; 0: ended
   std::vector<int64_t> pids_;
   std::optional<Suspicion> suspicion_;
   // local rank of the worker reported as hung in round_
@@ -209,11 +216,11 @@ class Lifecycle {
   std::optional<Instant> unanswered_since_;
   bool connected_ = false;
   bool ever_answered_ = false;
-  bool absent_from_start_ = false;  // and no notice has said so yet
+  bool absent_from_start_ = false;  // not reached at the start; no notice yet
   std::string link_error_;
 
   struct Preemption {
-    // its remaining time is not kept up to date
+    // as received: its remaining time is not updated
     rendezvous::PreemptionNotice notice;
     Instant deadline;
     Instant caught;  // time of the signal, on this node or another one

@@ -325,7 +325,7 @@ using ::testing::StartsWith;
 
 struct Node {
   Telling telling = Telling::kOther;
-  // the directive says that this node speaks for the job
+  // whether the directive selects this node to print messages about the job
   bool said_here = false;
 };
 

@@ -27,7 +27,8 @@ class LifecycleFixture {
   // The next call is the first thing that the driver does afterwards.
   void PassTimeSuspended(Duration duration) { now_ += duration; }
 
-  // --- events from the coordinator
+  // --- The following functions imitate events of the connection to the
+  // coordinator.
   void Connect();
   void Disconnect(absl::Status why = absl::UnavailableError("reset"));
   // Sends a directive with the next revision.
@@ -39,14 +40,15 @@ class LifecycleFixture {
   void TellWait();
   void TellFinished(int exit_code);
 
-  // --- events from the workers
+  // --- The following functions imitate events of the workers.
   void Up(int local_rank);
   void Down(int local_rank);  // The worker exits with 0.
   void Fails(int local_rank,
              rendezvous::FailureKind kind = rendezvous::FailureKind::kExitCode);
-  // Like Fails; the worker had recorded an exception `ago` before.
+  // Like Fails, for a worker that had recorded an exception `ago` before its
+  // end.
   void FailsAfterRecording(int local_rank, Duration ago);
-  // Like Fails; no signal had been sent to the worker.
+  // Like Fails, for a worker to which no signal had been sent.
   void FailsByItself(int local_rank);
   void Says(int local_rank, const ProgressMessage& message = {});
   // The immediate answer to a LookAtWorkers request; nullopt: no answer.
@@ -60,12 +62,13 @@ class LifecycleFixture {
   rendezvous::NodePhase phase() const { return lifecycle_.phase(); }
   const LifecycleStep& last_step() const { return last_step_; }
 
-  // --- requests since the last call of Forget
+  // --- What the lifecycle has requested since the last call of Forget
   void Forget();
   std::vector<int> signals;  // signals to the workers, in order
-  // those of `signals` that go to every descendant
+  // signals to all descendants of the workers, in order
   std::vector<int> everything;
-  std::vector<std::pair<int, int>> to_one;  // local rank and signal
+  // local rank and signal, for signals to one worker
+  std::vector<std::pair<int, int>> to_one;
   std::vector<rendezvous::Place> starts;
   std::vector<std::string> closed_stores;  // one reason for each closed store
   int renewals = 0;                        // number of RenewNcclId requests

@@ -1,5 +1,6 @@
-// Workers that have reported and then are silent for too long: suspected,
-// examined, reported as hung.
+// Silent workers. A worker that has reported progress and then is silent for
+// too long is first suspected, then its process is examined, and then it is
+// reported as hung.
 
 #include <algorithm>
 #include <chrono>
@@ -58,7 +59,8 @@ void Lifecycle::On(const WorkersReported& event) {
 void Lifecycle::RecordProgress(const WorkerSaid& said) {
   if (!said.message.alive) return;
   watch_.RecordProgress(now_, said.local_rank, said.message);
-  // A report of a worker that is being stopped anyway changes nothing.
+  // Only a report of the suspected worker clears the suspicion, and only if the
+  // worker is not being stopped anyway.
   if (phase_ != rendezvous::NodePhase::kRunning || !suspicion_.has_value() ||
       suspicion_->failure.local_rank != said.local_rank) {
     return;
@@ -75,7 +77,8 @@ void Lifecycle::CheckForSilence() {
     if (now_ >= suspicion_->give_up) ReportHang();
     return;
   }
-  // A last checkpoint takes longer than a step, and its time is limited anyway.
+  // After a preemption notice no worker is suspected: a last checkpoint takes
+  // longer than a step, and the grace period limits its time anyway.
   if (preemption_.has_value()) return;
   const std::optional<HangWatch::Silence> silence = watch_.Overdue(now_);
   if (silence.has_value()) Suspect(*silence);
@@ -113,9 +116,10 @@ rendezvous::Failure Lifecycle::SuspectedOf(
   return failure;
 }
 
-// A hang on another node may have broken the round just before a worker here
-// was due. Once all workers are stopped, the worker that blocked the others can
-// no longer be found.
+// Looks for a suspect although the round is being stopped. A hang on another
+// node may have broken the round just before the deadline of a worker here, and
+// once all workers are stopped, the one that blocked the others can no longer
+// be found.
 void Lifecycle::ExamineStopped() {
   if (phase_ == rendezvous::NodePhase::kRunning) RequestWorkerStates();
 }
@@ -201,8 +205,9 @@ void Lifecycle::ReportHang() {
     Stop(SIGTERM, config_.spec.shutdown_timeout);
     broke_here_ = true;
   }
-  // A process that was stopped once may be stopped again, and would delay the
-  // end of all others for the whole grace period.
+  // A worker that SIGSTOP has stopped is killed at once: it may be stopped
+  // again, and would delay the end of all other workers for the whole grace
+  // period.
   if (failure.signal == SIGSTOP) {
     step_.actions.emplace_back(
         SignalWorkers{.signal = SIGKILL, .local_rank = failure.local_rank});
@@ -226,8 +231,8 @@ bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
   }
   if (phase_ == rendezvous::NodePhase::kRunning &&
       !(died && suspicion_->looked)) {
-    // The worker failed before its stack was requested, and its own error says
-    // more; or it succeeded.
+    // No hang is reported: the worker failed before its stack was requested,
+    // and its own error says more; or it succeeded.
     suspicion_.reset();
     return false;
   }
@@ -237,7 +242,8 @@ bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
     hang.unix_time = event.failure->unix_time;
   }
   if (died && phase_ == rendezvous::NodePhase::kRunning) {
-    // The hang came first, whatever ended the worker, gdb included.
+    // The failure remains a hang, with details of the worker's end: the hang
+    // came first, and gdb itself may have ended the worker.
     hang.error_file = event.failure->error_file;
     hang.traceback = event.failure->traceback;
     const std::string then = absl::StrCat("; then, while its stack was taken: ",

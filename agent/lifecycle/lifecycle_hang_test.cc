@@ -1,4 +1,4 @@
-// Tests of silent workers: suspected, examined, reported as hung.
+// Tests of silent workers, which are suspected, examined and reported as hung.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,8 @@ Lifecycle::Config ThirtySeconds() {
   return config;
 }
 
-// Both workers have reported step 1200; rank 3 (local rank 1) first, at `now`.
+// Both workers of a node have reported step 1200: rank 3 (local rank 1), and 10
+// ms later rank 2. The deadline of both is 30 s.
 class LifecycleHang : public ::testing::Test {
  protected:
   LifecycleHang() : agent_(ThirtySeconds()) {
@@ -57,7 +58,8 @@ TEST_F(LifecycleHang, SilenceWithinTheDeadlineIsNoHang) {
   EXPECT_THAT(agent_.stacks_asked, IsEmpty());
 }
 
-// A suspended job is resumed, and its workers with it.
+// The node is suspended for 10 minutes and resumed: no worker is suspected, and
+// the deadlines move by the lost time.
 TEST_F(LifecycleHang, AStandstillOfTheNodeIsNoHang) {
   const Duration to_next = *agent_.lifecycle().NextDeadline() - agent_.now();
   agent_.PassTimeSuspended(to_next + minutes(10));
@@ -81,7 +83,8 @@ TEST_F(LifecycleHang, SuspensionBeforeTheStackComesReportsNoHang) {
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
 }
 
-// A busy machine delays a step a little.
+// A busy machine may delay a step by 100 ms: this is no suspension, and the
+// deadlines do not move.
 TEST_F(LifecycleHang, AStepThatIsALittleLateForgivesNothing) {
   const Duration to_next = *agent_.lifecycle().NextDeadline() - agent_.now();
   agent_.PassTimeSuspended(to_next + milliseconds(100));
@@ -138,7 +141,9 @@ TEST_F(LifecycleHang, OneThatIsStoppedIsSuspectedInPlaceOfTheFirst) {
   EXPECT_THAT(agent_.to_one, ElementsAre(Pair(0, SIGKILL)));
 }
 
-// The other node's hang came a moment before and broke the round.
+// A hang on another node broke the round before the deadline of this node's
+// workers. The worker that SIGSTOP has stopped is still reported if its
+// deadline was near.
 TEST_F(LifecycleHang, AStoppedOneIsToldThoughTheRoundIsBroken) {
   for (const int before : {10, 16000}) {
     LifecycleFixture agent(ThirtySeconds());
@@ -151,8 +156,8 @@ TEST_F(LifecycleHang, AStoppedOneIsToldThoughTheRoundIsBroken) {
     agent.TellStop(1);
     EXPECT_EQ(agent.looks.size(), 1u);
     EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
-    // A worker that has been silent for less than half its deadline is not
-    // suspected.
+    // 16 s before its deadline, a worker has been silent for less than half of
+    // the deadline and is not suspected.
     ASSERT_EQ(agent.stacks_asked.size(), before == 10 ? 1u : 0u);
     agent.Step(Taken(/*local_rank=*/0));
     const std::vector<rendezvous::Failure>& failures =
@@ -257,7 +262,8 @@ TEST_F(LifecycleHang, AStackThatDoesNotComeIsNotWaitedFor) {
   ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
   EXPECT_EQ(agent_.reports.back().failures[0].kind,
             rendezvous::FailureKind::kHung);
-  // The stack comes too late.
+  // The hang was reported without a stack: a stack that comes later changes
+  // nothing.
   agent_.Step(Taken());
   EXPECT_EQ(agent_.reports.back().failures.size(), 1u);
 }
@@ -272,12 +278,13 @@ TEST_F(LifecycleHang, AWorkerThatReportsAgainDidNotHang) {
   agent_.Wait(seconds(29));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
-  // The lost time is added only once.
+  // After 30 s of new silence a worker is suspected again.
   agent_.Wait(seconds(1));
   EXPECT_EQ(agent_.stacks_asked.size(), 2u);
 }
 
-// The agent was suspended for a minute; both workers have reported meanwhile.
+// The agent was suspended for a minute, and reads the later reports of both
+// workers in one event: neither of them seems silent.
 TEST_F(LifecycleHang, ReportsReadTogetherPreventAHang) {
   Lifecycle lifecycle(ThirtySeconds(), agent_.now());
   lifecycle.Step(agent_.now(), LinkUp{"10.0.0.1"});
@@ -330,13 +337,14 @@ TEST_F(LifecycleHang, AWorkerThatDiesWhileItIsLookedAtStillHung) {
   EXPECT_THAT(hang.stderr_tail, ElementsAre("OSError: [Errno 514]"));
   EXPECT_EQ(hang.traceback, "Traceback");
   EXPECT_EQ(hang.error_file, "/error.json");
-  // The stack comes too late.
+  // A stack that comes after the report of the hang changes nothing.
   agent_.Step(Taken());
   agent_.Wait(seconds(1));
   EXPECT_EQ(agent_.reports.back().failures.size(), 1u);
 }
 
-// The kernel reports the ends of several workers in any order.
+// The kernel may report the end of a peer before the end of the suspected
+// worker: the hang still comes first in the report.
 TEST_F(LifecycleHang, APeerThatIsKilledWhileStacksAreTakenIsNotTheCause) {
   FallSilent();
   rendezvous::Failure killed;
@@ -357,7 +365,7 @@ TEST_F(LifecycleHang, APeerThatIsKilledWhileStacksAreTakenIsNotTheCause) {
   ASSERT_EQ(failures.size(), 2u);
   EXPECT_EQ(failures[0].kind, rendezvous::FailureKind::kHung);
   EXPECT_EQ(failures[0].rank, 3);
-  // The peer was killed by a signal that was not ours.
+  // The peer was killed by a signal that Muster did not send.
   EXPECT_EQ(failures[1].kind, rendezvous::FailureKind::kSignal);
   EXPECT_EQ(failures[1].rank, 2);
 }
@@ -400,8 +408,8 @@ TEST_F(LifecycleHang, AWorkerThatSucceedsMeanwhileIsFine) {
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
 }
 
-// The coordinator compares which worker fell silent first: this hang must be
-// reported as well.
+// This node reports its hang although the round is being stopped, because the
+// coordinator compares which worker fell silent first.
 TEST_F(LifecycleHang, HangIsReportedAlthoughTheRoundIsStopped) {
   FallSilent();
   agent_.TellStop(1);
@@ -446,7 +454,7 @@ TEST_F(LifecycleHang, TheNextRoundBeginsWithoutSuspicion) {
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
   EXPECT_THAT(agent_.reports.back().progress, IsEmpty());
-  // A failure in the new round is a failure like any other.
+  // A failure in the new round is not taken for the hang of the old round.
   agent_.Fails(1);
   ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
   EXPECT_EQ(agent_.reports.back().failures[0].kind,

@@ -33,8 +33,9 @@ void Lifecycle::On(const LinkDown& event) {
   if (!unanswered_since_.has_value()) unanswered_since_ = now_;
 }
 
-// A cluster's name service may still resolve the endpoint to the coordinator of
-// the previous job: a terminating pod keeps its name until it has ended.
+// The agent retries because a cluster's name service may still resolve the
+// endpoint to the coordinator of the previous job: a terminating pod keeps its
+// name until it has ended.
 bool Lifecycle::RetriesWrongCoordinator(
     const rendezvous::Directive& directive) const {
   return config_.policy.retries_wrong_coordinator &&

@@ -153,7 +153,7 @@ TEST(LifecycleAbsence, CoordinatorThatNeverComesEndsTheAgent) {
   EXPECT_THAT(agent.notices,
               ElementsAre("no coordinator at head:29400 yet (connection "
                           "refused); trying for 20 s"));
-  // Each reason is printed once, however many attempts fail.
+  // The reason was printed before, and is not printed again.
   agent.Disconnect(absl::UnavailableError("connection refused"));
   EXPECT_EQ(agent.notices.size(), 1u);
   agent.Wait(milliseconds(17'999));
@@ -167,7 +167,7 @@ TEST(LifecycleAbsence, CoordinatorThatNeverComesEndsTheAgent) {
 }
 
 // The nodes of a job start together, and the coordinator may listen a moment
-// after the other agents connect.
+// after the first attempt to connect: this gives no notice.
 TEST(LifecycleAbsence, CoordinatorThatIsAMomentLateGivesNoNotice) {
   LifecycleFixture agent;
   agent.Disconnect(absl::UnavailableError("connection refused"));
@@ -221,7 +221,8 @@ TEST(LifecycleAbsence, TooLongAbsenceStopsTheWorkers) {
   EXPECT_THAT(agent.leave->reason, HasSubstr("for 30 s"));
 }
 
-// The link is back, but no directive has come: the absence continues.
+// The connection comes back after 29 s of absence, but no directive: after 30 s
+// the coordinator still counts as absent.
 TEST(LifecycleAbsence, EndsWithADirectiveNotWithAConnection) {
   LifecycleFixture agent;
   agent.Run(1);
@@ -258,7 +259,8 @@ rendezvous::Directive RefusedAsAnotherJobs(const std::string& why) {
   return directive;
 }
 
-// The name of a terminating pod resolves until the pod has ended.
+// The endpoint may still lead to the coordinator of an ended job, whose pod is
+// terminating: the agent connects again instead of leaving.
 TEST(LifecycleWrongCoordinator, IsAskedAgainWhereAClusterStartsTheNodes) {
   Lifecycle::Config config = LifecycleFixture::QuickConfig();
   config.policy.retries_wrong_coordinator = true;

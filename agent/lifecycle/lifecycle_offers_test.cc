@@ -155,7 +155,7 @@ TEST(LifecycleNcclId, DistrustedIdIsReplaced) {
   LifecycleFixture agent;
   agent.Step(NcclIdHeld{"id1"});
   agent.Connect();
-  Start(agent, 3, "");  // this node has group rank 0
+  Start(agent, 3, "");  // group rank 0, but id1 is not used
   EXPECT_EQ(agent.renewals, 1);
   agent.Step(NcclIdHeld{"id2"});
   Break(agent, 3);
@@ -166,7 +166,7 @@ TEST(LifecycleNcclId, ARoundThatNeverBeganHereMayHaveSpentIt) {
   LifecycleFixture agent;
   agent.Step(NcclIdHeld{"id1"});
   agent.Connect();
-  agent.TellStop(1);  // the order to run it was lost
+  agent.TellStop(1);  // the order to run round 1 was lost
   EXPECT_EQ(agent.renewals, 1);
   EXPECT_EQ(agent.reports.back().offered_nccl_id, "");
   agent.Step(NcclIdHeld{"id2"});

@@ -1,5 +1,5 @@
-// Preemption: the cluster announces that it takes the nodes away; workers are
-// told and may end by themselves.
+// Preemption: the cluster announces that it takes the nodes away. The workers
+// get a notice, and may end by themselves within a grace period.
 
 #include <algorithm>
 #include <csignal>
@@ -19,8 +19,8 @@ constexpr Duration kOneOrder = std::chrono::seconds(2);
 // has ended.
 constexpr Duration kOrderPatience = std::chrono::seconds(5);
 
-// The time after the shutdown time-out at which the coordinator declares silent
-// nodes lost and sends the verdict.
+// The coordinator declares silent nodes lost, and sends the verdict, at most
+// this time after the shutdown time-out.
 constexpr Duration kStopMargin = std::chrono::seconds(5);
 
 }  // namespace

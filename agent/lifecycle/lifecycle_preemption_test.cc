@@ -82,7 +82,8 @@ TEST(LifecyclePreemptionTold, OnceWhereNodesShareTheirOutput) {
   EXPECT_THAT(told(Telling::kOther), IsEmpty());
 }
 
-// A signal handler may read the file.
+// The preemption file is written before the workers are signalled, because a
+// signal handler may read the file.
 TEST_F(LifecyclePreemption, TheFileComesBeforeTheSignal) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
@@ -138,7 +139,8 @@ TEST_F(LifecyclePreemption, WorkerKilledByThePreemptSignalHasNotFailed) {
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
 }
 
-// Some clusters signal every process of a job.
+// Some clusters send the preemption signal to every process of a job: a worker
+// that it kills has not failed.
 TEST_F(LifecyclePreemption, WorkerKilledByTheClustersSignalHasNotFailed) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
@@ -146,8 +148,8 @@ TEST_F(LifecyclePreemption, WorkerKilledByTheClustersSignalHasNotFailed) {
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
 }
 
-// A nested launcher exits with the preempted code and means that the job shall
-// be retried.
+// A worker that is itself a launcher exits with the preempted code if its job
+// shall be retried: this is no failure.
 TEST_F(LifecyclePreemption, WorkerThatExitsWithThePreemptedCodeHasNotFailed) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
@@ -183,8 +185,8 @@ TEST_F(LifecyclePreemption, BeforeTheNoticeTheSameEndIsAFailure) {
   EXPECT_THAT(agent_.reports.back().failures, SizeIs(1));
 }
 
-// The round must not end, and the cluster kill the node, while the user's
-// command runs.
+// The round goes on until the user's preemption command has ended; otherwise
+// the cluster might kill the node while the command runs.
 TEST_F(LifecyclePreemption, TheRoundIsOverWhenTheCommandIsAsWell) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
@@ -247,7 +249,8 @@ TEST_F(LifecyclePreemption, ASecondSignalEndsTheGrace) {
   EXPECT_FALSE(agent_.last_step().report->cancel.has_value());
 }
 
-// Slurm's step daemon and srun may both forward one preemption signal.
+// Slurm's step daemon and srun may both forward one preemption signal: a second
+// signal within 2 s has no effect.
 TEST_F(LifecyclePreemption, TheSameOrderMayComeTwice) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGTERM});
@@ -258,7 +261,8 @@ TEST_F(LifecyclePreemption, TheSameOrderMayComeTwice) {
   EXPECT_THAT(agent_.signals, IsEmpty());
 }
 
-// A last checkpoint takes longer than a step.
+// After a preemption notice a silent worker is not suspected, because a last
+// checkpoint takes longer than a step.
 TEST_F(LifecyclePreemption, SilenceIsNoHangAnyMore) {
   Lifecycle::Config config = PreemptedConfig();
   config.policy.hangs = {HangDetection::kGiven, seconds(5)};
@@ -319,7 +323,8 @@ TEST_F(LifecyclePreemption, AJobThatIsBeingCancelledRunsNoCommand) {
   EXPECT_THAT(agent_.announced, IsEmpty());
 }
 
-// Clusters send SIGTERM after their notice.
+// Clusters send SIGTERM after their notice: the user's preemption command may
+// continue.
 TEST_F(LifecyclePreemption, SigtermLeavesTheCommandItsTime) {
   Lifecycle::Config config = PreemptedConfig();
   config.signals_to_preempt = {SIGUSR1};
@@ -354,7 +359,8 @@ TEST_F(LifecyclePreemption, WorkersHaveTheirGraceWithoutACoordinator) {
   EXPECT_EQ(agent_.leave->exit_code, rendezvous::kPreemptedExitCode);
 }
 
-// The cluster may remove the coordinator first, and kills what is left.
+// The cluster may remove the coordinator first: the agent itself stops its
+// workers 5 s after the grace period, before the cluster kills them.
 TEST(LifecyclePreemptionAlone, WorkersAreStoppedWhenTheGraceIsOver) {
   for (const bool connected : {false, true}) {
     Lifecycle::Config config = PreemptedConfig();
@@ -388,8 +394,8 @@ TEST(LifecyclePreemptionAlone, AStoppedNodeLeavesWithoutTheVerdict) {
   agent.Down(1);
   agent.Gone();
   agent.Disconnect();
-  // The grace period, the other nodes' shutdown time-out and the coordinator's
-  // margins.
+  // 60 s of grace, 10 s for the other nodes' shutdown, and twice 5 s for delays
+  // of the coordinator.
   agent.Wait(seconds(60 + 10 + 10) - milliseconds(1));
   EXPECT_FALSE(agent.leave.has_value());
   agent.Wait(milliseconds(1));
@@ -397,7 +403,8 @@ TEST(LifecyclePreemptionAlone, AStoppedNodeLeavesWithoutTheVerdict) {
   EXPECT_EQ(agent.leave->exit_code, rendezvous::kPreemptedExitCode);
 }
 
-// A restarted coordinator knows of no round that could go on.
+// A restarted coordinator knows of no running round and sends the verdict at
+// once: the workers keep their grace period.
 TEST_F(LifecyclePreemption, TheVerdictDoesNotTakeTheGraceAway) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});

@@ -17,7 +17,8 @@
 
 namespace muster::agent {
 
-// The events of an agent. The connection to the coordinator is up.
+// The structs from here on are events of an agent. This event: the connection
+// to the coordinator is up.
 struct LinkUp {
   std::string own_address;  // the local address of the connection; may be empty
 };
@@ -43,7 +44,7 @@ struct WorkerDown {
 };
 // No worker of the round can be started: the node cannot serve the round.
 struct RoundRefused {
-  std::string why;  // names the host
+  std::string why;  // one sentence, which names the host
 };
 // No worker and no descendant of a worker is left.
 struct WorkersGone {
@@ -82,7 +83,7 @@ struct NcclRootLost {
 struct WorkersReported {
   std::vector<WorkerSaid> said;
 };
-// The answer to LookAtWorkers.
+// The answer to LookAtWorkers: the states of the workers' processes.
 struct WorkersSeen {
   struct Worker {
     int local_rank = 0;
@@ -100,7 +101,8 @@ struct StackTaken {
   std::vector<std::string> stderr_tail;
   double unix_time = 0;
 };
-// The work of AnnouncePreemption has ended.
+// The preemption file is written, and the user's command has ended (the answer
+// to AnnouncePreemption).
 struct PreemptionAnnounced {};
 // The result of StartCheck with this number; an empty `unhealthy`: the node is
 // healthy.
@@ -117,7 +119,8 @@ using LifecycleEvent =
                  WorkersReported, WorkersSeen, StackTaken, PreemptionAnnounced,
                  HealthFound, ClockTicked>;
 
-// The actions of the driver. Start a round's workers.
+// The structs from here on are actions that the agent's driver performs. This
+// action: start the workers of a round.
 struct StartWorkers {
   rendezvous::Place place;
 };
@@ -192,12 +195,14 @@ struct LifecycleStep {
                            LookAtWorkers, TakeStacks, AnnouncePreemption,
                            EndAnnouncement, StartCheck, DropCheck>>
       actions;
-  std::optional<rendezvous::Report> report;  // to be sent to the coordinator
+  // The actions, in the order in which they must be performed.
+  std::optional<rendezvous::Report> report;
   // The endpoint belongs to the wrong coordinator: disconnect, and connect
   // again after a delay.
   bool reconnect = false;
-  // All ends of workers of a breaking round so far, in order, without the last
-  // lines of output. Written beside the flight records. Empty: no change.
+  // The ends of all workers so far in a round that is breaking, in order,
+  // without the last lines of output; to be written beside the flight records.
+  // Empty: unchanged since the last step.
   std::vector<rendezvous::Failure> ends;
   // lines for the user, not printed with --quiet
   std::vector<std::string> notices;

@@ -58,7 +58,7 @@ TEST(LifecycleWorkers, SucceedWhenAllHaveAndNothingIsLeft) {
   EXPECT_THAT(agent.signals, IsEmpty());
   agent.Down(1);
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
-  // The leftover processes get SIGTERM.
+  // Processes that the workers left behind get SIGTERM.
   EXPECT_THAT(agent.everything, ElementsAre(SIGTERM));
   agent.Gone();
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kSucceeded);
@@ -119,7 +119,8 @@ TEST(LifecycleWorkers, AFailureStopsTheOthersAndIsReported) {
             rendezvous::FailureKind::kExitCode);
   EXPECT_THAT(agent.notices, ElementsAre("rank 3 (local rank 1) failed: "
                                          "exit code 3"));
-  // The other worker's end is caused by our signal and makes no notice.
+  // The other worker's end is caused by our signal: it gives no report and no
+  // notice yet.
   agent.Fails(0, rendezvous::FailureKind::kSignal);
   EXPECT_EQ(agent.reports.size(), 1u);
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
@@ -180,7 +181,7 @@ TEST(LifecycleWorkers, NothingIsLeftOnlyWhenEveryWorkerHasEnded) {
   agent.TellRun(1);
   agent.Up(0);
   agent.Fails(0);
-  agent.Gone();  // before the second was started
+  agent.Gone();  // before the second worker was started
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   agent.Up(1);
   agent.Fails(1);
@@ -259,7 +260,7 @@ TEST(LifecycleStop, KillsAgainEachSecondWhileSomethingIsLeft) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.TellStop(1, seconds(0));
-  // A zero grace period: no signal before SIGKILL.
+  // Without a grace period SIGKILL is the first signal.
   EXPECT_THAT(agent.signals, ElementsAre(SIGKILL));
   agent.Fails(0, rendezvous::FailureKind::kSignal);
   agent.TellStop(1, seconds(0));
@@ -267,7 +268,7 @@ TEST(LifecycleStop, KillsAgainEachSecondWhileSomethingIsLeft) {
   agent.Wait(milliseconds(2999));
   EXPECT_THAT(agent.signals, ElementsAre(SIGKILL, SIGKILL, SIGKILL));
   agent.Fails(1, rendezvous::FailureKind::kSignal);
-  // The leftover processes get SIGTERM, and the next SIGKILL.
+  // The processes that are left after the last worker's end get SIGTERM first.
   EXPECT_EQ(agent.signals.back(), SIGTERM);
   agent.Gone();
   agent.Wait(seconds(5));
@@ -275,7 +276,8 @@ TEST(LifecycleStop, KillsAgainEachSecondWhileSomethingIsLeft) {
 }
 
 TEST(LifecycleStop, LeftoversThatIgnoredTheFirstSignalGetSigterm) {
-  // Background jobs of a shell ignore SIGINT.
+  // Such leftovers are, for instance, a shell's background jobs, which ignore
+  // SIGINT.
   LifecycleFixture agent;
   agent.Run(1);
   agent.TellStop(1, seconds(8));
@@ -336,7 +338,7 @@ TEST(LifecycleStop, DuringTheSweepOfASuccessStartsItsOwnGrace) {
   agent.Run(1);
   agent.Down(0);
   agent.Down(1);
-  // SIGKILL was sent once to the leftover processes
+  // After 10 s the leftover processes get SIGKILL once.
   agent.Wait(milliseconds(10'500));
   agent.TellStop(1, seconds(2));
   agent.Forget();
@@ -476,7 +478,8 @@ TEST(LifecycleStore, StoreIsClosedAfterAStopAlthoughOwnWorkersSucceeded) {
   EXPECT_THAT(agent.closed_stores, ElementsAre("rank 0 on b: exit code 3"));
 }
 
-// All nodes are there: their workers may need the store for a last checkpoint.
+// A user stops the job, and no node is lost: the store stays open, because
+// workers may need it for a last checkpoint.
 TEST(LifecycleStore, AnOrderlyStopKeepsTheStore) {
   LifecycleFixture agent;
   agent.Run(1);
@@ -550,8 +553,9 @@ TEST(LifecycleEnds, AnExceptionAfterTheFirstFailuresDidNotComeFirst) {
   EXPECT_FALSE(agent.reports.back().failures[1].raised_first);
 }
 
-// The agent may learn of a killed worker's end only after a peer has raised an
-// exception because of it.
+// The agent may learn of a killed worker's end up to a second late. An
+// exception that a peer recorded in this second may be a consequence; only an
+// older one was raised first.
 TEST(LifecycleEnds, AFailureWithoutARecordMayBeASecondOld) {
   for (const int ago : {3000, 3001}) {
     LifecycleFixture agent;
@@ -592,7 +596,8 @@ TEST(LifecycleEnds, OneThatFailedByItselfBeforeOurSignalIsNotOurDoing) {
             rendezvous::FailureKind::kExitCode);
 }
 
-// The cluster or the terminal may have sent the workers the same signal.
+// While the whole job is being stopped, no worker's end is a failure: the
+// cluster or the terminal may have sent the workers the same signal.
 TEST(LifecycleEnds, WhileTheJobIsStoppedNoEndIsAFailure) {
   LifecycleFixture agent;
   agent.Run(1);

@@ -29,7 +29,7 @@ NcclIdOffer::Renewal NcclIdOffer::Spend(const rendezvous::Place& place) {
   if (id_.empty()) return Renewal::kNotNeeded;
   if (place.nccl_id == id_) {
     id_.clear();
-    // The beginning of each round makes the next id.
+    // The agent makes the next id at the beginning of each round anyway.
     return Renewal::kNotNeeded;
   }
   if (place.group_rank != 0) return Renewal::kNotNeeded;
@@ -38,8 +38,8 @@ NcclIdOffer::Renewal NcclIdOffer::Spend(const rendezvous::Place& place) {
 }
 
 NcclIdOffer::Renewal NcclIdOffer::Distrust(int round) {
-  // The order to stop is repeated until the next round; an id made since the
-  // first one is good.
+  // The coordinator repeats the order to stop until the next round. Only its
+  // first order spends the id: an id made since then is good.
   if (round == distrusted_round_) return Renewal::kNotNeeded;
   distrusted_round_ = round;
   if (id_.empty()) return Renewal::kNotNeeded;

@@ -28,16 +28,16 @@ class NcclIdOffer {
 
   // Whether a used or lost id must be replaced by a new one.
   enum class Renewal { kNotNeeded, kNeeded };
-  // Called when a round begins on this node. An id of this node that the round
-  // uses is no longer offered. The same holds for an id that the coordinator
-  // could have used: another round that never began on this node may have used
-  // it.
+  // Called when a round begins on this node. The node no longer offers its id
+  // if the round uses it. If this node has group rank 0 and the round does not
+  // use its id, the id must be renewed: another round, which never began on
+  // this node, may have used it.
   Renewal Spend(const rendezvous::Place& place);
   // Called when round `round` was broken before it began on this node: other
   // nodes may have used this node's id.
   Renewal Distrust(int round);
 
-  // Empty: none.
+  // The id that this node offers; empty: none.
   const std::string& id() const { return id_; }
 
  private:

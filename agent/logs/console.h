@@ -43,12 +43,12 @@ class Console {
   const std::shared_ptr<ConsoleWriter>& out() const { return out_; }
   const std::shared_ptr<ConsoleWriter>& err() const { return err_; }
 
-  // See ConsoleWriter.
+  // `on_room` is called when a console that was full has room again.
   void SetOnRoom(const std::function<void()>& on_room);
   bool HasRoom();
-  // Whether less than half of the limit is queued.
+  // Whether every stream has less than half of Limits::limit_bytes queued.
   bool HasSpareRoom() const;
-  // The number of bytes written.
+  // The number of bytes written to both streams.
   int64_t written() const;
   void GiveUp();
 
@@ -76,7 +76,8 @@ class Console {
 
  private:
   std::vector<ConsoleWriter*> Streams() const;
-  // The streams to wait for. Begins the measurement of their stalled time.
+  // The streams that a wait must wait for. Also starts measuring how long each
+  // of them has accepted nothing.
   std::vector<ConsoleWriter*> StreamsToWaitFor() const;
 
   const ConsoleFds fds_;

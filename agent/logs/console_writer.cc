@@ -28,15 +28,16 @@ namespace muster::agent {
 int OpenConsoleCopy(int fd) {
   struct stat status;
   if (fstat(fd, &status) != 0) return -1;
-  // A regular file does not block for long. Opened again it would have an
-  // offset of its own and overwrite other programs' output.
+  // Only pipes and terminals are opened again. A regular file does not block
+  // for long, and a second open would have an offset of its own and overwrite
+  // other programs' output.
   if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)) {
     std::string path = "/proc/self/fd/" + std::to_string(fd);
     int copy = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (copy >= 0) return copy;
   }
-  // Descriptors 0 to 2 are avoided: they may be closed here, and would be taken
-  // for stdin, stdout or stderr.
+  // The duplicate gets a number of at least 3: if one of 0 to 2 is closed here,
+  // a duplicate with this number would be taken for stdin, stdout or stderr.
   return fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
@@ -49,7 +50,8 @@ bool IsSameConsole(int fd, int other) {
 
 namespace {
 
-// The default capacity of a pipe: lines are joined into few writes.
+// Queued lines are joined into writes of up to this size, the default capacity
+// of a pipe.
 constexpr size_t kBatchBytes = 64 << 10;
 constexpr std::chrono::seconds kMaxEndingTime(1);
 constexpr std::chrono::milliseconds kRetryAfter(20);
@@ -166,7 +168,8 @@ WriteEnd ConsoleWriter::State::WriteUnlessWoken(std::string_view text) {
       taken_at = MonotonicNow();
       written += count;
     } else if (errno == EAGAIN) {
-      // Some stopped terminals report that they are writable.
+      // Waits before the next attempt, because some stopped terminals report
+      // that they are writable.
       PollUntil(wake, POLLIN, MonotonicNow() + kRetryAfter);
     } else if (errno != EINTR) {
       write_error = errno;
@@ -277,7 +280,8 @@ void ConsoleWriter::State::Run() {
   changed.notify_all();
 }
 
-// Whether text of `bytes` bytes is queued; counts rejected text.
+// Whether text of `bytes` bytes may be queued. Otherwise counts the text as
+// dropped or discarded.
 bool ConsoleWriter::State::Takes(size_t bytes, Source source) {
   if (left || bytes == 0) return false;
   const auto count = static_cast<int64_t>(bytes);
@@ -335,7 +339,8 @@ ConsoleWriter::ConsoleWriter(int fd, Limits limits)
 
 ConsoleWriter::~ConsoleWriter() {
   std::unique_lock<std::mutex> lock(state_->mutex);
-  // An abandoned thread must not call into destroyed owners.
+  // The writer's thread may be abandoned in a blocked write: without these
+  // callbacks it cannot call into destroyed objects.
   state_->on_room = nullptr;
   state_->on_error = nullptr;
   if (!state_->thread.joinable()) return;
@@ -447,7 +452,8 @@ void ConsoleWriter::GiveUp() {
       state_->loss.unread += static_cast<int64_t>(text.bytes.size());
     }
     state_->queue.swap(own);
-    // The discarded text may have contained the end of a line.
+    // Forgets the unfinished line on the console: the discarded text may have
+    // contained its end.
     state_->line.BeforeLines();
     if (!state_->at_line_start && state_->queue.empty()) {
       state_->line.LeaveOpen();

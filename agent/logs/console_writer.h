@@ -41,7 +41,7 @@ class ConsoleWriter {
  public:
   enum class WhenFull { kWait, kDrop };
   struct Limits {
-    size_t room_bytes = 4 << 20;    // HasRoom while fewer bytes are queued
+    size_t room_bytes = 4 << 20;    // HasRoom is true below this
     size_t limit_bytes = 64 << 20;  // text beyond this is dropped
     // kDrop: producers never wait. HasRoom is always true, and text beyond
     // `room_bytes` is dropped.
@@ -50,14 +50,14 @@ class ConsoleWriter {
 
   // The bytes that did not reach the console.
   struct Loss {
-    int64_t unread = 0;  // discarded by GiveUp, or beyond the limit
-    int64_t failed = 0;  // lost in failed writes
+    int64_t unread = 0;  // bytes discarded by GiveUp, or beyond limit_bytes
+    int64_t failed = 0;  // bytes lost in failed writes
     int error = 0;       // errno of the first failed write
   };
 
   enum class WaitEnd { kDone, kStalled };
   struct Patience {
-    // How long the console may accept nothing.
+    // The longest time in which the console may accept nothing.
     Duration without_progress = Duration::zero();
     // Returns the number of signals so far that asked this process to end;
     // called about 20 times a second. After the first signal the console may
@@ -90,7 +90,7 @@ class ConsoleWriter {
   // Whether producers may continue. If false, `on_room` is called once half of
   // the queue is free.
   bool HasRoom();
-  // Whether less than half of the limit is queued.
+  // Whether less than half of Limits::limit_bytes is queued.
   bool HasSpareRoom() const;
   // The callback runs in the writer's thread or in GiveUp. Set it before the
   // first Write.

@@ -196,7 +196,9 @@ TEST(ConsoleWriterTest, AStalledConsoleIsNotWaitedForTwice) {
   const Duration patience = std::chrono::milliseconds(500);
   ASSERT_EQ(writer.Wait({.without_progress = patience}),
             ConsoleWriter::WaitEnd::kStalled);
-  // The second call of the bound shows that the wait has begun.
+  // A wait that begins anew would call end_signals several times. One call
+  // shows that the console still counts as stalled, so that the second wait
+  // ends at once.
   int asked = 0;
   EXPECT_EQ(writer.Wait({.without_progress = patience,
                          .end_signals = [&] { return ++asked, 0; }}),
@@ -218,7 +220,7 @@ TEST(ConsoleWriterTest, GivenUpItCountsOutputAndKeepsLinesOfOurOwn) {
   writer.Write("verdict\n");
   const std::string text = pipe.ReadUntil("verdict\n");
   EXPECT_TRUE(text.ends_with("x\nverdict\n"));
-  // The pipe's capacity was accepted before.
+  // Only the pipe's capacity was accepted before GiveUp.
   EXPECT_GT(unread, (1 << 20) - (128 << 10));
   EXPECT_TRUE(writer.Flush(kLong));
   const auto queued = static_cast<int64_t>(std::string("\n[1] half").size() +
@@ -292,7 +294,8 @@ TEST(ConsoleWriterTest, DestructorReturnsWithoutAReader) {
 }
 
 TEST(ConsoleWriterTest, EndsThoughAWriteCannotBeInterrupted) {
-  // A socket cannot be opened again: writes to it block.
+  // A socket cannot be opened again in non-blocking mode, so that writes to it
+  // block.
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
   auto begin = std::chrono::steady_clock::now();
@@ -303,7 +306,7 @@ TEST(ConsoleWriterTest, EndsThoughAWriteCannotBeInterrupted) {
     EXPECT_EQ(read(ends[1], &begun, 1), 1);
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, kLong);
-  close(ends[1]);  // Ends the abandoned thread.
+  close(ends[1]);  // Ends the abandoned thread's write.
   close(ends[0]);
 }
 
@@ -355,12 +358,14 @@ TEST(ConsoleWriterTest, StoppedTerminalBlocksNoCaller) {
   ASSERT_EQ(unlockpt(master), 0);
   int terminal = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
   ASSERT_GE(terminal, 0);
-  ASSERT_EQ(tcflow(terminal, TCOOFF), 0);  // Ctrl-S
+  // stops the terminal's output, as Ctrl-S does
+  ASSERT_EQ(tcflow(terminal, TCOOFF), 0);
   {
     ConsoleWriter writer(terminal);
     writer.Write("held\n");
     EXPECT_FALSE(writer.Flush(std::chrono::milliseconds(50)));
-    ASSERT_EQ(tcflow(terminal, TCOON), 0);  // Ctrl-Q
+    // continues the terminal's output, as Ctrl-Q does
+    ASSERT_EQ(tcflow(terminal, TCOON), 0);
     EXPECT_TRUE(writer.Flush(kLong));
   }
   char text[64];

@@ -12,14 +12,14 @@ namespace muster::agent {
 // files are closed. Thread-safe.
 class LogAccount {
  public:
-  // Where a stream can be read besides its file.
+  // Where the output of a stream can be read besides its log file.
   enum class Copies {
     kConsole,   // on the console
-    kFileOnly,  // nowhere
+    kFileOnly,  // nowhere else
   };
   struct Sums {
-    int64_t lost = 0;            // bytes of any stream
-    int64_t lost_file_only = 0;  // bytes of streams that only their file has
+    int64_t lost = 0;            // bytes not written, of any stream
+    int64_t lost_file_only = 0;  // the part of `lost` that no console shows
     int64_t dropped = 0;         // bytes deleted by rotation
   };
 

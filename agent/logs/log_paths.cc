@@ -11,7 +11,8 @@
 namespace muster::agent {
 namespace {
 
-// With the hash well below NAME_MAX (255).
+// The greatest length of a name without its hash; the sum is well below
+// NAME_MAX (255).
 constexpr size_t kMaxNameBytes = 128;
 constexpr char kLatest[] = "latest";
 
@@ -34,7 +35,8 @@ std::string SafeName(const std::string& text) {
   for (char& c : name) {
     if (!IsPlain(c)) c = '_';
   }
-  // Names such as "." and "..", and hidden names.
+  // Replaces an empty name, and a dot at the beginning: ".", ".." and hidden
+  // names.
   if (name.empty()) name = "_";
   if (name[0] == '.') name[0] = '_';
   if (name == text && name != kLatest) return name;

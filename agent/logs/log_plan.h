@@ -72,7 +72,7 @@ struct LogPlan {
   Rotation rotation = Rotation::kOfShownStreams;
   // size of each file in bytes; 0: no rotation
   int64_t rotate_bytes = 256 << 20;
-  int keep_rotated = 4;  // stdout.log.1 … .4
+  int keep_rotated = 4;  // number of rotated files: stdout.log.1 to .4
 
   bool operator==(const LogPlan&) const = default;
 };

@@ -114,7 +114,8 @@ class LogRelay::Impl {
   std::map<uint64_t, Instant> partials_;
 
   std::mutex mutex_;  // guards the fields below
-  LogRouter router_;  // except its const and thread-safe functions
+  // guarded by mutex_, except its const and thread-safe functions
+  LogRouter router_;
   uint64_t next_id_ = kWakeId + 1;
   std::map<uint64_t, Reader> open_;  // streams that have not ended, by id
   // Streams that are not read because the console is full, and since when.
@@ -134,7 +135,8 @@ LogRelay::Impl::~Impl() {
   router_.console().SetOnRoom(nullptr);
   if (!finished_) Flush({.without_progress = std::chrono::seconds(1)});
   DrainAll();
-  // Ends the streams: shows unterminated lines, reports errors.
+  // Destroying the readers ends the streams: this shows unterminated lines and
+  // reports errors.
   open_.clear();
   last_stderr_.clear();
   router_.CloseFilteredFiles();
@@ -226,7 +228,8 @@ void LogRelay::Impl::ForgetIfEnded(uint64_t id, PipeReader::Outcome outcome) {
 
 void LogRelay::Impl::Run() {
   BlockSignals();
-  // Not cleared, so that a short job does not touch all its pages.
+  // The buffer is not initialised, so that a short job does not touch all its
+  // pages.
   auto memory = std::make_unique_for_overwrite<char[]>(kReadBytes);
   std::span<char> buffer(memory.get(), kReadBytes);
   epoll_event events[32];

@@ -59,9 +59,9 @@ class LogRelay {
   struct Pipes {
     int stdout_fd = -1;
     int stderr_fd = -1;
-    // The controlling ends of the two, if they are pseudo-terminals: bytes
-    // written here are the worker's keyboard input, and the size set here is
-    // the worker's.
+    // The controlling ends of stdout and stderr, if these are pseudo-terminals:
+    // bytes written here are the worker's keyboard input, and the size set here
+    // is the worker's.
     OwnedFd stdout_terminal;
     OwnedFd stderr_terminal;
   };

@@ -1,4 +1,4 @@
-// Tests with a terminal as the console.
+// Tests of LogRelay, with pipes and with a terminal as the console.
 #include "agent/logs/log_relay.h"
 
 #include <fcntl.h>
@@ -136,7 +136,7 @@ class LogRelayTest : public ::testing::Test {
   std::string folder_;
   FakeConsole out_;
   FakeConsole err_;
-  // declared after the consoles and therefore destroyed before them
+  // declared after out_ and err_, and therefore destroyed before them
   std::unique_ptr<LogRelay> relay_;
 };
 
@@ -250,7 +250,7 @@ TEST_F(LogRelayTest, LinesOfSeveralWorkersAreNeverInterleaved) {
       std::string pending;
       for (int line = 0; line < kLines; ++line) {
         pending += std::to_string(line) + std::string(line % 80, '.') + "\n";
-        // Pieces whose ends are not line ends.
+        // Writes pieces of 1000 bytes, whose ends are seldom line ends.
         if (pending.size() > 1000) {
           Put(fd, std::string_view(pending).substr(0, 1000));
           pending.erase(0, 1000);
@@ -264,7 +264,7 @@ TEST_F(LogRelayTest, LinesOfSeveralWorkersAreNeverInterleaved) {
   relay_->Flush();
   relay_ = nullptr;
 
-  std::map<std::string, int> next;  // by prefix
+  std::map<std::string, int> next;  // number of the next line, by prefix
   std::istringstream console(out_.TakeAll());
   for (std::string line; std::getline(console, line);) {
     std::string prefix = line.substr(0, line.find(' ') + 1);
@@ -275,7 +275,7 @@ TEST_F(LogRelayTest, LinesOfSeveralWorkersAreNeverInterleaved) {
   for (const auto& [prefix, lines] : next) EXPECT_EQ(lines, kLines) << prefix;
 }
 
-// More than the queue and the pipes hold.
+// More lines than the console's queue and the pipes hold.
 constexpr size_t kManyLines = 100000;
 
 std::string ManyLines() {
@@ -297,7 +297,7 @@ TEST_F(LogRelayTest, UnreadConsoleHoldsUpOnlyItsStream) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     std::this_thread::yield();
   }
-  // The other stream is read, shown and remembered as usual.
+  // While stdout is held up, stderr is read, shown and remembered as usual.
   err_.StartReading();
   Put(pipes.stderr_fd, "last words\n");
   EXPECT_THAT(relay_->StderrTail(0), ElementsAre("last words"));
@@ -319,7 +319,7 @@ TEST_F(LogRelayTest, UnreadConsoleHoldsUpOnlyItsStream) {
 TEST_F(LogRelayTest, AConsoleThatIsGivenUpHasEverythingInTheFiles) {
   auto console = NewConsole(out_, err_);
   relay_ = std::make_unique<LogRelay>(plan_, console);
-  // As much as queue and pipe take without a reader.
+  // As much as the console's queue and pipe accept without a reader.
   const std::string lines = ManyLines().substr(0, 4 << 20);
   int fd = Open(0).stdout_fd;
   Put(fd, lines);
@@ -353,7 +353,7 @@ TEST_F(LogRelayTest, LinesAreNotCutByTheWaitForTheConsole) {
   for (int fd : {first.stdout_fd, second.stdout_fd}) {
     done.push_back(std::async(std::launch::async, [fd] {
       const std::string lines = ManyLines();
-      // Pieces whose ends are not line ends.
+      // Writes pieces of 4096 bytes, whose ends are seldom line ends.
       for (size_t at = 0; at < lines.size(); at += 4096) {
         Put(fd, std::string_view(lines).substr(at, 4096));
       }
@@ -424,11 +424,13 @@ TEST_F(LogRelayTest, GrandchildThatHoldsThePipeDelaysNothing) {
   Start();
   LogRelay::Pipes pipes = Open(0);
   Put(pipes.stderr_fd, "whole\nboom");
-  // The write end stays open, as in a grandchild that outlives its parent.
+  // The write end stays open, as if a grandchild held it after the worker's
+  // end: the last, unfinished line is returned too.
   EXPECT_THAT(relay_->StderrTail(0), ElementsAre("whole", "boom"));
   relay_->Flush();
   EXPECT_EQ(Log("attempt_0/10/stderr.log"), "whole\nboom");
-  // Its later output still arrives, also after the next attempt began.
+  // What the grandchild writes later still arrives in the file, even after the
+  // next attempt has begun.
   LogRelay::Pipes next = Open(0, 1);
   Put(pipes.stderr_fd, " later\n");
   relay_->Flush();
@@ -485,7 +487,9 @@ TEST_F(LogRelayTest, OneConsoleForBothStreamsKeepsTheirLinesWhole) {
   }
 }
 
-// The rest of 10000 bytes if rotation keeps one file of 1000 bytes.
+// A worker writes 10000 bytes. If its stream is rotated, two files of 1000
+// bytes are left; if not, the file is whole. By default only streams that the
+// console shows are rotated.
 TEST_F(LogRelayTest, OnlyShownStreamsAreRotatedUnlessAsked) {
   const std::string line = std::string(99, 'x') + "\n";
   plan_.rotate_bytes = 1000;

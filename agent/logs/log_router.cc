@@ -11,8 +11,8 @@
 namespace muster::agent {
 namespace {
 
-// The stream id of both streams of a worker that has the terminal: neither ends
-// the other's line.
+// The stream id of both streams of a worker that has the terminal. They share
+// it, so that neither of them ends the other's unfinished line.
 constexpr uint64_t kPassed = ~uint64_t{1};
 
 // Writes `bytes` unchanged; empty bytes mean the end of a stream. After the end
@@ -98,7 +98,8 @@ std::shared_ptr<RotatingFile> LogRouter::FilteredFile(int attempt,
     file = NewFile(AttemptFolder(run_folder_, attempt) +
                        (stream == StreamSet::kOut ? "/filtered_stdout.log"
                                                   : "/filtered_stderr.log"),
-                   // The worker's own file has these lines too.
+                   // kConsole: the worker's own file is another copy of these
+                   // lines.
                    LogAccount::Copies::kConsole);
   }
   return file;

@@ -52,7 +52,8 @@ class LogRouter {
   LogRouter(LogPlan plan, std::shared_ptr<Console> console,
             std::shared_ptr<LogAccount> account);
 
-  // See LogRelay.
+  // CheckWritable, BeginRound and DirectoryOf do what LogRelay's functions of
+  // the same names say.
   absl::Status CheckWritable() const;
   bool BeginRound(const std::string& run_tag);
   std::string DirectoryOf(int attempt, int rank) const;

@@ -9,12 +9,12 @@ namespace muster::agent {
 // A part of a line of one stream.
 struct LinePart {
   enum class Place {
-    kContinues,  // after the shown part of this line
-    kRedraws,    // replaces the shown part: a progress bar's next state
+    kContinues,  // follows the part that is shown already
+    kRedraws,    // replaces that part: a progress bar's next state
   };
 
   uint64_t stream = 0;  // identifies the stream; not 0
-  std::string prefix;   // shown if the part begins a line on the console
+  std::string prefix;   // shown before a part that begins a line
   std::string text;     // without a line end
   Place place = Place::kContinues;
   bool ends = false;  // whether the line is complete with this part

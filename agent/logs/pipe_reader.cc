@@ -16,7 +16,7 @@
 namespace muster::agent {
 namespace {
 
-// More than the kernel buffers of a terminal's output.
+// An upper bound of what the kernel buffers of a terminal's output.
 constexpr int kMaxTerminalBytes = 128 << 10;
 
 }  // namespace
@@ -27,11 +27,11 @@ absl::StatusOr<PipeReader::Made> PipeReader::Make(int capacity_bytes,
   if (pipe2(ends, O_CLOEXEC) != 0) {
     return PathStatus("cannot make a pipe for", "a worker's output", errno);
   }
-  // The write end stays blocking: workers expect that of their stdout. The two
-  // ends have separate flags.
+  // Only the read end is non-blocking, because workers expect a blocking
+  // stdout. The ends of a pipe have separate flags.
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  // Beyond the user's limit of pipe memory the kernel refuses, and the size
-  // stays unchanged.
+  // If the size is beyond the user's limit of pipe memory, the kernel refuses
+  // it, and the pipe keeps its default size.
   if (capacity_bytes > 0) fcntl(ends[0], F_SETPIPE_SZ, capacity_bytes);
   return Made{std::make_shared<PipeReader>(ends[0], std::move(stream)), ends[1],
               OwnedFd()};
@@ -104,8 +104,9 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
   std::lock_guard<std::mutex> lock(mutex_);
   int left = 0;
   if (ended_ || ioctl(fd_, FIONREAD, &left) != 0) return OutcomeLocked();
-  // FIONREAD does not count a terminal's bytes that are still in the kernel's
-  // queue; a read fetches them.
+  // FIONREAD does not count those bytes of a terminal that are still in the
+  // kernel's queue, which only a read fetches. Therefore reads continue up to
+  // this bound.
   if (pass_ != nullptr) left = kMaxTerminalBytes;
   while (left > 0) {
     size_t most = std::min(buffer.size(), static_cast<size_t>(left));
@@ -125,8 +126,8 @@ std::optional<Instant> PipeReader::NextDeadline() {
 
 void PipeReader::TimePassed(Instant now) {
   std::lock_guard<std::mutex> lock(mutex_);
-  // The rest of the line may be in the pipe, unread because the console is
-  // full.
+  // The line is not due yet if its rest may be in the pipe, unread because the
+  // console is full.
   int waiting = 0;
   const bool has_more =
       !ended_ && ioctl(fd_, FIONREAD, &waiting) == 0 && waiting > 0;

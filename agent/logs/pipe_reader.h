@@ -71,8 +71,8 @@ class PipeReader {
   // Whether the console accepts more of this stream.
   bool HasRoom() const { return stream_.HasRoom(); }
 
-  // See WorkerStream. An unfinished line is not due while the pipe holds more
-  // bytes.
+  // When the unfinished line must be shown; nullopt: there is none, or the pipe
+  // holds more bytes, which may complete it.
   std::optional<Instant> NextDeadline();
   void TimePassed(Instant now);
 

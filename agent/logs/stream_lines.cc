@@ -87,8 +87,8 @@ namespace {
 
 constexpr std::string_view kCutMark = "...";
 
-// The text that a terminal would show for a line in which "\r" returned to its
-// start.
+// The text that a terminal would show for a line in which "\r" returned the
+// cursor to the line's start.
 std::string_view LastDrawn(std::string_view line) {
   while (!line.empty()) {
     size_t last = line.rfind('\r');

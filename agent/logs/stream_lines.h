@@ -51,8 +51,8 @@ class LineAssembler {
 
   size_t max_bytes_;
   std::string partial_;
-  // The last byte was "\r". Only the next byte distinguishes a line's end
-  // ("\r\n") from a progress bar.
+  // Whether the last byte was "\r". Only the next byte shows whether the line
+  // has ended ("\r\n") or a progress bar will draw over it.
   bool after_return_ = false;
 };
 
@@ -88,12 +88,13 @@ class TailBuffer {
   void Append(std::string_view bytes);
 
   // The last kMaxStderrLines non-blank lines, oldest first, each valid UTF-8 of
-  // at most kMaxLineBytes without control characters and escape sequences. Of a
-  // progress bar the last state.
+  // at most kMaxLineBytes without control characters and escape sequences. A
+  // progress bar gives one line, its last state.
   std::vector<std::string> Lines() const;
 
  private:
-  // Enough for the lines even if progress bars draw many states into each.
+  // The number of bytes kept: enough for kMaxStderrLines lines even if progress
+  // bars draw many states into each line.
   static constexpr size_t kKeptBytes = 32 << 10;
 
   // The newest bytes are at the end. Holds up to twice kKeptBytes, so that

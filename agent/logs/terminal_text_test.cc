@@ -58,11 +58,13 @@ TEST(ValidUtf8Test, ReplacesWhatIsNotACharacter) {
                       "b"),
             "a" + kBad + "b");
   EXPECT_EQ(ValidUtf8("cut \xe2\x82"), "cut " + kBad + kBad);
-  EXPECT_EQ(ValidUtf8("\xc0\xaf"), kBad + kBad);             // overlong
-  EXPECT_EQ(ValidUtf8("\xe0\x80\xaf"), kBad + kBad + kBad);  // overlong
-  EXPECT_EQ(ValidUtf8("\xed\xa0\x80"), kBad + kBad + kBad);  // surrogate
-  EXPECT_EQ(ValidUtf8("\xf4\x90\x80\x80"),                   // beyond Unicode
-            kBad + kBad + kBad + kBad);
+  EXPECT_EQ(ValidUtf8("\xc0\xaf"), kBad + kBad);  // overlong encoding of "/"
+  // overlong encoding of "/"
+  EXPECT_EQ(ValidUtf8("\xe0\x80\xaf"), kBad + kBad + kBad);
+  // a surrogate, which UTF-8 must not contain
+  EXPECT_EQ(ValidUtf8("\xed\xa0\x80"), kBad + kBad + kBad);
+  // a number beyond Unicode's last character
+  EXPECT_EQ(ValidUtf8("\xf4\x90\x80\x80"), kBad + kBad + kBad + kBad);
   EXPECT_EQ(ValidUtf8("\x80"), kBad);
 }
 

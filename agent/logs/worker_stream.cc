@@ -46,7 +46,8 @@ void WorkerStream::End() {
   std::string lines;
   if (last) Show(*last, Instant(), &lines);
   if (!lines.empty()) sinks_.console(std::move(lines));
-  // Ends the shown part of an unterminated line.
+  // The console shows a part of a line that has no end: the line is ended
+  // there.
   const bool is_open = !last && (shown_ > 0 || redraws_);
   if (is_open && sinks_.console) {
     sinks_.console_part({.stream = sinks_.stream, .ends = true});
@@ -71,8 +72,8 @@ void WorkerStream::ShowPart(std::string_view text, Ends ends) {
   sinks_.console_part(part);
 }
 
-// Appends the line to `lines` if it is whole and no part of it is shown yet;
-// otherwise shows its rest.
+// Appends the line to `lines` if it is whole and the console shows no part of
+// it yet; otherwise shows the missing part.
 void WorkerStream::Show(const Line& line, Instant now, std::string* lines) {
   const bool is_state = line.end == LineEnd::kOverwritten;
   const bool is_due =

@@ -21,17 +21,17 @@ enum class Remember { kNothing, kLastLines };
 // The destinations of one stream of one worker; null or empty: not used.
 struct StreamSinks {
   std::unique_ptr<RotatingFile> file;
-  std::string prefix;  // prefix of each line below
+  std::string prefix;  // prefix of the lines for the sinks below
   // Receive whole lines, and parts of unfinished lines. Both are set, or
   // neither.
   std::function<void(std::string lines)> console;
   std::function<void(const LinePart& part)> console_part;
-  uint64_t stream = 1;  // identifies this stream in its parts
+  uint64_t stream = 1;  // identifies this stream in each LinePart
   // false: the console is full; null: never full
   std::function<bool()> has_room;
   StreamFilter filter{{}};
   std::shared_ptr<RotatingFile> filtered_file;  // shared by all workers
-  Remember remember = Remember::kNothing;       // for LastLines
+  Remember remember = Remember::kNothing;       // what LastLines can return
 };
 
 // One stream (stdout or stderr) of one worker: distributes the bytes of its
@@ -52,7 +52,7 @@ class WorkerStream {
   std::optional<Instant> NextDeadline() const;
   // Shows the unfinished line if it is due.
   void TimePassed(Instant now);
-  // Restarts the delay of the unfinished line.
+  // Restarts the delay after which the unfinished line is shown.
   void PutOff(Instant now) {
     if (partial_since_) partial_since_ = now;
   }

@@ -74,7 +74,8 @@ absl::StatusOr<std::unique_ptr<NcclIdChild>> NcclIdChild::Start(
   plan.argv = {program, kNcclIdArgument};
   plan.environment = EnvironmentWith({});
   plan.descriptors = {life_read.get(), answer_write.get()};
-  // A Ctrl-C at the terminal must not end it before the workers.
+  // The NCCL id process gets a session of its own, because a Ctrl-C at the
+  // terminal must not end it before the workers.
   plan.group = SubprocessPlan::Group::kOwnSession;
   const absl::StatusOr<pid_t> pid = StartSubprocess(plan);
   if (!pid.ok()) return Failed(pid.status().message());
@@ -87,7 +88,7 @@ NcclIdChild::NcclIdChild(pid_t pid, OwnedFd life, OwnedFd answer)
     : pid_(pid), life_(std::move(life)), answer_(std::move(answer)) {}
 
 NcclIdChild::~NcclIdChild() {
-  if (!end_.empty()) return;  // the pid may belong to another process by now
+  if (!end_.empty()) return;  // reaped: another process may have this pid
   life_.Close();
   kill(pid_, SIGKILL);
   Reap(pid_);
@@ -102,7 +103,7 @@ std::optional<std::string> NcclIdChild::End() {
     n = read(answer_.get(), &byte, 1);
   } while (n > 0 || (n < 0 && errno == EINTR));
   if (n < 0) return std::nullopt;
-  // A process closes its files just before it can be reaped.
+  // Waits until the process can be reaped, soon after it has closed its files.
   end_ = InWords(Reap(pid_));
   LivingGuardians::OfThisProcess().Remove(pid_);
   return end_;
@@ -146,7 +147,8 @@ std::string NcclIdProgram(
   const auto visible = EnvironmentValue(environment, "CUDA_VISIBLE_DEVICES");
   if (visible && (visible->empty() || *visible == "-1")) return "";
   if (NonEmptyEnvironmentValue(environment, "NCCL_COMM_ID")) return "";
-  // The driver's device file, and that of the Windows Subsystem for Linux.
+  // Without NVIDIA's driver there is no id: neither the driver's device file
+  // nor that of the Windows Subsystem for Linux exists.
   if (access("/dev/nvidiactl", F_OK) != 0 && access("/dev/dxg", F_OK) != 0) {
     return "";
   }

@@ -35,8 +35,8 @@ class NcclIdChild {
   // until the process can be reaped.
   std::optional<std::string> End();
 
-  // The process's output so far, at most kMaxAnswer bytes; `whole` once the
-  // line is complete or no more will come. Does not block.
+  // The process's output so far, at most kMaxAnswer bytes. `whole`: its line is
+  // complete, or no more output will come. Does not block.
   struct Answer {
     std::string text;
     bool whole = false;
@@ -50,7 +50,7 @@ class NcclIdChild {
 
   const pid_t pid_;
   OwnedFd life_;    // the process's stdin, whose end ends the process
-  OwnedFd answer_;  // the process keeps its end open while it lives
+  OwnedFd answer_;  // the process's stdout: its end shows the process's end
   Answer heard_;
   std::string end_;  // set once the process has been reaped
 };
@@ -121,7 +121,7 @@ class NcclIdHolder {
   std::string next_id_;  // empty while the id is being made
   Instant deadline_;     // valid while the id is being made
   std::unique_ptr<NcclIdChild> in_use_;
-  int losses_ = 0;  // since the last used id
+  int losses_ = 0;  // ids lost since the last id was used
   bool failed_ = false;
 };
 

@@ -192,7 +192,7 @@ TEST(NcclIdProgramTest, NoProgramIfAnIdIsOfNoUse) {
   EXPECT_EQ(NcclIdProgram({}), has_driver ? "/proc/self/exe" : "");
 }
 
-// The process ends when its stdin ends, as after the death of the agent.
+// The process ends when its stdin is closed, as after the death of the agent.
 TEST(NcclIdChildTest, EndsWithItsInput) {
   setenv("FAKE_NVML_GPUS", "1", 1);
   int life[2];

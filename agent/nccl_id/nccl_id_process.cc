@@ -23,7 +23,8 @@ namespace {
 // (a reserved port, a log) are closed, because this process must not hold them
 // open.
 OwnedFd BecomeNcclIdProcess() {
-  // Dies with the agent; the end of stdin ends it as well.
+  // This process dies with the agent. As a second way, the end of stdin ends
+  // it.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_NAME, "muster-nccl-id");
   signal(SIGPIPE, SIG_IGN);

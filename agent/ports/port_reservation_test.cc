@@ -8,7 +8,7 @@
 #include <set>
 
 #ifndef IP_LOCAL_PORT_RANGE
-#define IP_LOCAL_PORT_RANGE 51  // Linux 6.3
+#define IP_LOCAL_PORT_RANGE 51  // since Linux 6.3
 #endif
 
 namespace muster::agent {
@@ -55,7 +55,7 @@ TEST_P(PortReservationOf, AServerThatReusesAddressesListensOnThePort) {
   const OwnedFd server = Socket(GetParam(), Reuse::kYes);
   ASSERT_EQ(Bind(server, GetParam(), reservation->port()), 0);
   ASSERT_EQ(listen(server.get(), 16), 0);
-  // A client reaches the server, not the reservation.
+  // A client's connection reaches the server: the reservation does not listen.
   const OwnedFd client = Socket(AF_INET, Reuse::kNo);
   sockaddr_in to = {};
   to.sin_family = AF_INET;

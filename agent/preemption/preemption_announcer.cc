@@ -22,7 +22,7 @@ std::string PreemptionLine(const rendezvous::PreemptionNotice& notice) {
       {"signal", rendezvous::SignalName(notice.signal)},
       {"host", notice.host},
       {"grace_s", ToSeconds(notice.left)}};
-  // A host's name may contain bytes that are not UTF-8.
+  // A host's name may contain bytes that are not UTF-8; they are replaced.
   return line.dump(-1, ' ', false,
                    nlohmann::ordered_json::error_handler_t::replace) +
          "\n";
@@ -38,8 +38,8 @@ void PreemptionFile::PutInto(const std::string& folder) {
 
 absl::Status PreemptionFile::Write(const rendezvous::PreemptionNotice& notice) {
   if (path_.empty()) return absl::OkStatus();
-  // Written under another name and renamed, so that readers see the whole file
-  // or none.
+  // The file is written under another name and then renamed, so that readers
+  // see the whole file or none.
   const std::string draft = path_ + ".new";
   const std::string line = PreemptionLine(notice);
   bool written = false;

@@ -31,7 +31,7 @@ class PreemptionFile {
   // RemoveSocketFolder); empty: no file.
   void PutInto(const std::string& folder);
 
-  // Empty if there is no folder.
+  // The path of the file; empty if there is no folder.
   const std::string& path() const { return path_; }
 
   // Writes the file. Unavailable, one line: the file cannot be written.

@@ -9,7 +9,7 @@
 namespace muster::agent {
 namespace {
 
-constexpr size_t kMaxDigits = 10;  // Slurm's numbers have 32 bits.
+constexpr size_t kMaxDigits = 10;  // digits of 2^32 - 1, Slurm's greatest id
 
 bool IsNumber(const std::string& text) {
   return !text.empty() && text.size() <= kMaxDigits &&
@@ -50,8 +50,10 @@ absl::StatusOr<std::vector<std::string>> RequeueCommand(
 
 std::string AgainstRequeue(const std::string& shown) {
   const std::string state = StateOf(shown);
-  if (state.empty()) return "";  // scontrol requeue will print the reason
-  // A preempted job may run for its partition's GraceTime.
+  // unknown state: scontrol requeue will print the reason
+  if (state.empty()) return "";
+  // A preempted job may still run for its partition's GraceTime, and may be
+  // requeued.
   if (state == "RUNNING" || state == "SUSPENDED") return "";
   if (state == "PENDING") return "it is there already";
   if (HidesState(shown)) {

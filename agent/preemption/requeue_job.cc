@@ -12,8 +12,8 @@
 namespace muster::agent {
 namespace {
 
-// The time limit of Slurm's controller, which may be busy: a preemption often
-// affects many jobs.
+// The time limit for answers of Slurm's controller, which may be busy: a
+// preemption often affects many jobs.
 constexpr Duration kPatience = std::chrono::seconds(30);
 
 // Attempts of a query: Slurm signals every process of a step, and may kill the
@@ -74,8 +74,8 @@ absl::Status RequeueJob(const std::map<std::string, std::string>& environment) {
   const std::vector<std::string> look = {"scontrol", "--oneliner", "show",
                                          "job", command->back()};
   const ToolOutcome shown = AskForState(look);
-  // If the job's state is unknown, it may have been cancelled, and is not
-  // requeued.
+  // A job of unknown state is not requeued, because a user may have cancelled
+  // it.
   absl::Status seen = StatusOf(shown, look);
   if (!seen.ok()) return seen;
   const std::string against = AgainstRequeue(shown.output);

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Uses a scontrol script that behaves as each test says.
+// Replaces scontrol by a script that behaves as each test says.
 class RequeueJobTest : public ::testing::Test {
  protected:
   RequeueJobTest() : path_(getenv("PATH")) {
@@ -48,14 +48,16 @@ TEST_F(RequeueJobTest, SaysWhatSlurmSays) {
             "scontrol requeue 4711 failed: Requeue is disabled");
 }
 
-// Slurm signals every process of a step, also the query.
+// Slurm signals every process of a step, and may kill the query for the job's
+// state: the query is repeated.
 TEST_F(RequeueJobTest, AQuestionThatWasKilledIsAskedAgain) {
   const std::string once =
       "t=" + folder_ + "/asked; [ -e $t ] || { : > $t; kill -TERM $$; }\n";
   EXPECT_TRUE(Requeue(once + kRuns + "exit 0").ok());
 }
 
-// Slurm hides the state of a job while it sends the job a signal.
+// Slurm hides the state of a job while it sends the job a signal: the query is
+// repeated.
 TEST_F(RequeueJobTest, AStateThatIsHiddenIsAskedForAgain) {
   const std::string once = "t=" + folder_ +
                            "/asked; [ -e $t ] || { : > $t; echo "

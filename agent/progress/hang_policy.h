@@ -17,7 +17,7 @@ enum class HangDetection {
 
 struct HangPolicy {
   HangDetection detection = HangDetection::kLearned;
-  Duration timeout = Duration::zero();  // used if kGiven
+  Duration timeout = Duration::zero();  // deadline with kGiven
 
   bool operator==(const HangPolicy&) const = default;
 };

@@ -19,9 +19,10 @@ namespace {
 // Datagrams read from one socket in one Take, so that the other workers are
 // read soon.
 constexpr int kMaxPerTake = 64;
-// The allowance at which a paused socket is read again.
+// A paused socket is read again once this many datagrams may be read.
 constexpr double kWorthReading = 32;
-// "/muster-XXXXXX/2147483647.4095" and the final zero.
+// Room for the longest path below the parent folder, such as
+// "/muster-XXXXXX/2147483647.4095", and the final zero.
 constexpr size_t kRoomForNames = 40;
 
 absl::Status Failed(const std::string& what) {
@@ -143,8 +144,8 @@ std::vector<WorkerSaid> ProgressSockets::Take(Instant now) {
     Line& line = lines_[i];
     if (!line.paused) continue;
     Refill(now, line);
-    // One less, because rounding may leave a little less than NextTake has
-    // computed for this moment.
+    // The condition allows one datagram less, because rounding may leave a
+    // little less than NextTake has computed for this moment.
     if (line.allowance < kWorthReading - 1) continue;
     line.paused = false;
     Watch(static_cast<int>(i));

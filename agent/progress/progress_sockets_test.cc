@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-// A worker that sends datagrams, as any language can in three lines.
+// A worker that sends datagrams to its agent.
 class Sender {
  public:
   explicit Sender(const std::string& path)
@@ -157,7 +157,8 @@ TEST_F(ProgressSocketsTest, AFloodIsReadNoFasterThanItsShare) {
     sent += Flood(flooder);
     sockets_.Take(now_);
   }
-  // The datagrams read, and those that wait in the socket.
+  // `sent` counts the datagrams that were read, and those that wait in the
+  // socket.
   EXPECT_GE(sent, ProgressSockets::kBurst);
   EXPECT_LE(sent, 2 * ProgressSockets::kBurst);
   // The paused socket does not make fd() readable; NextTake has the time to
@@ -166,7 +167,8 @@ TEST_F(ProgressSocketsTest, AFloodIsReadNoFasterThanItsShare) {
   ASSERT_TRUE(sockets_.NextTake().has_value());
   EXPECT_GT(*sockets_.NextTake(), now_);
   EXPECT_LT(*sockets_.NextTake(), now_ + milliseconds(100));
-  // The other worker's reports are read as usual.
+  // While one worker floods its socket, the other worker's reports are read as
+  // usual.
   Sender(sockets_.PathOf(1)).Send("STEP=5");
   const auto said = sockets_.Take(now_);
   ASSERT_EQ(said.size(), 1u);

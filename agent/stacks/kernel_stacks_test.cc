@@ -34,7 +34,7 @@ TEST(KernelStacks, SayWhereAThreadWaits) {
   EXPECT_THAT(text, HasSubstr("sleeping"));
   // The call is shown only if this process may trace the child.
   if (text.find(", in ") != std::string::npos) {
-    // pause, or ppoll in a newer C library
+    // the child calls pause, or ppoll in a newer C library
     EXPECT_THAT(text, HasSubstr(", in p"));
   }
   kill(child, SIGKILL);

@@ -19,7 +19,8 @@ namespace {
 
 constexpr char kName[] = "/py-spy";
 constexpr Duration kPatience = std::chrono::seconds(3);
-// A running process may change a frame while py-spy reads it.
+// The number of attempts: py-spy may fail because a running process changes a
+// frame while py-spy reads it.
 constexpr int kAttempts = 3;
 constexpr size_t kMaxReasonBytes = 200;
 
@@ -64,7 +65,7 @@ std::string LastLine(std::string_view text) {
 
 std::string FindPySpy() {
   for (const std::string& folder : Folders()) {
-    // A relative path would depend on the working directory.
+    // Skips a relative folder, whose meaning depends on the working directory.
     if (folder.empty() || folder[0] != '/') continue;
     std::string path = folder + kName;
     if (access(path.c_str(), X_OK) == 0) return path;

@@ -26,7 +26,8 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
   return lines;
 }
 
-// "Thread 23 (idle): \"MainThread\"", or without a name if py-spy finds none.
+// Such a line is "Thread 23 (idle): \"MainThread\"", or without a name if
+// py-spy finds none.
 bool BeginsPythonThread(std::string_view line) {
   return line.starts_with("Thread ");
 }
@@ -40,12 +41,12 @@ std::string MainThreadOf(std::string_view line) {
   return "Thread " + std::string(line.substr(0, line.find(':'))) + " ";
 }
 
-// The main thread's frames: of the thread named MainThread, else of the one
-// with the process's number, else of the first one.
+// The frames of the main thread: the thread named MainThread, else the thread
+// with the process's number, else the first thread.
 std::vector<std::string_view> PythonFrames(std::string_view dump) {
   const std::string main_thread = MainThreadOf(dump.substr(0, dump.find('\n')));
   std::vector<std::string_view> frames;
-  int best = 0;  // rank of the criterion by which `frames` were chosen
+  int best = 0;  // how `frames` were chosen: 3 name, 2 number, 1 first
   bool taken = false;
   for (const std::string_view line : LinesOf(dump)) {
     if (BeginsPythonThread(line)) {

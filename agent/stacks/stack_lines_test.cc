@@ -59,7 +59,8 @@ TEST(TellingLines, PySpyNamesTheMainThread) {
               ElementsAre("Python, main thread:", "  load (train.py:3)"));
 }
 
-// The dump's format with Debian's Python 3.11.
+// A dump without thread names, as py-spy prints with Debian's Python 3.11: the
+// thread with the process's number is the main thread.
 TEST(TellingLines, AMainThreadWithoutANameHasTheProcesssNumber) {
   constexpr char kUnnamed[] =
       "Process 23: python3 train.py\n\n"

@@ -85,7 +85,7 @@ std::vector<std::string> GdbCommand(int64_t pid) {
 
 StackTexts Look(int64_t pid, Instant deadline, int cancel) {
   StackTexts texts;
-  // Before gdb, because gdb stops the process.
+  // Reads /proc before gdb runs, because gdb stops the process.
   texts.kernel = KernelStacks(pid);
   if (texts.kernel.empty()) return texts;  // the process is gone
   const bool stopped = ReadWorkerState(pid) == WorkerState::kStopped;
@@ -110,8 +110,8 @@ StackTexts Look(int64_t pid, Instant deadline, int cancel) {
 
 }  // namespace
 
-// The state that the thread shares with the StackTaker; the last owner frees
-// it.
+// The state of one Take, which its thread shares with the StackTaker; the last
+// of the two frees it.
 struct StackTaker::Work {
   std::vector<Subject> subjects;
   Done done;

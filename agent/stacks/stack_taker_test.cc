@@ -266,7 +266,8 @@ TEST_F(StackTakerTest, AnotherNameInThePlaceOfTheFileIsNotFollowed) {
   EXPECT_THAT(Contents(folder_ + "/stack.txt"), HasSubstr("=== kernel"));
 }
 
-// The thread is joined: a running tool would delay the test by seconds.
+// The destructor kills the running tool before it joins the thread: waiting for
+// the tool would take seconds.
 TEST_F(StackTakerTest, DestructorKillsARunningTool) {
   const Worker worker;
   UseTools();

@@ -25,7 +25,7 @@ absl::StatusOr<std::unique_ptr<store::StoreServer>> RoundStore::Listen(
 }
 
 absl::StatusOr<int> RoundStore::Prepare() {
-  // A fixed port is in use until the current round is over.
+  // A server for a fixed port can listen only after the current round.
   if (options_.fixed_port != 0) return options_.fixed_port;
   if (options_.host == rendezvous::StoreHost::kWorker) {
     if (!next_port_.has_value()) {
@@ -52,7 +52,8 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
   rendezvous::Endpoint master{place.master_address, place.master_port};
   const bool is_master = place.group_rank == 0;
   if (options_.host == rendezvous::StoreHost::kWorker) {
-    // Reserved for the whole round: the worker binds the port in addition.
+    // The port stays reserved for the whole round: rank 0's worker can bind it
+    // nevertheless.
     if (is_master) port_ = std::exchange(next_port_, std::nullopt);
     return master;
   }
@@ -64,9 +65,10 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
   return options_.path == StorePath::kDirect ? master : Relay(master);
 }
 
-// The master's store listens before the round begins. If it cannot be reached,
-// its node may be lost, which the coordinator will notice; until then the
-// workers' own connections fail with a message.
+// Starts a relay to the store of group rank 0, which listens since before the
+// round, and returns the relay's address. If the store cannot be reached, its
+// node may be lost, which the coordinator will notice; the workers then get the
+// store's own address, and their connections fail with a message.
 rendezvous::Endpoint RoundStore::Relay(const rendezvous::Endpoint& master) {
   store::StoreRelayOptions options;
   options.upstream_host = master.host;

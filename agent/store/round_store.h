@@ -60,12 +60,13 @@ class RoundStore {
   rendezvous::Endpoint Relay(const rendezvous::Endpoint& master);
 
   const Options options_;
+  // why next_server_ is null
   absl::Status next_status_ =
-      absl::FailedPreconditionError("it was not prepared");  // of next_server_
+      absl::FailedPreconditionError("it was not prepared");
   std::unique_ptr<store::StoreServer> next_server_;
   std::optional<PortReservation> next_port_;
 
-  // of the current round
+  // the server, relay or port of the current round
   std::unique_ptr<store::StoreServer> server_;
   std::unique_ptr<store::StoreRelay> relay_;
   std::optional<PortReservation> port_;

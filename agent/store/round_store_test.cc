@@ -144,7 +144,8 @@ TEST(RoundStoreTest, AWorkersOwnStoreHasItsPortHeldAndFree) {
   EXPECT_FALSE(Connect(port).open());
   ASSERT_TRUE(store.Begin(PlaceOf(1, 0, port)).ok());
   EXPECT_NE(store.Prepare().value(), port);
-  // The worker's server, as PyTorch makes it.
+  // A stand-in for the server of rank 0's worker, with SO_REUSEADDR as in
+  // PyTorch.
   OwnedFd server(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   setsockopt(server.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);

@@ -19,8 +19,9 @@ std::optional<PtyPair> OpenPty(int like) {
   char path[128];
   if (ptsname_r(master, path, sizeof path) != 0) return std::nullopt;
   pty.slave = OwnedFd(open(path, O_RDWR | O_NOCTTY | O_CLOEXEC));
-  // Output is processed by the user's terminal at the end. Here the bytes stay
-  // as the worker wrote them, for its log file.
+  // The pseudo-terminal does not process output, so that the worker's log file
+  // gets the bytes as the worker wrote them. The user's terminal processes them
+  // later.
   modes.c_oflag &= ~static_cast<tcflag_t>(OPOST);
   if (!pty.slave.open() || tcsetattr(pty.slave.get(), TCSANOW, &modes) != 0 ||
       fcntl(master, F_SETFL, O_NONBLOCK) != 0) {

@@ -48,8 +48,8 @@ TerminalBridge::TerminalBridge(OnModes on_modes)
 TerminalBridge::~TerminalBridge() { Release(); }
 
 std::vector<int> TerminalBridge::Signals() {
-  // Cached, because a terminal that hangs up sends SIGCONT and is no terminal
-  // any more.
+  // The result is cached, because SIGCONT also comes when a terminal hangs up,
+  // which is no terminal any more.
   static const bool has_terminal = FindTerminal() >= 0;
   if (!has_terminal) return {};
   return {SIGWINCH, SIGTSTP, SIGCONT};
@@ -74,9 +74,10 @@ void TerminalBridge::Resized() {
   ResizeLocked();
 }
 
-// All get the size that was read once. With a separate read for each, a change
-// in between could leave only the controlling terminal with the newest size,
-// and the next call would resize the others without a SIGWINCH.
+// All pseudo-terminals get the same size, which is read once. With a separate
+// read for each, a change in between could leave only the controlling terminal
+// with the newest size, and the next call would resize the others without a
+// SIGWINCH.
 void TerminalBridge::ResizeLocked() {
   const std::optional<winsize> size = ReadWindowSize(terminal_);
   if (!size) return;
@@ -90,7 +91,8 @@ void TerminalBridge::Forward(OwnedFd master) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     ending_ = false;
-    // In the background these would be the modes of the shell's prompt.
+    // Only in the foreground: in the background these are the modes of the
+    // shell's prompt.
     if (InForeground(STDIN_FILENO)) modes_ = ReadTerminalModes(STDIN_FILENO);
     if (modes_ && on_modes_) on_modes_(STDIN_FILENO, &*modes_);
   }
@@ -126,7 +128,7 @@ void TerminalBridge::Stop() {
   sigaddset(&stop, SIGTSTP);
   raise(SIGTSTP);
   pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);
-  // Continues here after SIGCONT.
+  // The process stops in the call above and continues here after SIGCONT.
   pthread_sigmask(SIG_BLOCK, &stop, nullptr);
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -153,7 +155,8 @@ bool TerminalBridge::IsEnding() {
 bool TerminalBridge::TakeForeground() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (ending_ || stopped_ || !InForeground(STDIN_FILENO)) {
-    // In the background the modes belong to the shell.
+    // This process is in the background, where the terminal's modes belong to
+    // the shell.
     forwarding_ = false;
     return false;
   }
@@ -184,7 +187,7 @@ void TerminalBridge::RestoreLocked() {
 
 void TerminalBridge::Run(int master) {
   BlockSignals();
-  std::string typed;  // not yet accepted by the pseudo-terminal
+  std::string typed;  // keys that the pseudo-terminal has not accepted yet
   while (!IsEnding()) {
     const bool reads = TakeForeground();
     pollfd fds[3] = {{wake_.get(), POLLIN, 0},

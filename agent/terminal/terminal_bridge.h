@@ -36,8 +36,8 @@ class TerminalBridge {
   // thread; empty without a terminal.
   static std::vector<int> Signals();
 
-  // The kind of descriptor 0: the terminal of this process, which runs in its
-  // foreground or background, or something else.
+  // The kind of descriptor 0: the terminal that controls this process, with
+  // this process in its foreground or background; or something else.
   enum class Stdin { kOther, kForeground, kBackground };
   static Stdin LookAtStdin();
 
@@ -47,12 +47,14 @@ class TerminalBridge {
   // the worker gets, and the worker's handler must find the new size on all its
   // descriptors.
   void FollowSize(OwnedFd controlling, OwnedFd other);
-  // From now on forwards the keys of descriptor 0 to `master`.
+  // From now on forwards the keys that are typed at descriptor 0 to the
+  // pseudo-terminal `master`.
   void Forward(OwnedFd master);
   // Ends FollowSize and Forward, and restores the terminal's modes.
   void Release();
 
-  // Call after SIGWINCH.
+  // Call after SIGWINCH: gives the terminal's new size to the worker's
+  // pseudo-terminals.
   void Resized();
   // Call after SIGCONT: a shell may have changed the terminal's modes.
   void Continued();
@@ -81,12 +83,13 @@ class TerminalBridge {
   std::mutex mutex_;  // guards the fields below
   bool ending_ = false;
   bool stopped_ = false;
-  bool forwarding_ = false;  // modes_->forwarding is set
-  // unread bytes may have been typed in these modes
+  bool forwarding_ = false;  // the terminal has the modes for forwarding
+  // Modes in which bytes that are still unread may have been typed; nullopt:
+  // none.
   std::optional<termios> typed_in_;
-  // known once this process was in the foreground
+  // The terminal's modes; known once this process was in the foreground.
   std::optional<TerminalModes> modes_;
-  // masters; a controlling terminal follows the others
+  // The worker's pseudo-terminals (masters), the controlling one last.
   std::vector<OwnedFd> sized_;
 };
 

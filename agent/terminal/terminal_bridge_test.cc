@@ -35,8 +35,8 @@ void Control(int slave) {
   if (ioctl(slave, TIOCSCTTY, 0) != 0) Fail("TIOCSCTTY");
 }
 
-// For a process of its own. Exits with 0 if both pseudo-terminals have the new
-// size when SIGWINCH comes.
+// Runs in a process of its own. Exits with 0 if both pseudo-terminals have the
+// new size when SIGWINCH comes.
 //
 // This process is also the worker: its controlling terminal becomes the
 // pseudo-terminal, so that the kernel runs the handler before Resized continues

@@ -38,9 +38,9 @@ class FileTimers {
   // a line was invalid, or there were too many timers: this line is ignored.
   bool Take(std::string_view bytes);
 
-  // One entry for each process with a timer that expired by `now`: its first
-  // timer that has a signal, else its first. All timers of these processes are
-  // removed.
+  // One entry for each process with a timer that expired by `now`: the earliest
+  // of its expired timers that name a signal, else the earliest of all. All
+  // timers of these processes are removed.
   std::vector<Expired> TakeExpired(double now);
 
   // The time of the next expiry; nullopt: no timer.
@@ -53,9 +53,10 @@ class FileTimers {
   };
   bool TakeLine(std::string_view line);
 
-  std::string begun_;  // beginning of an incomplete line
+  std::string begun_;  // the beginning of a line whose rest has not come yet
   bool too_long_ = false;
-  std::map<std::pair<int64_t, std::string>, Timer> timers_;  // by pid and scope
+  // keys: process id and scope
+  std::map<std::pair<int64_t, std::string>, Timer> timers_;
 };
 
 }  // namespace muster::agent

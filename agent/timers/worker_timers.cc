@@ -21,8 +21,8 @@ namespace {
 constexpr char kEnable[] = "TORCHELASTIC_ENABLE_FILE_TIMER";
 constexpr char kFile[] = "TORCHELASTIC_TIMER_FILE";
 
-// The longest time between two looks: timers use the machine's clock, which may
-// be set forward.
+// The longest time between two checks for expired timers: timers use the
+// machine's wall clock, which may be set forward.
 constexpr Duration kLongestPause = std::chrono::seconds(1);
 constexpr int kMaxParents = 1024;
 
@@ -73,7 +73,7 @@ void WorkerTimers::Open(const std::string& folder, pid_t guardian) {
   const std::string path =
       options_.path.empty() ? folder + "/timers" : options_.path;
   if (!MakePipe(path)) return;
-  // Also opened for writing, so that reads never return end of file.
+  // The pipe is opened for writing too, so that reads never return end of file.
   pipe_ = OwnedFd(open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
   if (!pipe_.open()) {
     Notice(absl::StrCat(path, ": ", std::strerror(errno),
@@ -83,7 +83,8 @@ void WorkerTimers::Open(const std::string& folder, pid_t guardian) {
   path_ = path;
 }
 
-// Replaces an unread pipe, which a killed launcher has left over.
+// Makes the named pipe. Replaces a pipe that no process reads, which a killed
+// launcher has left over.
 bool WorkerTimers::MakePipe(const std::string& path) {
   struct stat facts = {};
   if (lstat(path.c_str(), &facts) == 0) {
@@ -122,7 +123,7 @@ void WorkerTimers::Look() {
 }
 
 void WorkerTimers::Read() {
-  // limits the time of one turn of the agent's loop
+  // bounds the time of one turn of the agent's loop
   constexpr int kMaxReads = 64;
   std::array<char, 64 << 10> buffer;
   for (int i = 0; i < kMaxReads; ++i) {
@@ -144,7 +145,7 @@ void WorkerTimers::Reap(const FileTimers::Expired& expired) {
       absl::StrCat("the timer '", expired.scope, "' of process ", expired.pid);
   const std::optional<ProcessEntry> process =
       pid == expired.pid ? DescendantOf(guardian_, pid) : std::nullopt;
-  // the process has ended
+  // The process has ended, or is no descendant of the guardian.
   if (!process.has_value() || process->state == 'Z') return;
   if (expired.signal == 0) {
     Notice(absl::StrCat(timer, " expired; it asks for no signal"));

@@ -17,7 +17,7 @@ void AddMpi(const WorkerPlace& place, Variables& variables) {
                     {"OMPI_COMM_WORLD_SIZE", size},
                     {"OMPI_COMM_WORLD_LOCAL_RANK", local_rank},
                     {"OMPI_COMM_WORLD_LOCAL_SIZE", local_size},
-                    // The rank among the user's processes on the node.
+                    // The rank among the processes of the user on the node.
                     {"OMPI_COMM_WORLD_NODE_RANK", local_rank},
                     {"OMPI_UNIVERSE_SIZE", size},
                     {"PMI_RANK", rank},

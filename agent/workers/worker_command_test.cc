@@ -86,8 +86,8 @@ int ExitCodeOf(const std::vector<std::string>& argv) {
 }
 
 TEST(WorkerCommandTest, RunPathGivesTheScriptItsNameAndArguments) {
-  // If the name were pasted into the Python text, its quotes would end a
-  // string.
+  // Quotes in the path: if it were pasted into Python's program text, they
+  // would end a string.
   std::string script = ::testing::TempDir() + "/it's a 'script'";
   std::ofstream(script) << "import sys\n"
                            "assert __name__ == '__main__'\n"

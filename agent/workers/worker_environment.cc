@@ -41,8 +41,8 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   auto set_number = [&set](const char* name, int value) {
     set(name, std::to_string(value));
   };
-  // An agent that is itself a worker must not pass on its own value. An empty
-  // variable means: none.
+  // An inherited value must not reach the workers: an agent that is itself a
+  // worker has such a value. An empty value means: none.
   auto set_unless_absent = [&](const char* name, const std::string& path) {
     if (!path.empty() || inherited.count(name) > 0) set(name, path);
   };
@@ -74,7 +74,7 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   if (!paths.timer_file.empty()) {
     set("TORCHELASTIC_TIMER_FILE", paths.timer_file);
   }
-  // As in torchrun, a single worker may use every core.
+  // A single worker on the node may use every core, as in torchrun.
   if (plan.local_world_size > 1 && inherited.count("OMP_NUM_THREADS") == 0) {
     const int share = std::max(1, plan.cores / plan.local_world_size);
     set_number("OMP_NUM_THREADS",

@@ -24,12 +24,12 @@ struct EnvironmentPlan {
   // CUDA_VISIBLE_DEVICES of each worker, by local rank. Empty: the agent's own
   // value is passed on.
   std::vector<std::string> gpu_of_local_rank;
-  bool sets_hip = false;            // also set HIP_VISIBLE_DEVICES
+  bool sets_hip = false;            // whether HIP_VISIBLE_DEVICES is set too
   bool virtual_local_rank = false;  // --virtual-local-rank
   rendezvous::StoreHost store_host = rendezvous::StoreHost::kAgent;
   int cores = 1;                        // cores that this node's workers share
   std::vector<WorkerBinding> bindings;  // one for each worker; empty: not bound
-  std::string coordinator_endpoint;     // MUSTER_COORDINATOR
+  std::string coordinator_endpoint;     // value of MUSTER_COORDINATOR
   std::vector<FrameworkEnv> framework_envs;
   // Variables from a configuration file. They take precedence over inherited
   // variables, but not over those that describe the worker's place.
@@ -42,7 +42,7 @@ struct WorkerPaths {
   std::string
       progress_socket;       // a Unix datagram socket, see progress_message.h
   std::string node_address;  // this node's address for its peers
-  std::string preemption_file;  // see preemption_file.h
+  std::string preemption_file;  // see preemption_announcer.h
   std::string timer_file;       // a named pipe, see worker_timers.h
 };
 
