@@ -134,8 +134,8 @@ DS_ENV_FILE=$PWD/pipe refuse 2 '*nosuch*' \
   --hostfile=hosts --token-file=nosuch true
 refuse 2 'the token file pipe is empty*' --token-file=pipe true
 
-# Called as deepspeed, launch names DeepSpeed's flags in its errors, and does not
-# wait for a host file that is a pipe.
+# Called as deepspeed, launch names DeepSpeed's flags in its errors, and does
+# not wait for a host file that is a pipe.
 ln -s "$OLDPWD/$launch" deepspeed
 as_deepspeed() {
   local pattern=$1 output got

@@ -317,8 +317,8 @@ class SshFront {
     exit_code_ = effect.exit_code;
   }
 
-  const std::string
-      prefix_;  // prefix of the messages of this process and of the agents
+  // Prefix of the messages of this process and of the agents.
+  const std::string prefix_;
   const RunOptions& options_;
   // Blocks signals, so it is constructed before threads and processes start.
   agent::SignalCatcher signals_;
