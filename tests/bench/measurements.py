@@ -102,7 +102,8 @@ def _worker_killed(bench, command, count):
       job.start(command + [bench.stamp, 'hold'])
     for round_number in range(1, count + 1):
       stamps = job.wait_stamps(4 * round_number, _LIMIT_S)
-      # The first four stamps are the start of the job; each kill adds four.
+      # Each start of the four workers adds four stamps: kill the worker of the
+      # highest rank of the newest start.
       victim = max(stamps[-4:], key=lambda stamp: stamp.rank)
       before = time.monotonic()
       os.kill(victim.pid, signal.SIGKILL)
@@ -117,7 +118,7 @@ def _agent_killed(bench, make_command, count, limit):
   for _ in range(count):
     with bench.job() as job:
       command = make_command() + [bench.stamp, 'hold']
-      # The first node hosts the rendezvous and is not killed.
+      # Start the node that hosts the rendezvous first; another node is killed.
       job.start(command)
       _wait_listening(command)
       for _ in range(2):

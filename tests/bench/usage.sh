@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# Sourced by the scripts that measure, with their own arguments: --help prints
-# the comment at the script's beginning, before anything is built.
+# Sourced by the benchmark scripts with their arguments. --help: prints the
+# comment at the beginning of the calling script and exits before anything is
+# built.
 case "${1-}" in
   -h | --help)
     sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"

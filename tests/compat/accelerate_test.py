@@ -90,12 +90,14 @@ distributed_type: MULTI_CPU
 num_processes: 1
 mixed_precision: 'no'
 '''
-# Variables that belong to the launcher and not to the framework.
+# Variables that may differ because they belong to the launcher or its shell,
+# not to the framework.
 _LAUNCHERS = re.compile(
     r'RANK$|LOCAL_RANK$|GROUP_|ROLE_|WORLD_SIZE$|LOCAL_WORLD_SIZE$|MASTER_|'
     r'TORCHELASTIC_|TORCH_NCCL_|OMP_NUM_THREADS$|MUSTER_|NCCL_P2P|NCCL_IB|'
     r'PWD$|OLDPWD$|SHLVL$|_$|LC_CTYPE$|LD_LIBRARY_PATH$|PATH$|PYTHONPATH$|'
-    # Accelerate's own process sets this variable, also in workers.
+    # Accelerate's launcher sets this variable for itself, so its workers
+    # inherit it.
     r'PYTORCH_NVML_BASED_CUDA_CHECK$')
 _TRAINING = _HEAD.replace('use_cpu: false', 'use_cpu: true') + '''
 distributed_type: MULTI_CPU

@@ -1,5 +1,5 @@
-// Prints the CPUs to which the planner binds workers on synthetic machines: see
-// numa_oracle.py.
+// Prints the CPUs to which Muster's planner binds workers on synthetic
+// machines: see numa_oracle.py.
 #include <cstdlib>
 #include <iostream>
 #include <sstream>

@@ -1,6 +1,7 @@
-// bpe_tokens VOCAB.json MERGES.txt: reads texts from stdin, each after a line
-// with its length in bytes, and writes the tokens of each as a line. Exits with
-// 1 if tokens do not decode to the text.
+// usage: bpe_tokens VOCAB.json MERGES.txt
+// Reads texts from stdin, each after a line with its length in bytes. Prints
+// the tokens of each text as one line. Exits with 1 if the tokens do not decode
+// to the text.
 
 #include <iostream>
 #include <string>

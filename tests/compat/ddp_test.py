@@ -69,7 +69,8 @@ class Compatibility(unittest.TestCase):
   def run_job(self, commands):
     """Runs one command for each node; returns their outputs, joined, and exit
     codes."""
-    # A file, not a pipe: a node whose output is not read yet must not block.
+    # All nodes write to one file, not to pipes: a full pipe would block a node
+    # while another node is waited for.
     with tempfile.TemporaryFile('w+') as output:
       nodes = [self.start(command, output) for command in commands]
       codes = [node.wait(_LIMIT_S) for node in nodes]
@@ -95,8 +96,8 @@ class Compatibility(unittest.TestCase):
     self.assertEqual(ours, theirs)
 
   def test_two_nodes_give_the_losses_of_one(self):
-    # The data depends only on the ranks, so their places on nodes must not
-    # matter.
+    # Each rank's data depends on its rank only, so the losses must not depend
+    # on the number of nodes.
     with_port = ['--nnodes', '2', '--nproc_per_node', '1', '--rdzv-id', 'two',
                  '--rdzv-endpoint', '127.0.0.1:%d' % free_port.free_port()]
     ours = self.losses_of('ours', [[_LAUNCH] + with_port] * 2)
@@ -122,7 +123,8 @@ class Compatibility(unittest.TestCase):
     return found
 
   def test_the_environment_has_every_variable_of_torchrun(self):
-    # Values that differ between jobs: addresses, ports, folders, random names.
+    # Variables whose values differ between jobs: addresses, ports, folders,
+    # random names.
     own = {'MASTER_ADDR', 'MASTER_PORT', 'TORCHELASTIC_RUN_ID',
            'TORCHELASTIC_ERROR_FILE', 'TORCHELASTIC_USE_AGENT_STORE',
            # torchrun 1.13's older name for TORCH_NCCL_ASYNC_ERROR_HANDLING.

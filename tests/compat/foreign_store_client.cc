@@ -1,5 +1,5 @@
-// Tests the store's client with a server of another project, whose address is
-// in the environment. Run by foreign_store_test.py.
+// Tests Muster's store client with PyTorch's server, whose port is in an
+// environment variable. Run by foreign_store_test.py.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ std::shared_ptr<Store> Connect() {
   return *std::move(store);
 }
 
-// A store with its own prefix, so that tests do not share keys.
+// Returns a store with a prefix of its own, so that tests do not share keys.
 std::shared_ptr<Store> Fresh() {
   static int made = 0;
   return std::make_shared<PrefixStore>("test" + std::to_string(++made),

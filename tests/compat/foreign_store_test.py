@@ -32,7 +32,7 @@ class ForeignStore(unittest.TestCase):
       self.addCleanup(server.kill)
       port = server.stdout.readline().strip()
       environment = interpreters.environment(MUSTER_FOREIGN_STORE_PORT=port)
-      # The client must not write the XML report of this test.
+      # Only this test may write the XML report, not the client that it runs.
       environment.pop('XML_OUTPUT_FILE', None)
       done = subprocess.run([_CLIENT], env=environment, timeout=_LIMIT_S,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -43,8 +43,8 @@ class ForeignStore(unittest.TestCase):
   def check_all(self, version, *options):
     code, output, heard = self.run_client(version, *options)
     self.assertEqual(code, 0, output)
-    # At least the number of cases of the contract, so that a filter cannot
-    # match none.
+    # Fewer passed cases mean that the test filter does not match the contract's
+    # cases any more.
     self.assertGreater(int(re.search(r'PASSED  \] (\d+)', output)[1]), 10)
     self.assertEqual(heard, 'hello back')
 

@@ -18,7 +18,8 @@ def python(name):
 def why_not(name):
   """The reason why tests of this framework cannot run, or None."""
   path = python(name)
-  # The set-up writes this file last. Importing a framework would take seconds.
+  # tools/setup_frameworks writes this file last. To import the framework
+  # instead would take seconds.
   if not os.path.exists(os.path.join(os.path.dirname(path), 'installed')):
     return 'no %s at %s (tools/setup_frameworks %s installs it)' % (
         name, path, name)

@@ -17,11 +17,13 @@ import xml_main
 _OURS = os.path.realpath('tests/compat/gpt_gradients')
 _ORACLE = os.path.join(_HERE, 'gpt_oracle.py')
 _LIMIT_S = 120
-# The longest chain of roundings in one operation: the terms of the longest
-# product (four times the width of 32) and some elementwise operations.
+# Number of successive roundings in the longest operation: one for each term of
+# the longest product (four times the width of 32), and some for elementwise
+# operations.
 _OPERATIONS = 128 + 16
 _LOSS = 'the loss'
-# The kernels to test, if this processor has them.
+# The kernels to compare. Those that this processor does not support are left
+# out.
 _PROCESSORS = ('baseline', 'avx2', 'avx512')
 
 
@@ -55,7 +57,7 @@ class Gpt(unittest.TestCase):
       limit = rounding.bound(_OPERATIONS, rounding.condition(
           exact[name], [each[name] for each in disturbed],
           oracles.DISTURBANCE))
-      # Gradients near zero would pass every comparison.
+      # If the gradients were near zero, every comparison would pass.
       self.assertGreater(max(map(abs, numbers)), 20 * limit, name)
       for processor, found in ours.items():
         self.assertEqual(list(found), list(theirs), processor)

@@ -15,7 +15,7 @@ _LATE = datetime.timedelta(seconds=60)
 
 
 def say(subject):
-  # One write: the ranks share the console.
+  # Write the line at once: other ranks print to the same console.
   sys.stdout.write('rank %d: %s\n' % (dist.get_rank(), subject))
   sys.stdout.flush()
 
@@ -34,7 +34,8 @@ def world(rank, size):
 
 
 def groups(rank, size):
-  # Overlapping groups, and one of this rank alone: each has its own keys.
+  # Groups that overlap, and one group for each rank alone. Each must have its
+  # own keys in the store.
   pair = dist.new_group([0, 1], timeout=_LATE)
   rest = dist.new_group(list(range(1, size)), timeout=_LATE)
   alone = [dist.new_group([member]) for member in range(size)]

@@ -4,7 +4,8 @@
 import os
 import subprocess
 
-# Each test runs with both, or gives the reason why it does not.
+# Each test runs with both versions of PyTorch; without a version it is skipped
+# with a reason.
 OLD, NEW = '1.13', '2.x'
 
 
@@ -31,7 +32,7 @@ def why_not(version):
 
 def _look(version):
   try:
-    # find_spec, because importing PyTorch takes seconds.
+    # Do not import PyTorch, which takes seconds: find_spec only looks for it.
     code = subprocess.run(
         [PATHS[version], '-c', 'import importlib.util as u, sys;'
          'sys.exit(u.find_spec("torch") is None)'], check=False,

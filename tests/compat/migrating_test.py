@@ -32,7 +32,8 @@ _TORCHRUN = ('from torch.distributed.run import get_args_parser' +
              _LIST % 'get_args_parser()')
 _ACCELERATE = ('from accelerate.commands.launch import launch_command_parser' +
                _LIST % 'launch_command_parser()')
-# Its parser is created inside of parse_args.
+# DeepSpeed creates its argparse parser inside of parse_args, so record the
+# parser there.
 _DEEPSPEED = '''
 import argparse
 from deepspeed.launcher import runner

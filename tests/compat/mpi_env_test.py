@@ -18,8 +18,8 @@ _MPIRUN = ['mpirun', '--allow-run-as-root', '--oversubscribe', '-n', '3',
            sys.executable, launched.ENVIRONMENT_WORKER]
 _LAUNCH = [launched.LAUNCH, '--standalone', '--nproc-per-node', '3',
            '--framework-env', 'mpi', launched.ENVIRONMENT_WORKER]
-# The variables of a process's place. By the other variables Open MPI's library
-# finds its launcher.
+# Prefix of the variables with a process's rank and its world's size. Open MPI's
+# other variables tell its library how to reach mpirun.
 _PLACE = 'OMPI_COMM_WORLD_'
 
 

@@ -21,7 +21,7 @@ _CASES += [' '.join(map(str, ('sgd',) + case)) for case in itertools.product(
 _CASES += ['sgd 0.1 0 0 0', 'sgd 0.1 0 0 0.1']
 
 
-# The longest chain of roundings in a step of AdamW: from a gradient through the
+# Number of successive roundings in a step of AdamW: from a gradient through the
 # second moment, the root and the denominator to the weight.
 _OPERATIONS = 16
 
@@ -31,7 +31,7 @@ class Optimizers(unittest.TestCase):
   def compare(self, version):
     found = oracles.compared(self, version, 'optimizer_steps',
                              'optimizer_oracle.py', _CASES)
-    # A planted defect: the learning rate is a tenth too large.
+    # Run a planted defect as well: a learning rate that is a tenth too large.
     wrong = [case.split() for case in _CASES]
     for words in wrong:
       words[1] = str(1.1 * float(words[1]))

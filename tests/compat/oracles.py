@@ -12,9 +12,10 @@ import rounding
 
 _HERE = os.path.dirname(os.path.realpath(__file__))
 _LIMIT_S = 120
-# precision.py's, which only a Python with PyTorch can import.
+# As in precision.py, which can be imported only by a Python with PyTorch.
 DISTURBANCE = 2.0**-30
-# Words of precision.py's.
+# The arguments for precision.py that select float64 with the disturbances 1 and
+# 2.
 DISTURBED = tuple('float64:%d' % seed for seed in (1, 2))
 
 

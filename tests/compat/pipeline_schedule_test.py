@@ -17,7 +17,7 @@ _OURS = os.path.realpath('tests/compat/pipeline_schedule')
 _ORACLE = os.path.join(_HERE, 'pipeline_schedule_oracle.py')
 _LIMIT_S = 120
 
-# Ranks, stages for each rank, micro-batches. The last ones are those of
+# (ranks, stages for each rank, micro-batches). The last ones are the sizes of
 # PyTorch's own tests, except the largest, which would take a minute. (PyTorch
 # also has 1F1B with one stage for each rank, but 2.15 omits the last rank's
 # first forward.)

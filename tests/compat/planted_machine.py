@@ -148,7 +148,7 @@ class Machine:
       self._write(f'{base}/node{node}/distance', ' '.join(
           '10' if node == other else '20' for other in nodes))
 
-  # Each device has its own bus and root bus.
+  # Writes one PCI device, which gets a bus and a root bus of its own.
   def _plant_device(self, device):
     host = 'pci' + device.address.rsplit(':', 1)[0]
     own = f'sys/devices/{host}/{device.address}'

@@ -58,10 +58,11 @@ def run(word, rank, ranks, approximation, steps, shapes, meeting):
       None, matrix_approximation_rank=approximation,
       start_powerSGD_iter=_EXACT_STEPS, min_compression_rate=2,
       use_error_feedback='no_error_feedback' not in sys.argv)
-  # The state of an earlier step, so that both start with the same Q.
+  # Set the state as after an earlier step, so that PyTorch and Muster start
+  # with the same matrix Q.
   state.p_memory_dict[0] = torch.empty(
       sum(rows for rows, _ in shapes) * approximation, dtype=precision.dtype)
-  # The same on every rank, including its disturbance.
+  # Q has the same disturbances on every rank.
   state.q_memory_dict[0] = shared.tensor(
       [value for matrix, (_, columns) in enumerate(shapes)
        for value in first_q(matrix, columns * approximation)])

@@ -6,8 +6,8 @@ rounding.py tells what for. An oracle's line begins with a word:
 
 import torch
 
-# Small, so that outputs change in proportion; far above float64's roundoff
-# error.
+# The relative change of a disturbed value. Small enough for outputs to change
+# in proportion, and far above float64's rounding error.
 DISTURBANCE = 2.0**-30
 
 

@@ -29,8 +29,8 @@ def main():
                         int(os.environ['MASTER_PORT']), None, False, _LATE)
   stale = [key for key in ('k0', 'k1', 'met0')
            if restart and not absent(store, key)]
-  # A new client: with the old protocol a client cannot be used after a wait
-  # that timed out.
+  # Connect again: a client of the old protocol cannot be used after a wait that
+  # timed out.
   store = dist.TCPStore(os.environ['MASTER_ADDR'],
                         int(os.environ['MASTER_PORT']), None, False, _LATE)
   if store.add('looked', 1) == size:
@@ -43,7 +43,8 @@ def main():
     store.wait(['met%d' % other for other in range(size)], _LATE)
     if rank == size - 1:
       os.kill(os.getpid(), signal.SIGKILL)
-    # The key is never set: the end of the round releases the wait.
+    # No rank ever sets this key: Muster releases the wait when it ends the
+    # round.
     store.wait(['never'], _LATE)
   sys.stdout.write('rank %d: stale %s, k0 %s\n' % (
       rank, stale, store.get('k0').decode()))

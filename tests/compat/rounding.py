@@ -31,8 +31,7 @@ uses a bound plants one, and finds it outside.
 import math
 
 UNIT_ROUNDOFF = {'float32': 2.0**-24, 'float64': 2.0**-53}
-# Number of standard deviations of a sum of independent roundings that are
-# allowed.
+# A sum of independent roundings may be this many standard deviations large.
 _DEVIATIONS = 8
 
 
@@ -67,7 +66,8 @@ def check(test, what, ours, theirs, limit):
   """Fails `test` if the distance is above `limit`; the message has both."""
   test.assertEqual(len(ours), len(theirs), what)
   apart = distance(ours, theirs)
-  # With a limit of zero, outputs that are zero by mistake would pass.
+  # With a limit of zero the check would also pass if both outputs were zero by
+  # mistake.
   test.assertGreater(limit, 0, what)
   if not apart <= limit:
     test.fail('%s: %.4g apart, and rounding explains %.4g' % (

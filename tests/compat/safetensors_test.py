@@ -18,8 +18,9 @@ import xml_main
 _OURS = os.path.realpath('tests/compat/safetensors_files')
 _ORACLE = os.path.join(_HERE, 'safetensors_oracle.py')
 _LIMIT_S = 240
-# The longest chain of roundings in one operation: the terms of the longest
-# product (four times the width of 32) and some elementwise operations.
+# Number of successive roundings in the longest operation: one for each term of
+# the longest product (four times the width of 32), and some for elementwise
+# operations.
 _OPERATIONS = 128 + 16
 
 
@@ -29,7 +30,8 @@ def _lacks(package):
   if why_not:
     return why_not
   python = interpreters.PATHS[interpreters.NEW]
-  # find_spec, because importing some of them takes seconds.
+  # Do not import the packages, which may take seconds: find_spec only looks for
+  # them.
   code = subprocess.run(
       [python, '-c', 'import importlib.util as u, sys;'
        'sys.exit(u.find_spec(sys.argv[1]) is None)', package],
@@ -85,7 +87,8 @@ class Safetensors(unittest.TestCase):
     back = float(self.output(
         _OURS, 'loss', os.path.join(self.path, 'again', 'model.safetensors')))
     self.assertEqual(ours, back)
-    # A model without knowledge would have the loss ln 31 = 3.43 as well.
+    # The planted defect is the loss ln 31 = 3.434 of a model that predicts 31
+    # tokens with equal probability. The comparison must reject it.
     rounding.check_planted(self, 'the loss', [3.434], [ours], 1000 * limit)
 
 

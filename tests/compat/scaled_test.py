@@ -19,27 +19,28 @@ _CASES = [' '.join(map(str, case)) for case in itertools.product(
     (1e-3, 0.1), (65536, 4), (1, 3, 2000), (0, 1, 1000))]
 
 
-# The longest chain of roundings in a step: those of AdamW (optimizer_test.py)
-# and of clipping, whose norm sums as many squares as there are weights.
+# Number of successive roundings in a step: those of AdamW (optimizer_test.py)
+# and of clipping. The norm sums as many squares as there are weights.
 _OPERATIONS = 16 + 4
 _NORM_OPERATIONS = 50 + 4
-# The positions of the outputs in a line.
+# The positions of weights, loss scale and norm in an output line.
 _WEIGHTS, _SCALE, _NORM = slice(0, -2), -2, slice(-1, None)
 
 
 class LossScale(unittest.TestCase):
 
-  # PyTorch 1.13 supports a loss scale on GPUs only.
+  # Without PyTorch 1.13, which supports a loss scale on GPUs only.
   def test_as_pytorch_2_x(self):
     found = oracles.compared(self, interpreters.NEW, 'scaled_steps',
                              'scaled_oracle.py', _CASES)
-    # A planted defect: the learning rate is a tenth too large.
+    # Run a planted defect as well: a learning rate that is a tenth too large.
     wrong = [case.split() for case in _CASES]
     for words in wrong:
       words[0] = str(1.1 * float(words[0]))
     planted = oracles.our_lines('scaled_steps', map(' '.join, wrong))
     for each, line in zip(found, planted):
-      # A power of two, so that rounding cannot change it.
+      # The scale is a power of two, which rounding does not change: expect
+      # equality.
       self.assertEqual(each.ours[_SCALE], each.theirs[_SCALE], each.case)
       norm_limit = rounding.bound(_NORM_OPERATIONS, each.condition(_NORM))
       rounding.check(self, each.case, each.ours[_NORM], each.theirs[_NORM],

@@ -100,7 +100,8 @@ def case_get_waits_for_the_key(clients):
 
 
 def case_get_times_out_and_the_store_goes_on(clients):
-  # The old protocol cannot cancel a wait: the client closes its connection.
+  # In the old protocol a wait cannot be cancelled: the client closes its
+  # connection at the time-out. The store must continue.
   store = clients.connect()
   store.set_timeout(_SOON)
   assert raises(store.get, clients.name + 'never')
@@ -190,7 +191,8 @@ def case_prefixes_do_not_meet(clients):
 
 
 def case_workers_are_waited_for(clients):
-  # With world_size each client counts itself under "init/".
+  # A PyTorch client with world_size counts itself in a key under "init/", and
+  # waits until that many clients are connected.
   joined = []
   def join():
     joined.append(clients.dist.TCPStore(

@@ -20,7 +20,7 @@ _METHODS = os.path.join(_HERE, 'store_methods.py')
 _LIMIT_S = 120
 
 
-# The endpoints of the clients: the store itself, or a node's relay.
+# The client connects to the store itself or to a node's relay.
 _DOORS = ('server', 'relay')
 
 
@@ -34,7 +34,8 @@ class StoreMethods(unittest.TestCase):
     if interpreters.why_not(version):
       self.skipTest(interpreters.why_not(version))
     if (version, door) not in self.outcomes:
-      # Set before the run, so that a failed run is not repeated for each case.
+      # Mark the run as done before it starts, so that a failed run is not
+      # repeated for each case.
       self.outcomes[version, door] = {}
       self.outcomes[version, door] = self.run_all(version, door)
     kind, text = self.outcomes[version, door].get(

@@ -17,13 +17,13 @@ import xml_main
 
 _PYTHON = interpreters.PATHS[interpreters.NEW]
 _MODULE = ['-m', 'torch.distributed.run']
-# Values that differ between any two runs of the same torchrun.
+# Variables that differ between any two runs of torchrun itself.
 _EACH_RUNS_OWN = {'MASTER_PORT', 'TORCHELASTIC_RUN_ID',
                   'TORCHELASTIC_ERROR_FILE'}
-# Variables that the shell script around that Python sets.
+# Variables that the shell script that starts this Python sets.
 _PYTHONS = {'LD_LIBRARY_PATH', 'OLDPWD', 'PWD', 'SHLVL', '_'}
-# An intended difference: MASTER_ADDR is an address, not a name that must be
-# resolved.
+# An intended difference: Muster sets MASTER_ADDR to an address, torchrun to a
+# name that must be resolved.
 _ON_PURPOSE = {'MASTER_ADDR'}
 
 
@@ -31,8 +31,7 @@ def _of_launchers(environment):
   """The variables of a worker that every launcher must set equally."""
   return {name: value for name, value in environment.items()
           if name not in _EACH_RUNS_OWN | _PYTHONS | _ON_PURPOSE
-          # Functions of a shell around the test; the test's own sh removes
-          # them.
+          # Exported functions of the calling shell, which sh removes.
           and not name.startswith(('MUSTER_', 'BASH_FUNC_'))}
 
 
@@ -79,7 +78,8 @@ class TorchrunLink(unittest.TestCase):
              if mine.get(name) != value}, {}, 'torchrun alone')
         self.assertEqual(set(mine), set(theirs))
       self.assertEqual(found[1], real[1])
-      # `launch` also keeps the streams that go to the console.
+      # Subset only: `launch` also writes a log file for streams that go to the
+      # console.
       self.assertLessEqual(set(real[2]), set(found[2]))
 
   def test_a_script(self):

@@ -28,7 +28,7 @@ with timer.expires(after=0.5, scope='too late'):
   threading.Event().wait()
 print('not reached')
 '''
-# Ignores the signal, so that only the timeout ends it.
+# A worker that ignores SIGUSR1, so that only the timeout ends it.
 _DEAF = 'trap "echo got USR1" USR1; echo up; while :; do sleep 0.1; done'
 
 
@@ -85,8 +85,9 @@ class TorchrunRows(unittest.TestCase):
         said = job.stdout.readline()
         self.assertIn('up', said)
         job.send_signal(signal.SIGUSR1)
-        # Without the variable our grace period is thirty seconds. PyTorch's own
-        # may take longer on a busy machine.
+        # Without TORCH_ELASTIC_SHUTDOWN_TIMEOUT=1 Muster would wait 30 s, so
+        # the variable took effect if the job ends within 25 s. torchrun may
+        # take longer on a busy machine.
         said, _ = job.communicate(
             timeout=launched.LIMIT_S if launcher is _REAL else 25)
       self.assertIn('got USR1', said)
@@ -106,7 +107,8 @@ class TorchrunRows(unittest.TestCase):
       self.assertIn('armed', done.stdout)
       self.assertNotIn('not reached', done.stdout)
       self.assertNotEqual(done.returncode, 0)
-    # The real torchrun kills itself too; ours prints the reason.
+    # In torchrun and in Muster an expired timer kills the worker with SIGKILL;
+    # Muster also prints the reason.
     self.assertEqual(done.returncode, 128 + signal.SIGKILL)
     self.assertIn("its timer 'too late' expired", done.stdout)
 

@@ -16,7 +16,8 @@ import ssh_hosts
 import xml_main
 
 _LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
-# Exit codes of a complete check, whatever the state of this machine.
+# Exit codes if all checks ran: no finding, warnings, errors. Which one depends
+# on this machine.
 _SOUND = (0, 3, 4)
 
 
@@ -53,8 +54,8 @@ class OverSsh(unittest.TestCase):
     self.assertEqual(found['expected'], 3)
     self.assertEqual([node['node'] for node in found['nodes']],
                      ['127.0.0.1', '127.0.0.2', '127.0.0.3'], front.text())
-    # The job requires a new token. Its workers have the token, or they could
-    # not ask the coordinator for these addresses.
+    # The coordinator requires a job token made for this job. It answers these
+    # addresses only to workers that have the token.
     self.assertEqual([node['addresses']['seen'] for node in found['nodes']],
                      ['127.0.0.1'] * 3)
     between = [one['id'] for one in found['between']['findings']]

@@ -32,7 +32,7 @@ const std::string& Merges() {
   return merges;
 }
 
-// A file in memory that has a path.
+// A file in memory that programs can open by a path.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes)
@@ -62,7 +62,7 @@ void CheckPieces(std::string_view text) {
     next += piece.size();
   }
   MUSTER_CHECK(next == text.data() + text.size());
-  // Checks that WholePieces returns a prefix that ends at the end of a piece.
+  // WholePieces must return a prefix that ends at the end of a piece.
   const size_t whole = models::WholePieces(text, text.size() / 2);
   MUSTER_CHECK(whole <= text.size());
   size_t end = 0;
@@ -96,7 +96,7 @@ void CheckTokenFile(std::string_view bytes) {
   CheckVocabulary((*file)->vocabulary(), (*file)->vocabulary().Decode(tokens));
 }
 
-// A valid token file of ten tokens, with the small vocabulary.
+// Returns a valid token file of ten tokens that includes the small vocabulary.
 std::string SoundTokenFile() {
   const std::string vocabulary = models::SmallBpe()->Serialize();
   models::TokenFileHeader header;

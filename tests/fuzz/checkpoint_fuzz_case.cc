@@ -64,7 +64,8 @@ void ReadHeader(std::string_view text) {
   MUSTER_CHECK(*again == *header);
 }
 
-// Applies `edits` to everything after the first line, the checksum.
+// Applies `edits` to a valid manifest without its first line, corrects the
+// checksum in that line, and parses the result.
 void ReadManifestWith(std::string_view edits) {
   const std::string sound = WriteManifest(SoundManifest());
   const std::string rest =

@@ -42,7 +42,8 @@ size_t BytesInUse() {
 }
 
 TEST(CheckpointFuzzTest, MemoryIsProportionalToTheHeader) {
-  // Many tensors of the smallest possible description.
+  // Build a header of 2 MB with as many tensors as possible: each has the
+  // shortest possible description.
   std::string json = "{";
   int tensors = 0;
   while (json.size() < 2'000'000) {

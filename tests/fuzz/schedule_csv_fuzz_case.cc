@@ -11,8 +11,9 @@
 namespace muster {
 namespace {
 
-// Schedules of two ranks and two micro-batches: 1F1B; with a split backward
-// pass; lowered. The empty one lets the fuzzer build a schedule from nothing.
+// Valid schedules of two ranks and two micro-batches: 1F1B, one with a split
+// backward pass, one with messages. From the empty text the fuzzer can build
+// any schedule.
 constexpr std::string_view kSound[] = {
     "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n",
     "0F0,0F1,,0I0,0W0,0B1\n1F0,1I0,1F1,1I1,1W0,1W1\n",

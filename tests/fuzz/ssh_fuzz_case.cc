@@ -46,7 +46,7 @@ void FuzzMessages(std::string_view bytes) {
   for (const launcher::Greeting greeting :
        {launcher::Greeting::kExpected, launcher::Greeting::kNone}) {
     launcher::FrameReader reader(greeting);
-    // Append the bytes in two pieces.
+    // Append the bytes in two pieces: the reader must join them.
     const size_t cut = bytes.empty() ? 0 : bytes.size() * 2 / 3;
     for (const std::string_view piece :
          {bytes.substr(0, cut), bytes.substr(cut)}) {

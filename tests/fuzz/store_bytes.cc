@@ -44,10 +44,10 @@ std::string StoreBytes::SoundRequest() {
 std::string StoreBytes::Request() {
   std::string bytes = SoundRequest();
   switch (Below(40)) {
-    case 0:  // truncated
+    case 0:  // a truncated request
       bytes.resize(Below(bytes.size()) + 1);
       break;
-    case 1: {  // a length or count above or exactly at a limit
+    case 1: {  // a request whose length or count is above or exactly at a limit
       const uint64_t lengths[] = {~uint64_t{0},
                                   uint64_t{1} << 63,
                                   store::kMaxStoreKeyBytes + 1,
@@ -59,7 +59,7 @@ std::string StoreBytes::Request() {
       bytes.replace(1, 8, length);
       break;
     }
-    case 2:  // noise
+    case 2:  // random bytes
       for (char& byte : bytes) byte = static_cast<char>(Below(256));
       break;
     case 3:

@@ -19,22 +19,22 @@ namespace muster {
 namespace {
 
 constexpr size_t kMaxStoreBytes = 1 << 16;
-// The amount by which one refused request may exceed the limit, since it is not
-// kept.
+// Bytes by which the store's memory may exceed its limit while a request is
+// refused.
 constexpr size_t kSlack = 1 << 12;
 constexpr size_t kMaxHeldBytes = 1 << 14;
 constexpr store::StoreClientId kUpstream = 0;
 constexpr size_t kClients = 4;
 
-// A store and a relay in front of it, without sockets: frames are passed on
-// through queues.
+// A store core and a relay core in front of it, without sockets: frames are
+// passed on through queues.
 class World {
  public:
   World()
       : core_(kMaxStoreBytes),
         relay_(kUpstream, {.held_bytes = kMaxHeldBytes, .fan_out_bytes = 20}) {}
 
-  // Clients 1 and 2 use the store, 3 and 4 the relay.
+  // Clients 1 and 2 use the store itself, clients 3 and 4 the relay.
   static bool Relayed(store::StoreClientId client) { return client > 2; }
 
   void Admit(store::StoreClientId client) { present_.insert(client); }
@@ -71,7 +71,7 @@ class World {
     Settle();
   }
 
-  // All clients leave; only keys and queues may remain.
+  // Disconnects all clients. Only keys and queues may remain.
   void Finish() {
     for (store::StoreClientId client = 1; client <= kClients; ++client)
       Leave(client);

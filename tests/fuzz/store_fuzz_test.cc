@@ -23,7 +23,8 @@
 namespace muster {
 namespace {
 
-// Input of the fuzz case: requests of four clients, split anywhere.
+// Draws an input of the fuzz case: requests of four clients, split at random
+// positions.
 std::string FuzzInput(uint64_t seed) {
   StoreBytes bytes(seed);
   std::string input;
@@ -34,7 +35,7 @@ std::string FuzzInput(uint64_t seed) {
     std::string& unsent = pending[client];
     unsent += bytes.Request();
     const size_t size = std::min<size_t>(bytes.Below(256), unsent.size());
-    // The client rarely disconnects.
+    // 63 makes the client disconnect, on average in one of 500 turns.
     const uint64_t round = bytes.Below(500) == 0 ? 63 : bytes.Below(63);
     input.push_back(static_cast<char>(round * 4 + client));
     input.push_back(static_cast<char>(size));
@@ -58,7 +59,7 @@ size_t BytesInUse() {
   return info.uordblks + info.hblkhd;
 }
 
-// Clients on eight connections send random bytes, never read and are
+// Clients on eight connections send random bytes, never read, and are
 // disconnected at random. Meanwhile an honest client must be served.
 void Assail(int port, uint64_t seed) {
   StoreBytes bytes(seed);
@@ -83,7 +84,8 @@ void Assail(int port, uint64_t seed) {
     for (uint64_t i = bytes.Below(10); i > 0; --i) {
       client->SendWhatFits(bytes.Request());
     }
-    // One byte per turn, with the requests of all others in between.
+    // The slow client sends one byte per turn, with the requests of all other
+    // clients in between.
     if (static_cast<size_t>(turn) < slowly.size()) {
       slow.Send(slowly.substr(turn, 1));
     }
@@ -130,11 +132,11 @@ void SendHalves(int port) {
   for (const auto& client : clients) held += client->HasInput() ? 0 : kHalf;
   EXPECT_LE(held, kBudget) << "those who are left have sent more";
   EXPECT_GE(held, kBudget / 4) << "more are ended than need be";
-  // Twice the limit, because a growing string exists twice for a moment.
+  // A growing string exists twice for a moment, so twice the limit is allowed.
   EXPECT_LT(most, 2 * kBudget);
   clients.clear();
-  // The ends of these connections precede this request in the same batch of
-  // events, or come in the next one.
+  // Let the server run some turns of its loop, so that it reads the ends of the
+  // closed connections.
   for (int turn = 0; turn < kTurns; ++turn) honest.Add("turns", 1);
   EXPECT_LT(BytesInUse(), before + kHalf) << "some of it is never freed";
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
-# run_doctor with stand-ins for nvidia-smi and NVIDIA's library: it passes where
-# they agree and fails where they do not. $1: run_doctor. $2: launch. $3: the
-# library.
+# Tests run_doctor with stand-ins for nvidia-smi and NVIDIA's library: it must
+# pass if both show the same GPUs, and fail otherwise. $1: run_doctor. $2:
+# launch. $3: the library.
 set -u
 check=$PWD/$1
 launch=$PWD/$2
@@ -10,7 +10,7 @@ export TMPDIR=$TEST_TMPDIR PATH=$TEST_TMPDIR/bin:/usr/bin:/bin
 unset CUDA_VISIBLE_DEVICES MUSTER_COORDINATOR
 failed=0
 
-# expect CODE LAST: how run_doctor must end.
+# expect CODE LAST: run_doctor must exit with CODE and print LAST at the end.
 expect() {
   local output got
   output=$("$check" "$launch" 2>&1)
@@ -41,7 +41,7 @@ expect 0 '7 passed, 0 failed'
 FAKE_NVML_SET='1.ecc=1,0.width=8' expect 1 '5 passed, 2 failed'
 FAKE_NVML_GPUS=3 expect 1 '6 passed, 1 failed'
 
-# Packed, it needs nothing else.
+# A packed run_doctor must work in a folder without the source tree.
 packed=$TEST_TMPDIR/packed
 GPU_RUN_BUILT=$PWD "$check" pack "$packed" || failed=1
 said=$(cd / && "$packed/run_doctor" 2>&1)

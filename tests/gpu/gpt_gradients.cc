@@ -25,7 +25,8 @@ struct GptCase {
   int64_t time = 1;
 };
 
-// One model with odd sizes, and one whose matrices fill tensor cores.
+// One model with odd sizes, and one whose matrices are large enough for tensor
+// cores.
 const GptCase kCases[] = {
     {.config =
          {.vocabulary = 19, .context = 8, .layers = 2, .heads = 3, .width = 15},
@@ -100,7 +101,7 @@ absl::StatusOr<GptPass> OnTheGpu(
   return pass;
 }
 
-// The norm of the difference relative to the norm of `b`.
+// Returns the norm of a - b, relative to the norm of `b`.
 double Distance(const std::vector<float>& a, const std::vector<float>& b) {
   double distance = 0;
   double size = 0;

@@ -86,7 +86,8 @@ class Training {
 // began after the kernels that filled the bucket, and ended before the wait for
 // it ended.
 absl::Status CheckOrder(const std::vector<TimelineSpan>& step) {
-  // Nanoseconds: the resolution of events is half a microsecond.
+  // Tolerance in nanoseconds: CUDA events have a resolution of half a
+  // microsecond.
   constexpr int64_t kResolution = 1000;
   int64_t waited_until = 0;
   for (const TimelineSpan& span : step) {
@@ -137,7 +138,8 @@ absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file) {
                                 .name = "nccl"},
                                TransportChoice::kNccl);
   if (!group.ok()) return group.status();
-  // A second group for gathering, because the gathered data is in host memory.
+  // A second group, on the CPU, gathers the timelines, which are in host
+  // memory.
   const auto hosts = NewWorld(**session);
   if (!hosts.ok()) return hosts.status();
 

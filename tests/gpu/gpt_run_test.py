@@ -18,7 +18,8 @@ import xml_main
 _CHECK = os.path.realpath('tests/gpu/gpt_check')
 _GPT = os.path.realpath('models/trainer/gpt')
 _RUN = os.path.join(_HERE, 'run_gpt')
-# A log of thirty steps, or of the last ten after a checkpoint.
+# Bash lines of a fake `gpt` that writes a log of thirty steps; if the
+# checkpoint folder exists, of the last ten.
 _A_LOG = r"""
 for ((at = 1; at < $#; ++at)); do
   [[ ${!at} == --log ]] && next=$((at + 1)) && log=${!next}
@@ -31,7 +32,7 @@ for ((step = first + 1; step <= 30; ++step)); do
   echo "{\"step\":$step,\"loss\":4.$step,\"learning_rate\":0.1}" >>"$log"
 done
 """
-# The real program, always on a CPU.
+# Bash lines that run the real gpt, but always on a CPU.
 _ON_A_CPU = f'exec {_GPT} "${{@/#cuda/cpu}}"\n'
 
 
@@ -71,7 +72,8 @@ class GptRunTest(unittest.TestCase):
     """Runs the script with stand-ins for gpt_check and gpt made of these lines.
     """
     run = self.packed()
-    # A job of one rank: the command after the first five words of launch.
+    # The fake launch runs one rank: it executes the command that follows its
+    # first five arguments.
     for name, lines in (('gpt_check', check), ('gpt', gpt),
                         ('launch', 'echo "launch $*" >&3\nshift 5\n"$@"\n')):
       path = os.path.join(os.path.dirname(run), name)

@@ -75,7 +75,7 @@ class NcclRunTest(unittest.TestCase):
       file.write('\n'.join(lines.values()) + '\n')
     _script(os.path.join(folder, 'nccl_check'),
             'echo GPUS=2 NCCL=2.99.9 SHARES_GPU=0\n')
-    # Of the given number of ranks the last one is killed.
+    # A fake launch that prints the output of a job whose last rank was killed.
     _script(os.path.join(folder, 'launch'),
             'sed "s/VICTIM/$(($3 - 1))/" "${0%/*}/said"\n')
     with open(_RUN, encoding='utf-8') as file:
@@ -110,7 +110,8 @@ class NcclRunTest(unittest.TestCase):
   def test_all_of_it_over_stand_ins(self):
     libraries = self.folder()
     os.symlink(_FAKE, os.path.join(libraries, 'libcuda.so.1'))
-    # An agent makes no NCCL id without the driver's device.
+    # Without the driver's device an agent makes no NCCL id, so the ranks must
+    # get the id through the store.
     code, said = _call([self.packed()],
                        {'LD_LIBRARY_PATH': libraries, 'GPU_MOST_RANKS': '1',
                         'MUSTER_NCCL_LIBRARY': _FAKE,

@@ -78,8 +78,8 @@ class Gpt(nn.Module):
 
 
 def _flops_per_token():
-  # The formula 6 N + 6 L C T of GptConfig::FlopsPerToken, with the unpadded
-  # vocabulary.
+  # 6 N + 6 L C T floating-point operations for each token, as in
+  # GptConfig::FlopsPerToken, with the unpadded vocabulary.
   block = 12 * _WIDTH * _WIDTH + 13 * _WIDTH
   counted = _VOCABULARY * _WIDTH + _LAYERS * block + 2 * _WIDTH
   return 6 * counted + 6 * _LAYERS * _WIDTH * _CONTEXT

@@ -17,7 +17,7 @@ import source_tree
 import xml_main
 
 _TOOL = os.path.join(source_tree.root(), 'tools', 'compile_commands')
-# A small folder with several targets, because the test starts a new Bazel
+# A folder with several targets. Small, because the test starts a new Bazel
 # server.
 _FOLDER = 'base'
 _LIMIT_S = 200
@@ -27,7 +27,7 @@ def tool():
   loader = importlib.machinery.SourceFileLoader('compile_commands', _TOOL)
   module = importlib.util.module_from_spec(
       importlib.util.spec_from_loader('compile_commands', loader))
-  # No __pycache__ in the tree.
+  # The import must not write __pycache__ into the source tree.
   sys.dont_write_bytecode = True
   loader.exec_module(module)
   return module

@@ -16,7 +16,8 @@ _CODE = re.compile(r'`[^`\n]+`')
 _LINK = re.compile(r'!?\[[^\]]*\]\(([^)\s]+)\)')
 _TOP = (r'agent|base|bazel|deploy|docs|examples|launcher|models|nccl|proto|'
         r'rendezvous|store|tests|tools|trainer_sdk')
-# A path below the project's root, a target of Bazel, or a file that it builds.
+# Matches a path below the project's root, a target of Bazel, or a file that
+# Bazel builds.
 _NAMED = re.compile(
     r'(?<![\w/.$}@~-])(//|bazel-bin/|)((?:%s)(?:/[\w.*+-]+)*/?)(:[\w.-]+)?' % _TOP)
 
@@ -84,7 +85,7 @@ def _is_there(kind, path, target, tree, read):
     return _is_target(plain, posixpath.basename(plain), tree, read)
   if kind == 'bazel-bin/':
     return _is_target(*posixpath.split(plain), tree, read)
-  # `a/b` may stand for a/b.h and a/b.cc.
+  # `a/b` may stand for the files a/b.h and a/b.cc.
   return _exists(plain, tree) or any(
       fnmatch.fnmatch(name, plain) or fnmatch.fnmatch(name, plain + '.*')
       for name in tree)

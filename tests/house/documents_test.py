@@ -13,7 +13,7 @@ import documents
 import source_tree
 import xml_main
 
-# Pages in which every path and every target must exist. Other pages also name
+# Pages in which every named path and target must exist. Other pages also name
 # files of users and of other projects.
 _NAMING = ('README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'docs/README.md',
            'docs/ARCHITECTURE.md')

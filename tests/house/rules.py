@@ -31,16 +31,17 @@ PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
                 'trainer_sdk/safetensors/safetensors_header',
                 'trainer_sdk/zero/shard_partition')
 
-# Folders whose namespace is muster::FOLDER. base and trainer_sdk, which trainers
-# link, are muster itself, and so are tests of several parts.
+# Folders whose code must be in the namespace muster::FOLDER. Code of base and
+# trainer_sdk, which trainers link, is in muster itself, as are tests of several
+# folders.
 NAMESPACES = ('rendezvous', 'store', 'nccl', 'agent', 'launcher', 'models')
 
-# Folders that are linked into trainers, where a second copy of gRPC or Protocol
-# Buffers conflicts with the trainer's.
+# Folders whose code is linked into trainers. It must not use gRPC or Protocol
+# Buffers: a trainer may contain another copy, which would conflict.
 SMALL_FOLDERS = ('base/', 'nccl/', 'store/', 'trainer_sdk/')
 
-# Calls that make a function's result depend on more than its arguments, or that
-# wait, or that do I/O.
+# Calls that code of pure folders must not make: their results depend on more
+# than the arguments, or they wait, or do I/O.
 _PURE_BANS = (
     (r'::now\(', 'reads a clock'),
     (r'\b(clock_gettime|gettimeofday|time)\(', 'reads a clock'),
@@ -72,23 +73,24 @@ _SLEEPS = re.compile(
     r'|\btime\.sleep\b')
 _SHELL_SLEEP = re.compile(r'(?m)^\s*sleep\s+[\d.$]')
 
-# Where a test may sleep, and why.
+# Folders whose tests may call sleep, with the reason.
 SLEEP_ALLOWED = {
     'tests/bench/': 'measures real time, and is not run as a test',
     'tests/house/': 'spells what this rule forbids',
 }
 
-# Headers that may take a bool, and why.
+# Headers whose functions may have a parameter of type bool, with the reason.
 BOOL_ALLOWED = {
     'rendezvous/wire/bounded_reader.h': 'the bool is what the message holds',
 }
 
-# Headers whose functions are called from outside of the project, and by whom.
+# Headers with functions that only code outside of the project calls, with the
+# caller.
 CALLED_BY_OTHERS = {
     'models/kernels/aligned_floats.h': 'std::vector calls its allocator',
 }
 
-# Where poll is called without PollUntil of base/poll.h, and why.
+# Files that may call poll instead of PollUntil (base/poll.h), with the reason.
 POLL_ALLOWED = {
     'agent/guardian/guardian_loop.cc': 'sweeps if poll fails; never aborts',
     'agent/guardian/spawn.cc': "runs in the guardian's process too",
@@ -96,7 +98,8 @@ POLL_ALLOWED = {
     'store/server/hub_events.cc': 'calls epoll_wait by that name',
 }
 
-# Where a process is made without StartSubprocess of base/subprocess.h, and why.
+# Files that may start a process without StartSubprocess (base/subprocess.h),
+# with the reason.
 PROCESS_ALLOWED = {
     'agent/guardian/exec_program.cc': "executes a worker's program",
     'agent/guardian/guardian.cc': 'the guardian is this program',
@@ -110,13 +113,14 @@ PROCESS_ALLOWED = {
         'the ranks of a test run a function',
 }
 
-# Where absl::Mutex may be named, and why.
+# Files that may name absl::Mutex, with the reason.
 MUTEX_ALLOWED = {
     'rendezvous/grpc/grpc_setup.cc': 'switches its deadlock detector off',
 }
 
 _BOOL_PARAMETER = re.compile(r'[(,]\s*(?:const\s+)?bool\s*(?:\w+\s*)?[,)=]')
-# Forbidden names are written in two halves, so this file obeys its own rules.
+# Patterns that spell forbidden names are written in two halves, so that this
+# file does not violate its own rules.
 _SCOPE = re.compile(
     r'namespace\s+(?P<namespace>[\w:]+)\s*{|'
     r'\b(?:enum\s+class|enum|class|struct|union)\s+(?:\[\[\w+\]\]\s*)?'
@@ -213,7 +217,7 @@ def own_namespace(source):
   if part not in NAMESPACES or not source.path.endswith(_CODE + ('.inc',)):
     return
   for match in _NAMESPACE.finditer(source.code):
-    # Forward declarations of protobuf messages are in the namespace v1.
+    # v1 is allowed too: the namespace of forward-declared protobuf messages.
     if match.group(1) not in (part, 'v1'):
       yield '%s:%d: the namespace must be muster::%s' % (
           source.path, _line(source.code, match.start()), part)
@@ -278,7 +282,8 @@ def built(source, texts):
     folder, last = os.path.split(folder)
     name = os.path.join(last, name)
   build = texts.get(os.path.join(folder, 'BUILD'), '')
-  # `name + "_test.cc"` in a list of rules: all names there may have it.
+  # A BUILD file may list names without this ending, and append it in a loop:
+  # `name + "_test.cc"`.
   endings = [''] + re.findall(r'\w \+ "([^"\n]+)"', build)
   for literal in re.findall(r'"([^"\n]+)"', build):
     if any(literal + ending == name for ending in endings):
@@ -359,7 +364,7 @@ def _defined_types(code):
     namespace, kind = match.group('namespace'), match.group('type')
     if kind and all(scope is not None for scope in scopes):
       yield '::'.join(scopes + [kind])
-    # Types inside of a type or a function cannot collide.
+    # A type inside of a type or a function collides with no other.
     scopes.append(namespace if namespace else None)
 
 
@@ -383,8 +388,8 @@ def only_for_tests(sources, tests, public):
     if source.path.endswith('.h'):
       headers.append((source.path, code))
     for line in code.split('\n'):
-      # A line without indentation defines the first function that it names, and
-        # does not call it.
+      # A name at the beginning of an unindented line is being defined, not
+      # called.
       defined = re.match(r'\w.*?(\w+)\(', line)
       for word in re.findall(r'\b[A-Za-z_]\w+\b', line):
         calls[word] += not (defined and word == defined.group(1))

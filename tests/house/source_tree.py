@@ -4,8 +4,8 @@ import collections
 import os
 import re
 
-# `path` is relative to the project's root; `code` is `text` without comments
-# (strings stay), line for line.
+# A source file. `path`: relative to the project's root. `code`: `text` with its
+# comments blanked; strings and line numbers stay.
 Source = collections.namedtuple('Source', 'path text code')
 
 _SKIPPED_FOLDERS = {'.git', '__pycache__'}

@@ -23,9 +23,9 @@ _WORKER = os.path.join(_HERE, 'outside_worker.cc')
 _GPU_WORKER = os.path.join(_HERE, os.pardir, os.pardir, 'examples', 'gpu',
                            'line_on_gpus.cc')
 _DOCUMENTED = os.path.join(_HERE, 'documented.cc')
-# This folder has the same layout as bazel-bin.
+# Bazel's output folder: this folder has the same layout as bazel-bin.
 _BUILT = os.getcwd()
-# Exists only where there is a CUDA toolkit.
+# Built only on machines with a CUDA toolkit.
 _CUDA = _BUILT + '/trainer_sdk/cuda/libmuster_cuda.so'
 _LIMIT_S = 200
 _NOBODY = 65534
@@ -232,7 +232,8 @@ class Libraries(unittest.TestCase):
                      [])
 
   def test_the_static_one_defines_our_namespace_only(self):
-    # Weak symbols (templates, inline functions) may belong to any library.
+    # Only strong symbols must be in the namespace: weak ones (templates, inline
+    # functions) may belong to any library.
     names = self.symbols('--defined-only', '--extern-only', self.lib + '.a')
     strong = re.findall(r'(?m)^[0-9a-f]+ [TDBRC] (.*)$', names)
     self.assertGreater(len(strong), 100)
@@ -366,7 +367,8 @@ class OutsideProgram(unittest.TestCase):
     self.run_on_two_ranks('./static', LD_LIBRARY_PATH=self.prefix + '/lib')
 
   def test_the_static_library_names_all_that_it_needs(self):
-    # The whole library, also the parts that this program does not use.
+    # Link the whole library, also the parts that worker.o does not use: the
+    # flags must name everything that any part needs.
     self.compile(['worker.o', '-o', 'whole', '-Wl,--whole-archive',
                   self.prefix + '/lib/libmuster_trainer_sdk.a',
                   '-Wl,--no-whole-archive'],
@@ -385,7 +387,8 @@ class OutsideProgram(unittest.TestCase):
     plugin = self.prefix + '/lib/libmuster_cuda.so'
     path = {'LD_LIBRARY_PATH': self.prefix + '/lib'}
     if os.path.exists(plugin):
-      # This machine has no GPU, or too few.
+      # Without a GPU, or with too few, the program must fail with one of these
+      # errors.
       done = run(self.folder + '/gpu', env=environment(**path))
       if done.returncode:
         self.assertRegex(done.stdout, 'UNAVAILABLE: (no NVIDIA driver|cuda)')
@@ -412,10 +415,10 @@ class OutsideProgram(unittest.TestCase):
                         text[text.index('\n## Session\n'):])
     self.assertGreater(len(blocks), 12)
     for block in blocks:
-      # A piece of a test in this tree, which is not installed.
+      # This block shows a test of the source tree, which is not installed.
       if block.startswith('INSTANTIATE_TEST_SUITE_P'):
         continue
-      # Another test compiles it.
+      # Another test compiles this program.
       if block == gpu_worker:
         found_gpu_worker = True
         continue
@@ -431,7 +434,7 @@ class OutsideProgram(unittest.TestCase):
     top = self.prefix + '/include/muster'
     headers = sorted(files_below(top))
     self.assertGreater(len(headers), 50)
-    # Each header twice, so that a missing include guard is found.
+    # Include each header twice, so that a missing include guard is found.
     with open(self.folder + '/all.cc', 'w', encoding='utf-8') as file:
       file.writelines('#include "%s"\n' % header
                       for header in headers + headers[::-1])

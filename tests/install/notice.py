@@ -8,8 +8,9 @@ import re
 _ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir,
                      os.pardir)
 
-# `found` are patterns of archives, namespaces or shared objects, and `programs`
-# names of programs.
+# One library of NOTICE. `found`: patterns of the archives, namespaces or shared
+# objects that show that a program contains it. `programs`: the names of these
+# programs.
 Row = collections.namedtuple('Row', 'library licence found package programs')
 
 

@@ -18,7 +18,7 @@ import notice
 import xml_main
 
 _ROOT = os.path.join(_HERE, os.pardir, os.pardir)
-# This folder has the same layout as bazel-bin.
+# Bazel's output folder: this folder has the same layout as bazel-bin.
 _BUILT = os.getcwd()
 _PROGRAMS = {
     'launch': 'launcher/launch',
@@ -34,9 +34,10 @@ _PROGRAMS = {
 
 # Built only where there is a CUDA toolkit.
 _OPTIONAL = ('libmuster_cuda.so',)
-# Where g++ looks for archives on Debian.
+# The folders in which g++ looks for static libraries on Debian.
 _ARCHIVES = ('/usr/lib/x86_64-linux-gnu/', '/usr/lib/gcc/x86_64-linux-gnu/*/')
-# Parts of the C library, and entries of ldd that are not files.
+# Libraries that are part of the C library, and (the next line) an entry of ldd
+# that is no file.
 _C_LIBRARY = {'dl', 'm', 'pthread', 'rt'}
 _NO_LIBRARY = {'linux-vdso.so.1'}
 _LIMIT_S = 200
@@ -82,8 +83,8 @@ def linked_by_build_files():
       found.update(re.sub('^-l:?', '', option) for option in linkopts
                    if option.startswith('-l'))
 
-  # The lists there are computed, so the file is executed with a rule of this
-  # test.
+  # Execute bazel/BUILD with a cc_library of this test, because its lists of
+  # libraries are computed.
   with open(os.path.join(_ROOT, 'bazel', 'BUILD'), encoding='utf-8') as file:
     exec(file.read(),  # pylint: disable=exec-used
          collections.defaultdict(lambda: lambda *_, **__: None,
@@ -170,8 +171,9 @@ class Contained(unittest.TestCase):
                               said('dpkg-query', '-S', *paths)))
     ours = {row.package for table in ('Contained', 'Loaded')
             for row in notice.rows(table)}
-    # gloo's headers belong to the plugin's library; gRPC has two packages; the
-    # C library, the kernel and GoogleTest are not in the programs.
+    # Packages that need no row of their own in NOTICE: gloo's headers belong to
+    # the plugin's library; gRPC has two packages; the C library, the kernel's
+    # headers and GoogleTest are not in the programs.
     self.assertEqual(packages - ours - {
         'libgloo-dev', 'libgrpc++-dev', 'libc6-dev', 'linux-libc-dev',
         'libgtest-dev', 'libgmock-dev', 'libopenblas-dev',

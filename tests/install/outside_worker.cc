@@ -1,5 +1,6 @@
-// A program that knows nothing of this project's build: a worker that uses
-// every part of the installed SDK that needs a library of the system.
+// A worker that is compiled outside of the project's build, against the
+// installed SDK. It uses every part of the SDK that needs a library of the
+// system.
 
 #include <cmath>
 #include <iostream>
@@ -14,7 +15,7 @@
 
 namespace {
 
-// The sum of 1 + rank over all ranks, by Gloo.
+// Returns the sum of 1 + rank over all ranks, computed by Gloo.
 float SumOverGloo(muster::Session& session) {
   const auto world =
       muster::NewWorld(session, muster::TransportChoice::kGloo).value();
@@ -24,7 +25,8 @@ float SumOverGloo(muster::Session& session) {
   return status.ok() ? sum : std::nanf("");
 }
 
-// The average over all ranks of a gradient that is the rank, by the reducer.
+// Returns the average of a gradient over all ranks, computed by Reducer. A
+// rank's gradient is its rank number.
 float AverageByReducer(const muster::Session& session) {
   const auto world =
       muster::NewProcessGroup(

@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 
 constexpr char kAgent[] = "launcher/agent";
 
-// Runs `command` by a shell that closes `descriptors` (such as "1 2") first.
+// Runs `command` in a shell that first closes `descriptors`, such as "1 2".
 Subprocess Closed(const std::string& descriptors, const std::string& command) {
   std::string script;
   for (const char digit : descriptors) {
@@ -36,9 +36,8 @@ std::string Link(const std::string& path) {
   return std::string(target, size > 0 ? static_cast<size_t>(size) : 0);
 }
 
-// Returns the file that the program's descriptor `fd` is open on, once the
-// shell has executed the program and the descriptor is open; "" after
-// kPatience.
+// Returns the file on which the program has opened descriptor `fd`. Waits until
+// the shell has executed the program and `fd` is open; "" after kPatience.
 std::string OpenOn(const Subprocess& program, int fd) {
   const std::string process = "/proc/" + std::to_string(program.pid());
   const auto end = std::chrono::steady_clock::now() + kPatience;

@@ -29,7 +29,8 @@ using ::testing::SizeIs;
 
 constexpr char kReporter[] = "tests/integration/reporting_worker.py";
 
-// Rank 1 hangs, rank 0 keeps reporting, rank 2 never reports.
+// Starts a job of three workers: rank 1 hangs, rank 0 keeps reporting, rank 2
+// never reports.
 std::unique_ptr<Subprocess> Hanging(
     std::vector<std::string> flags,
     std::map<std::string, std::string> environment = {}) {
@@ -42,7 +43,7 @@ std::unique_ptr<Subprocess> Hanging(
   return std::make_unique<Subprocess>(argv, std::move(environment));
 }
 
-// An environment in which only the tools in `folder` are found, because a real
+// An environment in which only the stack tools in `folder` are found: a real
 // debugger may time out on a busy machine.
 std::map<std::string, std::string> OnlyToolsIn(const std::string& folder) {
   return {{"PATH", folder}, {"PYTHON_EXEC", "/usr/bin/python3"}};
@@ -81,10 +82,10 @@ TEST(Hang, IsTheVerdictsCauseWithItsStack) {
   EXPECT_THAT(output, HasSubstr("last step 7"));
   EXPECT_THAT(output, HasSubstr("stack        | Python, main thread:\n"));
   EXPECT_THAT(output, HasSubstr("|   load_the_batch (spied)\n"));
-  // The other workers are not the cause, however long rank 2 has been silent.
+  // Rank 1 is the cause, although rank 2 has been silent for longer.
   EXPECT_THAT(launch->Lines(" hung: silent for "), Not(IsEmpty()));
   EXPECT_THAT(output, HasSubstr("stopped by us"));
-  // The run id is a generated one.
+  // The log folder has a generated run id as its name.
   const std::string round =
       std::filesystem::directory_iterator(logs)->path().string() +
       "/attempt_0/";
@@ -94,7 +95,8 @@ TEST(Hang, IsTheVerdictsCauseWithItsStack) {
   EXPECT_THAT(Contents(round + "2/stack.txt"), HasSubstr("=== kernel\n"));
 }
 
-// The tool kills the worker that it inspects: the cause is still the hang.
+// A stack tool that kills the inspected worker must not change the cause: the
+// hang.
 TEST(Hang, IsTheCauseEvenIfTheStackToolKillsTheWorker) {
   std::string tools = ::testing::TempDir() + "/hang_killer-XXXXXX";
   ASSERT_NE(mkdtemp(tools.data()), nullptr);
@@ -125,7 +127,8 @@ TEST(Hang, IsShownByTheInstalledTools) {
   EXPECT_NE(explained, shown) << output;
 }
 
-// All workers fall silent within milliseconds, whichever one is stopped.
+// All workers fall silent within milliseconds, because they wait for the worker
+// that a signal has stopped. Each rank is stopped in turn; it must be named.
 TEST(Hang, OfMutuallyWaitingWorkersTheStoppedOneIsNamed) {
   std::vector<std::unique_ptr<Subprocess>> launches;
   for (int rank = 0; rank < 3; ++rank) {
@@ -164,7 +167,8 @@ TEST(Progress, IsShownForEachRank) {
   ASSERT_TRUE(node->Printed("up rank=", 2)) << node->Output();
   const auto end = std::chrono::steady_clock::now() + kPatience;
   std::string shown;
-  // Wait until the status shows both workers, at a time when neither is late.
+  // Repeat until the status shows both workers at a moment when neither report
+  // is late.
   do {
     auto status = cluster.Command({"status", "job"});
     ASSERT_EQ(status->ExitCode(), 0) << status->Output();

@@ -27,7 +27,7 @@ class Health : public ::testing::Test {
   }
   ~Health() override { std::filesystem::remove_all(folder_); }
 
-  // Flags for a check that passes once Heal has been called.
+  // Flags with a health check that fails until Heal is called.
   std::vector<std::string> Checked() const {
     return {"--health-command=echo looking; [ -e " + healthy_ +
                 " ] || { echo GPU 3 is gone; exit 1; }",

@@ -38,7 +38,7 @@ TEST_F(Inspect, NamesTheRankKilledInAnOperationOfAllRanks) {
   Subprocess launch({kLaunch, "--standalone", "--nproc-per-node=3",
                      "--shutdown-timeout=1", "--log-dir=" + logs_, kDying});
   EXPECT_EQ(launch.ExitCode(), 128 + SIGKILL) << launch.Output();
-  // The run id is a generated one.
+  // The log folder has a generated run id as its name.
   const std::string run =
       std::filesystem::directory_iterator(logs_)->path().string();
   Subprocess inspect({kLaunch, "inspect", run + "/attempt_0"},

@@ -124,7 +124,7 @@ TEST(Membership, ASilentAgentIsReplacedByASpareAfterItsLease) {
   b->Signal(SIGSTOP);
   EXPECT_EQ(a->ExitCode(), 0);
   EXPECT_EQ(spare->ExitCode(), 0);
-  // The spare has taken exactly that rank.
+  // The spare has taken the rank of the stopped node.
   EXPECT_THAT(spare->Lines("up rank=" + rank + " local=0 round=2"), SizeIs(1));
   // When the stopped node continues, it learns that the job went on without it.
   const pid_t left = WorkerPids(*b, 1).at(0);

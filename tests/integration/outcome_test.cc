@@ -51,8 +51,8 @@ TEST(Outcome, LeftoverProcessesAreNamedAlsoWithQuiet) {
   EXPECT_THAT(launch.Lines("stopped: "), SizeIs(1));
 }
 
-// Rank 1 raises an exception under @record and does not exit. Rank 0 loses its
-// connection afterwards and fails first.
+// Rank 1 raises an exception under @record but does not exit. Then rank 0 loses
+// its connection to rank 1 and fails first. The exception must be the cause.
 TEST(Outcome, TheFirstRecordedExceptionIsTheCause) {
   const std::string script = R"sh(
 record() {

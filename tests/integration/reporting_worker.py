@@ -37,7 +37,8 @@ class Meeting:
   """A meeting of three ranks: each waits until the others have arrived."""
 
   def __init__(self, folder):
-    # A socket's path has at most 107 bytes, less than some test folders'.
+    # Use a relative path: the path of a socket may have at most 107 bytes, and
+    # some test folders have longer names.
     os.chdir(folder)
     path = 'meeting'
     if RANK == 0:
@@ -71,7 +72,8 @@ def main():
   if sys.argv[1] == 'together':
     meeting = Meeting(sys.argv[2])
     meeting.wait()
-    # Only after all ranks have arrived: from here on silence counts.
+    # The first report with a step: from here on silence counts as a hang. So
+    # all ranks must have arrived.
     agent.send(b'STEP=6\n')
     print('together rank=%d pid=%d .' % (RANK, os.getpid()), flush=True)
     report_together(meeting)

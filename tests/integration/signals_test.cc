@@ -26,14 +26,15 @@ TEST(Signals, CtrlCAtOneNodeStopsAllNodes) {
   EXPECT_THAT(b->Lines("] caught"), SizeIs(1));
 }
 
-// As under nohup, or as a background job of sh.
+// SIGHUP and SIGQUIT are ignored at the start of `launch`, as under nohup or in
+// a background job of sh: they must stay ignored.
 TEST(Signals, ASignalIgnoredAtTheStartStaysIgnored) {
   Subprocess launch({"sh", "-c", "trap '' HUP QUIT; exec \"$@\"", "sh", kLaunch,
                      "--standalone", "--signals-to-forward=SIGUSR1", kWorker,
                      "catch", "USR1"});
   ASSERT_TRUE(launch.Printed("ready rank="));
-  // Read before SIGUSR1, if they are read at all: the kernel gives the lowest
-  // number first.
+  // The kernel delivers the lowest number first. So SIGHUP and SIGQUIT, if not
+  // ignored, would be read before SIGUSR1.
   launch.Signal(SIGHUP);
   launch.Signal(SIGQUIT);
   launch.Signal(SIGUSR1);
@@ -45,7 +46,8 @@ TEST(Signals, AnIgnoredSignalIsIgnoredByTheWorkersToo) {
   Subprocess launch({"sh", "-c", "trap '' HUP; exec \"$@\"", "sh", kLaunch,
                      "--standalone", "grep", "SigIgn", "/proc/self/status"});
   EXPECT_EQ(launch.ExitCode(), 0) << launch.Output();
-  // What starts the tests may ignore two signals of the C library's own.
+  // The lowest bits of SigIgn: SIGHUP alone is ignored. The program that runs
+  // the tests may ignore signals of the C library (bits 31 and 32) as well.
   EXPECT_THAT(launch.Output(), HasSubstr("0000001\n"));
 }
 

@@ -25,7 +25,8 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 CHART = os.path.join(HERE, '..', '..', 'deploy', 'kubernetes', 'helm', 'muster')
 RENDERED = os.path.join(HERE, 'rendered')
 
-# Each kind of job, with default values and with all values set.
+# Values of the chart, one for each setting. CASES below renders each kind of
+# job with default values and with these.
 EVERYTHING = {
     'gpus': 8, 'tokenSecret': 'trainer-token', 'flags': ['--max-restarts=3'],
     'args': ['train.py', '--steps', '1000'],
@@ -39,8 +40,8 @@ EVERYTHING = {
 CASES = {'%s%s' % (mode, suffix): dict(values, mode=mode)
          for mode in ['job', 'jobset', 'elastic']
          for suffix, values in [('', {}), ('-everything', EVERYTHING)]}
-# The version of the cluster for which a chart is rendered. Before 1.29 a Job
-# has no backoffLimitPerIndex.
+# A new and an old version of Kubernetes. Before 1.29 a Job has no
+# backoffLimitPerIndex.
 NEW, OLD = 'v1.34.0', 'v1.27.0'
 
 
@@ -69,7 +70,8 @@ def go_program():
   return debian if os.path.exists(debian) else None
 
 
-# A rendered chart: its text, or the error that rendering ended in.
+# The result of rendering a chart. `text`: the objects as YAML; `error`: why
+# rendering failed.
 Rendered = collections.namedtuple('Rendered', ['text', 'error'])
 
 

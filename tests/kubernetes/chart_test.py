@@ -160,8 +160,8 @@ class Chart(unittest.TestCase):
         self.assertEqual(done.error, '')
         return done.text
       with self.subTest(mode):
-        # Ended pods are requested as well, so there are more requests than
-        # pods.
+        # kubectl follows the logs of ended pods too, so it makes more requests
+        # than there are pods.
         self.assertIn('--max-log-requests=1000', notes())
         self.assertIn('MUSTER_COORDINATOR=localhost:29400 launch status',
                       notes())
@@ -201,13 +201,13 @@ class Chart(unittest.TestCase):
     for nodes in (2, 4):
       _, agents = self.rendered(mode='elastic', nodes=nodes)
       self.assertEqual(agents['spec']['replicas'], nodes)
-    # The values do not affect the other kinds.
+    # minNodes and maxNodes do not limit the other kinds of jobs.
     self.assertEqual(self.rendered(nodes=8)[1]['spec']['completions'], 8)
 
   def test_a_run_has_an_id_of_its_own_that_its_pods_keep(self):
     pods_of = [self.rendered(mode='elastic', **values)[0]
                for values in ({}, {'nodes': 3}, {'run': 2})]
-    # Changing the number of pods replaces no pod.
+    # A change of the number of pods must not replace any pod.
     self.assertEqual(pods_of[0], pods_of[1])
     ids = [variable['value'] for pod in pods_of
            for variable in pod['containers'][0]['env']
@@ -229,7 +229,8 @@ class Chart(unittest.TestCase):
             'limits': {'memory': '9Gi', 'rdma/hca': 1}}),
         ({'cpu': '16', 'memory': '9Gi', 'nvidia.com/gpu': 1, 'rdma/hca': '1'},
          {'memory': '9Gi', 'nvidia.com/gpu': 1, 'rdma/hca': '1'}, '3Gi'))
-    # Requests equal limits.
+    # A resource with only a request or only a limit gets both, with the same
+    # value.
     self.assertEqual(
         asked(resources={'requests': {'memory': '7Gi'},
                          'limits': {'cpu': '1'}})[:2],

@@ -25,7 +25,7 @@ KINDS = {
     'apps/v1 StatefulSet': 'statefulset-apps-v1',
     'policy/v1 PodDisruptionBudget': 'poddisruptionbudget-policy-v1',
 }
-# JobSet's definitions refer to this type, which no kind above does.
+# JobSet's definitions refer to these types, but the kinds above do not.
 BESIDES = ['io.k8s.api.batch.v1.JobTemplateSpec',
            'io.k8s.api.core.v1.PersistentVolumeClaim']
 FOLDER = 'kubernetes_validate/kubernetes-json-schema/v%s.0-local-strict/%s.json'

@@ -11,7 +11,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.join(HERE, '..', '..')
 KUBERNETES = os.path.join(ROOT, 'deploy', 'kubernetes')
 KNOWN = {'ARG', 'FROM', 'WORKDIR', 'COPY', 'RUN', 'USER', 'CMD'}
-# Folders that no program is built from.
+# Folders that contain no source of the programs in the image.
 NOT_NEEDED = {'deploy', 'docs', 'examples', 'models', 'tests', 'shared'}
 
 
@@ -72,7 +72,8 @@ class Containerfile(unittest.TestCase):
   def test_the_image_has_the_licences(self):
     self.assertTrue([rest for rest in self.of('COPY')
                      if {'LICENSE', 'NOTICE'} <= set(rest.split())])
-    # tools/install puts them into share/doc/muster below its prefix.
+    # tools/install puts LICENSE and NOTICE into share/doc/muster below its
+    # prefix.
     self.assertIn('--from=build /opt/muster/share /usr/local/share',
                   self.of('COPY'))
 
@@ -100,7 +101,8 @@ class Containerfile(unittest.TestCase):
                               'indexed-job', 'job.yaml'))
     container = job['spec']['template']['spec']['containers'][0]
     self.assertEqual(values['args'], container['args'][-1:])
-    # The working directory of launch: no manifest overrides the image's.
+    # The script's path is relative to the image's working directory, so the
+    # manifest must not override that.
     self.assertNotIn('workingDir', container)
     self.assertEqual(self.trainer, [
         ('ARG', 'MUSTER=muster'), ('FROM', '${MUSTER}'),

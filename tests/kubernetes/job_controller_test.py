@@ -124,7 +124,8 @@ class Patience(unittest.TestCase):
             self.assertIsNone(life.controller.failed_because)
 
   def test_less_patience_makes_one_kill_cost_three_failures(self):
-    # The effect of an earlier default, 300 s, after a few disruptions.
+    # With an earlier default of 300 s, one kill after a few disruptions costs
+    # at least three failures.
     spec = dict(specs())['1.27']
     life = Life(spec, '1.27', 300.0)
     life.evict_all()

@@ -41,7 +41,7 @@ class JobLife(pod_case.PodCase):
         self.assertEqual(job.await_end(0, 1, 2), [75, 75, 75])
         made, waited = job.make_what_is_due()
         self.assertEqual(len(made), 3)
-        # Old versions count the three failures together.
+        # Kubernetes 1.27 counts the failures of all three pods together.
         self.assertEqual(waited, 40.0 if version == '1.27' else 10.0)
         job.await_work('of 3 works')
         before = job.rounds(1, 'of 3 works')
@@ -59,7 +59,8 @@ class JobLife(pod_case.PodCase):
         self.succeeded = True
 
   def test_a_new_job_waits_for_the_end_of_the_old_ones_pod_0(self):
-    # kubectl delete, then apply: the name of pod 0 still has the old address.
+    # As by kubectl delete and apply: the name of pod 0 still resolves to the
+    # old pod.
     old = self.job(nodes=2, SLOW_CHECKPOINT='1')
     old.await_work('of 2 works')
     old.delete()
@@ -77,7 +78,8 @@ class JobLife(pod_case.PodCase):
     self.finish(list(new.running.values()))
 
   def test_a_replacement_waits_for_the_end_of_the_pod_that_it_replaces(self):
-    # Kubernetes 1.27 and 1.28 create the pod while the old one is terminating.
+    # Kubernetes 1.27 and 1.28 create a replacement while the old pod is
+    # terminating.
     job = self.job(nodes=2, version='1.27', SLOW_CHECKPOINT='1')
     job.await_work('of 2 works')
     job.evict(1)
@@ -87,7 +89,7 @@ class JobLife(pod_case.PodCase):
     job.running[1].wait_for('this node takes its place when that has ended')
     self.say('checkpoint')
     self.assertEqual(job.await_terminating(), [75])
-    # The replacement learns that the job was preempted, as all pods do.
+    # The replacement ends with 75 too: it learns that the job was preempted.
     self.assertEqual(job.await_end(0, 1), [75, 75])
     job.make_what_is_due()
     job.await_work('of 2 works')
@@ -122,7 +124,8 @@ class JobLife(pod_case.PodCase):
         stopped.stop_agent()
         passed = job.killed_as_silent(victim, pod_spec)
         self.assertIsNotNone(passed)
-        # With the pod's own grace period it would take four minutes.
+        # With the pod's terminationGracePeriodSeconds it would take four
+        # minutes.
         self.assertLessEqual(passed, 90.0)
         self.assertEqual(stopped.exit_code(), 128 + signal.SIGKILL)
         made, _ = job.make_what_is_due()

@@ -8,7 +8,7 @@ import jsonschema
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 
-# The keys below these are the user's; every key is allowed.
+# Objects whose keys are chosen by the user: every key is valid in them.
 FREE_KEYS = {'labels', 'annotations', 'matchLabels', 'nodeSelector', 'limits',
              'requests'}
 
@@ -24,8 +24,8 @@ class Schemas:
   def __init__(self):
     kubernetes, jobset = _load('kubernetes.json'), _load('jobset.json')
     self.versions = list(kubernetes['versions'])
-    # Plain manifests use backoffLimitPerIndex, which came with 1.28 and works
-    # from 1.29 on. Overlays exist for older clusters.
+    # The plain manifests use backoffLimitPerIndex, which works from Kubernetes
+    # 1.29 on. For older clusters there are overlays.
     self.new_versions = [v for v in self.versions
                          if tuple(map(int, v.split('.'))) >= (1, 29)]
     self.old_versions = [v for v in self.versions
@@ -78,7 +78,7 @@ def _twice(root, schema, thing, path):
       keys = schema.get('x-kubernetes-list-map-keys')
       if not keys or not isinstance(value, dict):
         continue
-      # The only key with a default value in the kinds that are used.
+      # Of the keys of such lists only `protocol` has a default value.
       own = tuple(value.get(key, 'TCP' if key == 'protocol' else None)
                   for key in keys)
       if own in seen:

@@ -176,7 +176,8 @@ class Consistency(unittest.TestCase):
                      for r in job_spec(thing)['podFailurePolicy']['rules']
                      if 'onExitCodes' in r}
           self.assertEqual(actions[2,], 'FailJob')
-          # Otherwise maxRestarts would start it again.
+          # Without FailJobSet, maxRestarts would start the Job with its wrong
+          # command line again.
           self.assertEqual(
               [(r['action'], r['onJobFailureReasons'])
                for r in thing['spec']['failurePolicy']['rules']],

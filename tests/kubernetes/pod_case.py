@@ -45,8 +45,8 @@ class PodCase(unittest.TestCase):
       path = os.path.join(self.cluster.share, word)
       os.mkfifo(path)
       os.chmod(path, 0o666)
-      # Opened for reading and writing, so that the text stays in the pipe
-      # whoever opens or closes it.
+      # Opened for reading and writing, so that a word stays in the pipe whoever
+      # else opens or closes the pipe.
       self.words[word] = os.open(path, os.O_RDWR | os.O_CLOEXEC)
       self.addCleanup(os.close, self.words[word])
     self.succeeded = False

@@ -48,13 +48,14 @@ class PodLife(pod_case.PodCase):
       pod.wait_for('of 4 works')
     ranks = [int(pod.log().split('] rank ')[1].split()[0]) for pod in started]
     self.assertEqual(sorted(ranks), [0, 1, 2, 3])
-    # Pods 0 and 2 are in rack 0, pods 1 and 3 in rack 1.
+    # Pods 0 and 2 are in rack 0, pods 1 and 3 in rack 1: each rack must get two
+    # adjacent ranks.
     self.assertEqual({ranks[0] // 2, ranks[2] // 2}, {ranks[0] // 2})
     self.finish(started)
 
   def test_probes_tell_the_truth(self):
     late = self.job_pod(1, nodes=2)
-    # An address without a listener.
+    # The coordinator's name resolves to an address without a listener.
     self.cluster.set_name('trainer-0.trainer', self.cluster)
     pods.wait_until('it answers', lambda: late.probe('/livez'))
     self.assertEqual(late.probe('/livez'), (200, 'ok\n'))
@@ -78,7 +79,7 @@ class PodLife(pod_case.PodCase):
     replaced = self.job_pod(1)
     self.assertNotEqual(replaced.address, started[1].address)
     replaced.wait_for('rank 1 of 3 works')
-    # The others continued in the next round, and no restart was used.
+    # The other pods continue in a second round, and no restart is spent.
     for pod in (started[0], started[2]):
       pods.wait_until('a second round',
                       lambda: pod.log().count('of 3 works') >= 2)
@@ -90,7 +91,8 @@ class PodLife(pod_case.PodCase):
       pod.wait_for('of 3 works')
     started[0].kill()
     replaced = self.job_pod(0)
-    # DNS still resolves to the old address for a while.
+    # Only now the name resolves to the new pod's address. Before, it had the
+    # old address.
     self.cluster.set_name('trainer-0.trainer', replaced)
     replaced.wait_for('of 3 works')
     self.finish([replaced, started[1], started[2]])
@@ -103,12 +105,14 @@ class PodLife(pod_case.PodCase):
     daemon.kill()
     for agent in agents:
       agent.wait_for('the workers run on')
-    # Two agents may have started a round without the third.
+    # Count each agent's rounds: two agents may have started a round without the
+    # third.
     before = {agent: agent.log().count('of 3 works') for agent in agents}
     daemon = self.coordinator_pod()
     pods.wait_until('the next one is ready',
                     lambda: daemon.probe('/readyz') == (200, 'ok\n'))
-    # The new coordinator does not know the round, so another round starts.
+    # The new coordinator does not know the running round, so it starts another
+    # one.
     for agent in agents:
       pods.wait_until('%s works again' % agent.host_name,
                       lambda: agent.log().count('of 3 works') >
@@ -136,7 +140,8 @@ class PodLife(pod_case.PodCase):
       agent.wait_for('of 2 works')
     self.say('finish')
     self.assertEqual([agent.exit_code() for agent in agents], [0, 0])
-    # The StatefulSet starts its containers again.
+    # The StatefulSet starts an ended container again: that agent must learn
+    # that the job is over.
     again = self.agent_pod(0)
     self.assertEqual(again.exit_code(), 1)
     self.assertIn('job trainer-1 is over', again.log())
@@ -156,7 +161,7 @@ class PodLife(pod_case.PodCase):
     self.assertEqual([pod.exit_code() for pod in started], [75, 75, 75])
     for pod in started:
       self.assertIn('wrote a checkpoint', pod.log())
-    # The Job's controller starts its pods again.
+    # As the Job's controller does: create the pods again.
     again = self.start_job()
     for pod in again:
       pod.wait_for('of 3 works')
@@ -166,7 +171,8 @@ class PodLife(pod_case.PodCase):
     signals = '--signals-to-forward=SIGUSR1'
     pod = self.job_pod(0, nodes=1, flags=[signals], ORPHAN='1')
     pod.wait_for('of 1 works')
-    # The orphan ends by itself; the agent, its guardian and the worker remain.
+    # The orphan ends by itself and must be reaped. The agent, its guardian and
+    # the worker remain.
     pods.wait_until('no zombie is left', lambda: pod.states() and
                     'Z' not in pod.states() and len(pod.states()) == 3)
     pod.signal(signal.SIGUSR1)
@@ -176,8 +182,8 @@ class PodLife(pod_case.PodCase):
     self.succeeded = True
 
   def test_one_node_runs_on_whatever_loopback_address_there_is(self):
-    # Other nodes' addresses are not requested. The kernel adds 127.0.0.1 and
-    # ::1 to lo when it comes up.
+    # With one node no address of another node is looked up. When lo comes up,
+    # the kernel adds 127.0.0.1 and ::1.
     for addresses, master in [
         ('', '127.0.0.1'), ('ip addr del 127.0.0.1/8 dev lo;', '::1'),
         ('ip addr flush dev lo; ip addr add 10.1.2.3/32 dev lo;', '10.1.2.3')]:

@@ -41,7 +41,8 @@ def wait_for_word(*words):
   """Waits for the first of these words that the test sends to all workers."""
   pipes = {}
   for word in words:
-    # The text in the pipe is never read, so that all workers can see it.
+    # A worker only polls for the word and does not read it, so that the other
+    # workers see it too.
     pipe = os.open('/srv/share/' + word, os.O_RDONLY | os.O_NONBLOCK)
     pipes[pipe] = word
   poll = select.poll()
@@ -54,7 +55,8 @@ def wait_for_word(*words):
       os.read(ready, 4096)
 
 
-# A signal that arrives just before poll() would be handled only after it.
+# A signal that arrives just before poll() must wake it, so each signal makes a
+# descriptor readable.
 signalled, wakeup = os.pipe()
 for end in (signalled, wakeup):
   os.set_blocking(end, False)

@@ -111,7 +111,8 @@ class Cluster:
     self._names = {}
     self._write_names()
     with open(os.path.join(self.folder, 'resolv.conf'), 'w') as file:
-      # Nothing listens there, so that look-ups fail at once.
+      # No DNS server listens at 127.0.0.1, so look-ups of unknown names fail at
+      # once.
       file.write('nameserver 127.0.0.1\noptions timeout:1 attempts:1\n')
     self.pods = []
     if Cluster._addresses == 0:
@@ -136,7 +137,7 @@ class Cluster:
     self._write_names()
 
   def _write_names(self):
-    # Written in place, because the file itself is mounted.
+    # Overwrite the file and do not replace it: pods have this inode mounted.
     with open(os.path.join(self.folder, 'hosts'), 'w') as file:
       file.write('127.0.0.1 localhost\n' + ''.join(
           '%s %s\n' % (address, name)
@@ -254,7 +255,8 @@ class Pod:
     try:
       code = self._process.wait(PATIENCE)
       self._reader.join(PATIENCE)
-      # unshare, which waits for process 1, fails if its child was killed.
+      # The exit code of unshare, which waits for process 1, is wrong if process
+      # 1 was killed.
       return 128 + signal.SIGKILL if self._killed else code
     except subprocess.TimeoutExpired:
       raise AssertionError('%s did not end within %g s' % (

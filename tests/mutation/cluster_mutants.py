@@ -6,7 +6,7 @@ _JOB = 'rendezvous/job'
 _LIFECYCLE = 'agent/lifecycle'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- the cluster takes the nodes away
+    # --- preemption
     ('a notice is renewed by each report', _JOB, 'Job::Preempt', 'do min',
      swap('std::min(state_.preemption->deadline, deadline)', 'deadline')),
     ('a second order leaves the grace', _JOB, 'Job::Preempt', 'do min', DROP),
@@ -105,7 +105,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'Lifecycle::PreemptionLimit', 'if runs_workers', DROP),
     ('giving up a preempted job is a failure', _LIFECYCLE, 'Lifecycle::GiveUp',
      'if preemption_', FALSE),
-    # --- nodes that are not fit
+    # --- health of nodes
     ('who is unhealthy is given a place', _JOB, 'Node::ready', 'return',
      without('health')),
     ('who is unchecked is given a place', _JOB, 'Node::ready', 'return',

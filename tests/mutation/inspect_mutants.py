@@ -5,7 +5,7 @@ from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 _FLIGHT_RECORDER = 'trainer_sdk/flight_recorder'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- who called something else
+    # --- ranks that called different operations
     ('an end that an agent saw is no failure', _FLIGHT_RECORDER,
      'Analysis::Analysis', 'do somebody_failed_ #2', DROP),
     ('a mismatch is told after its group was made again', _FLIGHT_RECORDER,
@@ -14,7 +14,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'return #3', DROP),
     ('who called something else is told twice', _FLIGHT_RECORDER,
      'Analysis::FindMismatch', 'for second', DROP),
-    # --- who is behind
+    # --- ranks that are behind the others
     ('the dead are behind', _FLIGHT_RECORDER, 'Analysis::FindDead', 'do insert',
      DROP),
     ('who was stopped on its way is behind', _FLIGHT_RECORDER,
@@ -62,7 +62,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'Analysis::Take', 'if somebody_failed_', without('somebody_failed_')),
     ('who has called less is behind beside those to blame', _FLIGHT_RECORDER,
      'Analysis::Take', 'if somebody_failed_', without('result_')),
-    # --- messages
+    # --- point-to-point messages
     ('a message that does not fit is unanswered', _FLIGHT_RECORDER,
      'Analysis::FindDeserted', 'if kFailedPrecondition', FALSE),
     ('who is in something does not answer', _FLIGHT_RECORDER,
@@ -86,7 +86,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('messages with anybody are counted', _FLIGHT_RECORDER,
      'FlightCalls::Messages', 'do count',
      swap('std::count(peers.begin(), peers.end(), other.rank) > 0', '1')),
-    # --- who is missing or silent
+    # --- ranks without a record, and silent ranks
     ('an end that is known is missing', _FLIGHT_RECORDER,
      'Analysis::FindMissing', 'if logs_', without('ends_')),
     ('who said why is silent', _FLIGHT_RECORDER, 'Analysis::FindSilent',
@@ -97,7 +97,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'Analysis::FindSilent', 'if blamed_', without('blamed_')),
     ('whose end is known is silent', _FLIGHT_RECORDER, 'Analysis::FindSilent',
      'if blamed_', without('ends_')),
-    # --- nobody is to blame
+    # --- groups in which no rank is to blame
     ('what may differ is several operations', _FLIGHT_RECORDER,
      'Analysis::MayDiffer', 'return', without('kind')),
     ('what the last came to just now stands still', _FLIGHT_RECORDER,
@@ -110,7 +110,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if', DROP),
     ('what has not begun is done', _FLIGHT_RECORDER, 'PositionOf', 'if ended',
      FALSE),
-    # --- ends that agents saw
+    # --- ends of workers that agents reported
     ('who hung is dead', _FLIGHT_RECORDER, 'FindDeaths', 'if kHung', FALSE),
     ('who hung is always told', _FLIGHT_RECORDER, 'Analysis::TellHung',
      'if blamed_', DROP),
@@ -134,7 +134,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'do break', DROP),
     ('who a hung one waited for is excused', _FLIGHT_RECORDER, 'FindDeaths',
      'if empty', TRUE),
-    # --- when it is looked at
+    # --- the time of the analysis
     ('the present is when something was recorded last', _FLIGHT_RECORDER,
      'MomentOf', 'do clock', DROP),
     ('an end is no sign of a time', _FLIGHT_RECORDER, 'MomentOf', 'do time',
@@ -148,7 +148,7 @@ ALL = [Mutant(*mutant) for mutant in (
      DROP),
     ('without patience what begins later is on its way', _FLIGHT_RECORDER,
      'IsFresh', 'return', without('moment')),
-    # --- groups
+    # --- process groups
     ('groups that are alike are one', _FLIGHT_RECORDER, 'KeysOf', 'do nth',
      DROP),
     ('groups made before make amends', _FLIGHT_RECORDER, 'WasMadeAgain', 'if',
@@ -164,7 +164,7 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('absl::StrCat(later.name, "/")', 'later.name')),
     ('groups of one name and other members are numbered', _FLIGHT_RECORDER,
      'FlightGroupLabel', 'if', without('members')),
-    # --- words
+    # --- the wording of the result
     ('what failed is over', _FLIGHT_RECORDER, 'IsStuck', 'return',
      without('ended status')),
     ('what failed is never over', _FLIGHT_RECORDER, 'IsStuck', 'return',

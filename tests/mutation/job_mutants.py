@@ -6,7 +6,7 @@ _JOB = 'rendezvous/job'
 _PROTOCOL = 'rendezvous/protocol'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- who is let in
+    # --- admission of nodes
     ('a stale report counts', _JOB, 'Job::Admit', 'if sequence holder', DROP),
     ('a late report brings a lost node back', _JOB, 'Job::Admit',
      'if LastSequenceOf', FALSE),
@@ -36,7 +36,7 @@ ALL = [Mutant(*mutant) for mutant in (
      FALSE),
     ('a claimer is let in at once', _JOB, 'Job::Contend', 'if holder stream #1',
      TRUE),
-    # --- a replacement that came too early
+    # --- replacements that arrive before the old agent has ended
     ('a successor is refused', _JOB, 'Job::TakeOver', 'if successors', FALSE),
     ('every claimer waits', _JOB, 'Job::Contend', 'do waits_for_place',
      without('report')),
@@ -53,7 +53,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'for successors', DROP),
     ('a successor is told the verdict once', _JOB, 'Job::Admit',
      'if successors', without('successors')),
-    # --- another job
+    # --- nodes of another job
     ('another command is the same job', _PROTOCOL, 'Disagreement',
      'do other_command', FALSE),
     ('an older agent is another job', _PROTOCOL, 'Disagreement', 'do empty',
@@ -98,7 +98,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if newest_signal', DROP),
     ('rounds overflow', _JOB, 'Unsound', 'if offered_master_port',
      swap('report.round > kMaxRounds', 'false')),
-    # --- who is lost
+    # --- lost nodes and leases
     ('a report does not renew the lease', _JOB, 'Job::TakeOver',
      'do SetDeadline', DROP),
     ('leases never run out', _JOB, 'Job::Step', 'do ExpireLeases', DROP),
@@ -283,7 +283,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'return Earlier',
      swap('Earlier(deadline, state.blame.NextDeadline(state.now))',
           'deadline')),
-    # --- rounds
+    # --- rounds and stops
     ('the round does not count up', _JOB, 'Job::FormWorld', 'do claimed_round',
      swap('+ 1', '')),
     ('rounds are skipped', _JOB, 'Job::FormWorld', 'do claimed_round',
@@ -346,14 +346,14 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a second cancel gives more time', _JOB, 'Stopping::Limit', 'do min',
      swap('std::min(deadline, now + kStopMargin + left)',
           'now + kStopMargin + left')),
-    # --- ranks
+    # --- assignment of ranks
     ('survivors move', _JOB, 'AssignRanks', 'if has_value result', FALSE),
     ('explicit ranks are not honoured', _JOB, 'AssignRanks',
      'if rank has_value #1', FALSE),
     ('new comers drive survivors out', _JOB, 'Choose', 'if previous_rank', DROP),
     ('hosts are ordered by letters', _JOB, 'CompareNaturally', 'if a_end',
      FALSE),
-    # --- what is told
+    # --- directives
     ('what was not seen is not sent again', _JOB, 'Outbox::Unanswered',
      'do seen_revision',
      swap('question_->seen_revision < node->revision', 'false')),

@@ -6,7 +6,7 @@ _JOB = 'rendezvous/job'
 _LIFECYCLE = 'agent/lifecycle'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- the agent
+    # --- the agent's state machine
     ('an older directive overtakes', _LIFECYCLE, 'Lifecycle::On',
      'if directive_',
      swap('directive.revision < directive_->revision', 'false')),
@@ -120,7 +120,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'Lifecycle::CheckCoordinatorAbsence', 'if cancel_deadline_', FALSE),
     ('an agent that gives up does not say so', _LIFECYCLE, 'Lifecycle::GiveUp',
      'if leaving_', DROP),
-    # --- workers that fall silent
+    # --- hanging workers
     ('who has ended is missed', _LIFECYCLE, 'HangWatch::DueOf', 'if watched',
      without('worker')),
     ('a standstill is silence', _LIFECYCLE, 'Lifecycle::ForgiveSilence',

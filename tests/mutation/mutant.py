@@ -5,14 +5,16 @@ import re
 
 import syntax
 
-# What becomes of the statement.
+# The kinds of changes to a statement. DROP: the statement is removed. TRUE,
+# FALSE: its condition, or the value that it returns or assigns, becomes this
+# constant.
 DROP = 'DROP'  # it is not there
 TRUE = 'TRUE'  # its condition, or the value it returns or assigns, is true
 FALSE = 'FALSE'
 
-# The part of a condition (between && and ||) that has all of `words` is gone.
+# Removes from a condition the operand of && or || that contains all of `words`.
 Without = collections.namedtuple('Without', 'words')
-# The tokens `old`, which the statement has once, are `new`.
+# Replaces the tokens `old`, which occur once in the statement, by `new`.
 Swap = collections.namedtuple('Swap', 'old new')
 
 

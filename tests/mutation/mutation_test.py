@@ -19,7 +19,7 @@ import mutants
 import slaughter
 import xml_main
 
-# How many days it takes until each mutant has been tried.
+# Number of days after which every mutant has been tried.
 _DAYS = 3
 _DAY = datetime.datetime.now(datetime.timezone.utc).toordinal() % _DAYS
 
@@ -30,7 +30,8 @@ def todays(all_mutants):
           if zlib.crc32(mutant.name.encode()) % _DAYS == _DAY]
 
 
-# The changes of today's mutants, and who noticed each, by the mutant's name.
+# For each of today's mutants, by its name: its change, and the programs that
+# noticed it.
 _CHANGES = {}
 _KILLERS = {}
 

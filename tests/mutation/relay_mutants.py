@@ -6,7 +6,7 @@ _RELAY = 'store/relay'
 _WIRE = 'store/wire'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- requests
+    # --- parsing of requests
     ('any byte is a modern command', _WIRE, 'CommandFromByte', 'return #2',
      swap('{}', 'StoreCommand::kPing')),
     ('any byte is an old command', _WIRE, 'CommandFromByte', 'return #8',

@@ -15,13 +15,14 @@ import mutant as mutant_lib
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
 
-# A mutant that hangs is noticed as well: its program takes longer than this, or
-# than ten times the program without a mutant.
+# Time limit of a program with a mutant: at least this, or ten times the
+# program's time without a mutant. A mutant that exceeds it counts as noticed.
 _MIN_TIMEOUT_SECONDS = 60
 _UNCHANGED_TIMEOUT_SECONDS = 900
 
 
-# A mutant in a source: the file, its text before and its text with the change.
+# A mutant's change of a source file: the file's path, its text before and
+# after.
 Change = collections.namedtuple('Change', 'mutant file old new')
 
 

@@ -6,7 +6,7 @@ _CORE = 'store/core'
 _SERVER = 'store/server'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- what the store may hold
+    # --- limits of the store's memory
     ('offers cost nothing', _CORE, 'StoreCore::bytes', 'return',
      swap('offers_.bytes() +', '')),
     ('barriers cost nothing', _CORE, 'StoreCore::bytes', 'return',
@@ -49,7 +49,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kMaxStoreReplyBytes', FALSE),
     ('a list of keys is any number of bytes', _CORE, 'StoreCore::ListKeys',
      'if', FALSE),
-    # --- what the store does
+    # --- the store's operations
     ('a missing key is as expected, whatever is', _CORE,
      'StoreCore::CompareSet', 'do empty',
      swap('request.expected.empty()', 'true')),
@@ -122,7 +122,7 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('effects->AddClose(client, "RELAY inside a relay\'s '
           'frames");',
           '')),
-    # --- who waits
+    # --- waiting clients and offers
     ('a key named twice is awaited twice', _CORE, 'WaitingList::Add',
      'if missing',
      swap('if (wait.missing.emplace(queue->first, queue).second)',
@@ -152,7 +152,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if second', DROP),
     ('who gave a barrier up is still counted', _CORE, 'BarrierList::Remove',
      'do kBytesPerClient', DROP),
-    # --- watches
+    # --- watches of keys
     ('a key watched twice is counted twice', _CORE, 'WatchList::Add', 'body',
      swap('if (!clients_[client].emplace(key).second) return',
           'clients_[client].emplace(key)')),
@@ -163,7 +163,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'do kBytesPerWatch', DROP),
     ('who watches nothing any more is kept', _CORE, 'WatchList::Remove',
      'do clients_ erase', DROP),
-    # --- buffers
+    # --- limits of the server's buffers
     ('a wait for readers that is over goes on', _SERVER, 'BufferBudget::Charge',
      'if', DROP),
     ('to read nothing is to read', _SERVER, 'BufferBudget::CountRead', 'if',

@@ -16,12 +16,12 @@ _CLOSING = {'(': ')', '[': ']', '{': '}'}
 
 Token = collections.namedtuple('Token', 'text start end')
 
-# A statement of a function. `kind` is its keyword (if, for, while, switch,
-# return), `do` for any other statement, `body` for all of the function, and
-# `declare` for a declaration outside of functions. The spans are offsets into
-# the source: `whole` includes the statements that the keyword controls, `head`
-# does not, `value` is the condition, the returned or the assigned expression
-# (None: there is none).
+# A statement of a function. `kind`: its keyword (if, for, while, switch,
+# return), `do` for any other statement, `body` for a whole function, `declare`
+# for a declaration outside of functions. The spans are offsets into the source:
+# `whole` includes the statements that the keyword controls, `head` does not,
+# `value` is the condition, the returned or the assigned expression (None: there
+# is none).
 Statement = collections.namedtuple(
     'Statement', 'function kind whole head value')
 
@@ -67,7 +67,7 @@ class _Reader:
     return self._partner.get(i, len(self._tokens)) + 1
 
   def _span(self, begin, end):
-    # A bracket that is never closed ends with the text.
+    # If a bracket is never closed, the statement ends with the text.
     end = min(end, len(self._tokens))
     return self._tokens[min(begin, end - 1)].start, self._tokens[end - 1].end
 
@@ -76,7 +76,7 @@ class _Reader:
              for part in (whole, head, value)]
     self.found.append(Statement(function, kind, *spans))
 
-  # --- outside of functions
+  # --- reading outside of functions
 
   def read_scope(self, i, scope):
     """Reads declarations up to the end of the scope that `i` is in."""
@@ -139,7 +139,7 @@ class _Reader:
         i = self._after(i) if self._text(i) == '(' else i + 1
     return i
 
-  # --- within functions
+  # --- reading inside of functions
 
   def _read_block(self, i, function):
     end = self._partner.get(i, len(self._tokens))
@@ -171,7 +171,8 @@ class _Reader:
     end = self._read_statement(self._after(opening), function)
     if self._text(i) == 'if' and self._text(end) == 'else':
       end = self._read_statement(end, function)
-    # `if (initialisation; condition)`.
+    # In `if (initialisation; condition)` only the part after the semicolon is
+    # the condition.
     for k in range(*condition):
       if self._text(i) == 'if' and self._text(k) == ';':
         condition = (k + 1, condition[1])

@@ -7,7 +7,7 @@ _OPTIM = 'trainer_sdk/optim'
 _ZERO = 'trainer_sdk/zero'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- the backward pass
+    # --- gradients of the backward pass
     ('buckets are reduced as they fill up', _DDP, 'BackwardTracker::AppendFull',
      'while', swap('while', 'if')),
     ('accumulating passes are reduced', _DDP, 'BackwardTracker::AppendFull',
@@ -54,7 +54,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'BackwardTracker::must_share_use', 'return', without('Learning')),
     ('every parameter is named', _DDP, 'BackwardTracker::Missing',
      'if missing kMaxNamed #1', swap('<= kMaxNamed', '> 0')),
-    # --- buckets
+    # --- assignment of parameters to buckets
     ('a bucket closes only beyond its limit', _DDP, 'AssignBuckets',
      'if first_bytes', swap('=', '')),
     ('the first bucket is as long as the others', _DDP, 'AssignBuckets',
@@ -65,7 +65,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'AssignBuckets', 'return place', swap('a.place < b.place', '&a < &b')),
     ('empty buckets are made', _DDP, 'AssignBuckets', 'if open parameters #2',
      TRUE),
-    # --- shards
+    # --- shards of ZeRO-1
     ('a shard is not told of what is left over', _ZERO, 'ShardBegin',
      'return int64_t', swap('std::min<int64_t>(rank, count % ranks)', '0')),
     ('shards overflow', _ZERO, 'ShardBegin', 'return int64_t',
@@ -82,7 +82,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'return kAlignment', swap('/ kAlignment * kAlignment', '')),
     ('what equal parts leave on a device is nobody\'s', _ZERO, 'ShardBegin',
      'return kAlignment', swap('rank == ranks ? count :', '')),
-    # --- the plan of a step
+    # --- the plan of an optimizer step
     ('the next scale is taken off', _OPTIM, 'PlanStep',
      'do squares sum_of_squares',
      swap('squares = sum_of_squares * inverse * inverse',

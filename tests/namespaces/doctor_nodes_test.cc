@@ -54,9 +54,9 @@ class DoctorNodes : public testing::Test {
     hosts_ = *std::move(hosts);
   }
 
-  // Runs it on every host and returns the exit codes. Host 2, which all can
-  // reach, has rank 0. Host 0 uses --local-addr=`local_addr` if that is not
-  // empty. `form`: the flag for the form of the page.
+  // Runs `launch doctor --nodes` on every host and returns the exit codes. Host
+  // 2, which all hosts can reach, has rank 0. `form`: the flag that selects the
+  // form of the page. `local_addr`: --local-addr of host 0; empty: not given.
   std::array<int, kHosts> Run(const char* form = "--quiet",
                               const std::string& local_addr = "") {
     std::array<pid_t, kHosts> pids = {};
@@ -118,7 +118,8 @@ TEST_F(DoctorNodes, APairSeparatedByAFirewallIsNamed) {
   for (const int code : Run()) EXPECT_EQ(code, 4);
   const std::string page = Output(2);
   EXPECT_THAT(page, HasSubstr("[nodes-unreachable]"));
-  // All have the same host name, so the page uses their names in the job.
+  // All hosts have the same host name, so the page names them by their node
+  // ids.
   EXPECT_THAT(page, HasSubstr(absl::StrCat("n0 cannot connect to n1 (",
                                            hosts_->Address(1), ")")));
   EXPECT_THAT(page, HasSubstr(absl::StrCat("n1 cannot connect to n0 (",

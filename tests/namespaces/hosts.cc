@@ -66,7 +66,8 @@ absl::Status Up(const char* device, const std::string& address) {
              : SystemError("taking an interface up");
 }
 
-// Requires a new network namespace of this thread.
+// Creates the interface of `host`. The calling thread must be in a new network
+// namespace.
 absl::StatusOr<OwnedFd> MakeInterface(int host) {
   OwnedFd tunnel(open("/dev/net/tun", O_RDWR | O_CLOEXEC));
   if (!tunnel.open()) return SystemError("/dev/net/tun");
@@ -106,8 +107,8 @@ absl::StatusOr<std::unique_ptr<Hosts>> Hosts::Make(int count) {
     s = tunnel.status();
     if (s.ok()) tunnels.push_back(*std::move(tunnel));
   }
-  // Fails with EPERM if unshare was not permitted; then there is nothing to
-  // undo.
+  // Returns the thread to its former namespace. EPERM: unshare failed before,
+  // so the thread has not left it.
   (void)setns(home.get(), CLONE_NEWNET);
   if (!s.ok()) return s;
   return std::unique_ptr<Hosts>(

@@ -44,14 +44,14 @@ using std::chrono::seconds;
 
 constexpr Duration kPatience = seconds(60);
 constexpr Duration kOperation = milliseconds(800);
-// Additional time for finding out which ranks are silent, and for a store that
-// does not answer.
+// Time that an operation may exceed its time limit by: for finding out which
+// ranks are silent, and for a store that does not answer.
 constexpr Duration kAllowed = seconds(15);
 
 enum class Kind { kTcp, kGloo, kHierarchical };
 
-// The host of the store: one of its own, which every rank can always reach, or
-// that of the first rank.
+// kOwn: the store runs on a host of its own, which every rank can always reach.
+// kFirst: on the host of the first rank.
 enum class StoreHost { kOwn, kFirst };
 constexpr int kStoreHost = 2;
 constexpr int kStorePort = 29500;  // the store's namespace has no other server
@@ -59,10 +59,10 @@ constexpr int kStorePort = 29500;  // the store's namespace has no other server
 struct World {
   std::string name;
   Kind kind = Kind::kTcp;
-  std::vector<int> host_of;  // by rank
+  std::vector<int> host_of;  // the host of each rank
   StoreHost store = StoreHost::kOwn;
-  // The worlds of one transport share the conformance cases: world `share` of
-  // `shares` runs its part.
+  // Several worlds with one transport share the conformance cases: world
+  // `share` of 0 to `shares` - 1 runs its part of them.
   int share = 0;
   int shares = 1;
 };
@@ -115,7 +115,8 @@ class Namespaces : public testing::TestWithParam<World> {
 
   using Body = std::function<absl::Status(Transport&, const GroupPlace&)>;
 
-  // Runs `body` as each rank, on the rank's host and with its transport.
+  // Runs `body` in one process for each rank, on the rank's host and with the
+  // world's transport.
   std::unique_ptr<ForkedRanks> Start(const Body& body,
                                      const std::string& group = "group") {
     return std::make_unique<ForkedRanks>(
@@ -144,8 +145,8 @@ class Namespaces : public testing::TestWithParam<World> {
                                                : GetParam().host_of[0];
   }
 
-  // Runs in its own process, because this one must have no other threads to be
-  // able to fork.
+  // Serves the store in a process of its own: this process forks the ranks, so
+  // it must have one thread only.
   void ServeStore() {
     const pid_t parent = getpid();
     server_ = fork();
@@ -166,8 +167,8 @@ class Namespaces : public testing::TestWithParam<World> {
     waitpid(server_, nullptr, 0);
   }
 
-  // Repeats `collective` until it fails and returns the error. The caller may
-  // use the first sequence number before.
+  // Repeats `collective` until it fails, and returns the error. Begins with the
+  // second sequence number: the caller may use the first.
   static absl::Status UntilItFails(Transport& transport,
                                    const GroupPlace& place,
                                    Operation collective) {
@@ -194,7 +195,8 @@ class Namespaces : public testing::TestWithParam<World> {
 
   std::unique_ptr<Hosts> hosts_;
   pid_t server_ = -1;
-  // A store that the wire does not affect.
+  // A store on this machine's loopback, which delays and cuts of the wire do
+  // not affect.
   const std::shared_ptr<ForkedStore> store_ = std::make_shared<ForkedStore>();
 };
 
@@ -229,8 +231,9 @@ TEST_P(Namespaces, CollectivesAreCorrectOverASlowLossyWire) {
   }
 }
 
-// Whether the error of `rank` names a rank on the other side of the wire: one
-// that is waited for, with its host or process, or one that found out.
+// Whether the error of `rank` names a rank on the other side of the wire: as a
+// rank that is waited for (with its host or process), or as the rank that found
+// out about the failure.
 bool NamesOneBeyondTheWire(const World& world, int rank,
                            const absl::Status& told) {
   const std::string message(told.message());
@@ -248,7 +251,7 @@ TEST_P(Namespaces, NoRankHangsWhenTheWireIsCut) {
     return UntilItFails(transport, place,
                         {.kind = OperationKind::kAllReduce, .count = 4096});
   });
-  // Cut once all ranks have started.
+  // Cut the wire once all ranks have started.
   std::vector<std::string> keys;
   for (int rank = 0; rank < size(); ++rank) {
     keys.push_back(absl::StrCat("goes/", rank));
@@ -265,8 +268,8 @@ TEST_P(Namespaces, NoRankHangsWhenTheWireIsCut) {
   }
 }
 
-// Makes the kernel end this process after `moment` (less than a second),
-// whatever it is doing: SIGALRM has no handler.
+// Lets the kernel kill this process after `moment` (less than a second),
+// whatever the process is doing: SIGALRM has no handler.
 void DieAfter(std::chrono::microseconds moment) {
   itimerval alarm{};
   // 0 would set no alarm.
@@ -274,8 +277,8 @@ void DieAfter(std::chrono::microseconds moment) {
   setitimer(ITIMER_REAL, &alarm, nullptr);
 }
 
-// Draws a collective whose pieces of 16 KB are sent at once, or one with pieces
-// that are not.
+// Draws a collective with a small count (pieces of 16 KB, each sent at once) or
+// a large one.
 Operation DrawCollective(std::mt19937& draw, int size) {
   constexpr OperationKind kKinds[] = {
       OperationKind::kAllReduce, OperationKind::kReduceScatter,
@@ -302,8 +305,8 @@ TEST_P(Namespaces, ARankThatDiesAtAnyTimeIsNamedByAllOthers) {
                               " dies after ", moment.count(), " us"));
     const auto ranks = Start(
         [&](Transport& transport, const GroupPlace& place) -> absl::Status {
-          // All ranks must have connected, except with Gloo, which reports the
-          // rank to which it is connecting.
+          // All ranks must have connected before a rank dies. Not with Gloo:
+          // its error names the rank to which it is connecting.
           if (GetParam().kind != Kind::kGloo) {
             const OperationContext first{1, MonotonicNow() + kPatience};
             absl::Status met = transport.Execute(Barrier(), first);

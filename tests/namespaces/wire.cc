@@ -34,7 +34,7 @@ int HostOf(char address_byte) {
 
 void CarryPackets(const std::vector<int>& tunnels, const Weather& weather) {
   std::mt19937 draw(1);
-  // Sorted by due time, since all packets have the same delay.
+  // Delayed packets, in the order in which they are due.
   std::deque<Packet> late;
   std::array<char, kLargest> buffer;
   for (;;) {

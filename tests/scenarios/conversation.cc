@@ -204,7 +204,7 @@ void Conversation::Step(const std::string& node,
   Agent& agent = agents_.at(node);
   const agent::LifecycleStep step = agent.core->Step(now_, event);
   if (step.report.has_value()) {
-    // Keep-alives without news are left out of the transcript.
+    // A keep-alive without news is left out of the transcript.
     const std::string words = Words(*step.report);
     if (words != agent.last_report) Write(absl::StrCat(node, " → ", words));
     agent.last_report = words;
@@ -238,7 +238,8 @@ void Conversation::Step(const std::string& node,
       to_agents_.emplace_back(node, agent::HealthFound{check->check, why});
     } else if (std::holds_alternative<agent::EndAnnouncement>(action) ||
                std::holds_alternative<agent::DropCheck>(action)) {
-      // These actions take no time here.
+      // In these scenarios these actions take no time, so nothing remains to be
+      // done.
     } else if (std::holds_alternative<agent::CloseStore>(action)) {
       Write(absl::StrCat(node, " releases who waits in the round's store"));
     } else {
@@ -254,7 +255,7 @@ void Conversation::Step(const std::string& node,
   }
 }
 
-// The workers of these scenarios die of the first signal.
+// In these scenarios every worker dies of the first signal.
 void Conversation::StopWorkers(const std::string& node, int signal) {
   Agent& agent = agents_.at(node);
   if (agent.workers.empty()) return;

@@ -18,18 +18,19 @@ class Conversation {
  public:
   explicit Conversation(const rendezvous::JobSpec& spec);
 
-  // Adds a comment to the transcript: what happens next.
+  // Adds a comment line to the transcript that says what happens next.
   void Say(const std::string& what);
 
-  // Starts an agent with two workers; it finds the coordinator.
+  // Starts an agent with two workers on `node`; it finds the coordinator at
+  // once.
   void Start(const std::string& node);
   // Ends an agent and its workers without a message.
   void Kill(const std::string& node);
   void WorkerExits(const std::string& node, int local_rank, int code);
   void WorkersSucceed(const std::string& node);
   void Signal(const std::string& node, int signal);
-  // Sets the result of a node's checks from now on; "": fit. Agents started
-  // after the first call check their nodes.
+  // Sets the result of a node's health checks from now on; "": healthy. Agents
+  // that start after the first call check their nodes.
   void Unhealthy(const std::string& node, const std::string& why);
   void Drain(const std::string& node);
   void Wait(Duration duration);
@@ -40,9 +41,10 @@ class Conversation {
   struct Agent {
     std::unique_ptr<agent::Lifecycle> core;
     rendezvous::StreamId stream = 0;
-    std::set<int> workers;  // local ranks that run
+    std::set<int> workers;  // local ranks whose workers run
     rendezvous::Place place;
-    std::string last_report;  // as text
+    // the agent's last report as shown in the transcript
+    std::string last_report;
   };
 
   void Write(const std::string& line);

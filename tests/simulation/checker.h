@@ -15,8 +15,7 @@
 
 namespace muster::simulation {
 
-// Identifies one agent process: its slot, and how many agents have been started
-// there.
+// Identifies one agent process: its slot, and which of the slot's agents it is.
 struct AgentName {
   int slot = 0;
   uint64_t incarnation = 0;
@@ -80,7 +79,7 @@ class Checker {
   // --- faults
   // A fault happened that may make this slot's agent look lost.
   virtual void OnTrouble(int /*slot*/) {}
-  virtual void OnLeaveAsked(int /*slot*/) {}  // also when it is drained
+  virtual void OnLeaveAsked(int /*slot*/) {}  // also called for a drain
   virtual void OnCancelAsked() {}
   virtual void OnPreemptionAsked() {}
   virtual void OnHealed() {}

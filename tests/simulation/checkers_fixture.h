@@ -62,7 +62,7 @@ class CheckersTest : public ::testing::Test {
     node.group_rank = rank;
     return node;
   }
-  // The step in which round `round` starts with n0 and n1.
+  // Returns the step in which `round` starts with the nodes n0 and n1.
   CoordinatorStepped Begin(int round) {
     CoordinatorStepped step = step_;
     step.status.round = round;
@@ -83,14 +83,16 @@ class CheckersTest : public ::testing::Test {
          .reason = "round " + std::to_string(round) + " is broken: " + why}};
     return step;
   }
-  // A step in which the agent takes the stacks of a worker of round 1.
+  // Returns a step in which an agent takes the stack of worker `local_rank` of
+  // round 1.
   static agent::LifecycleStep Looking(int local_rank) {
     agent::LifecycleStep step;
     step.actions.emplace_back(
         agent::TakeStacks{.round = 1, .workers = {{local_rank, 1}}});
     return step;
   }
-  // `local_rank`: nullopt for all workers.
+  // Returns a step in which an agent sends `signal` to worker `local_rank`;
+  // nullopt: to all workers.
   static agent::LifecycleStep Signalling(int signal,
                                          std::optional<int> local_rank = {}) {
     agent::LifecycleStep step;

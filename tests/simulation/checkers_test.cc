@@ -100,7 +100,8 @@ TEST_F(CheckersTest, ReportsSilenceBeyondTheLease) {
   step_.status.nodes = {Node(kZero, 0)};
   checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
   Advance(milliseconds(4999));
-  checker_->OnReport(kZero, 1, ReportOf(kZero, 1));  // a repeated message
+  // repeats a message, which proves nothing
+  checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
   checker_->OnStep(step_);
   EXPECT_EQ(checker_->breach(), "");
   Advance(milliseconds(1));
@@ -193,7 +194,8 @@ TEST_F(CheckersTest, ReportsSuccessWithoutAllMembers) {
 TEST_F(CheckersTest, AcceptsAVerdictForAMemberOfTheOldRound) {
   Use(NewVerdictChecker);
   checker_->OnStep(Begin(1));
-  // A signal is forwarded to n0, then n0 leaves, and round 2 has only n1.
+  // One step forwards a signal to n0 in round 1, lets n0 leave, and starts
+  // round 2 with n1 alone.
   CoordinatorStepped step = Begin(2);
   step.sent = {Run(kZero, 1, 0), Run(kOne, 2, 0)};
   checker_->OnStep(step);
@@ -223,7 +225,7 @@ TEST_F(CheckersTest, ThePlaceOfASucceededMemberIsNotFree) {
     EXPECT_FALSE(room.MustLetIn(step.status));
     step.status.nodes = {Node(kOne, 1)};
     EXPECT_EQ(room.MustLetIn(step.status), !succeeded);
-    // No member of the next round has succeeded.
+    // In round 2 no member has succeeded, so the waiting node must be let in.
     step.status.round = 2;
     EXPECT_TRUE(room.MustLetIn(step.status));
     step.status.spec.scale_up = rendezvous::ScaleUp::kNever;
@@ -245,7 +247,7 @@ TEST_F(CheckersTest, SuccessOutsideOfTheRoundLeavesRoom) {
   EXPECT_TRUE(room.MustLetIn(step.status));
   room.OnReport(kZero, 1, report);
   EXPECT_FALSE(room.MustLetIn(step.status));
-  room.OnCoordinatorStarted(2);  // a new coordinator starts at round 1
+  room.OnCoordinatorStarted(2);  // a new coordinator counts from round 1 again
   EXPECT_TRUE(room.MustLetIn(step.status));
 }
 
@@ -296,7 +298,7 @@ TEST_F(CheckersTest, ReportsARoundWithAnUnhealthyNode) {
     report.sequence = 2;
     report.health = health;
     checker_->OnReport(kOne, 2, report);
-    checker_->OnStep(Begin(1));  // the worker runs, and its stack is not taken
+    checker_->OnStep(Begin(1));  // round 1 goes on: n1 need not be healthy
     EXPECT_EQ(checker_->breach(), "");
     checker_->OnStep(Begin(2));
     EXPECT_THAT(checker_->breach(), HasSubstr("n1"));

@@ -36,7 +36,8 @@ Cluster::Cluster(uint64_t seed, Trace::Echo echo)
 }
 
 Network::Ends Cluster::Ends() {
-  // Events for an agent that has ended are dropped.
+  // Returns the node of an agent; null if that agent has ended, so that its
+  // events are dropped.
   const auto living = [this](AgentName agent) -> SimNode* {
     SimNode* node = nodes_[agent.slot].get();
     const bool same =
@@ -95,16 +96,16 @@ void Cluster::Tick() {
   stage_.queue.In(kTick, [this] { Tick(); });
 }
 
-// Starts agents until as many are running as the job needs. In a real cluster
-// an operator or an autoscaler does this.
+// Starts agents until the job has as many as it needs. In a real cluster an
+// operator or an autoscaler does this.
 void Cluster::ReplaceTheMissing() {
   if (Finished()) return;
   int alive = 0;
   for (const auto& node : nodes_) {
     alive += node->alive() && !WaitsForPlace(*node) ? 1 : 0;
   }
-  // Tries the slots in turn: a slot may be refused for as long as a rival with
-  // the same node rank is running.
+  // Try the slots in turn: an agent may be refused while a rival with the same
+  // node rank is running.
   for (size_t tried = 0; tried < nodes_.size(); ++tried) {
     if (alive >= stage_.plan.spec.min_nodes) return;
     SimNode& node = *nodes_[next_started_];
@@ -223,7 +224,7 @@ std::string Cluster::Run() {
   if (!stage_.failure.empty()) return stage_.failure;
 
   faults_.Heal();
-  // Messages sent before may still arrive.
+  // Let messages that were sent before the faults ended arrive.
   stage_.queue.RunUntil(stage_.queue.now() + plan.max_straggle + seconds(2),
                         [this] { return !stage_.failure.empty(); });
   const rendezvous::JobSpec& spec = plan.spec;

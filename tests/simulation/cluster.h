@@ -51,7 +51,8 @@ class Cluster {
   SimCoordinator coordinator_;
   std::vector<std::unique_ptr<SimNode>> nodes_;
   FaultInjector faults_;
-  const RoomWatch* room_ = nullptr;  // one of the stage's checkers
+  // the checker that tells whether a waiting node must be let in
+  const RoomWatch* room_ = nullptr;
   size_t next_started_ = 0;
 };
 

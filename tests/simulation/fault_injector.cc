@@ -83,12 +83,13 @@ void FaultInjector::TroubleNode(SimNode& node) {
     const bool had_workers = node.workers()->alive();
     node.Kill(random.Chance(plan.power_loss) ? Network::Death::kPower
                                              : Network::Death::kProcess);
-    // The peers' connections break before any agent knows the reason.
+    // Peers of the killed workers lose their connections before any agent knows
+    // the reason.
     if (had_workers) Spread(*node.workers());
   }
 }
 
-// As real clusters do: preempts one node or several, sometimes twice.
+// Preempts one node or all nodes, sometimes twice, as real clusters do.
 void FaultInjector::Preempt(SimNode& by) {
   Random& random = stage_->random;
   ++stage_->census["preempted"];
@@ -115,7 +116,7 @@ void FaultInjector::CtrlC(SimNode& node) {
   }
 }
 
-// The agent is started again after a while, as by an init system.
+// Starts an ended agent again after a while, as an init system does.
 void FaultInjector::Revive(SimNode& node) {
   const rendezvous::Job* job = coordinator_->job();
   if (node.name().incarnation == 0 || (job != nullptr && job->finished())) {

@@ -36,13 +36,13 @@ class Network {
   void SendUp(rendezvous::StreamId stream, const rendezvous::Report& report);
   void SendDown(rendezvous::StreamId stream,
                 const rendezvous::Directive& directive);
-  // The agent closes its stream after the messages that it has sent.
+  // Closes the agent's stream after the messages that the agent has sent.
   void HangUp(rendezvous::StreamId stream);
-  // The connection is reset. Each end learns this after a delay of its own.
+  // Resets the connection. Each end learns of it after a delay of its own.
   void Break(rendezvous::StreamId stream);
   enum class Death {
-    kProcess,  // the kernel closes the stream
-    kPower,    // the stream stays silent
+    kProcess,  // the agent's process died: the kernel closes its stream
+    kPower,    // the node lost its power: its stream stays silent
   };
   void AgentDied(rendezvous::StreamId stream, Death how);
   void CoordinatorDied();
@@ -59,8 +59,8 @@ class Network {
     AgentName agent;
     bool agent_end = true;
     bool coordinator_end = true;
-    Instant last_up;    // arrival time of the message sent last
-    Instant last_down;  //
+    Instant last_up;    // arrival time of the newest message to the coordinator
+    Instant last_down;  // the same for messages to the agent
     std::vector<std::function<void()>> clogged;
   };
 
@@ -77,7 +77,8 @@ class Network {
   const Ends ends_;
   rendezvous::StreamId next_stream_ = 1;
   std::map<rendezvous::StreamId, Connection> connections_;
-  std::map<std::pair<int, Direction>, Instant> cuts_;  // end of each cut
+  // end of each cut, by slot and direction
+  std::map<std::pair<int, Direction>, Instant> cuts_;
   std::set<int> clogged_;
 };
 

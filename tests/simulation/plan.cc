@@ -10,7 +10,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A level from 1 to `most` with a probability of `likely` / 1000, else 0.
+// Draws a level of a fault: from 1 to `most` with a probability of `likely` /
+// 1000, else 0.
 int Level(Random& random, int likely, int most) {
   const bool on = random.Chance(likely);
   const int level = random.Between(1, most);
@@ -55,8 +56,8 @@ Plan DrawPlan(Random& random) {
   if (plan.node_ranks) plan.slots = plan.spec.max_nodes;
   plan.rival = plan.node_ranks && random.Chance(300);
   if (plan.rival) ++plan.slots;
-  // Derived instead of drawn: another draw would change all later draws of a
-  // seed.
+  // Derived and not drawn: an additional draw would change all later draws of
+  // every seed.
   plan.patient = plan.spec.max_restarts % 2 == 0;
   plan.coordinator_timeout = random.Between(seconds(4), seconds(40));
   plan.latest_join = random.Chance(500)

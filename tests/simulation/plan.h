@@ -15,8 +15,8 @@ namespace muster::simulation {
 // fault is tested alone as well as together with others.
 struct Plan {
   rendezvous::JobSpec spec;
-  int slots = 1;            // places for agents, spares included
-  int workers = 1;          // workers on each node
+  int slots = 1;            // number of places for agents, spares included
+  int workers = 1;          // number of workers on each node
   bool node_ranks = false;  // slot k has --node-rank=k
   // The agents of slot 0 and of the last slot have the same node rank.
   bool rival = false;
@@ -24,7 +24,8 @@ struct Plan {
   bool patient = false;
   Duration coordinator_timeout = Duration::zero();
   Duration latest_join = Duration::zero();
-  // How long the workers of a round run; nullopt: until phase 3.
+  // Time for which the workers of a round run; nullopt: until phase 3
+  // (Cluster).
   std::optional<Duration> work;
   bool leaves_on_term = false;
 
@@ -38,20 +39,21 @@ struct Plan {
 
   // --- faults of each node, per mille, drawn five times a second
   int break_stream = 0;
-  // of the broken streams: the coordinator does not learn of it
+  // part of the broken streams of which the coordinator does not learn
   int half_open = 0;
   int kill = 0;
-  int power_loss = 0;  // of the kills: the stream stays silent
+  int power_loss = 0;  // part of the kills after which the stream stays silent
   int pause = 0;
   int guardian_death = 0;
   int cut = 0;
   int worker_crash = 0;
-  int hang = 0;        // a worker stops reporting but does not exit
-  int collateral = 0;  // of the crashes: workers of other nodes crash as well
-  int signal = 0;      // SIGUSR1, sent to an agent
+  int hang = 0;  // a worker stops reporting but does not exit
+  // part of the crashes after which workers of other nodes crash as well
+  int collateral = 0;
+  int signal = 0;  // SIGUSR1 to an agent, which forwards it to all workers
   int leave = 0;
   int drain = 0;
-  int preempt = 0;  // SIGUSR2, sent by the cluster
+  int preempt = 0;  // SIGUSR2 to an agent: the notice of a preemption
   // --- faults of the whole cluster
   int clog = 0;
   int coordinator_restart = 0;
@@ -74,10 +76,10 @@ struct Plan {
 
   // --- faults of nodes, per mille
   bool checked = false;
-  int unhealthy = 0;  // health checks that fail
+  int unhealthy = 0;  // part of the health checks that fail
   Duration max_check = Duration::zero();
   Duration check_interval = Duration::zero();
-  int slow_hook = 0;  // hooks without an end
+  int slow_hook = 0;  // part of the announcement hooks that never end
 
   std::string Describe() const;
 };

@@ -17,7 +17,8 @@ class Random {
   uint64_t Next();
   // A number from 0 to `bound` - 1; `bound` is positive.
   int Below(int bound);
-  int Between(int low, int high);  // inclusive
+  // A number from `low` to `high`, both included.
+  int Between(int low, int high);
   Duration Between(Duration low, Duration high);
   // True with a probability of `per_mille` / 1000.
   bool Chance(int per_mille);

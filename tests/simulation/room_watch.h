@@ -24,7 +24,8 @@ class RoomWatch : public Checker {
   bool MustLetIn(const rendezvous::JobStatus& status) const;
 
  private:
-  std::set<std::pair<uint64_t, int>> members_;  // incarnation and round
+  // members by incarnation and round
+  std::set<std::pair<uint64_t, int>> members_;
   std::set<int> succeeded_;  // rounds with a member that has succeeded
 };
 

@@ -13,7 +13,7 @@
 namespace muster::simulation {
 
 // Drives one real Job as the coordinator does. The first report creates the
-// job; a crash deletes it with all its state.
+// Job; a crash of the coordinator deletes it with all its state.
 class SimCoordinator {
  public:
   SimCoordinator(Stage* stage, Network* network)

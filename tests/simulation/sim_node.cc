@@ -83,7 +83,8 @@ void SimNode::RenewNcclId() {
   });
 }
 
-// Runs the announcement hook for a random time, or until it is stopped.
+// Simulates the --on-preempt command: it runs for a random time, or until it is
+// stopped.
 void SimNode::Announce() {
   ++stage_->census["announced"];
   const int announcement = ++announcement_;
@@ -154,7 +155,8 @@ void SimNode::Resume() {
   std::deque<agent::LifecycleEvent> inbox;
   inbox.swap(inbox_);
   const uint64_t resumed = incarnation_;
-  // Reports of workers that arrived in the meantime come first, as in agent.cc.
+  // After a suspension the workers' reports are handled before all other
+  // events, as in agent.cc.
   agent::WorkersReported reported;
   for (const agent::LifecycleEvent& event : inbox) {
     if (const auto* one = std::get_if<agent::WorkersReported>(&event)) {

@@ -52,7 +52,7 @@ class SimNode {
   void Arm();
   void Dial();
   void End();
-  // Replaces the NCCL id for the next world after a short delay.
+  // Makes the NCCL id that is offered for the next world, after a short delay.
   void RenewNcclId();
   std::string NewNcclId();
   void Announce();
@@ -77,10 +77,11 @@ class SimNode {
   rendezvous::StreamId talking_on_ = 0;
   Duration backoff_ = Duration::zero();
   uint64_t told_epoch_ = 0;
-  int nccl_ids_ = 0;  // number of NCCL ids made
+  int nccl_ids_ = 0;  // number of NCCL ids made by this slot
   std::string held_nccl_id_;
-  int announcement_ = 0;       // number of the newest announcement
-  uint64_t wanted_check_ = 0;  // 0: none
+  int announcement_ = 0;  // number of the newest announcement
+  // number of the health check that the agent waits for; 0: none
+  uint64_t wanted_check_ = 0;
   bool paused_ = false;
   // events held while the agent is suspended
   std::deque<agent::LifecycleEvent> inbox_;

@@ -33,7 +33,7 @@ struct Stage {
   Trace trace;
   std::vector<std::unique_ptr<Checker>> checkers;
   std::string failure;
-  // number of occurrences of each kind of event
+  // how often each kind of event has occurred
   std::map<std::string, int> census;
   bool healed = false;     // no faults happen any more
   bool finishing = false;  // workers succeed as soon as they run

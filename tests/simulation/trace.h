@@ -24,7 +24,7 @@ class Trace {
 
  private:
   const Echo echo_;
-  uint64_t hash_ = 0xcbf29ce484222325;  // FNV-1a
+  uint64_t hash_ = 0xcbf29ce484222325;  // the offset basis of FNV-1a
   std::deque<std::string> last_;
 };
 

@@ -38,7 +38,7 @@ void WorkerModel::Ask(std::function<void()> what) {
 }
 
 void WorkerModel::Start(uint64_t epoch, const rendezvous::Place& place) {
-  if (dead_) return;  // the guardian that would start them is dead
+  if (dead_) return;  // The guardian, which starts workers, is dead.
   if (alive()) {
     stage_->Fail(absl::StrCat("n", agent_.slot, " starts round ", place.round,
                               " while workers of round ", place_.round,
@@ -129,7 +129,8 @@ void WorkerModel::HangOne() {
   }
 }
 
-// A worker that hangs sleeps, and so do the workers that wait for it.
+// Simulates a look at the workers: all of them sleep, also those that wait for
+// a worker that hangs.
 void WorkerModel::Look(const agent::LookAtWorkers& order) {
   stage_->queue.In(Duration::zero(),
                    [this, generation = generation_, round = order.round] {
@@ -242,7 +243,7 @@ void WorkerModel::Deliver(const agent::SignalWorkers& order) {
   }
 }
 
-// The checkers come first, since the event may start the next round.
+// Report to the checkers before the agent, which may start the next round.
 void WorkerModel::Tell(const agent::WorkerDown& event) {
   NoteIfGone();
   tell_(event);

@@ -19,17 +19,18 @@ class WorkerModel {
 
   void Start(uint64_t epoch, const rendezvous::Place& place);
   void Signal(const agent::SignalWorkers& order);
-  // The guardian dies, with or without its agent; all workers are killed.
+  // Simulates the death of the guardian, with or without its agent: all workers
+  // are killed.
   void Die();
-  // One running worker fails, if there is one.
+  // Lets one running worker fail, if there is one.
   void CrashOne();
-  // One running worker hangs: it keeps running but sends no more reports, until
+  // Lets one running worker hang: it keeps running but sends no reports until
   // the simulation heals all faults.
   void HangOne();
   // Takes the stacks of the workers; reports them after a delay, or never.
   void Look(const agent::LookAtWorkers& order);
   void TakeStack(const agent::TakeStacks& order);
-  // Every running worker succeeds soon.
+  // Lets every running worker succeed soon.
   void Finish();
 
   bool alive() const;
@@ -41,10 +42,11 @@ class WorkerModel {
 
  private:
   enum class State { kNone, kPending, kUp, kEnded };
-  // Performs `what` after all earlier requests, unless the agent has died.
+  // Performs `what` after all earlier requests, unless the guardian has died.
   void Ask(std::function<void()> what);
   void Spawn(int worker);
-  // Reports the progress of `worker` now and then periodically while it runs.
+  // Reports the progress of `worker` now, then periodically while the worker
+  // runs.
   void Beat(int worker);
   bool Hangs(int worker) const;
   void Deliver(const agent::SignalWorkers& order);
@@ -65,11 +67,13 @@ class WorkerModel {
   std::vector<int> ignores_term_;
   std::vector<int> hung_;
   int orphans_ = 0;
-  bool any_ = false;  // a process runs, or has run since the last WorkersGone
+  // a process of the workers runs, or ran since the last WorkersGone
+  bool any_ = false;
   bool dead_ = false;
   bool busy_ = false;  // workers were started and are not all gone
   int generation_ = 0;
-  Instant free_at_;  // when the guardian will have performed all requests
+  // time at which the guardian has performed all requests so far
+  Instant free_at_;
 };
 
 }  // namespace muster::simulation

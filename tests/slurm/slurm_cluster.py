@@ -246,7 +246,8 @@ class SlurmCluster:
         'KillWait=3',
         'InactiveLimit=0',
         'MpiDefault=none',
-        # Only the backfill scheduler starts heterogeneous jobs.
+        # Heterogeneous jobs are started by the backfill scheduler only, so it
+        # runs often.
         'SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,'
         'bf_interval=1,sched_interval=1',
         'AccountingStorageType=accounting_storage/none',
@@ -257,7 +258,8 @@ class SlurmCluster:
         'PreemptMode=OFF',
         '']))
     self._write('gres.conf', '\n'.join(gres) + '\n')
-    # Nodes with neighbouring names are on different switches.
+    # Nodes with adjacent names are on different switches, so that name order is
+    # not network order.
     self._write('topology.conf', '\n'.join([
         'SwitchName=leaf1 Nodes=' + ','.join(self.names[0::2]),
         'SwitchName=leaf2 Nodes=' + ','.join(self.names[1::2]),
@@ -308,7 +310,8 @@ class SlurmCluster:
     The nodes refuse one that comes back within the same second, since its old
     credential has been revoked then.
     """
-    # The processes of an array's task "5_1" have the job's own number.
+    # Slurm gives each task of an array, such as "5_1", a job number of its own,
+    # by which its processes are found.
     number = job.facts()['JobId']
     poll(lambda: job.state() == 'PENDING' and not processes_of(number),
          lambda: f'the requeued job {job.id}; its processes: '

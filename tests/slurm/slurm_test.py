@@ -21,9 +21,11 @@ _EXPAND = os.path.abspath('tests/slurm/expand_hosts')
 _WORKER = os.path.join(_HERE, 'worker.sh')
 _SCRIPTS = os.path.join(_HERE, os.pardir, os.pardir, 'deploy', 'slurm')
 _SRUN = f'srun --ntasks-per-node=1 --kill-on-bad-exit=0 {_LAUNCH}'
-# The scripts in deploy/slurm call `launch` by its name.
+# The scripts in deploy/slurm call `launch` by name, so its folder must be in
+# PATH.
 _PATH = os.path.dirname(_LAUNCH) + ':' + os.environ['PATH']
-# Trains until a preemption; in the job's next run it trains to the end.
+# A worker that trains until it is preempted; in the job's next run it trains to
+# the end.
 _TRAIN = r"""
 import os, signal, sys
 def say(word):
@@ -38,7 +40,8 @@ say("up")
 while "SLURM_RESTART_COUNT" not in os.environ:
   signal.pause()
 """
-# GPUs of the nodes n1 to n4. n1 and n3 are on one switch, n2 and n4 on another.
+# Number of GPUs of the nodes n1 to n4. n1 and n3 are on one switch, n2 and n4
+# on another.
 _GPUS = (2, 2, 4, 1)
 
 _why_not = ''  # why there is no Slurm here
@@ -86,7 +89,8 @@ class SlurmTest(unittest.TestCase):
     cls.folder = folder.name
     cls.slurm = slurm_cluster.SlurmCluster(folder.name, gpus=_GPUS)
     cls.addClassCleanup(cls.slurm.stop)
-    # Slurm checks the time limits of jobs every 30 s, so this job starts first.
+    # This job reaches its time limit. It starts before all tests, because Slurm
+    # checks time limits only every 30 s.
     cls.told = os.path.join(folder.name, 'told')
     cls.timed = cls.slurm.sbatch(
         f"exec {_LAUNCH} --slurm --on-preempt='echo $MUSTER_PREEMPTION_SIGNAL "
@@ -108,7 +112,8 @@ class SlurmTest(unittest.TestCase):
           self.assertEqual({w['of'] for w in said}, {str(2 * nodes)})
           self.assertEqual({w['run'] for w in said}, {job.id + '.0'})
           self.assertEqual(len({w['node'] for w in said}), nodes)
-          # The agents start before the coordinator listens.
+          # Agents may ask before the coordinator listens. They must not
+          # complain about that.
           self.assertNotIn('no coordinator at', job.output())
           if nodes > 1:
             self.assertEqual({w['at'] for w in said},
@@ -121,7 +126,7 @@ class SlurmTest(unittest.TestCase):
                      ['n1', 'n3', 'n2', 'n4'])
 
   def test_each_node_has_as_many_workers_as_gpus(self):
-    # n2 has two GPUs, so the nodes cannot have equal numbers of workers.
+    # n2 has only two GPUs, so five GPUs cannot be shared equally by two nodes.
     job = self.slurm.sbatch(f'{_SRUN} {_WORKER}\n', '--nodes=2',
                             '--nodelist=n[2-3]', '--exclusive', '--gpus=5')
     self.succeeded(job)
@@ -130,7 +135,7 @@ class SlurmTest(unittest.TestCase):
     self.assertIn((nodes.count('n2'), nodes.count('n3')), [(1, 4), (2, 3)])
 
   def test_a_heterogeneous_job(self):
-    # Slurm sorts the nodes of this step, but its first task runs on n3.
+    # The step's node list is sorted, n1 first, but task 0 runs on n3.
     parts = ('--nodelist=n3', '--gpus-per-node=1', ':', '--nodelist=n[1-2]',
              '--gpus-per-node=2')
     for command in (_SRUN.replace('srun', 'srun --het-group=0,1'),
@@ -209,8 +214,8 @@ class SlurmTest(unittest.TestCase):
         lost = workers(job)[2]['node']
         self.slurm.run('scontrol', 'update', 'nodename=' + lost, 'state=down',
                        'reason=test')
-        # The last output of a step may be lost with a node, which is a race in
-        # srun.
+        # Wait until the two workers of round 2 have printed: the last output of
+        # a step may be lost with a node, a race in srun.
         job.wait_for('up rank', 5)
         with open(go, 'wb'):
           pass
@@ -219,7 +224,7 @@ class SlurmTest(unittest.TestCase):
             {w['node'] for w in workers(job) if w['round'] == '2'},
             {w['node'] for w in workers(job) if w['node'] != lost},
             job.output())
-        # Also if the lost node was the first.
+        # One verdict is printed, even if the lost node was the one that prints.
         self.assertEqual(job.output().count('SUCCEEDED'), 1, job.output())
         said = of_rounds(job)
         self.assertEqual(len(said), len(set(said)), job.output())
@@ -229,7 +234,8 @@ class SlurmTest(unittest.TestCase):
             ['round 1: 3 nodes, 3 workers',
              'round 1 is broken (...); stopping the workers',
              'round 2: 2 nodes, 2 workers'], job.output())
-        # srun's exit code counts the lost node; launch --slurm's does not.
+        # srun counts the lost node as failed in its exit code; launch --slurm
+        # does not.
         if code:
           self.assertIn(f'code={code} .', job.output())
         self.slurm.bring_up(lost)
@@ -249,7 +255,7 @@ class SlurmTest(unittest.TestCase):
 
   def test_status_finds_the_jobs_launch(self):
     go, ask = (os.path.join(self.folder, name) for name in ('go-st', 'ask'))
-    # launch is not the job's first step.
+    # The first step of the job is not `launch`.
     job = self.slurm.sbatch(
         'srun --nodes=1 --ntasks=1 true\n'
         f'{_SRUN} --nproc-per-node=1 {_WORKER} until {go} &\n'
@@ -298,7 +304,7 @@ class SlurmTest(unittest.TestCase):
     self.caught_by_both(job)
 
   def test_a_notice_to_the_batch_script(self):
-    # On SIGTERM srun itself would kill its tasks.
+    # The script must not send SIGTERM to srun: srun would kill its tasks.
     for command, number in ((f'exec {_LAUNCH} --slurm', 'TERM'),
                             (f'exec {_SRUN}', 'USR1')):
       with self.subTest(command=command):
@@ -312,8 +318,8 @@ class SlurmTest(unittest.TestCase):
         f'{_SRUN} --requeue {_WORKER} preempted\n', '--nodes=2',
         '--nodelist=n[2-3]', '--open-mode=append')
     job.wait_for('ready rank', 2)
-    # SIGCONT alone, which a resumed job gets, is no notice; SIGCONT and SIGTERM
-    # are.
+    # SIGCONT alone, which a resumed job gets, is no notice of a preemption.
+    # SIGCONT followed by SIGTERM is.
     self.slurm.run('scancel', '--signal=CONT', job.id)
     urgent = self.slurm.sbatch('true\n', '--partition=urgent', '--exclusive',
                                '--nodes=2', '--nodelist=n[2-3]')
@@ -334,7 +340,7 @@ class SlurmTest(unittest.TestCase):
     with open(os.path.join(folder, 'train.py'), 'w', encoding='utf-8') as file:
       file.write(_TRAIN)
     whole = self.slurm.sbatch(
-        # In parallel with the array.
+        # --oversubscribe: this job runs at the same time as the array.
         script_text('preempt_requeue'), '--gpus-per-node=1', '--oversubscribe',
         f'--export=ALL,PATH={_PATH}', '--chdir=' + folder)
     go = os.path.join(folder, 'go')
@@ -347,7 +353,7 @@ class SlurmTest(unittest.TestCase):
     task.wait_for('ready rank', 2)
     sibling.wait_for('up rank', 2)
     for job in (whole, task):
-      # The same as #SBATCH --signal=B:USR1@120.
+      # Sends what #SBATCH --signal=B:USR1@120 would send.
       self.slurm.run('scancel', '--batch', '--signal=USR1', job.id)
     for job in (whole, task):
       self.slurm.start_now(job)
@@ -389,7 +395,8 @@ class SlurmTest(unittest.TestCase):
         slurm_cluster.poll(
             lambda: not slurm_cluster.processes_of(job.id),
             lambda: f'left: {slurm_cluster.processes_of(job.id)}')
-        # Slurm itself signals the job's steps.
+        # Slurm itself signals the job's steps, so `launch` must not complain
+        # that it could not.
         self.assertNotIn('did not reach', job.output())
 
   def test_ctrl_c_at_launch_slurm_stops_with_grace(self):
@@ -430,7 +437,7 @@ class SlurmTest(unittest.TestCase):
     with open(os.path.join(self.folder, 'train.py'), 'w',
               encoding='utf-8') as file:
       file.write('import os\nprint("trained", os.environ["WORLD_SIZE"], ".")\n')
-    # On this machine a node has one GPU, which all nodes share.
+    # Override the script's number of GPUs: one for each node.
     for name, ranks in (('single_node', 1), ('many_nodes', 4), ('elastic', 4),
                         ('array', 2)):
       with self.subTest(name=name):

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A worker for the tests: says who it is, then does what its first word asks.
+# The worker of the Slurm tests: prints its place in the job, then does what its
+# first argument says.
 echo "up rank=$RANK of=$WORLD_SIZE group=$GROUP_RANK node=$SLURMD_NODENAME" \
   "run=$MUSTER_RUN_ID at=$MUSTER_COORDINATOR round=$MUSTER_ROUND" \
   "job=$SLURM_JOB_ID ."
@@ -12,23 +13,25 @@ deed=$1
 [ $# -eq 0 ] || shift
 case $deed in
   forever) wait_for_ever ;;
-  # exit CODE
+  # exit CODE: exits with CODE.
   exit) exit "$1" ;;
-  # until FILE: succeeds when the file is there.
+  # until FILE: waits until FILE exists, then succeeds.
   until) while [ ! -e "$1" ]; do sleep 0.05; done ;;
-  # round N FILE: succeeds in that round when the file is there.
+  # round N FILE: in rounds before N runs until it is stopped; later waits until
+  # FILE exists, then succeeds.
   round)
     [ "$MUSTER_ROUND" -ge "$1" ] || wait_for_ever
     while [ ! -e "$2" ]; do sleep 0.05; done ;;
-  # restarted: succeeds when the job has been put back into its queue.
+  # restarted: runs until it is stopped; succeeds once Slurm has requeued the
+  # job.
   restarted) [ -n "$SLURM_RESTART_COUNT" ] || wait_for_ever ;;
-  # deaf: takes no notice of SIGTERM, nor does a child in a session of its own.
+  # deaf: ignores SIGTERM, and so does a child process in a session of its own.
   deaf)
     trap '' TERM INT HUP
     setsid sh -c 'echo "litter ."; exec tail -f /dev/null' &
     wait_for_ever ;;
-  # catch: says which signal it got, and succeeds. preempted: does so in the
-  # job's first run, and succeeds at once in later ones.
+  # catch: prints the signal that it gets, and succeeds.
+  # preempted: the same in the job's first run; in later runs succeeds at once.
   catch | preempted)
     [ "$deed" = preempted ] && [ -n "$SLURM_RESTART_COUNT" ] && exit 0
     trap 'echo "caught TERM rank=$RANK ."; exit 0' TERM

@@ -15,7 +15,8 @@ import threading
 import time
 import uuid
 
-# Time limit for expected events; long, since a loaded machine is not a failure.
+# Time in seconds within which an expected event must happen. Long, because a
+# loaded machine is not a failure.
 PATIENCE_S = 60
 SSHD = shutil.which('sshd', path='/usr/sbin:/usr/local/sbin:/sbin:/usr/bin')
 
@@ -39,7 +40,7 @@ class Hosts:
   """One sshd. `count` addresses are hosts; one more does not answer commands.
   """
 
-  # The address of a host without `launch`.
+  # The address of a host that lacks the program `launch`.
   BARE = '127.0.0.99'
 
   def __init__(self, folder, count=8):
@@ -94,7 +95,7 @@ class Hosts:
       try:
         for address in self.addresses + [self.BARE]:
           socket.create_connection((address, self.port), timeout=5).close()
-        # Another sshd may have taken the port.
+        # If this sshd has ended, another sshd answers at the port.
         return self.process.poll() is None
       except OSError:
         select.select([], [], [], 0.01)
@@ -125,7 +126,8 @@ class Hosts:
         lines += common
     for number, address in enumerate(self.addresses, start=1):
       lines += ['Host h%d' % number, '  HostName ' + address]
-    # Identities accumulate: this configuration must have only the unknown key.
+    # ssh tries the keys of all matching sections, so the host "refusing", which
+    # has an unknown key only, must not match this one.
     lines += ['Host * !refusing'] + common
     lines += ['  UserKnownHostsFile ' + self.path('known_hosts'), '']
     return '\n'.join(lines)

@@ -19,7 +19,7 @@ import xml_main
 
 class Ssh(over_ssh.OverSsh):
 
-  # --- complete output
+  # --- output of the workers
 
   def test_no_line_is_missing(self):
     count = 150000
@@ -62,7 +62,7 @@ class Ssh(over_ssh.OverSsh):
                           (rank, local, node))
       self.assertEqual(len(lines), 1, front.text())
       self.assertIn(' in=%s ' % self.work, lines[0])
-      # One prefix, added on the worker's host.
+      # Only the worker's own host adds a prefix to the line.
       self.assertRegex(lines[0], r'^\[[^\]]+:%d\] up ' % rank)
     self.assertEqual([l for l in front.out if 'complaint' in l], [])
     self.assertEqual([l for l in front.err if ' up ' in l], [])
@@ -221,7 +221,7 @@ class Ssh(over_ssh.OverSsh):
     front.signal(signal.SIGINT)
     self.assertEqual(front.end(), 130, front.text())
 
-  # --- ends
+  # --- the end of a job
 
   def test_a_failed_worker_gives_the_exit_code_and_one_verdict(self):
     front = self.finish(['127.0.0.1', '127.0.0.2'], [], ['fail', '1'], code=7)
@@ -259,7 +259,8 @@ class Ssh(over_ssh.OverSsh):
     self.assertTrue(front.lines('cancelled: SIGHUP'), front.text())
 
   def test_hosts_beyond_the_most_are_spares_whoever_comes_first(self):
-    # The first hosts of the file are reached last.
+    # An ssh that connects to the first two hosts of the file only after the
+    # fourth.
     slow = self.write(self.folder, 'ordered_ssh', (
         '#!/bin/sh\nexport %s\ncase "$*" in\n'
         '  *127.0.0.[12]\\ *) until [ -e %s/4 ]; do sleep 0.05; done ;;\n'
@@ -335,7 +336,7 @@ class Ssh(over_ssh.OverSsh):
     self.assertTrue(front.lines('no-such-program'), front.text())
     self.assertEqual(front.lines('127.0.0.2: '), [], front.text())
 
-  # --- the tree
+  # --- the tree of processes
 
   def ssh_children(self, pid):
     children = []

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A worker of the ssh tests: does what its first argument says.
+# The worker of the ssh tests: prints its place in the job, then does what its
+# first argument says.
 echo "up rank=$RANK of=$WORLD_SIZE local=$LOCAL_RANK node=$GROUP_RANK\
  round=${MUSTER_ROUND:-} in=$PWD pid=$$"
 echo "complaint of rank=$RANK" >&2

@@ -11,8 +11,8 @@
 namespace muster {
 namespace {
 
-// Numbers of runs; fixed, so that all ranks and libraries use the same. The
-// slowest library takes about a second for a size.
+// Numbers of calls. Fixed, so that all ranks and libraries make the same calls.
+// The slowest library takes about a second for a size.
 struct Plan {
   int warm_up;
   int batches;
@@ -44,7 +44,7 @@ void MeasureAllReduce(int rank, const std::string& contents, float* data,
                       const std::function<void(int64_t bytes)>& all_reduce) {
   using Clock = std::chrono::steady_clock;
   for (const int64_t bytes : sizes) {
-    // Zeros, since their sums stay zero.
+    // Zeros, because all_reduce is repeated in place: other values would grow.
     std::fill(data, data + bytes / static_cast<int64_t>(sizeof(float)), 0.0F);
     const Plan plan = PlanFor(bytes);
     for (int i = 0; i < plan.warm_up; ++i) all_reduce(bytes);
@@ -52,8 +52,8 @@ void MeasureAllReduce(int rank, const std::string& contents, float* data,
     std::vector<double> microseconds;
     for (int i = 0; i < plan.batches; ++i) {
       std::chrono::duration<double, std::micro> took{};
-      // With "written", time each call alone, without the write before it. That
-      // adds the cost of two clock readings.
+      // With "written", each call is timed alone, without the write before it.
+      // This adds the cost of two readings of the clock to each call.
       for (int j = 0; j < plan.batch; j += written ? 1 : plan.batch) {
         if (written) std::fill(data, data + bytes / sizeof(float), 0.0F);
         const Clock::time_point begin = Clock::now();

@@ -84,12 +84,13 @@ def run_openmpi(mpi_worker, names, addresses):
   with tempfile.TemporaryDirectory() as scratch:
     agent = os.path.join(scratch, 'agent')
     with open(agent, 'w') as file:
-      # mpirun calls it as `agent HOST COMMAND...`.
+      # A stand-in for ssh: mpirun calls it as `agent HOST COMMAND...`.
       file.write('#!/bin/sh\nshift\nexec ip netns exec %s sh -c "$*"\n' %
                  names[1])
     os.chmod(agent, 0o755)
     subnet = addresses[0].rsplit('.', 1)[0] + '.0/24'
-    # Ranks may yield the processor, as ours do, though every rank has a core.
+    # Let OpenMPI's ranks yield the processor while they wait, as Muster's do,
+    # although every rank has a core.
     done = subprocess.run(
         ['ip', 'netns', 'exec', names[0], 'mpirun', '--allow-run-as-root',
          '--host', '%s:1,%s:1' % tuple(addresses), '-np', '2',

@@ -55,7 +55,8 @@ SumInPlace GlooBcube(const WorkerOptions& options) {
 
 SumInPlace GlooHalvingDoubling(const WorkerOptions& options) {
   using Algorithm = gloo::AllreduceHalvingDoubling<float>;
-  // The algorithm is bound to its buffer at construction.
+  // The last buffer and Gloo's algorithm for it: an algorithm is bound to its
+  // buffer at construction.
   auto bound =
       std::make_shared<std::pair<float*, std::unique_ptr<Algorithm>>>();
   return [context = Connect(options), bound, size = int64_t{0}](

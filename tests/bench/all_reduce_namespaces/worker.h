@@ -8,11 +8,11 @@
 
 namespace muster {
 
-// The options of one rank of a measurement.
+// The options of one rank of a measurement of all_reduce.
 struct WorkerOptions {
   int rank = 0;
   int size = 1;
-  std::string address;  // of this rank
+  std::string address;  // this rank's own address
   std::string store_host;
   int store_port = 0;
 };

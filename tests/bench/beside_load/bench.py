@@ -65,7 +65,7 @@ def main(launch, python, repetitions, workers, busy):
     script.write(_WORK % iterations(seconds=2))
     script.flush()
     flags = ['--standalone', '--nproc-per-node=%d' % workers]
-    # Both launchers use the same interpreter.
+    # `launch` gets the same Python interpreter as torchrun.
     commands = (['env', 'PYTHON_EXEC=' + python, launch, '--quiet', *flags,
                  script.name],
                 [python, '-m', 'torch.distributed.run', *flags, script.name])

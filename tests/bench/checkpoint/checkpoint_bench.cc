@@ -32,8 +32,8 @@ struct Arguments {
 };
 
 constexpr int kTensors = 64;
-// Number of saves that are not measured: the first one touches the memory of
-// the snapshot.
+// Number of saves that are not measured: the first save allocates and touches
+// the memory of the snapshot.
 constexpr int kWarmUp = 1;
 
 double Milliseconds(Duration duration) {
@@ -49,7 +49,7 @@ absl::Status RunRank(const Arguments& arguments, const GroupPlace& place) {
   auto writer =
       CheckpointWriter::Create(**group, {.directory = arguments.folder});
   if (!writer.ok()) return writer.status();
-  // Replicated, like the state of DDP.
+  // Every rank has the whole state, as with DDP.
   const int64_t count = arguments.bytes / kTensors / 4;
   std::vector<std::vector<float>> values(
       kTensors, std::vector<float>(static_cast<size_t>(count), 0.5f));

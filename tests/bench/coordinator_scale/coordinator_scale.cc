@@ -26,8 +26,8 @@ constexpr int kSteadySeconds = 5;
 
 struct Child {
   pid_t pid = 0;
-  std::FILE* out = nullptr;  // its stdout
-  int in = -1;               // its stdin
+  std::FILE* out = nullptr;  // the read end of the process's stdout
+  int in = -1;               // the write end of the process's stdin
 };
 
 Child Start(const std::vector<std::string>& command) {

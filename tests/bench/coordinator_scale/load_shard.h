@@ -18,8 +18,8 @@ struct LoadShard {
 // Times of CLOCK_MONOTONIC in nanoseconds, comparable between processes.
 struct ShardTimes {
   int64_t first_channel = 0;
-  int64_t last_join = 0;   // the last first report was passed to gRPC
-  int64_t last_place = 0;  // the last agent got its place
+  int64_t last_join = 0;   // the last agent's first report is passed to gRPC
+  int64_t last_place = 0;  // the last agent has got its place
 };
 
 // Runs the shard: each agent joins on its own connection. Once all have their

@@ -15,7 +15,8 @@ import time
 from contenders import Contender, commands
 
 _WARM_UP = 30
-# Steps in one turn. Turns are short, so that disturbances affect all programs.
+# Number of steps that a program runs before it is the next program's turn.
+# Small, so that disturbances affect all programs.
 _STEPS = 10
 
 
@@ -49,7 +50,7 @@ class Course:
 
 def race(binaries, text, ranks, rounds):
   with tempfile.TemporaryDirectory(prefix='muster-bench-') as start:
-    # The same 12 windows for each step and rank.
+    # Each rank trains on 12 windows a step, whatever the number of ranks.
     options = ['--data', text, '--micro-batches', str(ranks), '--steps', '1000']
     subprocess.run([os.path.join(binaries, 'start'), start, *options],
                    check=True)

@@ -36,7 +36,8 @@ def commands(binaries, start, options, ranks):
   found = {'ours': [os.path.join(binaries, 'steps'), *options]}
   for name, interpreter in PYTORCHES:
     found[name] = [interpreter, script, start]
-    # Only 2.x has torch.compile. The aims are relative to eager PyTorch.
+    # Measure compiled PyTorch for information only: the targets are relative to
+    # eager PyTorch. Only PyTorch 2.x has torch.compile.
     if ranks == 1 and name != 'PyTorch 1.13':
       found[name + ', compiled'] = [interpreter, script, start, 'compiled']
   return found

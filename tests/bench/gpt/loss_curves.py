@@ -3,7 +3,7 @@
 import math
 
 _WIDTH, _LEFT, _RIGHT = 720, 70, 20
-# Top and bottom of the two panels.
+# Top and bottom of the upper and of the lower panel, in pixels.
 _LOSSES, _DIFFERENCES = (50, 330), (400, 520)
 _HEIGHT = 570
 _OURS, _THEIRS, _FAINT = '#0b5394', '#f0a860', '#dddddd'
@@ -82,7 +82,8 @@ def draw(title, ours, theirs):
   above.key(_WIDTH - 330, _OURS, 2, 'ours')
   above.key(_WIDTH - 200, _THEIRS, 6, 'PyTorch')
 
-  # In a unit in which even a small difference is visible.
+  # Scale the differences by a power of ten, so that even small ones are
+  # visible.
   training = _difference(ours[0], theirs[0])
   validation = _difference(ours[1], theirs[1])
   most = max(1e-9, *map(abs, [*training.values(), *validation.values()]))

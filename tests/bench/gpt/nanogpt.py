@@ -37,7 +37,8 @@ def courses(path):
 def train(binaries, text, ranks, folder):
   """Runs ours and PyTorch's, in parallel if there are cores for both."""
   os.mkdir(folder)
-  # 12 windows in each step, and 240 of validation, with any number of ranks.
+  # Whatever the number of ranks: 12 windows in each step, and 240 windows for
+  # each validation.
   options = ['--data', text, '--batch', str(12 // ranks), '--micro-batches',
              str(ranks), '--validation-batches', str(20 * ranks)]
   here = os.path.dirname(os.path.realpath(__file__))

@@ -27,7 +27,7 @@
 namespace muster {
 namespace {
 
-// An array on disk.
+// A file to which arrays of numbers are appended.
 class ArrayFile {
  public:
   explicit ArrayFile(const std::string& path) : file_(path, std::ios::binary) {}
@@ -71,7 +71,7 @@ std::string Json(const models::GptTrainingOptions& options,
       absl::StrJoin(tensors, ",\n"), "]}\n");
 }
 
-// One kind of micro-batches.
+// The two files of training or of validation micro-batches: tokens and targets.
 class BatchFiles {
  public:
   explicit BatchFiles(const std::string& path)

@@ -27,7 +27,8 @@ class Trainer:
     self.parameters = list(self.plain.parameters())
     self.optimizer = self.start.optimizer(self.plain)
     self.clip = self.start.facts['clip']
-    # One micro-batch for each rank: nothing to accumulate.
+    # One micro-batch for each rank and step, so that no gradients are
+    # accumulated.
     assert self.start.facts['micro_batches'] == self.ranks
 
   def step(self, step):

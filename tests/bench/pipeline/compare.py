@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 STEPS = 10
-# (ranks, stages a rank, schedule, micro-batches)
+# Each case: (ranks, stages for each rank, schedule, micro-batches).
 CASES = [(2, 1, '1f1b', 8), (2, 1, 'gpipe', 8), (2, 1, 'zb1p', 8),
          (2, 2, 'interleaved_1f1b', 8)]
 # One core for each rank, as launch gives it.

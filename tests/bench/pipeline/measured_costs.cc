@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-// The median, the lower one of two; 0 if there are no values.
+// The median, or the lower one of two middle values; 0 if there are no values.
 int64_t Median(std::vector<int64_t> values) {
   if (values.empty()) return 0;
   const size_t middle = (values.size() - 1) / 2;

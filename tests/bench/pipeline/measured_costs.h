@@ -7,10 +7,10 @@
 
 namespace muster {
 
-// The duration of each stage's passes: the median over all passes of a kind,
-// over all micro-batches and measured steps. One half of a whole backward pass
-// is attributed to the input. Passes that no stage did and messages have the
-// duration 0. Pure.
+// Returns the durations of each stage's passes: for each kind of pass the
+// median over all micro-batches and measured steps. Half of an unsplit backward
+// pass counts for the gradient of the input. Passes that no stage did, and
+// messages, have the duration 0. Pure.
 PipelineCosts MeasuredCosts(const std::vector<PipelineTimeline>& steps);
 
 }  // namespace muster

@@ -35,7 +35,7 @@
 namespace muster {
 namespace {
 
-// nanoGPT's model for a CPU.
+// The size that nanoGPT uses for training on a CPU.
 constexpr models::GptConfig kModel{.vocabulary = 65,
                                    .context = 64,
                                    .layers = 4,
@@ -43,7 +43,8 @@ constexpr models::GptConfig kModel{.vocabulary = 65,
                                    .width = 128,
                                    .biases = models::GptConfig::Biases::kNone};
 constexpr int64_t kBatch = 12;
-// Number of steps that are not measured, since they touch memory.
+// Number of steps that are not measured: the first ones allocate and touch
+// memory.
 constexpr int kWarmUp = 3;
 
 absl::Status Fill(int micro_batch, models::GptMicroBatch* filled) {
@@ -67,7 +68,7 @@ void PinToCore(int rank) {
   sched_setaffinity(0, sizeof(cores), &cores);
 }
 
-// The stages of one rank.
+// The pipeline stages of one rank, with their weights.
 struct Stages {
   std::vector<std::unique_ptr<models::GptWeights>> weights;
   std::vector<std::unique_ptr<models::GptPipelineStage>> stages;

@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-// Runs one pass with meaningless data.
+// Runs one pass on arbitrary data.
 absl::Status Perform(const PlannedAction& planned, int stages,
                      PipelineStage& stage, std::vector<float>& in,
                      std::vector<float>& out) {
@@ -67,7 +67,8 @@ absl::StatusOr<PipelineCosts> MeasureStagesAlone(
     numbers.push_back(cost.input_backward);
     numbers.push_back(cost.weight_backward);
   }
-  // Stages of other ranks have no passes here, so their time is 0.
+  // A rank has times of its own stages only, and 0 for the others, so a sum
+  // distributes all times.
   absl::Status status =
       group.Run(AllReduce(numbers.data(), numbers.data(),
                           static_cast<int64_t>(numbers.size()), DType::kInt64));

@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// The arithmetic of a backward pass through linear layers, without a model: the
-// gradient of each weight and of the layer's input.
+// The sizes of equal linear layers without a model. A backward pass through
+// them computes the gradients of each layer's weights and input.
 struct WorkloadShape {
   int layers = 0;
   int64_t inputs = 0;
@@ -27,12 +27,14 @@ class Workload {
  public:
   explicit Workload(const WorkloadShape& shape);
 
-  // With gradients in memory of the workload.
+  // The layers' weights as tensors whose gradients are in the workload's
+  // memory.
   std::vector<Tensor> tensors();
 
-  // Runs the layers from last to first. `place(layer)` returns the destination
-  // of a gradient, and `ready(layer)` is called when the gradient is complete.
-  // A template, so that the bare loop has no indirect calls.
+  // Runs the backward pass from the last layer to the first. `place(layer)`
+  // returns the memory for the layer's gradient; `ready(layer)` is called when
+  // the gradient is complete. A template, so that calls from the bare loop are
+  // inlined.
   template <typename Place, typename Ready>
   void Backward(Place place, Ready ready) {
     for (int layer = shape_.layers - 1; layer >= 0; --layer) {
@@ -40,7 +42,7 @@ class Workload {
       ready(layer);
     }
   }
-  // The bare loop, without a reducer.
+  // The backward pass without a reducer.
   void Backward() {
     Backward([&](int layer) { return gradients_[layer].data(); }, [](int) {});
   }

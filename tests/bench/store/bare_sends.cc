@@ -66,7 +66,8 @@ class BareServer {
   }
 
  private:
-  // The messages that a connection has been sent.
+  // The reply that a connection has been sent: none yet, or that to its
+  // greeting.
   enum class Stage { kNothing, kAnswer };
 
   void Watch(int fd) {
@@ -84,7 +85,7 @@ class BareServer {
     }
   }
 
-  // Handles input of `fd`; returns whether to continue.
+  // Handles input of `fd`. Returns false once stdin has ended.
   bool Read(int fd) {
     const ssize_t count = read(fd, buffer_.data(), buffer_.size());
     if (fd == STDIN_FILENO) return count > 0;

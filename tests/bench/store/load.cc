@@ -43,7 +43,7 @@ namespace {
 }
 
 int Connect(int port) {
-  // IPv6, because PyTorch's server resolves the name of every peer, and the
+  // Connect over IPv6: PyTorch's server looks up every peer's name, and the
   // IPv4-mapped address of an IPv4 peer is not in /etc/hosts.
   const int fd = socket(AF_INET6, SOCK_STREAM, 0);
   sockaddr_in6 address{};
@@ -64,7 +64,7 @@ void Send(int fd, const std::string& bytes) {
     Die("sending");
 }
 
-// Requests in the selected framing.
+// Builds requests in the selected framing.
 class Words {
  public:
   explicit Words(bool old) : old_(old) {}
@@ -92,7 +92,7 @@ class Words {
   const bool old_;
 };
 
-// Waits until each connection has received a number of bytes.
+// Waits until each connection has received a given number of bytes.
 class Answers {
  public:
   Answers(const std::vector<int>& fds, size_t bytes)
@@ -116,7 +116,7 @@ class Answers {
       }
       for (int i = 0; i < count; ++i) {
         const ssize_t got = recv(events[i].data.fd, buffer, sizeof(buffer), 0);
-        // So few bytes arrive in one piece.
+        // A reply has so few bytes that they arrive together.
         if (got != static_cast<ssize_t>(bytes_)) Die("receiving");
         --missing_;
       }
@@ -135,7 +135,7 @@ double Microseconds(Instant begin) {
 
 void StopServer(pid_t pid) {
   kill(pid, SIGSTOP);
-  // The process has stopped when /proc says so.
+  // Wait until /proc shows that the process is stopped.
   char path[64];
   std::snprintf(path, sizeof(path), "/proc/%d/stat", pid);
   while (true) {
@@ -183,7 +183,8 @@ double MeasureRelease(const Words& words, int port, int n) {
   const std::string wait =
       words.Of({.command = store::StoreCommand::kWait, .keys = {key}});
   for (const int fd : fds) Send(fd, wait);
-  // The server has read all waits once it has answered a later request.
+  // The server handles requests in order: its reply to this greeting shows that
+  // it has read all WAITs.
   const int setter = Connect(port);
   Send(setter, words.Greeting());
   Answers({setter}, words.AnswerBytes()).Await();

@@ -22,7 +22,7 @@ std::vector<std::string> WithMixedNodes(std::vector<std::string> flags);
 // "nodes" on one machine.
 class LocalCluster {
  public:
-  // The nodes run `worker`.
+  // `worker`: the program that every node runs.
   explicit LocalCluster(std::string worker = kWorker);
 
   const std::string& endpoint() const { return endpoint_; }

@@ -28,8 +28,9 @@ Subprocess::Subprocess(std::vector<std::string> argv,
   plan.argv = std::move(argv);
   plan.environment = EnvironmentWith(std::move(variables));
   plan.descriptors = {SubprocessPlan::kInherit, fds[1], fds[1]};
-  // A process group of its own, so that the test can signal it like a terminal.
-  // It ignores no signal, even where the tests run under nohup.
+  // The program gets a process group of its own, so that a test can signal the
+  // group as a terminal does. It ignores no signal, even if the tests run under
+  // nohup.
   plan.group = SubprocessPlan::Group::kOwnGroup;
   const absl::StatusOr<pid_t> pid = StartSubprocess(plan);
   MUSTER_CHECK(pid.ok()) << pid.status();
@@ -71,8 +72,8 @@ void Subprocess::Signal(int signal) const {
 bool Subprocess::Printed(const std::string& text, int times) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto seen = [&] {
-    // Count whole lines only: the rest of an incomplete line may be the text
-    // that a test looks for next.
+    // Count the text in whole lines only: a test may look for the rest of an
+    // incomplete line next.
     const size_t whole = closed_ ? output_.size() : output_.rfind('\n') + 1;
     int count = 0;
     for (size_t at = output_.find(text); at < whole;
@@ -113,8 +114,8 @@ std::optional<int> Subprocess::ExitCode() {
     return std::nullopt;
   }
   exit_code_ = ExitCodeOf(ReapSubprocess(pid_).value());
-  // The last output may still be in the pipe, which stays open if a descendant
-  // holds it.
+  // Wait until the output has been read to its end. No longer than kPatience,
+  // since a descendant may hold the pipe open.
   std::unique_lock<std::mutex> lock(mutex_);
   grown_.wait_for(lock, kPatience, [this] { return closed_; });
   return exit_code_;

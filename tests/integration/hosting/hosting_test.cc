@@ -102,7 +102,8 @@ TEST_F(Hosting, OfAgentsStartedTogetherExactlyOneHosts) {
   }
 }
 
-// The port may be taken by the local end of another program's connection.
+// The port is taken by a connection of another program, not by a listener: the
+// host must try again until the port is free.
 TEST_F(Hosting, ATakenPortWithoutListenerIsTriedAgain) {
   HeldPort held = HoldPort();
   endpoint_ = "127.0.0.1:" + std::to_string(held.port);
@@ -172,7 +173,7 @@ TEST_F(Hosting, AnotherRunIdIsAnErrorOfOneLine) {
   EXPECT_EQ(stranger->ExitCode(), 1);
   EXPECT_THAT(stranger->Output(), HasSubstr("belongs to job \"a\""));
   EXPECT_EQ(stranger->Lines("").size(), 1u) << stranger->Output();
-  // The stranger has not disturbed the job.
+  // The refused node has not disturbed job "a": it still gets its second node.
   Program second = Node({"--nnodes=2", "--rdzv-id=a"}, {});
   EXPECT_EQ(first->ExitCode(), 0) << first->Output();
   EXPECT_EQ(second->ExitCode(), 0) << second->Output();
@@ -270,7 +271,8 @@ TEST_F(Hosting, DecisionsAreWrittenToTheLogFolder) {
   }
 }
 
-// The nodes share a file system, and give no run id.
+// Two nodes share a file system and have no --rdzv-id. In each run they must
+// share one new log folder.
 TEST_F(Hosting, TheNodesOfEachRunShareAFreshLogFolder) {
   namespace fs = std::filesystem;
   const std::string folder = TestFolder();
@@ -335,7 +337,8 @@ TEST_F(Hosting, NoticesArePrintedOnce) {
   }
 }
 
-// On the default port, unnamed jobs of two users meet.
+// Two users start unnamed jobs on the default port: the second user's node must
+// be refused.
 TEST_F(Hosting, ANodeWithAnotherCommandIsRejected) {
   const std::vector<std::string> meeting = {"--nnodes=1", "--rdzv-backend=c10d",
                                             "--rdzv-endpoint=" + endpoint_};
@@ -352,7 +355,7 @@ TEST_F(Hosting, ANodeWithAnotherCommandIsRejected) {
   EXPECT_THAT(stranger->Output(), HasSubstr("mixed_nodes=1"));
   EXPECT_THAT(stranger->Output(), HasSubstr("--rdzv-endpoint of its own"));
   EXPECT_EQ(stranger->Lines("").size(), 1u) << stranger->Output();
-  // The stranger has not disturbed the job.
+  // The refused node has not disturbed the job, which runs until SIGTERM.
   job->Signal(SIGTERM);
   EXPECT_EQ(job->ExitCode(), 143) << job->Output();
 }
@@ -377,7 +380,8 @@ TEST_F(Hosting, ASpareThatNeverRanPrintsANotice) {
   }
 }
 
-// A pod of the previous job may still be found by the coordinator's name.
+// The coordinator's name may still lead to a pod of the previous job, so a pod
+// asks again instead of giving up.
 TEST_F(Hosting, AnotherJobsCoordinatorIsAskedAgainInAPod) {
   Program before = Node({"--nnodes=1", "--rdzv-id=a"}, {"forever"});
   ASSERT_TRUE(before->Printed("up rank=0")) << before->Output();
@@ -392,7 +396,8 @@ TEST_F(Hosting, AnotherJobsCoordinatorIsAskedAgainInAPod) {
   EXPECT_EQ(pod->ExitCode(), 0) << pod->Output();
 }
 
-// The replacement arrives while the old pod still writes its checkpoint.
+// The replacement of a pod arrives while the old pod still writes its
+// checkpoint: it waits.
 TEST_F(Hosting, AReplacementPodWaitsForTheEndOfTheOldOne) {
   const std::vector<std::string> flags = {"--nnodes=1:2", "--rdzv-id=j",
                                           "--rdzv-conf=last_call_timeout=60"};

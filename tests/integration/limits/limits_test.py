@@ -70,7 +70,8 @@ class Descriptors(Limits):
         'rendezvousd', 'descriptors', 'ulimit -n')
 
   def test_as_many_as_it_asks_for_are_enough(self):
-    # 64 and six a worker; see launcher/run_command.cc.
+    # `launch` asks for 64 descriptors and six for each worker
+    # (launcher/run_command.cc): 90 are enough for two workers.
     ended = limited([_LAUNCH, *_JOB], resource.RLIMIT_NOFILE, 90)
     self.assertEqual(ended.returncode, 0, ended.stdout)
     self.assertEqual(ended.stdout.count('] ran'), 2)
@@ -112,7 +113,8 @@ done | tr -d "\\n"
 class FileSizes(Limits):
 
   def ignorers(self, restore_signals):
-    # Python itself ignores SIGXFSZ.
+    # restore_signals decides whether `launch` inherits an ignored SIGXFSZ:
+    # Python itself ignores this signal.
     ended = subprocess.run(
         [_LAUNCH, '--standalone', '--no-python', 'sh', '-c', _SAY_IGNORED],
         stdin=subprocess.DEVNULL, capture_output=True, text=True,

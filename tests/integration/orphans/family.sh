@@ -1,7 +1,7 @@
 #!/bin/sh
-# family.sh FIFO: the worker of each local rank and its descendants leave their
-# process group, session or parent in another way. All hold FIFO open and say
-# their pid into it; none minds SIGTERM.
+# family.sh FIFO: each local rank's worker and its descendants leave their
+# process group, session or parent in a different way. All of them hold FIFO
+# open, write their pids to it, and ignore SIGTERM.
 staged=agent/guardian/staged_worker
 set -- say-into "$1" ignore-term
 case $LOCAL_RANK in

@@ -63,9 +63,9 @@ class Orphans : public ::testing::Test {
       ASSERT_NE(pid, "");
       said_.insert(std::stoi(pid));
     }
-    // The guardian, the four workers, and their descendants and orphans.
-    // Reading /proc misses a process whose parent ends meanwhile, and each
-    // parent ends at most once.
+    // Repeat until the guardian, its four workers and all their descendants are
+    // found. One reading of /proc may miss a process whose parent ends
+    // meanwhile.
     const auto end = std::chrono::steady_clock::now() + kPatience;
     do {
       family_ = agent::Descendants(node_->pid());
@@ -81,7 +81,8 @@ class Orphans : public ::testing::Test {
     return -1;
   }
 
-  // Every process of the family has ended, and so has every later one.
+  // Expects that all processes of the family have ended, and also any that they
+  // started later.
   void ExpectNothingLeft() {
     for (const agent::ProcessEntry& process : family_) {
       EXPECT_TRUE(IsGone(process.pid)) << process.pid;
@@ -89,7 +90,7 @@ class Orphans : public ::testing::Test {
     EXPECT_TRUE(alive_.EveryHolderGone());
   }
 
-  // The number of folders for the sockets of the workers' progress.
+  // The number of folders that hold the sockets for the workers' progress.
   int SocketFolders() const {
     int found = 0;
     for (const auto& entry : std::filesystem::directory_iterator(temporary_)) {
@@ -110,7 +111,7 @@ class Orphans : public ::testing::Test {
   agent::OutputPipe alive_;
   std::unique_ptr<Subprocess> node_;
   std::vector<agent::ProcessEntry> family_;
-  std::set<pid_t> said_;  // printed by a worker or one of its descendants
+  std::set<pid_t> said_;  // pids that the workers and their descendants printed
 };
 
 TEST_F(Orphans, NoneAfterSigkillOfLaunch) {
@@ -164,7 +165,7 @@ TEST_F(Orphans, NoneAfterAnIgnoredSigterm) {
 
 TEST_F(Orphans, NoneAfterTheSecondCtrlC) {
   Start({kLaunch, "--standalone", "--shutdown-timeout=600"});
-  // A terminal signals the whole foreground process group.
+  // Signal the whole process group, as a terminal does for Ctrl-C.
   ASSERT_EQ(kill(-node_->pid(), SIGINT), 0);
   ASSERT_TRUE(node_->Printed("stopping the job"));
   kill(-node_->pid(), SIGINT);
@@ -178,9 +179,8 @@ TEST_F(Orphans, NoneOfABrokenRound) {
   Start(flags);
   const std::vector<agent::ProcessEntry> earlier = family_;
   for (const agent::ProcessEntry& process : earlier) {
-    // A worker is a child of the guardian that printed its own pid and leads
-    // its process group; an orphan adopted by the guardian does not lead one.
-    // Pids may be in any order.
+    // Find a worker: a child of the guardian that printed its pid and leads a
+    // process group. An adopted orphan leads none. Pids may be in any order.
     if (said_.contains(process.pid) && process.parent == Guardian() &&
         process.group == process.pid) {
       ASSERT_EQ(kill(process.pid, SIGKILL), 0);
@@ -188,7 +188,8 @@ TEST_F(Orphans, NoneOfABrokenRound) {
     }
   }
   AwaitFamily();
-  // The next round began after the last process of the previous one had ended.
+  // All processes of the first round have ended, since the second one has
+  // begun.
   for (const agent::ProcessEntry& process : earlier) {
     if (process.pid == Guardian()) continue;
     EXPECT_TRUE(IsGone(process.pid)) << process.pid;

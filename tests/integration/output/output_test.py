@@ -21,9 +21,10 @@ import xml_main
 
 _LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
 _PATIENCE_S = 60
-# More than fits into the pipe to a reader, less than fits into pipe and queue.
+# Lines that do not fit into the pipe to a reader, but into the pipe and
+# launch's queue.
 _LINES = 30000
-# More than fits into all buffers.
+# Lines that do not fit into all buffers together.
 _MANY_LINES = 900000
 
 
@@ -129,7 +130,7 @@ class Output(unittest.TestCase):
     self.assertEqual(process.wait(_PATIENCE_S), 130)
 
   def test_one_signal_ends_the_wait_for_a_console_after_the_workers_end(self):
-    # More than fits into the terminal and launch's queue, so that the rest
+    # The output does not fit into the terminal and launch's queue, so the rest
     # stays in the workers' pipes.
     terminal, side = pty.openpty()
     self.addCleanup(os.close, terminal)
@@ -151,7 +152,8 @@ class Output(unittest.TestCase):
         self.assertLess(time.monotonic(), deadline)
         select.select([], [], [], 0.02)
     process.send_signal(signal.SIGINT)
-    # 130: the signal arrived before the report of the workers' end.
+    # The exit status is 130 if SIGINT arrives before the report that the
+    # workers have ended.
     self.assertIn(process.wait(_PATIENCE_S), (0, 130))
 
   def test_each_run_of_a_node_has_a_log_folder_of_its_own(self):

@@ -36,8 +36,8 @@ TEST_P(StorePaths, AllRanksOfAllNodesMeet) {
   EXPECT_THAT(two->Lines("met at 127.0.0.1 rank="), SizeIs(2));
 }
 
-// The waiting workers are released by the store: SIGKILL would come only after
-// ten minutes.
+// After a failure the store must release the waiting workers: SIGKILL would
+// come only after ten minutes. The next round must find no key of the first.
 TEST_P(StorePaths, AFailureReleasesWaitingWorkersAndLeavesNoKey) {
   const std::vector<std::string> flags = {"--max-restarts=1",
                                           "--shutdown-timeout=600"};

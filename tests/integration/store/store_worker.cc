@@ -62,8 +62,8 @@ int FailOnce(Session& session) {
 
 // Waits for the signal to stop, then agrees with the other ranks to stop.
 int StopTogether(Session& session) {
-  // The signal is blocked until sigsuspend, since it may arrive between the
-  // check and the wait.
+  // Block SIGTERM except in sigsuspend: the signal may arrive between the check
+  // and the wait.
   sigset_t term, before;
   sigemptyset(&term);
   sigaddset(&term, SIGTERM);

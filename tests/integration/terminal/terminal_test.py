@@ -91,9 +91,9 @@ class Stdin(unittest.TestCase):
 _SAY_TTYS = 'import os; print([os.isatty(fd) for fd in range(3)])'
 
 
-# Output of a worker's two streams and of launch may appear between two writes
-# of a worker. Therefore a test waits for text of one write (print makes one for
-# each value).
+# Output of launch and of a worker's other stream may appear between two writes
+# of a worker. So a test waits only for text that is written at once (print
+# writes each value on its own).
 class OnATerminal(unittest.TestCase):
 
   def test_the_only_worker_finds_a_terminal(self):
@@ -255,8 +255,8 @@ signal.pause()''') as console:
       self.assertIn('[False, True, True]', console.shown)
 
 
-# A signal that arrives between a check and signal.pause() would be missed, so
-# each signal makes a descriptor readable here.
+# A worker that waits for a signal. signal.pause() would miss a signal that
+# arrives just before it, so each signal makes a descriptor readable.
 _READY = '''
 import os, select, signal
 signals, wake = os.pipe2(os.O_NONBLOCK)
@@ -338,12 +338,13 @@ while True: print(f"got {input('? ')!r}")'''))
       console.until('Stopped')
       console.until('prompt> ', 2)
       console.until_true(lambda: self.state(pid) == 'T', 'the worker runs on')
-      # The shell's terminal has its normal settings.
+      # While the worker is stopped, the shell owns the terminal, with its
+      # normal settings.
       console.type('echo in $((40 + 2)) order\r')
       console.until('in 42 order')
       console.type('fg\r')
       console.until_true(lambda: self.state(pid) != 'T', 'the worker stands')
-      # The worker echoes keys once it owns the terminal again.
+      # After fg the worker owns the terminal again and reads the typed line.
       console.type('b\r')
       console.until("got 'b'")
       console.type('\x03')

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 class AnotherText : public Training {
  protected:
-  // Two texts of equal length with the same characters.
+  // Writes two texts of equal length with the same characters in another order.
   AnotherText() {
     std::string text = "abc";
     while (text.size() < 2000) text += text;
@@ -60,7 +60,8 @@ TEST_F(AnotherText, IsReportedByPipelines) {
   IsSaidBy("pipeline_trainer/gpt_pipeline");
 }
 
-// The tokens of the checkpoint are used.
+// Validation uses the checkpoint's tokens, so it accepts another text that has
+// only these characters.
 TEST_F(AnotherText, IsValidatedIfTheModelHasItsCharacters) {
   const auto run = [&](const std::string& words) {
     return std::make_unique<Subprocess>(std::vector<std::string>{

@@ -41,7 +41,8 @@ TEST_F(PipelineTraining, KilledAndStoppedRanksDoNotChangeTheLosses) {
   ASSERT_EQ(CurveOf("undisturbed").size(), size_t{kSteps});
 
   const auto first = Launch(Command(), "disturbed", kWorkers);
-  // After the second save, which waits until the first one is complete.
+  // At step 70 the first checkpoint is complete: the second save, at an earlier
+  // step, waits for it.
   ASSERT_TRUE(first->Printed("step  70/")) << first->Output();
   ASSERT_EQ(kill(PidOf(*first, 3, 0), SIGKILL), 0);
   ASSERT_TRUE(first->Printed("resuming after step")) << first->Output();
@@ -63,8 +64,9 @@ TEST_F(PipelineTraining, KilledAndStoppedRanksDoNotChangeTheLosses) {
   EXPECT_EQ(CurveOf("disturbed"), CurveOf("undisturbed"));
 }
 
-// The training is continued on fewer ranks with another schedule, and then
-// without pipelines.
+// The number of ranks, the schedule and the program (with or without a
+// pipeline) change from run to run. Each run continues from the last
+// checkpoint.
 TEST_F(PipelineTraining, OtherRanksAndSchedulesResumeFromTheCheckpoint) {
   const auto run = [&](const std::string& program, int workers) {
     const auto launch = Launch(program, "shared", workers);
@@ -103,7 +105,8 @@ TEST_F(PipelineTraining, ADrawingThatCannotBeWrittenIsAWarning) {
   EXPECT_EQ(full->ExitCode(), 0) << full->Output();
   EXPECT_THAT(full->Output(),
               HasSubstr("cannot write the picture '/dev/full': No space left"));
-  // Errors that can be detected are reported before the first step.
+  // An error that can be detected at the start is reported before the first
+  // step.
   const auto nowhere = Launch(command + "/nowhere/step.svg", "nowhere", 2);
   EXPECT_EQ(nowhere->ExitCode(), 1) << nowhere->Output();
   EXPECT_THAT(nowhere->Output(),

@@ -26,7 +26,7 @@ class Training : public ::testing::Test {
   // `command` with the flags of a very small model.
   std::string Worker(const std::string& command, const std::string& name) const;
 
-  // Starts `launch` with `workers` such workers.
+  // Starts `launch` with `workers` workers that run Worker(command, name).
   std::unique_ptr<Subprocess> Launch(const std::string& command,
                                      const std::string& name,
                                      int workers) const;

@@ -46,8 +46,8 @@ class GptTraining : public Training {
   }
 };
 
-// The result does not depend on which rank is killed and at which step: rank 1,
-// then rank 0, which writes the log and leads the checkpoints.
+// Kills rank 1, then rank 0, which writes the log and leads the checkpoints.
+// The losses must equal those of an undisturbed training.
 TEST_F(GptTraining, AKilledWorkerDoesNotChangeTheLosses) {
   const LossCurve undisturbed = Undisturbed(2);
   const auto launch = Launch(Command(), "killed", 2);
@@ -81,7 +81,8 @@ TEST_F(GptTraining, AfterAStopTheNextLaunchContinues) {
   EXPECT_EQ(CurveOf("stopped"), undisturbed);
 }
 
-// Ctrl-C at `launch`, which forwards it to the workers and waits.
+// Ctrl-C at `launch` reaches the workers: they write a checkpoint and stop, and
+// `launch` waits for them.
 TEST_F(GptTraining, AfterCtrlCTheNextLaunchContinues) {
   const auto launch = Launch(Command("", kSteps), "ctrl-c", 2);
   ASSERT_TRUE(launch->Printed("step   20/")) << launch->Output();
@@ -121,7 +122,7 @@ TEST_F(GptTraining, ALostNodeDoesNotChangeTheLosses) {
   };
   const auto a = node();
   const auto b = node();
-  // Rank 0 may be on either node.
+  // Either node may get rank 0 and print this text.
   const auto told = [&](const std::string& text) {
     return !a->Lines(text).empty() || !b->Lines(text).empty();
   };

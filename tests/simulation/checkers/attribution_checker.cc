@@ -95,7 +95,7 @@ class AttributionChecker : public Checker {
     std::sscanf(why.c_str(), "h%d (", &slot);
     return slot;
   }
-  // Whether a fault happened to that slot in this round, or shortly before it.
+  // Whether a fault happened to `slot` in this round, or shortly before it.
   bool Troubled(int slot) const {
     const auto found = trouble_.find(slot);
     return found != trouble_.end() &&
@@ -106,7 +106,7 @@ class AttributionChecker : public Checker {
   Instant began_;
   int size_ = 0;
   std::set<std::tuple<int, uint64_t, int, int>> failures_;
-  std::map<int, Instant> trouble_;  // time of the last fault of each slot
+  std::map<int, Instant> trouble_;  // by slot: time of the last fault
   std::set<int> leave_asked_;
   bool cancel_asked_ = false;
   bool preemption_asked_ = false;

@@ -21,7 +21,8 @@ class BudgetChecker : public Checker {
         cannot_start_ = broken_by_failure_ &&
                         decision.reason.find(": exec ") != std::string::npos;
       }
-      // A lost node was the cause after all, so no restart was used.
+      // The decision "blame" moved the cause to a lost node, so no restart is
+      // spent.
       if (decision.kind == "blame") broken_by_failure_ = cannot_start_ = false;
       if (decision.kind != "assign") continue;
       if (cannot_start_) Fail("restarted what cannot be started");
@@ -40,7 +41,8 @@ class BudgetChecker : public Checker {
                           " is the ", spent_, "th"));
       }
     }
-    // A break because of a failure uses a restart, unless it ends the job.
+    // A failure spends a restart as soon as the round breaks, unless it ends
+    // the job. So the status may be ahead of `spent_` by one.
     const int at_most = spent_ + (broken_by_failure_ ? 1 : 0);
     if (step.status.restarts_used < spent_ ||
         step.status.restarts_used > at_most) {

@@ -16,10 +16,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Maximum time that an agent waits for a stack.
+// Maximum time that an agent waits for the stack of a worker.
 constexpr Duration kLook = seconds(15);
-// Maximum delay of an agent with a fault: it is suspended for up to fifteen
-// seconds.
+// Maximum delay of an agent's actions because of a fault: an agent is suspended
+// for up to 15 s.
 constexpr Duration kTrouble = seconds(16);
 constexpr Duration kSlack = milliseconds(1);
 
@@ -65,8 +65,8 @@ class HangChecker : public Checker {
         continue;
       }
       if (std::holds_alternative<agent::AnnouncePreemption>(action)) {
-        // Not checked for hangs from now on: the workers may write a checkpoint
-        // for a long time.
+        // From here on hangs of this agent's workers are not checked: a
+        // checkpoint may take long.
         preempted_.insert(agent.incarnation);
         Forget(agent.slot);
       }
@@ -101,13 +101,13 @@ class HangChecker : public Checker {
   }
   struct Watched {
     int round = 0;
-    std::set<int> local_ranks;  // ranks that hang
+    std::set<int> local_ranks;  // local ranks of the workers that hang
     State state = State::kNone;
-    Instant due;  // time limit of the next action
+    Instant due;  // time limit for the agent's next action
   };
 
-  // Extends the time limit: a suspended agent reads its messages only
-  // afterwards.
+  // Extends the time limit because of a fault at `trouble`: a suspended agent
+  // reads its messages only afterwards.
   void Excuse(Instant trouble, Watched& watched) const {
     watched.due =
         std::max(watched.due, trouble + kTrouble + plan().hang_timeout);
@@ -124,14 +124,14 @@ class HangChecker : public Checker {
   // The node stops its workers, for this hang or for another reason.
   void Signalled(AgentName agent, const agent::SignalWorkers& order) {
     if (order.signal == SIGUSR1) return;  // a forwarded signal
-    // the other workers are not being stopped
+    // the signal is for one worker only
     if (order.local_rank.has_value()) return;
     if (order.signal == SIGKILL || preempted_.contains(agent.incarnation)) {
       Forget(agent.slot);
       if (order.signal == SIGKILL) killed_.insert(agent.slot);
       return;
     }
-    // The signal is for processes that the workers left behind.
+    // After SIGKILL: the signal is for processes that the workers left behind.
     if (killed_.contains(agent.slot)) return;
     const Instant kill_by =
         kill_by_
@@ -149,7 +149,7 @@ class HangChecker : public Checker {
   void Suspected(int slot, const agent::TakeStacks& take) {
     if (healed_) return;  // the worker may be recovering now
     const auto found = watched_.find(slot);
-    // A suspended agent may not know yet that the worker has ended.
+    // Perhaps the worker has ended, and a suspended agent does not know it yet.
     const auto trouble = trouble_.find(slot);
     if (found == watched_.end() && trouble != trouble_.end() &&
         now() < trouble->second + kTrouble) {
@@ -182,13 +182,14 @@ class HangChecker : public Checker {
 
   bool healed_ = false;
   std::map<int, Instant> trouble_;  // time of the last fault, by slot
-  std::map<int, Watched> watched_;  // by slot
-  // by slot, for nodes that stop their workers
+  std::map<int, Watched> watched_;  // hanging workers, by slot
+  // by slot, for nodes that stop their workers: latest time of SIGKILL
   std::map<int, Instant> kill_by_;
   // Slots whose workers were sent SIGKILL and are not gone yet. A worker that
   // stops reporting then is about to die.
   std::set<int> killed_;
-  std::set<uint64_t> preempted_;  // incarnations
+  // agents that know of a preemption, by incarnation
+  std::set<uint64_t> preempted_;
   std::set<std::tuple<int, uint64_t, int, int>> hung_;
 };
 

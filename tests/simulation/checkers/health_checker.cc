@@ -39,7 +39,7 @@ class HealthChecker : public Checker {
     uint64_t sequence = 0;
     rendezvous::Health health = rendezvous::Health::kHealthy;
   };
-  std::map<uint64_t, Said> said_;  // by incarnation
+  std::map<uint64_t, Said> said_;  // newest report, by incarnation of the agent
   int round_ = 0;
 };
 

@@ -12,11 +12,13 @@ namespace {
 
 using std::chrono::seconds;
 
-// Time that a job gives its members in addition to the grace period.
+// Time, in addition to the grace, after which a job gives up members that have
+// not stopped.
 constexpr Duration kStopMargin = seconds(5);
-// Additional time that a node waits for a lost coordinator.
+// Additional time that a node waits for the orders of a lost coordinator.
 constexpr Duration kOrderPatience = seconds(5);
-// A worker's leftover processes may ignore SIGKILL for up to nine seconds.
+// Time limit for the end of killed workers: what they leave behind may ignore
+// SIGKILL for up to nine seconds.
 constexpr Duration kDying = seconds(10);
 
 class PreemptionChecker : public Checker {
@@ -27,7 +29,7 @@ class PreemptionChecker : public Checker {
     known_since_.reset();
     ended_ = false;
   }
-  // The nodes that know of the notice report it to the next coordinator.
+  // A new coordinator learns of the preemption only from the nodes' reports.
   void OnCoordinatorCrashed() override { known_since_.reset(); }
   void OnStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
@@ -99,7 +101,8 @@ class PreemptionChecker : public Checker {
     Instant by;
   };
 
-  // Holds with and without a coordinator: the cluster kills what is left.
+  // A node that knows of the preemption must leave in time, with or without a
+  // coordinator: the cluster would kill it.
   void CheckNodes() {
     for (const auto& [incarnation, departure] : must_leave_) {
       if (paused_.contains(incarnation) || now() <= departure.by) continue;
@@ -108,12 +111,14 @@ class PreemptionChecker : public Checker {
     }
   }
 
-  // when the coordinator learned of the notice
+  // when this coordinator learned of the preemption; nullopt: not yet
   std::optional<Instant> known_since_;
   bool ended_ = false;
-  std::set<uint64_t> told_;                   // by incarnation
-  std::map<uint64_t, Departure> must_leave_;  // by incarnation
-  std::set<uint64_t> paused_;                 // by incarnation
+  // agents that know of the preemption, by incarnation
+  std::set<uint64_t> told_;
+  // limits for agents that must leave, by incarnation
+  std::map<uint64_t, Departure> must_leave_;
+  std::set<uint64_t> paused_;  // suspended agents, by incarnation
 };
 
 }  // namespace

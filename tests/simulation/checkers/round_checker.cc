@@ -15,7 +15,7 @@ class RoundChecker : public Checker {
     claimed_ = 0;
   }
   void OnStep(const CoordinatorStepped& step) override {
-    // The new number is above every round that a node has run, also under an
+    // The new number must exceed every round that a node has run, also under an
     // earlier coordinator.
     for (const rendezvous::NodeStatus& node : step.status.nodes) {
       claimed_ = std::max(claimed_, node.round);

@@ -29,8 +29,10 @@ class StickyChecker : public Checker {
       const auto after = ranks.find(id);
       if (after == ranks.end() || after->second == before) continue;
       const auto holder = holders.find(before);
-      if (holder == holders.end()) continue;  // the new world is smaller
-      // Only an explicit node rank may take a member's place.
+      // the rank is gone: the new world is smaller
+      if (holder == holders.end()) continue;
+      // A member may move only for an explicit node rank: that of its rank's
+      // new holder, or its own.
       const bool claimed = holder->second->node_rank == before ||
                            holders[after->second]->node_rank == after->second;
       if (!claimed) {
@@ -41,7 +43,8 @@ class StickyChecker : public Checker {
   }
 
  private:
-  std::map<std::string, int> ranks_;  // ranks of the last world, by node id
+  // group ranks in the last world, by node id
+  std::map<std::string, int> ranks_;
 };
 
 }  // namespace

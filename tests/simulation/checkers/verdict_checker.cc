@@ -28,7 +28,8 @@ class VerdictChecker : public Checker {
   void OnStep(const CoordinatorStepped& step) override {
     for (const Sent& sent : step.sent) {
       if (sent.directive.kind == rendezvous::DirectiveKind::kRun) {
-        // One step may address members of the old round and start the next one.
+        // Use the directive's round, not the status's: one step may address
+        // members of the old round and start the next one.
         members_[sent.directive.place.round].insert(
             absl::StrCat("n", sent.to.slot));
       }
@@ -90,7 +91,8 @@ class VerdictChecker : public Checker {
   }
 
   std::optional<rendezvous::Verdict> verdict_;
-  std::map<int, std::set<std::string>> members_;  // by round
+  // node ids of the members, by round
+  std::map<int, std::set<std::string>> members_;
   std::set<std::pair<std::string, int>> succeeded_;
   std::set<uint64_t> ran_;  // incarnations that have started workers
 };

@@ -18,7 +18,7 @@ class WorldChecker : public Checker {
       assigned = assigned || decision.kind == "assign";
     }
     if (!assigned) return;
-    // Every member learns its place in the step that forms the world.
+    // The step that forms a world sends every member its place.
     std::map<int, const Sent*> by_rank;
     for (const Sent& sent : step.sent) {
       if (sent.directive.kind != rendezvous::DirectiveKind::kRun ||
@@ -79,7 +79,7 @@ class WorldChecker : public Checker {
     }
   }
 
-  std::map<std::string, int> used_;  // round of each NCCL id used
+  std::map<std::string, int> used_;  // by NCCL id: the round that used it
 };
 
 }  // namespace
