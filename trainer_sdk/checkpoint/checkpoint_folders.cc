@@ -292,7 +292,8 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
   if (!names.ok()) return;
   for (const std::string& name : *names) {
     if (!BeginsWith(name, kRemoving)) continue;
-    // The removal fails if another host's NFS client has one of the files open.
+    // The removal fails if another host's NFS client has one of the files open;
+    // a later call tries again.
     files.Remove(Join(directory, name)).IgnoreError();
   }
 }

@@ -33,7 +33,8 @@ TEST(StepFolderTest, HasOneNameAndTheNameOneStep) {
   }
 }
 
-// Makes a checkpoint that contains only a state.
+// Makes a checkpoint that contains a state string but no tensors; returns its
+// path.
 absl::StatusOr<std::string> Make(MemoryDisk& disk, int64_t step) {
   const auto path = BeginCheckpoint(disk, "/d", step, "nonce");
   if (!path.ok()) return path;
@@ -81,7 +82,8 @@ TEST_F(FoldersTest, WhatCannotBeRemovedIsToldAndTriedAgain) {
                                  HasSubstr("/d/.writing-step-00000002-a")));
   EXPECT_THAT(Names(), ElementsAre(".removing-step-00000001",
                                    ".writing-step-00000002-a"));
-  // The leftovers do not affect later saves, even of the same steps.
+  // Folders that unfinished saves left do not affect later saves, even of the
+  // same steps.
   for (const int64_t step : {1, 2, 3}) {
     const auto made = Make(disk_, step);
     ASSERT_TRUE(made.ok()) << made.status();

@@ -73,8 +73,8 @@ class CheckpointReader {
   std::unique_ptr<Body> body_;
 };
 
-// The steps of opening a checkpoint, shared by the single-process and the
-// collective way.
+// The parts of opening a checkpoint that OpenNewest (one process) and
+// OpenNewestTogether (all ranks) share.
 class CheckpointOpening {
  public:
   // Checks the files of a checkpoint that rank `rank` of `ranks` has to verify

@@ -71,7 +71,8 @@ WithoutSigxfsz::~WithoutSigxfsz() {
 // reused by later saves.
 class Snapshot {
  public:
-  // Performs the copies of the layout. ResourceExhausted: not enough memory.
+  // Copies the bytes that `layout` names into the snapshot. ResourceExhausted:
+  // not enough memory.
   absl::Status Take(const ShardLayout& layout,
                     const std::vector<CheckpointSlice>& slices);
 
@@ -105,9 +106,10 @@ absl::Status Snapshot::Take(const ShardLayout& layout,
   return absl::OkStatus();
 }
 
-// The longest wait for the lock of another process. The kernel frees the lock
-// of a process when it ends. A file server frees the lock of a lost node when
-// the lease expires, on NFS after 90 s.
+// The longest waits for the directory's lock. kPatienceHere: its owner is a
+// process of this host, whose lock the kernel frees when it ends.
+// kPatienceElsewhere: the owner is on another host; a file server frees the
+// lock of a lost node when the lease expires, on NFS after 90 s.
 constexpr Duration kPatienceHere = std::chrono::seconds(10);
 constexpr Duration kPatienceElsewhere = std::chrono::minutes(2);
 
@@ -151,10 +153,12 @@ class CheckpointWriter::Body {
   std::unique_ptr<FolderLock> lock_;
   std::vector<std::string> left_over_;
 
-  // The background thread reads agreement_ and snapshot_ while it runs.
+  // The background thread reads agreement_ and snapshot_ while it runs, so no
+  // other thread may change them then.
   SaveAgreement agreement_;
   Snapshot snapshot_;
-  // The background thread writes whole_, failure_ and written_ while it runs.
+  // The background thread writes whole_, failure_ and written_ while it runs,
+  // so no other thread may use them then.
   WholeCheckpoints whole_;
   absl::Status failure_;
   Duration written_{};
@@ -211,8 +215,8 @@ absl::Status CheckpointWriter::Body::Prepare() {
                      ": all ranks must reach the same folder by this path"));
   }
   words = Exchange(group_, mine, call_);
-  // If the marker cannot be removed, the next writer removes it with the
-  // leftovers.
+  // If the marker file cannot be removed, the next writer removes it with the
+  // other leftovers.
   if (group_.rank() == 0) files_.Remove(marker).IgnoreError();
   return words.ok() ? FirstFailureOf(*words) : words.status();
 }

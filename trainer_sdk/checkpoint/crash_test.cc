@@ -166,7 +166,8 @@ absl::Status CheckNewest(const Scenario& scenario, MemoryDisk& disk,
 
 class AnyScenario : public testing::TestWithParam<Scenario> {};
 
-// A later process removes the leftovers and continues.
+// Checks that a later process can remove what the fault left, and can save
+// again.
 absl::Status CheckSuccessor(ProcessGroup& group, MemoryDisk& disk, int keep,
                             int64_t step) {
   auto writer = NewWriter(group, disk, keep);

@@ -79,7 +79,8 @@ namespace {
 
 int64_t StepOf(const Word& word) { return MessageReader(word.bytes).Number(); }
 
-// The rank's list of slices if it has changed, else empty.
+// The list of slices in a rank's message; empty if the list has not changed
+// since that rank's last save.
 std::string_view RangesIn(const Word& word) {
   MessageReader reader(word.bytes);
   reader.Number();

@@ -61,7 +61,8 @@ TEST(ManifestTest, ComesBackAsItWas) {
   EXPECT_EQ(*manifest, Sound());
 }
 
-// Published values of the algorithm: for no bytes and for some.
+// Compares XXH3-64 with published values, for an empty input and for some
+// bytes.
 TEST(ChecksumTest, IsXxh3) {
   EXPECT_EQ(ChecksumText(Checksum().value()), "2d06800538d394c2");
   Checksum pieces;

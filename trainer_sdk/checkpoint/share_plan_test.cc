@@ -48,7 +48,7 @@ TEST(PlanSharesTest, WhatAllHaveIsDividedByBytes) {
 }
 
 TEST(PlanSharesTest, PiecesOfOneRankAreJoined) {
-  // Only rank 0 has the middle; both ranks have the ends.
+  // Only rank 0 has the middle of the tensor; ranks 0 and 1 have its ends.
   const auto plan =
       PlanShares({{{kA, 0, 10}}, {{kA, 0, 2}, {kA, 8, 10}, {kB, 0, 8}}});
   ASSERT_TRUE(plan.ok()) << plan.status();
@@ -163,7 +163,8 @@ TEST(LayOutShardTest, WholeTensorsKeepTheirShapeAndPartsAreFlat) {
   const std::vector<SliceRange> own = {{kBytes, 0, 8}, {kDoubles, 1, 3}};
   const auto layout = LayOutShard(own, {{kBytes, 0, 8}, {kDoubles, 2, 3}});
   ASSERT_TRUE(layout.ok()) << layout.status();
-  // Wide elements first, so that all tensors are aligned.
+  // A shard starts with the tensors of the widest elements, so that all tensors
+  // are aligned.
   EXPECT_THAT(
       layout->header.tensors,
       ElementsAre(SafetensorsTensor{"b[2:3]", SafetensorsType::kF64, {1}, 0, 8},

@@ -23,10 +23,11 @@ struct SliceRange {
 
 std::vector<SliceRange> RangesOf(const std::vector<CheckpointSlice>& slices);
 
-// InvalidArgument: the name, the shape or the range is invalid; the message
-// says which.
+// Checks a range. InvalidArgument: its name, shape, begin or end is invalid;
+// the message says which.
 absl::Status CheckRange(const SliceRange& range);
-// InvalidArgument: a slice has elements but a null address.
+// Checks the addresses of slices. InvalidArgument: a slice has elements but a
+// null address.
 absl::Status CheckPlaces(const std::vector<CheckpointSlice>& slices);
 // Calls CheckRange and CheckPlaces for all slices.
 absl::Status CheckSlices(const std::vector<CheckpointSlice>& slices);

@@ -86,7 +86,8 @@ class BackwardTracker {
     bool done = false;
   };
 
-  // OK if a pass is running and `parameter` is valid; otherwise sets the error.
+  // Whether a pass is running and `parameter` is valid. If not, WhyNotRunning
+  // returns the error.
   bool IsRunning(int parameter) const;
   absl::Status WhyNotRunning(int parameter) const;
   bool Learning() const;

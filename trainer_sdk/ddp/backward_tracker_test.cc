@@ -172,7 +172,8 @@ TEST_F(BackwardTrackerTest, AStaticGraphIsLearnedAndThenHeldTo) {
   EXPECT_THAT(Ready(3), IsEmpty());
   EXPECT_THAT(Ready(2), IsEmpty());
   EXPECT_THAT(Ready(3), IsEmpty());  // the second gradient of d in this pass
-  EXPECT_THAT(Ready(1), IsEmpty());  // the last gradient: a is not used
+  // the last gradient of this pass, which does not use a
+  EXPECT_THAT(Ready(1), IsEmpty());
   EXPECT_THAT(Finish(), ElementsAre(0, 1, 2));
   EXPECT_THAT(tracker_->ObservedOrder(), ElementsAre(3, 2, 1, 0));
   EXPECT_FALSE(tracker_->must_share_use());

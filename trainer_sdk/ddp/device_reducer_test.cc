@@ -127,7 +127,8 @@ struct Model {
     auto* at = static_cast<float*>(memory.get());
     for (const int64_t count : kCounts) {
       tensors.push_back({.name = absl::StrCat("p", tensors.size()),
-                         // Matrices of three rows where that is possible.
+                         // Matrices have three rows if the count is a multiple
+                         // of three; other tensors have one row.
                          .shape = {count % 3 == 0 ? 3 : 1,
                                    count % 3 == 0 ? count / 3 : count},
                          .gradient = {at, count}});
@@ -194,7 +195,7 @@ absl::StatusOr<std::vector<std::vector<char>>> Averages(const Case& c,
   return found;
 }
 
-// Averages indexed by rank.
+// The results of Averages, indexed by rank.
 std::vector<std::vector<std::vector<char>>> AveragesOfRanks(const Case& c,
                                                             int ranks,
                                                             bool on_device) {
@@ -240,7 +241,8 @@ absl::Status StatusOf(const DdpOptions& options) {
       OnStreams(ReferenceTransports())));
 }
 
-// A caller's hook, which reads and writes the bucket itself.
+// A hook for host memory only: it does not override takes_device_memory. The
+// reducer of a device must refuse it.
 class HookForTheHost final : public CommHook {
  public:
   absl::Status Reduce(GradientBucket&, ProcessGroup&) override {

@@ -193,7 +193,8 @@ PowerSgdOptions FromTheStart(int rank) {
   return {.rank = rank, .exact_steps = 0, .least_rate = 1, .seed = 5};
 }
 
-// Two ranks' gradients. Each has rank 1, and the average has rank 2.
+// The gradients of two ranks: two matrices of rank 1, whose average is a matrix
+// of rank 2.
 std::vector<std::vector<float>> GradientsOfRank1(Disturbance& disturb) {
   std::vector<std::vector<float>> gradients(2);
   for (int rank = 0; rank < 2; ++rank) {
@@ -243,8 +244,8 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
   EXPECT_GT(Distance(arrived, average), bound) << "planted";
 }
 
-// The sent part and the error of a step add up to its input. So over all steps,
-// only the last error is missing.
+// The part of a gradient that a step does not send (the error) is added to the
+// next step's gradient. So over all steps, only the last error is missing.
 TEST(PowerSgdTest, WhatIsLostComesLater) {
   constexpr int kWorld = 2;
   constexpr int kSteps = 60;

@@ -6,9 +6,9 @@
 namespace muster {
 namespace {
 
-// A column counts as linearly dependent on the columns before it if the norm of
-// its rest is less than this fraction of its norm: the rounding error of
-// float32, with a margin.
+// A column counts as linearly dependent on the columns before it if less than
+// this fraction of its norm remains after its projections on them were
+// subtracted: the rounding error of float32, with a margin.
 constexpr double kRest = 1e-5;
 
 // The norm of column k of p[rows, rank].

@@ -281,9 +281,9 @@ TEST(PowerSgdReferenceTest, IsTheAlgorithmWrittenOut) {
             return TakeSteps(approximation, group, &courses[group.rank()]);
           }));
       ASSERT_TRUE(status.ok()) << status;
-      // The bound allows for these successive roundings: the sum over the
-      // ranks, a product over the longest side of a matrix, and as many again
-      // for each column made orthogonal.
+      // The largest number of successive roundings of one element: the sum over
+      // the ranks, a product over the longest side of a matrix, and as many
+      // again for each column made orthogonal.
       const double operations =
           world +
           (approximation + 1) * static_cast<double>(kShapes[1].columns + 2);

@@ -94,7 +94,8 @@ class Training {
         d_first_[i * kInputs + j] = dh[i] * x[j];
       }
     }
-    // The order differs from that of the first buckets.
+    // Gradients become ready in another order than that of the first buckets,
+    // so the buckets change.
     for (const int parameter : {0, 1}) {
       status.Update(reducer_->MarkReady(parameter));
     }
@@ -163,8 +164,8 @@ absl::Status Load(ProcessGroup& group, const std::string& folder, Hooks hooks,
   return status;
 }
 
-// Trains. `curve` receives rank 0's curve, from the step after the saved one
-// on.
+// Trains on `ranks` ranks. `curve` receives rank 0's losses after step kSaved,
+// then its weights.
 absl::Status Train(int ranks, const std::string& save_to,
                    const std::string& load_from, Hooks hooks,
                    std::vector<float>* curve) {
@@ -208,7 +209,8 @@ TEST(PowerSgdResumeTest, GoesOnBitForBit) {
   }
 }
 
-// This test shows that the test above can fail.
+// Without PowerSGD's state in the checkpoint, the resumed training must differ.
+// This shows that the tests of that state can fail.
 TEST(PowerSgdResumeTest, WithoutItsStateItIsAnotherTraining) {
   const std::string folder = NewFolder();
   std::vector<float> undisturbed, resumed;

@@ -35,7 +35,7 @@ PowerSgdState StateOf(int rank, int ranks) {
       Parameters());
 }
 
-// The content of a checkpoint, by name.
+// The content of a checkpoint: data by name of tensor.
 struct Saved {
   std::vector<CheckpointTensor> tensors;
   std::map<std::string, std::vector<char>> bytes;

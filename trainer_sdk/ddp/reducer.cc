@@ -83,8 +83,8 @@ absl::Status CheckArguments(const std::vector<Tensor>& parameters,
   return absl::OkStatus();
 }
 
-// Sets the gradients' type to the narrow type for float32 gradients that are
-// narrowed: the type for which buckets are made.
+// The parameters with the types that their gradients have in buckets:
+// DdpOptions::narrow_to instead of float32, if it is set.
 std::vector<Tensor> AsInBuckets(std::vector<Tensor> parameters,
                                 std::optional<DType> narrow_to) {
   for (Tensor& parameter : parameters) {
@@ -331,8 +331,9 @@ class Reducer::Body {
     if (alone_) return status;
     for (const int index : full_) {
       GradientBucket& bucket = buckets_[index];
-      // The flags of a full bucket are final. They are copied here because
-      // marks of other parameters continue while the bucket is reduced.
+      // It is final which parameters of a full bucket are used. The flags are
+      // copied, because marks of other parameters continue while the bucket is
+      // reduced.
       std::vector<bool> used;
       for (const GradientBucket::Part& part : bucket.parts) {
         used.push_back(tracker_.used(part.parameter));
@@ -508,7 +509,7 @@ class Reducer::Body {
   // set when the pass begins.
   bool share_use_ = false;
   std::vector<GradientBucket> buckets_;
-  // The buckets that the last mark filled.
+  // Indices of the buckets that the last mark filled.
   std::vector<int> full_;
   // Indexed by parameter: the address of its gradient in the bucket, and the
   // address at which the backward pass writes the gradient.
@@ -520,8 +521,8 @@ class Reducer::Body {
   absl::Status broken_;
   Duration exposed_{};
   int64_t steps_ = 0;
-  // Declared last, so that its destructor ends the jobs, which use the other
-  // members, first.
+  // Declared last, so that it is destroyed first: its jobs use all members
+  // above.
   ReductionThread thread_;
 };
 

@@ -37,7 +37,8 @@ struct Shape {
   int64_t rows = 1;
   int64_t columns = 0;
 };
-// Matrices have few rows, so that an approximation of that rank is exact.
+// Matrices have few rows, so that a PowerSGD approximation whose rank is the
+// number of rows is exact.
 const std::vector<Shape> kShapes = {{1, 10}, {3, 20}, {1, 1}, {1, 0},
                                     {3, 7},  {1, 64}, {1, 7}};
 constexpr int kParameters = 7;
@@ -192,7 +193,8 @@ std::shared_ptr<CommHook> NewHook(Hook hook) {
   return nullptr;
 }
 
-// kBits: the transport adds in rank order, so results are bit-identical.
+// kBits: the transport adds in rank order, so results must be bit-identical to
+// the expected ones. kRounding: they may differ by rounding errors.
 enum class Exactness { kBits, kRounding };
 
 float AsFloat(TensorData view, int64_t k) {
@@ -246,7 +248,7 @@ class OneCase {
           reducer_->Begin(pass + 1 < case_.passes ? GradientSync::kAccumulate
                                                   : GradientSync::kReduce);
       for (int n = 0; n < kParameters && status.ok(); ++n) {
-        // Each rank has a different order in each step.
+        // Marks the gradients in an order that differs between ranks and steps.
         const int i = (n * 3 + group_.rank() + step) % kParameters;
         const int times = Times(case_, group_.rank(), step, pass, i);
         for (int time = 0; time < times && status.ok(); ++time) {

@@ -79,7 +79,7 @@ struct Operation {
   ReduceOp reduce_op = ReduceOp::kSum;
   // root of broadcast, reduce, gather, scatter; peer of send and receive
   int root = 0;
-  int tag = 0;  // for send and receive
+  int tag = 0;  // tag of the message; for send and receive only
   int64_t count = 0;
   std::vector<int64_t> counts;
   std::vector<int64_t> receive_counts;

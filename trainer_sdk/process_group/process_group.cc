@@ -394,7 +394,8 @@ class ProcessGroup::Body {
     }
     const absl::Status dumped =
         recorder_.Fail(place_.name, std::string(cause.message()));
-    // An error of the dump is ignored, because the cause matters more.
+    // An error while the flight recorder dumps is ignored, because the cause
+    // matters more.
     dumped.IgnoreError();
     return cause;
   }
@@ -436,7 +437,8 @@ class ProcessGroup::Body {
       split_ = *formation;
       broken = broken_;
     }
-    // An Abort before this formation existed has not interrupted it.
+    // An Abort before this formation existed has not interrupted it, so the
+    // formation is interrupted here.
     if (!broken.ok()) (*formation)->Interrupt(broken);
     auto group = SplitInTurn(color, key, label, *formation, context);
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {

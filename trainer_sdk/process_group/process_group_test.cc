@@ -118,9 +118,8 @@ TEST(ProcessGroupTest, WorkTellsWhetherItIsDone) {
                 2,
                 [](ProcessGroup& world) -> absl::Status {
                   if (world.rank() == 1) {
-                    // Rank 1 calls the barrier only after a message of rank 0,
-                    // which then already waits in the barrier or will do so
-                    // soon.
+                    // Rank 1 waits for a message of rank 0 before it calls the
+                    // barrier.
                     char go = 0;
                     absl::Status status =
                         world.Run(Receive(&go, 1, DType::kInt8, 0));

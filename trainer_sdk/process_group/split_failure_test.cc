@@ -1,4 +1,4 @@
-// If one rank does not complete a Split, it fails at once on all ranks.
+// If one rank does not complete a Split, the Split fails at once on all ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,8 @@ std::string Message(const absl::Status& status) {
 }
 
 TEST(SplitFailureTest, AbortEndsTheExchangeOfAll) {
-  // Rank 2 does not arrive.
+  // Rank 2 does not call Split, and rank 0 aborts the group: the Split of ranks
+  // 0 and 1 ends.
   const auto statuses = RunWorld(3, [](ProcessGroup& world) -> absl::Status {
     if (world.rank() == 2) return absl::OkStatus();
     std::thread abort;

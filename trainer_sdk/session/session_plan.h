@@ -47,9 +47,10 @@ struct SessionPlan {
 
   int restart_count = 0;
   int64_t round = 0;   // number of the agent's round; 0 without an agent
-  std::string run_id;  // the launcher's name of the job
+  std::string run_id;  // the launcher's name for the job
   StorePlace store_place = StorePlace::kInProcess;
-  std::string master_address;  // empty with kInProcess
+  // host that serves the store; empty with StorePlace::kInProcess
+  std::string master_address;
   int master_port = 0;
   // path of the agent's socket; empty without an agent
   std::string progress_socket;

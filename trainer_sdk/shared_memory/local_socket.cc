@@ -111,7 +111,7 @@ absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name,
   OwnedFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!fd.open()) return Failed("create a local socket", errno);
   // poll cannot wait for a place in a listener's backlog, so connect blocks,
-  // but at most for the interval between two looks.
+  // but only for kLook at a time: LocalPatience::look is called in between.
   const timeval slice = {
       0, std::chrono::duration_cast<std::chrono::microseconds>(kLook).count()};
   if (setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &slice, sizeof(slice)) !=

@@ -78,8 +78,9 @@ namespace {
 // enough not to delay other processes.
 constexpr int kSpins = 2000;
 constexpr int kFewestSpins = 60;
-// Number of yields before sleeping. Even if each rank has its own core, another
-// process may need the core; otherwise the other ranks need the yields to run.
+// Number of yields before a rank sleeps. A rank with a core of its own yields
+// kYields times, because another process may need the core. Ranks that share
+// cores yield more often, because the others need the core to run.
 constexpr int kYields = 50;
 constexpr int kYieldsWhenCrowded = 200;
 // The interval at which a sleeper checks whether the awaited ranks still live.

@@ -30,7 +30,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Much longer than any step takes, even with sanitizers on a busy machine.
+// A time-out that is much longer than any step takes, even with sanitizers on a
+// busy machine.
 constexpr Duration kLong = std::chrono::seconds(60);
 
 Instant Soon() { return MonotonicNow() + kLong; }

@@ -28,13 +28,14 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr int kRanks = 4;
-// Much longer than any step takes, even with sanitizers on a busy machine.
+// A time-out that is much longer than any step takes, even with sanitizers on a
+// busy machine.
 constexpr Duration kLong = std::chrono::seconds(60);
 const PipelineShape kShape{kRanks, 1, 6};
 const Action kFatal{2, ActionKind::kForward, 1};
 
-// One step of this rank. Stage 2 calls `on_fatal` before its second forward
-// pass.
+// Runs one step of the pipeline on this rank. Stage 2 calls `on_fatal` before
+// its second forward pass.
 absl::Status OneStep(ProcessGroup& group, Duration timeout,
                      const std::function<absl::Status()>& on_fatal) {
   std::vector<Action> calls;

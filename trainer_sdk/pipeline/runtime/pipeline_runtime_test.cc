@@ -185,8 +185,9 @@ TEST(PipelineRuntimeTest, PerformsOverNetworksToo) {
   }
 }
 
-// A schedule that no generator makes: backward passes in another order than
-// forward passes, and weights' backward at unusual positions.
+// The runtime performs a schedule that no generator makes: backward passes in
+// another order than forward passes, and weights' backward at unusual
+// positions.
 TEST(PipelineRuntimeTest, PerformsWhatComesAsCsv) {
   const auto schedule = ReadScheduleCsv(
       "0F2,0F0,0F1,0I0,0I2,0I1,0W1,0W2,0W0\n"
@@ -209,8 +210,8 @@ TEST(PipelineRuntimeTest, BuffersAreForWhatIsUnderWayAndNotForAll) {
   ExpectPerformed(schedule, TransportChoice::kSharedMemory);
 }
 
-// Durations cannot be tested without a clock, but the ranks' measurements must
-// be consistent with each other.
+// Durations cannot be tested without a clock, but the ranks' measured times
+// must be consistent with each other and with the schedule.
 TEST(PipelineRuntimeTest, AMeasuredStepIsTheScheduleInTime) {
   const auto schedule = *MakeSchedule(ScheduleKind::kZeroBubble1P, {3, 1, 4});
   const auto statuses = RunWorld(3, [&](ProcessGroup& group) -> absl::Status {

@@ -14,7 +14,8 @@ bool AddsToWeights(ActionKind kind) {
   return kind == ActionKind::kBackward || kind == ActionKind::kWeightBackward;
 }
 
-// The places for activations of one stage.
+// The places for activations of one stage: numbers that micro-batches take and
+// free, the lowest free one first.
 class Places {
  public:
   int Take(int micro_batch) {

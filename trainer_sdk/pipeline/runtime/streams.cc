@@ -18,10 +18,10 @@ namespace {
 constexpr int kSender = 0;
 constexpr int kReceiver = 1;
 
-// Alignment of each place in bytes: a cache line.
+// Alignment of each message buffer in bytes: a cache line.
 constexpr int64_t kAlignment = 64;
 
-// Two buffers: one is filled while the other is in flight.
+// Message buffers per channel: one is filled while the other is in flight.
 constexpr int64_t kPlaces = 2;
 
 size_t IndexOf(ActionKind kind) {

@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-// Indexed by ActionKind.
+// The actions' names in the text of a schedule, indexed by ActionKind.
 constexpr std::array<std::string_view, 8> kNames = {
     "F", "B", "I", "W", "SEND_F", "RECV_F", "SEND_B", "RECV_B"};
 

@@ -15,7 +15,7 @@ namespace muster {
 // An action of a rank in a pipeline schedule, with the names of PyTorch's
 // torch.distributed.pipelining.
 enum class ActionKind : uint8_t {
-  kForward,   // F
+  kForward,   // F: forward pass
   kBackward,  // B: gradients of the input and of the weights
   // I: gradient of the input, for which the previous stage waits
   kInputBackward,

@@ -96,7 +96,7 @@ absl::StatusOr<PipelineSchedule> ReadScheduleCsv(std::string_view text) {
     }
     schedule.ranks.push_back(*std::move(actions));
   }
-  // Editors add empty lines at the end.
+  // Editors add empty lines at the end of a file; these lines are not ranks.
   while (!schedule.ranks.empty() && schedule.ranks.back().empty()) {
     schedule.ranks.pop_back();
   }

@@ -45,7 +45,8 @@ class GuardedBuffer {
   const std::shared_ptr<void> block_;
 };
 
-constexpr int64_t kBorder = 64;  // bytes; preserves malloc's alignment
+// Length of a guard border in bytes; preserves malloc's alignment.
+constexpr int64_t kBorder = 64;
 constexpr uint8_t kPattern = 0xA5;
 
 GuardedBuffer::GuardedBuffer(ConformanceMemory& memory, DType dtype,

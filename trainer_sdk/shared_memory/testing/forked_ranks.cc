@@ -79,7 +79,8 @@ ForkedRanks::ForkedRanks(
   close(told[0]);
   for (int rank = 0; rank < size; ++rank) {
     int ends[2];
-    // The pipe is non-blocking, because a child of the rank may keep it open.
+    // The pipe is non-blocking: a child of the rank may keep the pipe open, and
+    // a blocking read might then never end.
     MUSTER_CHECK(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0)
         << std::strerror(errno);
     if (Fork(&ranks_[rank].pid)) {
