@@ -281,10 +281,10 @@ class OneCase {
   // The bound of the rounding error of an average.
   double Bound(int step, int i, int64_t k) const {
     if (case_.hook == Hook::kPowerSgd) {
-      // The result is P P' M. P is square and orthonormal, so the magnitude is
-      // at most that of M's column. The bound allows for these successive
-      // roundings: the sum over the ranks, a product over the longer side of
-      // the matrix, and as many again for each of three columns made
+      // PowerSGD's result is P P' M. P is square and orthonormal, so the
+      // magnitude is at most that of M's column. The bound allows for these
+      // successive roundings: the sum over the ranks, a product over the longer
+      // side of the matrix, and as many again for each of three columns made
       // orthogonal.
       const int64_t columns = kShapes[i].columns;
       double magnitude = 0;

@@ -57,7 +57,7 @@ bool IsPointToPoint(OperationKind kind);
 // differ legitimately.
 bool SameCollective(const OperationSignature& a, const OperationSignature& b);
 
-// Text for messages. Examples:
+// Describes an operation in messages. Examples:
 //
 //   all_reduce #12 of 1024 float32 (4096 bytes), sum
 //   broadcast #3 of 7 int8 (7 bytes) from rank 0

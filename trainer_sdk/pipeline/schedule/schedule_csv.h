@@ -14,11 +14,11 @@ namespace muster {
 // carry no information and are not written.
 std::string WriteScheduleCsv(const PipelineSchedule& schedule);
 
-// Parses the text of such a file, of up to 64 MiB. The pipeline's shape is
-// derived from the content: one rank per line, and the highest stage and
-// micro-batch. InvalidArgument: the message gives the line and column of an
-// invalid action, or says why the schedule is invalid (CheckComputations, or
-// CheckLowered if it has sends or receives).
+// Parses a schedule in the CSV form of WriteScheduleCsv, of up to 64 MiB. The
+// pipeline's shape is derived from the content: one rank per line, and the
+// highest stage and micro-batch. InvalidArgument: the message gives the line
+// and column of an invalid action, or says why the schedule is invalid
+// (CheckComputations, or CheckLowered if it has sends or receives).
 absl::StatusOr<PipelineSchedule> ReadScheduleCsv(std::string_view text);
 
 }  // namespace muster

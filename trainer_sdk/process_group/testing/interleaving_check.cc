@@ -179,9 +179,9 @@ class StartingRank {
 
   // Starts all of steps[begin, end) except the last: the steps of one group in
   // order, the groups in an order that is random for this rank. Then runs the
-  // last step, which may depend on operations that other ranks have started,
-  // but on nothing that these ranks wait for. Finally waits for the started
-  // operations, in random order.
+  // last step. It may need operations that other ranks have started, but no
+  // rank waits for anything before its last step, so there is no deadlock.
+  // Finally waits for the started operations, in random order.
   absl::Status DoWindow(const std::vector<InterleavingStep>& steps,
                         size_t begin, size_t end) {
     std::vector<std::deque<size_t>> queues(groups_.size());
