@@ -138,8 +138,9 @@ TEST_F(FoldersTest, OneThatWasFoundWholeIsNotReadAgain) {
   ASSERT_TRUE(Make(disk_, 4).ok());
   PruneCheckpoints(disk_, "/d", "step-00000004", 2, whole_);
   EXPECT_THAT(Names(), ElementsAre("step-00000003", "step-00000004"));
-  // With an empty set of intact checkpoints, step 3 still stays if three
-  // checkpoints are kept, because no files are read then.
+  // With an empty set of intact checkpoints, step 3 still stays if all three
+  // checkpoints are kept: no files are read then, so its damage does not
+  // matter.
   ASSERT_TRUE(Make(disk_, 5).ok());
   WholeCheckpoints none;
   PruneCheckpoints(disk_, "/d", "step-00000005", 3, none);

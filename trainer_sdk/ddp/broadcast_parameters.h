@@ -13,19 +13,19 @@ namespace muster {
 // Copies rank 0's values to every rank, as PyTorch's DDP does in its
 // constructor, so that ranks that start with different weights become equal.
 // Small values are sent together. Collective and blocking. InvalidArgument:
-// CheckData rejects a value. FailedPrecondition: the ranks' lists differ; the
-// message says where, and no value has changed. Other errors are those of the
-// group, with the name of the value. The values are in the memory of `device`,
-// and the group's operations must accept this memory.
+// CheckData rejects a value. FailedPrecondition: the ranks' lists of tensors
+// differ; the message names the difference, and no value has changed. Other
+// errors are those of the group, with the name of the value. The values are in
+// the memory of `device`, and the group's operations must accept this memory.
 absl::Status BroadcastParameters(ProcessGroup& group,
                                  const std::vector<Tensor>& tensors,
                                  Device& device = HostDevice());
 
-// Collective. Returns FailedPrecondition on every rank if the lists differ. The
-// message names the first tensor that differs (in name, elements, rows or type
-// of `part`) and the ranks on which it differs from rank 0, or gives the number
-// of parameters of each rank. The group's operations must accept the memory of
-// `device`.
+// Collective. Returns FailedPrecondition on every rank if the ranks' lists of
+// tensors differ. The message names the first tensor that differs (in name,
+// elements, rows or type of `part`) and the ranks on which it differs from rank
+// 0, or gives the number of parameters of each rank. The group's operations
+// must accept the memory of `device`.
 absl::Status CheckSameParameters(Device& device, ProcessGroup& group,
                                  const std::vector<Tensor>& parameters,
                                  TensorData Tensor::*part);

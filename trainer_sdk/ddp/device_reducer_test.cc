@@ -141,7 +141,8 @@ struct Model {
   std::vector<Tensor> tensors;
 };
 
-// All averages after each step.
+// Runs all steps of a case on one rank, and returns all averages after each
+// step.
 absl::StatusOr<std::vector<std::vector<char>>> Averages(const Case& c,
                                                         Device& device,
                                                         ProcessGroup& group) {

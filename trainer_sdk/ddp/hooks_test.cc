@@ -19,7 +19,8 @@
 namespace muster {
 namespace {
 
-// A bucket that contains `values`, with parts of these (rows, columns).
+// A bucket that contains `values`; its parts are matrices of the given numbers
+// of (rows, columns).
 GradientBucket BucketOf(std::vector<float>& values,
                         const std::vector<std::pair<int64_t, int64_t>>& parts) {
   GradientBucket bucket;

@@ -12,7 +12,7 @@
 namespace muster {
 
 struct PowerSgdOptions {
-  // The rank r of the approximation.
+  // Rank r of the approximation of a gradient matrix.
   int rank = 1;
   // The number of initial steps in which gradients are averaged exactly,
   // because gradients change most at the beginning.

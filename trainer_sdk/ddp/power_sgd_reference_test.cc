@@ -24,7 +24,7 @@ struct Shape {
   int64_t rows = 0;
   int64_t columns = 0;
 };
-// The bucket consists of a vector and these matrices.
+// The bucket consists of a vector and matrices of these (rows, columns).
 constexpr Shape kShapes[] = {{12, 20}, {9, 31}};
 
 float Gradient(int rank, int step, size_t i) {

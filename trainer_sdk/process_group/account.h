@@ -29,9 +29,9 @@ std::string CompareAccounts(
 absl::Status PublishAccount(const GroupPlace& place,
                             const OperationSignature& last);
 
-// Blocks until every rank's account is in the store or `deadline` passes, then
-// returns the accounts that are there, indexed by rank. Only the first 128
-// ranks of a group are read.
+// Blocks until every rank's account (last operation) is in the store or
+// `deadline` passes, then returns the accounts that are there, indexed by rank.
+// Only the first 128 ranks of a group are read.
 std::vector<std::optional<OperationSignature>> ReadAccounts(
     const GroupPlace& place, Instant deadline);
 

@@ -55,7 +55,8 @@ class DeviceMesh {
 
   std::vector<MeshDimension> dimensions_;
   std::vector<int> coordinates_;
-  std::vector<std::unique_ptr<ProcessGroup>> groups_;  // indexed by dimension
+  // this rank's group in each dimension, indexed by dimension
+  std::vector<std::unique_ptr<ProcessGroup>> groups_;
 };
 
 }  // namespace muster

@@ -25,7 +25,8 @@ namespace {
 // so the first wait is short.
 constexpr Duration kFirstWatch = std::chrono::milliseconds(50);
 constexpr Duration kLongestWatch = std::chrono::seconds(1);
-// The longest time to wait for a store that a broken network may hide.
+// The longest time to wait for an answer of the store, which a broken network
+// may make unreachable.
 constexpr Duration kStorePatience = std::chrono::seconds(1);
 
 absl::Status NoThread(const std::system_error& error) {

@@ -78,7 +78,8 @@ class Formation : public std::enable_shared_from_this<Formation> {
   // Guarded by mutex_:
   OwnedFd wake_;
   absl::Status cause_;
-  absl::Status failed_;  // result of Fail
+  // the cause that the first call of Fail returned; OK before
+  absl::Status failed_;
   bool ended_ = false;
   std::list<Act> reactions_;
 };

@@ -29,7 +29,8 @@ absl::Status NameAbsent(Store& store, int size, const std::string& what,
       absl::StrCat(RankRanges(absent), " did not come to ", what, " in time"));
 }
 
-// Waits for the list of all texts, which rank 0 publishes, and returns it.
+// Waits for the encoded list of all ranks' texts, which rank 0 publishes, and
+// returns it.
 absl::StatusOr<std::string> Table(Store& store, int size,
                                   const std::string& what, Instant deadline) {
   absl::StatusOr<std::string> table = store.Get(kTable, deadline);

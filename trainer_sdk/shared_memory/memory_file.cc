@@ -27,7 +27,8 @@ std::optional<std::string> Contents(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// A number in a file; nullopt for the text "max".
+// The number in a file; nullopt if the file has the text "max" (no limit) or
+// cannot be read.
 std::optional<int64_t> NumberIn(const std::string& path) {
   const std::optional<std::string> text = Contents(path);
   int64_t number = 0;
@@ -80,7 +81,8 @@ std::optional<int64_t> AvailableIn(const std::string& meminfo) {
 std::optional<std::string> GroupIn(const std::string& cgroups,
                                    const std::string& controller) {
   for (const auto line : absl::StrSplit(cgroups, '\n')) {
-    // A line is hierarchy:controllers:path; the path may contain colons.
+    // A line of /proc/self/cgroup is hierarchy:controllers:path; the path may
+    // contain colons.
     const std::vector<std::string> parts =
         absl::StrSplit(line, absl::MaxSplits(':', 2));
     if (parts.size() != 3 || parts[2].empty() || parts[2][0] != '/') continue;

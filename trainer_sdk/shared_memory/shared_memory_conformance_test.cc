@@ -1,4 +1,5 @@
-// The conformance suite, with threads as ranks.
+// Runs the conformance suite on the shared memory transport, with threads as
+// ranks.
 #include <utility>
 
 #include "trainer_sdk/process_group/testing/transport_conformance.h"
@@ -21,7 +22,8 @@ ConformanceSubject Shm() {
   return subject;
 }
 
-// The smallest memory, so that all operations take many rounds.
+// A subject with the smallest staging memory and rings, so that all operations
+// take many rounds.
 ConformanceSubject ShmInSmallRounds() {
   SharedMemoryOptions options;
   options.staging_bytes = 0;

@@ -1,4 +1,5 @@
-// Ranks are processes; checks the other ranks when one of them dies.
+// The ranks are processes. The tests check the other ranks when one of them
+// dies.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -171,7 +172,8 @@ std::vector<std::string> SharedMappings() {
   std::ifstream maps("/proc/self/maps");
   std::vector<std::string> found;
   for (std::string line; std::getline(maps, line);) {
-    // A shared mapping (by its permissions) of a file (with an inode number).
+    // Only a shared mapping (by its permissions) of a file (with an inode
+    // number) is listed.
     std::istringstream fields(line);
     std::string range, permissions, offset, device, number, file;
     fields >> range >> permissions >> offset >> device >> number;

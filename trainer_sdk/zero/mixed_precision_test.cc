@@ -42,7 +42,7 @@ struct After {
 bool IsScaled(DType type) { return type == DType::kFloat16; }
 
 // The reference: trains `plan` with all parameters in one list, and returns the
-// state of each rank.
+// state after each step, which must be the same on every rank.
 std::vector<After> Plain(DType type, int world, const ToyPlan& plan) {
   struct Weight {
     size_t parameter;
