@@ -48,14 +48,14 @@ struct AgentOptions {
   std::function<absl::Status()> health_checks;
   // The port of every round's store if this node serves it; 0: any free one.
   int store_port = 0;
-  // the flag that set it, for messages
+  // the flag that set store_port, for messages
   std::string store_port_flag = "--store-port";
   // The parent of the folder with the workers' progress sockets.
   std::string socket_parent = "/tmp";
-  std::string coordinator_endpoint;  // for messages
+  std::string coordinator_endpoint;  // HOST:PORT, for messages only
   std::string absent_hint;           // how to find out why nodes are missing
   StorePath store_path = StorePath::kDirect;
-  std::vector<std::string> remarks;  // lines to print at the beginning
+  std::vector<std::string> remarks;  // lines to print at the start of the run
   // The program that makes NCCL ids (see agent/nccl_id); empty: none.
   std::string nccl_id_program;
 };

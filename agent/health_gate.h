@@ -19,8 +19,8 @@ class HealthGate {
   struct Options {
     std::string command;                     // run by `sh -c`; empty: none
     std::vector<std::string> environment;    // "NAME=value", for the command
-    std::function<absl::Status()> built_in;  // empty: none
-    // for the command and for the built-in checks
+    std::function<absl::Status()> built_in;  // the built-in checks; empty: none
+    // time limit of the command and of the built-in checks
     Duration timeout = std::chrono::seconds(60);
   };
   explicit HealthGate(Options options);

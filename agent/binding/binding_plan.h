@@ -42,7 +42,7 @@ struct Seats {
   // Worker i has seat i. There may be more seats than workers: as in torchrun,
   // GPUs that this job does not use also get a share of a node's cores.
   std::vector<Seat> seats;
-  std::string how;  // "by the GPUs' NUMA nodes"
+  std::string how;  // such as "by the GPUs' NUMA nodes"
 };
 
 // One seat for each GPU of `gpus` (PCI addresses in CUDA's order; empty if

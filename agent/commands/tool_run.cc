@@ -107,8 +107,8 @@ constexpr char kWatchedShell[] =
     "{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & "
     "exec 3<&-; exec /bin/sh -c \"$0\"";
 
-// A shell prefix that makes the command ignore these signals. They are blocked
-// until the shell has run it.
+// A prefix of a shell command that makes the command ignore `signals`. The
+// signals stay blocked until the shell has executed this prefix.
 std::string Ignoring(const std::vector<int>& signals) {
   if (signals.empty()) return "";
   return absl::StrCat("trap '' ", absl::StrJoin(signals, " "), "; ");

@@ -13,11 +13,11 @@ namespace muster::agent {
 // with "..." after a cut. Pure, as all functions below.
 std::string BoundedLine(std::string_view text, size_t max_bytes);
 
-// One line with its indentation, which tracebacks need, made safe as above; a
-// blank line becomes empty.
+// One line with its indentation, which tracebacks need, made safe as by
+// BoundedLine; a blank line becomes empty.
 std::string BoundedIndentedLine(std::string_view line, size_t max_bytes);
 
-// The last `max_lines` of `lines`, each made safe as above.
+// The last `max_lines` of `lines`, each made safe as by BoundedIndentedLine.
 std::vector<std::string> BoundedLastLines(const std::vector<std::string>& lines,
                                           size_t max_lines, size_t max_bytes);
 

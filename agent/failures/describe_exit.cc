@@ -83,8 +83,8 @@ std::string DescribeExitCode(int exit_code,
 // Advice for a known error message of another program;
 // empty: unknown message.
 const char* RemedyFor(std::string_view message) {
-  // From jax.distributed.initialize() without arguments, in an environment
-  // unknown to JAX.
+  // The error of jax.distributed.initialize() without arguments, in an
+  // environment unknown to JAX.
   if (message.find("coordinator_address should be defined") !=
       std::string_view::npos) {
     return "; give launch --framework-env jax, which tells JAX where its "

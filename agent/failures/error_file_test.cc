@@ -112,8 +112,8 @@ TEST_F(ErrorFileOnDisk, IsRead) {
   EXPECT_EQ(ReadErrorFile(path_)->message, "ValueError: no layer");
 }
 
-// @record writes whole seconds, and several workers may fail in the same
-// second.
+// @record writes whole seconds, in which several workers may fail: the file's
+// modification time gives the exact time.
 TEST_F(ErrorFileOnDisk, ModificationTimeRefinesAWholeSecond) {
   const auto at = [&](const char* told, double written) {
     std::ofstream(path_) << R"({"message": {"message": "m", "extraInfo": )"

@@ -12,7 +12,7 @@ namespace muster::agent {
 // or its driver does not know is nullopt.
 struct GpuProcess {
   int64_t pid = 0;    // process id in this PID namespace or the host's
-  int64_t bytes = 0;  // 0: unknown
+  int64_t bytes = 0;  // GPU memory in use; 0: unknown
 };
 
 struct RemappedRows {

@@ -71,7 +71,8 @@ absl::StatusOr<std::vector<Gpu>> ReadGpus(
 
 struct VisibleGpuList {
   std::vector<std::string> names;  // in the notation of CUDA_VISIBLE_DEVICES
-  std::vector<std::string> pci_addresses;  // of each device; empty: unknown
+  // address of each device; empty: unknown
+  std::vector<std::string> pci_addresses;
 };
 
 // The GPUs that CUDA_VISIBLE_DEVICES (nullopt: not set) leaves visible on this

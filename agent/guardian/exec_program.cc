@@ -125,8 +125,9 @@ StartFailure ExecProgram(const std::vector<std::string>& argv,
     const bool absent = (why.step == "exec" && error == ENOENT) ||
                         error == ENOTDIR || why.error == EISDIR;
     if (here || (!absent && error != EACCES)) return why;
-    // A later directory may have an executable file of this name. If none has,
-    // the error of the forbidden file says more than "not found".
+    // The search continues, because a later directory of PATH may have an
+    // executable file of this name. If none has, the error of the forbidden
+    // file says more than "not found".
     if (error == EACCES && !absent && failure.error == ENOENT) failure = why;
   }
   return failure;

@@ -139,8 +139,8 @@ class GuardianLine {
   bool has_unread_ = false;
 };
 
-// The guardian reads a command within microseconds. After this time it hangs or
-// was stopped, and is unusable.
+// The guardian reads a command within microseconds. If it takes longer than
+// this, it hangs or was stopped, and is unusable.
 constexpr std::chrono::seconds kCommandDeadline(10);
 // After this time the agent kills the remaining processes itself.
 constexpr std::chrono::seconds kCloseDeadline(5);
@@ -452,7 +452,7 @@ void Guardian::Impl::ReapStrangers() {
     const int options = WEXITED | WNOHANG | WNOWAIT;
     if (waitid(P_ALL, 0, &ended, options) != 0 || ended.si_pid == 0) return;
     if (ended.si_pid == pid_)
-      return;  // the guardian: OnGuardianLost reads how it ended
+      return;  // the guardian has ended: OnGuardianLost reads how
     waitpid(ended.si_pid, nullptr, WNOHANG);
   }
 }

@@ -89,7 +89,8 @@ class Guardian {
   // signal. No effect if no process is left.
   enum class Reach { kProcessGroups, kEverything };
   void SignalAll(int signal, Reach reach);
-  // Sends `signal`, and SIGCONT as above, to the process group of one worker.
+  // Sends `signal` to the process group of one worker; SIGCONT follows a
+  // terminating signal, as in SignalAll.
   void SignalOne(int local_rank, int signal);
 
   // Makes the guardian remove `folder`, and the sockets in it, after the end of

@@ -144,8 +144,8 @@ constexpr int kSweepMilliseconds = 20;
 constexpr int kLongestSweepMilliseconds = 1000;
 // Commands are not read while so many bytes of notices are unsent.
 constexpr size_t kMaxUnsentBytes = 1 << 20;
-// Commands are not read either while so many workers have not executed their
-// program; each of them holds one descriptor here.
+// Commands are not read while so many workers have been started and have not
+// executed their program; the guardian holds one descriptor for each of them.
 constexpr int kMaxStarting = 32;
 
 // The next, longer interval between attempts: a process in an uninterruptible

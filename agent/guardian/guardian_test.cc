@@ -478,7 +478,8 @@ TEST_F(GuardianTest, IsDeafToTheSignalsThatEndAnAgent) {
 TEST_F(GuardianTest, SignalsWithoutWorkersHaveNoEffect) {
   guardian_->SignalAll(SIGTERM, Guardian::Reach::kProcessGroups);
   guardian_->SignalAll(SIGKILL, Guardian::Reach::kEverything);
-  // The signal does not reach the next worker either.
+  // A signal that was sent while there was no worker does not reach the next
+  // worker.
   EXPECT_EQ(OutputOf({"say-stdin"}), "null");
 }
 

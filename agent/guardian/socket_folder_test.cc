@@ -41,7 +41,8 @@ TEST_F(SocketFolder, GoesWithItsSockets) {
   MakeSocket("1.1");
   RemoveSocketFolder(folder_);
   EXPECT_FALSE(Exists());
-  RemoveSocketFolder(folder_);  // The second call finds no folder.
+  // The folder is gone: a second call does nothing.
+  RemoveSocketFolder(folder_);
 }
 
 TEST_F(SocketFolder, GoesWithTheNoticeOfAPreemption) {

@@ -19,22 +19,23 @@ namespace muster::agent {
 // (offline, or outside of its cgroup).
 int BindToCpus(const std::vector<int>& cpus);
 
-// Makes this process and its future children take memory from that NUMA node as
-// long as it has some. The kernel may refuse (a container's seccomp profile
-// does); memory then comes from the node of the CPU that first touches it,
-// which is the same node as long as the CPU binding holds.
+// Makes this process and its future children take memory from NUMA node
+// `numa_node` as long as the node has some. The kernel may refuse (a
+// container's seccomp profile does); memory then comes from the node of the CPU
+// that first touches it, which is the same node as long as the CPU binding
+// holds.
 void PreferMemoryOf(int numa_node);
 
 struct SpawnRequest {
   std::vector<std::string> argv;
   std::vector<std::string> environment;  // complete, each "NAME=value"
   std::string working_directory;         // empty: this process's directory
-  std::vector<int> cpus;                 // ascending; empty: not bound
-  std::optional<int> memory_node;        // see PreferMemoryOf
-  uint64_t ignored_signals = 0;          // bit n - 1 is signal n
-  int stdin_fd = -1;                     // -1: as in this process
-  int stdout_fd = -1;                    // -1: as in this process
-  int stderr_fd = -1;                    // -1: as in this process
+  std::vector<int> cpus;  // CPUs to bind to, ascending; empty: not bound
+  std::optional<int> memory_node;  // NUMA node preferred for memory
+  uint64_t ignored_signals = 0;    // bit n - 1 is signal n
+  int stdin_fd = -1;               // -1: as in this process
+  int stdout_fd = -1;              // -1: as in this process
+  int stderr_fd = -1;              // -1: as in this process
   // whether stdin becomes the child's controlling terminal
   bool controls_terminal = false;
 };

@@ -39,7 +39,7 @@ struct StartCommand {
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<std::string> unset;
   std::string working_directory;
-  std::vector<int> cpus;           // ascending; empty: not bound
+  std::vector<int> cpus;  // CPUs to bind to, ascending; empty: not bound
   std::optional<int> memory_node;  // preferred NUMA node
   uint64_t ignored_signals = 0;    // bit n - 1 is signal n
   bool has_stdin = false;

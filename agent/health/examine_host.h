@@ -18,7 +18,7 @@ std::vector<Finding> ExamineMachine(const HostFacts& host,
                                     const NetworkFacts& network);
 std::vector<Finding> ExamineDisks(const std::vector<FolderFacts>& folders);
 
-// Two parts of ExamineMachine, for checks that need only this part.
+// The two parts of ExamineMachine that a built-in health check needs alone.
 std::vector<Finding> ExamineSharedMemory(const std::optional<FolderFacts>& shm);
 std::vector<Finding> ExamineMemory(const HostFacts& host);
 

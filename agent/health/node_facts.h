@@ -21,7 +21,7 @@ struct LibraryFacts {
   std::string kernel_driver;  // version of NVIDIA's kernel module: "550.54.15"
   // version of the toolkit's libcudart: 12040 is 12.4
   std::optional<int> runtime_cuda;
-  std::string toolkit_nccl;   // "2.21.5", of libnccl.so.2
+  std::string toolkit_nccl;   // version of libnccl.so.2: "2.21.5"
   std::string torch_version;  // version of PyTorch for the Python in PATH
   std::string torch_cuda;  // the CUDA version of that PyTorch: "12.4"; or empty
   std::string torch_nccl;  // version of the nvidia-nccl package beside PyTorch
@@ -103,7 +103,7 @@ struct FolderFacts {
   bool mounted_read_only = false;
   int64_t total = 0;  // bytes
   int64_t free = 0;   // bytes that this user may use
-  int64_t files = 0;  // free inodes; 0: the file system does not count them
+  int64_t files = 0;  // inodes; 0: the file system does not count them
   int64_t files_free = 0;
 };
 

@@ -23,7 +23,7 @@ namespace muster::agent {
 namespace {
 
 constexpr size_t kMaxXids = 64;
-// The kernel log has a few MiB at most.
+// The number of bytes read of the kernel log, which has a few MiB at most.
 constexpr size_t kMaxLog = 16 << 20;
 constexpr int kMaxRecords = 200'000;
 
@@ -35,8 +35,8 @@ Duration SinceStart() {
          std::chrono::nanoseconds(now.tv_nsec);
 }
 
-// Reads the log. Each read of /dev/kmsg returns one record; a test's file has
-// no such limit.
+// Reads the kernel log from `path`. Each read of /dev/kmsg returns one record;
+// a test's file has no such limit.
 std::optional<std::string> ReadKernelLog(const std::string& path) {
   const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.open()) return std::nullopt;

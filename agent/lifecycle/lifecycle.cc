@@ -92,7 +92,7 @@ void Lifecycle::On(const DirectiveCame& event) {
   ever_answered_ = true;
   if (directive_.has_value() && directive_->epoch == directive.epoch &&
       directive.revision < directive_->revision) {
-    return;  // a newer directive has come before
+    return;  // ignored: a newer directive has come before
   }
   const bool newer = !directive_.has_value() ||
                      directive_->epoch != directive.epoch ||
@@ -537,7 +537,8 @@ void Lifecycle::RecordFailure(rendezvous::Failure failure) {
 // Names the leftover processes that were stopped. torchrun leaves them running,
 // so that a user may expect their work to go on.
 void Lifecycle::NoticeLeftBehind(const std::vector<LeftBehind>& processes) {
-  std::map<int, std::vector<std::string>> names;  // names by rank
+  // names of leftover processes, by rank
+  std::map<int, std::vector<std::string>> names;
   for (const LeftBehind& process : processes) {
     names[process.rank].push_back(process.name);
   }

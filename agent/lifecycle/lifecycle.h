@@ -49,7 +49,8 @@ class Lifecycle {
 
   Lifecycle(Config config, Instant now);
 
-  // `now` must not run backwards.
+  // Handles an event at the time `now`, which must not run backwards. Returns
+  // what the driver must do.
   LifecycleStep Step(Instant now, const LifecycleEvent& event);
 
   // The time at which Step must be called with ClockTicked at the latest.
@@ -196,7 +197,7 @@ class Lifecycle {
   // worker is reported as hung, unless it reports progress or ends before.
   struct Suspicion {
     HangWatch::Silence overdue;  // the worker whose deadline has passed
-    bool looked = false;         // whether WorkersSeen has come
+    bool looked = false;  // whether the workers' states (WorkersSeen) have come
     rendezvous::Failure failure;
     Instant since;    // when the suspected worker fell silent
     Instant give_up;  // at this time the hang is reported without a stack
@@ -238,7 +239,7 @@ class Lifecycle {
   int held_port_ = 0;
   NcclIdOffer nccl_id_;
 
-  std::optional<Leave> leave_;  // set once no process is left
+  std::optional<Leave> leave_;  // how to leave; done once no process is left
   uint64_t sequence_ = 0;
   bool changed_ = false;  // the state has changed since the last report
   Instant next_report_;

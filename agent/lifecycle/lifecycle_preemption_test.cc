@@ -350,7 +350,7 @@ TEST_F(LifecyclePreemption, WorkersHaveTheirGraceWithoutACoordinator) {
   agent_.Step(SignalCaught{SIGUSR1});
   EXPECT_THAT(agent_.signals, ElementsAre(SIGTERM));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
-  agent_.Wait(seconds(30));  // the longest absence of the coordinator
+  agent_.Wait(seconds(30));  // the longest permitted absence of the coordinator
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
   Announced();
   agent_.Down(0);

@@ -97,7 +97,7 @@ struct WorkersSeen {
 struct StackTaken {
   int round = 0;
   int local_rank = 0;
-  std::vector<std::string> stack;  // bounded, see Failure
+  std::vector<std::string> stack;  // lines, bounded as in Failure
   std::vector<std::string> stderr_tail;
   double unix_time = 0;
 };
@@ -190,12 +190,12 @@ struct Leave {
 };
 
 struct LifecycleStep {
-  // In the order in which they must be performed.
+  // The actions, in the order in which they must be performed.
   std::vector<std::variant<StartWorkers, SignalWorkers, CloseStore, RenewNcclId,
                            LookAtWorkers, TakeStacks, AnnouncePreemption,
                            EndAnnouncement, StartCheck, DropCheck>>
       actions;
-  // The actions, in the order in which they must be performed.
+  // to be sent to the coordinator
   std::optional<rendezvous::Report> report;
   // The endpoint belongs to the wrong coordinator: disconnect, and connect
   // again after a delay.

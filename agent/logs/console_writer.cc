@@ -144,8 +144,8 @@ struct ConsoleWriter::State {
   bool writing = false;
   Source writing_source = Source::kWorkers;
   int64_t batch_end = 0;          // value of `written` after the current batch
-  bool at_line_start = true;      // after the current batch
-  bool was_at_line_start = true;  // before the current batch
+  bool at_line_start = true;      // whether the current batch ends a line
+  bool was_at_line_start = true;  // whether the previous batch ended a line
   bool room_wanted = false;
   bool given_up = false;
   // When the first wait began for text that is not fully written.
@@ -236,8 +236,8 @@ std::function<void()> ConsoleWriter::State::After(WriteEnd end,
 }
 
 void ConsoleWriter::State::Run() {
-  // The main thread handles signals. A blocked SIGPIPE stays pending in this
-  // thread and is never delivered.
+  // Blocks all signals in the writer's thread: the main thread handles them. A
+  // blocked SIGPIPE stays pending in this thread and is never delivered.
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, nullptr);

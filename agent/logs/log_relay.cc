@@ -29,8 +29,9 @@ constexpr size_t kReadBytes = 256 << 10;  // buffer of the relay's thread
 // buffer on the stack of a thread that drains a pipe
 constexpr size_t kDrainBytes = 16 << 10;
 constexpr int kPipeBytes = 1 << 20;
-// Beyond 64 MiB of pipe buffers per user (/proc/sys/fs/pipe-user-pages-soft)
-// the kernel makes new pipes tiny, and other agents may run on this node.
+// The number of pipes that get a large buffer. Beyond 64 MiB of pipe buffers
+// per user (/proc/sys/fs/pipe-user-pages-soft) the kernel makes new pipes tiny,
+// and other agents may run on this node.
 constexpr int kMaxLargePipes = 16;
 constexpr uint64_t kWakeId = 0;
 

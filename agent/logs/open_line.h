@@ -10,7 +10,7 @@ namespace muster::agent {
 struct LinePart {
   enum class Place {
     kContinues,  // follows the part that is shown already
-    kRedraws,    // replaces that part: a progress bar's next state
+    kRedraws,    // replaces the shown part: a progress bar's next state
   };
 
   uint64_t stream = 0;  // identifies the stream; not 0

@@ -75,7 +75,8 @@ class NcclIdHolder {
   // How many unused ids in a row may be lost before no more are made.
   static constexpr int kMaxLosses = 3;
 
-  // `program`: see NcclIdProgram; empty: no ids are made.
+  // `program`: the program that makes ids, see NcclIdProgram; empty: no ids are
+  // made.
   explicit NcclIdHolder(std::string program);
   ~NcclIdHolder();
   NcclIdHolder(const NcclIdHolder&) = delete;

@@ -54,7 +54,7 @@ class PreemptionFile {
 class PreemptionAnnouncer {
  public:
   struct Options {
-    std::string command;  // empty: none
+    std::string command;  // --on-preempt; empty: no command
     std::string run_id;
     std::string node_id;
     // How long the command may run after the end of the grace period.

@@ -17,7 +17,8 @@ enum class HangDetection {
 
 struct HangPolicy {
   HangDetection detection = HangDetection::kLearned;
-  Duration timeout = Duration::zero();  // deadline with kGiven
+  // with kGiven: the silence that is a hang
+  Duration timeout = Duration::zero();
 
   bool operator==(const HangPolicy&) const = default;
 };

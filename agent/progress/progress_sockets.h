@@ -38,7 +38,7 @@ class ProgressSockets {
 
   // Closes the sockets of the last round and opens new ones. After an error (no
   // folder, no free descriptor) there are no sockets, and the workers run
-  // without.
+  // without them.
   absl::Status Open(Instant now, int round, int workers);
 
   // The private folder, which the destructor removes; empty until Open has made
@@ -76,7 +76,7 @@ class ProgressSockets {
   bool Read(Line& line, ProgressMessage& message);
 
   const std::string parent_;
-  std::string folder_;  // empty until Open has made it
+  std::string folder_;  // the private folder; empty until Open has made it
   const OwnedFd epoll_;
   double per_second_ = kPerSecond;
   std::vector<Line> lines_;  // indexed by local rank

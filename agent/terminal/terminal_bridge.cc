@@ -91,8 +91,8 @@ void TerminalBridge::Forward(OwnedFd master) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     ending_ = false;
-    // Only in the foreground: in the background these are the modes of the
-    // shell's prompt.
+    // Reads the modes only in the foreground: in the background they are those
+    // of the shell's prompt.
     if (InForeground(STDIN_FILENO)) modes_ = ReadTerminalModes(STDIN_FILENO);
     if (modes_ && on_modes_) on_modes_(STDIN_FILENO, &*modes_);
   }

@@ -35,7 +35,7 @@ class FileTimers {
   };
 
   // Appends bytes from the pipe; a line may arrive in pieces. Returns false if
-  // a line was invalid, or there were too many timers: this line is ignored.
+  // a line was invalid, or there were too many timers: such a line is ignored.
   bool Take(std::string_view bytes);
 
   // One entry for each process with a timer that expired by `now`: the earliest

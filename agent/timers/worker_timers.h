@@ -21,7 +21,8 @@ class WorkerTimers {
  public:
   struct Options {
     bool enabled = false;
-    std::string path;  // TORCHELASTIC_TIMER_FILE; empty: in the round's folder
+    // the pipe's path (TORCHELASTIC_TIMER_FILE); empty: in the round's folder
+    std::string path;
     // prints lines for the user
     std::function<void(const std::string&)> on_notice;
   };

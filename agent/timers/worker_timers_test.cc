@@ -127,7 +127,8 @@ TEST_F(WorkerTimersTest, InvalidRequestIsPrintedOnce) {
 
 TEST_F(WorkerTimersTest, ThePipeThatWasNamedIsServedAndRemoved) {
   const std::string path = folder_ + "/named";
-  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);  // left over from a killed launcher
+  // A named pipe that a killed launcher has left over.
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   {
     WorkerTimers timers(Enabled(path));
     timers.Open(folder_, getpid());

@@ -11,7 +11,7 @@ namespace muster::agent {
 // other workers read /dev/null.
 struct WorkerInput {
   enum class Reader {
-    kFirst,  // local rank 0
+    kFirst,  // only the worker with local rank 0
     kNone,
     kAll,   // every worker, from the same open file, as in torchrun
     kRank,  // the worker of `rank`, on its node
