@@ -327,8 +327,9 @@ class Agent::Impl {
 
   void Step(const LifecycleEvent& event) {
     LifecycleStep step = lifecycle_.Step(MonotonicNow(), event);
-    // A cluster may signal the workers too, and these then read the preemption
-    // file: it is written before the console or the connection takes time.
+    // A preemption is announced before any other output: a cluster may signal
+    // the workers too, which then read the preemption file, and the console or
+    // the connection may take time.
     for (const auto& action : step.actions) {
       const auto* const announce = std::get_if<AnnouncePreemption>(&action);
       if (announce != nullptr) Do(*announce);

@@ -99,8 +99,9 @@ absl::StatusOr<Topology> Load() {
   hwloc_topology* made = nullptr;
   if (hwloc_topology_init(&made) != 0) return Refused("init");
   Topology topology(made);
-  // Allowed CPUs come from the scheduler (AllowedCpus); and hwloc must not bind
-  // this thread to inspect single cores.
+  // hwloc also lists the CPUs that this process may not use: AllowedCpus says
+  // which ones are allowed. hwloc must not bind this thread to inspect single
+  // cores.
   hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
                                      HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING);
   hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,

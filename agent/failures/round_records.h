@@ -23,7 +23,8 @@ void RemoveOldRecords(const std::string& folder, const rendezvous::Place& place,
 // The ends of one node's workers in a round that broke, for `launch inspect` to
 // read with their flight records. A killed process cannot record its own end.
 
-// The path of the file: <folder>/workers.<group rank>.json
+// The path of the file with the workers' ends:
+// <folder>/workers.<group rank>.json
 std::string WorkerEndsPath(const std::string& folder,
                            const rendezvous::Place& place);
 

@@ -142,7 +142,8 @@ class GuardianLine {
 // The guardian reads a command within microseconds. If it takes longer than
 // this, it hangs or was stopped, and is unusable.
 constexpr std::chrono::seconds kCommandDeadline(10);
-// After this time the agent kills the remaining processes itself.
+// If the guardian has not closed its side after this time, the agent kills the
+// remaining processes itself.
 constexpr std::chrono::seconds kCloseDeadline(5);
 
 bool GuardianLine::Send(const std::string& command,

@@ -138,8 +138,8 @@ OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept) {
 
 namespace {
 
-// The interval of repeated walks if no SIGCHLD comes: a process may have forked
-// during the walk.
+// The interval of repeated searches for descendants if no SIGCHLD comes: a
+// process may have forked during a search.
 constexpr int kSweepMilliseconds = 20;
 constexpr int kLongestSweepMilliseconds = 1000;
 // Commands are not read while so many bytes of notices are unsent.

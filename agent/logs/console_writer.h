@@ -92,8 +92,8 @@ class ConsoleWriter {
   bool HasRoom();
   // Whether less than half of Limits::limit_bytes is queued.
   bool HasSpareRoom() const;
-  // The callback runs in the writer's thread or in GiveUp. Set it before the
-  // first Write.
+  // Sets the callback for the moment when half of the queue is free again. It
+  // runs in the writer's thread or in GiveUp. Call this before the first Write.
   void SetOnRoom(std::function<void()> on_room);
   // The callback runs once, in the writer's thread, at the first failed write.
   void SetOnError(std::function<void(int error)> on_error);

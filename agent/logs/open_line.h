@@ -37,7 +37,7 @@ class OpenLine {
   // continued.
   void LeaveOpen() { stream_ = kNobody; }
 
-  // The bytes for `part`; empty: all of it is shown already.
+  // The bytes to write for `part`; empty: all of it is shown already.
   std::string Compose(const LinePart& part);
 
  private:

@@ -42,7 +42,7 @@ struct WorkerPaths {
   std::string
       progress_socket;       // a Unix datagram socket, see progress_message.h
   std::string node_address;  // this node's address for its peers
-  std::string preemption_file;  // see preemption_announcer.h
+  std::string preemption_file;  // path of the file that announces a preemption
   std::string timer_file;       // a named pipe, see worker_timers.h
 };
 
