@@ -113,7 +113,8 @@ class ProcessGroup {
   int rank() const;
   int size() const;
   const std::string& name() const;
-  // The transport's name: "shm", "gloo", "hierarchical", "nccl", "local".
+  // The transport's name: "shm", "tcp", "gloo", "hierarchical", "nccl" or
+  // "local".
   const char* transport_name() const;
   // The members' world ranks, indexed by rank in this group. Example: {1, 3}
   // for the group of the odd ranks of a world of 4.

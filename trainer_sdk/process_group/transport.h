@@ -57,7 +57,8 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  // The transport's name: "shm", "gloo", "hierarchical", "nccl", "local".
+  // The transport's name: "shm", "tcp", "gloo", "hierarchical", "nccl" or
+  // "local".
   virtual const char* name() const = 0;
 
   virtual absl::Status Execute(const Operation& operation,

@@ -112,7 +112,8 @@ absl::Status Measure(const Form& form, ProcessGroup& group) {
       "all of a rank", live_bytes - begin + gradients,
       (form.values + form.gradients) * kParameters + form.state * mine);
   if (!status.ok()) return status;
-  // A step allocates no memory, not even temporarily.
+  // A step allocates no memory that grows with the number of weights, not even
+  // temporarily.
   const int64_t before_step = peak_bytes = live_bytes;
   for (int64_t step = 1; step <= 2; ++step) {
     status = (*reducer)->Begin(GradientSync::kReduce);

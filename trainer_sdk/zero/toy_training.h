@@ -65,7 +65,7 @@ class ToyTraining {
   }
 
   // Runs step `step`, counted from 0. Returns the optimizer's sum of squares of
-  // the gradients. Changes nothing if the sum is not finite.
+  // the gradients. If the sum is not finite, only the loss scale changes.
   absl::StatusOr<double> Step(int step) {
     const int mine = plan_.micro_batches / group_.size();
     for (size_t i = 0; i < values_.size(); ++i) {
