@@ -238,7 +238,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Scenario{"AnEarlierStep", 2, {7, 9}, 8}),
     [](const auto& param) { return std::string(param.param.name); });
 
-// The operation at which each of the two ranks stops is random.
+// The disk stops at one operation of a save by two ranks, whose order of
+// operations differs from run to run. The newest checkpoint must be intact
+// after it.
 TEST(CrashTest, TwoRanksMayEndAtAnyByte) {
   const Scenario scenario = {"", 1, {1, 2}, 3};
   const auto cases = AtEveryOperation(

@@ -26,7 +26,7 @@ Manifest Sound() {
   return manifest;
 }
 
-// Puts the line with its checksum in front of `rest`.
+// Puts a line with the checksum of `rest` in front of `rest`, as in a manifest.
 std::string Sealed(const std::string& rest) {
   Checksum checksum;
   checksum.Add(rest);

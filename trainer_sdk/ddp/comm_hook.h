@@ -49,8 +49,8 @@ class CommHook {
 
   // This rank's slices of the state that the hook keeps from step to step. The
   // addresses stay the same. The slices of all ranks together contain each
-  // element of each name at least once. This method and the two methods below
-  // may be called between passes, after Reducer::Create.
+  // element of each name at least once. State, StateIn and OnStateLoaded may be
+  // called between passes, after Reducer::Create.
   virtual std::vector<CheckpointSlice> State() { return {}; }
 
   // The memory into which the state is to be read from a checkpoint with the

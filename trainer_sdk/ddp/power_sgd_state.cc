@@ -145,9 +145,9 @@ absl::StatusOr<std::vector<CheckpointSlice>> PowerSgdState::SlicesIn(
 
 void PowerSgdState::OnLoaded() {
   if (saved_ranks_ == 0) return;
-  // What the ranks' average lacks is the sum of all errors divided by the
-  // number of ranks. The factor keeps this quotient although the number of
-  // ranks has changed.
+  // The ranks' average lacks the sum of all errors divided by the number of
+  // ranks. The factor keeps this quotient although the number of ranks has
+  // changed.
   const float factor =
       static_cast<float>(layout_.ranks) / static_cast<float>(saved_ranks_);
   for (size_t m = 0; m < matrices_.size(); ++m) {

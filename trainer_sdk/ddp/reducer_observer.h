@@ -39,11 +39,11 @@ class ReducerObserver {
  public:
   virtual ~ReducerObserver() = default;
 
-  // Called for gradients on a device, instead of the two methods below, on the
+  // Called for gradients on a device, instead of OnReduced and OnWaited, on the
   // caller's thread. The work before the point is enqueued and the work after
   // the point is not, so the observer can enqueue an event between them.
-  // `bucket` and `bytes`, the bucket's index and size, are valid for the first
-  // three points.
+  // `bucket` and `bytes`, the bucket's index and size, are valid for kAsked,
+  // kBegan and kEnded.
   virtual void OnDevicePoint(DevicePoint point, int bucket, int64_t bytes) {
     (void)point, (void)bucket, (void)bytes;
   }

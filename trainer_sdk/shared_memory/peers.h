@@ -113,9 +113,9 @@ class Peers {
   // The name of a rank in messages: "rank 2 (pid 4711 on node-b)".
   std::string Who(int rank) const;
 
-  // Blocks until the wish is granted, first spinning and then sleeping.
-  // Otherwise returns the cause for which the group is broken. Breaks the group
-  // if an awaited rank has left or died, or the deadline passes.
+  // Blocks until the condition `wish` is true, first spinning and then
+  // sleeping. Otherwise returns the cause for which the group is broken. Breaks
+  // the group if an awaited rank has left or died, or the deadline passes.
   absl::Status Await(const Wish& wish, Bell& bell, const Waiting& waiting);
 
   // OK, or the cause for which the group is broken; for a caller that waits for
