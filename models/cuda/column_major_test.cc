@@ -34,7 +34,8 @@ TEST(ColumnMajorTest, AlignmentIsThatOfEveryRowOfEveryMatrix) {
   EXPECT_EQ(InColumnMajor(product).a.alignment, 16);
   product.addend = At(8192 + 64);
   EXPECT_EQ(InColumnMajor(product).result.alignment, 64);
-  // The second matrix of a batch begins at another address.
+  // The batch stride counts only if there are several products: the second
+  // matrix then begins 8 bytes after the first.
   product.a.batch_stride = 2;
   EXPECT_EQ(InColumnMajor(product).b.alignment, 256);
   product.batch = 2;
@@ -58,7 +59,7 @@ TEST(ColumnMajorTest, WhatIsAddedMakesAnotherPlan) {
   product.bias = At(20);
   EXPECT_NE(InColumnMajor(product), plain);
   EXPECT_EQ(InColumnMajor(product).bias_alignment, 4);
-  // The factor and the addresses of the matrices do not matter.
+  // The factor and the addresses of the matrices do not change the plan.
   product.bias = nullptr;
   product.factor = 2;
   product.a.data = At(65536);

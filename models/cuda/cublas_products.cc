@@ -19,7 +19,7 @@ absl::StatusOr<std::shared_ptr<const CublasLt>> CublasLt::Load(
   std::string why;
   for (const std::string& name : names) {
     // The library is never closed, because work that it has started may outlive
-    // all of our objects.
+    // all objects of this program.
     file = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (file != nullptr) break;
     absl::StrAppend(&why, why.empty() ? "" : "; ", dlerror());

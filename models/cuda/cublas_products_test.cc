@@ -38,8 +38,8 @@ class CublasProductsTest : public testing::Test {
     products_ = *std::move(products);
   }
 
-  // Performs `product`, whose result is in `results`, with both. All numbers
-  // are at most 1.
+  // Performs `product`, whose result is in `results`, by cuBLASLt's fake and by
+  // the emulated device, and compares the results. All numbers are at most 1.
   void Compare(const Product& product, std::vector<float>* results) {
     const std::vector<float> before = *results;
     const absl::Status status = products_->Multiply(product, nullptr);
@@ -50,8 +50,8 @@ class CublasProductsTest : public testing::Test {
     const int64_t inner = product.a_form == MatrixForm::kPlain
                               ? product.a.columns
                               : product.a.rows;
-    // The number of terms: those of a product's sum, its factor, the bias and
-    // the addend.
+    // The length of each sum. The bound also allows for the factor, the bias
+    // and the addend.
     const auto terms = static_cast<double>(inner);
     const double bound =
         RoundingBound<float>(terms + 3, product.factor * terms + 2);
@@ -97,7 +97,8 @@ TEST_F(CublasProductsTest, AllForms) {
   }
 }
 
-// Heads side by side, as in attention.
+// The matrices of a batch lie side by side in the same rows, as the heads of
+// attention do.
 TEST_F(CublasProductsTest, BatchesWithGaps) {
   constexpr int64_t kTime = 3;
   constexpr int64_t kHeads = 2;

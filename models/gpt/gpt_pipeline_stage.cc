@@ -11,7 +11,7 @@ namespace muster::models {
 namespace {
 
 constexpr char kTokenTable[] = "transformer.wte.weight";
-// The number of stages that share the table.
+// The number of stages that have the token table.
 constexpr double kShares = 2;
 
 }  // namespace
@@ -93,7 +93,8 @@ absl::Status GptStageGradients::End() {
 
 absl::Status GptStageGradients::Finish() {
   absl::Status status = Each([](Reducer& reducer) { return reducer.Finish(); });
-  // The first step may have changed the addresses of the gradients.
+  // The reducers may have moved the gradients in the first step, so the
+  // gradients' addresses are set again.
   Place();
   return status;
 }

@@ -52,12 +52,12 @@ void Append(const GptWeights& weights, Values* values) {
 // The results of a training.
 struct Course {
   std::vector<GptPipelineStep> steps;
-  // Weights before the first step, after the first step, ...
+  // weights[i]: the weights after i steps.
   std::vector<Values> weights;
   double evaluation = 0;
 };
 
-// Changes floats by rounding-size errors.
+// Changes each value by about a rounding error.
 void Disturb(float* values, int64_t count, Disturbance* disturb) {
   for (int64_t i = 0; i < count; ++i) {
     values[i] = static_cast<float>((*disturb)(values[i]));
@@ -67,7 +67,7 @@ void Disturb(float* values, int64_t count, Disturbance* disturb) {
 // A defect planted in the sequential training, which the test must detect.
 enum class Planted { kNone, kForgottenMicroBatch };
 
-// The whole model on one rank, micro-batch after micro-batch, with plain
+// Trains the whole model on one rank, micro-batch after micro-batch, with plain
 // gradient descent. Sums of losses and gradients, and the weights of each step,
 // are disturbed by rounding-size errors.
 Course Sequential(int micro_batches, double clip, Disturbance disturb,
@@ -127,7 +127,7 @@ GptPipelineOptions Options(double clip) {
 
 TransportFactory SharedMemory() {
   return [](GroupPlace place, Instant deadline) {
-    // Little memory, because there are many groups.
+    // Small buffers, because there are many groups.
     return NewSharedMemoryTransport(
         place, {.staging_bytes = 24 << 10, .channel_bytes = 4 << 10}, deadline);
   };
@@ -186,14 +186,15 @@ Course Pipelined(ScheduleKind kind, const PipelineShape& shape, int data,
       },
       factory);
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
-  // Two stages have the table on each data-parallel rank.
+  // On each data-parallel rank, two stages have the token table.
   EXPECT_EQ(tables.size(), static_cast<size_t>(2 * data));
   EXPECT_THAT(tables, testing::Each(testing::ContainerEq(tables[0])));
   return course;
 }
 
-// A course's losses, its norms, and for each step the change of the weights as
-// a gradient.
+// The numbers of a training, for comparisons: a list of its losses, a list of
+// its gradient norms, and for each step a list of the changes of the weights,
+// divided by the learning rate.
 std::vector<std::vector<double>> NumbersOf(const Course& course) {
   std::vector<std::vector<double>> lists(2);
   for (const GptPipelineStep& step : course.steps) {
@@ -213,7 +214,9 @@ std::vector<std::vector<double>> NumbersOf(const Course& course) {
   return lists;
 }
 
-// Finds the first of a course's lists that rounding does not explain; -1: none.
+// The whole model trained on one rank, as a reference. WrongList returns the
+// index of the first list of NumbersOf that differs by more than rounding
+// explains; -1: none.
 class SequentialTraining {
  public:
   SequentialTraining(int micro_batches, double clip)
@@ -221,8 +224,8 @@ class SequentialTraining {
         reference_([&](Disturbance disturb) {
           return NumbersOf(Sequential(micro_batches, clip, disturb));
         }),
-        // The number of roundings in a row: the sum of the longest product, and
-        // the sum over the micro-batches.
+        // The number of successive roundings: the sum of the longest product,
+        // and the sum over the micro-batches.
         operations_(static_cast<double>(4 * kConfig.width + micro_batches)) {}
 
   const Course& course() const { return course_; }
@@ -258,7 +261,8 @@ class Grid : public testing::TestWithParam<
 TEST_P(Grid, EqualsSequentialTraining) {
   const auto [kind, ranks, chunks, micro_batches, data] = GetParam();
   const PipelineShape shape{ranks, chunks, micro_batches};
-  // Which shapes a schedule supports is tested with its generator.
+  // Skips shapes that the kind of schedule does not support; the generators'
+  // tests check which these are.
   if (!MakeSchedule(kind, shape).ok()) return;
   ExpectSameCourse(Pipelined(kind, shape, data, Options(0)),
                    micro_batches * data, 0);
@@ -271,7 +275,8 @@ INSTANTIATE_TEST_SUITE_P(Small, Grid,
                                           testing::Values(2, 5, 8),
                                           testing::Values(1, 2)));
 
-// Three pipelines, so that all shares are uneven.
+// With three pipelines, the ranks' parts of the optimizer state are not equally
+// large.
 TEST(GptPipelineTest, ShardedStateChangesNoBit) {
   GptPipelineOptions options = Options(0.1);
   options.rule = AdamWRule({});
@@ -284,7 +289,8 @@ TEST(GptPipelineTest, ShardedStateChangesNoBit) {
     EXPECT_EQ(sharded.weights, whole.weights);
     EXPECT_EQ(sharded.evaluation, whole.evaluation);
     for (int step = 0; step < kSteps; ++step) {
-      // Squares of floats are exact in double; their sum is one of parts.
+      // Squares of floats are exact in double, but sharded ranks add sums of
+      // parts, so the norms differ by rounding.
       const double norm = whole.steps[step].gradient_norm;
       EXPECT_NEAR(
           sharded.steps[step].gradient_norm, norm,
@@ -388,7 +394,7 @@ TEST(GptPipelineTest, AnyMeshGoesOnWhereAnotherStopped) {
                     &from);
   };
   const double loss = go_on(checkpoint);
-  // How much the loss depends on each part of the checkpoint.
+  // The condition numbers: how much errors in the checkpoint change the loss.
   const std::vector<double> conditions = Condition([&](Disturbance disturb) {
     Checkpoint disturbed = checkpoint;
     for (auto& [name, values] : disturbed) {
@@ -399,7 +405,7 @@ TEST(GptPipelineTest, AnyMeshGoesOnWhereAnotherStopped) {
   const double bound =
       RoundingBound<float>(4 * kConfig.width + 4, conditions[0]);
   EXPECT_NEAR(loss, expected, bound);
-  // One step more or less would be detected.
+  // A loss after one step too few differs by more than the bound.
   Checkpoint fewer = checkpoint;
   EXPECT_GT(
       std::abs(Continue({3, 1, 4}, 1, GptPipelineOptions::State::kReplicated, 3,

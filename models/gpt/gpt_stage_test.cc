@@ -107,8 +107,8 @@ TEST_P(AnyBiases, MemoryThatWasUsedBeforeChangesNoBit) {
     return std::vector<float>(first, first + weights.count());
   };
   const std::vector<float> fresh = pass();
-  // Runs other micro-batches in between, with other tokens, one of them without
-  // a backward pass.
+  // Runs two other micro-batches in between, one with and one without a
+  // backward pass.
   for (const bool backward : {true, false}) {
     GptMicroBatch other = Tokens();
     std::swap(other.tokens, other.targets);
@@ -172,9 +172,9 @@ TEST_P(AnyBiases, StagesTogetherAreTheModel) {
         ASSERT_EQ(sum, got) << tensor.name << "[" << k << "]";
         continue;
       }
-      // The embedding table. In the whole model its gradient is added to the
-      // head's, so sums round at the head's magnitude; in a stage, at the
-      // embedding's.
+      // Both stages have a gradient of the token table. The whole model adds
+      // embeddings' and head's gradients in one array and rounds at the
+      // magnitude of the sum, so the sums may differ by rounding.
       const double magnitude =
           std::abs(in_first.gradient[k]) + std::abs(in_second.gradient[k]);
       ASSERT_NEAR(sum, got, RoundingBound<float>(kBatch * kTime, magnitude))

@@ -58,7 +58,8 @@ nlohmann::ordered_json ConfigOf(const GptConfig& config) {
           {"resid_pdrop", 0.0},
           {"embd_pdrop", 0.0},
           {"attn_pdrop", 0.0},
-          // A vocabulary of characters has no such tokens.
+          // null: a vocabulary of characters has no tokens for the beginning
+          // and the end of a text.
           {"bos_token_id", nullptr},
           {"eos_token_id", nullptr},
           {"tie_word_embeddings", true}};

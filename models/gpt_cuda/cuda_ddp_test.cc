@@ -43,7 +43,8 @@ class OrderedDevice final : public EmulatedDevice {
   mutable std::vector<std::string> log;
 };
 
-// One rank's gradients for its own tokens, averaged if `reducer` is not null.
+// One rank's gradients for its own tokens; averaged over the ranks if `reducer`
+// is not null.
 std::vector<std::vector<float>> Gradients(int rank, OrderedDevice& device,
                                           CudaGptWeights<Bfloat16>& weights,
                                           Reducer* reducer,
@@ -103,7 +104,8 @@ TEST(CudaDdpTest, IsTheRanksMean) {
     for (size_t i = 0; i < own.size(); ++i) {
       mean[i].resize(own[i].size());
       for (size_t j = 0; j < own[i].size(); ++j) {
-        // A sum of two terms has only one order, and halving does not round.
+        // The result is exact: a sum of two terms has only one order, and
+        // halving does not round.
         mean[i][j] += own[i][j] / kRanks;
       }
     }
@@ -117,8 +119,8 @@ TEST(CudaDdpTest, IsTheRanksMean) {
     absl::Status status;
     auto gradients = Gradients(world.rank(), model.device, *model.weights,
                                reducer.get(), &status);
-    // Each bucket follows the work that made it, and later work follows all
-    // buckets.
+    // For each bucket, the side stream waits for the work that filled it. In
+    // the end the main stream waits for all buckets.
     std::vector<std::string> log;
     for (size_t i = 0; i < reducer->buckets().size(); ++i) {
       log.insert(log.end(), {"side waits", "operation"});
@@ -135,7 +137,7 @@ TEST(CudaDdpTest, IsTheRanksMean) {
   EXPECT_EQ(found[0], mean);
 }
 
-// The kernels round as the host does.
+// With narrow buckets, the GPU's averages equal the host's bit for bit.
 TEST(CudaDdpTest, NarrowedAveragesAreThoseOfTheHost) {
   constexpr int64_t kCount = 700;
   for (const DType type : {DType::kBFloat16, DType::kFloat16}) {
@@ -165,8 +167,8 @@ TEST(CudaDdpTest, NarrowedAveragesAreThoseOfTheHost) {
   }
 }
 
-// The buckets of a recorded pass are between its begin and the end of the wait
-// for them, in order.
+// In a recorded step, the reductions of the buckets are in order, after the
+// begin of the backward pass and before the end of the wait for them.
 TEST(CudaDdpTest, ATimelineShowsBucketsBesideTheBackwardPass) {
   const auto statuses = RunWorld(2, [&](ProcessGroup& world) {
     Model model;
@@ -217,7 +219,8 @@ TEST(CudaDdpTest, ATimelineShowsBucketsBesideTheBackwardPass) {
         before = buckets[i].end;
         bytes += buckets[i].bytes;
       }
-      // The buckets include the gaps between their tensors.
+      // The bytes of the buckets exceed those of the tensors, because buckets
+      // include the gaps between tensors.
       EXPECT_GT(bytes, 4 * model.host.count());
       EXPECT_GT(OverlapOf(spans).communication, Duration{});
     }

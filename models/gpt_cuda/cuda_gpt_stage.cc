@@ -201,7 +201,8 @@ void CudaGptStage<T>::Backward(CudaGptMicroBatch<T>* micro_batch, T* gradient,
     const T* const input = micro_batch->stream[static_cast<size_t>(i)];
     const CudaBlockActivations<T>& kept = Kept(*micro_batch, i);
     if (checkpointing_ == Checkpointing::kBlocks) {
-      // The output is not needed, so it is written to inner_.
+      // Recomputes the activations. The block's output is not needed, so it is
+      // written to the working memory inner_.
       block_.Forward(weights, input, kept, inner_);
     }
     block_.Backward(weights, input, kept, gradient, ready);

@@ -128,21 +128,21 @@ class CudaGptStageTest : public testing::Test {
 
   static constexpr bool kWide = std::is_same_v<T, float>;
 
-  // The growth of rounding errors, in units of the type's rounding. float32:
-  // both sides round, in a row at most the longest product and the sum of a
-  // gradient over the tokens. bfloat16: only this side rounds, between two
-  // weights the output of a normalization, of a product and of the addition to
-  // the stream.
+  // The growth of rounding errors, in units of the type's rounding error.
+  // float32: the kernels and the CPU round; the longest chain of roundings is
+  // the longest product and a gradient's sum over the tokens. bfloat16: only
+  // the kernels round to it, between two weights the output of a normalization,
+  // of a product and of the addition to the residual stream.
   static double Growth() {
     return kWide ? 2 * RoundingGrowth<float>(4 * kConfig.width + kBatch * kTime)
                  : RoundingGrowth(3, kBfloat16Roundoff);
   }
 
-  // A wrong factor that is more than rounding.
+  // A wrong factor that must be detected, because rounding does not explain it.
   static constexpr double kWrongFactor = kWide ? 1.001 : 1.5;
 
-  // Expects that rounding explains the distance from `reference`, and that it
-  // would not explain a wrong factor of any list.
+  // Expects that rounding explains the differences from `reference`, and that
+  // it does not explain the same results multiplied by kWrongFactor.
   static void ExpectSame(const RoundingReference& reference,
                          const Lists& found) {
     EXPECT_EQ(reference.ListBeyond(Growth(), found), -1);
@@ -230,7 +230,8 @@ TYPED_TEST(CudaGptStageTest, LossAndEveryGradientAsOnTheCpu) {
   }
 }
 
-// Products also read and write the padding rows of the table.
+// Products also read and write the padding rows of the token table, which must
+// stay zero.
 TYPED_TEST(CudaGptStageTest, WhatIsBehindTheTokenTableStaysZero) {
   GptWeights host(kConfig, {0, 2});
   Initialize(&host);
@@ -297,8 +298,8 @@ TYPED_TEST(CudaGptStageTest, TwoStagesAreTheWholeModelToTheLastBit) {
   last_stage->Backward(last_batch.get(), gradient, [](int) {});
   first_stage->Backward(first_batch.get(), gradient, [](int) {});
   EXPECT_EQ(last_stage->ReadLoss(*last_batch), expected.loss);
-  // Both stages have the token table, and the whole model adds its gradients in
-  // another order.
+  // The token table is not compared: both stages have it, and the whole model
+  // adds its two gradients in another order.
   const int table = whole.Find("transformer.wte.weight").index;
   for (const auto& part : {std::pair(&first, first_weights.get()),
                            std::pair(&last, last_weights.get())}) {
@@ -418,7 +419,8 @@ TYPED_TEST(CudaGptStageTest, TrainsAsTheCpuDoes) {
   }
   GptWeights read(kConfig, {0, 2});
   weights->CopyTo(&read);
-  // Float32 values are their own master weights.
+  // The trained weights: the values in float32, or else the master weights,
+  // which follow.
   std::vector<float> trained(read.data(), read.data() + read.count());
   int64_t at = 0;
   for (const CheckpointSlice& slice : optimizer->State()) {
@@ -431,9 +433,10 @@ TYPED_TEST(CudaGptStageTest, TrainsAsTheCpuDoes) {
   AppendTrained(host, trained.data(), &found);
   const RoundingReference reference(TrainOnTheCpu);
   this->ExpectSame(reference, found);
-  // The training makes progress, more than any rounding.
+  // The loss has decreased by more than rounding explains.
   EXPECT_LT(found[0].back(), found[0].front() - 0.1);
-  // The passes read the master weights, rounded to their type.
+  // The values for the passes are the master weights, rounded to the passes'
+  // type.
   const double roundoff = this->kWide ? 0 : kBfloat16Roundoff;
   for (size_t i = 0; i < trained.size(); ++i) {
     ASSERT_NEAR(read.data()[i], trained[i], roundoff * std::fabs(trained[i]));

@@ -8,8 +8,8 @@
 namespace muster::models {
 namespace {
 
-// Roundings in a row: the sums of a score and an output, the softmax, and the
-// sum of the loss.
+// The number of successive roundings: the sums of a score and an output, the
+// softmax, and the sum of the loss.
 constexpr int kOperations = 4 + 5 + 8 + 2 * 5 * 12;
 constexpr AttentionShape kShape{.batch = 2, .time = 5, .heads = 3, .width = 12};
 
@@ -72,7 +72,8 @@ TEST(AttentionTest, ProbabilitiesOfAPositionAddUpToOne) {
       sum += p;
       EXPECT_EQ(p == 0, j > row % kShape.time);
     }
-    // All probabilities are divided by the same sum.
+    // The probabilities are divided by one sum, so their sum is 1 up to
+    // rounding.
     EXPECT_NEAR(sum, 1, RoundingBound<double>(kShape.time + 2, 1));
   }
 }

@@ -41,7 +41,7 @@ inline LossSum Dot(const std::vector<double>& a, const std::vector<double>& b) {
 
 // The index of the first entry of `gradient` that differs from the derivative
 // of `loss` at `at`; -1: none. `loss` reads `at`, and its result has at most
-// `operations` roundings in a row.
+// `operations` successive roundings.
 //
 // Central differences D(h) and D(2h) in double, extrapolated (Richardson): (4
 // D(h) - D(2h)) / 3. Each term of the series is about h^2 times the previous

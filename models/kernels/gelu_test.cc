@@ -10,12 +10,13 @@
 namespace muster::models {
 namespace {
 
-// Roundings in a row: an exponential with an error of two units in the last
-// place, and the products and sums around it.
+// The number of successive roundings: an exponential with an error of two units
+// in the last place, and the products and sums around it.
 constexpr int kOperations = 20;
 
-// The share of the input is 1 / (1 + e^-2u). Its relative error is that of its
-// own operations, plus that of the exponent times the exponent's size.
+// GELU is x times a share, 1 / (1 + e^-2u). Returns the rounding error of this
+// share, in units of one rounding: that of its own operations, and that of the
+// exponent 2u times the slope of the share.
 double Amplification(double x) {
   const double exponent =
       2 * std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
@@ -23,10 +24,11 @@ double Amplification(double x) {
   return share + std::abs(exponent) * share * (1 - share);
 }
 
-// A float's exponential ends at e^88, so no share is below the inverse.
+// Upper bound of the smallest share in float: the exponential is at most about
+// e^88, and the share is its inverse.
 const double kLeastShare = std::exp(-87.0);
 
-// The magnitude of the slope's terms per unit of the share.
+// The sum of the magnitudes of the slope's terms, relative to the share.
 double Steepness(double x) { return 1 + 2 * std::abs(x) * (1 + 0.14 * x * x); }
 
 TEST(GeluTest, GradientIsThatOfDifferences) {
@@ -42,7 +44,8 @@ TEST(GeluTest, GradientIsThatOfDifferences) {
   loss();
   std::vector<double> gradient = upstream;
   GeluBackward(slope.data(), 40, gradient.data());
-  // Roundings in a row: an output's operations and the sum of the loss.
+  // The number of successive roundings: an output's, and 40 of the sum of the
+  // loss.
   ExpectGradient(input, gradient, kOperations + 40, loss);
 }
 
@@ -53,7 +56,8 @@ TEST(GeluTest, IsItsDefinition) {
     GeluForward(&x, 1, &got, &slope);
     const double inner =
         std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
-    // 1 + tanh is the difference of terms of size 1.
+    // In the expected value, 1 + tanh is a difference of numbers near 1, so its
+    // error is relative to 1.
     EXPECT_NEAR(got, 0.5 * x * (1 + std::tanh(inner)),
                 RoundingBound<double>(kOperations,
                                       std::abs(x) * (1 + Amplification(x))))

@@ -10,7 +10,8 @@ namespace {
 
 constexpr int64_t kRows = 3;
 constexpr int64_t kWidth = 11;
-// Roundings in a row: the sums of mean and variance, the scale and the product.
+// The number of successive roundings: the sums of mean and variance, the scale
+// and the product.
 constexpr int kOperations = 2 * kWidth + 8;
 
 TEST(LayerNormTest, RowsHaveNoMeanAndUnitVariance) {
@@ -29,7 +30,7 @@ TEST(LayerNormTest, RowsHaveNoMeanAndUnitVariance) {
       sum += output[i * kWidth + j];
       square += output[i * kWidth + j] * output[i * kWidth + j];
     }
-    // The sum of elements of size about 1.
+    // The mean is 0 up to the rounding of kWidth terms of size about 1.
     EXPECT_NEAR(sum, 0, RoundingBound<double>(kOperations, kWidth));
     // The output's variance is below 1 because of epsilon (1e-5), which
     // prevents a division by 0 for a constant row.

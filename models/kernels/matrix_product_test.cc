@@ -65,7 +65,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::Values(Form::kPlain, Form::kTransposed),
                      testing::Values(Form::kPlain, Form::kTransposed)));
 
-// All remainders of a kernel's tiles, panels and depth, for each form.
+// The sizes leave every remainder of a kernel's tiles, panels and depth, for
+// each form of the factors.
 TEST_P(AnyForm, OfFloatsIsTheProductWithinRounding) {
   const auto [a_form, b_form] = GetParam();
   const bool plain_a = a_form == Form::kPlain;

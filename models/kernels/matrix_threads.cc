@@ -16,8 +16,8 @@
 namespace muster::models {
 namespace {
 
-// A set of threads that performs calls of RunParts. Never destroyed, because
-// its threads wait in it until the process ends.
+// A set of threads that performs the calls of RunParts. Never destroyed,
+// because its threads use it until the process ends.
 class Crew {
  public:
   void Run(int count, const std::function<void(int)>& part) {
@@ -58,14 +58,16 @@ class Crew {
   std::condition_variable work_;
   std::condition_variable done_;
   int threads_ = 0;
-  // The call whose turn it is.
+  // The function of the current Run, which calls it for the indices from next_
+  // to count_ - 1.
   const std::function<void(int)>* part_ = nullptr;
   int next_ = 0;
   int count_ = 0;
   int unfinished_ = 0;
 };
 
-// The crew of this process: a forked child does not have its parent's threads.
+// The threads of this process. A forked child does not have its parent's
+// threads, so it gets a set of its own.
 Crew& OwnCrew() {
   static std::mutex mutex;
   static Crew* crew = nullptr;
@@ -92,7 +94,8 @@ namespace {
 
 constexpr int kMax = 1 << 16;
 
-// The first number of the variable; OpenMP allows a list by nesting level.
+// The value of the environment variable `variable` as a number; 0: not set, or
+// not a number. Of a list, as OpenMP allows it, the first number counts.
 int NumberIn(const char* variable) {
   const char* const text = std::getenv(variable);
   if (text == nullptr) return 0;
@@ -106,7 +109,8 @@ int AllottedCores(int machine_cores) {
   return CPU_COUNT(&set);
 }
 
-// The text "max 100000" means unlimited.
+// The control group's CPU quota in cores; 0: unlimited, which the file
+// expresses as "max 100000".
 int Quota() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
   double microseconds = 0;
@@ -133,7 +137,8 @@ int ChooseMatrixThreads(const MatrixThreadFacts& facts) {
   if (facts.omp > 0) {
     return std::max(1, std::min(facts.omp, facts.allotted_cores));
   }
-  // A process that is bound to some of the cores uses all of these.
+  // A process that is bound to some cores uses all of them; otherwise the
+  // processes share the machine's cores.
   int cores = facts.allotted_cores < facts.machine_cores
                   ? facts.allotted_cores
                   : facts.allotted_cores / processes;

@@ -105,8 +105,8 @@ using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(MatrixThreadsTest, Types);
 
 // Products of tall, wide and deep matrices, with and without remainders of a
-// kernel's tiles. The parts of the last one would be so small that OpenBLAS
-// would use another kernel.
+// kernel's tiles. The last shape is so small that OpenBLAS would use another
+// kernel, with other rounding, for parts of it.
 TYPED_TEST(MatrixThreadsTest, ChangeNoBit) {
   using Shape = typename TestFixture::Shape;
   for (const Shape& shape :
@@ -130,7 +130,8 @@ TYPED_TEST(MatrixThreadsTest, ChangeNoBit) {
   }
 }
 
-// OpenBLAS's own threads would change the rounding.
+// OpenBLAS must use one thread, because its rounding depends on the number of
+// its threads.
 TEST(MatrixThreadsCountTest, OpenBlasIsLeftWithOneThread) {
   UseMatrixThreads(3);
   EXPECT_EQ(MatrixThreads(), 3);

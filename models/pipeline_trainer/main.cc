@@ -60,8 +60,8 @@ absl::Status Train(PipelineTrainingOptions options, Session& session) {
   const PipelineShape shape = schedule->shape;
   const auto world = NewWorld(session);
   if (!world.ok()) return world.status();
-  // This is not called earlier, because until all ranks have arrived a signal
-  // should end the process.
+  // Listen is not called earlier: until all ranks have arrived, a signal should
+  // end the process.
   StopRequest::Listen();
   const auto trainer = PipelineTrainer::Create(options, *std::move(schedule),
                                                text->tokens, **world);

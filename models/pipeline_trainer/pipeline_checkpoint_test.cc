@@ -95,8 +95,8 @@ class PipelineCheckpoint : public testing::Test {
     return TrainTo(last, name, OptionsOf(mesh), mesh.world());
   }
 
-  // Trains without pipelines. Disturbs the state after each step, unless
-  // `disturb` is null.
+  // Trains without pipelines and returns the losses. Disturbs the state after
+  // each step, unless `disturb` is null.
   std::vector<double> TrainWholeTo(int64_t last, const std::string& name,
                                    Sharding sharding, int world,
                                    Disturbance* disturb = nullptr) {
@@ -116,7 +116,7 @@ class PipelineCheckpoint : public testing::Test {
     return course.losses;
   }
 
-  // The newest checkpoint.
+  // Reads all tensors of the newest checkpoint.
   Tensors ReadAll(const std::string& name) const {
     Tensors tensors;
     const auto opened = CheckpointReader::OpenNewest(FolderOf(name));
@@ -182,8 +182,8 @@ TEST_F(PipelineCheckpoint, TheSameRanksGoOnAsIfNothingHadHappened) {
 }
 
 // Over a network, the order in which three ranks' gradients are added depends
-// on their position in the bucket, so buckets must be the same before and
-// after.
+// on their position in the bucket. So a resumed training must make the same
+// buckets to get the same losses.
 TEST_F(PipelineCheckpoint, SoTheyDoOverANetwork) {
   PipelineTrainingOptions options = OptionsOf({.ranks = 1});
   options.training.model.width = 64;
@@ -234,8 +234,8 @@ TEST_F(PipelineCheckpoint, AnyRanksGoOnWhereOthersStopped) {
   EXPECT_EQ(whole.WrongList<float>(operations, Lists{losses}), 0) << "planted";
 }
 
-// The names and types must be those of the other trainer's checkpoints, so that
-// each can read the other's.
+// The names and types of the tensors must be those of checkpoints without
+// pipelines, so that each trainer can read the other's checkpoints.
 TEST_F(PipelineCheckpoint, HoldsWhatOneWithoutPipelinesHolds) {
   // Lists ordered by the tensor's name.
   const auto lists = [](const Tensors& tensors) {

@@ -99,14 +99,16 @@ GptTrainingOptions AsWhole(const PipelineTrainingOptions& options,
                            const PipelineShape& shape, int world) {
   GptTrainingOptions whole = options.training;
   whole.micro_batches = int64_t{world / shape.ranks} * shape.micro_batches;
-  // A validation is one more round of the schedule.
+  // A validation runs the pipeline schedule once, so it has as many
+  // micro-batches as a training step.
   whole.validation_batches = whole.micro_batches;
   return whole;
 }
 
 std::string DescribeSplit(const PipelineTrainingOptions& options,
                           const PipelineSchedule& schedule) {
-  // The file may differ between hosts.
+  // A schedule from a file is described by a hash of its content, because the
+  // file may differ between hosts.
   const std::string name =
       options.schedule_csv.empty()
           ? options.schedule

@@ -93,7 +93,8 @@ TEST(PipelineCourseTest, MicroBatchesAreThoseOfAllPipelines) {
   EXPECT_EQ(whole.batch, options.training.batch);
 }
 
-// Two files of one shape are distinguished by their contents.
+// The description distinguishes two schedule files of one shape by their
+// contents.
 TEST(PipelineCourseTest, ASplitIsWhatRanksMustHaveAlike) {
   const auto split = [](std::vector<std::string> words) {
     const PipelineTrainingOptions options = Options(std::move(words));

@@ -18,8 +18,8 @@ PipelineTrainer::PipelineTrainer(const PipelineTrainingOptions& options,
       training_(training),
       batches_(std::move(tokens), training.seed, training.batch,
                training.model.context) {
-  // The scale is not used here, but a training that resumes in float16 needs
-  // one.
+  // Pipelines use no loss scale, but their checkpoints have one, because a
+  // training that resumes in float16 needs it.
   progress_.scaler = LossScaler(training.loss_scale).state();
 }
 

@@ -30,7 +30,8 @@ struct Course {
   std::string picture;
 };
 
-// Disturbs the state after each step, unless `disturb` is null.
+// Trains `steps` steps and returns the results. Disturbs the state after each
+// step, unless `disturb` is null.
 Course Train(const PipelineTrainingOptions& options, int world, int steps,
              Disturbance* disturb = nullptr) {
   std::vector<Course> courses(static_cast<size_t>(world));
@@ -131,7 +132,8 @@ TEST(PipelineTrainerTest, WhatCannotBeIsSaid) {
   EXPECT_THAT(complaint(options, 1), HasSubstr("a text of 500 tokens"));
 }
 
-// The error comes before the ranks wait for each other.
+// All ranks get the error when they create the trainer, before a rank waits for
+// another in a pipeline.
 TEST(PipelineTrainerTest, ARankWithOtherOptionsIsNamed) {
   const auto complaint =
       [](const std::function<void(PipelineTrainingOptions&)>& change) {

@@ -35,7 +35,7 @@ constexpr std::array<int, 256> MakeCharacters() {
 }
 
 constexpr std::array<int, 256> kCharacters = MakeCharacters();
-// 68 bytes are spelled by substitutes.
+// The end of the substitutes: GPT-2 spells 68 bytes by other characters.
 constexpr int kEnd = kFirstStandIn + 68;
 
 constexpr std::array<int, kEnd> MakeBytes() {
@@ -160,8 +160,8 @@ absl::StatusOr<std::vector<std::string>> TextsOf(const TokenNumbers& numbers) {
   for (const auto& [characters, number] : numbers) {
     const auto place = static_cast<size_t>(number);
     if (place < texts.size() && texts[place].empty() && !characters.empty()) {
-      // Special tokens may contain other characters, which stand for
-      // themselves.
+      // Special tokens may contain characters that spell no byte. The text of
+      // such a token is its spelling.
       texts[place] = BytesOfCharacters(characters).value_or(characters);
     }
   }

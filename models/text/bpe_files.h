@@ -24,9 +24,8 @@ std::optional<std::string> BytesOfCharacters(std::string_view characters);
 
 // Parses a byte-level BPE in the published form of GPT-2, which Hugging Face
 // uses: `vocabulary_json` maps tokens to numbers, and `merges_text` has one
-// line per merge. Both spell bytes as GPT-2's printable characters
-// (byte_characters.h). At most 64 MiB each. InvalidArgument: the message gives
-// the position and the problem.
+// line per merge. Both spell bytes as CharacterOfByte does. At most 64 MiB
+// each. InvalidArgument: the message gives the position and the problem.
 absl::StatusOr<std::unique_ptr<BpeVocabulary>> ParseBpe(
     std::string_view vocabulary_json, std::string_view merges_text);
 

@@ -55,7 +55,8 @@ void BpeMerger::MergeShort(std::vector<int32_t>* tokens) {
     places_.push_back(table_.Find((*tokens)[i], (*tokens)[i + 1]));
   }
   while (!places_.empty()) {
-    // The leftmost of the smallest entries.
+    // The merge with the highest priority, which has the smallest index; the
+    // leftmost one if it is possible at several positions.
     const auto least = std::min_element(places_.begin(), places_.end());
     if (*least == BpeMergeTable::kNone) return;
     const auto at = static_cast<size_t>(least - places_.begin());
@@ -96,7 +97,8 @@ void BpeMerger::MergeLong(std::vector<int32_t>* tokens) {
     const auto at = static_cast<uint32_t>(heap_.back());
     heap_.pop_back();
     const uint32_t second = next_[at];
-    // One of the two may have been merged with another token meanwhile.
+    // The heap entry is stale if one of its two tokens has been merged with
+    // another token meanwhile.
     if ((*tokens)[at] != merge.left || second == kEnd ||
         (*tokens)[second] != merge.right) {
       continue;
@@ -222,7 +224,7 @@ absl::StatusOr<std::vector<int32_t>> BpeVocabulary::Encode(
     size_t end;
   };
   std::vector<int32_t> tokens;
-  // The positions of the tokens of earlier pieces.
+  // For each earlier piece, the range of its tokens in `tokens`.
   std::unordered_map<std::string_view, Place> seen;
   BpeMerger merger(table_);
   std::vector<int32_t> merged;

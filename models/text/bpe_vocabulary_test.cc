@@ -22,7 +22,7 @@ std::vector<int32_t> Encoded(std::string_view text) {
 
 TEST(BpeVocabularyTest, MergesWithinPieces) {
   EXPECT_THAT(Encoded("hello world"), ElementsAre(259, 261, 'r', 'l', 'd'));
-  // The space belongs to the second word, so it is not adjacent to "o".
+  // No merge joins a space with "h", so the space stays a token.
   EXPECT_THAT(Encoded("he hello"), ElementsAre(256, ' ', 259));
   EXPECT_THAT(Encoded(""), ElementsAre());
 }
@@ -47,7 +47,7 @@ TEST(BpeVocabularyTest, AnyBytesComeBack) {
   }
 }
 
-// More distinct pieces than are cached, each of them twice.
+// Encodes more distinct pieces than are cached, each of them twice.
 TEST(BpeVocabularyTest, WhatIsRememberedIsBounded) {
   std::string text;
   for (int round = 0; round < 2; ++round) {
@@ -163,7 +163,7 @@ TEST(BpeMergerTest, WhatWasMergedIsMergedOn) {
   EXPECT_THAT(Merged({{1, 1, 2}}, {1}), ElementsAre(1));
 }
 
-// All lengths around the limit between the two methods.
+// Tests all lengths around kShort, at which BpeMerger changes its method.
 TEST(BpeMergerTest, IsTheDefinitionAtEveryLength) {
   std::mt19937 draw(7);
   for (int round = 0; round < 60; ++round) {
@@ -190,7 +190,7 @@ TEST(BpeMergerTest, IsTheDefinitionAtEveryLength) {
   }
 }
 
-// A method with quadratic time would take hours.
+// Encoding a long piece must end soon: quadratic time would mean hours.
 TEST(BpeMergerTest, ALongPieceIsNoTrap) {
   const size_t length = 1 << 19;
   const std::vector<int32_t> tokens = Merged({{1, 1, 2}, {2, 2, 3}, {3, 3, 4}},

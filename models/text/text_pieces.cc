@@ -41,8 +41,8 @@ constexpr std::array<CharacterClass, 128> MakeAscii() {
 constexpr std::array<CharacterClass, 128> kAscii = MakeAscii();
 
 CharacterClass ClassOf(utf8proc_int32_t character) {
-  // U+0085 is the only white space (Unicode's White_Space) that is not a
-  // separator.
+  // U+0085 needs a special case: it is the only white space (Unicode's
+  // White_Space) beyond ASCII that is not in a separator category.
   if (character == 0x85) return CharacterClass::kSpace;
   switch (utf8proc_category(character)) {
     case UTF8PROC_CATEGORY_LU:
@@ -115,7 +115,8 @@ size_t SpaceRun(std::string_view text) {
 
 size_t PieceLength(std::string_view text) {
   if (const size_t length = Contraction(text); length > 0) return length;
-  // One space may precede letters, numbers or other characters.
+  // A piece of letters, of numbers or of other characters may begin with one
+  // space.
   size_t end = text[0] == ' ' && text.size() > 1 ? 1 : 0;
   const Character first = First(text.substr(end));
   if (first.kind == CharacterClass::kSpace) return SpaceRun(text);
@@ -150,7 +151,8 @@ std::string_view TakePiece(std::string_view* text) {
 
 size_t WholePieces(std::string_view text, size_t most) {
   if (text.size() <= most) return text.size();
-  // A piece has white space only at its beginning.
+  // A piece has white space only at its beginning, so the text can be split
+  // before white space that follows another character.
   for (size_t at = most; at > 0; --at) {
     if (IsAsciiSpace(static_cast<unsigned char>(text[at])) &&
         EndsWithVisible(text, at)) {

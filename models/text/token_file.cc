@@ -174,7 +174,8 @@ absl::Status TokenFileWriter::WriteAll(const void* data, size_t bytes) {
 }
 
 absl::Status TokenFileWriter::Begin() {
-  // After the unlink, another writer of the same name creates a new file.
+  // If another process is writing PATH.part, it keeps its own file, which is
+  // unlinked here. This writer creates a new file.
   unlink(part_.c_str());
   file_ = OwnedFd(
       open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
@@ -228,7 +229,8 @@ absl::StatusOr<int64_t> WriteTokenFile(
   while (done < text.size()) {
     const std::string_view rest = text.substr(done);
     size_t portion = 0;
-    // The portion is longer if the text cannot be split there.
+    // If the text has no position to split within `most` bytes, a longer
+    // portion is tried.
     for (size_t most = kPortionBytes; portion == 0; most *= 2) {
       portion = WholePieces(rest, most);
     }

@@ -85,8 +85,8 @@ absl::Status TrainGpt(GptTrainingOptions options, Session& session) {
   options.text_fingerprint = *fingerprint;
   const auto world = NewWorld(session);
   if (!world.ok()) return world.status();
-  // This is not called earlier, because until all ranks have arrived a signal
-  // should end the process.
+  // Listen is not called earlier: until all ranks have arrived, a signal should
+  // end the process.
   StopRequest::Listen();
   const auto trainer = NewTrainer(options, text->tokens, session, **world);
   if (!trainer.ok()) return trainer.status();

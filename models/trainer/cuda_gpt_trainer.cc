@@ -21,7 +21,8 @@
 namespace muster::models {
 namespace {
 
-// Large enough for the GPU's maximum speed.
+// The number of rows of the matrices with which the GPU's peak speed is
+// measured; large enough to reach this speed.
 constexpr int64_t kMatrixSize = 8192;
 
 // Records a span for the work that is enqueued while this object lives; nothing
@@ -59,8 +60,8 @@ CudaGptTrainer<T>::CudaGptTrainer(const GptTrainingOptions& options,
       host_(options.model, {0, options.model.layers}),
       arrays_(*device_),
       parts_(GptPartsOf(host_.tensors(), options.model)),
-      // No loss scale is used here, but a training that resumes from this state
-      // may use one.
+      // This trainer uses no loss scale, but its checkpoints have one, because
+      // a training that resumes in float16 needs it.
       progress_{.scaler = LossScaler(options.loss_scale).state()} {}
 
 template <typename T>
@@ -115,7 +116,8 @@ absl::Status CudaGptTrainer<T>::MakeReducer() {
                      .order = BucketOrder::kReverse,
                      .observer = timeline_};
   if (is_sharded()) options = ForSharding(options);
-  // With one rank, the reducer does not use the group.
+  // With one rank there is no group for gradients. Then the reducer does not
+  // use the group that it gets.
   auto reducer = Reducer::Create(group_ == nullptr ? world_ : *group_,
                                  weights_->DeviceTensors(), options);
   if (!reducer.ok()) return reducer.status();
@@ -140,7 +142,8 @@ absl::Status CudaGptTrainer<T>::MakeOptimizer() {
     optimizer_ = std::move(whole);
   }
   if constexpr (std::is_same_v<T, float>) return absl::OkStatus();
-  // The master weights are those of the host, not the values rounded to T.
+  // Copies the host's initial weights to the master weights, because those of
+  // the device have been rounded to T.
   const std::string master = "master/";
   for (const CheckpointSlice& slice : optimizer_->State()) {
     if (!slice.tensor.name.starts_with(master)) continue;
@@ -168,7 +171,8 @@ absl::Status CudaGptTrainer<T>::Pass(int64_t step, int64_t index) {
   {
     const NotedSpan forward(timeline_.get(), SpanKind::kForward, index);
     stage_->Forward(micro_batch_.get(), nullptr);
-    // The average over the ranks divides by the number of ranks.
+    // The factor divides by this rank's number of micro-batches; the reducer
+    // divides by the number of ranks.
     stage_->Loss(micro_batch_.get(), 1.0f / static_cast<float>(mine));
     stage_->CopyLoss(*micro_batch_, losses_ + index);
   }
@@ -208,7 +212,8 @@ absl::StatusOr<GptStep> CudaGptTrainer<T>::Step(int64_t step) {
   }
   if (absl::Status status = device_->status(); !status.ok()) return status;
   if (is_sharded()) {
-    // The next step and the checkpoint use the gathered weights.
+    // The next step and checkpoints use the weights that the optimizer gathers
+    // from all ranks, so this must have succeeded.
     if (absl::Status status = reducer_->Confirm(); !status.ok()) return status;
   }
   const absl::StatusOr<double> mean = MeanLoss(world_, std::move(losses));

@@ -72,8 +72,8 @@ struct Course {
   std::vector<float> weights;
 };
 
-// The results of `steps` steps on each rank. Disturbs the state after each
-// step, unless `disturb` is null.
+// Trains `steps` steps and returns the results of each rank. Disturbs the state
+// after each step, unless `disturb` is null.
 std::vector<Course> Train(const GptTrainingOptions& options, int world,
                           int64_t steps, Disturbance* disturb = nullptr) {
   std::vector<Course> courses(static_cast<size_t>(world));
@@ -113,9 +113,9 @@ absl::Status StatusOf(const GptTrainingOptions& options) {
   }));
 }
 
-// The losses, the norms, the validation, and the weights by tensor. Not the
-// bias of the keys: it changes no probability, so that its gradient consists of
-// rounding.
+// The losses, the norms, the validation, and the weights by tensor, for
+// comparisons. The bias of the keys is left out: it changes no probability, so
+// its gradient consists of rounding errors.
 std::vector<std::vector<double>> NumbersOf(const Course& course) {
   std::vector<std::vector<double>> lists = {
       course.losses, course.norms, {course.validation}};
@@ -133,7 +133,7 @@ std::vector<std::vector<double>> NumbersOf(const Course& course) {
   return lists;
 }
 
-// The CPU's training on one rank.
+// The CPU's training on one rank, as the reference.
 RoundingReference OfTheHost(const GptTrainingOptions& options, int64_t steps) {
   return RoundingReference([&](Disturbance disturb) {
     return NumbersOf(Train(options, 1, steps, &disturb)[0]);
@@ -190,8 +190,8 @@ TEST(CudaGptTrainerTest, SharedStateIsDdpToTheLastBit) {
 
 TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
   GptTrainingOptions options = OnCpu();
-  // The bound is so low that AdamW's epsilon shows the size of the clipped
-  // gradient.
+  // The bound of the norm is so low that AdamW's epsilon matters: the updates
+  // then depend on the size of the clipped gradient.
   options.clip = 1e-4;
   const RoundingReference host = OfTheHost(options, 4);
   EXPECT_GT(host.lists()[1][0], 0.1);
@@ -201,7 +201,8 @@ TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
   for (const Course& course : Train(options, 2, 4)) {
     EXPECT_EQ(host.WrongList<float>(operations, NumbersOf(course)), -1);
   }
-  // As by a share whose norm is half of the whole one.
+  // A planted defect: clips as if the norm were half as large, such as the norm
+  // of only one rank's part.
   options.clip *= 2;
   EXPECT_NE(
       host.WrongList<float>(operations, NumbersOf(Train(options, 2, 4)[0])), -1)
@@ -246,13 +247,14 @@ TEST(CudaGptTrainerTest, AGradientThatIsNoNumberEndsIt) {
   EXPECT_EQ(statuses[0].code(), absl::StatusCode::kOutOfRange) << statuses[0];
 }
 
-// The work on its streams ends when the group breaks, as NCCL's operations do.
+// A device that breaks `group` during a wait. When the group breaks, the work
+// on the device's streams ends, as NCCL's operations do.
 class DeviceOfABrokenGroup final : public cuda::EmulatedDevice {
  public:
   explicit DeviceOfABrokenGroup(ProcessGroup& group) : group_(group) {}
 
-  // From now on, the group breaks during the `waits`-th wait of the host for
-  // the device, from 1.
+  // From now on, the group breaks during wait number `waits` (from 1) of the
+  // host for the device.
   void BreakIn(int waits) { waits_ = waits; }
 
   void CopyOut(void* to, const void* from, int64_t bytes) override {
@@ -273,7 +275,8 @@ class DeviceOfABrokenGroup final : public cuda::EmulatedDevice {
   int waits_ = 0;
 };
 
-// The statuses of `act` on two ranks whose group breaks in it.
+// Runs `act` on two ranks whose group breaks during wait number `waits` of
+// `act`. Returns the ranks' statuses.
 std::vector<absl::Status> WhileTheGroupBreaks(
     int waits, const GptTrainingOptions& options,
     const std::function<absl::Status(GptTrainer&)>& act) {
@@ -473,16 +476,16 @@ TEST_F(CudaGptCheckpointTest, SharedStateGoesOnOnAnyNumberOfRanks) {
   GptTrainingOptions on_host = OnCpu();
   on_host.micro_batches = 4;
   on_host.clip = 0;
-  // The condition number of the losses.
+  // The factor by which rounding errors in the state grow in the losses.
   const double condition = OfTheHost(on_host, 7).conditions()[0];
   for (const DType precision : {DType::kFloat32, DType::kBFloat16}) {
     GptTrainingOptions options = OnGpu(precision);
     options.micro_batches = 4;
     options.clip = 0;
     const std::string name = Name(precision);
-    // bfloat16: in both trainings, the weights and between two of them the
+    // bfloat16: both trainings round the weights and, between two weights, the
     // output of a normalization, of a product and of the addition to the
-    // stream are rounded.
+    // residual stream.
     const double growth = 2 * (precision == DType::kFloat32
                                    ? RoundingGrowth<float>(RoundingsOf(options))
                                    : RoundingGrowth(4, kBfloat16Roundoff));
@@ -505,8 +508,8 @@ TEST_F(CudaGptCheckpointTest, SharedStateGoesOnOnAnyNumberOfRanks) {
     options.device = Device::kCpu;
     go_on(7, 2);
     EXPECT_LE(Distance(losses, undisturbed), growth * condition) << name;
-    // The comparison in float32 finds small defects, and that in bfloat16 those
-    // of its types.
+    // A wrong factor must be detected: 1.001 in float32, and 1.1 in bfloat16,
+    // which has larger rounding errors.
     for (double& loss : losses) {
       loss *= precision == DType::kFloat32 ? 1.001 : 1.1;
     }
@@ -532,8 +535,8 @@ TEST_F(CudaGptCheckpointTest, CpusAndGpusGoOnFromEachOther) {
   EXPECT_GT(Distance(losses, host), bound) << "planted";
 }
 
-// In bfloat16 the master weights are saved; text is generated with the rounded
-// ones.
+// A bfloat16 checkpoint holds the master weights, from which a CPU resumes. For
+// other uses, the weights are rounded to bfloat16.
 TEST_F(CudaGptCheckpointTest, MasterWeightsAreInIt) {
   GptTrainingOptions host = OnGpu(DType::kBFloat16);
   host.device = Device::kCpu;

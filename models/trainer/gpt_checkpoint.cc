@@ -27,7 +27,8 @@ std::string Obstacle(const GptTrainingOptions& options,
   GptConfig there = state.model;
   std::vector<std::string> obstacles;
   if (state.vocabulary != vocabulary) {
-    // The description includes the number of tokens.
+    // The number of tokens is not compared, because the vocabulary's
+    // description contains it.
     there.vocabulary = options.model.vocabulary;
     obstacles.push_back(absl::StrCat("vocabulary ", Described(vocabulary),
                                      kThere, Described(state.vocabulary)));

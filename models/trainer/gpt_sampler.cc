@@ -10,7 +10,7 @@
 namespace muster::models {
 namespace {
 
-// The logits after the last of `tokens`.
+// The logits of the token that follows `tokens`.
 std::vector<float> LogitsBehind(GptWeights& weights,
                                 const std::vector<int32_t>& tokens) {
   const auto length = std::min<int64_t>(weights.config().context,

@@ -107,8 +107,8 @@ absl::StatusOr<GptCheckpointState> ParseGptCheckpointState(
 
 absl::StatusOr<double> MeanLoss(ProcessGroup& world,
                                 std::vector<double> losses) {
-  // The other ranks add zeros to a loss, so the mean does not depend on which
-  // rank computed the loss.
+  // Each loss is set on one rank and 0 on the others, so their sum is the loss,
+  // whichever rank computed it.
   absl::Status status = world.Run(AllReduce(losses.data(), losses.data(),
                                             static_cast<int64_t>(losses.size()),
                                             DType::kFloat64));

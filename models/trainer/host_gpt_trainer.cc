@@ -16,8 +16,8 @@
 namespace muster::models {
 namespace {
 
-// If a gradient still overflows float16 at this scale, the scale is not the
-// cause.
+// The smallest useful loss scale. If a gradient still overflows float16 at this
+// scale, the scale is not the cause.
 constexpr double kLeastScale = 1.0 / 1024;
 
 }  // namespace
@@ -118,13 +118,14 @@ absl::Status HostGptTrainer::MakeOptimizer() {
         rule, TensorsToTrain(),
         [this](int parameter) { return reducer_->average(parameter); });
   }
-  // The weights must be representable from the first step on.
+  // Rounds the weights to the training's precision before the first step.
   return optimizer_->OnStateLoaded();
 }
 
 void HostGptTrainer::PlaceGradients() {
-  // Gradients of several micro-batches are computed separately. So are
-  // gradients whose type differs from that of the buckets.
+  // The backward pass writes gradients directly into the reducer's buckets,
+  // except if gradients of several micro-batches are computed separately, or if
+  // the buckets have another type.
   if (is_mixed() || micro_batches_of_rank() > 1) return;
   for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
     weights_.PlaceGradient(i, static_cast<float*>(reducer_->gradient(i)));
@@ -162,7 +163,8 @@ absl::StatusOr<double> HostGptTrainer::Pass(int64_t step, int64_t index) {
   {
     const RecordedSpan forward(recorder_.get(), SpanKind::kForward, index);
     model_.Forward(&*micro_batch, &stream);
-    // The reducer divides by the number of ranks.
+    // The factor of the loss has the loss scale and this rank's number of
+    // micro-batches; the reducer divides by the number of ranks.
     const double scale =
         options_.precision == DType::kFloat16 ? scaler_.scale() : 1;
     loss = model_.Loss(&*micro_batch, stream,
@@ -193,7 +195,7 @@ absl::StatusOr<GptStep> HostGptTrainer::Step(int64_t step) {
     if (!loss.ok()) return loss.status();
     losses[world_.rank() * mine + i] = *loss;
   }
-  // The first pass may have changed the addresses of the gradients.
+  // The reducer may have moved its buckets in the first step.
   PlaceGradients();
   const double learning_rate = options_.learning_rate.At(step);
   const absl::StatusOr<double> norm = Update(step, learning_rate);

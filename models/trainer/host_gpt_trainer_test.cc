@@ -44,7 +44,7 @@ struct Training {
   Disturbance* disturb = nullptr;
 };
 
-// Equal on all ranks after every step.
+// A hash of all weights, which must be equal on all ranks after every step.
 uint64_t WeightsHash(HostGptTrainer& trainer) {
   const GptWeights& weights = **trainer.Weights();
   FnvHash hash;
@@ -99,9 +99,9 @@ std::vector<std::vector<double>> NumbersOf(const Course& course) {
   return {course.losses, course.norms, {course.validation}};
 }
 
-// Expects that rounding explains the differences between `courses` and the
-// course of one rank, and that a learning rate with a wrong factor would cause
-// larger differences.
+// Expects that rounding explains the differences between the results of several
+// ranks and those of a training on one rank, and that a learning rate with a
+// wrong factor would cause larger differences.
 void ExpectTheCourseOfOneRank(const std::vector<Course>& courses,
                               const GptTrainingOptions& options) {
   const RoundingReference alone([&](Disturbance disturb) {
@@ -269,7 +269,8 @@ TEST(HostGptTrainerTest, RecomputedActivationsAreTheSame) {
   EXPECT_EQ(Train(training)[0].hashes, kept.hashes);
 }
 
-// State and progress() contain everything that later steps depend on.
+// A training that continues from another trainer's State and progress() has the
+// same results as an uninterrupted one.
 TEST(HostGptTrainerTest, GoesOnFromAStateAsIfNothingHadHappened) {
   for (const DType precision : {DType::kFloat32, DType::kFloat16}) {
     Training training{.world = 2, .steps = 10};
@@ -299,8 +300,8 @@ TEST(HostGptTrainerTest, GoesOnFromAStateAsIfNothingHadHappened) {
           status = (*second)->Restore((*first)->progress());
           if (!status.ok()) return status;
           EXPECT_EQ(WeightsHash(**second), whole[0].hashes[5]);
-          // The data depends on the seed as well, so the first trainer
-          // continues after its own Restore.
+          // The first trainer continues with the progress of the second. The
+          // second cannot: its seed differs, and the data depends on the seed.
           status = (*first)->Restore((*second)->progress());
           if (status.ok()) status = TakeSteps(**first, 6, 10, &course);
           EXPECT_EQ(course.hashes, whole[0].hashes) << Name(precision);

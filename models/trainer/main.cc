@@ -30,7 +30,7 @@ absl::Status Prepare(const GptPreparation& preparation) {
   return absl::OkStatus();
 }
 
-// Calls the function that performs each command.
+// Performs a command: one overload for the options of each command.
 struct Do {
   absl::Status operator()(const GptTrainingOptions& options) const {
     return InSession(

@@ -126,8 +126,9 @@ std::string DescribeJointWork(const GptTrainingOptions& options) {
   Lines lines;
   lines.AddFlag("zero",
                 options.sharding == GptTrainingOptions::Sharding::kZero1);
-  // This is the initial scale. A training that resumes may change the option,
-  // because it uses the scale in the checkpoint.
+  // The initial loss scale must be equal on all ranks. It is no part of the
+  // saved training, because a training that resumes uses the scale in the
+  // checkpoint.
   lines.Add("loss-scale", options.loss_scale.initial);
   lines.Add("steps", options.steps);
   lines.Add("validate-every", options.validate_every);

@@ -72,7 +72,8 @@ TEST(TrainingCourseTest, WhatChangesNoLossIsNoOtherTraining) {
             "validation-batches 1, was 20; zero on, was off");
 }
 
-// The number of steps is also the end of the decay.
+// If the learning rate decays, --steps is also the end of the decay, so another
+// value is another training.
 TEST(TrainingCourseTest, MoreStepsAreAnotherTrainingWhereTheRateDecays) {
   const auto longer = [](GptTrainingOptions& options) {
     options.steps = options.learning_rate.decay_until = 5000;

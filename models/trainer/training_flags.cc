@@ -74,7 +74,7 @@ namespace {
 
 // Removes the bounds from the help text.
 CLI::Validator Quiet(CLI::Validator bounds) { return bounds.description(""); }
-// Counts that are at least 1, and at least 0.
+// Validators of counts: Some accepts 1 and more, Any accepts 0 and more.
 CLI::Validator Some() { return WholeBetween(1, 1 << 30); }
 CLI::Validator Any() { return WholeBetween(0, 1 << 30); }
 
@@ -134,7 +134,8 @@ void AddOptimizerFlags(CLI::App& app, GptTrainingOptions* options) {
       "backward pass (activation checkpointing)");
 }
 
-// Adds the flags for a GPT that is whole on each rank.
+// Adds the flags that need the whole model on each rank, such as --device and
+// --precision. A training by pipelines does not have them.
 void AddArithmeticFlags(CLI::App& app, GptTrainingOptions* options) {
   app.add_option("--device", options->device,
                  "what computes: cpu, or cuda: a GPU for each rank, gradients "

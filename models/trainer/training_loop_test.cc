@@ -148,7 +148,8 @@ TEST_F(TrainingLoop, GoesOnBehindItsLastStep) {
   EXPECT_THAT(second->taken(), ElementsAre(5, 6));
   EXPECT_EQ(second->value(), 7);
   EXPECT_EQ(second->progress().updates, 7);
-  // One validation is after step 6, the other at the end.
+  // Two validations: one after step 6, because validate_every is 3, and one at
+  // the end.
   EXPECT_EQ(second->validations(), 2);
   EXPECT_THAT(said(), HasSubstr("resuming after step 5 from "));
   EXPECT_THAT(warned(), HasSubstr("no longer the training that was begun: "

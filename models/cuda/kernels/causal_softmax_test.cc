@@ -54,7 +54,7 @@ TYPED_TEST(CudaCausalSoftmaxTest, AsItIsDefined) {
     constexpr int64_t kMatrices = 3;
     auto scores = this->Numbers(kMatrices * time * time, 1, 4);
     const std::vector<double> exact_scores(scores.begin(), scores.end());
-    // Elements above the diagonal may have any value.
+    // Elements above the diagonal may have any value on input.
     for (int64_t row = 0; row < kMatrices * time; ++row) {
       for (int64_t j = row % time + 1; j < time; ++j) {
         scores[static_cast<size_t>(row * time + j)] = NAN;
@@ -62,8 +62,8 @@ TYPED_TEST(CudaCausalSoftmaxTest, AsItIsDefined) {
     }
     auto own = this->Narrowed(scores);
     CausalSoftmaxForward(kMatrices, time, kFactor, own.data(), nullptr);
-    // Roundings in a row: a product, an exponential of two units in the last
-    // place, the sum of a row, and a quotient.
+    // The number of successive roundings: a product, an exponential of two
+    // units in the last place, the sum of a row, and a quotient.
     const auto operations = static_cast<double>(time) + 6;
     this->ExpectRounded({this->FoundOf(own)}, operations,
                         [&](Disturbance disturb) {

@@ -22,7 +22,7 @@ TYPED_TEST(CudaColumnSumsTest, AddsToWhatIsThere) {
         static_cast<size_t>(ColumnSumsScratchCount(rows, kColumns)));
     ColumnSums(own.data(), rows, kColumns, scratch.data(), sums.data(),
                nullptr);
-    // The number of additions in a row.
+    // The number of successive additions is the number of rows.
     this->ExpectRounded({{sums}}, static_cast<double>(rows),
                         [&](Disturbance disturb) {
                           std::vector<std::vector<double>> exact = {before};

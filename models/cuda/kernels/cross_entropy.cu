@@ -46,7 +46,7 @@ __device__ Partition RowPartition(const T* row, int64_t classes,
     most = new_most;
   }
   const float largest = BlockMax(most, line);
-  // The sum of a thread without a column is 0.
+  // A thread without a column adds 0, because its sum is 0.
   return {largest, BlockSum(sum * expf(most - largest), line)};
 }
 

@@ -12,7 +12,8 @@ class CudaCrossEntropyTest : public KernelTest<Case> {
                       const std::vector<int32_t>& targets) {
     constexpr float kFactor = 0.5f;
     const auto rows = static_cast<int64_t>(targets.size());
-    // The gap between the rows is not read.
+    // The kernel must not read the gap between the rows, which is filled with
+    // this large number.
     constexpr float kBetween = 400;
     constexpr int64_t kGap = 3;
     const int64_t stride = classes + kGap;
@@ -34,8 +35,8 @@ class CudaCrossEntropyTest : public KernelTest<Case> {
     const auto only = static_cast<float>(loss);
     CrossEntropyWithGradient(own.data(), targets.data(), rows, classes, stride,
                              kFactor, losses.data(), &loss, nullptr);
-    // Roundings in a row: the sum over the classes, its exponentials and
-    // logarithm, and two products.
+    // The number of successive roundings: the sum over the classes, its
+    // exponentials and logarithm, and two products.
     this->ExpectRounded(
         {{{only}}, {{static_cast<float>(loss)}}, this->FoundOf(own)},
         static_cast<double>(classes) + 10, [&](Disturbance disturb) {
@@ -53,8 +54,8 @@ class CudaCrossEntropyTest : public KernelTest<Case> {
 TYPED_TEST_SUITE(CudaCrossEntropyTest, KernelCases);
 
 TYPED_TEST(CudaCrossEntropyTest, AsOnTheCpu) {
-  // More classes than all threads read at once, and so few that most threads
-  // have none.
+  // 1303 classes are more than all threads read at once; with 7 or 1, most
+  // threads have no class.
   this->CompareWithCpu(1303, this->Numbers(3 * 1303, 1, 5), {1302, 0, 517});
   this->CompareWithCpu(7, this->Numbers(2 * 7, 1, 5), {6, 0});
   this->CompareWithCpu(1, this->Numbers(1, 1, 5), {0});

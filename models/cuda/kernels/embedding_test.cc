@@ -12,7 +12,7 @@ class CudaEmbeddingTest : public KernelTest<Case> {};
 TYPED_TEST_SUITE(CudaEmbeddingTest, KernelCases);
 
 TYPED_TEST(CudaEmbeddingTest, AsOnTheCpu) {
-  // More columns than threads.
+  // The width is larger than the number of threads in a block.
   constexpr EmbeddingShape kShape = {.batch = 2, .time = 3, .width = 131};
   constexpr int64_t kVocabulary = 5;
   constexpr int64_t kContext = 4;
@@ -45,8 +45,8 @@ TYPED_TEST(CudaEmbeddingTest, AsOnTheCpu) {
                      .rows = rows.rows.data()},
                     own_gradient.data(), table_gradient.data(),
                     position_gradient.data(), nullptr);
-  // The number of additions in a row for a token and a position; the GPU first
-  // adds them, then adds the sum to the array.
+  // 4: the number of successive additions to one element. The GPU first adds
+  // the gradients of a token or a position, and then adds the sum to the array.
   this->ExpectRounded(
       {{table_gradient}, {position_gradient}}, 4, [&](Disturbance disturb) {
         std::vector<double> upstream(gradient.begin(), gradient.end());

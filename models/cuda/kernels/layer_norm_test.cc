@@ -71,8 +71,8 @@ class CudaLayerNormTest : public KernelTest<Case> {
       for (int i = 3; i < 6; ++i) disturb(made[i]);
       return made;
     };
-    // Roundings in a row: two sums over a row, the sum over the rows, a root
-    // and products.
+    // The number of successive roundings: two sums over a row, the sum over the
+    // rows, a root and products.
     this->ExpectRounded({this->FoundOf(output),
                          {mean},
                          {scale},
@@ -89,7 +89,7 @@ TYPED_TEST(CudaLayerNormTest, AsOnTheCpu) {
   using Bias = typename TestFixture::Bias;
   this->CompareWithCpu(7, 45, Bias::kThere);
   this->CompareWithCpu(1, 5, Bias::kThere);
-  // More rows than one part of the sums.
+  // 131 rows are more than one part of the sums over the rows.
   this->CompareWithCpu(131, 33, Bias::kThere);
 }
 

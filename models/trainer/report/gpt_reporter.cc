@@ -132,7 +132,8 @@ void GptReporter::Step(int64_t step, double loss, double learning_rate,
 }
 
 void GptReporter::Validation(int64_t step, double loss) {
-  // The time of the validation does not count as training.
+  // Speed is measured from here on, because the time of the validation does not
+  // count as training.
   last_ = MonotonicNow();
   last_step_ = step;
   Say(ValidationLine(step, options_.steps, loss));

@@ -26,7 +26,8 @@ absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world) {
         0, MatrixView<float>::Dense(c.data(), kSize, kSize));
   };
   multiply();  // the first call starts the threads
-  // The best of several runs counts, because another program may disturb some.
+  // The best of several runs, because another program may slow down some of
+  // them.
   double best = 0;
   for (int i = 0; i < kTrials; ++i) {
     // All ranks measure at the same time, because ranks on one machine share

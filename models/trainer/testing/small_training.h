@@ -42,16 +42,16 @@ inline std::shared_ptr<const Tokens> LearnableText() {
   return std::make_shared<TokensInMemory>(std::move(tokens));
 }
 
-// The number of roundings in a row in a step of a training: the longest
-// product, and a gradient's sum over the tokens and micro-batches.
+// The number of successive roundings in a training step: the longest product,
+// and a gradient's sum over the tokens and micro-batches.
 inline double RoundingsOf(const GptTrainingOptions& options) {
   return static_cast<double>(4 * options.model.width +
                              options.batch * options.model.context +
                              options.micro_batches);
 }
 
-// Changes this rank's float32 state after a step: weights and moments.
-// Collective.
+// Changes this rank's float32 state (weights and moments) after a step by about
+// a rounding error. Collective.
 inline absl::Status DisturbState(ResumableTrainer& trainer,
                                  Disturbance& disturb) {
   const auto state = trainer.State();

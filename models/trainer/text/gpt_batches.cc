@@ -25,8 +25,9 @@ GptBatches::GptBatches(std::shared_ptr<const Tokens> tokens, uint64_t seed,
 
 absl::Status GptBatches::Check() const {
   const int64_t length = tokens_->count();
-  // The last token of a window needs the following token as its target. The
-  // validation part is the shorter part.
+  // A window needs context + 1 tokens, because its last token needs the
+  // following token as its target. Only the validation part is checked, because
+  // it is shorter than the training part.
   if (length - held_back_ < context_ + 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         "a text of ", length, " tokens: its last tenth, for validation, has ",

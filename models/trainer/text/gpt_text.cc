@@ -100,16 +100,15 @@ constexpr int64_t kWindows = 256;
 absl::StatusOr<std::string> TextFingerprint(const GptText& text) {
   const Tokens& tokens = *text.tokens;
   const int64_t count = tokens.count();
-  // The number of contiguous windows that cover the text, or the maximum
-  // number.
+  // As many windows as cover the text without gaps, but at most kWindows.
   const int64_t windows = std::min(kWindows, (count + kWindow - 1) / kWindow);
   const int64_t last = std::max(int64_t{0}, count - kWindow);
   Checksum checksum;
   checksum.Add(text.vocabulary->Serialize());
   std::vector<int32_t> window(static_cast<size_t>(std::min(kWindow, count)));
   for (int64_t i = 0; i < windows; ++i) {
-    // The windows extend from the beginning of the text to its end; they
-    // overlap if they cover it.
+    // The first window starts with the text and the last one ends with it.
+    // Windows that cover the text may overlap.
     const int64_t begin = windows == 1 ? 0 : last * i / (windows - 1);
     if (absl::Status status = tokens.Read(begin, window); !status.ok()) {
       return status;

@@ -53,12 +53,13 @@ TEST(TextFingerprintTest, IsTheNumberOfTokensAndAHash) {
   EXPECT_THAT(Of({0, 1, 1}), MatchesRegex("3 tokens \\([0-9a-f]{16}\\)"));
   EXPECT_EQ(Of({0, 1, 1}), Of({0, 1, 1}));
   EXPECT_NE(Of({0, 1, 1}), Of({0, 1, 0}));
-  // The same numbers with another vocabulary.
+  // The same token numbers with another vocabulary have another fingerprint.
   EXPECT_NE(Of({0, 1, 1}), Of({0, 1, 1}, "xy"));
   EXPECT_EQ(Of({}), Of({}));
 }
 
-// Changes tokens at the ends of the text, and at all borders between windows.
+// A change of any token must change the fingerprint of a text that is hashed as
+// a whole. Tests both ends and nine positions between them.
 TEST(TextFingerprintTest, EveryTokenOfAShorterTextCounts) {
   for (const int64_t count :
        {int64_t{1}, int64_t{16 << 10}, int64_t{(16 << 10) + 1},

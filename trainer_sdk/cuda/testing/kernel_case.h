@@ -88,7 +88,7 @@ class KernelTest : public testing::Test {
   }
 
   // Expects that rounding explains the difference between `found` and the
-  // results of `exact`: `operations` roundings to float32 in a row, and one
+  // results of `exact`: `operations` successive roundings to float32, and one
   // rounding to the results' type. Also expects that a slightly wrong factor
   // would make a larger difference, so that the bound is not too loose.
   static void ExpectRounded(const std::vector<Found>& found, double operations,
