@@ -164,7 +164,8 @@ absl::Status CublasProducts::Prepare(const ColumnMajorPlan& plan,
   if (plan.bias_alignment > 0) {
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
     set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CudaTypeOf(plan.result.type));
-    // The search for an algorithm considers the alignment of this pointer.
+    // The bias pointer is set before the search for an algorithm, which
+    // considers its alignment.
     set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
   }
   if (status.ok()) status = MakeLayout(plan.a, plan.batch, &way->a);

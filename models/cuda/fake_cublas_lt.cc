@@ -215,7 +215,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
     cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t d,
     cublasLtMatmulPreference_t preference, int,
     cublasLtMatmulHeuristicResult_t found[], int* count) {
-  // The real library does not support these types either.
+  // As in the real library, there is no algorithm for factors of different
+  // types, or for float32 factors with a bfloat16 result.
   *count = In<Layout>(a)->type == In<Layout>(b)->type &&
            !(In<Layout>(a)->type == CUDA_R_32F &&
              In<Layout>(d)->type == CUDA_R_16BF);

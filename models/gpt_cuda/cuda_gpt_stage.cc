@@ -163,8 +163,9 @@ void CudaGptStage<T>::HeadBackward(CudaGptMicroBatch<T>* micro_batch,
        .b = Matrix::Dense(micro_batch->final_norm.output, rows(), width()),
        .result = Matrix::Dense(table.gradient, classes(), width()),
        .addend = table.gradient});
-  // Reported after the head's last work, so that a timeline attributes it to
-  // the head.
+  // The final norm's gradients belong to the head. They are reported after the
+  // head's last product, so that a timeline attributes this product to the
+  // head.
   for (const int index : {norm.bias.index, norm.weight.index}) {
     if (index >= 0) ready(index);
   }

@@ -20,7 +20,8 @@ std::vector<T> Some(int64_t count, int seed) {
 template <typename T>
 using Lists = std::vector<std::vector<T>>;
 
-// The results of a table's kernels for the same inputs.
+// The results of attention by the kernels of one kind of processor. The inputs
+// depend only on the shape.
 template <typename T>
 Lists<T> AttentionBy(const KernelTable<T>& kernels,
                      const AttentionShape& shape) {

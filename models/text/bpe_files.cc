@@ -115,7 +115,7 @@ class TokenReader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool parse_error(size_t, const std::string&,
                    const nlohmann::json::exception& error) override {
-    // Skips the library's prefix "[json.exception.parse_error.101] ".
+    // Skips the JSON library's prefix "[json.exception.parse_error.101] ".
     const std::string what = error.what();
     const size_t begin = what.find("] ");
     error_ = begin == std::string::npos ? what : what.substr(begin + 2);

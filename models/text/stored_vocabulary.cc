@@ -69,7 +69,8 @@ absl::StatusOr<std::unique_ptr<Vocabulary>> ParseBpe(std::string_view bytes) {
   Reader reader(bytes);
   const auto tokens = reader.Take<uint32_t>();
   const auto merges = reader.Take<uint32_t>();
-  // This is checked before memory is reserved for the tokens.
+  // Counts that exceed the text are rejected here, before memory is reserved
+  // for as many tokens and merges.
   if (reader.left() / sizeof(uint32_t) < tokens ||
       reader.left() / sizeof(BpeMerge) < merges) {
     return Short();

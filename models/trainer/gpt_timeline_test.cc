@@ -115,7 +115,8 @@ TEST_P(GptTimelineTest, BucketsLieBetweenBackwardAndUpdate) {
       }
       ASSERT_EQ(names["wait for gradients"].size(), 1u);
       ASSERT_EQ(names["update"].size(), 1u);
-      // Only the last pass reduces.
+      // Gradients are reduced only in the backward pass of the last of the two
+      // micro-batches.
       const Stretch backward = StretchOf(names["backward"][1]);
       const Stretch wait = StretchOf(names["wait for gradients"][0]);
       const Stretch update = StretchOf(names["update"][0]);

@@ -191,7 +191,7 @@ absl::Status ConfirmIntact(Device& device, ProcessGroup& group) {
   device.Wait();
   absl::Status status = device.status();
   if (!status.ok()) return status;
-  // An operation that moves no data.
+  // An operation without data: it fails if the group is broken.
   Operation nothing =
       AllReduce(nullptr, nullptr, 0, DType::kFloat32, ReduceOp::kSum);
   nothing.stream = device.handle(Device::Stream::kCommunication);

@@ -283,7 +283,7 @@ class DiskFileSystem : public FileSystem {
   absl::Status SyncFolder(const std::string& path) override {
     const OwnedFd fd = Open(path, O_RDONLY | O_DIRECTORY);
     if (!fd.open()) return Failure("cannot open", path, errno);
-    // Some network file systems do not support fsync on folders.
+    // EINVAL: some network file systems do not support fsync on folders.
     if (fsync(fd.get()) == 0 || errno == EINVAL) return absl::OkStatus();
     return Failure("cannot force to the disk", path, errno);
   }

@@ -55,7 +55,7 @@ T Whole(const Json& object, const char* key) {
   return number.get<T>();
 }
 
-// The library's message without the leading name of the exception.
+// The JSON library's message without the leading "[json.exception...] ".
 std::string WithoutTag(const std::string& what) {
   const size_t end = what.find("] ");
   return what[0] == '[' && end != std::string::npos ? what.substr(end + 2)
@@ -184,7 +184,8 @@ std::string FlightJson(const FlightLog& log) {
                               {"birth", group.birth},
                               {"made", group.made}});
   }
-  // Invalid UTF-8 is replaced; by default the library would throw.
+  // Invalid UTF-8 is replaced; by default the JSON library would throw an
+  // exception.
   const auto dumped = [](const Json& value) {
     return value.dump(-1, ' ', false, Json::error_handler_t::replace);
   };

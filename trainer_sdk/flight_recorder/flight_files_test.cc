@@ -88,7 +88,7 @@ TEST_F(FlightFilesTest, OfSeveralOfARankTheLatestCounts) {
   ASSERT_THAT(logs->logs, SizeIs(1));
   EXPECT_EQ(logs->logs[0].pid, 77);
   EXPECT_EQ(logs->logs[0].reason, "") << "another process's";
-  // Both files are of one process, with no record in between.
+  // Both files are of one process, which has recorded nothing between them.
   late.written = early.written;
   late.pid = early.pid;
   Write("rank_2.json", FlightJson(late));

@@ -138,7 +138,7 @@ absl::StatusOr<FlightEnds> ParseFlightEnds(const std::string& text) {
   try {
     return EndsOf(json);
   } catch (const std::exception& error) {
-    // Skips the library's prefix "[json.exception.out_of_range.403] ".
+    // Skips the JSON library's prefix "[json.exception.out_of_range.403] ".
     const std::string what = error.what();
     const size_t begin = what.find("] ");
     return Bad(begin == std::string::npos ? what : what.substr(begin + 2));

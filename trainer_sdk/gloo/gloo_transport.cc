@@ -171,7 +171,8 @@ std::string Describe(const MessageLabel& label) {
 // everything on which both sides must agree. Ranks that disagree wait for each
 // other until the group breaks.
 
-// The use of a slot; the first number in its hash.
+// The purpose of a slot: the first of the numbers whose hash is the slot
+// number.
 enum Purpose : uint64_t {
   kAnnouncement = 1,
   kPart,

@@ -14,7 +14,7 @@ namespace muster {
 // such a step is late, but not which rank is missing.
 struct Meeting {
   std::string name;  // key of the meeting in the group's store
-  // number of the meeting among those with its name, equal on every rank
+  // Counts the meetings with this name, from 1; equal on every rank.
   uint64_t turn = 1;
 };
 

@@ -107,8 +107,8 @@ absl::Status ReduceToOwners(Mesh& mesh, const RankParts& parts,
   const int rank = mesh.rank(), size = mesh.size();
   const int64_t element = SizeOf(reduction.dtype);
   const int64_t segment = kSegmentBytes / element;
-  // Processes one segment of every peer's part after another, so that all
-  // owners progress equally.
+  // Exchanges the first segment of every rank's part, then the second one, and
+  // so on up to the longest part, so that all ranks get data at the same rate.
   int64_t longest = 0;
   for (int part = 0; part < size; ++part) {
     longest = std::max(longest, parts.count(part));

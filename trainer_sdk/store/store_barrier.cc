@@ -61,8 +61,8 @@ class Barrier {
     if (!noted.ok()) return noted;
     if (*arrivals % size_ != 0) return generation;
 
-    // The last arrival. All ranks have arrived, so they have left the previous
-    // generation.
+    // This is the last arrival of the generation. All ranks have left the
+    // previous generation, so its key is deleted.
     if (generation > 0) {
       absl::Status swept = store_.Delete(DoneKey(generation - 1)).status();
       if (!swept.ok()) return swept;

@@ -44,7 +44,8 @@ absl::Status Cancel(std::optional<store::StoreChannel>& line) {
           absl::StrCat("the store answered ", reply->number, " to a cancel"));
     }
   }
-  // A late reply would be taken for the reply to the next wait.
+  // Closes the connection, on which a late reply would be taken for the reply
+  // to the next wait.
   if (absl::IsDeadlineExceeded(sent)) line.reset();
   return sent;
 }
