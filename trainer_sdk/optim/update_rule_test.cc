@@ -17,8 +17,8 @@ TEST(AdamWTest, TheFirstStepIsTheRateInTheGradientsDirection) {
   std::vector<float> square(3);
   AdamWStep({.weight_decay = 0}, 0.1, 1, 3, weights.data(), gradient.data(),
             mean.data(), square.data());
-  // The rounding error of a weight of size 1 after the about ten operations of
-  // an update.
+  // The rounding error of a weight of size 1 after an update, which has ten
+  // operations.
   const double bound = RoundingBound<float>(10, 1);
   EXPECT_NEAR(weights[0], 0.9, bound);
   EXPECT_NEAR(weights[1], 1.1, bound);
