@@ -226,7 +226,7 @@ absl::StatusOr<CublasProducts::Way*> CublasProducts::Find(
       !status.ok()) {
     return status;
   }
-  // A program with ever new shapes must not fill the memory.
+  // Bounds the memory of a program whose products always have new shapes.
   if (ways_.size() == kMaxWays) ways_.clear();
   return ways_.emplace(plan, std::move(way)).first->second.get();
 }

@@ -186,7 +186,8 @@ TEST_F(CublasProductsTest, MoreShapesThanItRemembers) {
   const auto count = reinterpret_cast<int (*)()>(
       dlsym(dlopen(kFake, RTLD_NOW), "FakeCublasLtThings"));
   ASSERT_NE(count, nullptr);
-  // Four descriptors per shape, and the handle.
+  // At most 1024 shapes are remembered, with four descriptors each. One more
+  // object is the library's handle.
   EXPECT_LE(count(), 4 * 1024 + 1);
   products_.reset();
   EXPECT_EQ(count(), 0);

@@ -133,7 +133,7 @@ TEST_P(AnyBiases, CheckpointingChangesNoBit) {
 }
 
 // Two stages, with the backward pass in two parts, give the results of the
-// whole model, except that each stage has a gradient of the table.
+// whole model, except that each stage has its own gradient of the token table.
 TEST_P(AnyBiases, StagesTogetherAreTheModel) {
   GptWeights whole(config(), {0, 4});
   whole.Initialize(1);

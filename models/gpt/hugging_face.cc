@@ -23,14 +23,15 @@ bool EndsWith(std::string_view name, std::string_view end) {
          name.substr(name.size() - end.size()) == end;
 }
 
-// The name in GPT2LMHeadModel; GPT-2's published files lack its prefix.
+// Adds the prefix "transformer." of GPT2LMHeadModel to a tensor's name if it is
+// missing, as in GPT-2's published files.
 std::string FullName(const std::string& name) {
   if (name.rfind(kPrefix, 0) == 0 || name == "lm_head.weight") return name;
   return absl::StrCat(std::string(kPrefix), name);
 }
 
-// Whether a tensor of these files has no counterpart in GptWeights: the head,
-// which is the token table, and the constant masks of attention.
+// Whether a tensor of Hugging Face's files has no counterpart in GptWeights:
+// the head, which is the token table, and the constant masks of attention.
 bool IsNoWeight(const std::string& name) {
   return name == "lm_head.weight" || EndsWith(name, ".attn.bias") ||
          EndsWith(name, ".attn.masked_bias");

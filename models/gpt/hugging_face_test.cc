@@ -101,8 +101,8 @@ TEST_F(HuggingFace, AStageTakesItsOwn) {
   }
 }
 
-// Like GPT-2's own file: without the prefix and with the masks; and 16-bit
-// types.
+// Reads a file like GPT-2's own, with names without "transformer." and with
+// attention masks, and files with 16-bit types.
 TEST_F(HuggingFace, NamesWithoutPrefixAndNarrowTypesAreRead) {
   GptWeights whole(Config(GptConfig::Biases::kAll), {0, 2});
   whole.Initialize(5);

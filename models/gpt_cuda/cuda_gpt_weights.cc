@@ -9,8 +9,9 @@
 namespace muster::models::cuda {
 namespace {
 
-// Products are fastest with an alignment of 16 bytes or more; 64 elements
-// suffice for either type. DDP's buckets may begin between any two tensors.
+// Each tensor begins at a multiple of this number of elements. Products are
+// fastest with an alignment of 16 bytes or more, and DDP's buckets may begin at
+// any tensor.
 constexpr int64_t kTensorStep = 64;
 // The number of rows of the token table is a multiple of this.
 constexpr int64_t kVocabularyStep = 64;

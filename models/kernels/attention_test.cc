@@ -42,7 +42,8 @@ TEST(AttentionTest, NothingIsSeenOfTheFuture) {
   std::vector<double> after(before.size());
   AttentionForward(kShape, qkv.data(), scratch.data(), probabilities.data(),
                    before.data());
-  // Changes the last position of the first sequence.
+  // Changes the last position of the first sequence, which must change only the
+  // output at this position.
   for (int64_t j = 0; j < 3 * kShape.width; ++j) {
     qkv[(kShape.time - 1) * 3 * kShape.width + j] += 1;
   }

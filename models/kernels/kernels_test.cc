@@ -170,7 +170,8 @@ TYPED_TEST(KernelsTest, AttentionIsItsDefinition) {
                     operations, AttentionBy(KernelsOf<TypeParam>(kind), shape)),
                 -1);
     }
-    // A single position has probability 1 whatever its score.
+    // With a single position, the planted defect has no effect: the probability
+    // is 1 whatever the score is.
     if (shape.time == 1) continue;
     EXPECT_NE(exact.WrongList<TypeParam>(
                   operations, PlainAttention(shape, Disturbance(),

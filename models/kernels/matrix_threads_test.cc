@@ -77,7 +77,7 @@ class MatrixThreadsTest : public testing::Test {
     return {numbers.begin(), numbers.end()};
   }
 
-  // Computes c = a b + beta c on this number of threads.
+  // Returns a b + beta c, computed on `threads` threads.
   std::vector<T> Product(Form a_form, Form b_form, T beta, const Shape& shape,
                          int threads) const {
     const auto view = [](Form form, const std::vector<T>& of, int64_t rows,

@@ -239,8 +239,8 @@ void PackTiles(const float* a, int64_t step, int64_t rows, int64_t depth,
     const int64_t here = rows - i < kTileRows ? rows - i : kTileRows;
     const auto mask = static_cast<__mmask16>((1u << here) - 1);
     for (int64_t k = 0; k < depth; ++k) {
-      // The last four elements are overwritten by the next store, or are beyond
-      // the end.
+      // The store writes 16 elements for 12 rows. The last four are overwritten
+      // by the next store, or are beyond the end of the tile.
       _mm512_storeu_ps(packed, _mm512_maskz_loadu_ps(mask, a + k * step + i));
       packed += kTileRows;
     }

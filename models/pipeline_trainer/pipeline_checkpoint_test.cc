@@ -237,7 +237,7 @@ TEST_F(PipelineCheckpoint, AnyRanksGoOnWhereOthersStopped) {
 // The names and types of the tensors must be those of checkpoints without
 // pipelines, so that each trainer can read the other's checkpoints.
 TEST_F(PipelineCheckpoint, HoldsWhatOneWithoutPipelinesHolds) {
-  // Lists ordered by the tensor's name.
+  // The tensors' values as lists, in the order of the tensors' names.
   const auto lists = [](const Tensors& tensors) {
     std::vector<std::vector<double>> values;
     for (const auto& [name, list] : tensors) {

@@ -123,7 +123,7 @@ TEST(ByteCharactersTest, OthersSpellNothing) {
   EXPECT_EQ(BytesOfCharacters("a b"), std::nullopt);
   EXPECT_EQ(BytesOfCharacters("界"), std::nullopt);
   EXPECT_EQ(BytesOfCharacters("\xc3"), std::nullopt);
-  // The first character after the substitutes.
+  // "ń" is the first character after GPT-2's substitutes, so it spells no byte.
   EXPECT_EQ(BytesOfCharacters("ń"), std::nullopt);
 }
 

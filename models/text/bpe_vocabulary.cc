@@ -181,7 +181,7 @@ absl::Status CheckMerges(const BpeVocabulary::Parts& parts) {
   return absl::OkStatus();
 }
 
-// Finds the first merge of a pair that an earlier merge has already.
+// InvalidArgument: two merges have the same pair.
 absl::Status CheckDistinct(const BpeVocabulary::Parts& parts) {
   const std::vector<BpeMerge>& merges = parts.merges;
   std::vector<size_t> order(merges.size());

@@ -313,9 +313,10 @@ TEST(CudaGptTrainerTest, NoStepIsMadeOfGradientsThatWereNotAveraged) {
   ExpectItIsTold(WhileTheGroupBreaks(1, OnGpu(), FirstStep));
 }
 
-// The host waits six times in a step: for the gradient's sum of squares on this
-// rank and on all ranks, which is confirmed twice, then for the losses, and for
-// the gathered weights.
+// The step must fail if the group breaks in any of the six waits for the
+// device: for the gradient's sum of squares on this rank and on all ranks,
+// twice for the confirmation of this sum, for the losses, and for the gathered
+// weights.
 TEST(CudaGptTrainerTest, NoStepEndsWithWeightsThatWereNotGathered) {
   GptTrainingOptions options = OnGpu();
   options.sharding = GptTrainingOptions::Sharding::kZero1;

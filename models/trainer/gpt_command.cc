@@ -16,6 +16,7 @@ void AddCheckpointFlag(CLI::App& app, std::string* directory) {
       ->check(CLI::ExistingDirectory);
 }
 
+// InvalidArgument: there is no command `word`; the message lists the commands.
 // CLI11 would only report that a command is missing.
 absl::Status CheckCommand(const CLI::App& app, const std::string& word) {
   std::string all;

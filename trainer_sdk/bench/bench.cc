@@ -52,7 +52,8 @@ double Given(const BenchCase& test, int rank, int64_t index) {
                static_cast<uint64_t>(test.count) * 0x94d049bb133111ebu;
   mixed = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9u;
   const auto step = static_cast<int>(mixed >> 62);
-  // Products over many ranks must not exceed the range of an int8.
+  // Few factors are 2, so that products over many ranks stay in the range of
+  // int8.
   if (test.op == ReduceOp::kProd) return rank < 6 && step == 0 ? 2 : 1;
   return step + 1;
 }

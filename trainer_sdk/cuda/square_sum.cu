@@ -56,7 +56,7 @@ __global__ void AddEach(const T* values, int64_t count, Word* words) {
     sums[at + kThreads] += low >> kDigitBits;
     sums[at + 2 * kThreads] += shift == 0 ? 0 : square >> (64 - shift);
   }
-  // Every digit but the last is below 2^32 after this.
+  // Propagates carries, so that every digit but the last is below 2^32.
   for (int digit = 0; digit + 1 < kDigits; ++digit) {
     const int at = digit * kThreads + me;
     sums[at + kThreads] += sums[at] >> kDigitBits;

@@ -71,8 +71,8 @@ std::vector<int64_t> DistributedSampler::Indices(int64_t epoch) const {
   std::vector<int64_t> mine;
   mine.reserve(static_cast<size_t>(size_));
   for (int64_t i = 0; i < size_; ++i) {
-    // Beyond the end, the order begins again. This is the padding, also if
-    // there are several times as many ranks as examples.
+    // Padding: beyond its end the order begins again, several times if there
+    // are several times as many ranks as examples.
     const int64_t place = options_.rank + i * options_.world_size;
     mine.push_back(order[static_cast<size_t>(place % options_.length)]);
   }

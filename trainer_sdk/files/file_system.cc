@@ -224,7 +224,8 @@ class DiskFileSystem : public FileSystem {
     const std::string above = FolderOf(path);
     if (absl::Status made = CreateFolders(above); !made.ok()) return made;
     absl::Status made = CreateFolder(path);
-    // Another process may have created the folder meanwhile.
+    // AlreadyExists is no error: another process may have created the folder
+    // meanwhile.
     if (!made.ok() && made.code() != absl::StatusCode::kAlreadyExists) {
       return made;
     }

@@ -35,8 +35,8 @@ class FlightCalls {
 
   const std::map<int, const FlightLog*>& logs() const { return logs_; }
   const std::map<FlightGroupKey, OfGroup>& groups() const { return groups_; }
-  // World ranks by rank in the group: of all members, or only of those with a
-  // log if the members are unknown.
+  // Key: rank in the group; value: rank in the world. Contains all members, or
+  // only those with a log if the members are unknown.
   const std::map<int, int>& MembersOf(const FlightGroupKey& group) const {
     return members_.at(group);
   }

@@ -218,7 +218,8 @@ TEST_F(FlightRecorderTest, RemovedGroupsMakeRoomTheOldestFirst) {
   }
   recorder.QueueAndStart(world, Sum(7), 16, At(5000));
   const FlightLog log = recorder.Snapshot();
-  // One entry is reserved for groups beyond the table.
+  // One of the kRingGroups entries is reserved for groups that get no entry of
+  // their own.
   ASSERT_THAT(log.groups, SizeIs(kRingGroups - 1));
   EXPECT_EQ(log.groups.front().name, "world");
   EXPECT_EQ(log.groups.back().birth, 3u * kRingGroups - 1);

@@ -84,8 +84,8 @@ PeerWatch::~PeerWatch() {
 void PeerWatch::Cut() {
   cut_.store(true);
   Wake();
-  // shutdown is used instead of close, because the thread may be using the
-  // descriptors.
+  // shutdown is used instead of close, because the watch's thread may be using
+  // the descriptors.
   for (const OwnedFd& socket : sockets_) {
     if (socket.open()) shutdown(socket.get(), SHUT_RDWR);
   }

@@ -280,8 +280,8 @@ class Journey {
     const RankParts hosts(sums, 0, layout_.hosts());
     const std::vector<int64_t> own =
         layout_.CountsOf(tiers_.host(), operation_.counts, operation_.count);
-    // Scratch memory on the host's first rank, unless it is the only rank of
-    // the host.
+    // Memory for the sums over this host's ranks: scratch memory on the host's
+    // first rank; null on other ranks, and if the host has only one rank.
     char* whole = nullptr;
     char* block = static_cast<char*>(operation_.output);
     if (tiers_.leads() && tiers_.local != nullptr) {

@@ -74,12 +74,13 @@ void DeleteHandle(nccl::NcclComm comm) {
   delete reinterpret_cast<std::shared_ptr<Communicator>*>(comm);
 }
 
-// The worlds that are being joined, by id.
+// The state that all fake communicators of the process share: the worlds by
+// NCCL id, and the splits in progress.
 struct Registry {
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<FakeWorld>> worlds;
   int ids = 0;
-  // The arguments of the ranks of one world in one split.
+  // One split of one world: what its ranks have passed so far.
   struct Split {
     // indexed by rank in the parent
     std::vector<std::shared_ptr<Communicator>> children;

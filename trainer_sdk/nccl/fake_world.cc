@@ -108,7 +108,8 @@ void FakeWorld::Receive(int from, int to, void* data, size_t bytes,
                         const std::atomic<bool>& aborted) {
   std::unique_lock<std::mutex> lock(mutex_);
   auto& box = mail_[{from, to}];
-  // A message of another size never matches, because NCCL would hang.
+  // If the next message has another size, the receive waits forever, as NCCL's
+  // would.
   changed_.wait(lock, [&] {
     return aborted || (!box.empty() && box.front().size() == bytes);
   });

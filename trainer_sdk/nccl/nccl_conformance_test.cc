@@ -1,4 +1,5 @@
-// The conformance suite on the fake NCCL.
+// Runs the transports' conformance suite on NCCL's transport, over the fake
+// NCCL.
 
 #include <gtest/gtest.h>
 

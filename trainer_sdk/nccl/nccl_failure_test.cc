@@ -1,4 +1,4 @@
-// How groups over NCCL break without blocking any rank. Ranks are threads over
+// When a group over NCCL breaks, no rank stays blocked. Ranks are threads over
 // the fake NCCL, which aborts the process if a thread is inside NCCL during an
 // abort.
 

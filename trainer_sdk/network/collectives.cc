@@ -223,8 +223,9 @@ absl::Status AllReduceOver(Mesh& mesh, AllReduceWay way, Reduction reduction,
 
 namespace {
 
-// Above this size in bytes, distributing the work first is faster than
-// exchanging all data between the root and every rank.
+// Above this size in bytes, it is faster to divide the data among all ranks: a
+// broadcast first scatters it, and a reduce first reduces one part on each
+// rank.
 constexpr int64_t kTreeBytes = 128 << 10;
 
 char* At(void* base, int64_t bytes) { return static_cast<char*>(base) + bytes; }

@@ -100,8 +100,8 @@ absl::StatusOr<std::string> TowardsHost(const std::string& host) {
   for (const SocketAddress& address : *addresses) {
     const std::string own = LocalAddressTowards(address);
     if (own.empty()) continue;
-    // /etc/hosts of Debian maps the host's own name to a loopback address,
-    // which other hosts cannot reach.
+    // If `host` is this host's own name, /etc/hosts of Debian maps it to a
+    // loopback address, which other hosts cannot reach.
     const bool own_name = IsLoopback(own) && !IsLoopback(host);
     const std::string outside = own_name ? FirstOutside() : "";
     return outside.empty() ? own : outside;

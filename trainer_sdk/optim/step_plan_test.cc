@@ -18,7 +18,8 @@ TEST(StepPlanTest, WithoutAScaleGradientsAreOnlyClipped) {
   EXPECT_EQ(free.gradient_factor, 1);
   EXPECT_EQ(free.norm, 5);
   const StepPlan clipped = PlanStep(25, 2, nullptr);
-  // The 1e-6 avoids a division by zero for a norm of zero.
+  // ClipCoefficient adds 1e-6 to the norm, here 5, so that a norm of zero
+  // causes no division by zero.
   EXPECT_NEAR(clipped.gradient_factor, 2 / (5 + 1e-6),
               RoundingBound<double>(4, 1));
   EXPECT_EQ(clipped.norm, 5);

@@ -24,7 +24,7 @@ std::vector<std::string> PrefixStore::Whole(
 
 absl::Status PrefixStore::Told(const absl::Status& status) const {
   if (status.ok()) return status;
-  // Messages contain keys in escaped form.
+  // Removes the prefix from the keys in the message, which are escaped.
   return absl::Status(
       status.code(),
       absl::StrReplaceAll(

@@ -16,7 +16,8 @@ namespace muster {
 // A view of those keys of another store that begin with "PREFIX/"; the caller
 // omits the prefix. It separates the keys of groups, rounds and users, as
 // PyTorch's PrefixStore does. Thread-safe to the same extent as the underlying
-// store. Errors are those of the underlying store and name complete keys.
+// store. Errors are those of the underlying store; they name keys without the
+// prefix.
 class PrefixStore final : public Store {
  public:
   PrefixStore(std::string prefix, std::shared_ptr<Store> store);
@@ -35,7 +36,8 @@ class PrefixStore final : public Store {
 
  private:
   std::string Whole(const std::string& key) const { return prefix_ + key; }
-  // Adds the keys without the prefix, as the caller knows them, to `status`.
+  // Returns `status` with the prefix removed from the keys in its message, so
+  // that they are the caller's keys.
   absl::Status Told(const absl::Status& status) const;
   std::vector<std::string> Whole(const std::vector<std::string>& keys) const;
 

@@ -1,4 +1,4 @@
-// Tests the client against Muster's own server.
+// Tests TcpStore, the client, against StoreServer, Muster's own server.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -47,7 +47,8 @@ class Barrier {
   absl::StatusOr<int64_t> Arrive() {
     absl::StatusOr<bool> is_back = store_.Check({RankKey(rank_)});
     if (!is_back.ok()) return is_back.status();
-    if (*is_back) {  // this rank's earlier call timed out
+    // The arrival is counted already: this rank's earlier call timed out.
+    if (*is_back) {
       absl::StatusOr<int64_t> noted = store_.Add(RankKey(rank_), 0);
       if (!noted.ok()) return noted;
       return *noted - 1;

@@ -128,8 +128,9 @@ constexpr Duration kAskAgain = std::chrono::milliseconds(50);
 // has passed: callers use Get with a passed deadline to test whether a key
 // exists.
 constexpr Duration kLeastPatience = std::chrono::seconds(1);
-// The number of requests sent before their replies are read. Both must fit into
-// the sockets' buffers; otherwise both sides would wait for the other to read.
+// The number of requests sent before their replies are read. Requests and
+// replies must fit into the sockets' buffers; otherwise client and server would
+// wait for each other to read.
 constexpr size_t kQuestions = 256;
 
 std::string OnWire(const std::string& key) { return "/" + key; }

@@ -44,7 +44,8 @@ TEST(Frame, AMessageComesOutAsItWentIn) {
 
 TEST(Frame, EveryByteOfTheHeadIsJudged) {
   const EncodedFrameHeader sound = EncodeFrameHeader(Part());
-  // the bytes of magic, type, kind, dtype and reduction
+  // Bytes 0 to 7 are magic, type, kind, dtype and reduction. Any wrong byte
+  // must be rejected.
   for (int at = 0; at < 8; ++at) {
     EncodedFrameHeader broken = sound;
     broken[at] = '\x7f';
@@ -60,7 +61,7 @@ TEST(Frame, LengthsThatCannotBeAreRefused) {
   header.type = FrameType::kAnnounce;
   EXPECT_FALSE(DecodeFrameHeader(EncodeFrameHeader(header).data()).ok());
   header.type = FrameType::kMessage;
-  // this number times 4 is 0 modulo 2^64
+  // This number of elements of 4 bytes has 0 bytes modulo 2^64.
   header.label.count = int64_t{1} << 62;
   header.bytes = 0;
   EXPECT_FALSE(DecodeFrameHeader(EncodeFrameHeader(header).data()).ok());

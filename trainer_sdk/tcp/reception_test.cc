@@ -24,7 +24,7 @@ sockaddr_storage Address(const char* text, in_port_t port) {
   return address;
 }
 
-// A listening process.
+// Tests with a listener in this process, in place of another rank's listener.
 class ListenerWatchTest : public testing::Test {
  protected:
   ListenerWatchTest()

@@ -101,7 +101,7 @@ class TcpMesh final : public Mesh {
   const int rank_;
   const std::vector<PeerName> names_;
   const Options options_;
-  OwnedFd wake_;  // an eventfd
+  OwnedFd wake_;  // an eventfd; Close makes it readable
   std::atomic<bool> closed_{false};
 
   FrameInbox inbox_;

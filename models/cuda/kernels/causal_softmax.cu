@@ -46,8 +46,8 @@ __global__ void Backward(const T* probabilities, int64_t rows, int64_t time,
   for (int64_t j = lane; j < seen; j += kWarp) {
     sum += ToFloat(p[j]) * ToFloat(d[j]);
   }
-  // The amount by which all probabilities of the row decrease when one of them
-  // grows.
+  // The sum of p * d over the row. It is subtracted, because all probabilities
+  // of a row decrease when one of them grows.
   const float lost = WarpSum(sum);
   for (int64_t j = lane; j < time; j += kWarp) {
     Put(j < seen ? factor * ToFloat(p[j]) * (ToFloat(d[j]) - lost) : 0, &d[j]);

@@ -50,7 +50,7 @@ __device__ Partition RowPartition(const T* row, int64_t classes,
   return {largest, BlockSum(sum * expf(most - largest), line)};
 }
 
-// One block per row.
+// Launched with one thread block per row.
 template <typename T>
 __global__ void RowLoss(const T* logits, const int32_t* targets,
                         int64_t classes, int64_t stride, float* losses) {

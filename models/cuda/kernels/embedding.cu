@@ -24,7 +24,8 @@ __global__ void Forward(EmbeddingShape shape, const int32_t* tokens,
       &output[row * shape.width + column]);
 }
 
-// One block per token that occurs, so no other block adds to its row.
+// Launched with one thread block per distinct token, so no other block adds to
+// the token's row.
 template <typename T>
 __global__ void TokenBackward(EmbeddingShape shape, DeviceTokenRows token_rows,
                               const T* output_gradient, float* gradient) {
@@ -40,7 +41,7 @@ __global__ void TokenBackward(EmbeddingShape shape, DeviceTokenRows token_rows,
   gradient[token * shape.width + column] += sum;
 }
 
-// One block per position.
+// Launched with one thread block per position.
 template <typename T>
 __global__ void PositionBackward(EmbeddingShape shape, const T* output_gradient,
                                  float* gradient) {

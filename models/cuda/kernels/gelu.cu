@@ -36,7 +36,7 @@ __device__ int64_t Column(int64_t first, int i, int64_t width) {
   return column < width ? column : first;
 }
 
-// One block per row.
+// Launched with one thread block per row.
 template <typename T>
 __global__ void Forward(const T* input, const T* bias, int64_t width,
                         T* output) {

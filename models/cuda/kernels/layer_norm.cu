@@ -71,7 +71,8 @@ __global__ void InputBackward(const T* output_gradient, const T* input,
   }
 }
 
-// Sums over a part of the rows: for the gain, then for the bias.
+// The gradients of the gain and of the bias, summed over one part of the rows.
+// `partial` has the sums for the gain, then those for the bias.
 template <typename T>
 __global__ void WeightBackward(const T* output_gradient, const T* input,
                                const float* mean, const float* scale,
