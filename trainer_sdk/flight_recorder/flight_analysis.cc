@@ -53,11 +53,11 @@ class FlightCalls {
   const std::vector<FlightCall>& With(const FlightLog& log,
                                       const FlightRecord& record) const;
 
-  // Finds out whether `log` itself is late in the collective in which it is
-  // stuck. Returns the ranks that finished this collective longer ago than the
-  // patience. They prove it, because such a collective cannot finish on any
-  // rank before all ranks have called it. Empty for collectives that some ranks
-  // can finish alone, such as the root of a broadcast.
+  // The ranks that have finished, longer ago than the patience, the collective
+  // in which `log` is stuck. If there are any, the rank of `log` itself is
+  // late: no rank can finish such a collective before all ranks have called it.
+  // Empty for collectives that some ranks can finish alone, such as the root of
+  // a broadcast.
   std::vector<int> WhoLeft(const FlightLog& log, const FlightRecord& stuck,
                            const FlightMoment& moment) const;
 
