@@ -125,7 +125,8 @@ class AccelerateConfigs(unittest.TestCase):
             if before.get(name) != value and not _LAUNCHERS.match(name)}
 
   def check(self, config):
-    """Every variable that is not a launcher's equals Accelerate's."""
+    """Checks that each rank's variables equal Accelerate's, except the
+    launchers' own."""
     path = self.write(config)
     before = frameworks.environment(PYTHON_EXEC=_PYTHON)
     theirs = launched.told(
@@ -158,7 +159,8 @@ class AccelerateConfigs(unittest.TestCase):
     self.check(_CPU)
 
   def test_training_has_the_same_losses(self):
-    """As with Accelerate's own launcher for processes on CPUs."""
+    """The losses equal those under Accelerate's own launcher for CPU processes.
+    """
     worker = os.path.join(_HERE, 'accelerate_worker.py')
     before = frameworks.environment(PYTHON_EXEC=_PYTHON)
     ours = launched.run(

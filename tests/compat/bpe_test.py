@@ -38,7 +38,8 @@ _TEXTS = (
 
 
 def _random_texts(seed, count):
-  """Short texts with characters that matter for the pattern."""
+  """Yields short texts of characters that the splitting pattern treats
+  differently."""
   draw = random.Random(seed)
   pieces = (" ", "  ", "\n", "\t", "'", "'s", "'ll", "'re", 'a', 'word', 'the',
             'Z', '1', '42', '½', '.', '--', '_', 'é', 'ß', '界', '😀', '\u00a0',
@@ -48,9 +49,11 @@ def _random_texts(seed, count):
 
 
 def _all_characters():
-  """Every character of this Python's version of Unicode, six in each text.
+  """Yields every character of this Python's version of Unicode, six in each
+  text.
 
-  Later ones are letters to whoever knows them and nothing to others.
+  Characters of later versions are left out: they are letters for a library that
+  knows them, and unassigned for another one.
   """
   known = [chr(code) for code in range(0x110000)
            if unicodedata.category(chr(code)) not in ('Cn', 'Cs')]

@@ -46,10 +46,11 @@ def _look(version):
 
 
 def environment(**changes):
-  """A quiet, one-thread environment without any launcher's variables.
+  """Returns an environment with one thread, few warnings and no launcher's
+  variables.
 
-  PyTorch looks up the names of those that it connects with, and each lookup
-  that no server answers would take the resolver's five seconds.
+  PyTorch looks up the names of its peers. Without an answer a look-up would
+  take the resolver's default of five seconds, so the time-out is one second.
   """
   ours = ('RANK', 'LOCAL_', 'WORLD_SIZE', 'GROUP_', 'ROLE_', 'MASTER_',
           'TORCHELASTIC_', 'PET_', 'MUSTER_', 'OMPI_', 'PMI', 'SLURM_')

@@ -46,8 +46,8 @@ class Launchers(unittest.TestCase):
     return ''.join(outputs), codes
 
   def check_world(self, processes, by, lines):
-    """Each rank of a world of two printed its place, and that it met the other.
-    """
+    """Checks that each rank of a world of two printed its place, and that it
+    met the other rank."""
     output, codes = self.finish(processes)
     self.assertEqual(codes, {0}, output)
     for line in lines:

@@ -61,7 +61,8 @@ def flags_of(python, program):
 class Migrating(unittest.TestCase):
 
   def check_page(self, title, names):
-    """Each flag, in one of its spellings, is in the section's tables."""
+    """Checks that each flag, in at least one spelling, is in the tables of the
+    section `title`."""
     listed = set(re.findall(r'`(-[^`]*)`', section(title)))
     prefixes = [name[:-1] for name in listed if name.endswith('*')]
     for spellings in names:
@@ -71,7 +72,11 @@ class Migrating(unittest.TestCase):
       self.assertTrue(known, '%s: MIGRATING.md lacks it' % spellings)
 
   def check_taken(self, name, flags):
-    """--help comes last: an unknown flag before it is rejected first."""
+    """Checks that `launch`, called as `name`, accepts all `flags`.
+
+    --help comes last, so that nothing is run. An unknown flag before it is an
+    error.
+    """
     command = [launched.called(self, name)]
     for spellings, takes_value in flags:
       for spelling in spellings:

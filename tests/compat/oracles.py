@@ -1,6 +1,6 @@
-"""Runs one of our programs and a script that computes the same with PyTorch.
+"""Runs a program of Muster and a script that computes the same with PyTorch.
 
-Both read cases, a line each, and answer each with a line.
+Both read one case from each line, and print one line for each case.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ DISTURBED = tuple('float64:%d' % seed for seed in (1, 2))
 
 @dataclasses.dataclass
 class Compared:
-  """The results of a case: our numbers, and PyTorch's."""
+  """The results of a case: Muster's numbers and PyTorch's."""
   case: str
   ours: list
   theirs: list
@@ -51,7 +51,7 @@ def answers(test, version, ours, oracle, cases):
 def compared(test, version, ours, oracle, cases):
   """Returns a Compared for each case.
 
-  The oracle is one that begins its lines with precision.py's word.
+  `oracle`: a script whose lines begin with an argument for precision.py.
   """
   words = ['float32', 'float64', *DISTURBED]
   theirs = oracle_lines(

@@ -1,7 +1,8 @@
 """Computes the output of power_sgd_steps.cc with PyTorch's own hook over Gloo.
 
 Each rank is a process; rank 0 prints. Lines begin with precision.py's word.
-With the argument `no_error_feedback` what an approximation leaves out is lost.
+With the argument `no_error_feedback`, the error of an approximation is not
+added to the next step's gradients.
 """
 
 import math

@@ -1,7 +1,7 @@
 """The arithmetic of an oracle: float32, or float64 with disturbances.
 
-rounding.py tells what for. An oracle's line begins with a word:
-`float32`, `float64`, or `float64:SEED` for disturbances by that seed.
+rounding.py explains the purpose. An oracle's line begins with `float32`,
+`float64`, or `float64:SEED` for disturbances that are drawn from SEED.
 """
 
 import torch

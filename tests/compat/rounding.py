@@ -36,21 +36,22 @@ _DEVIATIONS = 8
 
 
 def growth(operations, dtype='float32'):
-  """The relative error of this number of roundings in a chain."""
+  """Returns the relative error of this number of successive roundings."""
   return min(operations, _DEVIATIONS * math.sqrt(operations / 3)) * (
       UNIT_ROUNDOFF[dtype])
 
 
 def condition(exact, disturbed, size):
-  """The largest change of the outputs for each unit of a relative disturbance.
+  """Returns the largest change of the outputs for each unit of a relative
+  disturbance.
 
-  `disturbed` are outputs like `exact`, after disturbances of `size`.
+  `disturbed`: outputs like `exact`, after disturbances of `size`.
   """
   return max(distance(exact, outputs) for outputs in disturbed) / size
 
 
 def bound(operations, measured_condition, dtype='float32'):
-  """The bound on the distance, for outputs as measured by `condition`."""
+  """Returns the bound on the distance for outputs with this condition."""
   return 2 * growth(operations, dtype) * measured_condition
 
 

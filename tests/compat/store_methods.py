@@ -1,7 +1,8 @@
-"""Every method of PyTorch's store, called by PyTorch itself.
+"""Calls every method of PyTorch's store in PyTorch itself.
 
-Run by store_methods_test.py with the Python of some PyTorch: takes the port
-of a store on 127.0.0.1, and prints what came of each case as JSON.
+Run by store_methods_test.py with the Python of one version of PyTorch. Its
+argument is the port of a store on 127.0.0.1. Prints the result of each case as
+JSON.
 """
 
 import datetime

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Tests tests/gpu/run: on this machine's GPU, and the parts that need none.
+"""Tests tests/gpu/run: on this machine's GPU, and the parts that need no GPU.
 
-Over stand-ins for NVIDIA's libraries, whose ranks are threads of one process,
-jobs of one worker go the whole way from `launch` to NCCL's calls.
+With stand-ins for NVIDIA's libraries, jobs of one worker are run completely,
+from `launch` to the calls of NCCL. The ranks of the stand-in for NCCL are
+threads of one process.
 """
 
 import os
@@ -61,7 +62,7 @@ class NcclRunTest(unittest.TestCase):
     """Runs the script with programs that print the output of a job with two
     GPUs.
 
-    `others`: further scripts beside it, by name.
+    `others`: additional scripts beside the script, by name.
     """
     folder = self.folder()
     lines = {

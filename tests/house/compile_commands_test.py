@@ -64,7 +64,8 @@ class Entries(unittest.TestCase):
 
 
 class Written(unittest.TestCase):
-  """By a Bazel of its own, since the one that runs this test is busy."""
+  """Runs the tool with a Bazel server of its own, since the server that runs
+  this test is busy."""
 
   @classmethod
   def setUpClass(cls):

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Checks that tools/count_tests.py counts what failed, whatever it was."""
+"""Checks that tools/count_tests.py counts every kind of failure."""
 
 import io
 import json

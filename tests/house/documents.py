@@ -111,7 +111,7 @@ def named_paths(path, text, tree, read):
 
 
 def readme_length(path, text):
-  """The README is what one reads before trying."""
+  """The README is short: at most MAX_README_LINES lines."""
   lines = text.count('\n')
   if path == 'README.md' and lines > MAX_README_LINES:
     yield '%s: %d lines; at most %d' % (path, lines, MAX_README_LINES)

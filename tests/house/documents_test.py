@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The project's pages: what they link and name exists; the versions agree."""
+"""Checks the project's pages: linked and named files exist, and versions agree.
+"""
 
 import os
 import re
@@ -35,7 +36,7 @@ def all_files():
 
 
 class RulesFire(unittest.TestCase):
-  """Each rule, on what it forbids and on what it allows."""
+  """Tests that each rule rejects what it forbids and accepts what it allows."""
 
   TREE = {'README.md', 'docs/A.md', 'tools/test', 'agent/BUILD',
           'agent/logs/BUILD', 'agent/logs/a.cc', 'launcher/plan.h'}

@@ -87,7 +87,7 @@ def run(rule, path, text):
 
 
 class RulesFire(unittest.TestCase):
-  """A check that cannot fail is worth nothing."""
+  """Tests that each rule rejects what it forbids and accepts what it allows."""
 
   def test_every_rule_has_an_example(self):
     self.assertEqual({rule for rule, *_ in _EXAMPLES}, set(rules.EACH))

@@ -157,7 +157,8 @@ def _each(pattern, source, text, message):
 
 
 def pure_code(source):
-  """Pure folders hold no clock, thread, randomness, I/O or wire type."""
+  """Code of pure folders uses no clock, thread, randomness, I/O or wire type.
+  """
   if not source.path.startswith(PURE_FOLDERS) or is_test(source.path):
     return
   if not source.path.endswith(_CODE):
@@ -167,14 +168,15 @@ def pure_code(source):
 
 
 def small_code(source):
-  """What workers link knows neither the daemons nor their wire."""
+  """Code that workers link uses neither the daemons' code nor their messages.
+  """
   if source.path.startswith(SMALL_FOLDERS) and source.path.endswith(_CODE):
     yield from _each(_NOT_IN_SMALL, source, source.code,
                      'a worker must not link this')
 
 
 def models_use_the_sdk(source):
-  """Models and examples reach the SDK, and nothing behind it."""
+  """Models and examples use the public headers of the SDK only."""
   if not source.path.startswith(('models/', 'examples/')):
     return
   if source.path.endswith(_CODE):
@@ -196,12 +198,12 @@ def no_sleep_in_tests(source):
 
 
 def nothing_unfinished(source):
-  """What is not done is not in the code."""
+  """The code contains no marks of unfinished work."""
   yield from _each(_UNFINISHED, source, source.text, 'unfinished')
 
 
 def header_guard(source):
-  """A header's guard is its path."""
+  """A header's guard is derived from its path."""
   if not source.path.endswith('.h'):
     return
   guard = 'MUSTER_%s_' % re.sub(r'\W', '_', source.path).upper()
@@ -235,13 +237,13 @@ def no_bool_parameter(source):
 
 
 def name_says_it(source):
-  """No file is called by what it is not."""
+  """No file has a vague name, such as utils, common or misc."""
   if _VAGUE_NAME.search(os.path.basename(source.path)):
     yield '%s: the name says nothing about the job' % source.path
 
 
 def nothing_only_for_tests(source):
-  """Production code has no door that only tests use."""
+  """Production code has no function that exists for tests only."""
   if source.path.endswith('.h') and not is_test(source.path):
     yield from _each(_ONLY_FOR_TESTS, source, source.code, 'only for tests')
 
@@ -253,7 +255,7 @@ def no_abseil_traps(source):
 
 
 def one_way_to_wait(source):
-  """Descriptors are waited for by PollUntil, which knows signals and time."""
+  """Only PollUntil waits for descriptors: it handles signals and deadlines."""
   if source.path in POLL_ALLOWED or is_test(source.path):
     return
   if source.path.endswith(_CODE):
@@ -269,7 +271,8 @@ def one_way_to_start(source):
 
 
 def built(source, texts):
-  """Every C++ and proto file is in the BUILD file that governs it.
+  """Every C++ and proto file is in the BUILD file of its folder or of a folder
+  above.
 
   Args:
     source: the file.
@@ -294,7 +297,7 @@ def built(source, texts):
 
 
 def public_sdk(texts):
-  """What of the SDK is public is what its library has, and no more.
+  """The SDK's public targets are exactly those of its library.
 
   Args:
     texts: text by path, of all files.

@@ -18,7 +18,7 @@ _COMMENT_OR_STRING = re.compile(
 
 
 def root():
-  """The project's root, from where this file really lies."""
+  """Returns the project's root, found from the real path of this file."""
   here = os.path.dirname(os.path.realpath(__file__))
   return os.path.dirname(os.path.dirname(here))
 

@@ -14,8 +14,8 @@ from manifests import job_spec, manifests, pod_of  # noqa: E402
 
 
 def spec_of(nodes, version):
-  """The spec of the manifest's Job with that number of pods, for a version of
-  Kubernetes."""
+  """Returns the spec of the manifest's Job for a version of Kubernetes, with
+  that number of pods."""
   plain = dict(manifests())
   spec = dict(next(job_spec(t) for t in plain['indexed-job'] if job_spec(t)),
               completions=nodes, parallelism=nodes)

@@ -1,8 +1,7 @@
-"""A model of the kubelet's probes of a container that does not answer, in its
-own time.
+"""A model of the kubelet's probes of a container that does not answer.
 
-The probes are real. A wait for what does not come takes a fraction of the time
-that the manifest gives; Kubernetes' time is counted.
+The probes are real requests. A wait takes a tenth of the time that the manifest
+gives; the time that would pass in Kubernetes is counted.
 """
 
 _REAL = 0.1  # seconds that pass for each second of Kubernetes' time

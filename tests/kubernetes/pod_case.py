@@ -104,7 +104,7 @@ class PodCase(unittest.TestCase):
                               command + ['/srv/bin/pod_worker.py'])
 
   def say(self, word):
-    """Tells the running workers, and later ones."""
+    """Sends `word` to all workers, also to those that start later."""
     os.write(self.words[word], b'.')
 
   def finish(self, running):

@@ -1,6 +1,7 @@
-"""Builds the pure cores with their tests by plain g++, object by object.
+"""Builds the pure cores with their tests by plain g++, one object at a time.
 
-Not by Bazel: a mutant is one changed file, one compilation and one link.
+Bazel is not used: a mutant is one changed file, so it needs one compilation and
+one link.
 """
 
 import collections
@@ -74,7 +75,7 @@ Program = collections.namedtuple('Program', 'name sources libraries arguments')
 
 
 def abseil(root):
-  """The same static libraries as //bazel:absl, from where it lists them."""
+  """Returns the static libraries of //bazel:absl, read from its BUILD file."""
   with open(os.path.join(root, 'bazel/BUILD'), encoding='utf-8') as file:
     listed = re.search(r'_ABSEIL = \[(.*?)\]', file.read(), re.DOTALL).group(1)
   names = re.findall(r'"(\w+)"', listed)
@@ -83,7 +84,8 @@ def abseil(root):
 
 
 def programs(root):
-  """The programs that must notice a mutant of their sources."""
+  """Returns the test programs. A mutant of one of their sources must make one
+  fail."""
   def sources(patterns):
     found = []
     for pattern in patterns:
@@ -113,7 +115,8 @@ def object_name(path):
 
 
 def precompile(root, folder):
-  """What most sources include, read once: halves the time of compiling."""
+  """Precompiles the headers that most sources include: halves the compile time.
+  """
   header = os.path.join(folder, 'prelude.h')
   os.symlink(os.path.join(root, 'tests/mutation/prelude.h'), header)
   subprocess.run(['g++'] + _FLAGS + ['-x', 'c++-header', header, '-o',
@@ -122,7 +125,7 @@ def precompile(root, folder):
 
 
 def compile_file(source_root, path, target, prelude):
-  """Compiles `path` into `target`; its errors, or ''."""
+  """Compiles `path` into `target`. Returns the compiler's errors, or ''."""
   os.makedirs(os.path.dirname(target), exist_ok=True)
   done = subprocess.run(
       ['g++'] + _FLAGS + ['-include', prelude, '-c', path, '-o', target],
@@ -143,7 +146,8 @@ def compile_all(source_root, paths, objects, prelude, jobs):
 
 
 def link(program, folders, target):
-  """Links with each object from the first of `folders` that has it."""
+  """Links `program`. For each object, the first of `folders` that has it
+  counts."""
   objects = []
   for path in program.sources:
     for folder in folders:

@@ -1,4 +1,5 @@
-"""The guards of preemption and of nodes that are not fit; see mutants.py."""
+"""Mutants of the code for preemption and for the health of nodes; see
+mutants.py."""
 
 from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 

@@ -1,4 +1,5 @@
-"""The guards of what launch inspect says of a job; see mutants.py."""
+"""Mutants of the code for the analysis of flight records by launch inspect; see
+mutants.py."""
 
 from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 

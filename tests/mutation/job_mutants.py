@@ -1,4 +1,4 @@
-"""The guards of a job's membership and rounds; see mutants.py."""
+"""Mutants of the code for a job's membership and rounds; see mutants.py."""
 
 from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 

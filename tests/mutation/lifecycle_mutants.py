@@ -1,4 +1,4 @@
-"""The guards of an agent's life; see mutants.py."""
+"""Mutants of the code for an agent's state machine; see mutants.py."""
 
 from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 

@@ -39,7 +39,8 @@ class Mutant(collections.namedtuple('Mutant', 'name folder function at change'))
   __slots__ = ()
 
   def find(self, sources):
-    """The (path, statement) pairs that match; `sources` maps paths to texts."""
+    """Returns the (path, statement) pairs that match. `sources`: texts by path.
+    """
     kind, *wanted = self.at.split()
     number = [int(word[1:]) for word in wanted if word[0] == '#']
     wanted = {word for word in wanted if word[0] != '#'}
@@ -55,7 +56,8 @@ class Mutant(collections.namedtuple('Mutant', 'name folder function at change'))
     return found
 
   def apply(self, text, statement):
-    """`text` with the change; ValueError if the statement does not allow it."""
+    """Returns `text` with the change. ValueError: the statement does not allow
+    it."""
     begin, end, new = self._edit(text, statement)
     return text[:begin] + new + text[end:]
 
@@ -77,7 +79,7 @@ class Mutant(collections.namedtuple('Mutant', 'name folder function at change'))
 
 
 class Source:
-  """A source's statements, and the words of each."""
+  """The statements of a source, with the words of each statement."""
 
   def __init__(self, text):
     self.text = text
@@ -96,7 +98,8 @@ def _declares(condition):
 
 
 def _place_of(old, text, span):
-  """Where the tokens of `old` are, once, in `span` of `text`."""
+  """Returns where the tokens of `old` are, which must occur once in `span` of
+  `text`."""
   wanted = [token.text for token in syntax.tokens(old)]
   found = syntax.tokens(text[slice(*span)])
   places = [i for i in range(len(found) - len(wanted) + 1)
@@ -110,7 +113,8 @@ def _place_of(old, text, span):
 
 
 def _term_with(words, text, begin, end):
-  """The smallest term with all `words`, and the operator that joins it."""
+  """Returns the smallest operand with all `words`, and the operator that joins
+  it."""
   found = syntax.tokens(text[begin:end])
   best = None
   for first, last in _terms(found):
@@ -130,7 +134,8 @@ def _term_with(words, text, begin, end):
 
 
 def _terms(found):
-  """Ranges of tokens between && and ||, at every depth of brackets."""
+  """Yields the ranges of tokens between && and ||, at every depth of brackets.
+  """
   opened = [[0]]  # where the term of each depth begins, and where others did
   for i, token in enumerate(found + [None]):
     if token is None or token.text in (')', ']', '}'):

@@ -1,8 +1,8 @@
-"""All mutants: one change each of a guard of the pure cores.
+"""All mutants: each changes one guard of the pure cores.
 
-Every one must make a unit test or the simulation fail: a guard whose change
-goes unnoticed is not tested, or not needed. A mutant names its statement by
-folder, function, keyword and words (mutant.py), not by a quotation, so the
+Every mutant must make a unit test or the simulation fail: a guard whose change
+goes unnoticed is untested or not needed. A mutant names its statement by
+folder, function, keyword and words (mutant.py) and quotes no code, so the
 statement may be edited and moved between the files of its folder.
 """
 

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""Kills a third of the mutants, one case each: another third each day.
+"""Tries a third of the mutants, one case each; each day another third.
 
-`run` kills them all. Builds by itself: takes minutes.
+`run` tries all of them. The test builds the programs itself, which takes
+minutes.
 """
 
 import datetime
@@ -25,7 +26,7 @@ _DAY = datetime.datetime.now(datetime.timezone.utc).toordinal() % _DAYS
 
 
 def todays(all_mutants):
-  """The mutants whose turn it is."""
+  """Returns the mutants to try today."""
   return [mutant for mutant in all_mutants
           if zlib.crc32(mutant.name.encode()) % _DAYS == _DAY]
 
@@ -49,7 +50,7 @@ def setUpModule():  # pylint: disable=invalid-name
 
 
 class Mutation(unittest.TestCase):
-  """One case per mutant of today, added below."""
+  """One case for each of today's mutants, added below."""
 
 
 def _add_one_case_per_mutant():

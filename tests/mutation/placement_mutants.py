@@ -1,4 +1,4 @@
-"""The guards of ranks by topology and of binding; see mutants.py."""
+"""Mutants of the code for ranks by topology and for binding; see mutants.py."""
 
 from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 

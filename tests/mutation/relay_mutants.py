@@ -1,4 +1,5 @@
-"""The guards of the store's bytes and of its relay; see mutants.py."""
+"""Mutants of the code for the store's wire format and its relay; see
+mutants.py."""
 
 from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 

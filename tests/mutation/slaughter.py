@@ -1,4 +1,4 @@
-"""Applies mutants one at a time and finds out who notices."""
+"""Applies mutants one at a time and finds the programs that notice them."""
 
 import collections
 import concurrent.futures
@@ -27,7 +27,8 @@ Change = collections.namedtuple('Change', 'mutant file old new')
 
 
 def read_sources(programs):
-  """The sources of `programs` by path, as mutant.Source; tests left out."""
+  """Returns the sources of `programs` by path, as mutant.Source, without tests.
+  """
   found = {}
   for program in programs:
     for path in program.sources:
@@ -38,7 +39,8 @@ def read_sources(programs):
 
 
 def changes(chosen, sources):
-  """The Change of each chosen mutant, and why others have none, as lines."""
+  """Returns the Changes of the chosen mutants, and a line for each mutant that
+  cannot be applied."""
   found, complaints = [], []
   for mutant in chosen:
     places = mutant.find(sources)
@@ -62,21 +64,23 @@ def changes(chosen, sources):
 
 
 def difference(change):
-  """What the change does to its file, as a unified diff without context."""
+  """Returns the change as a unified diff without context."""
   return ''.join(difflib.unified_diff(
       change.old.splitlines(True), change.new.splitlines(True), change.file,
       change.mutant.name, n=0))
 
 
 def programs_of(chosen):
-  """The programs that have a source of a Change; no other is built."""
+  """Returns the programs that contain a source of a Change; only these are
+  built."""
   files = {change.file for change in chosen}
   return [program for program in build.programs(ROOT)
           if files & set(program.sources)]
 
 
 class House:
-  """A copy of the sources, built once; then each Change on its own."""
+  """A copy of the sources, built once. Then each Change is built and run on its
+  own."""
 
   def __init__(self, jobs, chosen):
     self._jobs = jobs

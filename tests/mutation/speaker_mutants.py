@@ -1,4 +1,5 @@
-"""The guards of who says what all nodes are told; see mutants.py."""
+"""Mutants of the code for which node prints and acts for all nodes; see
+mutants.py."""
 
 from mutant import DROP, TRUE, Mutant, swap, without
 

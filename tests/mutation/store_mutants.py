@@ -1,4 +1,4 @@
-"""The guards of the round's store; see mutants.py."""
+"""Mutants of the code for the round's store; see mutants.py."""
 
 from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 

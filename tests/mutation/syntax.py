@@ -1,7 +1,8 @@
-"""The functions of a C++ source and their statements, as far as a mutant needs.
+"""Finds the functions of a C++ source and their statements, as mutants need
+them.
 
-Reads tokens and brackets only: no types, no preprocessor. What it cannot read
-it leaves out, so that an anchor into it is not found.
+Reads tokens and brackets only: no types, no preprocessor. Code that it cannot
+read is left out, so a mutant of that code is not found.
 """
 
 import collections
@@ -46,7 +47,8 @@ def statements(text):
 
 
 class _Reader:
-  """Reads from the token at an index; returns the index of the next one."""
+  """Reads parts of the source. Each method begins at the token `i` and returns
+  the index of the next token."""
 
   def __init__(self, found):
     self._tokens = found
@@ -63,7 +65,7 @@ class _Reader:
     return self._tokens[i].text if 0 <= i < len(self._tokens) else ''
 
   def _after(self, i):
-    """Behind the bracket at `i`."""
+    """Returns the index after the bracket that closes the one at `i`."""
     return self._partner.get(i, len(self._tokens)) + 1
 
   def _span(self, begin, end):
@@ -119,7 +121,8 @@ class _Reader:
     return scope + '::' + name if scope else name
 
   def _function_name(self, begin, end):
-    """Of what is declared by the tokens before a body; None: no function."""
+    """Returns the name of the function whose body follows the tokens; None: no
+    function."""
     for i in range(begin, end):
       if self._text(i) == '=':
         return None
@@ -131,7 +134,8 @@ class _Reader:
     return None
 
   def _body_of(self, begin, i):
-    """A constructor's members may be initialised in braces: then the next."""
+    """Returns the index of a function's body. Skips a constructor's members
+    that are initialised in braces."""
     while (':' in [token.text for token in self._tokens[begin:i]] and
            self._text(self._after(i)) in (',', '{')):
       i = self._after(i)
@@ -195,7 +199,8 @@ class _Reader:
     return end
 
   def _assigned(self, begin, end):
-    """Behind the last `=` outside of brackets."""
+    """Returns the range of tokens after the last `=` outside of brackets; None:
+    no `=`."""
     i, value = begin, None
     while i < end:
       if self._text(i) == '=' and self._text(i - 1) not in '<>!=' and (
@@ -205,7 +210,7 @@ class _Reader:
     return value
 
   def _read_lambdas(self, begin, end, function):
-    """Reads the bodies of the lambdas that a statement has."""
+    """Reads the bodies of the lambdas in a statement."""
     i = begin
     while i < end:
       if self._text(i) == '[' and not re.match(r'[\w)\]]', self._text(i - 1)):

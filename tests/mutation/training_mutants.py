@@ -1,4 +1,4 @@
-"""The guards of the training library's pure cores; see mutants.py."""
+"""Mutants of the code for the training library's pure cores; see mutants.py."""
 
 from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 

@@ -1,10 +1,10 @@
-"""Runs PyTorch's torchrun, also where Debian's PyTorch 1.13 meets Python 3.11.
+"""Runs PyTorch's torchrun, also if Debian's PyTorch 1.13 meets Python 3.11.
 
 There, iterating an IntFlag no longer yields its zero member, so torchrun reads
-"--tee 0", its own default, as None and dies. And its --standalone meets at port
-29400, whoever else has that; later ones take a free port, as is done for it
-here. Only the benchmarks and the compatibility tests use this; the workers that
-it starts are untouched.
+its own default, "--tee 0", as None and fails. Also, its --standalone always
+uses port 29400; later versions choose a free port, and so does this script.
+Only benchmarks and compatibility tests use this script. The workers that
+torchrun starts are not changed.
 """
 
 import re

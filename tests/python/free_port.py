@@ -5,11 +5,11 @@ import socket
 
 
 def free_port():
-  """A port of 127.0.0.1 that is not in use now.
+  """Returns a port of 127.0.0.1 that is not in use now.
 
-  Not one that the kernel gives to whoever asks for any (32768 and above): in
-  the time until the program binds it, a connection of some other test may have
-  it as its own end.
+  The port is below 32768, where the kernel does not choose ports for
+  connections. So no connection of another test can take the port before the
+  program binds it.
   """
   for _ in range(1000):
     with socket.socket() as probe:

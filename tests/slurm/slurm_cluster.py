@@ -307,8 +307,8 @@ class SlurmCluster:
   def start_now(self, job):
     """Starts a requeued job, which would otherwise wait for two minutes.
 
-    The nodes refuse one that comes back within the same second, since its old
-    credential has been revoked then.
+    The job starts two seconds from now: nodes refuse a job that starts again
+    within the second in which its old credential was revoked.
     """
     # Slurm gives each task of an array, such as "5_1", a job number of its own,
     # by which its processes are found.

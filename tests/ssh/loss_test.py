@@ -26,7 +26,8 @@ class Loss(over_ssh.OverSsh):
     self.check_verdict_of_loss(front)
 
   def check_verdict_of_loss(self, front):
-    """There is one verdict, which names the loss and no signal of Muster."""
+    """Checks that exactly one verdict is printed, which names the loss and no
+    signal of Muster."""
     self.assertEqual(len(front.lines('TIMED OUT after ')), 1, front.text())
     self.assertTrue(front.lines('only 1 of at least 2 nodes is left'),
                     front.text())

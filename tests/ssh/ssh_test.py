@@ -152,7 +152,8 @@ class Ssh(over_ssh.OverSsh):
         continue
 
   def check_no_secret(self, secret):
-    """The secret is in no command line, and in no environment of an ssh."""
+    """Checks that the secret is in no command line, and in no environment of an
+    ssh."""
     seen = 0
     for pid in filter(str.isdigit, os.listdir('/proc')):
       try:

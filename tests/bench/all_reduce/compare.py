@@ -1,4 +1,4 @@
-"""Runs the measurements, each after the other and all again, and prints tables.
+"""Runs all measurements in turn, several times, and prints tables.
 
 usage: compare.py BINARIES [REPEATS]
 
@@ -19,7 +19,7 @@ PEERS = ('OpenMPI', 'Gloo ring', 'Gloo bcube')
 
 
 def commands(binaries, ranks):
-  """Returns the command line of each program, without sizes."""
+  """Returns the command line of each program, without its sizes."""
   program = lambda name: os.path.join(binaries, name)
   mpirun = ['mpirun', '--allow-run-as-root', '--oversubscribe', '--bind-to',
             'none', '--mca', 'btl', 'self,vader', '-n', str(ranks)]
@@ -33,7 +33,7 @@ def commands(binaries, ranks):
 
 
 def measure(command, contents, sizes):
-  """Runs one program; returns microseconds by number of bytes."""
+  """Runs one program. Returns microseconds by number of bytes."""
   output = subprocess.run(
       command + [contents] + [str(size) for size in sizes], check=True,
       stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=300,
@@ -43,7 +43,8 @@ def measure(command, contents, sizes):
 
 
 def samples_of(binaries, ranks, contents, sizes, repeats):
-  """Measures all programs in turns; returns microseconds by name and bytes."""
+  """Measures all programs in turn. Returns microseconds by program and bytes.
+  """
   samples = {}
   for repeat in range(repeats):
     for name, command in commands(binaries, ranks).items():

@@ -1,8 +1,8 @@
-"""all_reduce between two network namespaces: ours beside Gloo and OpenMPI.
+"""Compares all_reduce of Muster, Gloo and OpenMPI between network namespaces.
 
-Makes two namespaces joined by a veth pair, runs every contender in turn,
-round after round, and prints the medians over the rounds and the ratio of the
-best peer to ours.
+Creates two namespaces that a veth pair joins, and runs each library in turn,
+several rounds. Prints the medians over the rounds, and the ratio of the fastest
+other library to Muster.
 
 usage: compare.py WORKER MPI_WORKER ROUNDS [CONTENDER...]
 """

@@ -1,9 +1,9 @@
-"""Workers that compute beside other load: launch and torchrun in turn.
+"""Measures launch and torchrun in turn while other programs use the processors.
 
 usage: bench.py LAUNCH TORCH_PYTHON [REPETITIONS [WORKERS [BUSY]]]
 
-The other load is BUSY processes that never wait, each in a session of its own,
-as other people's programs are.
+The other programs are BUSY processes that never wait, each in a session of its
+own, like programs of other users.
 """
 
 import os

@@ -26,7 +26,8 @@ def figures(samples, factor, unit):
 
 
 class Course:
-  """The measured steps of one contender."""
+  """The measurements of one program: seconds of its steps, exposed
+  communication."""
 
   def __init__(self, command, ranks):
     self.contender = Contender(command, ranks)

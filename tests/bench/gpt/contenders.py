@@ -1,5 +1,5 @@
-"""The contenders: processes that train, one for each rank, each on its own
-core."""
+"""The programs to compare. Each runs one process for each rank, and each
+process has a core of its own."""
 
 import json
 import os

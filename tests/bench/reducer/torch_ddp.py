@@ -1,9 +1,10 @@
-"""Measures PyTorch's DDP with Gloo as reducer_bench measures ours.
+"""Measures PyTorch's DDP with Gloo as reducer_bench measures Muster's Reducer.
 
 usage: torch_ddp.py RANKS block|tiny|large STEPS
 
-Prints BARE REDUCED EXPOSED microseconds of the backward pass for each pair of
-steps of rank 0. What is exposed PyTorch does not tell: it is the difference.
+Prints BARE REDUCED EXPOSED for each pair of steps of rank 0: microseconds of
+the backward pass without and with DDP, and their difference, because PyTorch
+does not report the exposed time.
 """
 
 import os

@@ -1,12 +1,12 @@
-"""Our store's server beside PyTorch's, in one run, in pairs.
+"""Compares the server of Muster's store with PyTorch's.
 
   bench.py BIN_FOLDER [throughput] [scale]
 
-The client of set, get and add is PyTorch's own, of the Python that runs this;
-the 1,000 connections are `load`'s, the same for every server. Each repetition
-measures all servers after one another, every other one in reverse; ratios are
-of the medians. `bare sends` takes part in `scale` only: a server with one thread
-that does nothing but what the kernel has to do for anyone.
+throughput: set, get and add by PyTorch's own client, in this Python. scale:
+1,000 connections by the program `load`, the same for every server. Each
+repetition measures all servers, alternately in this order and in reverse.
+Ratios are those of the medians. In `scale` the program `bare_sends` shows the
+lower bound: a server with one thread and only the necessary system calls.
 """
 
 import multiprocessing
@@ -52,8 +52,8 @@ class Server:
 
 
 def quick_hosts():
-  """The start of a command line that gives a command HOSTS as /etc/hosts, if
-  permitted."""
+  """Returns the beginning of a command line that runs a command with HOSTS as
+  its /etc/hosts. Empty if this process may not do so."""
   hosts = tempfile.NamedTemporaryFile('w', delete=False)
   hosts.write(HOSTS)
   hosts.close()
@@ -113,7 +113,8 @@ def client(ports, number, pipe):
 
 
 def in_pairs(peers, measure):
-  """Results by server: REPETITIONS of each, after one that does not count."""
+  """Returns the results by server: REPETITIONS for each, after one repetition
+  that does not count."""
   results = [[] for _ in peers]
   for repetition in range(REPETITIONS + 1):
     order = list(range(len(peers)))

@@ -45,8 +45,7 @@ class Output(unittest.TestCase):
     return process
 
   def assert_waits(self, process):
-    """The process waits for its reader, for longer than an earlier version did.
-    """
+    """Checks that the process waits for its reader for at least two seconds."""
     with self.assertRaises(subprocess.TimeoutExpired):
       process.wait(2)
 
