@@ -50,7 +50,7 @@ class AdminClient {
   struct Caller {
     // This process's address as the coordinator sees it; empty: unknown.
     std::string address;
-    std::string version;  // the coordinator's version
+    std::string version;  // version of the coordinator's program
     // Time by which the coordinator's wall clock is ahead of ours; the error is
     // at most half the round trip.
     Duration clock_ahead = Duration::zero();
@@ -60,7 +60,8 @@ class AdminClient {
   absl::StatusOr<Caller> WhoAmI();
 
   struct Update {
-    // In the order in which the coordinator made them.
+    // The decisions since the last update, in the order in which the
+    // coordinator made them.
     std::vector<Decision> decisions;
     // Number of decisions that the coordinator dropped before `decisions`,
     // because this client read too slowly.

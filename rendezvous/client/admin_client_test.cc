@@ -147,7 +147,7 @@ TEST_F(AdminClientTest, WatchesUntilTheJobIsOver) {
   JobPhase last = JobPhase::kGathering;
   const absl::Status end = Client()->WatchJob("job", [&](const Update& update) {
     if (b == nullptr) {
-      // Earlier decisions are not repeated.
+      // Decisions of earlier updates are not repeated.
       EXPECT_THAT(update.decisions, IsEmpty());
       EXPECT_EQ(update.status.phase, JobPhase::kGathering);
       b = Join("job", "node-b", 2);

@@ -85,7 +85,7 @@ absl::Status ExplainCallError(const absl::Status& status,
       return absl::ResourceExhaustedError(
           absl::StrCat("coordinator ", endpoint, ": ", message));
     case absl::StatusCode::kCancelled:
-      // Cancelled by the server, which is shutting down.
+      // The server has cancelled the call, because it is shutting down.
       return absl::UnavailableError(
           absl::StrCat("coordinator ", endpoint, ": it closed the connection"));
     default:

@@ -127,14 +127,15 @@ class AgentStream::Impl
   std::mutex mutex_;
   bool up_ = false;
   bool writing_ = false;  // a write of `leaving_` is in flight
-  bool over_ = false;     // a read has failed
+  bool over_ = false;     // a read has failed: the stream is over
   bool closing_ = false;
-  bool said_done_ = false;  // StartWritesDone was called
+  bool said_done_ = false;  // whether StartWritesDone was called
   absl::Status unsound_;
   v1::Report leaving_;
   std::optional<Report> unsent_;
 
-  std::mutex listening_;  // serialises the calls of listener_
+  // held during each call of `listener_`, so that calls do not overlap
+  std::mutex listening_;
 };
 
 AgentStream::AgentStream(const std::shared_ptr<grpc::Channel>& channel,
@@ -207,7 +208,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
   // The result of one attempt to open and follow a stream.
   struct Attempt {
     absl::Status end;
-    // Time since the stream was up; nullopt: never up.
+    // How long the stream was up; nullopt: it never came up.
     std::optional<Duration> lasted;
   };
 
@@ -270,8 +271,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
     directive_.reset();
     ended_.reset();
     lock.unlock();
-    // Not under the lock: the new stream may call OnUp, which takes the lock,
-    // at once.
+    // Create the stream without holding the lock: it may call OnUp, which takes
+    // the lock, at once.
     auto stream = std::make_unique<AgentStream>(
         OpenChannel(address, options_.credentials), options_.token,
         static_cast<AgentStream::Listener*>(this));
@@ -344,7 +345,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
     return ExplainCallError(status, endpoint_);
   }
 
-  // Whether Reconnect ended the stream. Resets the mark.
+  // Whether Reconnect ended the stream, since the last call of HungUp.
   bool HungUp() {
     std::lock_guard<std::mutex> lock(mutex_);
     return std::exchange(hanging_up_, false);
@@ -376,9 +377,11 @@ class GrpcLink::Impl : private AgentStream::Listener {
   std::condition_variable changed_;
   bool closing_ = false;
   bool hanging_up_ = false;
-  AgentStream* stream_ = nullptr;  // stream of the current attempt
+  // stream of the current attempt; null between attempts
+  AgentStream* stream_ = nullptr;
   bool up_ = false;
-  std::optional<Report> unsent_;  // newest report while no stream is up
+  // newest report of the agent while no stream is up
+  std::optional<Report> unsent_;
   // Events of the stream that were not yet passed to events_.
   bool news_up_ = false;
   std::optional<Directive> directive_;

@@ -18,7 +18,7 @@ struct Civil {
 };
 
 bool IsDate(double unix_seconds) {
-  return unix_seconds > 0 && unix_seconds < kEndOf9999;  // false for NaN
+  return unix_seconds > 0 && unix_seconds < kEndOf9999;  // also false for NaN
 }
 
 Civil ToCivil(double unix_seconds) {

@@ -85,8 +85,8 @@ class Blame {
   void Add(const Failure& failure) { failures_.Add(failure); }
   // Records that the round is broken because of `why`. `failure`: the worker's
   // failure that is the cause until another event explains it; null: the cause
-  // is final. `revision`: the newest directive's. A node that has seen a later
-  // revision was alive after the break.
+  // is final. `revision`: that of the newest directive. A node that has seen a
+  // later revision was alive after the break.
   void Break(Instant now, uint64_t revision, std::string why,
              const Failure* failure);
 
@@ -171,7 +171,7 @@ class Blame {
   // SIGKILL.
   std::string killed_on_;
   Instant outlived_;
-  bool forgiven_ = false;  // `outlived_` was postponed
+  bool forgiven_ = false;  // ForgiveStandstill has postponed `outlived_`
 };
 
 }  // namespace muster::rendezvous

@@ -165,7 +165,7 @@ Node LostStream(Node node, Instant when) {
   return node;
 }
 
-// A worker on node "a" fails at second 100.
+// In most of these tests a worker on node "a" fails at second 100.
 class BlameTest : public ::testing::Test {
  protected:
   void BreakBy(const Failure& failure) {
@@ -367,7 +367,7 @@ TEST_F(BlameTest, OnlyAnUnseenSigkillIsSuspected) {
   EXPECT_EQ(blame_.NextDeadline(At(101)), std::nullopt);
   blame_.SuspectKill(Member("b"), Killed("b"), At(101));
   EXPECT_EQ(blame_.NextDeadline(At(101)), At(101) + Blame::kKillSpread);
-  // The first suspected SIGKILL counts.
+  // Of two suspected SIGKILLs the first one counts.
   blame_.SuspectKill(Member("c"), Killed("c"), At(102));
   EXPECT_EQ(blame_.NextDeadline(At(102)), std::nullopt);
 }

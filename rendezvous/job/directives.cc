@@ -212,7 +212,7 @@ JobStatus StatusOf(const JobState& state, Instant now) {
   JobStatus status;
   status.run_id = state.run_id;
   status.spec = state.spec;
-  status.spec.command.clear();  // the command may hold secrets
+  status.spec.command.clear();  // hidden, because arguments may hold secrets
   status.phase = state.phase;
   status.reason = state.phase == JobPhase::kGathering
                       ? WaitReason(state, nullptr)

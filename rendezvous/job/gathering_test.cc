@@ -145,7 +145,7 @@ TEST_F(GatheringTest, BeginForgetsTheWaitsOfThePreviousGathering) {
 TEST(PhaseClockTest, PostponesANearLimitOnce) {
   PhaseClock clock;
   EXPECT_EQ(clock.Postponed(At(10)), At(10));
-  // No effect: the limit is too late.
+  // No effect: the limit (second 20) does not expire within the delay of 5 s.
   clock.Postpone(At(8), At(20), seconds(5));
   EXPECT_EQ(clock.Postponed(At(20)), At(20));
   clock.Postpone(At(8), std::nullopt, seconds(5));

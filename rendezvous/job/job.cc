@@ -154,7 +154,7 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   Node* holder = state_.nodes.Find(report.node.node_id);
   if (holder != nullptr &&
       holder->identity.incarnation == report.node.incarnation) {
-    // Stale: repeated, or overtaken by a newer report.
+    // Drop a stale report: repeated, or overtaken by a newer one.
     if (report.sequence <= holder->sequence) return nullptr;
     return holder;
   }

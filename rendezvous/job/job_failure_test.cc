@@ -106,7 +106,7 @@ TEST(JobFailure, TheRestartBudgetIsTheWholeJobs) {
   last.rank = 0;
   last.message = "killed by SIGSEGV";
   job.Fails("a", last);
-  // The job ends only once everybody has stopped.
+  // The job ends only once all members have stopped.
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
   job.Idle("b");
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
@@ -515,7 +515,7 @@ TEST_F(JobHang, ProgressIsKeptAndChangesNothing) {
   EXPECT_THAT(nodes[0].progress, IsEmpty());
   ASSERT_EQ(nodes[1].progress.size(), 1u);
   EXPECT_EQ(nodes[1].progress[0].step, 7);
-  // The reported silence plus the time since the report.
+  // The silence that the report gave, plus the time since the report.
   EXPECT_EQ(nodes[1].progress[0].silent_for, seconds(3));
   job_.agent("b").report.progress[0].step = 8;
   job_.Report("b");

@@ -16,11 +16,11 @@ class JobFixture {
  public:
   struct Agent {
     Report report;        // report that the agent sends next
-    StreamId stream = 0;  // 0: not connected
+    StreamId stream = 0;  // the agent's stream; 0: not connected
     Directive told;       // newest directive that reached the agent
     int times_told = 0;
-    bool deaf = false;    // directives do not reach the agent
-    bool silent = false;  // sends no keep-alives
+    bool deaf = false;    // whether directives do not reach the agent
+    bool silent = false;  // whether the agent sends no keep-alives
   };
 
   explicit JobFixture(const JobSpec& spec, uint64_t epoch = 7);
@@ -60,7 +60,7 @@ class JobFixture {
 
   JobStep Step(const JobEvent& event);
 
-  // --- results
+  // --- results of the job's steps
   const Directive& told(const std::string& name) { return agent(name).told; }
   DirectiveKind kind(const std::string& name) { return told(name).kind; }
   JobPhase phase() const { return job_.phase(); }
@@ -71,7 +71,8 @@ class JobFixture {
   std::vector<std::string> World() const;
   // The reason of the newest decision of this kind; empty if there is none.
   std::string Decided(const std::string& kind) const;
-  int Count(const std::string& kind) const;  // number of decisions of this kind
+  // Number of decisions of this kind so far.
+  int Count(const std::string& kind) const;
   const JobStep& last_step() const { return last_step_; }
 
  private:

@@ -257,9 +257,10 @@ TEST(JobGathering, TheWaitingAreKeptUpToDate) {
   job.Join("a");
   EXPECT_EQ(job.told("a").reason, "1 of 3 nodes here, waiting for 2 more");
   job.Join("b");
-  // If a node joins, the coordinator sends nothing to the other nodes,
+  // When a node joins, the coordinator sends nothing to the other nodes: a has
+  // an old count.
   EXPECT_EQ(job.told("a").reason, "1 of 3 nodes here, waiting for 2 more");
-  // but they get the new count in the answer to their next report.
+  // The answer to a's next report has the new count.
   job.Report("a");
   EXPECT_EQ(job.told("a").reason, "2 of 3 nodes here, waiting for 1 more");
   const int told = job.agent("a").times_told;
@@ -363,7 +364,7 @@ void LoseForGood(JobFixture& job, const std::string& name) {
 TEST(JobStickyRanks, AReplacementTakesTheHole) {
   JobFixture job(QuickSpec(3, 3));
   job.StartAll({"b", "c", "d"});
-  job.Join("a");  // a spare that sorts first by name
+  job.Join("a");  // a, which sorts before the members by name, becomes a spare
   LoseForGood(job, "c");
   EXPECT_EQ(job.round(), 2);
   EXPECT_THAT(job.World(), ElementsAre("b", "a", "d"));

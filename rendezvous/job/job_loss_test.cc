@@ -248,7 +248,7 @@ TEST(JobLoss, LossOfOneThatHasStoppedIsNotCountedTwice) {
   job.BreakStream("a");
   job.Wait(milliseconds(500));
   job.Idle("b");
-  EXPECT_EQ(job.phase(), JobPhase::kStopping);  // c still stops
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);  // c still stops its workers
   job.Idle("c");
   EXPECT_THAT(job.World(), ElementsAre("c", "b"));
 }

@@ -54,7 +54,7 @@ TEST(JobMessages, StaleReportsAreDropped) {
   job.StartAll({"a", "b"});
   Report late = job.agent("a").report;
   late.phase = NodePhase::kIdle;
-  // Repeats the last sequence number.
+  // Repeats the sequence number of a's last report.
   job.Step(ReportArrived{job.agent("a").stream, late});
   --late.sequence;
   job.Step(ReportArrived{job.agent("a").stream, late});
@@ -89,11 +89,11 @@ TEST(JobMessages, AStopIsConfirmedByANodeThatNeverStarted) {
   job.Join("a");
   job.Join("b");
   job.Runs("a");
-  job.agent("b").deaf = true;  // the order to stop does not reach b…
+  job.agent("b").deaf = true;  // the order to stop does not reach b
   job.Fails("a", ExitedWith(0, 1));
   job.Idle("a");
   job.Report("b");
-  // …so b might still start round 1.
+  // b has not seen the order to stop, so b might still start round 1.
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
   job.agent("b").deaf = false;
   job.Report("b");

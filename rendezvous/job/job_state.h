@@ -57,7 +57,7 @@ struct JobState {
   // or an earlier one. The next round's number is above it; the number of the
   // current round never changes.
   int claimed_round = 0;
-  std::string run_tag;  // fixed once the first world has formed
+  std::string run_tag;  // Place::run_tag; fixed once the first world has formed
   World world;  // the world of `round`; while gathering, the previous one
   // The newest kMaxSignalNotices signals, which every worker of the round gets.
   std::vector<SignalNotice> signals;

@@ -24,7 +24,7 @@ struct StreamClosed {
   StreamId stream = 0;
 };
 struct CancelAsked {
-  std::string reason;  // requester and reason, for the verdict
+  std::string reason;  // who asks for the cancel, and why; part of the verdict
 };
 // Removes one node, named by node id or host name, from the job for good.
 struct DrainAsked {

@@ -21,7 +21,7 @@ int CompareNaturally(const std::string& a, const std::string& b);
 // A node that could have a place in the next world.
 struct Candidate {
   const NodeIdentity* identity = nullptr;
-  uint64_t joined = 0;               // order of arrival
+  uint64_t joined = 0;               // ordinal of the node's arrival in the job
   std::optional<int> previous_rank;  // group rank in the previous world
 };
 

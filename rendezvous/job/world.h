@@ -34,9 +34,10 @@ struct World {
   int restart_count = 0;
   Instant began;
 
-  int unstarted = 0;  // members in Part::kAssigned
+  int unstarted = 0;  // number of members in Part::kAssigned
   int succeeded = 0;
-  int unstopped = 0;  // while stopping: members that are not in Part::kStopped
+  // while stopping: number of members that are not in Part::kStopped
+  int unstopped = 0;
 
   int size() const { return static_cast<int>(members.size()); }
   Place PlaceOf(int group_rank, int round) const;

@@ -18,7 +18,8 @@ struct Probes {
   std::function<absl::Status()> live;
   // Until this returns OK, no other probe is made.
   std::function<absl::Status()> started;
-  std::function<absl::Status()> ready;  // OK while the program accepts work
+  // OK while the program accepts work; else Kubernetes sends it no traffic
+  std::function<absl::Status()> ready;
 };
 
 // An HTTP response without its headers.
@@ -50,7 +51,7 @@ class ProbeServer {
   ProbeServer(const ProbeServer&) = delete;
   ProbeServer& operator=(const ProbeServer&) = delete;
 
-  // The address it listens on, with the actual port.
+  // The address on which the server listens, with the actual port.
   const Endpoint& address() const { return address_; }
 
  private:

@@ -51,7 +51,7 @@ enum class StopCause {
 
 struct StopOrder {
   int round = 0;
-  int signal = 15;                    // the first signal sent to the workers
+  int signal = 15;  // the first signal sent to each worker, such as SIGTERM
   Duration grace = Duration::zero();  // time from `signal` to SIGKILL
   StopCause cause = StopCause::kBroken;
 };
@@ -66,9 +66,9 @@ struct Directive {
   uint64_t revision = 0;
   DirectiveKind kind = DirectiveKind::kWait;
   std::string reason;
-  Place place;      // for kRun
-  StopOrder stop;   // for kStop, kFinished, kReleased, kRefused
-  Verdict verdict;  // for kFinished
+  Place place;      // used if `kind` is kRun
+  StopOrder stop;   // used for kStop, kFinished, kReleased, kRefused
+  Verdict verdict;  // used if `kind` is kFinished
   // kRun: the last few signals that every worker of the job shall receive.
   std::vector<SignalNotice> signals;
   // kRun, kStop: set if the job is being preempted and begins no further round.

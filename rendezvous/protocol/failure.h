@@ -39,8 +39,9 @@ struct Failure {
   // One line: the exception of @record's error file, "exit code 3", "lease ran
   // out after 10 s", "exec /opt/x: Permission denied".
   std::string message;
-  std::string error_file;  // path; empty: the worker wrote none
-  std::string traceback;   // traceback in the error file
+  // path of the error file; empty: the worker wrote none
+  std::string error_file;
+  std::string traceback;  // traceback in the error file
   // The worker ended while its node was stopping the round, but its error file
   // is older than the reason to stop, by that node's clock.
   bool raised_first = false;

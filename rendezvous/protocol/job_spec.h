@@ -92,7 +92,7 @@ struct JobSpec {
 // The reason why a node may not join a job.
 struct Objection {
   std::string told;   // a sentence for the person who started the node
-  std::string noted;  // the same for logs and status, without command lines
+  std::string noted;  // the sentence for logs and status, without command lines
   // Whether the node belongs to another job, so that it has reached the wrong
   // coordinator.
   bool another_job = false;

@@ -20,12 +20,13 @@ struct NodeStatus {
   NodeIdentity node;
   NodePhase phase = NodePhase::kIdle;
   int round = 0;
-  std::optional<int> group_rank;  // in the current world; nullopt: a spare
+  // group rank in the current world; nullopt: a spare
+  std::optional<int> group_rank;
   bool connected = true;
   bool draining = false;
   Duration silent_for = Duration::zero();  // time since the node's last report
   Health health = Health::kHealthy;
-  std::string unhealthy;  // the reason, if it is unhealthy
+  std::string unhealthy;  // the reason, if the node is unhealthy
   // Progress of the workers that have reported in the current round.
   std::vector<WorkerProgress> progress;
 };
@@ -53,7 +54,7 @@ struct Decision {
   std::string kind;  // "join", "assign", "break", "lost", "finish", …
   int round = 0;
   std::string node_id;  // empty: the decision concerns the whole job
-  std::string reason;   // a sentence
+  std::string reason;   // why, as a sentence
 };
 
 }  // namespace muster::rendezvous

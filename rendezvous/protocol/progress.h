@@ -16,7 +16,8 @@ namespace muster::rendezvous {
 struct WorkerProgress {
   int local_rank = 0;
   std::optional<int64_t> step;
-  std::optional<double> loss;  // as reported; may be NaN or infinite
+  // as the worker reported it; may be NaN or infinite
+  std::optional<double> loss;
   std::optional<double> tokens_per_s;
   std::string status;  // one line, written by the worker
   // Time since the worker's last report, when this message was made.

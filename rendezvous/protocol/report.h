@@ -59,7 +59,8 @@ enum class NodePhase {
 // A signal that this node caught (--signals-to-forward), such as SIGUSR1. Every
 // worker of the job shall receive it; it does not end the job.
 struct SignalNotice {
-  uint64_t ordinal = 0;  // increases from 1
+  // from 1, increasing with each signal that the node catches
+  uint64_t ordinal = 0;
   int signal = 0;
 };
 
@@ -73,8 +74,8 @@ struct CancelWish {
 // the workers write a last checkpoint, and the job ends. Every agent that knows
 // the notice reports it, so that it survives reconnects and new coordinators.
 struct PreemptionNotice {
-  int signal = 0;    // the signal that announced it
-  std::string host;  // the host that received the signal
+  int signal = 0;    // the signal that announced the preemption
+  std::string host;  // the host that received `signal`
   // Time that workers may still run, when this message was made.
   Duration left = Duration::zero();
 };

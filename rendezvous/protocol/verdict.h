@@ -25,7 +25,7 @@ struct Verdict {
   // The exit code of `launch`: 0; the cause's exit code; 128 + signal;
   // kPreemptedExitCode; else 1.
   int exit_code = 0;
-  std::string reason;               // one sentence
+  std::string reason;               // why the job ended, as one sentence
   std::optional<Failure> cause;     // the failure to blame, see FailureLog
   std::vector<Failure> collateral;  // the other failures, in order of receipt
   int collateral_omitted = 0;       // number of failures beyond kMaxCollateral

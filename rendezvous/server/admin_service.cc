@@ -149,7 +149,7 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   Waiting waiting_ = Waiting::kForTurn;
   bool ended_ = false;
   bool last_ = false;
-  std::deque<Decision> decisions_;  // decisions that are not written yet
+  std::deque<Decision> decisions_;  // decisions that were not written yet
   int dropped_ = 0;
   std::unique_ptr<v1::JobUpdate> update_;  // update that is being written
   gpr_timespec last_update_;

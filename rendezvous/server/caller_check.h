@@ -20,7 +20,7 @@ std::string PeerIp(const std::string& peer);
 // none. Thread-safe.
 class CallerCheck {
  public:
-  // `token`: empty: none.
+  // `token`: the job token; empty: every caller is accepted.
   explicit CallerCheck(std::string token) : token_(std::move(token)) {}
 
   // Returns OK or UNAUTHENTICATED. The comparison takes constant time.

@@ -177,7 +177,8 @@ class Coordinator::Impl {
  private:
   struct Stream {
     std::shared_ptr<AttachedSink> sink;
-    std::shared_ptr<DrivenJob> job;  // the job of its first valid report
+    // the job of the stream's first valid report; null before
+    std::shared_ptr<DrivenJob> job;
   };
 
   // Whether every job is finished and no node still has to get a verdict.
@@ -288,7 +289,8 @@ class Coordinator::Impl {
   const Options options_;
   mutable std::mutex mutex_;
   std::condition_variable deserted_;
-  Instant empty_since_ = MonotonicNow();  // valid while there are no streams
+  // time of the last Detach; valid while there are no streams
+  Instant empty_since_ = MonotonicNow();
   uint64_t next_epoch_;
   StreamId last_stream_ = 0;
   WatchId last_watch_ = 0;

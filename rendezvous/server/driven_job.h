@@ -45,7 +45,7 @@ class JobWatchers {
   struct Watcher {
     explicit Watcher(Told fn) : told(std::move(fn)) {}
     std::mutex mutex;
-    Told told;  // empty once the observer is removed
+    Told told;  // the observer's callback; empty once the observer is removed
   };
 
   const Told always_;
@@ -64,7 +64,7 @@ class JobWatchers {
 class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
  public:
   struct Observer {
-    JobWatchers::Told on_decision;  // may be empty
+    JobWatchers::Told on_decision;  // Called for each decision; may be empty.
     // Called once, after the step that finished the job.
     std::function<void()> on_finished;
   };
@@ -89,6 +89,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   std::string Step(const JobEvent& event,
                    const std::shared_ptr<AttachedSink>& sink);
   void OnAlarm(Instant when);
+  // Sets an alarm for the job's next deadline, unless an earlier one is set.
   // Requires mutex_.
   void SetAlarm();
 

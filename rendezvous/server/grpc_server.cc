@@ -47,7 +47,7 @@ absl::Status WhyNotListening(const Endpoint& listen,
   }
   if (fd >= 0) close(fd);
   if (error == 0) {
-    // These calls succeeded, so gRPC lacked descriptors or another resource.
+    // Listening succeeds here, so gRPC lacked descriptors or another resource.
     const absl::Status room = CheckRoom({.descriptors = kToListen});
     if (!room.ok()) {
       return absl::Status(room.code(),

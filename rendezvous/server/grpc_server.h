@@ -50,7 +50,7 @@ class GrpcServer {
   GrpcServer(const GrpcServer&) = delete;
   GrpcServer& operator=(const GrpcServer&) = delete;
 
-  // The address it listens on, with the actual port.
+  // The address on which the server listens, with the actual port.
   const Endpoint& address() const;
   // The maximum number of attached agents.
   int max_nodes() const;

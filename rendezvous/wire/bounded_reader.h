@@ -21,7 +21,7 @@ inline constexpr size_t kMaxReasonBytes = 4096;
 inline constexpr int kMaxPort = 65535;
 inline constexpr int kMaxSignal = 64;  // SIGRTMAX
 inline constexpr int kMaxExitCode = 255;
-// Limits of one answer to an operator.
+// Limits of one answer of the coordinator to an operator.
 inline constexpr int kMaxListedJobs = 100'000;
 inline constexpr int kMaxListedNodes = 1'000'000;
 inline constexpr int kMaxDecisionsPerUpdate = 1024;

@@ -29,7 +29,7 @@ void FromWire(const v1::WorkerProgress& wire, BoundedReader* reader,
   if (wire.has_step()) {
     reader->Integer64("step", wire.step(), 0, &progress->step.emplace());
   }
-  // Any number is valid, since these are only displayed.
+  // Any loss is valid: it is only displayed.
   if (wire.has_loss()) progress->loss = wire.loss();
   if (wire.has_tokens_per_s()) progress->tokens_per_s = wire.tokens_per_s();
   reader->Text("status", wire.status(), kMaxStatusBytes, TextKind::kWords,

@@ -11,7 +11,8 @@ class JobStatus;
 
 namespace muster::rendezvous {
 
-// Translate the messages for operators.
+// Translate the state of jobs and their decisions, for operators, to and from
+// protobuf.
 void ToWire(const JobStatus& status, v1::JobStatus* wire);
 absl::Status FromWire(const v1::JobStatus& wire, JobStatus* status);
 

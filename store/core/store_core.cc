@@ -63,7 +63,7 @@ bool StoreCore::HasRoom(StoreClientId client, const StoreRequest& request,
 
 StoreCore::There StoreCore::Find(std::string_view key) const {
   if (values_.find(key) != values_.end()) return There::kAsKey;
-  // A queue that becomes empty is removed from queues_.
+  // A queue that becomes empty is erased, so no empty queue is found here.
   return queues_.find(key) == queues_.end() ? There::kNo : There::kAsQueue;
 }
 
@@ -102,7 +102,7 @@ void StoreCore::Put(std::string_view key, std::string value,
     TellWatchers(created ? kStoreKeyCreated : kStoreKeyUpdated, entry->first,
                  value, entry->second, effects);
   }
-  // Clients wait only for keys that do not exist.
+  // Clients wait only for keys that do not exist, so a change wakes none.
   if (!created || waits_.empty()) return;
   for (const StoreClientId waiter : waits_.Ready(key)) {
     AppendInteger(kStoreStopWaiting, effects->AddReply(waiter));

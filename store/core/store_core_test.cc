@@ -234,7 +234,8 @@ TEST_F(StoreCoreTest, AWaitDuringAnOfferWaits) {
   EXPECT_THAT(Wait(2, {"q"}), IsEmpty());
   EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(1) + String("x")));
   EXPECT_THAT(Push("q", "y"), ElementsAre("2<1" + Byte(0)));
-  // The same must hold for an element that is in the queue before the WAIT.
+  // The same must hold for an element ("z") that is in the queue before client
+  // 1 waits.
   Push("q", "z");
   EXPECT_THAT(Wait(1, {"q"}), ElementsAre("1<1" + Byte(0)));
   EXPECT_THAT(Wait(3, {"q"}), IsEmpty());

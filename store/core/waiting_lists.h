@@ -43,7 +43,7 @@ class WaitingList {
   size_t clients() const { return waits_.size(); }
   // Whether no client waits. O(1), since it is called on every change.
   bool empty() const { return queues_.empty(); }
-  // Approximate memory in bytes.
+  // Approximate memory of all waits in bytes.
   size_t bytes() const { return bytes_; }
 
  private:

@@ -33,7 +33,7 @@ struct StoreRelayOptions {
   // Time (on the clock of MonotonicNow) until which connecting upstream is
   // retried.
   Instant deadline;
-  // As in StoreServerOptions.
+  // Where the relay listens, as in StoreServerOptions.
   std::string address;
   int port = 0;
   OwnedFd listener;
@@ -44,7 +44,7 @@ struct StoreRelayOptions {
   // StoreServerOptions. Shorter here: while the relay waits for its clients,
   // the server waits for the relay.
   Duration patience = std::chrono::seconds(3);
-  // As in StoreServerOptions.
+  // Receives sentences for people, as in StoreServerOptions.
   std::function<void(const std::string&)> on_notice;
 };
 
@@ -70,7 +70,7 @@ class StoreRelay {
   StoreRelay(const StoreRelay&) = delete;
   StoreRelay& operator=(const StoreRelay&) = delete;
 
-  // The port on which it listens.
+  // The port on which the relay listens.
   int port() const;
 
   // Stops listening and closes all connections. Idempotent.

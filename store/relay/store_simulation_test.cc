@@ -212,7 +212,7 @@ RandomClient::Tally Simulate(uint32_t first_seed, Told told,
     StoreSimulation(seed, told, max_store_bytes, &tally).Run(kSteps);
   }
   if (testing::Test::HasFailure()) return tally;
-  // The seeds must have produced these events often.
+  // All seeds together must have produced these events often.
   EXPECT_GT(tally.found, 1000);
   EXPECT_GT(tally.canceled, 100);
   return tally;

@@ -24,13 +24,15 @@ struct BufferShare {
 // requests must wait and which connections are closed. Pure: the caller passes
 // changes and the time.
 //
-// - If unread replies exceed half of the limit, requests wait, because answers
-//   would add to them. Clients that read make room again, so no client that
-//   reads is closed.
+// - If unread replies exceed half of the limit, requests wait, because their
+//   replies would add to the unread ones. Clients that read make room again, so
+//   no client that reads is closed.
 // - If almost nothing is read during `patience` while requests wait, the
 //   clients that do not read are closed.
-// - If all buffers exceed the limit, a connection is closed at once. Replies
-//   are bounded by the wait, so the rest are incomplete requests.
+// - If all buffers exceed the limit, a connection is closed at once. Most of
+//   the
+//   memory then holds incomplete requests, because replies are limited by the
+//   wait.
 class BufferBudget {
  public:
   BufferBudget(size_t max_bytes, Duration patience);

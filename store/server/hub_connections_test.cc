@@ -145,7 +145,8 @@ TEST_F(HubConnectionsTest, WatchFollowsTheStateOfTheConnection) {
   connections_.Watch(a);
   EXPECT_EQ(a.watched, 0u);
   a.out.Append("x");
-  a.scheduled = true;  // new data is sent before epoll watches for writability
+  // `a` is scheduled: its new data is sent before epoll watches for writability
+  a.scheduled = true;
   connections_.Watch(a);
   EXPECT_EQ(a.watched, 0u);
   a.scheduled = false;

@@ -45,7 +45,7 @@ class HubEvents {
   // `at_most` (nullopt: no limit) or after Stop.
   std::span<const epoll_event> Wait(
       std::optional<std::chrono::milliseconds> at_most);
-  // The time at which the last Wait returned.
+  // The time at which the last Wait returned, on the clock of MonotonicNow.
   Instant now() const { return now_; }
 
   int epoll() const { return epoll_.get(); }
@@ -108,7 +108,7 @@ class TickTimer {
 // will be no more.
 class BoundedNotices {
  public:
-  // `sink` may be empty.
+  // `sink` receives the sentences; may be empty.
   explicit BoundedNotices(std::function<void(const std::string&)> sink,
                           size_t most = 200)
       : sink_(std::move(sink)), left_(most) {}

@@ -32,7 +32,7 @@ absl::StatusOr<OwnedFd> ListenerFor(OwnedFd given, const std::string& address,
 // process.
 inline constexpr int kDescriptorsForOthers = 512;
 
-// The local port of a socket.
+// Returns the port to which the socket is bound.
 absl::StatusOr<int> LocalPort(const OwnedFd& socket);
 
 // Accepts connections from a listening socket while there is room. Without free
@@ -53,7 +53,7 @@ class StoreAcceptor {
   OwnedFd Accept(size_t connections, std::string* why_paused);
 
   bool paused() const { return paused_; }
-  // Accepts again if `connections` leave room.
+  // Accepts again if there is room in addition to `connections` connections.
   void Resume(size_t connections);
 
   void Close() { listener_.Close(); }

@@ -66,7 +66,7 @@ class ByteQueue {
 struct StoreConnection {
   enum class Role {
     kClient,
-    kRelay,  // A relay: its bytes are frames of many clients.
+    kRelay,  // The connection of a relay: its bytes are frames of many clients.
     // The connection to the server that a relay forwards requests to.
     kUpstream,
   };
@@ -77,14 +77,14 @@ struct StoreConnection {
   RequestParser parser;
   ByteQueue in;
   ByteQueue out;
-  // Only for a relay: its clients by channel.
+  // Only for a relay's connection: the relay's clients by channel.
   std::map<uint32_t, StoreClientId> channels;
   // The epoll events that the socket is registered for.
   uint32_t watched = 0;
   // Whether the connection is in the hub's list of connections with new data to
   // send.
   bool scheduled = false;
-  // Whether the service is handling bytes of this connection.
+  // Whether bytes of this connection are being handled by the service.
   bool processed = false;
   // Whether reading from the socket and handling of `in` are paused, because
   // replies or upstream data are backed up.
@@ -97,7 +97,7 @@ struct StoreConnection {
   // The connection's account in the hub's buffer budget.
   BufferShare share;
 
-  // Memory of its buffers and channels in bytes.
+  // Memory of the connection's buffers and channels in bytes.
   size_t Memory() const {
     return in.capacity() + parser.memory() + out.capacity() +
            channels.size() * kBytesPerChannel;
@@ -169,7 +169,7 @@ class ConnectionTable {
   }
 
   size_t size() const { return size_; }
-  // Indexed by descriptor; null if not open.
+  // All connections, indexed by descriptor; null: no connection.
   const std::vector<std::unique_ptr<StoreConnection>>& slots() const {
     return by_fd_;
   }

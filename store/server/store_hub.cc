@@ -109,7 +109,8 @@ void StoreHub::TickService() {
 }
 
 void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
-  if (id == HubEvents::kStopId) return;  // Run checks stopped()
+  // Run() itself sees that Stop was called
+  if (id == HubEvents::kStopId) return;
   if (id == kListenerId) {
     Accept();
     return;

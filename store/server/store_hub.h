@@ -41,7 +41,7 @@ struct StoreHubOptions {
   Duration patience = std::chrono::seconds(5);
   // Interval of the service's ticks.
   std::chrono::milliseconds tick = std::chrono::seconds(1);
-  // As StoreServerOptions::on_notice.
+  // Receives sentences for people, as StoreServerOptions::on_notice.
   std::function<void(const std::string&)> on_notice;
 };
 
@@ -74,7 +74,7 @@ class StoreHub {
   // May be called from any thread.
   void Stop();
 
-  // These must be called on Run's thread.
+  // To be called on the thread of Run only.
   size_t connections() const { return connections_.size(); }
   void Notice(const std::string& sentence) { notices_.Say(sentence); }
 

@@ -62,7 +62,7 @@ class StoreServer {
   StoreServer(const StoreServer&) = delete;
   StoreServer& operator=(const StoreServer&) = delete;
 
-  // The port on which it listens.
+  // The port on which the server listens.
   int port() const;
 
   // Ends the round: stops listening and closes every connection, which releases

@@ -65,7 +65,7 @@ class StoreServerTest : public testing::Test {
 };
 
 TEST_F(StoreServerTest, NamesAClientByItsOwnAddress) {
-  Start();  // all addresses of both families
+  Start();  // listens on all addresses of both families
   RawClient bad(port());
   bad.Send("\xff");
   EXPECT_TRUE(bad.Ended());
@@ -148,7 +148,7 @@ TEST_F(StoreServerTest, AnOldClientThatAsksHasGivenItsWaitUp) {
   const std::string one_key("\1\0\0\0\0\0\0\0", 8);
   const std::string key("\2\0\0\0\0\0\0\0/k", 10);
   old.Send("\5" + one_key + key);
-  old.Send("\6");  // GETNUMKEYS, after the client's wait has timed out
+  old.Send("\6");  // GETNUMKEYS: the client's wait has timed out
   EXPECT_EQ(old.Receive(8), std::string(8, '\0'));
   RawClient modern(port());
   modern.Set("/k", "v");

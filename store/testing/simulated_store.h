@@ -29,7 +29,7 @@ class SimulatedStore {
   enum class Unread { kArrives, kIsLost };
   // One piece of data that a client reads.
   struct Input {
-    // The connection has ended; `bytes` has the reason.
+    // Whether the connection has ended; then `bytes` has the reason.
     bool refused = false;
     std::string bytes;
   };
@@ -84,7 +84,7 @@ class SimulatedStore {
     std::deque<std::string> to_server;
     std::deque<std::string> to_relay;
     std::vector<StoreClientId> gone;
-    // The relay's connection on the server's side.
+    // The connection to the relay, as the server sees it.
     StoreConnection at_server;
   };
   using Step = std::function<void(StoreEffects* effects)>;

@@ -64,7 +64,7 @@ struct ArgumentShape {
 ArgumentShape ArgumentsOf(StoreCommand command);
 
 enum class ReplyShape {
-  kNone,        // no reply at all
+  kNone,        // no reply is sent
   kNonce,       // u32
   kByte,        // u8
   kNumber,      // i64
@@ -120,7 +120,7 @@ struct StoreRequest {
   std::string_view key;
   // Used by SET, APPEND and QUEUE_PUSH; for COMPARE_SET the desired value.
   std::string_view value;
-  // Used by COMPARE_SET: the value that must exist now.
+  // Used by COMPARE_SET: the value that the key must have now.
   std::string_view expected;
   // Used by CHECK, WAIT, MULTI_GET and MULTI_SET.
   std::vector<std::string_view> keys;

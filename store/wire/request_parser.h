@@ -48,8 +48,8 @@ class RequestParser {
     size_t size;
   };
 
-  // Each parses one part of the buffer starting at at_; returns true if that
-  // part is complete, false if bytes are missing.
+  // The Take functions parse one part of the buffer, which starts at `at_`.
+  // They return true if the part is complete, false if bytes are missing.
   absl::StatusOr<bool> TakeCommand(std::string_view buffer);
   absl::StatusOr<bool> TakeCount(std::string_view buffer);
   absl::StatusOr<bool> TakeStrings(std::string_view buffer);

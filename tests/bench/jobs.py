@@ -66,7 +66,7 @@ class Job:
         except subprocess.TimeoutExpired:
           pass
     for stamp in self.stamps():
-      # torchrun leaves its workers behind when it is killed.
+      # Kill the workers too: torchrun leaves them behind when it is killed.
       try:
         with open('/proc/%d/comm' % stamp.pid, encoding='utf-8') as file:
           if file.read().strip() == 'stamp':

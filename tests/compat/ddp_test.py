@@ -127,7 +127,8 @@ class Compatibility(unittest.TestCase):
     # random names.
     own = {'MASTER_ADDR', 'MASTER_PORT', 'TORCHELASTIC_RUN_ID',
            'TORCHELASTIC_ERROR_FILE', 'TORCHELASTIC_USE_AGENT_STORE',
-           # torchrun 1.13's older name for TORCH_NCCL_ASYNC_ERROR_HANDLING.
+           # An older name, in torchrun 1.13, of
+           # TORCH_NCCL_ASYNC_ERROR_HANDLING.
            'NCCL_ASYNC_ERROR_HANDLING'}
     plain = set(environment())
     ours, theirs = self.variables_of([_LAUNCH]), self.variables_of(_TORCHRUN)

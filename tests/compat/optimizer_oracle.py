@@ -36,7 +36,7 @@ for line in sys.stdin:
         [math.sin(0.7 * i + n) * (i - 20) / 10 for i in range(_COUNT)])
     steps.step()
     for tensor in [weights, *steps.state[weights].values()]:
-      # Adam's state also contains a number of steps.
+      # Skip Adam's number of steps, a tensor without dimensions.
       if torch.is_tensor(tensor) and tensor.dim():
         precision.disturb(tensor)
   print(' '.join('%.17g' % w for w in weights.tolist()))

@@ -25,7 +25,7 @@ class Compared:
   case: str
   ours: list
   theirs: list
-  # PyTorch's results in float64, without and with disturbances.
+  # PyTorch's results in float64: without disturbances, and with each of them.
   exact: list
   disturbed: list
 

@@ -26,7 +26,8 @@ struct Case {
   int ranks = 0;
   int approximation = 0;
   int steps = 0;
-  std::vector<int64_t> shapes;  // rows, columns, rows, columns...
+  // rows and columns of each matrix, one after another
+  std::vector<int64_t> shapes;
 };
 
 void SetFirstQ(PowerSgdHook& hook) {

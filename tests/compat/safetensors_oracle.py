@@ -38,7 +38,8 @@ def read(path):
   with safetensors.safe_open(path, framework='pt') as file:
     for key, value in sorted((file.metadata() or {}).items()):
       print('metadata', key, value)
-    # PyTorch has no types for numbers this narrow; the safetensors library has.
+    # PyTorch lacks types for some narrow numbers that the safetensors library
+    # has.
     for name in file.keys():
       if not name.startswith(('F4', 'F6')):
         file.get_tensor(name)

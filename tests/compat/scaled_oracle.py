@@ -35,7 +35,7 @@ def run(word, rate, initial, interval, clip):
     scaler.step(optimizer)
     scaler.update()
     for tensor in [weights, *optimizer.state[weights].values()]:
-      # Adam's state also contains a number of steps.
+      # Skip Adam's number of steps, a tensor without dimensions.
       if torch.is_tensor(tensor) and tensor.dim():
         precision.disturb(tensor)
   return weights.tolist() + [scaler.get_scale(), norm]

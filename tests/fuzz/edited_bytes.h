@@ -14,11 +14,11 @@ namespace muster {
 // nearly valid, so a fuzzer gets past the first checks.
 std::string EditedBytes(std::string_view sound, std::string_view input);
 
-// Limits of random edits.
+// Limits of edits that are drawn at random.
 struct EditBounds {
   int max_edits = 3;  // number of edits: 1 to max_edits
-  int places = 256;   // positions: 0 to places - 1
-  int removed = 5;    // bytes removed: 0 to removed - 1
+  int places = 256;   // position of an edit: 0 to places - 1
+  int removed = 5;    // bytes that an edit removes: 0 to removed - 1
 };
 
 // Returns an input for EditedBytes whose edits insert one of `pieces` each. The

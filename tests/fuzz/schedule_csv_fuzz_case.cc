@@ -41,7 +41,8 @@ void RunScheduleCsvFuzzCase(std::string_view input) {
   for (const std::vector<Action>& rank : schedule->ranks) {
     actions += rank.size();
   }
-  // Each stage has at least a forward and a backward pass for each micro-batch.
+  // A valid schedule has at least a forward and a backward pass for each stage
+  // and micro-batch.
   MUSTER_CHECK(actions >= static_cast<size_t>(shape.stages()) * 2 *
                               static_cast<size_t>(shape.micro_batches));
   const auto again = ReadScheduleCsv(WriteScheduleCsv(*schedule));

@@ -125,7 +125,7 @@ absl::Status Check(const GptCase& which, const char* type, double limit) {
     const double distance =
         Distance(found->gradients[i], expected.gradients[i]);
     worst = std::max(worst, distance);
-    // Written so that NaN fails the check.
+    // Not `distance > limit`, which would accept NaN.
     if (!(distance <= limit)) {
       return absl::InternalError(absl::StrCat(
           "the gradient of ", weights.tensors()[i].name, " in ", type, " is ",

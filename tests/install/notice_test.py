@@ -32,7 +32,7 @@ _PROGRAMS = {
     'gpt': 'models/trainer/gpt',
 }
 
-# Built only where there is a CUDA toolkit.
+# A library that is built only if there is a CUDA toolkit.
 _OPTIONAL = ('libmuster_cuda.so',)
 # The folders in which g++ looks for static libraries on Debian.
 _ARCHIVES = ('/usr/lib/x86_64-linux-gnu/', '/usr/lib/gcc/x86_64-linux-gnu/*/')

@@ -21,7 +21,7 @@ TEST(Signals, CtrlCAtOneNodeStopsAllNodes) {
   a->Signal(SIGINT);
   EXPECT_EQ(a->ExitCode(), 128 + SIGINT);
   EXPECT_EQ(b->ExitCode(), 128 + SIGINT);
-  // The same signal reached the workers of both nodes.
+  // SIGINT at one node reached the workers of both nodes.
   EXPECT_THAT(a->Lines("] caught"), SizeIs(1));
   EXPECT_THAT(b->Lines("] caught"), SizeIs(1));
 }

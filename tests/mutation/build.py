@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 
-# No optimisation, because most of the time is compilation.
+# Without optimisation, because most of the time is spent on compiling.
 _FLAGS = ['-std=c++20', '-O0', '-w', '-I.']
 # gold links twice as fast as bfd, where it is installed.
 _LINKER = ['-fuse-ld=gold'] if shutil.which('ld.gold') else []
@@ -33,7 +33,7 @@ _SUITES = (
     _Suite('tests of agents', ('agent/lifecycle/*.cc',), _PROTOCOL, []),
     _Suite('tests of binding',
            ('agent/binding/binding_*.cc', 'agent/binding/cpu_list*.cc'),
-           # The descriptions of machines that these tests use.
+           # Synthetic machines for the tests of binding.
            ('agent/binding/layouts.cc', 'agent/binding/read_layout.cc',
             'agent/binding/no_udev.cc'),
            ['-l:libhwloc.a']),

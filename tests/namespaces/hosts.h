@@ -33,7 +33,7 @@ class Hosts {
   Hosts(const Hosts&) = delete;
   Hosts& operator=(const Hosts&) = delete;
 
-  // Such as "10.213.0.1".
+  // Returns the IPv4 address of `host`, such as "10.213.0.1".
   std::string Address(int host) const;
 
   // Moves the calling thread to `host`.

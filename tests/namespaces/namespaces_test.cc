@@ -54,12 +54,13 @@ enum class Kind { kTcp, kGloo, kHierarchical };
 // kFirst: on the host of the first rank.
 enum class StoreHost { kOwn, kFirst };
 constexpr int kStoreHost = 2;
-constexpr int kStorePort = 29500;  // the store's namespace has no other server
+// free, because the store's namespace has no other server
+constexpr int kStorePort = 29500;
 
 struct World {
   std::string name;
   Kind kind = Kind::kTcp;
-  std::vector<int> host_of;  // the host of each rank
+  std::vector<int> host_of;  // for each rank: its host
   StoreHost store = StoreHost::kOwn;
   // Several worlds with one transport share the conformance cases: world
   // `share` of 0 to `shares` - 1 runs its part of them.

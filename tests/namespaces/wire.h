@@ -11,7 +11,8 @@ namespace muster {
 struct Weather {
   std::atomic<int64_t> delay_ns{0};
   std::atomic<int> lost_of_a_thousand{0};
-  std::atomic<bool> cut{false};  // between hosts 0 and 1
+  // whether packets between hosts 0 and 1 are dropped
+  std::atomic<bool> cut{false};
 };
 
 // The last byte of a host's IPv4 address.

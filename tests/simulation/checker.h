@@ -83,7 +83,7 @@ class Checker {
   virtual void OnCancelAsked() {}
   virtual void OnPreemptionAsked() {}
   virtual void OnHealed() {}
-  // Called periodically.
+  // Called at regular intervals of simulated time.
   virtual void OnTick() {}
 
   void SetNow(Instant now) { now_ = now; }

@@ -20,7 +20,7 @@ class RoomWatch : public Checker {
                 const rendezvous::Report& report) override;
   void OnStep(const CoordinatorStepped& step) override;
 
-  // `status`: that of a running job.
+  // `status`: the status of a running job.
   bool MustLetIn(const rendezvous::JobStatus& status) const;
 
  private:

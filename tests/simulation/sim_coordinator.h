@@ -20,7 +20,7 @@ class SimCoordinator {
       : stage_(stage), network_(network) {}
 
   bool up() const { return up_; }
-  // Null before the first report.
+  // The job that is driven; null before the first report.
   const rendezvous::Job* job() const { return job_.get(); }
   uint64_t epoch() const { return epoch_; }
 

@@ -35,8 +35,9 @@ struct Stage {
   std::string failure;
   // how often each kind of event has occurred
   std::map<std::string, int> census;
-  bool healed = false;     // no faults happen any more
-  bool finishing = false;  // workers succeed as soon as they run
+  bool healed = false;  // phase 2 or 3 of Cluster: no more faults
+  // phase 3 of Cluster: workers succeed as soon as they run
+  bool finishing = false;
 };
 
 }  // namespace muster::simulation

@@ -212,7 +212,9 @@ void WorkerModel::Deliver(const agent::SignalWorkers& order) {
       EndLater(i, random.Between(milliseconds(1), milliseconds(100)), failure);
     }
   }
-  if (order.signal == SIGUSR2) {  // the worker writes a checkpoint and ends
+  // SIGUSR2, the notice of a preemption: the worker writes a checkpoint and
+  // succeeds.
+  if (order.signal == SIGUSR2) {
     for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
       if (workers_[i] != State::kUp) continue;
       EndLater(i, random.Between(milliseconds(1), seconds(6)), std::nullopt);

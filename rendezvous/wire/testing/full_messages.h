@@ -16,7 +16,7 @@ namespace muster::rendezvous {
 
 // For tests: values in which no field has its default, so that a test notices a
 // field that ToWire or FromWire omits.
-WorkerProgress FullProgress(int seed);  // `seed` is its local rank
+WorkerProgress FullProgress(int seed);  // `seed` is the local rank
 Failure FullFailure(int seed);
 Report FullReport();
 Directive FullDirective(DirectiveKind kind);

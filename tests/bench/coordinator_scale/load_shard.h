@@ -18,8 +18,9 @@ struct LoadShard {
 // Times of CLOCK_MONOTONIC in nanoseconds, comparable between processes.
 struct ShardTimes {
   int64_t first_channel = 0;
-  int64_t last_join = 0;   // the last agent's first report is passed to gRPC
-  int64_t last_place = 0;  // the last agent has got its place
+  // when the last agent's first report was passed to gRPC
+  int64_t last_join = 0;
+  int64_t last_place = 0;  // when the last agent had got its place
 };
 
 // Runs the shard: each agent joins on its own connection. Once all have their

@@ -12,7 +12,7 @@ STEPS = 10
 # Each case: (ranks, stages for each rank, schedule, micro-batches).
 CASES = [(2, 1, '1f1b', 8), (2, 1, 'gpipe', 8), (2, 1, 'zb1p', 8),
          (2, 2, 'interleaved_1f1b', 8)]
-# One core for each rank, as launch gives it.
+# The numerical library gets one thread: `launch` gives each rank one core.
 ENVIRONMENT = dict(os.environ, OPENBLAS_NUM_THREADS='1')
 
 

@@ -13,7 +13,7 @@ import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 STEPS = {'block': 20, 'tiny': 200, 'large': 20}
-# One core for each rank, as launch gives it.
+# The numerical libraries get one thread: `launch` gives each rank one core.
 ENVIRONMENT = dict(os.environ, OPENBLAS_NUM_THREADS='1', OMP_NUM_THREADS='1',
                    MKL_NUM_THREADS='1')
 

@@ -32,7 +32,7 @@ class BareServer {
       : epoll_(epoll_create1(0)),
         listener_(socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK, 0)) {
     const int on = 1;
-    // Inherited by accepted connections.
+    // Set on the listener, since accepted connections inherit it.
     setsockopt(listener_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     sockaddr_in6 any{};
     any.sin6_family = AF_INET6;
@@ -119,7 +119,7 @@ class BareServer {
   const int epoll_;
   const int listener_;
   bool old_ = false;
-  // Indexed by descriptor.
+  // The stage of each connection, indexed by descriptor.
   std::vector<Stage> stages_;
   std::set<int> waiting_;
   std::array<char, 4096> buffer_;

@@ -23,7 +23,7 @@ constexpr char kFlags[] = " --layers 4 --validate-every 0 --steps ";
 
 class PipelineTraining : public Training {
  protected:
-  // Two pipelines of two ranks each.
+  // The command of a training with two pipelines of two ranks each.
   static std::string Command(const std::string& more = "") {
     return "models/pipeline_trainer/gpt_pipeline --pp 2 --chunks 2"
            " --schedule interleaved_1f1b --micro-batches 2 --zero"

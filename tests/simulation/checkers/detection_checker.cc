@@ -57,7 +57,7 @@ class DetectionChecker : public Checker {
     rendezvous::StreamId stream = 0;
     std::optional<Instant> broken;
   };
-  std::map<uint64_t, Life> lives_;  // by incarnation of the agent
+  std::map<uint64_t, Life> lives_;  // agents by incarnation
 };
 
 }  // namespace

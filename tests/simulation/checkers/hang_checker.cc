@@ -103,7 +103,7 @@ class HangChecker : public Checker {
     int round = 0;
     std::set<int> local_ranks;  // local ranks of the workers that hang
     State state = State::kNone;
-    Instant due;  // time limit for the agent's next action
+    Instant due;  // time by which the agent must act next
   };
 
   // Extends the time limit because of a fault at `trouble`: a suspended agent

@@ -56,7 +56,7 @@ class OwnerChecker : public Checker {
     uint64_t incarnation;
     int round;
   };
-  std::map<int, Work> work_;  // by slot, for slots with processes of workers
+  std::map<int, Work> work_;  // slots with processes of workers
   std::map<std::tuple<uint64_t, int, int>, std::pair<int, uint64_t>> owners_;
 };
 
