@@ -48,18 +48,18 @@ int Join() {
     return 1;
   }
   muster::Session& session = **joined;
-  session.rank();        // of session.world_size()
-  session.local_rank();  // of session.local_world_size()
-  session.group_rank();  // the node, of session.group_world_size()
-  session.store();       // of this world and this round
-  session.progress();    // to the agent
+  session.rank();        // this rank, 0 to session.world_size() - 1
+  session.local_rank();  // the rank on this node, 0 to local_world_size() - 1
+  session.group_rank();  // the node, 0 to session.group_world_size() - 1
+  session.store();       // the store of this world and this round
+  session.progress();    // sends progress to the agent
   return 0;
 }
 
 void Tell(Session& session, int64_t step, double loss) {
   session.progress().Send({.step = step, .loss = loss});
   session.progress().Send({.watchdog = std::chrono::seconds(30)});
-  session.progress().Alive();  // in a long phase without steps
+  session.progress().Alive();  // call it in a long phase without steps
 }
 
 absl::Status Groups(Session& session, std::vector<float>& gradient, void* data,
@@ -71,7 +71,7 @@ absl::Status Groups(Session& session, std::vector<float>& gradient, void* data,
 
   std::shared_ptr<muster::Work> work =
       (*world)->Start(muster::Broadcast(data, data, count, dtype, /*root=*/0));
-  // ... what needs none of it ...
+  // ... code that does not need the result ...
   status.Update(work->Wait());
   return status;
 }
@@ -97,7 +97,7 @@ absl::Status Mesh(ProcessGroup& world, const float* in, float* out,
 absl::Status OverNccl(int rank, int size, const std::shared_ptr<Store>& store,
                       Instant deadline) {
   muster::NcclOptions options;
-  options.unique_id = muster::TakeWorldNcclId();  // for the world alone
+  options.unique_id = muster::TakeWorldNcclId();  // for the world's group only
   auto transport =
       muster::NewNcclTransport({rank, size, store, "world"}, options, deadline);
   return transport.status();
@@ -116,12 +116,12 @@ absl::Status Train(ProcessGroup& world, CheckpointWriter& writer,
 
   // In each step:
   absl::Status status = (*model)->Begin();
-  // ... the backward pass; as each gradient is complete, if you like ...
+  // ... the backward pass; optionally, once a gradient is complete: ...
   status.Update((*model)->MarkReady(1));
   status.Update((*model)->Finish());
   status.Update((*model)->Step({.step = step, .learning_rate = 1e-3}));
 
-  // For a checkpoint: the values and the optimizer's state.
+  // For a checkpoint: save the values and the optimizer's state.
   status.Update(writer.Save(step, (*model)->State(), ""));
   return status;
 }
@@ -138,11 +138,11 @@ absl::Status OnADevice(ProcessGroup& world, Device& device,
 
   // In each step; the passes are enqueued on the stream kCompute:
   absl::Status status = (*model)->Begin();
-  // ... enqueue the backward pass; as each gradient is enqueued ...
+  // ... enqueue the backward pass; once a gradient is enqueued: ...
   status.Update((*model)->MarkReady(0));
   status.Update((*model)->Finish());
   status.Update((*model)->Step({.step = step, .learning_rate = 1e-3}));
-  // Before weights or losses leave the device:
+  // Before weights or losses are copied from the device:
   status.Update((*model)->reducer().Confirm());
   return status;
 }
@@ -163,7 +163,7 @@ absl::Status Gradients(ProcessGroup& world, Model& model) {
   for (int pass = 0; pass < 3; ++pass) {
     status.Update((*reducer)->Begin(pass < 2 ? GradientSync::kAccumulate
                                              : GradientSync::kReduce));
-    // ... the backward pass, and for each gradient that is there ...
+    // ... the backward pass; for each gradient that is complete: ...
     status.Update((*reducer)->MarkReady(0));
     status.Update((*reducer)->Finish());
   }
@@ -176,11 +176,11 @@ absl::Status Optimize(ProcessGroup& group, Reducer& reducer,
   ReplicatedOptimizer optimizer(
       rule, tensors, [&](int tensor) { return reducer.average(tensor); });
 
-  // Or ZeRO-1: with a Reducer made with ForSharding(options).
+  // Or ZeRO-1. It needs a Reducer that was created with ForSharding(options).
   auto sharded = ShardedOptimizer::Create(group, reducer, rule, tensors);
   if (!sharded.ok()) return sharded.status();
 
-  // Either of them, in each step after reducer.Finish():
+  // With either optimizer, in each step after reducer.Finish():
   const LearningRateSchedule rate{
       .peak = 6e-4, .floor = 6e-5, .warmup = 100, .decay_until = 10'000};
   const auto squares = (*sharded)->SumOfSquares();
@@ -207,10 +207,10 @@ absl::Status Pictures() {
       MakeSchedule(ScheduleKind::kZeroBubble1P,
                    {.ranks = 4, .stages_per_rank = 1, .micro_batches = 8});
   if (!schedule.ok()) return schedule.status();
-  std::cout << WriteScheduleCsv(*schedule);  // 0F0,0F1,0F2,0F3,0I0,...
+  std::cout << WriteScheduleCsv(*schedule);  // prints 0F0,0F1,0F2,0F3,0I0,...
   const auto timeline = Simulate(*schedule, {});
   if (!timeline.ok()) return timeline.status();
-  std::cout << timeline->BubbleOverIdeal();  // 3 / (3 * 8)
+  std::cout << timeline->BubbleOverIdeal();  // prints 3 / (3 * 8)
   std::cout << DrawSchedule(*timeline, "zb1p, 4 ranks, 8 micro-batches");
   return absl::OkStatus();
 }
@@ -228,8 +228,8 @@ absl::Status Pipeline(ProcessGroup& world, const PipelineSchedule& schedule,
 }
 
 std::unique_ptr<PipelineStage> NewStage() {
-  // Half of a model: 16 rows of 8 numbers in, 16 of 32 out. What a stage keeps
-  // for a micro-batch's backward pass is kept by `pass.place`.
+  // Half of a model: 16 rows of 8 numbers in, 16 of 32 out. The values that the
+  // backward pass of a micro-batch needs are stored under `pass.place`.
   class FirstStage : public PipelineStage {
    public:
     StreamShape InputShape() const override { return {}; }  // has no input
@@ -239,8 +239,8 @@ std::unique_ptr<PipelineStage> NewStage() {
     void ReservePlaces(int places) override { kept_.resize(places); }
     absl::Status Forward(const PipelinePass& pass, const void* /*input*/,
                          void* output) override {
-      // The examples of micro-batch `pass.micro_batch` are the stage's
-      // business.
+      // The stage itself reads the examples of micro-batch
+      // `pass.micro_batch`.
       float* const out = static_cast<float*>(output);
       std::fill(out, out + 16 * 32, 0.5f);
       kept_[pass.place].assign(out, out + 16 * 32);
@@ -259,7 +259,7 @@ std::unique_ptr<PipelineStage> NewStage() {
       return status;
     }
     // Schedules that split the backward pass (zb1p) call its two parts: first
-    // the one that writes `input_gradient` (here null: it has no input), later
+    // the one that writes `input_gradient` (here null: no input), later
     // the one that adds to the gradients of the weights.
     absl::Status BackwardInput(const PipelinePass&, const void*,
                                void*) override {
@@ -270,7 +270,7 @@ std::unique_ptr<PipelineStage> NewStage() {
     }
 
    private:
-    std::vector<std::vector<float>> kept_;  // by place
+    std::vector<std::vector<float>> kept_;  // indexed by pass.place
   };
   return std::make_unique<FirstStage>();
 }
@@ -289,21 +289,21 @@ absl::Status Checkpoints(ProcessGroup& world, Model& model,
     status.Update(optimizer.OnStateLoaded());
     step = (*newest)->step();  // (*newest)->state() is the string.
   } else if (absl::IsNotFound(status)) {
-    status = absl::OkStatus();  // Nothing was saved yet.
+    status = absl::OkStatus();  // There is no checkpoint yet.
   }
   if (!status.ok()) return status;
 
-  // Once. The writer uses its group beside the training, so it needs its own.
+  // Once. The writer's thread uses this group, so the training must not use it.
   const auto group = world.Split(0, world.rank(), "checkpoints");
   if (!group.ok()) return group.status();
   const auto writer = CheckpointWriter::Create(
       **group, {.directory = "checkpoints", .keep = 2});
   if (!writer.ok()) return writer.status();
 
-  // After some steps. Returns when this rank's share has been copied.
+  // After some steps. Save returns once this rank's share has been copied.
   step += 100;
   status = (*writer)->Save(step, slices, "anything, such as the loss scale");
-  // At the end: waits for the last save, and tells whether it is there.
+  // At the end. Wait returns OK once the last save is complete.
   status.Update((*writer)->Wait());
   return status;
 }
@@ -311,11 +311,11 @@ absl::Status Checkpoints(ProcessGroup& world, Model& model,
 absl::Status HookState(ProcessGroup& world, CommHook& hook,
                        const CheckpointReader& reader,
                        const std::vector<CheckpointSlice>& weights) {
-  // Once there is a reducer. What is saved:
+  // After the reducer's creation: the hook's state to save.
   std::vector<CheckpointSlice> saved = hook.State();
   saved.insert(saved.end(), weights.begin(), weights.end());
 
-  // And where it is read to, on any number of ranks.
+  // The destinations of a read, on any number of ranks.
   std::vector<CheckpointSlice> read = weights;
   const auto state = hook.StateIn(reader.tensors());
   if (state.ok()) read.insert(read.end(), state->begin(), state->end());
