@@ -89,7 +89,7 @@ TEST_F(BufferBudgetTest, AByteNowAndThenIsNoReading) {
 TEST_F(BufferBudgetTest, EveryWaitIsLookedAtByItself) {
   Send(a_, kHalf + 1);
   EXPECT_FALSE(budget_.IsOverdue(kBegin));
-  // Requests waited no more in between: a new wait has its whole patience.
+  // Requests stop waiting in between, so the next wait has its whole patience.
   Send(a_, 0);
   Send(b_, kHalf + 1);
   EXPECT_FALSE(budget_.IsOverdue(kBegin + kPatience));

@@ -32,7 +32,7 @@ class ByteQueue {
   bool empty() const { return size() == 0; }
 
   void Append(std::string_view bytes) { bytes_.append(bytes); }
-  // The string to append to.
+  // Returns the string to which bytes are appended.
   std::string* back() { return &bytes_; }
 
   void Consume(size_t count) {

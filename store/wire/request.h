@@ -86,14 +86,14 @@ const char* CommandName(StoreCommand command);
 inline constexpr uint32_t kStoreMagic = 0x3C85F7CE;
 
 // Replies of one byte to the commands named on each line.
-inline constexpr uint8_t kStoreReady = 0;         // CHECK: all keys exist
-inline constexpr uint8_t kStoreNotReady = 1;      // CHECK: not all exist
-inline constexpr uint8_t kStoreStopWaiting = 0;   // WAIT, BARRIER
-inline constexpr uint8_t kStoreWaitCanceled = 1;  // CANCEL_WAIT
+inline constexpr uint8_t kStoreReady = 0;     // reply to CHECK: all keys exist
+inline constexpr uint8_t kStoreNotReady = 1;  // reply to CHECK: not all exist
+inline constexpr uint8_t kStoreStopWaiting = 0;   // reply to WAIT and BARRIER
+inline constexpr uint8_t kStoreWaitCanceled = 1;  // reply to CANCEL_WAIT
 // The changes of a key that WATCH_KEY reports; the key and both values follow.
-inline constexpr uint8_t kStoreKeyUpdated = 0;  // value changed
-inline constexpr uint8_t kStoreKeyCreated = 1;  // key created
-inline constexpr uint8_t kStoreKeyDeleted = 2;  // key deleted
+inline constexpr uint8_t kStoreKeyUpdated = 0;  // the key's value changed
+inline constexpr uint8_t kStoreKeyCreated = 1;  // the key was created
+inline constexpr uint8_t kStoreKeyDeleted = 2;  // the key was deleted
 // Reply to WATCH_KEY itself.
 inline constexpr uint8_t kStoreWatchRegistered = 3;
 

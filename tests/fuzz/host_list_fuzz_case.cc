@@ -38,7 +38,7 @@ void RunHostListFuzzCase(std::string_view input) {
     written += host + ",";
   }
   const auto again = launcher::ExpandHostList(written);
-  // The list written name by name may exceed the limit of the parser.
+  // Skip the check if the names, written one by one, exceed the parser's limit.
   if (written.size() > 1 << 20) return;
   MUSTER_CHECK(again.ok()) << again.status();
   MUSTER_CHECK(*again == *hosts);

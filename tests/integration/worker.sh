@@ -22,8 +22,8 @@ case $deed in
   # crash SIGNAL RANK: worker RANK kills itself with SIGNAL, the others run
   # until they are stopped.
   crash) [ "$RANK" = "$2" ] && kill -"$1" $$; forever ;;
-  # succeed-in ROUND: runs until it is stopped in rounds before ROUND, then
-  # succeeds.
+  # succeed-in ROUND: in rounds before ROUND runs until it is stopped; in later
+  # rounds succeeds at once.
   succeed-in) [ "$MUSTER_ROUND" -ge "$1" ] && exit 0; forever ;;
   # deaf: ignores SIGTERM.
   deaf) trap '' TERM; forever ;;

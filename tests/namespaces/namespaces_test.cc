@@ -54,7 +54,7 @@ enum class Kind { kTcp, kGloo, kHierarchical };
 // kFirst: on the host of the first rank.
 enum class StoreHost { kOwn, kFirst };
 constexpr int kStoreHost = 2;
-// free, because the store's namespace has no other server
+// a free port: the store's namespace has no other server
 constexpr int kStorePort = 29500;
 
 struct World {

@@ -70,7 +70,7 @@ class Checker {
   virtual void OnWorkerFailed(AgentName /*agent*/, uint64_t /*epoch*/,
                               int /*round*/,
                               const rendezvous::Failure& /*failure*/) {}
-  // A worker that had reported before stopped reporting. It may recover.
+  // A worker stops reporting, after earlier reports. It may recover.
   virtual void OnWorkerHung(AgentName /*agent*/, uint64_t /*epoch*/,
                             int /*round*/, int /*local_rank*/, int /*rank*/) {}
   // No process of this round's workers is left.
