@@ -575,7 +575,8 @@ TEST(JobPreemption, AskedAgainLeavesNothingOfTheGrace) {
   EXPECT_EQ(job.Count("preempt"), 1);
 }
 
-// Each report repeats the notice, a little later each time.
+// A later report of the same notice, here from another node, must not extend
+// the grace.
 TEST(JobPreemption, TheGraceIsNotRenewed) {
   JobFixture job(PreemptedSpec(2, 2));
   job.StartAll({"a", "b"});

@@ -22,8 +22,8 @@ enum class Part {
   kNone,      // not a member
   kAssigned,  // told to run; has not reported yet that it runs
   kRunning,
-  kSucceeded,  // all of its workers exited with 0
-  kStopped,    // no process of this round is left on it
+  kSucceeded,  // all workers of the node exited with 0
+  kStopped,    // no process of this round is left on the node
 };
 
 // Everything that a directive says except its texts. Two directives with equal
@@ -41,7 +41,7 @@ struct DirectiveKey {
 // A node of a job: the last report of its agent, and the last directive to it.
 struct Node {
   NodeIdentity identity;
-  uint64_t joined = 0;  // order of arrival
+  uint64_t joined = 0;  // ordinal of the node's arrival in the job
   uint64_t sequence = 0;
   // Newest revision of this coordinator that the node has seen.
   uint64_t seen = 0;
@@ -63,8 +63,9 @@ struct Node {
   bool going = false;  // the node was drained or wants to leave
   std::string going_why;
 
-  StreamId stream = 0;   // 0: not connected
-  Instant broken_since;  // valid if `stream` is 0
+  StreamId stream = 0;  // the agent's stream; 0: not connected
+  // time at which the stream broke; valid if `stream` is 0
+  Instant broken_since;
   Instant heard;
   Instant deadline;  // time at which the node is lost, unless it reports before
   bool forgiven = false;  // the deadline was put off once (Job::ForgiveSilence)
@@ -166,7 +167,7 @@ class Membership {
   int broken() const { return broken_; }
   size_t size() const { return nodes_.size(); }
 
-  // Sorted by node id.
+  // All nodes by node id.
   std::map<std::string, Node>& nodes() { return nodes_; }
   const std::map<std::string, Node>& nodes() const { return nodes_; }
 
@@ -178,7 +179,8 @@ class Membership {
   std::map<StreamId, Node*> by_stream_;
   std::map<int, Node*> by_node_rank_;
   std::set<std::pair<Instant, std::string>> deadlines_;
-  using Life = std::pair<std::string, uint64_t>;  // node id, incarnation
+  // node id and incarnation of an agent
+  using Life = std::pair<std::string, uint64_t>;
   struct Past {
     Memory memory = Memory::kNeverAdmitted;
     uint64_t sequence = 0;

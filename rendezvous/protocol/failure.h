@@ -46,9 +46,9 @@ struct Failure {
   // is older than the reason to stop, by that node's clock.
   bool raised_first = false;
   std::vector<std::string> stderr_tail;  // last lines of stderr, oldest first
-  // kHung: the length of the worker's silence when this message was sent, by
-  // which the receiver finds the worker that fell silent first; and the most
-  // informative lines of its stack.
+  // kHung only: how long the worker had been silent when this message was sent
+  // (the receiver finds the worker that fell silent first), and the most
+  // informative lines of the worker's stack.
   Duration silent_for = Duration::zero();
   std::vector<std::string> stack;
 };

@@ -53,8 +53,8 @@ class BoundedReader {
   // Accepts up to one year in either direction; the receiver checks whether the
   // value is sensible.
   void Span(const char* field, int64_t nanoseconds, Duration* out);
-  // Whether a list of `count` elements may be read: at most `most`. Else keeps
-  // an error.
+  // Whether a list of `count` elements may be read: true up to `most` elements.
+  // If not, keeps an error.
   bool Count(const char* field, int count, int most);
   void Present(const char* field, bool present);
   void Unknown(const char* field, int64_t value);

@@ -49,7 +49,7 @@ class Checker {
 
   // --- events of the coordinator
   virtual void OnCoordinatorStarted(uint64_t /*epoch*/) {}
-  // The coordinator crashed and lost all its state.
+  // The coordinator has crashed and lost all its state.
   virtual void OnCoordinatorCrashed() {}
   virtual void OnReport(AgentName /*from*/, rendezvous::StreamId /*stream*/,
                         const rendezvous::Report& /*report*/) {}
