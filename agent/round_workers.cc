@@ -58,7 +58,11 @@ RoundWorkers::RoundWorkers(const AgentOptions* options, Guardian* guardian,
       logs_(logs),
       progress_(progress),
       terminal_(terminal),
-      inherited_(OwnEnvironment()) {}
+      inherited_(OwnEnvironment()),
+      ignored_signals_(
+          IgnoredByWorkers(options->preemption) | IgnoredSignals() |
+          (FileSizeSignalWasIgnored() ? uint64_t{1} << (SIGXFSZ - 1)
+                                      : uint64_t{0})) {}
 
 void RoundWorkers::Begin(const rendezvous::Place& place) {
   place_ = place;
@@ -119,11 +123,7 @@ std::optional<rendezvous::Failure> RoundWorkers::StartOne(int local_rank) {
     spec.cpus = bound.cpus;
     spec.memory_node = bound.memory_node;
   }
-  spec.ignored_signals =
-      IgnoredByWorkers(options_->preemption) | IgnoredSignals();
-  if (FileSizeSignalWasIgnored()) {
-    spec.ignored_signals |= uint64_t{1} << (SIGXFSZ - 1);
-  }
+  spec.ignored_signals = ignored_signals_;
   spec.stdout_fd = pipes->stdout_fd;
   spec.stderr_fd = pipes->stderr_fd;
   GiveInput(rank, *pipes, spec);

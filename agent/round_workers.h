@@ -70,6 +70,7 @@ class RoundWorkers {
   const ProgressSockets* const progress_;
   TerminalBridge* const terminal_;
   const std::map<std::string, std::string> inherited_;
+  const uint64_t ignored_signals_;
   rendezvous::Place place_;
   WorkerPaths common_paths_;
 };

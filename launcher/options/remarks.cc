@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "base/bounded_file.h"
 #include "base/environment_value.h"
 
 namespace muster::launcher {
@@ -26,18 +26,14 @@ bool HasGpus(const WorkerSlots& slots, const MachineFacts& facts) {
          visible.rfind("GPU-", 0) == 0 || visible.rfind("MIG-", 0) == 0;
 }
 
-constexpr size_t kMaxScript = 1 << 20;
-constexpr size_t kMaxExecutable = 8 << 20;
-
-// Returns up to `most` bytes of a regular file; empty if it cannot be read.
-std::string Beginning(const std::string& path, size_t most) {
+// Returns the first MiB of a regular file; empty if it cannot be read. The
+// imports of a script stand there, and the libraries' names of an executable:
+// linkers put the table of dynamic strings before the code.
+std::string Beginning(const std::string& path) {
+  constexpr size_t kMaxBytes = 1 << 20;
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return "";
-  std::ifstream file(path, std::ios::binary);
-  std::string text(most, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(most));
-  text.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  return text;
+  return ReadBeginning(path, kMaxBytes).value_or("");
 }
 
 bool BeginsWord(std::string_view text, std::string_view word) {
@@ -102,11 +98,11 @@ std::string MpiRemark(const std::vector<std::string>& command) {
       [](const std::string& word) { return word.ends_with(".py"); });
   std::string uses;
   if (script != command.end()) {
-    if (ImportsMpi4py(Beginning(*script, kMaxScript))) {
+    if (ImportsMpi4py(Beginning(*script))) {
       uses = absl::StrCat(*script, " imports mpi4py");
     }
   } else if (!command.empty() && command[0].find('/') != std::string::npos &&
-             NamesMpiLibrary(Beginning(command[0], kMaxExecutable))) {
+             NamesMpiLibrary(Beginning(command[0]))) {
     uses = absl::StrCat(command[0], " is linked with MPI");
   }
   if (uses.empty()) return "";
