@@ -97,7 +97,8 @@ TEST(PipedProcess, TheDestructorKillsTheChild) {
 TEST(PipedProcess, TheDestructorKillsTheChildsGroup) {
   std::optional<PipedProcess> process;
   {
-    auto started = PipedProcess::Start(Shell("sleep 3600 & echo x; wait"));
+    auto started =
+        PipedProcess::Start(Shell("tail -f /dev/null & echo x; wait"));
     ASSERT_TRUE(started.ok());
     process.emplace(*std::move(started));
   }

@@ -29,7 +29,8 @@ with timer.expires(after=0.5, scope='too late'):
 print('not reached')
 '''
 # A worker that ignores SIGUSR1, so that only the timeout ends it.
-_DEAF = 'trap "echo got USR1" USR1; echo up; while :; do sleep 0.1; done'
+_DEAF = ('trap "echo got USR1" USR1; echo up; tail -f /dev/null & '
+         'while :; do wait; done')
 
 
 class TorchrunRows(unittest.TestCase):

@@ -51,27 +51,27 @@ TEST(Outcome, LeftoverProcessesAreNamedAlsoWithQuiet) {
   EXPECT_THAT(launch.Lines("stopped: "), SizeIs(1));
 }
 
-// Rank 1 raises an exception under @record but does not exit. Then rank 0 loses
-// its connection to rank 1 and fails first. The exception must be the cause.
+// Rank 1 raises an exception under @record but does not exit. A second later,
+// rank 0 loses its connection to rank 1 and fails first. The exception must be
+// the cause.
 TEST(Outcome, TheFirstRecordedExceptionIsTheCause) {
   const std::string script = R"sh(
 record() {
   printf '{"message":{"message":"%s","extraInfo":{"py_callstack":"%s"' "$1" \
     "in main: $1" >"$TORCHELASTIC_ERROR_FILE.new"
-  printf ',"timestamp":"%s"}}}' "$(date +%s)" >>"$TORCHELASTIC_ERROR_FILE.new"
+  printf ',"timestamp":"%s"}}}' "$2" >>"$TORCHELASTIC_ERROR_FILE.new"
   mv "$TORCHELASTIC_ERROR_FILE.new" "$TORCHELASTIC_ERROR_FILE"
 }
+now=$(date +%s)
+raised=${TORCHELASTIC_ERROR_FILE%/?/error.json}/raised
+mkfifo "$raised" 2>/dev/null
 if [ "$RANK" = 1 ]; then
-  record 'ValueError: bad batch'
+  record 'ValueError: bad batch' "$now"
+  echo "$now" >"$raised"
   exec tail -f /dev/null
 fi
-raised=${TORCHELASTIC_ERROR_FILE%/0/error.json}/1/error.json
-probe=$TORCHELASTIC_ERROR_FILE.probe
-until [ -e "$raised" ] && [ "$probe" -nt "$raised" ]; do
-  sleep 0.05
-  : >"$probe"
-done
-record 'RuntimeError: Connection closed by peer'
+read -r now <"$raised"
+record 'RuntimeError: Connection closed by peer' $((now + 1))
 exit 7
 )sh";
   Subprocess launch(

@@ -255,11 +255,12 @@ class SlurmTest(unittest.TestCase):
 
   def test_status_finds_the_jobs_launch(self):
     go, ask = (os.path.join(self.folder, name) for name in ('go-st', 'ask'))
+    os.mkfifo(ask)
     # The first step of the job is not `launch`.
     job = self.slurm.sbatch(
         'srun --nodes=1 --ntasks=1 true\n'
         f'{_SRUN} --nproc-per-node=1 {_WORKER} until {go} &\n'
-        f'while ! [ -e {ask} ]; do sleep 0.05; done\n{_LAUNCH} status\nwait\n',
+        f'read -r _ <{ask}\n{_LAUNCH} status\nwait\n',
         '--nodes=2')
     job.wait_for('up rank', 2)
     shown = [self.slurm.run(_LAUNCH, 'status', '--slurm-job', job.id),

@@ -37,5 +37,5 @@ case $deed in
     trap 'echo "caught TERM rank=$RANK ."; exit 0' TERM
     trap 'echo "caught INT rank=$RANK ."; exit 0' INT
     echo "ready rank=$RANK ."
-    while :; do sleep 0.05; done ;;
+    tail -f /dev/null & wait ;;
 esac

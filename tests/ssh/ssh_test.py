@@ -260,13 +260,16 @@ class Ssh(over_ssh.OverSsh):
     self.assertTrue(front.lines('cancelled: SIGHUP'), front.text())
 
   def test_hosts_beyond_the_most_are_spares_whoever_comes_first(self):
+    for host in ('1', '2'):
+      os.mkfifo(os.path.join(self.work, host))
     # An ssh that connects to the first two hosts of the file only after the
     # fourth.
     slow = self.write(self.folder, 'ordered_ssh', (
-        '#!/bin/sh\nexport %s\ncase "$*" in\n'
-        '  *127.0.0.[12]\\ *) until [ -e %s/4 ]; do sleep 0.05; done ;;\n'
-        '  *127.0.0.4\\ *) : > %s/4 ;;\nesac\nexec ssh "$@"\n' % (
-            self.hosts.mark, self.work, self.work)))
+        '#!/bin/sh\nexport %s\ncd %s\ncase "$*" in\n'
+        '  *127.0.0.1\\ *) read -r _ <1 ;;\n'
+        '  *127.0.0.2\\ *) read -r _ <2 ;;\n'
+        '  *127.0.0.4\\ *) : >1; : >2 ;;\nesac\nexec ssh "$@"\n' % (
+            self.hosts.mark, self.work)))
     os.chmod(slow, 0o700)
     front = self.finish(['127.0.0.%d' % i for i in range(1, 5)],
                         ['--nnodes=1:2'], ['print', 'MUSTER_NODE_ID'],

@@ -10,19 +10,19 @@ case "$1" in
     trap 'echo "caught INT rank=$RANK"; exit 130' INT
     trap 'echo "caught TERM rank=$RANK"; exit 143' TERM
     echo "ready rank=$RANK"
-    while :; do sleep 1000 & wait; done ;;
+    while :; do tail -f /dev/null & wait; done ;;
   deaf)
     trap '' INT TERM
     echo "ready rank=$RANK"
-    while :; do sleep 1000 & wait; done ;;
+    while :; do tail -f /dev/null & wait; done ;;
   until-alone) # FILE: a world of one ends once that is there.
     echo "ready rank=$RANK world=$WORLD_SIZE"
     if [ "$WORLD_SIZE" = 1 ]; then
       until [ -e "$2" ]; do sleep 0.05; done
       exit 0
     fi
-    while :; do sleep 1000 & wait; done ;;
-  fail) [ "$RANK" = "$2" ] && exit 7; while :; do sleep 1000 & wait; done ;;
+    while :; do tail -f /dev/null & wait; done ;;
+  fail) [ "$RANK" = "$2" ] && exit 7; while :; do tail -f /dev/null & wait; done ;;
   print)
     shift
     for name; do eval "echo \"rank=$RANK $name=\${$name-unset}\""; done ;;
