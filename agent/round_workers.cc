@@ -145,9 +145,9 @@ void RoundWorkers::GiveInput(int rank, LogRelay::Pipes& pipes,
     terminal_->Forward(
         OwnedFd(fcntl(pipes.stdout_terminal.get(), F_DUPFD_CLOEXEC, 3)));
   } else if (reads && stdin_is != Stdin::kBackground) {
-    // A job in the background does not get the terminal, whose keys belong to
-    // the shell. A worker has no controlling terminal, so the kernel would not
-    // stop it from reading them.
+    // Not if stdin is a terminal in whose background this process runs: the
+    // shell reads what is typed there. The kernel would not stop a worker from
+    // reading it, because the worker has no controlling terminal.
     spec.stdin_fd = STDIN_FILENO;
   }
   terminal_->FollowSize(std::move(pipes.stdout_terminal),

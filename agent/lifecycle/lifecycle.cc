@@ -248,8 +248,8 @@ void Lifecycle::FollowDirective() {
       if (round_ >= directive.place.round) {
         ForwardSignals();
       } else if (preemption_.has_value()) {
-        // The coordinator does not know of the preemption yet. No new round
-        // begins on this node.
+        // This node got a preemption notice that the coordinator does not know
+        // of yet: ignore the order to begin a new round.
       } else if (HasWorkers()) {
         // The order to stop the previous round was lost: its workers are
         // stopped before the new round begins.

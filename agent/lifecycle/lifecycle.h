@@ -177,7 +177,9 @@ class Lifecycle {
   int first_rank_ = 0;
   // abnormal ends that are reported
   std::vector<rendezvous::Failure> failures_;
-  std::vector<rendezvous::Failure> ends_;  // all abnormal ends, without a limit
+  // All abnormal ends of workers in this round, hangs included; `failures_` has
+  // at most kMaxFailuresPerReport of them.
+  std::vector<rendezvous::Failure> ends_;
   // why the NCCL id's root is lost; empty: it lives
   std::string nccl_root_lost_;
   int pending_ = 0;        // workers that are running or being started

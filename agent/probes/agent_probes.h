@@ -11,8 +11,8 @@
 
 namespace muster::agent {
 
-// The probes' answers from the state in `view`, which must outlive them. An
-// agent whose loop has not turned yet counts as alive.
+// The probes' answers from the state in `view`, which must outlive the probes.
+// Until the agent's event loop has run once, the agent counts as alive.
 rendezvous::Probes ProbesOf(const AgentView* view);
 
 // Serves the probes on `listen`; null if no address is given. Unavailable, one

@@ -26,8 +26,8 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
   return lines;
 }
 
-// Such a line is "Thread 23 (idle): \"MainThread\"", or without a name if
-// py-spy finds none.
+// Whether a thread begins at this line of py-spy's dump. The line is
+// `Thread 23 (idle): "MainThread"`; the name is missing if py-spy finds none.
 bool BeginsPythonThread(std::string_view line) {
   return line.starts_with("Thread ");
 }

@@ -89,8 +89,8 @@ std::string ConfigOf(const std::map<std::string, std::string>& answers,
       continue;
     }
     const Flag* const flag = FindFlag(flags, question.key);
-    // Do not write `nnodes: 1`, the default: a number in the file counts as
-    // given, and would have precedence over the cluster's.
+    // Do not write `nnodes: 1`, the default: where Slurm or Kubernetes gives
+    // more nodes, it would only cause a remark or an error.
     if (question.key == std::string("nnodes") && !ManyNodes(answers)) continue;
     if (answer->second.empty() ||
         (flag != nullptr && answer->second == flag->default_text)) {

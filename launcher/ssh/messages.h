@@ -79,8 +79,8 @@ struct StartAgent {
   bool operator==(const StartAgent&) const = default;
 };
 
-// To a host: send a signal to the agent of one host, or (nullopt) to every
-// agent.
+// To a host: send a signal to the agent of host number `host`, or (nullopt) to
+// all agents. A host passes the message on to the hosts that it started by ssh.
 struct SignalAgents {
   std::optional<uint32_t> host;
   int32_t signal = 0;

@@ -49,8 +49,8 @@ absl::Status CheckOptions(const RunOptions& options) {
   return absl::OkStatus();
 }
 
-// Cuts `hosts` to the first N of --nnodes=N. Returns the minimum number of
-// hosts.
+// If --nnodes=N is given, cuts `hosts` to the first N. Returns the minimum
+// number of nodes of the job: that of --nnodes, or all hosts without --nnodes.
 absl::StatusOr<int> Choose(const RunOptions& options,
                            std::vector<Host>& hosts) {
   if (options.remote.given.count("nnodes") == 0) {

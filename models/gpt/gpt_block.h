@@ -61,9 +61,9 @@ class GptBlock {
   void Forward(const GptBlockWeights& weights, std::vector<float>* stream,
                GptBlockActivations* kept) const;
 
-  // Replaces `gradient`, on input the gradient of the block's output, by the
-  // gradient of its input. Adds to the gradients of the norms, and keeps data
-  // for BackwardWeight.
+  // `gradient` is the gradient of the block's output on input, and of the
+  // block's input on return. Adds to the gradients of the layer norms' weights,
+  // and stores in `kept` what BackwardWeight needs.
   void BackwardInput(const GptBlockWeights& weights, GptBlockActivations* kept,
                      std::vector<float>* gradient) const;
 

@@ -94,8 +94,8 @@ template <typename T>
 void AddLinear(const T* input, const T* weight, const T* bias, int64_t rows,
                int64_t in, int64_t out, T* output);
 
-// Computes the gradient of the input from the gradient of the output.
-// Overwrites `input_gradient`.
+// Computes the gradient of a linear layer's input from the gradient of its
+// output. Overwrites `input_gradient`.
 template <typename T>
 void LinearBackwardInput(const T* output_gradient, const T* weight,
                          int64_t rows, int64_t in, int64_t out,

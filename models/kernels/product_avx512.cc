@@ -42,8 +42,9 @@ struct Tile {
   int64_t stride;
   // Mask for the last vector of a row.
   __mmask16 mask;
-  // For prefetching: the first element of a in the next tile, and the number of
-  // cache lines of one of its streams and of all.
+  // To prefetch the next tile's part of a: its first element; the number of
+  // cache lines of one row (of the whole part, if it is packed); the number of
+  // cache lines of the whole part (0: none is prefetched).
   const float* next;
   int64_t lines;
   int64_t all_lines;

@@ -56,7 +56,7 @@ class GrpcServer {
   int max_nodes() const;
 
   // Stops accepting connections, lets open streams end by themselves for
-  // `grace`, then breaks them. Blocks until all are detached. Idempotent.
+  // `grace`, then breaks them. Returns when all streams have ended. Idempotent.
   void Shutdown(Duration grace);
 
  private:

@@ -30,9 +30,8 @@ struct BufferShare {
 // - If almost nothing is read during `patience` while requests wait, the
 //   clients that do not read are closed.
 // - If all buffers exceed the limit, a connection is closed at once. Most of
-//   the
-//   memory then holds incomplete requests, because replies are limited by the
-//   wait.
+//   the memory then holds incomplete requests, because replies are limited by
+//   the wait.
 class BufferBudget {
  public:
   BufferBudget(size_t max_bytes, Duration patience);

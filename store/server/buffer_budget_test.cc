@@ -12,7 +12,8 @@ constexpr Instant kBegin = Instant(std::chrono::hours(1));
 
 class BufferBudgetTest : public testing::Test {
  protected:
-  // Makes replies of `bytes` the only buffers of the connection.
+  // Sets the memory of the connection's buffers to `bytes`, all of them unread
+  // replies.
   void Send(BufferShare& share, size_t bytes) {
     budget_.Charge(share, bytes, bytes);
   }
@@ -89,7 +90,8 @@ TEST_F(BufferBudgetTest, AByteNowAndThenIsNoReading) {
 TEST_F(BufferBudgetTest, EveryWaitIsLookedAtByItself) {
   Send(a_, kHalf + 1);
   EXPECT_FALSE(budget_.IsOverdue(kBegin));
-  // Requests stop waiting in between, so the next wait has its whole patience.
+  // All replies are read, so the wait of the requests ends. The next wait,
+  // which b_ causes, is overdue only after the full kPatience.
   Send(a_, 0);
   Send(b_, kHalf + 1);
   EXPECT_FALSE(budget_.IsOverdue(kBegin + kPatience));

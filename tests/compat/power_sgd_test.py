@@ -13,9 +13,9 @@ import oracles
 import rounding
 import xml_main
 
-# Each case: ranks, rank of the approximation, number of steps, then rows and
-# columns of each matrix. Shapes are unequal, because PyTorch batches matrices
-# of equal shape.
+# Each case: number of ranks, rank of the approximation, number of steps, then
+# rows and columns of each matrix. No two matrices of a case have the same
+# shape: PyTorch would process them as one batch, which is not tested here.
 _CASES = ['1 1 8 12 20', '2 1 8 12 20 30 9', '2 2 8 12 40 33 17',
           '3 3 8 24 31 40 20']
 

@@ -51,9 +51,9 @@ TEST(Outcome, LeftoverProcessesAreNamedAlsoWithQuiet) {
   EXPECT_THAT(launch.Lines("stopped: "), SizeIs(1));
 }
 
-// Rank 1 raises an exception under @record but does not exit. A second later,
-// rank 0 loses its connection to rank 1 and fails first. The exception must be
-// the cause.
+// Rank 1 has raised an exception under @record, five seconds ago by the time in
+// its error file, but does not exit. Rank 0 loses its connection to rank 1 and
+// fails first. The exception must be the cause.
 TEST(Outcome, TheFirstRecordedExceptionIsTheCause) {
   const std::string script = R"sh(
 record() {
@@ -66,12 +66,12 @@ now=$(date +%s)
 raised=${TORCHELASTIC_ERROR_FILE%/?/error.json}/raised
 mkfifo "$raised" 2>/dev/null
 if [ "$RANK" = 1 ]; then
-  record 'ValueError: bad batch' "$now"
-  echo "$now" >"$raised"
+  record 'ValueError: bad batch' $((now - 5))
+  echo >"$raised"
   exec tail -f /dev/null
 fi
-read -r now <"$raised"
-record 'RuntimeError: Connection closed by peer' $((now + 1))
+read -r _ <"$raised"
+record 'RuntimeError: Connection closed by peer' "$now"
 exit 7
 )sh";
   Subprocess launch(

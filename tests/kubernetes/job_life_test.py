@@ -89,7 +89,8 @@ class JobLife(pod_case.PodCase):
     job.running[1].wait_for('this node takes its place when that has ended')
     self.say('checkpoint')
     self.assertEqual(job.await_terminating(), [75])
-    # The replacement ends with 75 too: it learns that the job was preempted.
+    # The replacement of pod 1 ends with exit code 75 too, as pod 0 does: it
+    # learns that the job was preempted.
     self.assertEqual(job.await_end(0, 1), [75, 75])
     job.make_what_is_due()
     job.await_work('of 2 works')

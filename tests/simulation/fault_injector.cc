@@ -125,8 +125,8 @@ void FaultInjector::Revive(SimNode& node) {
   if (stage_->random.Chance(60)) node.StartAgent();
 }
 
-// Clogs several nodes and unclogs them in another order, so that held messages
-// arrive together.
+// Holds back the messages of several nodes for a while, then releases them node
+// by node in random order. The messages of one node then arrive close together.
 void FaultInjector::ClogSome() {
   Random& random = stage_->random;
   std::vector<int> slots;

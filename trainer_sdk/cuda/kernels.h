@@ -21,7 +21,7 @@ void Convert(const void* from, DType from_type, int64_t count, void* to,
 
 // Adds the squares of `count` elements to the SquareSum::Words
 // (trainer_sdk/optim/square_sum.h) at `words`. The sum is exact, so the order
-// of additions does not matter. Each digit grows by less than 2^48.
+// of additions does not matter. A call adds less than 2^48 to each word.
 void AddSquares(const void* values, DType type, int64_t count, int64_t* words,
                 CudaStream stream);
 

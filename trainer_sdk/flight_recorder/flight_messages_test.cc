@@ -1,4 +1,4 @@
-// Sends, receives and batches between ranks.
+// Tests AnalyseFlight with sends, receives and batches between ranks.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -108,7 +108,8 @@ std::string WithoutSteps(const std::string& message,
     const size_t found = message.find(step, at);
     if (found == std::string::npos) return told + message.substr(at);
     told += message.substr(at, found - at) + instead;
-    // The text about another rank begins after a semicolon.
+    // Drop the name of the step, up to the semicolon where the text about
+    // another rank begins, or up to the end.
     at = std::min(message.find(';', found), message.size());
   }
 }

@@ -157,7 +157,8 @@ void GroupAlarm::Listener::Loop() {
     if (ending_) continue;
     if (!alarm.ok()) {
       on_alarm_(alarm);
-      raised_ = true;  // the peers know the cause already
+      // From now on, Raise does nothing: the peers know the cause already.
+      raised_ = true;
     } else {
       changed_.wait_until(lock, ToSteady(MonotonicNow() + kLookEvery),
                           [this] { return ending_ || to_raise_.has_value(); });

@@ -29,7 +29,7 @@ enum class OperationKind : uint8_t {
 };
 // The number of kinds that Run and Start accept: all before kSplit.
 inline constexpr int kOperationKinds = 12;
-// The number of kinds that a signature may have.
+// The number of kinds that an OperationSignature may have: these and kSplit.
 inline constexpr int kSignatureKinds = kOperationKinds + 1;
 
 // PyTorch's name of the operation, such as "all_reduce".

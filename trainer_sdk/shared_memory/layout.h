@@ -56,7 +56,8 @@ struct alignas(kCacheLine) Call {
   HeapPlace output;
 };
 
-// The state of one rank. Only this rank writes it, except for the bell.
+// The state of one rank. Only this rank writes it; but `bell` is also written
+// by the other ranks, which wake this rank with it.
 struct alignas(2 * kCacheLine) RankPage {
   // The call of collective number k is in calls[k % 2]. Two entries are enough:
   // a rank that posts call k + 2 has seen call k + 1 of all ranks, so all ranks

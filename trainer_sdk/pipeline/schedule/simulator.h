@@ -40,7 +40,7 @@ struct PipelineTimeline {
   // Indexed by rank: the rank's computations, in order.
   std::vector<std::vector<TimedAction>> ranks;
   int64_t makespan = 0;
-  // Indexed by rank: the rank's total computing time.
+  // Indexed by rank: the rank's total computing time, in the unit of `ranks`.
   std::vector<int64_t> busy;
   // Indexed by rank: the largest number of micro-batches, counted separately
   // for each stage, whose activations are held at one time, from the start of
