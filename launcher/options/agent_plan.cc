@@ -99,14 +99,12 @@ absl::Status CheckInputRank(const RunOptions& options,
           : absl::StrCat(" workers; name a rank from 0 to ", slots.count - 1)));
 }
 
-constexpr int kMaxNodes = 1'000'000;
-
 std::optional<int> NumberIn(const std::map<std::string, std::string>& from,
                             const std::string& name) {
   const auto found = from.find(name);
   if (found == from.end()) return std::nullopt;
   const absl::StatusOr<int64_t> number =
-      ReadNumber(found->second, 0, kMaxNodes);
+      ReadNumber(found->second, 0, rendezvous::kMaxNodes);
   if (!number.ok()) return std::nullopt;
   return static_cast<int>(*number);
 }

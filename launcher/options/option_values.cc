@@ -7,13 +7,13 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/signal_names.h"
 
 namespace muster::launcher {
 namespace {
 
 constexpr double kMaxSeconds = 365.0 * 24 * 3600;
-constexpr int kMaxNodes = 1'000'000;
 
 absl::Status Bad(const std::string& message) {
   return absl::InvalidArgumentError(message);
@@ -110,11 +110,14 @@ absl::StatusOr<std::pair<int, int>> ReadNodes(const std::string& text) {
   const std::string first = text.substr(0, colon);
   const std::string second =
       colon == std::string::npos ? first : text.substr(colon + 1);
-  const absl::StatusOr<int64_t> least = ReadNumber(first, 1, kMaxNodes);
-  const absl::StatusOr<int64_t> most = ReadNumber(second, 1, kMaxNodes);
+  const absl::StatusOr<int64_t> least =
+      ReadNumber(first, 1, rendezvous::kMaxNodes);
+  const absl::StatusOr<int64_t> most =
+      ReadNumber(second, 1, rendezvous::kMaxNodes);
   if (!least.ok() || !most.ok()) {
     return Bad(absl::StrCat("is neither N nor MIN:MAX with numbers from 1 to ",
-                            kMaxNodes, "; write for example 2 or 2:4"));
+                            rendezvous::kMaxNodes,
+                            "; write for example 2 or 2:4"));
   }
   if (*least > *most) {
     return Bad(absl::StrCat("its MIN is greater than its MAX; write ", *most,

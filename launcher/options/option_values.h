@@ -46,7 +46,7 @@ absl::StatusOr<std::string> ReadName(const std::string& text);
 absl::StatusOr<std::optional<rendezvous::Endpoint>> ReadOptionalEndpoint(
     const std::string& text);
 
-// Reads "N" or "MIN:MAX", with 1 <= MIN <= MAX <= 1000000.
+// Reads "N" or "MIN:MAX", with 1 <= MIN <= MAX <= rendezvous::kMaxNodes.
 absl::StatusOr<std::pair<int, int>> ReadNodes(const std::string& text);
 
 // Reads signals such as "SIGTERM,USR1,15": names with or without SIG, or

@@ -23,7 +23,9 @@ void InProcessLink::Open(LinkEvents events) {
 
 void InProcessLink::Send(const Report& report) {
   std::lock_guard<std::mutex> lock(reporting_);
-  if (stream_.has_value()) coordinator_->OnReport(*stream_, report);
+  if (!stream_.has_value()) return;
+  const absl::Status status = coordinator_->OnReport(*stream_, report);
+  MUSTER_CHECK(status.ok()) << status.message();
 }
 
 void InProcessLink::Close() {

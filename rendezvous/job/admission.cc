@@ -1,5 +1,6 @@
 #include "rendezvous/job/admission.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
@@ -50,12 +51,60 @@ std::optional<std::string> Unsound(const Report& report) {
     return absl::StrCat(node.topology.size(), " topology keys; at most ",
                         kMaxTopologyKeys);
   }
-  if (report.round < 0 || report.round > kMaxRounds ||
-      report.offered_master_port < 0 || report.offered_master_port > 65535) {
-    return "a round or port out of range";
+  if (report.round < 0) {
+    return absl::StrCat("a report of round ", report.round, "; 0 or more");
+  }
+  if (report.offered_master_port < 0 || report.offered_master_port > 65535) {
+    return absl::StrCat("the offered port is ", report.offered_master_port,
+                        "; 0 to 65535");
+  }
+  if (std::ssize(report.progress) > node.slots) {
+    return absl::StrCat("progress of ", report.progress.size(),
+                        " workers from a node with ", node.slots);
+  }
+  for (const WorkerProgress& worker : report.progress) {
+    if (worker.local_rank >= 0 && worker.local_rank < node.slots) continue;
+    return absl::StrCat("progress of local rank ", worker.local_rank,
+                        " from a node with ", node.slots, " workers");
   }
   absl::Status spec = report.spec.Validate();
   if (!spec.ok()) return std::string(spec.message());
+  return std::nullopt;
+}
+
+std::optional<std::string> ImpossibleRound(const Report& report, int newest) {
+  const int most = std::max(newest, kMaxClaimedRound);
+  if (report.round <= most) return std::nullopt;
+  return absl::StrCat(
+      "this node reports round ", report.round,
+      ", which this job cannot have begun: its newest round is ", newest,
+      ", and a report may name at most round ", most,
+      "; start the agent of this node again");
+}
+
+StreamOwner OwnerOf(const Report& report) {
+  return {.run_id = report.run_id,
+          .node_id = report.node.node_id,
+          .incarnation = report.node.incarnation};
+}
+
+std::optional<std::string> ForeignReport(const StreamOwner& owner,
+                                         const Report& report) {
+  if (owner.run_id != report.run_id) {
+    return absl::StrCat("one stream speaks for one job: first \"", owner.run_id,
+                        "\", now \"", report.run_id, "\"");
+  }
+  if (owner.node_id != report.node.node_id) {
+    return absl::StrCat("one stream speaks for one node: first \"",
+                        owner.node_id, "\", now \"", report.node.node_id,
+                        "\"; open a stream for each node");
+  }
+  if (owner.incarnation != report.node.incarnation) {
+    return absl::StrCat("one stream speaks for one agent: node \"",
+                        owner.node_id,
+                        "\" reports another incarnation; open a stream for "
+                        "each start of an agent");
+  }
   return std::nullopt;
 }
 

@@ -1,6 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_JOB_ADMISSION_H_
 #define MUSTER_RENDEZVOUS_JOB_ADMISSION_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -9,14 +10,38 @@
 
 namespace muster::rendezvous {
 
-// Upper bound of the round number that a node may report: far above any real
-// job's, and low enough that later rounds do not overflow an int.
-inline constexpr int kMaxRounds = 1'000'000'000;
+// Upper bound of the number of a round that an earlier coordinator of the job
+// began. A coordinator that was started again knows of that round only from the
+// nodes. The bound is far above any real job's: a million restarts with the
+// longest back-off take a year.
+inline constexpr int kMaxClaimedRound = 1'000'000;
 
 // Checks a report regardless of the job's state: the protocol version, the
 // length of names, the ranges of numbers and the spec. Returns a sentence for
 // the person who started that node, or nullopt if the report is valid.
 std::optional<std::string> Unsound(const Report& report);
+
+// Checks the round that a report names against `newest`, the newest round that
+// this coordinator has begun (0: none). Returns a sentence if no coordinator of
+// this job can have begun the report's round, else nullopt. The next round's
+// number is above every round that a node names: without this check a single
+// report could use the numbers up.
+std::optional<std::string> ImpossibleRound(const Report& report, int newest);
+
+// The one node that a stream of reports speaks for: that of its first valid
+// report.
+struct StreamOwner {
+  std::string run_id;
+  std::string node_id;
+  uint64_t incarnation = 0;
+};
+StreamOwner OwnerOf(const Report& report);
+
+// Returns a sentence if `report` came on the stream of another node, else
+// nullopt. Otherwise one connection could join as any number of nodes, and the
+// limits on connections would not limit the nodes.
+std::optional<std::string> ForeignReport(const StreamOwner& owner,
+                                         const Report& report);
 
 // Checks whether the node of a valid report may join a job with `spec`. Returns
 // an objection if its --nnodes, --max-restarts or command differ, or if its

@@ -52,26 +52,59 @@ TEST(Admission, BoundsTheNumbers) {
   Report report = Sound();
   report.node.slots = 0;
   EXPECT_THAT(Unsound(report), Optional(HasSubstr("0 workers")));
-  report.node.slots = 65537;
-  EXPECT_THAT(Unsound(report), Optional(HasSubstr("65537 workers")));
+  report.node.slots = kMaxSlots + 1;
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("16385 workers")));
   report = Sound();
   report.node.topology.resize(17);
   EXPECT_THAT(Unsound(report), Optional(HasSubstr("17 topology keys")));
   report = Sound();
   report.round = -1;
-  EXPECT_THAT(Unsound(report), Optional(HasSubstr("out of range")));
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("round -1")));
   report = Sound();
   report.offered_master_port = 65536;
-  EXPECT_THAT(Unsound(report), Optional(HasSubstr("out of range")));
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("port is 65536")));
 }
 
-// The next round's number must not overflow, whatever number a node reports.
-TEST(Admission, BoundsTheRound) {
+TEST(Admission, ProgressIsThatOfTheNodesOwnWorkers) {
   Report report = Sound();
-  report.round = kMaxRounds;
+  report.node.slots = 2;
+  report.progress.resize(2);
+  report.progress[1].local_rank = 1;
   EXPECT_EQ(Unsound(report), std::nullopt);
-  report.round = kMaxRounds + 1;
-  EXPECT_THAT(Unsound(report), Optional(HasSubstr("out of range")));
+  report.progress[1].local_rank = 2;
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("local rank 2")));
+  report.progress[1].local_rank = -1;
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("local rank -1")));
+  report.progress.assign(3, WorkerProgress());
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("3 workers")));
+}
+
+TEST(Admission, ARoundThatNoCoordinatorCanHaveBegunIsImpossible) {
+  Report report = Sound();
+  report.round = kMaxClaimedRound;
+  EXPECT_EQ(ImpossibleRound(report, 0), std::nullopt);
+  report.round = kMaxClaimedRound + 1;
+  EXPECT_THAT(ImpossibleRound(report, 3), Optional(HasSubstr("round 1000001")));
+  EXPECT_THAT(ImpossibleRound(report, 3),
+              Optional(HasSubstr("newest round is 3")));
+  EXPECT_EQ(ImpossibleRound(report, kMaxClaimedRound + 1), std::nullopt);
+  report.round = kMaxClaimedRound + 2;
+  EXPECT_NE(ImpossibleRound(report, kMaxClaimedRound + 1), std::nullopt);
+}
+
+TEST(Admission, AStreamSpeaksForOneAgentOfOneNodeOfOneJob) {
+  const Report report = Sound();
+  const StreamOwner owner = OwnerOf(report);
+  EXPECT_EQ(ForeignReport(owner, report), std::nullopt);
+  Report other = report;
+  other.run_id = "another";
+  EXPECT_THAT(ForeignReport(owner, other), Optional(HasSubstr("one job")));
+  other = report;
+  other.node.node_id = "another";
+  EXPECT_THAT(ForeignReport(owner, other), Optional(HasSubstr("one node")));
+  other = report;
+  ++other.node.incarnation;
+  EXPECT_THAT(ForeignReport(owner, other), Optional(HasSubstr("one agent")));
 }
 
 TEST(Admission, RefusesAnInvalidSpec) {

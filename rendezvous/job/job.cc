@@ -151,6 +151,11 @@ void Job::CancelFrom(Node& node, const CancelWish& wish) {
 }
 
 Node* Job::Admit(StreamId stream, const Report& report) {
+  if (const auto why = ImpossibleRound(report, state_.round)) {
+    outbox_.Note("refuse", report.node.node_id, *why);
+    outbox_.TellStream(stream, DirectiveKind::kRefused, *why);
+    return nullptr;
+  }
   Node* holder = state_.nodes.Find(report.node.node_id);
   if (holder != nullptr &&
       holder->identity.incarnation == report.node.incarnation) {
@@ -212,7 +217,6 @@ Node* Job::Admit(StreamId stream, const Report& report) {
       !report.run_tag.empty()) {
     state_.run_tag = report.run_tag;
   }
-  state_.claimed_round = std::max(state_.claimed_round, report.round);
   const bool was_here =
       state_.nodes.MemoryOf(report.node) == Membership::Memory::kMayReturn;
   if (was_here) {
@@ -267,6 +271,9 @@ void Job::TakeOver(Node& node, const Report& report) {
     }
     outbox_.Reword();
   }
+  // Also a node of this coordinator can name a higher round: its agent may have
+  // started the round of an earlier coordinator's last directive meanwhile.
+  state_.claimed_round = std::max(state_.claimed_round, report.round);
   if (node.round != report.round) node.failures_taken = 0;
   const bool was_ready = node.ready();
   state_.nodes.Update(node, [&](Node& n) {

@@ -261,6 +261,48 @@ TEST(JobRestart, AClaimOfAHigherRoundDoesNotTouchTheOneThatRuns) {
   EXPECT_EQ(job.round(), 8);
 }
 
+// A stranger joins by one report that names the highest round.
+TEST(JobRestart, AnImpossibleRoundIsRefusedAndEndsNothing) {
+  JobFixture job(QuickSpec(2, 3));
+  Report& stranger = job.Create("stranger").report;
+  stranger.round = 1'000'000'000;
+  job.Join("stranger");
+  EXPECT_EQ(job.kind("stranger"), DirectiveKind::kRefused);
+  EXPECT_THAT(job.told("stranger").reason, HasSubstr("round 1000000000"));
+  EXPECT_THAT(job.Decided("refuse"), HasSubstr("round 1000000000"));
+  job.StartAll({"a", "b"});
+  job.Wait(seconds(4));
+  job.Runs("a");
+  job.Runs("b");
+  EXPECT_EQ(job.round(), 1);
+  EXPECT_THAT(job.World(), ElementsAre("a", "b"));
+}
+
+TEST(JobRestart, AMemberThatNamesAnImpossibleRoundIsRefused) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.agent("b").report.round = 1'000'000'000;
+  job.Report("b");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kRefused);
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
+// The agent's workers of round 4 were still stopping when it reported here, and
+// it had the order of an earlier coordinator to run round 5 next.
+TEST(JobRestart, ARoundThatAnAgentBeganMeanwhileCountsAsWell) {
+  JobFixture job(QuickSpec(1, 1), 8);
+  Report& report = job.Create("a").report;
+  report.round = 4;
+  report.phase = NodePhase::kStopping;
+  job.Join("a");
+  report.round = 5;
+  report.phase = NodePhase::kRunning;
+  job.Report("a");
+  job.Idle("a");
+  job.Wait(seconds(4));
+  EXPECT_EQ(job.told("a").place.round, 6);
+}
+
 // The nodes among `names` whose directive is of `kind` and has said_here set.
 std::vector<std::string> Say(JobFixture& job, DirectiveKind kind,
                              const std::vector<std::string>& names) {

@@ -1,9 +1,18 @@
 #include "rendezvous/job/world.h"
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <utility>
 
+#include "rendezvous/protocol/job_spec.h"
+#include "rendezvous/protocol/report.h"
+
 namespace muster::rendezvous {
+
+// The largest world that nodes may claim fits an int: LayOut cannot overflow.
+static_assert(int64_t{kMaxNodes} * kMaxSlots <=
+              std::numeric_limits<int>::max());
 
 Place World::PlaceOf(int group_rank, int round) const {
   const Member& member = members.at(group_rank);

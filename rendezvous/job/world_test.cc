@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <vector>
+
+#include "rendezvous/protocol/job_spec.h"
+
 namespace muster::rendezvous {
 namespace {
 
@@ -37,6 +42,14 @@ TEST(World, RanksFollowTheSlotsOfTheNodesBefore) {
   EXPECT_EQ(place.master_address, "10.0.0.1");
   EXPECT_EQ(place.master_port, 29500);
   EXPECT_EQ(world.PlaceOf(2, 9).first_rank, 5);
+}
+
+TEST(World, TheLargestWorldFitsAnInt) {
+  const NodeIdentity node = Node("a", kMaxSlots, "default");
+  const World world =
+      LayOut(std::vector<const NodeIdentity*>(kMaxNodes, &node));
+  EXPECT_EQ(world.world_size, int64_t{kMaxNodes} * kMaxSlots);
+  EXPECT_EQ(world.members.back().role_world_size, world.world_size);
 }
 
 TEST(World, RolesAreCountedApart) {

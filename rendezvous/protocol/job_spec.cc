@@ -5,9 +5,6 @@
 namespace muster::rendezvous {
 namespace {
 
-// The maximum number of nodes of one job: limits the memory that an untrusted
-// peer can make a coordinator allocate, and is far above any machine in use.
-constexpr int kMaxNodes = 1'000'000;
 constexpr Duration kLongest = std::chrono::hours(24 * 365);
 
 absl::Status CheckSpan(const char* name, Duration value, Duration least) {

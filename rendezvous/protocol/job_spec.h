@@ -25,6 +25,10 @@ enum class StoreHost {
 
 inline constexpr size_t kMaxCommandBytes = 1024;  // limit of JobSpec::command
 
+// Limit of JobSpec::max_nodes: limits the memory that an untrusted peer can
+// make a coordinator allocate, and is far above any machine in use.
+inline constexpr int kMaxNodes = 100'000;
+
 // The settings of a job. The first node to join determines them; the settings
 // of the other nodes must agree (see Disagreement).
 struct JobSpec {

@@ -21,7 +21,7 @@ inline constexpr int kProtocolVersion = 2;
 // Limit of run ids, node ids, host names, addresses and roles.
 inline constexpr size_t kMaxNameBytes = 256;
 // Limits of NodeIdentity::slots and the number of NodeIdentity::topology.
-inline constexpr int kMaxSlots = 65536;
+inline constexpr int kMaxSlots = 16384;
 inline constexpr int kMaxTopologyKeys = 16;
 
 // Limit of NodeIdentity::binding.

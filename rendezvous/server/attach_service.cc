@@ -42,14 +42,16 @@ class AgentStream : public AttachReactor, private DirectiveSink {
       return;
     }
     Report report;
-    const absl::Status status = FromWire(*arriving_, &report);
+    absl::Status status = FromWire(*arriving_, &report);
     arriving_.reset();
+    if (status.ok()) {
+      status = coordinator_->OnReport(stream_, std::move(report));
+    }
     if (!status.ok()) {
       End(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT,
                        std::string(status.message())));
       return;
     }
-    coordinator_->OnReport(stream_, std::move(report));
     Read();
   }
 

@@ -75,7 +75,7 @@ class Coordinator::Impl {
     deserted_.notify_all();
   }
 
-  void OnReport(StreamId id, Report report) {
+  absl::Status OnReport(StreamId id, Report report) {
     std::shared_ptr<AttachedSink> sink;
     std::shared_ptr<DrivenJob> job;
     Objection refusal{.told = Unsound(report).value_or("")};
@@ -83,9 +83,14 @@ class Coordinator::Impl {
       std::lock_guard<std::mutex> lock(mutex_);
       auto found = streams_.find(id);
       MUSTER_CHECK(found != streams_.end()) << "stream " << id;
-      sink = found->second.sink;
+      Stream& stream = found->second;
+      sink = stream.sink;
       if (refusal.told.empty()) {
-        job = JobFor(&found->second, report, &refusal);
+        if (!stream.owner.has_value()) stream.owner = OwnerOf(report);
+        if (const auto why = ForeignReport(*stream.owner, report)) {
+          return absl::InvalidArgumentError(*why);
+        }
+        job = JobFor(&stream, report, &refusal);
       }
     }
     if (job != nullptr) {
@@ -93,6 +98,7 @@ class Coordinator::Impl {
     } else {
       Refuse(sink.get(), report, refusal);
     }
+    return absl::OkStatus();
   }
 
   std::vector<JobStatus> ListJobs() const {
@@ -177,7 +183,9 @@ class Coordinator::Impl {
  private:
   struct Stream {
     std::shared_ptr<AttachedSink> sink;
-    // the job of the stream's first valid report; null before
+    // the node of the stream's first valid report; nullopt before
+    std::optional<StreamOwner> owner;
+    // the job of `owner`; null before, or if the job was refused
     std::shared_ptr<DrivenJob> job;
   };
 
@@ -193,13 +201,7 @@ class Coordinator::Impl {
   // new; or null and the reason in `refusal`. Requires mutex_.
   std::shared_ptr<DrivenJob> JobFor(Stream* stream, const Report& report,
                                     Objection* refusal) {
-    if (stream->job != nullptr) {
-      if (stream->job->run_id() == report.run_id) return stream->job;
-      refusal->told = absl::StrCat(
-          "one connection speaks for one job: first \"", stream->job->run_id(),
-          "\", now \"", report.run_id, "\"");
-      return nullptr;
-    }
+    if (stream->job != nullptr) return stream->job;
     if (!options_.only_run_id.empty() &&
         options_.only_run_id != report.run_id) {
       refusal->another_job = true;
@@ -314,8 +316,8 @@ StreamId Coordinator::Attach(DirectiveSink* sink) {
 
 void Coordinator::Detach(StreamId stream) { impl_->Detach(stream); }
 
-void Coordinator::OnReport(StreamId stream, Report report) {
-  impl_->OnReport(stream, std::move(report));
+absl::Status Coordinator::OnReport(StreamId stream, Report report) {
+  return impl_->OnReport(stream, std::move(report));
 }
 
 std::vector<JobStatus> Coordinator::ListJobs() const {

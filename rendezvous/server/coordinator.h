@@ -53,7 +53,10 @@ class Coordinator {
 
   // An invalid report (bad spec, empty id, wrong version) is answered with a
   // kRefused directive.
-  void OnReport(StreamId stream, Report report);
+  //
+  // InvalidArgument: the report is that of another node than the stream's first
+  // report, and was dropped; the caller must end the stream.
+  absl::Status OnReport(StreamId stream, Report report);
 
   std::vector<JobStatus> ListJobs() const;  // without `nodes`
   // NotFound: no such job; the message lists the existing jobs.

@@ -64,17 +64,17 @@ class Attached {
       : coordinator_(coordinator),
         report_(std::move(first)),
         stream_(coordinator->Attach(&sink_)) {
-    Send();
+    EXPECT_EQ(Send(), absl::OkStatus());
   }
   ~Attached() { coordinator_->Detach(stream_); }
 
-  void Send() {
+  absl::Status Send() {
     ++report_.sequence;
     if (auto newest = sink_.newest()) {
       report_.seen_epoch = newest->epoch;
       report_.seen_revision = newest->revision;
     }
-    coordinator_->OnReport(stream_, report_);
+    return coordinator_->OnReport(stream_, report_);
   }
   Report& report() { return report_; }
   Directive WaitFor(DirectiveKind kind) { return sink_.WaitFor(kind); }
@@ -148,10 +148,27 @@ TEST(CoordinatorTest, ARefusalIsNeverTakenForOutdated) {
   Coordinator coordinator({});
   Attached a(&coordinator, FirstReport("job", "node-a", 1));
   a.WaitFor(DirectiveKind::kRun);
-  a.report().run_id = "other";
-  a.Send();
+  a.report().node.slots = 0;
+  EXPECT_EQ(a.Send(), absl::OkStatus());
   EXPECT_THAT(a.WaitFor(DirectiveKind::kRefused).reason,
-              HasSubstr("one connection speaks for one job"));
+              HasSubstr("0 workers"));
+}
+
+TEST(CoordinatorTest, AStreamSpeaksForOneNode) {
+  Coordinator coordinator({});
+  const Report first = FirstReport("job", "node-a", 2);
+  Attached a(&coordinator, first);
+  a.WaitFor(DirectiveKind::kWait);
+  for (const Report& other :
+       {FirstReport("other", "node-a", 2), FirstReport("job", "node-b", 2)}) {
+    a.report() = other;
+    EXPECT_EQ(a.Send().code(), absl::StatusCode::kInvalidArgument);
+  }
+  a.report() = first;
+  ++a.report().node.incarnation;
+  EXPECT_EQ(a.Send().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(coordinator.ListJobs(), SizeIs(1));
+  EXPECT_THAT(coordinator.GetJob("job")->nodes, SizeIs(1));
 }
 
 TEST(CoordinatorTest, TimePassesByItself) {
@@ -180,7 +197,7 @@ TEST(CoordinatorTest, ASilentNodeIsLostAlthoughOthersReport) {
   bool lost = false;
   while (!lost && Instant(std::chrono::steady_clock::now().time_since_epoch()) <
                       give_up) {
-    a.Send();
+    EXPECT_EQ(a.Send(), absl::OkStatus());
     std::this_thread::yield();
     lost = coordinator.GetJob("job")->nodes.size() == 1;
   }
@@ -256,7 +273,7 @@ TEST(CoordinatorTest, FinishedJobsAreForgottenAfterAWhile) {
   // verdict.
   Attached b(&coordinator, FirstReport("job", "node-b", 1));
   b.WaitFor(DirectiveKind::kRun);
-  a.Send();
+  EXPECT_EQ(a.Send(), absl::OkStatus());
   a.WaitFor(DirectiveKind::kFinished);
 }
 
@@ -398,7 +415,7 @@ TEST(CoordinatorTest, NodesComeAndGoFromManyThreads) {
         report.spec.min_nodes = 1;
         report.spec.reconnect_grace = Duration::zero();
         Attached node(&coordinator, report);
-        for (int k = 0; k < 5; ++k) node.Send();
+        for (int k = 0; k < 5; ++k) EXPECT_EQ(node.Send(), absl::OkStatus());
       }
     });
   }

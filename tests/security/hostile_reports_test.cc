@@ -1,0 +1,185 @@
+// Reports that a stranger may send to a coordinator without a token: numbers
+// out of proportion, and several nodes on one stream. Each is refused, and the
+// job of the honest nodes goes on.
+
+#include <gmock/gmock.h>
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/net/socket_address.h"
+#include "proto/coordinator.grpc.pb.h"
+#include "rendezvous/client/channel.h"
+#include "rendezvous/client/grpc_link.h"
+#include "rendezvous/protocol/report.h"
+#include "rendezvous/server/coordinator.h"
+#include "rendezvous/server/grpc_server.h"
+#include "rendezvous/testing/scripted_node.h"
+#include "rendezvous/wire/report_wire.h"
+
+namespace muster::rendezvous {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A stream of reports that no agent would send.
+class HostileStream {
+ public:
+  explicit HostileStream(const std::shared_ptr<grpc::Channel>& channel)
+      : stub_(v1::Coordinator::NewStub(channel)) {
+    context_.set_deadline(std::chrono::system_clock::now() +
+                          std::chrono::seconds(60));
+    stream_ = stub_->Attach(&context_);
+  }
+
+  void Send(const Report& report) {
+    v1::Report wire;
+    ToWire(report, &wire);
+    stream_->Write(wire);
+  }
+  // Returns the next directive; its kind is KIND_UNSPECIFIED if the stream has
+  // ended.
+  v1::Directive Read() {
+    v1::Directive directive;
+    stream_->Read(&directive);
+    return directive;
+  }
+  // Reads the stream to its end.
+  grpc::Status End() {
+    v1::Directive directive;
+    while (stream_->Read(&directive)) {
+    }
+    return stream_->Finish();
+  }
+
+ private:
+  const std::unique_ptr<v1::Coordinator::Stub> stub_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::Report, v1::Directive>> stream_;
+};
+
+class HostileReports : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    GrpcServer::Options options;
+    options.listen = {"127.0.0.1", 0};
+    auto server = GrpcServer::Start(&coordinator_, options);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+
+  std::shared_ptr<grpc::Channel> Channel() {
+    return OpenChannel(
+        *NumericAddress(server_->address().host, server_->address().port),
+        InsecureClient());
+  }
+  std::unique_ptr<ScriptedNode> Join(const std::string& host) {
+    GrpcLink::Options options;
+    options.coordinator = server_->address();
+    return std::make_unique<ScriptedNode>(
+        std::make_unique<GrpcLink>(std::move(options)),
+        FirstReport("job", host, 2));
+  }
+  Report Stranger() {
+    Report report = FirstReport("job", "stranger", 2);
+    report.sequence = 1;
+    return report;
+  }
+  // Demands that two honest nodes run a round and succeed.
+  void TheJobGoesOn(ScriptedNode* a, ScriptedNode* b) {
+    for (ScriptedNode* node : {a, b}) {
+      const int round = node->WaitFor(DirectiveKind::kRun).place.round;
+      EXPECT_LE(round, 10);
+      node->Tell([&](Report* report) {
+        report->round = round;
+        report->phase = NodePhase::kRunning;
+      });
+    }
+    const auto status = coordinator_.GetJob("job");
+    ASSERT_TRUE(status.ok()) << status.status();
+    EXPECT_EQ(status->world_size, 2);
+    for (ScriptedNode* node : {a, b}) {
+      node->Tell([](Report* report) { report->phase = NodePhase::kSucceeded; });
+    }
+    EXPECT_EQ(a->WaitFor(DirectiveKind::kFinished).verdict.outcome,
+              Outcome::kSucceeded);
+  }
+
+  Coordinator coordinator_{Coordinator::Options{}};
+  std::unique_ptr<GrpcServer> server_;
+};
+
+TEST_F(HostileReports, ARoundThatNobodyBeganEndsNoJob) {
+  auto a = Join("a");
+  a->WaitFor(DirectiveKind::kWait);
+  HostileStream stranger(Channel());
+  Report report = Stranger();
+  report.round = 1'000'000'000;
+  stranger.Send(report);
+  const v1::Directive answer = stranger.Read();
+  EXPECT_EQ(answer.kind(), v1::Directive::REFUSED);
+  EXPECT_THAT(answer.reason(), HasSubstr("round 1000000000"));
+  auto b = Join("b");
+  TheJobGoesOn(a.get(), b.get());
+}
+
+// The sum of the ranks of a job's nodes must fit an int.
+TEST_F(HostileReports, ANodeWithMoreWorkersThanAMachineHasIsRefused) {
+  auto a = Join("a");
+  a->WaitFor(DirectiveKind::kWait);
+  HostileStream stranger(Channel());
+  Report report = Stranger();
+  report.node.slots = 65536;
+  stranger.Send(report);
+  const grpc::Status end = stranger.End();
+  EXPECT_EQ(end.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(end.error_message(), HasSubstr("node.slots is 65536"));
+  auto b = Join("b");
+  TheJobGoesOn(a.get(), b.get());
+}
+
+TEST_F(HostileReports, ProgressOfMoreWorkersThanTheNodeHasIsRefused) {
+  auto a = Join("a");
+  a->WaitFor(DirectiveKind::kWait);
+  HostileStream stranger(Channel());
+  Report report = Stranger();
+  report.progress.resize(4096);
+  stranger.Send(report);
+  const v1::Directive answer = stranger.Read();
+  EXPECT_EQ(answer.kind(), v1::Directive::REFUSED);
+  EXPECT_THAT(answer.reason(), HasSubstr("4096 workers"));
+  auto b = Join("b");
+  TheJobGoesOn(a.get(), b.get());
+}
+
+TEST_F(HostileReports, OneStreamJoinsAsOneNode) {
+  auto a = Join("a");
+  a->WaitFor(DirectiveKind::kWait);
+  HostileStream stranger(Channel());
+  // A spare of another world size would be refused, so the stranger asks for a
+  // job of its own with room for everybody.
+  for (int i = 0; i < 2000; ++i) {
+    Report report = FirstReport("crowd", "node-" + std::to_string(i), 100'000);
+    report.sequence = 1;
+    stranger.Send(report);
+  }
+  const grpc::Status end = stranger.End();
+  EXPECT_EQ(end.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(end.error_message(),
+              HasSubstr("one stream speaks for one node: first \"node-0\", "
+                        "now \"node-1\""));
+  const auto crowd = coordinator_.GetJob("crowd");
+  ASSERT_TRUE(crowd.ok()) << crowd.status();
+  EXPECT_LE(crowd->nodes.size(), 1u);
+  auto b = Join("b");
+  TheJobGoesOn(a.get(), b.get());
+}
+
+}  // namespace
+}  // namespace muster::rendezvous
