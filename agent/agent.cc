@@ -96,6 +96,7 @@ Lifecycle::Config ConfigOf(const AgentOptions& options) {
   Lifecycle::Config config;
   config.run_id = options.run_id;
   config.node = options.node;
+  config.place_key = options.place_key;
   config.spec = options.spec;
   config.endpoint = options.coordinator_endpoint;
   config.policy = options.policy;

@@ -26,6 +26,7 @@ struct AgentOptions {
   // This node's identity; an empty address is replaced by the local address of
   // the connection to the coordinator.
   rendezvous::NodeIdentity node;
+  std::string place_key;  // Report::place_key
   rendezvous::JobSpec spec;
   EnvironmentPlan environment;
   LogPlan logs;

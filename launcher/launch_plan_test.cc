@@ -24,6 +24,7 @@ MachineFacts Node1() {
   facts.gpus = {"3", "5"};
   facts.pid = 77;
   facts.incarnation = 0xabc123;
+  facts.place_key = "secret";
   facts.uuid = "11111111-2222-4333-8444-555555555555";
   facts.working_directory = "/srv/me";
   facts.temporary_directory = "/tmp/muster_1/abc";

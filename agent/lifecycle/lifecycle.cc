@@ -455,6 +455,7 @@ void Lifecycle::SendReport() {
   rendezvous::Report report;
   report.run_id = config_.run_id;
   report.node = config_.node;
+  report.place_key = config_.place_key;
   report.sequence = ++sequence_;
   // A report without seen_epoch asks the coordinator to send its directive
   // again. While an answer is missing, each report asks, because the directive

@@ -33,6 +33,7 @@ class Lifecycle {
   struct Config {
     std::string run_id;
     rendezvous::NodeIdentity node;  // an empty address is filled in by LinkUp
+    std::string place_key;          // Report::place_key
     rendezvous::JobSpec spec;
     std::string endpoint;  // the coordinator's endpoint, for messages
     AgentPolicy policy;

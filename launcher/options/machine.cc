@@ -169,6 +169,7 @@ MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment) {
   facts.pid = getpid();
   facts.incarnation = Random<uint64_t>();
   facts.uuid = RandomUuid();
+  facts.place_key = RandomUuid();
   facts.working_directory = WorkingDirectory();
   facts.python = FindPython(environment);
   facts.temporary_directory = absl::StrCat(

@@ -37,6 +37,7 @@ struct MachineFacts {
   int64_t pid = 0;
   uint64_t incarnation = 0;  // random
   std::string uuid;          // random
+  std::string place_key;     // random, a secret: Report::place_key
   // Empty: the folder was removed or cannot be reached.
   std::string working_directory;
   // Parent folder of the log folder if there is no --log-dir.

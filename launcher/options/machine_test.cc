@@ -38,6 +38,8 @@ TEST(ReadMachine, EachStartIsAnother) {
   const MachineFacts other = ReadMachineFacts({});
   EXPECT_NE(one.incarnation, other.incarnation);
   EXPECT_NE(one.uuid, other.uuid);
+  EXPECT_NE(one.place_key, other.place_key);
+  EXPECT_NE(one.place_key, one.uuid);
   EXPECT_NE(one.temporary_directory, other.temporary_directory);
   const MachineFacts nowhere = ReadMachineFacts({{"PATH", "/nonexistent"}});
   EXPECT_THAT(nowhere.python, IsEmpty());

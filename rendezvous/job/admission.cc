@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
+#include "rendezvous/token/token.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -106,6 +107,10 @@ std::optional<std::string> ForeignReport(const StreamOwner& owner,
                         "each start of an agent");
   }
   return std::nullopt;
+}
+
+bool ShowsPlaceKey(const Report& report, const std::string& place_key) {
+  return place_key.empty() || IsToken(report.place_key, place_key);
 }
 
 std::optional<Objection> Incompatible(const JobSpec& spec,

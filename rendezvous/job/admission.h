@@ -43,6 +43,10 @@ StreamOwner OwnerOf(const Report& report);
 std::optional<std::string> ForeignReport(const StreamOwner& owner,
                                          const Report& report);
 
+// Whether `report` comes from the agent with this place key. Every report of an
+// older agent, which has no key, does. Constant time.
+bool ShowsPlaceKey(const Report& report, const std::string& place_key);
+
 // Checks whether the node of a valid report may join a job with `spec`. Returns
 // an objection if its --nnodes, --max-restarts or command differ, or if its
 // node rank is outside of the world; else nullopt.

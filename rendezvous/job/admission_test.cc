@@ -107,6 +107,17 @@ TEST(Admission, AStreamSpeaksForOneAgentOfOneNodeOfOneJob) {
   EXPECT_THAT(ForeignReport(owner, other), Optional(HasSubstr("one agent")));
 }
 
+TEST(Admission, APlaceKeyIsShownWholeOrNotAtAll) {
+  Report report = Sound();
+  report.place_key = "key";
+  EXPECT_TRUE(ShowsPlaceKey(report, "key"));
+  EXPECT_TRUE(ShowsPlaceKey(report, ""));
+  EXPECT_FALSE(ShowsPlaceKey(report, "keys"));
+  report.place_key = "";
+  EXPECT_FALSE(ShowsPlaceKey(report, "key"));
+  EXPECT_TRUE(ShowsPlaceKey(report, ""));
+}
+
 TEST(Admission, RefusesAnInvalidSpec) {
   Report report = Sound();
   report.spec.min_nodes = 3;

@@ -90,10 +90,11 @@ std::optional<Instant> Job::NextDeadline() const {
 
 void Job::On(const ReportArrived& event) {
   const Report& report = event.report;
-  Node* node = Admit(event.stream, report);
+  Node* node = Admit(event);
   if (node == nullptr) return;
   const bool reconnected = node->stream != event.stream;
   state_.nodes.SetStream(*node, event.stream);
+  node->peer = event.peer;
   TakeOver(*node, report);
   if (finished()) {
     outbox_.Tell(*node);
@@ -150,7 +151,9 @@ void Job::CancelFrom(Node& node, const CancelWish& wish) {
   }
 }
 
-Node* Job::Admit(StreamId stream, const Report& report) {
+Node* Job::Admit(const ReportArrived& event) {
+  const StreamId stream = event.stream;
+  const Report& report = event.report;
   if (const auto why = ImpossibleRound(report, state_.round)) {
     outbox_.Note("refuse", report.node.node_id, *why);
     outbox_.TellStream(stream, DirectiveKind::kRefused, *why);
@@ -159,6 +162,10 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   Node* holder = state_.nodes.Find(report.node.node_id);
   if (holder != nullptr &&
       holder->identity.incarnation == report.node.incarnation) {
+    if (stream != holder->stream && !ShowsPlaceKey(report, holder->place_key)) {
+      RefuseImpostor(event);
+      return nullptr;
+    }
     // Drop a stale report: repeated, or overtaken by a newer one.
     if (report.sequence <= holder->sequence) return nullptr;
     return holder;
@@ -183,6 +190,10 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   if (report.sequence <= state_.nodes.LastSequenceOf(report.node)) {
     return nullptr;
   }
+  if (!ShowsPlaceKey(report, state_.nodes.PlaceKeyOf(report.node))) {
+    RefuseImpostor(event);
+    return nullptr;
+  }
   switch (state_.nodes.MemoryOf(report.node)) {
     case Membership::Memory::kNeverAdmitted:
     case Membership::Memory::kMayReturn:
@@ -204,9 +215,10 @@ Node* Job::Admit(StreamId stream, const Report& report) {
   if (holder == nullptr && report.node.node_rank.has_value()) {
     holder = state_.nodes.FindByNodeRank(*report.node.node_rank);
   }
-  if (holder != nullptr) return Contend(*holder, stream, report);
+  if (holder != nullptr) return Contend(*holder, event);
   state_.successors.erase(stream);
   Node& node = state_.nodes.Add(report.node, state_.now);
+  node.place_key = report.place_key;
   // The node has talked to a coordinator before, so the NCCL id that it offers
   // may have been given to a round that the node never began. The agent makes
   // another id if this one is not used.
@@ -233,6 +245,19 @@ Node* Job::Admit(StreamId stream, const Report& report) {
                absl::StrCat(node.identity.host, " (", node.identity.address,
                             ", ", node.identity.slots, " workers) joined"));
   return &node;
+}
+
+void Job::RefuseImpostor(const ReportArrived& event) {
+  const std::string& node_id = event.report.node.node_id;
+  outbox_.Note("refuse", node_id,
+               absl::StrCat("a report from ",
+                            event.peer.empty() ? "this process" : event.peer,
+                            " does not show the key of the agent that holds "
+                            "this place"));
+  outbox_.TellStream(event.stream, DirectiveKind::kRefused,
+                     absl::StrCat("node ", node_id,
+                                  " belongs to another agent; give this node "
+                                  "a --node-id of its own"));
 }
 
 void Job::TakeOver(Node& node, const Report& report) {
@@ -502,12 +527,15 @@ bool Job::OwesVerdict() const {
                      });
 }
 
-Node* Job::Contend(Node& holder, StreamId stream, const Report& report) {
-  if (holder.stream == 0) {
-    // The holder is disconnected and its successor is here, so there is no need
-    // to wait for the lease.
+Node* Job::Contend(Node& holder, const ReportArrived& event) {
+  const StreamId stream = event.stream;
+  const Report& report = event.report;
+  if (holder.stream == 0 && holder.peer == event.peer) {
+    // The holder is disconnected and its successor is here, on the same host,
+    // so there is no need to wait for the holder's return. An agent on another
+    // host may be a stranger who names the node, and waits.
     Lose(holder, "its agent was started anew", Membership::Memory::kSuperseded);
-    return Admit(stream, report);
+    return Admit(event);
   }
   if (holder.contender == 0) {
     holder.proved_alive = false;

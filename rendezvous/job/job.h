@@ -80,14 +80,17 @@ class Job {
   void On(const StreamClosed& event);
   void On(const CancelAsked& event);
   void On(const DrainAsked& event);
-  // Returns the node of `report`, admitted if it is new; null if the report is
-  // stale or its node was refused or has to wait.
-  Node* Admit(StreamId stream, const Report& report);
+  // Returns the node of the report, admitted if it is new; null if the report
+  // is stale or its node was refused or has to wait.
+  Node* Admit(const ReportArrived& event);
   // Decides between two agents that claim one place: an agent that was started
   // anew, a replacement that arrives before the replaced agent has ended, or a
-  // mistake of configuration. Returns the node if `report` gets the holder's
-  // place.
-  Node* Contend(Node& holder, StreamId stream, const Report& report);
+  // mistake of configuration. Returns the node if the report's agent gets the
+  // holder's place.
+  Node* Contend(Node& holder, const ReportArrived& event);
+  // Refuses the sender of a report that names the incarnation of another agent
+  // but does not show its key.
+  void RefuseImpostor(const ReportArrived& event);
   // Copies the report's state of the node, and forwards its new signals. A
   // report that shows that the node is alive refuses the node's contender,
   // unless the contender waits.

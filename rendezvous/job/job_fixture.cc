@@ -58,6 +58,8 @@ JobFixture::Agent& JobFixture::Create(const std::string& name) {
   node.pid = static_cast<int64_t>(100 + agents_.size());
   node.slots = 2;
   agent.report.offered_master_port = static_cast<int>(29000 + agents_.size());
+  agent.report.place_key = absl::StrCat("key of ", node.incarnation);
+  agent.peer = node.address;
   return agents_[name] = agent;
 }
 
@@ -70,7 +72,7 @@ void JobFixture::Report(const std::string& name) {
   Agent& from = agent(name);
   MUSTER_CHECK(from.stream != 0) << name << " is not connected";
   ++from.report.sequence;
-  Step(ReportArrived{from.stream, from.report});
+  Step(ReportArrived{from.stream, from.report, from.peer});
 }
 
 void JobFixture::SetPhase(const std::string& name, NodePhase phase) {
@@ -123,6 +125,7 @@ void JobFixture::Restart(const std::string& name) {
   report.spec = who.report.spec;
   report.node = who.report.node;
   report.node.incarnation = incarnation;
+  report.place_key = absl::StrCat("key of ", incarnation);
   report.offered_master_port = who.report.offered_master_port;
   who.report = report;
   who.told = Directive();

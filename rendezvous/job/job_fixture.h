@@ -17,6 +17,7 @@ class JobFixture {
   struct Agent {
     Report report;        // report that the agent sends next
     StreamId stream = 0;  // the agent's stream; 0: not connected
+    std::string peer;     // address that its streams come from
     Directive told;       // newest directive that reached the agent
     int times_told = 0;
     bool deaf = false;    // whether directives do not reach the agent

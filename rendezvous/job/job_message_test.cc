@@ -261,6 +261,88 @@ TEST(JobRestart, AClaimOfAHigherRoundDoesNotTouchTheOneThatRuns) {
   EXPECT_EQ(job.round(), 8);
 }
 
+// The stranger knows what `launch status` shows of the node.
+TEST(JobPlaceKey, AnIncarnationWithoutItsKeyIsRefused) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  Report& stranger = job.Create("stranger").report;
+  stranger.node.node_id = "b";
+  stranger.node.incarnation = job.agent("b").report.node.incarnation;
+  stranger.sequence = 1000;
+  job.Join("stranger");
+  EXPECT_EQ(job.kind("stranger"), DirectiveKind::kRefused);
+  job.BreakStream("b");
+  job.Report("stranger");
+  EXPECT_EQ(job.kind("stranger"), DirectiveKind::kRefused);
+  EXPECT_THAT(job.Decided("refuse"), HasSubstr("from 10.0.0.3 does not show"));
+  job.Reconnect("b");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kRun);
+  EXPECT_EQ(job.round(), 1);
+}
+
+TEST(JobPlaceKey, ALostIncarnationReturnsOnlyWithItsKey) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.BreakStream("b");
+  job.Wait(seconds(1));
+  Report& stranger = job.Create("stranger").report;
+  stranger.node = job.agent("b").report.node;
+  stranger.sequence = 1000;
+  job.Join("stranger");
+  EXPECT_EQ(job.kind("stranger"), DirectiveKind::kRefused);
+  job.Reconnect("b");
+  EXPECT_NE(job.kind("b"), DirectiveKind::kRefused);
+}
+
+TEST(JobPlaceKey, AnOlderAgentHasNoneAndReturnsByItsIncarnation) {
+  JobFixture job(QuickSpec(2, 2));
+  job.Create("b").report.place_key = "";
+  job.StartAll({"a", "b"});
+  job.BreakStream("b");
+  job.Reconnect("b");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kRun);
+  EXPECT_EQ(job.round(), 1);
+}
+
+// An agent that starts elsewhere, while the holder's stream is broken, may be
+// a stranger: the holder keeps its place for the reconnect grace.
+TEST(JobPlaceKey, ABrokenNodesPlaceIsKeptFromOtherHosts) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.BreakStream("b");
+  job.Create("stranger").report.node.node_id = "b";
+  job.Join("stranger");
+  EXPECT_EQ(job.kind("stranger"), DirectiveKind::kWait);
+  EXPECT_THAT(job.told("stranger").reason, HasSubstr("is held by b"));
+  job.Reconnect("b");
+  job.Report("b");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kRun);
+  EXPECT_EQ(job.round(), 1);
+  EXPECT_EQ(job.kind("stranger"), DirectiveKind::kRefused);
+}
+
+TEST(JobPlaceKey, AnAgentElsewhereTakesThePlaceOnceTheGraceIsOver) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.BreakStream("b");
+  job.Create("elsewhere").report.node.node_id = "b";
+  job.Join("elsewhere");
+  job.Wait(seconds(2));
+  job.Idle("a");
+  EXPECT_EQ(job.kind("elsewhere"), DirectiveKind::kRun);
+  EXPECT_EQ(job.round(), 2);
+}
+
+TEST(JobPlaceKey, AnAgentOnTheSameHostTakesThePlaceAtOnce) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.BreakStream("b");
+  job.Restart("b");
+  job.Idle("a");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kRun);
+  EXPECT_EQ(job.round(), 2);
+}
+
 // A stranger joins by one report that names the highest round.
 TEST(JobRestart, AnImpossibleRoundIsRefusedAndEndsNothing) {
   JobFixture job(QuickSpec(2, 3));
@@ -521,6 +603,7 @@ TEST_F(JobContentionTest, TheClaimerMayReconnectMeanwhile) {
 }
 
 TEST_F(JobContentionTest, ALateReportDoesNotTakeThePlaceInstead) {
+  job_.agent("c").peer = "";  // that of the reports below
   job_.agent("b").silent = true;
   job_.Wait(seconds(5));
   job_.Join("c");
@@ -673,6 +756,7 @@ TEST_F(JobSuccession, WaitsWhileTheHolderIsAlive) {
 TEST_F(JobSuccession, TakesThePlaceWhenTheHolderHasEnded) {
   job_.BreakStream("b");
   job_.agent("b").silent = true;
+  job_.Wait(seconds(1));  // longer than the reconnect grace of b
   job_.Report("c");
   job_.Idle("a");
   job_.Report("c");

@@ -19,6 +19,9 @@ using StreamId = uint64_t;
 struct ReportArrived {
   StreamId stream = 0;
   Report report;
+  // The IP address that the stream comes from; empty: the coordinator's own
+  // process.
+  std::string peer;
 };
 struct StreamClosed {
   StreamId stream = 0;

@@ -97,7 +97,8 @@ void Membership::Remove(Node& node, Memory memory) {
   const std::string id = node.identity.node_id;
   const Life life(id, node.identity.incarnation);
   const bool is_new =
-      past_.insert_or_assign(life, Past{memory, node.sequence}).second;
+      past_.insert_or_assign(life, Past{memory, node.sequence, node.place_key})
+          .second;
   if (is_new) Bound(life);
   if (node.stream != 0) by_stream_.erase(node.stream);
   if (node.identity.node_rank.has_value()) {
@@ -110,6 +111,11 @@ void Membership::Remove(Node& node, Memory memory) {
 Membership::Memory Membership::MemoryOf(const NodeIdentity& identity) const {
   auto found = past_.find({identity.node_id, identity.incarnation});
   return found == past_.end() ? Memory::kNeverAdmitted : found->second.memory;
+}
+
+std::string Membership::PlaceKeyOf(const NodeIdentity& identity) const {
+  auto found = past_.find({identity.node_id, identity.incarnation});
+  return found == past_.end() ? "" : found->second.place_key;
 }
 
 uint64_t Membership::LastSequenceOf(const NodeIdentity& identity) const {

@@ -41,7 +41,9 @@ struct DirectiveKey {
 // A node of a job: the last report of its agent, and the last directive to it.
 struct Node {
   NodeIdentity identity;
-  uint64_t joined = 0;  // ordinal of the node's arrival in the job
+  std::string place_key;  // Report::place_key
+  std::string peer;       // address that the agent's last stream came from
+  uint64_t joined = 0;    // ordinal of the node's arrival in the job
   uint64_t sequence = 0;
   // Newest revision of this coordinator that the node has seen.
   uint64_t seen = 0;
@@ -134,6 +136,9 @@ class Membership {
   enum class Memory { kNeverAdmitted, kMayReturn, kSuperseded, kReleased };
   void Remove(Node& node, Memory memory);
   Memory MemoryOf(const NodeIdentity& identity) const;
+  // The place key of this incarnation when it was removed; "" if it had none or
+  // was never admitted.
+  std::string PlaceKeyOf(const NodeIdentity& identity) const;
   // The highest sequence number of this incarnation's reports before it was
   // removed, or while it contended for a place; 0 if there is none. A report
   // that is not newer is stale.
@@ -184,6 +189,7 @@ class Membership {
   struct Past {
     Memory memory = Memory::kNeverAdmitted;
     uint64_t sequence = 0;
+    std::string place_key;
   };
   // Evicts the oldest entry of `past_` if its newest entry, `life`, exceeds the
   // limit.

@@ -27,6 +27,9 @@ inline constexpr int kMaxTopologyKeys = 16;
 // Limit of NodeIdentity::binding.
 inline constexpr size_t kMaxBindingBytes = 200;
 
+// Limit of Report::place_key.
+inline constexpr size_t kMaxPlaceKeyBytes = 64;
+
 // The agent that holds a node's place.
 struct NodeIdentity {
   // Name of the place. Stable over restarts of the agent if something outside
@@ -120,6 +123,11 @@ struct Report {
   // node becomes the master, in hexadecimal digits. Usable for one world;
   // empty: none.
   std::string offered_nccl_id;
+  // A secret of this agent, drawn at its start and shown to the coordinator
+  // only. An agent whose stream broke proves by it that it is the one that held
+  // the node's place; its node id and incarnation are known to every operator.
+  // Empty: sent by an older agent that has none.
+  std::string place_key;
   // Set once this node wants to leave while the job continues; the reason.
   std::optional<std::string> leave;
   std::optional<CancelWish> cancel;

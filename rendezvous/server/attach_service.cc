@@ -29,7 +29,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
               grpc::CallbackServerContext* context)
       : coordinator_(coordinator),
         streams_(streams),
-        stream_(coordinator->Attach(this)) {
+        stream_(coordinator->Attach(this, PeerIp(context->peer()))) {
     // The header is sent at once: it tells the agent that it was accepted.
     context->AddInitialMetadata(kWelcome, "1");
     StartSendInitialMetadata();

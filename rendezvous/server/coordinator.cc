@@ -53,10 +53,11 @@ class Coordinator::Impl {
         << streams_.size() << " streams are still attached";
   }
 
-  StreamId Attach(DirectiveSink* sink) {
+  StreamId Attach(DirectiveSink* sink, std::string peer) {
     std::lock_guard<std::mutex> lock(mutex_);
     const StreamId id = ++last_stream_;
-    streams_[id].sink = std::make_shared<AttachedSink>(id, sink);
+    streams_[id].sink =
+        std::make_shared<AttachedSink>(id, sink, std::move(peer));
     return id;
   }
 
@@ -310,8 +311,8 @@ Coordinator::Coordinator(Options options)
 
 Coordinator::~Coordinator() = default;
 
-StreamId Coordinator::Attach(DirectiveSink* sink) {
-  return impl_->Attach(sink);
+StreamId Coordinator::Attach(DirectiveSink* sink, std::string peer) {
+  return impl_->Attach(sink, std::move(peer));
 }
 
 void Coordinator::Detach(StreamId stream) { impl_->Detach(stream); }

@@ -48,7 +48,8 @@ class Coordinator {
   // The sink may be called from Attach until Detach returns; Detach blocks
   // until no call is running. Detach and OnReport of one stream must not run at
   // the same time.
-  StreamId Attach(DirectiveSink* sink);
+  // `peer`: the IP address that the stream comes from; empty: this process.
+  StreamId Attach(DirectiveSink* sink, std::string peer = "");
   void Detach(StreamId stream);
 
   // An invalid report (bad spec, empty id, wrong version) is answered with a

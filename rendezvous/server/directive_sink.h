@@ -2,6 +2,8 @@
 #define MUSTER_RENDEZVOUS_SERVER_DIRECTIVE_SINK_H_
 
 #include <mutex>
+#include <string>
+#include <utility>
 
 #include "rendezvous/job/job_step.h"
 #include "rendezvous/protocol/directive.h"
@@ -22,10 +24,12 @@ class DirectiveSink {
 // Thread-safe.
 class AttachedSink {
  public:
-  AttachedSink(StreamId stream, DirectiveSink* sink)
-      : stream_(stream), sink_(sink) {}
+  AttachedSink(StreamId stream, DirectiveSink* sink, std::string peer)
+      : stream_(stream), peer_(std::move(peer)), sink_(sink) {}
 
   StreamId stream() const { return stream_; }
+  // ReportArrived::peer of the stream.
+  const std::string& peer() const { return peer_; }
 
   void Deliver(const Directive& directive) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -40,6 +44,7 @@ class AttachedSink {
 
  private:
   const StreamId stream_;
+  const std::string peer_;
   std::mutex mutex_;
   DirectiveSink* sink_;
 };

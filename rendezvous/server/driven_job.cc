@@ -77,7 +77,7 @@ DrivenJob::DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
 
 void DrivenJob::OnReport(const std::shared_ptr<AttachedSink>& sink,
                          Report report) {
-  Step(ReportArrived{sink->stream(), std::move(report)}, sink);
+  Step(ReportArrived{sink->stream(), std::move(report), sink->peer()}, sink);
 }
 
 void DrivenJob::OnStreamClosed(StreamId stream) {

@@ -295,6 +295,7 @@ void ToWire(const Report& report, v1::Report* wire) {
   wire->set_phase(static_cast<v1::NodePhase>(ToWire(report.phase)));
   wire->set_round(report.round);
   wire->set_run_tag(report.run_tag);
+  wire->set_place_key(report.place_key);
   const size_t failures =
       std::min<size_t>(report.failures.size(), kMaxFailuresPerReport);
   // Keep the first failures, since the cause may be among them.
@@ -342,6 +343,8 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
   reader.Integer("round", wire.round(), 0, kAnyInt32, &report->round);
   reader.Text("run_tag", wire.run_tag(), kMaxRunTagBytes, TextKind::kName,
               &report->run_tag);
+  reader.Text("place_key", wire.place_key(), kMaxPlaceKeyBytes, TextKind::kName,
+              &report->place_key);
   const int failures = wire.failures_size();
   if (reader.Count("failures", failures, kMaxFailuresPerReport)) {
     report->failures.resize(failures);

@@ -20,6 +20,7 @@
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
+#include "rendezvous/testing/loopback.h"
 #include "rendezvous/testing/scripted_node.h"
 #include "rendezvous/wire/report_wire.h"
 
@@ -179,6 +180,38 @@ TEST_F(HostileReports, OneStreamJoinsAsOneNode) {
   EXPECT_LE(crowd->nodes.size(), 1u);
   auto b = Join("b");
   TheJobGoesOn(a.get(), b.get());
+}
+
+// Cuts the stream of a node, and names the node before it is back.
+TEST_F(HostileReports, ABrokenNodesPlaceIsNotTaken) {
+  TcpRelay relay(server_->address().port);
+  auto a = Join("a");
+  Report report = FirstReport("job", "b", 2);
+  report.place_key = "known to b alone";
+  report.spec.reconnect_grace = std::chrono::seconds(30);
+  GrpcLink::Options options;
+  options.coordinator = {"127.0.0.1", relay.port()};
+  ScriptedNode b(std::make_unique<GrpcLink>(std::move(options)), report);
+  const int round = b.WaitFor(DirectiveKind::kRun).place.round;
+
+  // The stranger has read the incarnation in the job's status.
+  Report stranger = report;
+  stranger.place_key = "guessed";
+  stranger.sequence = 1000;
+  HostileStream while_connected(Channel());
+  while_connected.Send(stranger);
+  EXPECT_EQ(while_connected.Read().kind(), v1::Directive::REFUSED);
+  relay.Cut();
+  HostileStream while_broken(Channel());
+  ++stranger.sequence;
+  while_broken.Send(stranger);
+  const v1::Directive answer = while_broken.Read();
+  EXPECT_EQ(answer.kind(), v1::Directive::REFUSED);
+  EXPECT_THAT(answer.reason(), HasSubstr("node b belongs to another agent"));
+
+  b.WaitUntilConnected(2);
+  EXPECT_EQ(b.WaitFor(DirectiveKind::kRun).place.round, round);
+  TheJobGoesOn(a.get(), &b);
 }
 
 }  // namespace

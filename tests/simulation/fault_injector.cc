@@ -11,6 +11,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Duration kInterval = milliseconds(200);
+// Time from the break of a stream until a stranger names its node.
+constexpr Duration kImpostorComes = milliseconds(40);
 
 }  // namespace
 
@@ -43,6 +45,12 @@ void FaultInjector::TroubleNetwork(SimNode& node) {
     stage_->Note(absl::StrCat("the stream of n", slot, " breaks"));
     ++stage_->census["stream broken"];
     network_->Break(node.stream());
+    // Not drawn, because an additional draw would change all later ones.
+    for (Duration after : {kImpostorComes, 3 * kImpostorComes}) {
+      stage_->queue.In(after, [this, slot] {
+        if (!stage_->healed) coordinator_->Impersonate(slot);
+      });
+    }
   }
   if (random.Chance(plan.cut)) {
     const Duration duration = random.Between(milliseconds(200), seconds(15));

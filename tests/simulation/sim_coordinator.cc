@@ -1,10 +1,15 @@
 #include "tests/simulation/sim_coordinator.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "rendezvous/protocol/state_names.h"
 
 namespace muster::simulation {
 namespace {
+
+// Streams of strangers have numbers from here on; the network never reaches it.
+constexpr rendezvous::StreamId kFirstImpostor = uint64_t{1} << 40;
 
 const char* NameOf(rendezvous::DirectiveKind kind) {
   switch (kind) {
@@ -37,7 +42,38 @@ void SimCoordinator::Receive(rendezvous::StreamId stream,
     stage_->Watch([&](Checker& c) { c.OnCoordinatorStarted(epoch_); });
   }
   stage_->Watch([&](Checker& c) { c.OnReport(agent, stream, report); });
-  Step(rendezvous::ReportArrived{stream, report});
+  last_reports_[agent.slot] = report;
+  Step(rendezvous::ReportArrived{stream, report,
+                                 absl::StrCat("address of h", agent.slot)});
+}
+
+void SimCoordinator::Impersonate(int slot) {
+  auto last = last_reports_.find(slot);
+  if (!up_ || job_ == nullptr || last == last_reports_.end()) return;
+  rendezvous::Report report = last->second;
+  const rendezvous::JobStatus status = job_->Status(stage_->queue.now());
+  const bool is_held =
+      std::any_of(status.nodes.begin(), status.nodes.end(),
+                  [&](const rendezvous::NodeStatus& node) {
+                    return node.node.incarnation == report.node.incarnation;
+                  });
+  if (!is_held || job_->finished()) return;
+  stage_->Note(absl::StrCat("a stranger names n", slot));
+  ++stage_->census["impostor"];
+  report.place_key = "guessed";
+  report.sequence += 1000;
+  report.phase = rendezvous::NodePhase::kIdle;
+  // Every other stranger names the node, but not its incarnation.
+  impostor_stream_ = kFirstImpostor + ++impostors_;
+  const bool knows_incarnation = impostors_ % 2 == 0;
+  if (!knows_incarnation) report.node.incarnation = impostor_stream_;
+  Step(rendezvous::ReportArrived{impostor_stream_, report, "elsewhere"});
+  if (knows_incarnation && !impostor_was_refused_) {
+    stage_->Fail("a stranger who names an incarnation is not refused");
+  }
+  if (job_ != nullptr) Step(rendezvous::StreamClosed{impostor_stream_});
+  impostor_stream_ = 0;
+  impostor_was_refused_ = false;
 }
 
 void SimCoordinator::Closed(rendezvous::StreamId stream) {
@@ -64,6 +100,7 @@ void SimCoordinator::Crash() {
   up_ = false;
   job_.reset();
   agents_.clear();
+  last_reports_.clear();
   armed_.reset();
   network_->CoordinatorDied();
 }
@@ -94,6 +131,13 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
   }
   for (const rendezvous::Delivery& delivery : step.deliveries) {
     auto found = agents_.find(delivery.stream);
+    if (impostor_stream_ != 0 && delivery.stream == impostor_stream_) {
+      const rendezvous::DirectiveKind kind = delivery.directive.kind;
+      impostor_was_refused_ = kind == rendezvous::DirectiveKind::kRefused;
+      if (kind == rendezvous::DirectiveKind::kRun) {
+        stage_->Fail("a stranger who names a node gets its place");
+      }
+    }
     if (found == agents_.end()) continue;
     const rendezvous::Directive& directive = delivery.directive;
     stepped.sent.push_back({found->second, directive});
@@ -110,6 +154,7 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
   }
   stage_->Watch([&](Checker& c) { c.OnStep(stepped); });
   for (const rendezvous::Delivery& delivery : step.deliveries) {
+    if (!agents_.contains(delivery.stream)) continue;
     network_->SendDown(delivery.stream, delivery.directive);
   }
   Arm(stepped.next_deadline);

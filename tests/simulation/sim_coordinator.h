@@ -30,6 +30,9 @@ class SimCoordinator {
   void Receive(rendezvous::StreamId stream, const rendezvous::Report& report);
   void Closed(rendezvous::StreamId stream);
   void Drain(int slot);
+  // A stranger elsewhere, who does not know the key of this slot's agent,
+  // reports as its node. Fails the simulation if it gets the node's place.
+  void Impersonate(int slot);
   void Crash();
   void Restart();
 
@@ -43,6 +46,10 @@ class SimCoordinator {
   uint64_t epoch_ = 1;
   std::unique_ptr<rendezvous::Job> job_;
   std::map<rendezvous::StreamId, AgentName> agents_;
+  std::map<int, rendezvous::Report> last_reports_;  // keyed by slot
+  uint64_t impostors_ = 0;                          // number of strangers
+  rendezvous::StreamId impostor_stream_ = 0;        // 0: no stranger reports
+  bool impostor_was_refused_ = false;
   std::optional<Instant> armed_;
 };
 

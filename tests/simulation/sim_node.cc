@@ -40,6 +40,7 @@ void SimNode::StartAgent() {
   rendezvous::NodeIdentity& node = config.node;
   node.node_id = absl::StrCat("n", slot_);
   node.incarnation = incarnation_;
+  config.place_key = absl::StrCat("key ", incarnation_);
   node.host = absl::StrCat("h", slot_);
   node.pid = static_cast<int64_t>(incarnation_);
   node.slots = plan.workers;

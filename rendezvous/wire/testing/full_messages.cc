@@ -118,6 +118,7 @@ Report FullReport() {
   report.phase = NodePhase::kStopping;
   report.round = 14;
   report.run_tag = "1a2b";
+  report.place_key = "4e5f";
   report.failures = {FullFailure(1), FullFailure(2)};
   report.offered_master_port = 29500;
   report.offered_nccl_id = "0a1b";
