@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/logs/terminal_text.h"
 #include "launcher/launch_help.h"
+#include "launcher/local_token.h"
 #include "launcher/progress_ticker.h"
 #include "launcher/report/progress_text.h"
 #include "launcher/report/status_text.h"
@@ -209,6 +210,14 @@ int AdminCommand(AdminRequest request, const Voice& voice) {
   rendezvous::AdminClient::Options options;
   options.coordinator = request.endpoint;
   options.token = *std::move(token);
+  if (options.token.empty()) {
+    std::optional<LocalCoordinator> local =
+        FindLocalCoordinator(request.endpoint, LocalTokenParents());
+    if (local) {
+      options.coordinator = local->endpoint;
+      options.token = std::move(local->token);
+    }
+  }
   rendezvous::AdminClient client(std::move(options));
   const absl::Status status = Perform(client, request);
   if (status.ok()) return 0;

@@ -146,19 +146,23 @@ agent::AgentResult RunAgentSession(const Voice& voice,
                                    LogFolder log_folder,
                                    agent::Guardian* guardian,
                                    rendezvous::CoordinatorLink* link) {
-  const std::string directory = options.logs.directory;
   const bool streams_kept =
       KeepsStreams(options.logs.redirects) || KeepsStreams(options.logs.tee);
   if (log_folder == LogFolder::kTemporary) {
-    const absl::Status prepared = PrepareTemporaryFolder(directory);
-    if (!prepared.ok()) {
-      return {.exit_code = voice.Refuse(prepared), .verdict = {}, .reason = ""};
+    absl::StatusOr<std::string> made =
+        MakeTemporaryFolder(options.logs.directory);
+    if (!made.ok()) {
+      return {.exit_code = voice.Refuse(made.status()),
+              .verdict = {},
+              .reason = ""};
     }
+    options.logs.directory = *std::move(made);
     if (options.logs.rotation == agent::LogPlan::Rotation::kOfShownStreams) {
       options.logs.rotate_bytes = kTemporaryRotateBytes;
       options.logs.keep_rotated = 1;
     }
   }
+  const std::string directory = options.logs.directory;
   for (const std::string& remark : options.remarks) voice.Notice(remark);
   if (options.node.slots > 1 || options.spec.max_nodes > 1) {
     const std::string remark = MpiRemark(options.argv);

@@ -7,6 +7,7 @@
 #include "agent/logs/log_relay.h"
 #include "agent/nccl_id/nccl_id_process.h"
 #include "base/file_size_signal.h"
+#include "base/process_secrets.h"
 #include "base/resource_room.h"
 #include "base/standard_descriptors.h"
 #include "launcher/options/machine.h"
@@ -17,6 +18,7 @@ namespace muster::launcher {
 
 int StartProgram(const char* name, int argc, char** argv,
                  const std::function<int()>& main) {
+  rendezvous::TakeTokenVariable();
   IgnoreFileSizeSignal();
   OpenStandardDescriptors();
   LiveWithinAddressSpace();
@@ -24,6 +26,7 @@ int StartProgram(const char* name, int argc, char** argv,
   if (agent::IsNcclIdProcess(argc, argv)) return agent::RunNcclIdProcess();
   if (agent::IsFrameworkProcess(argc, argv))
     return agent::RunFrameworkProcess(argv);
+  HideFromOtherProcesses();
   return main();
 }
 

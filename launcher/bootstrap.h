@@ -16,10 +16,12 @@ namespace muster::launcher {
 
 // The start of the process that `launch` and `agent` share.
 
-// Runs `main` once descriptors 0 to 2 are open and the limits of the process
-// are known. If `argv` names a helper process that an agent starts from its own
-// program file (the maker of NCCL ids, the start of another framework's
-// worker), runs that helper instead. Returns the exit code.
+// Takes the token out of the environment, and runs `main` once descriptors 0 to
+// 2 are open, the limits of the process are known and other processes of the
+// user cannot read this one (base/process_secrets.h). If `argv` names a helper
+// process that an agent starts from its own program file (the maker of NCCL
+// ids, the start of another framework's worker), runs that helper instead.
+// Returns the exit code.
 int StartProgram(const char* name, int argc, char** argv,
                  const std::function<int()>& main);
 

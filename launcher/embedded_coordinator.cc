@@ -55,6 +55,11 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
     const Options& options, const Voice& voice) {
   std::unique_ptr<EmbeddedCoordinator> here(
       new EmbeddedCoordinator(options, voice));
+  const bool port_is_known = options.listen.port != 0;
+  if (port_is_known) {
+    const absl::Status kept = here->KeepToken(options.listen, options, voice);
+    if (!kept.ok()) return kept;
+  }
   rendezvous::GrpcServer::Options server;
   server.listen = options.listen;
   server.token = options.token;
@@ -62,8 +67,34 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
       rendezvous::GrpcServer::Start(&here->coordinator_, server);
   if (!started.ok()) return started.status();
   here->server_ = *std::move(started);
+  if (!port_is_known) {
+    const absl::Status kept = here->KeepToken(here->address(), options, voice);
+    if (!kept.ok()) return kept;
+  }
   if (here->event_log_ != nullptr) here->event_log_->Create();
   return here;
+}
+
+absl::Status EmbeddedCoordinator::KeepToken(const rendezvous::Endpoint& listen,
+                                            const Options& options,
+                                            const Voice& voice) {
+  if (options.token_parents.empty()) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<LocalToken>> kept =
+      LocalToken::Keep(listen, options.token, options.token_parents);
+  if (kept.ok()) {
+    local_token_ = *std::move(kept);
+    return absl::OkStatus();
+  }
+  if (absl::IsAlreadyExists(kept.status())) {
+    return absl::AlreadyExistsError(absl::StrCat(
+        "cannot listen on ", listen.ToString(), ": ", kept.status().message()));
+  }
+  voice.Notice(absl::StrCat(
+      "launch status, watch, cancel and drain cannot reach this job, because "
+      "its token cannot be kept: ",
+      kept.status().message(),
+      "; give a token by MUSTER_TOKEN or --token-file"));
+  return absl::OkStatus();
 }
 
 void EmbeddedCoordinator::Linger(Duration close_timeout, const Voice& voice) {

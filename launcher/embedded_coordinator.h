@@ -3,9 +3,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/time.h"
+#include "launcher/local_token.h"
 #include "launcher/voice.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/events/event_log.h"
@@ -21,14 +23,18 @@ class EmbeddedCoordinator {
     rendezvous::Endpoint listen;
     std::string run_id;  // the only run id that is accepted
     std::string token;
+    // The folders for the file in which this user's other processes find the
+    // token (local_token.h); empty: no such file is made.
+    std::vector<std::string> token_parents;
     std::string run_tag;  // the run's tag, which names its log folder
     // Path of the event log, whose folder is created; empty: none.
     std::string event_log;
   };
 
   // The coordinator listens when Start returns. Errors: those of
-  // GrpcServer::Start. Must be called after signals have been blocked, because
-  // the coordinator has threads.
+  // GrpcServer::Start, and AlreadyExists: another job of this user is about to
+  // listen at that address. Must be called after signals have been blocked,
+  // because the coordinator has threads.
   static absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> Start(
       const Options& options, const Voice& voice);
 
@@ -42,10 +48,15 @@ class EmbeddedCoordinator {
 
  private:
   EmbeddedCoordinator(const Options& options, const Voice& voice);
+  // Makes the token's file for `listen`, whose port is known. AlreadyExists: as
+  // LocalToken::Keep; other failures are only told.
+  absl::Status KeepToken(const rendezvous::Endpoint& listen,
+                         const Options& options, const Voice& voice);
   void WaitForOthers(Duration close_timeout, const Voice& voice);
 
   std::unique_ptr<rendezvous::EventLog> event_log_;
   rendezvous::Coordinator coordinator_;
+  std::unique_ptr<LocalToken> local_token_;
   std::unique_ptr<rendezvous::GrpcServer> server_;
 };
 

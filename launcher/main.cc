@@ -33,6 +33,7 @@
 #include "launcher/subcommands.h"
 #include "launcher/voice.h"
 #include "rendezvous/protocol/report.h"
+#include "rendezvous/token/token.h"
 #include "rendezvous/version.h"
 
 namespace muster::launcher {
@@ -161,7 +162,12 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
       break;
   }
   if (parsed->options.remote.start == RemoteStart::kSlurm) {
-    return SlurmCommand(name, args, parsed->options, environment);
+    // srun hands the variable on to the tasks.
+    Environment for_srun = environment;
+    if (!rendezvous::TakenToken().empty()) {
+      for_srun[rendezvous::kTokenVariable] = rendezvous::TakenToken();
+    }
+    return SlurmCommand(name, args, parsed->options, for_srun);
   }
   const int exit_code = RunAsInit(
       [&] { return RunCommand(name, parsed->options, environment, refuse); });

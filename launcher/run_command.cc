@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,7 @@
 #include "launcher/bootstrap.h"
 #include "launcher/embedded_coordinator.h"
 #include "launcher/host_coordinator.h"
+#include "launcher/local_token.h"
 #include "launcher/meeting.h"
 #include "launcher/options/agent_plan.h"
 #include "launcher/options/machine.h"
@@ -19,6 +21,7 @@
 #include "launcher/voice.h"
 #include "rendezvous/client/grpc_link.h"
 #include "rendezvous/client/in_process_link.h"
+#include "rendezvous/token/token.h"
 
 namespace muster::launcher {
 namespace {
@@ -41,6 +44,11 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.listen = plan.coordinator.listen;
   hosting.run_id = plan.agent.run_id;
   hosting.token = token;
+  if (token.empty() && plan.agent.spec.max_nodes == 1) {
+    // The job of one node belongs to its user.
+    hosting.token = rendezvous::FreshToken();
+    hosting.token_parents = LocalTokenParents();
+  }
   hosting.run_tag = NewRunTag(facts);
   if (!options.log_dir.empty()) {
     const agent::LogPlan& logs = plan.agent.logs;
@@ -59,14 +67,25 @@ void PointLatestAtHosted(const agent::LogPlan& logs,
       logs.directory);
 }
 
+// How to reach the coordinator at the endpoint, which another process hosts. If
+// that process runs a job of one node, it may have made its own token.
+rendezvous::GrpcLink::Options LinkTo(const CoordinatorChoice& choice,
+                                     const std::string& token) {
+  if (token.empty() && choice.place == CoordinatorPlace::kHereIfFree) {
+    std::optional<LocalCoordinator> local =
+        FindLocalCoordinator(choice.endpoint, LocalTokenParents());
+    if (local) return {.coordinator = local->endpoint, .token = local->token};
+  }
+  return {.coordinator = choice.endpoint, .token = token};
+}
+
 // Makes the agent's link: to the coordinator `here` or, if `here` is null, to
 // the one at the endpoint. Stores the coordinator's address in `agent`.
 std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
     const CoordinatorChoice& choice, EmbeddedCoordinator* here,
     const std::string& token, agent::AgentOptions& agent) {
   if (here == nullptr) {
-    return std::make_unique<rendezvous::GrpcLink>(rendezvous::GrpcLink::Options{
-        .coordinator = choice.endpoint, .token = token});
+    return std::make_unique<rendezvous::GrpcLink>(LinkTo(choice, token));
   }
   rendezvous::Endpoint endpoint = choice.endpoint;
   endpoint.port = here->address().port;

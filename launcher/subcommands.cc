@@ -81,7 +81,8 @@ std::vector<Flag> AdminFlags() {
       {.name = "token-file",
        .value = "FILE",
        .help = "A file that holds the job's shared secret; MUSTER_TOKEN in the "
-               "environment does the same.",
+               "environment does the same. The secret that a job of one node "
+               "has made is found for its user on its machine.",
        .completions = "<file>",
        .pet = kNone},
       {.name = "json",

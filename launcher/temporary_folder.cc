@@ -4,10 +4,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "base/log_folder.h"
+#include "base/user_folder.h"
 
 namespace muster::launcher {
 namespace {
@@ -16,26 +17,31 @@ std::string Around(const std::string& directory) {
   return directory.substr(0, directory.rfind('/'));
 }
 
+// Makes `name` in this user's folder in `parent`.
+absl::StatusOr<std::string> MakeIn(const std::string& parent,
+                                   const std::string& name) {
+  constexpr int kTries = 100;
+  for (int i = 0;; ++i) {
+    const absl::StatusOr<std::string> around = MakeUserFolder(parent);
+    if (!around.ok()) return around.status();
+    const std::string directory = absl::StrCat(*around, "/", name);
+    if (mkdir(directory.c_str(), 0700) == 0) return directory;
+    // Another job of the user may have ended and removed the empty folder.
+    if (errno != ENOENT || i == kTries) {
+      return PathStatus("cannot create folder", directory, errno);
+    }
+  }
+}
+
 }  // namespace
 
-absl::Status PrepareTemporaryFolder(const std::string& directory) {
-  const std::string around = Around(directory);
-  if (mkdir(around.c_str(), 0700) == 0) return absl::OkStatus();
-  const int error = errno;
-  struct stat info;
-  if (error != EEXIST || lstat(around.c_str(), &info) != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(around, ": cannot make the temporary folder (",
-                     strerror(error), "); set TMPDIR or give --log-dir"));
-  }
-  if (!S_ISDIR(info.st_mode) || info.st_uid != getuid() ||
-      (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(around,
-                     ": is not a folder that you alone can write; remove it, "
-                     "set TMPDIR or give --log-dir"));
-  }
-  return absl::OkStatus();
+absl::StatusOr<std::string> MakeTemporaryFolder(const std::string& directory) {
+  const size_t slash = directory.rfind('/');
+  absl::StatusOr<std::string> made =
+      MakeIn(Around(Around(directory)), directory.substr(slash + 1));
+  if (made.ok()) return made;
+  return absl::InvalidArgumentError(
+      absl::StrCat(made.status().message(), "; set TMPDIR or give --log-dir"));
 }
 
 void RemoveTemporaryFolder(const std::string& directory) {

@@ -3,14 +3,16 @@
 
 #include <string>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace muster::launcher {
 
-// Creates the user's own folder around `directory` (".../muster_<uid>") with
-// mode 0700. InvalidArgument: the folder belongs to another user, who could
-// read or redirect the files; or another failure, with path and errno text.
-absl::Status PrepareTemporaryFolder(const std::string& directory);
+// Creates the folder of a job's temporary files with mode 0700 and returns its
+// path. This is `directory` (".../muster_<uid>/NAME"), or if another user has
+// taken the name muster_<uid>, the same NAME in another folder of this user
+// (base/user_folder.h). InvalidArgument: the folder cannot be created; the
+// message has the path, errno's text and what to do.
+absl::StatusOr<std::string> MakeTemporaryFolder(const std::string& directory);
 
 // Removes `directory` with its contents, and the folder around it if that is
 // empty then. Ignores errors: files that cannot be removed stay.

@@ -90,6 +90,9 @@ class Lifecycle {
   // the coordinator's directive asks for.
   void Reconcile();
   void FollowDirective();
+  // Whether the endpoint may still belong to the coordinator of another job,
+  // and this node has nothing to lose by asking again.
+  bool MayMeetAnotherJob() const;
   // Whether the agent retries, instead of leaving, because the endpoint belongs
   // to the coordinator of another job.
   bool RetriesWrongCoordinator(const rendezvous::Directive& directive) const;

@@ -16,6 +16,11 @@ void Lifecycle::On(const LinkUp& event) {
 
 void Lifecycle::On(const LinkDown& event) {
   link_error_ = std::string(event.why.message());
+  if (absl::IsUnauthenticated(event.why) && MayMeetAnotherJob()) {
+    // Another job's token is not ours.
+    Retry(link_error_);
+    return;
+  }
   const bool final = event.why.code() == absl::StatusCode::kUnauthenticated ||
                      event.why.code() == absl::StatusCode::kFailedPrecondition;
   if (final) {
@@ -36,11 +41,16 @@ void Lifecycle::On(const LinkDown& event) {
 // The agent retries because a cluster's name service may still resolve the
 // endpoint to the coordinator of the previous job: a terminating pod keeps its
 // name until it has ended.
+bool Lifecycle::MayMeetAnotherJob() const {
+  return config_.policy.retries_wrong_coordinator && !HasWorkers() &&
+         !leave_.has_value();
+}
+
 bool Lifecycle::RetriesWrongCoordinator(
     const rendezvous::Directive& directive) const {
-  return config_.policy.retries_wrong_coordinator &&
+  return MayMeetAnotherJob() &&
          directive.kind == rendezvous::DirectiveKind::kRefused &&
-         directive.another_job && !HasWorkers() && !leave_.has_value();
+         directive.another_job;
 }
 
 void Lifecycle::Retry(const std::string& why) {

@@ -295,6 +295,31 @@ TEST(LifecycleWrongCoordinator, IsAskedForAsLongAsAnAbsentOne) {
   EXPECT_THAT(agent.leave->reason, HasSubstr("it belongs to job b"));
 }
 
+// The other job may have a token of its own, which does not let this node in.
+TEST(LifecycleWrongCoordinator, IsAskedAgainIfItTakesAnotherToken) {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.policy.retries_wrong_coordinator = true;
+  LifecycleFixture agent(config);
+  for (int second = 0; second < 20; ++second) {
+    agent.Disconnect(absl::UnauthenticatedError("wrong token"));
+    ASSERT_FALSE(agent.leave.has_value()) << second;
+    EXPECT_THAT(agent.notices, Contains(HasSubstr("wrong token")));
+    agent.Wait(seconds(1));
+  }
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->exit_code, 1);
+  EXPECT_THAT(agent.leave->reason, HasSubstr("wrong token"));
+}
+
+TEST(LifecycleWrongCoordinator, WithWorkersAnotherTokenIsFinal) {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.policy.retries_wrong_coordinator = true;
+  LifecycleFixture agent(config);
+  agent.Run(1);
+  agent.Disconnect(absl::UnauthenticatedError("wrong token"));
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
+}
+
 TEST(LifecycleWrongCoordinator, IsBelievedElsewhere) {
   LifecycleFixture agent;
   agent.Connect();

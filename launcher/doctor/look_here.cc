@@ -1,6 +1,8 @@
 #include "launcher/doctor/look_here.h"
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -10,6 +12,7 @@
 #include "base/environment_value.h"
 #include "base/net/resolve.h"
 #include "launcher/doctor/doctor_job_flags.h"
+#include "launcher/local_token.h"
 #include "rendezvous/client/admin_client.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/token/token.h"
@@ -41,8 +44,17 @@ agent::CoordinatorFacts AskCoordinator(
     return facts;
   }
   const bool has_token = !token->empty();
-  rendezvous::AdminClient client(
-      {.coordinator = endpoint, .token = *token, .timeout = kPatience});
+  rendezvous::AdminClient::Options options{
+      .coordinator = endpoint, .token = *token, .timeout = kPatience};
+  if (!has_token) {
+    std::optional<LocalCoordinator> local =
+        FindLocalCoordinator(endpoint, LocalTokenParents());
+    if (local) {
+      options.coordinator = local->endpoint;
+      options.token = std::move(local->token);
+    }
+  }
+  rendezvous::AdminClient client(std::move(options));
   const auto caller = client.WhoAmI();
   facts.local_address = LocalAddressTowards(addresses->front());
   // A coordinator without this method is an older version, and one that needs a

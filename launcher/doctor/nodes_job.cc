@@ -281,8 +281,15 @@ int PrintOwnPage(const DoctorRequest& request, const RunOptions& options,
   }
   if (request.format == DoctorFormat::kJson) argv.emplace_back("--json");
   if (request.detail == Detail::kTroubleOnly) argv.emplace_back("--quiet");
+  std::vector<std::string> token;
+  if (!rendezvous::TakenToken().empty()) {
+    token.push_back(absl::StrCat(rendezvous::kTokenVariable, "=",
+                                 rendezvous::TakenToken()));
+  }
   const std::string page =
-      agent::RunTool({.argv = argv, .deadline = MonotonicNow() + kPatience})
+      agent::RunTool({.argv = argv,
+                      .environment = std::move(token),
+                      .deadline = MonotonicNow() + kPatience})
           .output;
   std::fputs(page.c_str(), stdout);
   std::fflush(stdout);

@@ -347,7 +347,8 @@ constexpr Flag kFlags[] = {
      .group = FlagGroup::kCluster,
      .help = "A file that holds the job's shared secret; MUSTER_TOKEN in "
              "the environment does the same. Without a secret every "
-             "machine that reaches the port can join.",
+             "machine that reaches the port can join; a job of one node "
+             "(--standalone, --nnodes=1) then makes a secret of its own.",
      .completions = "<file>",
      .on_hosts = OnHosts::kNotSent,
      .read = [](Text t, RunOptions& o) { return Set(o.token_file, t); }},

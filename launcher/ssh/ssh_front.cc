@@ -1,7 +1,6 @@
 #include "launcher/ssh/ssh_front.h"
 
 #include <signal.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,7 +17,6 @@
 #include <variant>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "agent/lifecycle/agent_policy.h"
 #include "agent/logs/console.h"
@@ -120,16 +118,6 @@ absl::StatusOr<std::string> WorkingDirectory(const Environment& here) {
   return std::string(path.data());
 }
 
-std::string FreshToken() {
-  std::string bytes(32, 0);
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = getrandom(bytes.data() + done, bytes.size() - done, 0);
-    if (got > 0) done += static_cast<size_t>(got);
-  }
-  return absl::BytesToHexString(bytes);
-}
-
 }  // namespace
 
 absl::StatusOr<RemotePlan> ReadFront(
@@ -158,7 +146,7 @@ absl::StatusOr<RemotePlan> ReadFront(
                      .working_directory = *std::move(folder),
                      .environment = *std::move(travelling),
                      .token = *std::move(token),
-                     .fresh_token = FreshToken()});
+                     .fresh_token = rendezvous::FreshToken()});
 }
 
 namespace {

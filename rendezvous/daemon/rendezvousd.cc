@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/file_size_signal.h"
 #include "base/ignored_signals.h"
+#include "base/process_secrets.h"
 #include "base/resource_room.h"
 #include "base/standard_descriptors.h"
 #include "rendezvous/daemon/daemon_options.h"
@@ -151,6 +152,8 @@ int Serve(const DaemonOptions& options) {
 }  // namespace muster::rendezvous
 
 int main(int argc, char** argv) {
+  muster::rendezvous::TakeTokenVariable();
+  muster::HideFromOtherProcesses();
   muster::IgnoreFileSizeSignal();
   muster::OpenStandardDescriptors();
   muster::LiveWithinAddressSpace();

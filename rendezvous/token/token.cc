@@ -1,20 +1,29 @@
 #include "rendezvous/token/token.h"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/bounded_file.h"
 #include "base/owned_fd.h"
+#include "base/process_secrets.h"
 
 namespace muster::rendezvous {
 namespace {
 
 constexpr size_t kMaxTokenBytes = 4096;
+
+std::string& Taken() {
+  static std::string& taken = *new std::string();
+  return taken;
+}
 
 std::string CannotRead(const std::string& file, const std::string& why) {
   return absl::StrCat("cannot read the token file ", file, ": ", why);
@@ -68,13 +77,30 @@ absl::StatusOr<std::string> ReadFile(
 
 }  // namespace
 
+void TakeTokenVariable() {
+  std::optional<std::string> value = TakeSecretVariable(kTokenVariable);
+  if (value) Taken() = *std::move(value);
+}
+
+const std::string& TakenToken() { return Taken(); }
+
+std::string FreshToken() {
+  std::string bytes(32, 0);
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got = getrandom(bytes.data() + done, bytes.size() - done, 0);
+    if (got > 0) done += static_cast<size_t>(got);
+  }
+  return absl::BytesToHexString(bytes);
+}
+
 absl::StatusOr<std::string> ReadToken(
     const std::string& file,
     const std::function<void(const std::string&)>& warn) {
   if (!file.empty()) return ReadFile(file, warn);
-  const char* variable = std::getenv(kTokenVariable);
-  if (variable == nullptr || *variable == '\0') return std::string();
-  return Checked(variable, kTokenVariable);
+  TakeTokenVariable();
+  if (Taken().empty()) return std::string();
+  return Checked(Taken(), kTokenVariable);
 }
 
 bool IsToken(std::string_view given, std::string_view expected) {

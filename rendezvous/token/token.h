@@ -11,13 +11,27 @@ namespace muster::rendezvous {
 
 // The job token: a secret shared by the coordinator and every agent. It comes
 // from a file or from MUSTER_TOKEN, never from a command line, which all users
-// of the machine can read.
+// of the machine can read. A job of one node whose user has given none makes a
+// fresh one (launcher/local_token.h).
 
 inline constexpr char kTokenVariable[] = "MUSTER_TOKEN";
 
+// Moves MUSTER_TOKEN out of the environment into memory of this library, and
+// overwrites it in the environment, so that neither children nor readers of
+// /proc/PID/environ get it. Programs call it at the start of main. Must be
+// called while the process has one thread.
+void TakeTokenVariable();
+
+// The value of MUSTER_TOKEN that has been taken; "" if it was not set.
+const std::string& TakenToken();
+
+// Returns a new token: 32 random bytes as hexadecimal text.
+std::string FreshToken();
+
 // Returns the token in `file`, or if `file` is empty the value of MUSTER_TOKEN,
-// or "" if neither is set. One trailing line end is removed. Calls `warn` at
-// most once, with a sentence, if other users may read the file.
+// which it takes (see above), or "" if neither is set. One trailing line end is
+// removed. Calls `warn` at most once, with a sentence, if other users may read
+// the file.
 //
 // NotFound, PermissionDenied: the file cannot be read. InvalidArgument: the
 // token is empty, longer than 4 KiB, or has characters that HTTP cannot carry.

@@ -19,8 +19,11 @@ using ::testing::IsEmpty;
 
 class TokenTest : public ::testing::Test {
  protected:
-  void SetUp() override { unsetenv(kTokenVariable); }
-  void TearDown() override { unsetenv(kTokenVariable); }
+  // Overwrites the value that an earlier test's ReadToken has taken.
+  void SetUp() override {
+    setenv(kTokenVariable, "", 1);
+    TakeTokenVariable();
+  }
 
   std::string Write(const std::string& content, mode_t mode) {
     const std::string path = ::testing::TempDir() + "token";
@@ -45,6 +48,23 @@ TEST_F(TokenTest, NoneIsSet) {
 TEST_F(TokenTest, ComesFromTheVariable) {
   setenv(kTokenVariable, "s3cret", 1);
   EXPECT_EQ(Read("").value(), "s3cret");
+}
+
+TEST_F(TokenTest, LeavesTheEnvironmentAndIsStillKnown) {
+  setenv(kTokenVariable, "s3cret", 1);
+  TakeTokenVariable();
+  EXPECT_EQ(getenv(kTokenVariable), nullptr);
+  EXPECT_EQ(Read("").value(), "s3cret");
+  EXPECT_EQ(TakenToken(), "s3cret");
+  TakeTokenVariable();
+  EXPECT_EQ(TakenToken(), "s3cret");
+}
+
+TEST(FreshToken, IsLongAndNeverTheSame) {
+  const std::string token = FreshToken();
+  EXPECT_EQ(token.size(), 64u);
+  EXPECT_EQ(token.find_first_not_of("0123456789abcdef"), std::string::npos);
+  EXPECT_NE(token, FreshToken());
 }
 
 TEST_F(TokenTest, TheFileGoesBeforeTheVariable) {

@@ -383,17 +383,27 @@ TEST_F(Hosting, ASpareThatNeverRanPrintsANotice) {
 // The coordinator's name may still lead to a pod of the previous job, so a pod
 // asks again instead of giving up.
 TEST_F(Hosting, AnotherJobsCoordinatorIsAskedAgainInAPod) {
-  Program before = Node({"--nnodes=1", "--rdzv-id=a"}, {"forever"});
-  ASSERT_TRUE(before->Printed("up rank=0")) << before->Output();
-  Program pod = Node({"--nnodes=2", "--rdzv-id=b", "--rdzv-conf=is_host=0"}, {},
-                     {{"KUBERNETES_SERVICE_HOST", "10.0.0.1"}});
-  ASSERT_TRUE(pod->Printed("asking again for")) << pod->Output();
-  EXPECT_THAT(pod->Output(), HasSubstr("belongs to job \"a\""));
-  before->Signal(SIGTERM);
-  EXPECT_EQ(before->ExitCode(), 143) << before->Output();
-  Program first = Node({"--nnodes=2", "--rdzv-id=b"}, {});
-  EXPECT_EQ(first->ExitCode(), 0) << first->Output();
-  EXPECT_EQ(pod->ExitCode(), 0) << pod->Output();
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{"--nnodes=1:2", "--rdzv-conf=last_call_timeout=0"},
+       "belongs to job \"a\""},
+      // A job of one node has a token of its own.
+      {{"--nnodes=1"}, "asks for a job token"},
+  };
+  for (const auto& [flags, why] : cases) {
+    std::vector<std::string> of_a = flags;
+    of_a.emplace_back("--rdzv-id=a");
+    Program before = Node(of_a, {"forever"});
+    ASSERT_TRUE(before->Printed("up rank=0")) << before->Output();
+    Program pod = Node({"--nnodes=2", "--rdzv-id=b", "--rdzv-conf=is_host=0"},
+                       {}, {{"KUBERNETES_SERVICE_HOST", "10.0.0.1"}});
+    ASSERT_TRUE(pod->Printed("asking again for")) << pod->Output();
+    EXPECT_THAT(pod->Output(), HasSubstr(why));
+    before->Signal(SIGTERM);
+    EXPECT_EQ(before->ExitCode(), 143) << before->Output();
+    Program first = Node({"--nnodes=2", "--rdzv-id=b"}, {});
+    EXPECT_EQ(first->ExitCode(), 0) << first->Output();
+    EXPECT_EQ(pod->ExitCode(), 0) << pod->Output();
+  }
 }
 
 // The replacement of a pod arrives while the old pod still writes its

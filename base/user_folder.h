@@ -1,0 +1,27 @@
+#ifndef MUSTER_BASE_USER_FOLDER_H_
+#define MUSTER_BASE_USER_FOLDER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace muster {
+
+// This user's folder in a folder that users share, such as /tmp. Its name is
+// muster_<uid>. If another user has taken that name, the name is muster_<uid>_
+// and six random characters; a later call finds that folder by its owner.
+//
+// A folder counts only if this user owns it and nobody else can write in it.
+// A symbolic link never counts.
+
+// Returns the path of the folder in `parent`, and creates the folder with mode
+// 0700 if there is none. Errors: those of PathStatus.
+absl::StatusOr<std::string> MakeUserFolder(const std::string& parent);
+
+// The paths of all such folders in `parent`, muster_<uid> first.
+std::vector<std::string> UserFolders(const std::string& parent);
+
+}  // namespace muster
+
+#endif  // MUSTER_BASE_USER_FOLDER_H_

@@ -1,0 +1,69 @@
+#ifndef MUSTER_LAUNCHER_LOCAL_TOKEN_H_
+#define MUSTER_LAUNCHER_LOCAL_TOKEN_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/owned_fd.h"
+#include "rendezvous/endpoint/endpoint.h"
+
+namespace muster::launcher {
+
+// The token of a coordinator for one node, in a file that only its user can
+// read. Other processes of that user on this machine (`launch status`, `watch`,
+// `cancel`, `drain`, another node of the same job) find the token by the
+// coordinator's endpoint. The file's name has the network namespace, the
+// address and the port. The file is locked as long as its coordinator lives, so
+// that a file left by a killed process is told from a valid one.
+
+// The folders in which a user's folder (base/user_folder.h) may hold tokens, in
+// the order in which a coordinator tries them: /tmp, the user's runtime folder,
+// TMPDIR. /tmp is first because jobs and logins have different variables.
+std::vector<std::string> LocalTokenParents();
+
+class LocalToken {
+ public:
+  // Keeps `token` for the coordinator that listens at `listen`, or is about to
+  // if its port is fixed; the port is not 0. Of several processes that are
+  // about to listen at one address, one gets the file. Also removes the files
+  // that killed processes have left.
+  //   AlreadyExists  another process of this user has the file of `listen`
+  //   others         no file can be kept; the message says where and why
+  static absl::StatusOr<std::unique_ptr<LocalToken>> Keep(
+      const rendezvous::Endpoint& listen, const std::string& token,
+      const std::vector<std::string>& parents);
+
+  // Removes the file.
+  ~LocalToken();
+
+  LocalToken(const LocalToken&) = delete;
+  LocalToken& operator=(const LocalToken&) = delete;
+
+ private:
+  LocalToken(std::string path, OwnedFd file);
+
+  const std::string path_;
+  const OwnedFd file_;
+};
+
+// A coordinator of this user on this machine.
+struct LocalCoordinator {
+  // The address of the coordinator itself, so that the token does not reach
+  // another user's program that listens at another address of the same name.
+  rendezvous::Endpoint endpoint;
+  std::string token;
+};
+
+// Finds the coordinator that `endpoint` names, if it is a live one of this user
+// and has a file in a folder of `parents`. Resolves a name, for at most 5 s, if
+// there is a file with the port of `endpoint`.
+std::optional<LocalCoordinator> FindLocalCoordinator(
+    const rendezvous::Endpoint& endpoint,
+    const std::vector<std::string>& parents);
+
+}  // namespace muster::launcher
+
+#endif  // MUSTER_LAUNCHER_LOCAL_TOKEN_H_

@@ -1,0 +1,262 @@
+#!/usr/bin/python3
+"""A job is its owner's: no other local user sees or ends a job of one node, its
+token is unreadable through /proc, and no other user can get the user's jobs
+refused."""
+
+import contextlib
+import os
+import re
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.realpath(__file__)),
+                             os.pardir, 'python')]
+
+import xml_main
+
+_LAUNCH = os.path.realpath('launcher/launch')
+_DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
+_PATIENCE_S = 60
+_STRANGER = 65534
+_SECRET = 'geheim-4711'
+
+
+def as_user(uid):
+  """For preexec_fn: the process is another user's from its start."""
+
+  def become():
+    os.setgroups([])
+    os.setgid(uid)
+    os.setuid(uid)
+
+  return become
+
+
+def free_port():
+  with socket.socket() as probe:
+    probe.bind(('127.0.0.1', 0))
+    return probe.getsockname()[1]
+
+
+class Ownership(unittest.TestCase):
+
+  def setUp(self):
+    # A place that other users can enter, unlike Bazel's folders.
+    self.folder = tempfile.mkdtemp(prefix='muster_ownership_', dir='/tmp')
+    self.addCleanup(shutil.rmtree, self.folder)
+    os.chmod(self.folder, 0o755)
+    self.environment = {
+        name: value for name, value in os.environ.items()
+        if not name.startswith('MUSTER_')}
+
+  def program(self, path):
+    """A copy of a program that other users can execute."""
+    copy = os.path.join(self.folder, os.path.basename(path))
+    if not os.path.exists(copy):
+      shutil.copy(path, copy)
+      os.chmod(copy, 0o755)
+    return copy
+
+  @contextlib.contextmanager
+  def running(self, *argv, uid=None, **variables):
+    """A process in a session of its own, which is killed at the end."""
+    process = subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        env={**self.environment, **variables},
+        preexec_fn=None if uid is None else as_user(uid))
+    try:
+      yield process
+    finally:
+      process.kill()
+      process.communicate(timeout=_PATIENCE_S)
+
+  def ask(self, *words, uid=None, **variables):
+    return subprocess.run(
+        [self.program(_LAUNCH), *words], stdin=subprocess.DEVNULL, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=_PATIENCE_S,
+        env={**self.environment, **variables}, check=False,
+        preexec_fn=None if uid is None else as_user(uid))
+
+  def line(self, process, pattern):
+    """The match of the first line of output with `pattern`."""
+    seen = []
+    for text in process.stdout:
+      seen.append(text)
+      match = re.search(pattern, text)
+      if match:
+        return match
+    self.fail(f'no {pattern} in {seen}')
+    return None
+
+
+_WAITING = ('--no-python', 'sh', '-c',
+            'echo at=$MUSTER_COORDINATOR; exec sleep 600')
+
+
+class JobOfOneNode(Ownership):
+
+  def assert_closed(self, endpoint):
+    """Neither without a token nor with a wrong one; not as another user."""
+    uids = [_STRANGER] if os.getuid() == 0 else []
+    for uid in uids:
+      for verb in ('status', 'cancel'):
+        asked = self.ask(verb, f'--endpoint={endpoint}', uid=uid)
+        self.assertEqual(asked.returncode, 1, asked.stdout)
+        self.assertIn('token', asked.stdout)
+    asked = self.ask('cancel', f'--endpoint={endpoint}', MUSTER_TOKEN='wrong')
+    self.assertEqual(asked.returncode, 1, asked.stdout)
+
+  def assert_owned(self, *flags):
+    with self.running(_LAUNCH, *flags, *_WAITING) as job:
+      endpoint = self.line(job, r'at=(\S+)').group(1)
+      self.assert_closed(endpoint)
+      status = self.ask('status', f'--endpoint={endpoint}')
+      self.assertEqual(status.returncode, 0, status.stdout)
+      cancel = self.ask('cancel', MUSTER_COORDINATOR=endpoint)
+      self.assertEqual(cancel.returncode, 0, cancel.stdout)
+      job.wait(timeout=_PATIENCE_S)
+
+  def test_standalone_job_obeys_its_user_alone(self):
+    self.assert_owned('--standalone')
+
+  def test_job_without_an_endpoint_obeys_its_user_alone(self):
+    self.assert_owned('--nnodes=1')
+
+  def test_job_of_one_node_with_an_endpoint_obeys_its_user_alone(self):
+    port = free_port()
+    self.assert_owned('--nnodes=1', f'--rdzv-endpoint=localhost:{port}')
+
+  def test_second_process_of_its_user_joins_it(self):
+    flags = ('--nnodes=1', f'--rdzv-endpoint=localhost:{free_port()}',
+             '--rdzv-id=j', '--rdzv-conf=mixed_nodes=1')
+    with self.running(_LAUNCH, *flags, *_WAITING) as first:
+      endpoint = self.line(first, r'at=(\S+)').group(1)
+      with self.running(_LAUNCH, *flags, *_WAITING) as spare:
+        self.line(spare, 'spare')
+        cancel = self.ask('cancel', f'--endpoint={endpoint}')
+        self.assertEqual(cancel.returncode, 0, cancel.stdout)
+        first.wait(timeout=_PATIENCE_S)
+        spare.wait(timeout=_PATIENCE_S)
+
+  def test_given_token_is_used(self):
+    with self.running(_LAUNCH, '--standalone', *_WAITING,
+                      MUSTER_TOKEN=_SECRET) as job:
+      endpoint = self.line(job, r'at=(\S+)').group(1)
+      without = self.ask('cancel', f'--endpoint={endpoint}')
+      self.assertEqual(without.returncode, 1, without.stdout)
+      cancel = self.ask('cancel', f'--endpoint={endpoint}',
+                        MUSTER_TOKEN=_SECRET)
+      self.assertEqual(cancel.returncode, 0, cancel.stdout)
+      job.wait(timeout=_PATIENCE_S)
+
+
+# Reads what it can of its ancestors, the guardian and the agent.
+_SPY = r'''
+import os, sys
+pid = os.getppid()
+for _ in range(2):
+  with open(f'/proc/{pid}/status') as status:
+    parent = int(next(l for l in status if l.startswith('PPid')).split()[1])
+  for name in ('environ', 'mem'):
+    try:
+      with open(f'/proc/{pid}/{name}', 'rb') as file:
+        print('can open', name, b'geheim' in file.read() if name == 'environ'
+              else '')
+    except OSError:
+      print('cannot open', name)
+  pid = parent
+print('inherited', any('geheim' in value for value in os.environ.values()))
+print('the end')
+sys.stdout.flush()
+'''
+
+
+class Token(Ownership):
+
+  def test_environ_of_a_process_is_cleared(self):
+    # Root may read every environ: what it reads must not have the token.
+    with self.running(_LAUNCH, '--standalone', *_WAITING,
+                      MUSTER_TOKEN=_SECRET) as job:
+      self.line(job, 'at=')
+      self.assert_cleared(job.pid)
+    with self.running(_DAEMON, '--listen=127.0.0.1:0',
+                      MUSTER_TOKEN=_SECRET) as daemon:
+      self.line(daemon, 'job token asked for')
+      self.assert_cleared(daemon.pid)
+
+  def assert_cleared(self, pid):
+    try:
+      with open(f'/proc/{pid}/environ', 'rb') as file:
+        content = file.read()
+    except PermissionError:
+      return
+    self.assertNotIn(_SECRET.encode(), content)
+    self.assertIn(b'PATH=', content)
+
+  def test_worker_cannot_read_its_agent(self):
+    if os.getuid() != 0:
+      self.skipTest('needs another user than root to be readable by nobody')
+    with self.running(self.program(_LAUNCH), '--standalone', '--no-python',
+                      '/usr/bin/python3', '-c', _SPY, uid=_STRANGER,
+                      HOME=self.folder, MUSTER_TOKEN=_SECRET) as job:
+      output, _ = job.communicate(timeout=_PATIENCE_S)
+    self.assertIn('the end', output)
+    self.assertNotIn('can open', output)
+    self.assertEqual(output.count('cannot open environ'), 2, output)
+    self.assertIn('inherited False', output)
+
+  def test_commands_do_not_inherit_it(self):
+    ended = self.ask(
+        '--standalone', '--health-command=env >&2; env | grep -q geheim && '
+        'exit 1; exit 0', '--max-restarts=0', '--no-python', 'true',
+        MUSTER_TOKEN=_SECRET)
+    self.assertEqual(ended.returncode, 0, ended.stdout)
+    self.assertNotIn(_SECRET, ended.stdout)
+
+
+class TakenFolder(Ownership):
+
+  def assert_runs(self):
+    shared = os.path.join(self.folder, 'shared')
+    ended = self.ask('--standalone', '--no-python', 'false', TMPDIR=shared)
+    where = re.search(r'log and error files are in (\S+)', ended.stdout)
+    self.assertIsNotNone(where, ended.stdout)
+    self.assertIn('FAILED', ended.stdout)
+    own = os.path.dirname(where.group(1))
+    self.assertEqual(stat.S_IMODE(os.lstat(own).st_mode), 0o700)
+    self.assertEqual(os.lstat(own).st_uid, os.geteuid())
+    return own
+
+  def test_folder_that_another_user_made_first_stops_no_job(self):
+    shared = os.path.join(self.folder, 'shared')
+    os.mkdir(shared)
+    os.chmod(shared, 0o1777)
+    taken = os.path.join(shared, f'muster_{os.geteuid()}')
+    os.mkdir(taken)
+    os.chmod(taken, 0o777)
+    if os.getuid() == 0:
+      os.chown(taken, _STRANGER, _STRANGER)
+    own = self.assert_runs()
+    self.assertNotEqual(own, taken)
+    self.assertEqual(self.assert_runs(), own, 'the next job finds it again')
+    self.assertEqual(os.listdir(taken), [])
+
+  def test_link_that_another_user_made_first_stops_no_job(self):
+    shared = os.path.join(self.folder, 'shared')
+    elsewhere = os.path.join(self.folder, 'elsewhere')
+    os.mkdir(shared)
+    os.chmod(shared, 0o1777)
+    os.mkdir(elsewhere)
+    os.symlink(elsewhere, os.path.join(shared, f'muster_{os.geteuid()}'))
+    self.assert_runs()
+    self.assertEqual(os.listdir(elsewhere), [])
+
+
+if __name__ == '__main__':
+  xml_main.main()
