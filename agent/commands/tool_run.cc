@@ -75,19 +75,17 @@ ToolOutcome RunTool(const ToolRequest& request) {
       StartSubprocess(PlanOf(request, input.get()));
   input.Close();
   if (!pid.ok()) return outcome;
-  const bool whole = ReadAll(request, output.get(), outcome.output);
-  // Kills a tool that has not closed its output. The process is not reaped yet,
-  // so its process id cannot belong to another process.
-  if (!whole) kill(-*pid, SIGKILL);
-  // Waits for a tool that closed its output but still runs.
-  if (whole) AwaitSubprocess(*pid, request.deadline, request.cancel_fd);
+  // A tool may close its output long before it ends.
+  const bool ended = ReadAll(request, output.get(), outcome.output) &&
+                     AwaitSubprocess(*pid, request.deadline, request.cancel_fd);
+  // Kills the tool if it has not ended, and the processes that it left.
   kill(-*pid, SIGKILL);
   // nullopt: the tool was reaped together with the workers' orphans, see
   // Guardian.
   const std::optional<int> status = ReapSubprocess(*pid);
   const bool succeeded = status.has_value() && ExitCodeOf(*status) == 0;
   outcome.wait_status = status.value_or(0);
-  outcome.end = !whole      ? End::kCutOff
+  outcome.end = !ended      ? End::kCutOff
                 : succeeded ? End::kSucceeded
                             : End::kFailed;
   return outcome;

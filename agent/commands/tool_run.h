@@ -39,8 +39,8 @@ struct ToolOutcome {
 
 // Runs a program in a process group of its own, which is killed at the
 // deadline, after too much output, or when `cancel_fd` becomes readable. When
-// this returns, no process of the group is left. Any thread of any program: it
-// does not call fork itself.
+// this returns, every process of the group has got SIGKILL. Any thread of any
+// program: it does not call fork itself.
 ToolOutcome RunTool(const ToolRequest& request);
 
 // A command of the user, for `sh -c`.
