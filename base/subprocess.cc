@@ -26,11 +26,11 @@ constexpr size_t kMaxDescriptors = 16;
 // The polling interval of AwaitSubprocess on kernels without pidfd_open.
 constexpr Duration kLookEvery = std::chrono::milliseconds(1);
 
-// A step of the child that failed, as the child reports it.
-enum class Step : int { kDescriptors, kWorkingDirectory, kExec };
+// The step of the child that failed, and its errno.
+enum class Step { kNone, kDescriptors, kWorkingDirectory, kExec };
 struct Failure {
-  Step step;
-  int error;
+  Step step = Step::kNone;
+  int error = 0;
 };
 
 // Everything that the child uses until exec. The parent prepares it, because
@@ -41,14 +41,13 @@ struct Child {
   std::vector<char*> environment = ExecPointers(plan.environment);
   pid_t parent = getpid();
   int null_fd;
-  // The write end of the pipe for a Failure. Its number is above all targets of
-  // the plan's descriptors.
-  int failure_fd;
+  // In the memory that the child shares with the parent.
+  volatile Failure* failure;
 };
 
 [[noreturn]] void Fail(const Child& child, Step step) {
-  const Failure failure = {step, errno};
-  (void)!write(child.failure_fd, &failure, sizeof failure);
+  child.failure->step = step;
+  child.failure->error = errno;
   _exit(127);
 }
 
@@ -103,7 +102,12 @@ bool PlaceDescriptors(const Child& child) {
 // vfork, and not posix_spawn, which cannot set the parent-death signal. Unlike
 // fork, it copies no memory, and runs no handlers of libraries (gRPC's stop its
 // threads). The child shares this process's memory until exec, so that no
-// handler of a signal may run in it.
+// handler of a signal may run in it. The parent's thread continues after exec
+// or the child's exit: by then the child has written a Failure, if there is
+// one.
+//
+// Under ThreadSanitizer and Valgrind, vfork is fork: a Failure is lost there,
+// and the child is one that ends with exit code 127.
 pid_t StartChild(const Child& child) {
   sigset_t all, before;
   sigfillset(&all);
@@ -146,23 +150,11 @@ absl::StatusOr<pid_t> StartSubprocess(const SubprocessPlan& plan) {
     null = OwnedFd(open("/dev/null", O_RDWR | O_CLOEXEC));
     if (!null.open()) return Refusal("/dev/null", errno);
   }
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return Refusal(program, errno);
-  const OwnedFd failures(ends[0]);
-  OwnedFd told(ends[1]);
-  OwnedFd high(fcntl(told.get(), F_DUPFD_CLOEXEC, kMaxDescriptors));
-  told.Close();
-  if (!high.open()) return Refusal(program, errno);
-  const pid_t pid = StartChild(
-      {.plan = plan, .null_fd = null.get(), .failure_fd = high.get()});
+  volatile Failure failure;
+  const pid_t pid =
+      StartChild({.plan = plan, .null_fd = null.get(), .failure = &failure});
   if (pid < 0) return Refusal(program, errno);
-  high.Close();
-  Failure failure;
-  ssize_t got;
-  do {
-    got = read(failures.get(), &failure, sizeof failure);
-  } while (got < 0 && errno == EINTR);
-  if (got != sizeof failure) return pid;  // exec succeeded and closed the pipe
+  if (failure.step == Step::kNone) return pid;  // exec succeeded
   ReapSubprocess(pid);
   return Refusal(failure.step == Step::kWorkingDirectory
                      ? plan.working_directory

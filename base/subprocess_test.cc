@@ -3,13 +3,17 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/monotonic_clock.h"
 
@@ -70,7 +74,7 @@ TEST(SubprocessTest, ChangedVariableAppearsOnce) {
   EXPECT_EQ(RunToEnd(plan).output, "MUSTER_SUBPROCESS=new\n");
 }
 
-TEST(SubprocessTest, DescriptorsMayTradePlaces) {
+TEST(SubprocessTest, ChildHasOnlyTheDescriptorsOfThePlan) {
   int a[2];
   int b[2];
   ASSERT_EQ(pipe2(a, O_CLOEXEC), 0);
@@ -92,6 +96,50 @@ TEST(SubprocessTest, DescriptorsMayTradePlaces) {
   got = read(b_read.get(), bytes, sizeof bytes);
   ASSERT_GT(got, 0);
   EXPECT_EQ(std::string(bytes, static_cast<size_t>(got)), "4\n");
+}
+
+TEST(SubprocessTest, DescriptorsMayTradePlaces) {
+  int a[2];
+  int b[2];
+  ASSERT_EQ(pipe2(a, O_CLOEXEC), 0);
+  ASSERT_EQ(pipe2(b, O_CLOEXEC), 0);
+  const OwnedFd a_read(a[0]), a_write(a[1]), b_read(b[0]), b_write(b[1]);
+  const int last = std::max(a_write.get(), b_write.get());
+  ASSERT_LT(last, 10) << "sh knows numbers of one digit";
+  SubprocessPlan plan =
+      Shell("echo via a >&" + std::to_string(a_write.get()) +
+            "; echo via b >&" + std::to_string(b_write.get()));
+  plan.descriptors.assign(static_cast<size_t>(last) + 1, SubprocessPlan::kNull);
+  plan.descriptors[static_cast<size_t>(a_write.get())] = b_write.get();
+  plan.descriptors[static_cast<size_t>(b_write.get())] = a_write.get();
+  const absl::StatusOr<pid_t> pid = StartSubprocess(plan);
+  ASSERT_TRUE(pid.ok()) << pid.status();
+  EXPECT_EQ(ReapSubprocess(*pid), 0);
+  char bytes[256];
+  ssize_t got = read(a_read.get(), bytes, sizeof bytes);
+  ASSERT_GT(got, 0);
+  EXPECT_EQ(std::string(bytes, static_cast<size_t>(got)), "via b\n");
+  got = read(b_read.get(), bytes, sizeof bytes);
+  ASSERT_GT(got, 0);
+  EXPECT_EQ(std::string(bytes, static_cast<size_t>(got)), "via a\n");
+}
+
+// A start takes no descriptor of its own, which the child of another thread's
+// fork could hold open.
+TEST(SubprocessTest, StartsWithoutAFreeDescriptor) {
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit low = {.rlim_cur = 64, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+  std::vector<OwnedFd> all;
+  do {
+    all.emplace_back(eventfd(0, EFD_CLOEXEC));
+  } while (all.back().open());
+  const absl::StatusOr<pid_t> pid = StartSubprocess(Shell("exit 3"));
+  all.clear();
+  EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_TRUE(pid.ok()) << pid.status();
+  EXPECT_EQ(ExitCodeOf(ReapSubprocess(*pid).value_or(0)), 3);
 }
 
 TEST(SubprocessTest, SignalsHaveTheirDefaults) {
@@ -141,6 +189,9 @@ TEST(SubprocessTest, DeathSignalComesWhenTheParentThreadEnds) {
 }
 
 TEST(SubprocessTest, RefusalNamesWhatFailed) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "under ThreadSanitizer the child shares no memory";
+#endif
   SubprocessPlan plan = Shell("");
   plan.argv = {"/no/such/program"};
   absl::Status why = StartSubprocess(plan).status();
