@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <functional>
 #include <thread>
@@ -86,17 +87,18 @@ TEST(PollTest, NoWaitEndsBeforeItsDeadline) {
 // Posted by the signal handler, once per signal caught.
 sem_t caught;
 
-// Interrupts the thread that constructs this object with three signals, each
-// sent after the one before was caught, then calls `done`.
+// Interrupts the thread that constructs this object with signals, each sent
+// after the one before was caught, as long as `more` returns true; then calls
+// `done`.
 class Interrupter {
  public:
-  explicit Interrupter(std::function<void()> done) {
+  Interrupter(std::function<bool()> more, std::function<void()> done) {
     sem_init(&caught, 0, 0);
     struct sigaction action = {};
     action.sa_handler = [](int) { sem_post(&caught); };
     sigaction(SIGUSR1, &action, &before_);
-    thread_ = std::thread([waiting = pthread_self(), done] {
-      for (int sent = 0; sent < 3; ++sent) {
+    thread_ = std::thread([waiting = pthread_self(), more, done] {
+      while (more()) {
         pthread_kill(waiting, SIGUSR1);
         while (sem_wait(&caught) != 0) {
         }
@@ -117,16 +119,26 @@ class Interrupter {
 
 TEST(PollTest, SignalDoesNotEndTheWait) {
   const OwnedFd wake(eventfd(0, EFD_CLOEXEC));
-  const Interrupter signals([&] { eventfd_write(wake.get(), 1); });
+  const Interrupter signals([left = 3]() mutable { return left-- > 0; },
+                            [&] { eventfd_write(wake.get(), 1); });
   EXPECT_TRUE(
       PollUntil(wake.get(), POLLIN, MonotonicNow() + std::chrono::hours(1)));
 }
 
-TEST(PollTest, SignalDoesNotMoveTheDeadline) {
+// The signals go on until the wait has returned. If each signal started the
+// time-out anew, the wait would return only after the last signal.
+TEST(PollTest, SignalsDoNotMoveTheDeadline) {
   const Instant deadline = MonotonicNow() + milliseconds(20);
-  const Interrupter signals([] {});
+  const Instant last_signal = deadline + std::chrono::seconds(30);
+  std::atomic<bool> returned = false;
+  std::atomic<bool> stopped = false;
+  const Interrupter signals(
+      [&] { return !returned && MonotonicNow() < last_signal; },
+      [&] { stopped = true; });
   EXPECT_FALSE(PollUntil(-1, 0, deadline));
   EXPECT_GE(MonotonicNow(), deadline);
+  EXPECT_FALSE(stopped);
+  returned = true;
 }
 
 }  // namespace
