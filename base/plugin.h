@@ -1,6 +1,8 @@
 #ifndef MUSTER_BASE_PLUGIN_H_
 #define MUSTER_BASE_PLUGIN_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/dynamic_library.h"
@@ -28,16 +30,26 @@ absl::StatusOr<DynamicLibrary> LoadPluginFile(const PluginName& plugin);
 absl::Status OtherPluginVersion(const PluginName& plugin,
                                 const DynamicLibrary& file);
 
+// The version of a plugin's table: `number`, raised by hand whenever a function
+// of the table changes its meaning, and the sizes of the structs that cross the
+// boundary, the table among them.
+template <typename... Structs>
+constexpr uint64_t PluginVersion(uint64_t number) {
+  ((number = number * 1'000'003 + sizeof(Structs)), ...);
+  return number;
+}
+
 // Loads the plugin and calls its function `entry`, which returns the plugin's
-// table of functions. FailedPrecondition: the table's version is not
-// Table::kVersion.
+// table of functions. FailedPrecondition: the table's first field, `version`,
+// is not Table::Version().
 template <typename Table>
 absl::StatusOr<const Table*> LoadPlugin(const PluginName& plugin,
                                         const char* entry) {
   const absl::StatusOr<DynamicLibrary> file = LoadPluginFile(plugin);
   if (!file.ok()) return file.status();
   const Table* (*function)() = nullptr;
-  if (!file->Find(entry, &function) || function()->version != Table::kVersion) {
+  if (!file->Find(entry, &function) ||
+      function()->version != Table::Version()) {
     return OtherPluginVersion(plugin, *file);
   }
   return function();

@@ -46,7 +46,7 @@ int32_t Milliseconds(float* milliseconds, CudaEvent from, CudaEvent to) {
 
 const CudaPlugin& LinkedCudaPlugin() {
   static constexpr CudaPlugin kPlugin = {
-      .version = CudaPlugin::kVersion,
+      .version = CudaPlugin::Version(),
       .error_text =
           [](int32_t error) {
             return cudaGetErrorString(static_cast<cudaError_t>(error));

@@ -1,7 +1,5 @@
 #include "trainer_sdk/cuda/cuda_plugin.h"
 
-#include "base/plugin.h"
-
 namespace muster {
 
 absl::StatusOr<const CudaPlugin*> LoadCudaPlugin() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "base/plugin.h"
 #include "trainer_sdk/cuda/cuda_types.h"
 #include "trainer_sdk/cuda/kernels.h"
 
@@ -17,7 +18,10 @@ namespace muster {
 // A function that returns int32_t returns a cudaError_t; 0 is success. The
 // functions act on the calling thread's current GPU.
 struct CudaPlugin {
-  static constexpr int32_t kVersion = 1;
+  static constexpr uint64_t Version() {
+    return PluginVersion<CudaPlugin, AdamWOptions, SgdOptions, OptimizerStep,
+                         cuda::UpdateArrays>(1);
+  }
   // The values of cudaError_t that CudaDevice handles specially.
   static constexpr int32_t kOutOfMemory = 2;
   static constexpr int32_t kInsufficientDriver = 35;
@@ -25,7 +29,8 @@ struct CudaPlugin {
   enum class CopyKind : int32_t { kToDevice, kToHost, kOnDevice };
   enum class EventKind : int32_t { kWithTime, kWithoutTime };
 
-  int32_t version;  // kVersion of the headers with which the plugin was built
+  // Version() of the headers with which the plugin was built
+  uint64_t version;
 
   // CUDA's description of an error; never null.
   const char* (*error_text)(int32_t error);

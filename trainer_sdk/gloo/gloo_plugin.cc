@@ -1,7 +1,5 @@
 #include "trainer_sdk/gloo/gloo_plugin.h"
 
-#include "base/plugin.h"
-
 namespace muster {
 
 absl::StatusOr<const GlooPlugin*> LoadGlooPlugin() {

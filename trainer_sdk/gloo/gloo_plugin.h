@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "base/plugin.h"
 
 namespace muster {
 
@@ -31,10 +32,12 @@ enum class GlooOutcome : int32_t {
 // calls Gloo, SIGPIPE is blocked in its thread, because Gloo writes to broken
 // connections without MSG_NOSIGNAL; Gloo's own thread has it blocked always.
 struct GlooPlugin {
-  static constexpr int32_t kVersion = 1;
+  static constexpr uint64_t Version() {
+    return PluginVersion<GlooPlugin, GlooText>(1);
+  }
 
-  // always kVersion of the headers that the plugin was built with
-  int32_t version;
+  // Version() of the headers with which the plugin was built
+  uint64_t version;
 
   // Makes a context of `size` ranks with one Gloo pair for each peer, which
   // listens at the address `host`. The pairs exist before they are connected,

@@ -187,7 +187,7 @@ MeshContext* Context(void* context) {
 }
 
 const GlooPlugin kPlugin = {
-    .version = GlooPlugin::kVersion,
+    .version = GlooPlugin::Version(),
     .new_context = [](const char* host, int32_t rank, int32_t size,
                       int64_t patience_ms, GlooText* why) -> void* {
       std::unique_ptr<MeshContext> context;

@@ -41,7 +41,7 @@ int32_t Milliseconds(float* milliseconds, CudaEvent from, CudaEvent to) {
 
 const CudaPlugin& EmulatedCuda() {
   static constexpr CudaPlugin kPlugin = {
-      .version = CudaPlugin::kVersion,
+      .version = CudaPlugin::Version(),
       .error_text = [](int32_t) { return "no error"; },
       .last_error = [] { return 0; },
       .count_devices = [](int* count) { return *count = 1, 0; },

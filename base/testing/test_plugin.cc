@@ -1,0 +1,10 @@
+// Defines MusterTestPlugin. Its version is greater than that of the header by
+// MUSTER_TEST_PLUGIN_NEWER.
+#include "base/testing/test_plugin.h"
+
+extern "C" const muster::TestPlugin* MusterTestPlugin() {
+  static constexpr muster::TestPlugin kPlugin = {
+      .version = muster::TestPlugin::Version() + MUSTER_TEST_PLUGIN_NEWER,
+      .number = [] { return 42; }};
+  return &kPlugin;
+}
