@@ -59,12 +59,12 @@ absl::StatusOr<std::shared_ptr<void>> CudaDevice::Allocate(int64_t bytes) {
 
 void CudaDevice::CopyIn(void* to, const void* from, int64_t bytes) {
   // CUDA's runtime copies pageable memory before it returns, so the caller may
-  // then change it. If the GPU reads host memory in place, the runtime does
-  // not, so the copy must be waited for.
+  // then change it. Other memory is read later: pinned memory, and all memory
+  // of a GPU that reads host memory in place. Those copies are waited for.
   Note(
       "cudaMemcpyAsync to the device",
       plugin_.copy(to, from, bytes, CudaPlugin::CopyKind::kToDevice, stream()));
-  if (reads_in_place_ != 0) Wait();
+  if (reads_in_place_ != 0 || plugin_.is_pinned(from)) Wait();
 }
 
 void CudaDevice::CopyOut(void* to, const void* from, int64_t bytes) {

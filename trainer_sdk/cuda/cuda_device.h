@@ -56,8 +56,8 @@ class CudaDevice : public Device {
   // Records the time at which the work that is now on `stream` is done, for
   // timelines. Returns the index of this mark, counted from 0.
   virtual int Mark(Stream stream);
-  // Blocks until all marks are reached, and returns the time of each mark after
-  // the first. The next mark has index 0 again.
+  // Blocks until all marks are reached, and returns the times of all marks,
+  // counted from the first. The next mark has index 0 again.
   virtual std::vector<Duration> ReadMarks();
 
  protected:

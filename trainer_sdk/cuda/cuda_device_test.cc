@@ -1,5 +1,6 @@
 #include "trainer_sdk/cuda/cuda_device.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 namespace muster {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(ChooseDeviceTest, EachWorkerHasTheOneOfItsLocalRank) {
@@ -96,6 +98,88 @@ TEST(CudaDeviceTest, StatusIsTheFirstError) {
   ASSERT_TRUE(other.Prepare(0).ok());
   EXPECT_EQ(other.status(),
             absl::UnavailableError("a kernel's launch says: broken"));
+}
+
+// The calls of a Logging plugin, with the numbers of its streams: 1 is the
+// first stream made. `event` is that of the last record.
+struct CallLog {
+  std::vector<std::string> calls;
+  CudaEvent event = nullptr;
+  uintptr_t streams = 0;
+};
+CallLog call_log;
+
+std::string NumberOf(CudaStream stream) {
+  return std::to_string(reinterpret_cast<uintptr_t>(stream));
+}
+
+// Functions of the emulated GPU that fill a new call_log.
+CudaPlugin Logging() {
+  call_log = {};
+  CudaPlugin plugin = EmulatedCuda();
+  plugin.new_stream = [](CudaStream* stream) {
+    *stream = reinterpret_cast<CudaStream>(++call_log.streams);
+    return 0;
+  };
+  plugin.record = [](CudaEvent event, CudaStream stream) {
+    call_log.event = event;
+    call_log.calls.push_back("record on " + NumberOf(stream));
+    return 0;
+  };
+  plugin.stream_waits = [](CudaStream stream, CudaEvent event) {
+    EXPECT_EQ(event, call_log.event);
+    call_log.calls.push_back(NumberOf(stream) + " waits");
+    return 0;
+  };
+  plugin.copy = [](void*, const void*, int64_t, CudaPlugin::CopyKind,
+                   CudaStream stream) {
+    call_log.calls.push_back("copy on " + NumberOf(stream));
+    return 0;
+  };
+  plugin.wait_for_stream = [](CudaStream stream) {
+    call_log.calls.push_back("wait for " + NumberOf(stream));
+    return 0;
+  };
+  return plugin;
+}
+
+TEST(CudaDeviceTest, OneStreamWaitsForTheWorkRecordedOnTheOther) {
+  const CudaPlugin plugin = Logging();
+  CudaDevice device(plugin);
+  ASSERT_TRUE(device.Prepare(0).ok());
+  ASSERT_EQ(NumberOf(device.stream()), "1");
+  ASSERT_EQ(NumberOf(device.side_stream()), "2");
+  device.WaitForOther(Device::Stream::kCompute);
+  device.WaitForOther(Device::Stream::kCommunication);
+  EXPECT_THAT(call_log.calls,
+              ElementsAre("record on 2", "1 waits", "record on 1", "2 waits"));
+}
+
+// Copies 1 byte to a device with the functions of `plugin`.
+void CopyInOneByte(const CudaPlugin& plugin) {
+  CudaDevice device(plugin);
+  ASSERT_TRUE(device.Prepare(0).ok());
+  char to = 0;
+  const char from = 1;
+  device.CopyIn(&to, &from, 1);
+}
+
+TEST(CudaDeviceTest, CopyFromPageableMemoryIsNotWaitedFor) {
+  CopyInOneByte(Logging());
+  EXPECT_THAT(call_log.calls, ElementsAre("copy on 1"));
+}
+
+TEST(CudaDeviceTest, CopyFromMemoryThatIsReadLaterIsWaitedFor) {
+  CudaPlugin plugin = Logging();
+  plugin.is_pinned = [](const void*) { return true; };
+  CopyInOneByte(plugin);
+  EXPECT_THAT(call_log.calls, ElementsAre("copy on 1", "wait for 1"));
+  plugin = Logging();
+  plugin.use_device = [](int, int* reads_in_place) {
+    return *reads_in_place = 1, 0;
+  };
+  CopyInOneByte(plugin);
+  EXPECT_THAT(call_log.calls, ElementsAre("copy on 1", "wait for 1"));
 }
 
 TEST(CudaDeviceTest, MarksHaveTimesInTheirOrder) {

@@ -34,6 +34,15 @@ int32_t Copy(void* to, const void* from, int64_t bytes,
                          stream);
 }
 
+bool IsPinned(const void* from) {
+  cudaPointerAttributes attributes = {};
+  if (cudaPointerGetAttributes(&attributes, from) != cudaSuccess) {
+    cudaGetLastError();  // clears the error
+    return false;
+  }
+  return attributes.type != cudaMemoryTypeUnregistered;
+}
+
 int32_t Milliseconds(float* milliseconds, CudaEvent from, CudaEvent to) {
   for (CudaEvent event : {from, to}) {
     const cudaError_t reached = cudaEventSynchronize(event);
@@ -58,6 +67,7 @@ const CudaPlugin& LinkedCudaPlugin() {
       .allocate = Allocate,
       .free = [](void* memory) { cudaFree(memory); },
       .copy = Copy,
+      .is_pinned = IsPinned,
       .zero =
           [](void* at, int64_t bytes, CudaStream stream) {
             return int32_t{

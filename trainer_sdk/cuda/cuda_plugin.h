@@ -48,6 +48,9 @@ struct CudaPlugin {
   void (*free)(void* memory);
   int32_t (*copy)(void* to, const void* from, int64_t bytes, CopyKind kind,
                   CudaStream stream);
+  // Whether the GPU's driver knows the host memory at `from` (pinned,
+  // registered or managed): then `copy` reads it after it has returned.
+  bool (*is_pinned)(const void* from);
   int32_t (*zero)(void* at, int64_t bytes, CudaStream stream);
 
   // Creates a stream that does not synchronise with the default stream.

@@ -49,6 +49,7 @@ const CudaPlugin& EmulatedCuda() {
       .allocate = Allocate,
       .free = std::free,
       .copy = Copy,
+      .is_pinned = [](const void*) { return false; },
       .zero = Zero,
       .new_stream = [](CudaStream*) { return 0; },
       .delete_stream = [](CudaStream) {},
