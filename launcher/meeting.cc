@@ -44,13 +44,9 @@ class EndingSignals {
   bool IsPending() const {
     sigset_t pending;
     sigpending(&pending);
-    for (int signal = 1; signal < SIGRTMAX; ++signal) {
-      if (sigismember(&signals_, signal) == 1 &&
-          sigismember(&pending, signal) == 1) {
-        return true;
-      }
-    }
-    return false;
+    sigset_t ending;
+    sigandset(&ending, &signals_, &pending);
+    return !sigisemptyset(&ending);
   }
 
   // Waits up to `timeout` for one of the signals; returns its number, or 0 if
