@@ -42,11 +42,12 @@ void CheckNeededFlags(const std::vector<Flag>& flags, FlagValues& values) {
     }
     values.RefuseFlag(
         flag.name,
-        absl::InvalidArgumentError(
+        absl::InvalidArgumentError(absl::StrCat(
+            "is for --", flag.needs,
             values.IsOn("slurm")
-                ? "is for --hostfile and has no effect on --slurm; leave it out"
-                : "is for --hostfile, without which the program runs on this "
-                  "machine alone; name the host file, or leave this out"));
+                ? " and has no effect on --slurm; leave it out"
+                : absl::StrCat(", without which it has no effect; give --",
+                               flag.needs, " too, or leave this out"))));
   }
 }
 
