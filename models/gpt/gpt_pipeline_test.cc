@@ -16,6 +16,7 @@
 #include "gtest/gtest.h"
 #include "trainer_sdk/optim/gradient_norm.h"
 #include "trainer_sdk/pipeline/schedule/generators.h"
+#include "trainer_sdk/pipeline/schedule/schedule_kinds.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 #include "trainer_sdk/shared_memory/shared_memory_transport.h"
 #include "trainer_sdk/transports/new_transport.h"
@@ -269,7 +270,7 @@ TEST_P(Grid, EqualsSequentialTraining) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Small, Grid,
-                         testing::Combine(testing::ValuesIn(AllScheduleKinds()),
+                         testing::Combine(testing::ValuesIn(kScheduleKinds),
                                           testing::Values(2, 3, 4),
                                           testing::Values(1, 2),
                                           testing::Values(2, 5, 8),

@@ -14,6 +14,7 @@
 #include "trainer_sdk/pipeline/schedule/generators.h"
 #include "trainer_sdk/pipeline/schedule/lowering.h"
 #include "trainer_sdk/pipeline/schedule/schedule_csv.h"
+#include "trainer_sdk/pipeline/schedule/schedule_kinds.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 #include "trainer_sdk/transports/new_transport.h"
 
@@ -154,7 +155,7 @@ void ExpectPerformed(const PipelineSchedule& schedule, TransportChoice choice,
 }
 
 TEST(PipelineRuntimeTest, PerformsEveryKindOfSchedule) {
-  for (const ScheduleKind kind : AllScheduleKinds()) {
+  for (const ScheduleKind kind : kScheduleKinds) {
     for (const PipelineShape& shape :
          {PipelineShape{1, 1, 3}, PipelineShape{2, 1, 5},
           PipelineShape{3, 1, 2}, PipelineShape{4, 1, 6},

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "trainer_sdk/pipeline/schedule/generators.h"
 #include "trainer_sdk/pipeline/schedule/lowering.h"
+#include "trainer_sdk/pipeline/schedule/schedule_kinds.h"
 #include "trainer_sdk/pipeline/schedule/simulator.h"
 
 namespace muster {
@@ -31,7 +32,7 @@ RankPlan Training(const PipelineSchedule& schedule, int rank) {
 // Every kind of schedule in several sizes.
 std::vector<PipelineSchedule> SomeSchedules() {
   std::vector<PipelineSchedule> schedules;
-  for (const ScheduleKind kind : AllScheduleKinds()) {
+  for (const ScheduleKind kind : kScheduleKinds) {
     for (const PipelineShape& shape :
          {PipelineShape{2, 1, 8}, PipelineShape{3, 1, 5},
           PipelineShape{4, 2, 8}, PipelineShape{1, 1, 3}}) {

@@ -166,12 +166,6 @@ std::string_view ScheduleName(ScheduleKind kind) {
   return kKinds[static_cast<size_t>(kind)].second;
 }
 
-std::vector<ScheduleKind> AllScheduleKinds() {
-  std::vector<ScheduleKind> kinds;
-  for (const auto& [kind, name] : kKinds) kinds.push_back(kind);
-  return kinds;
-}
-
 absl::StatusOr<ScheduleKind> ParseScheduleName(std::string_view name) {
   std::string known;
   for (const auto& [kind, its_name] : kKinds) {

@@ -2,7 +2,6 @@
 #define MUSTER_TRAINER_SDK_PIPELINE_SCHEDULE_GENERATORS_H_
 
 #include <string_view>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "trainer_sdk/pipeline/schedule/schedule.h"
@@ -30,7 +29,6 @@ enum class ScheduleKind {
 
 // The name of a kind: "gpipe", "1f1b", "interleaved_1f1b", "zb1p".
 std::string_view ScheduleName(ScheduleKind kind);
-std::vector<ScheduleKind> AllScheduleKinds();
 // Parses a name of ScheduleName. InvalidArgument: the message lists the valid
 // names.
 absl::StatusOr<ScheduleKind> ParseScheduleName(std::string_view name);

@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "trainer_sdk/pipeline/schedule/generators.h"
 #include "trainer_sdk/pipeline/schedule/schedule_csv.h"
+#include "trainer_sdk/pipeline/schedule/schedule_kinds.h"
 #include "trainer_sdk/pipeline/schedule/validator.h"
 
 namespace muster {
@@ -59,7 +60,7 @@ TEST_P(Grid, NeverDeadlocks) {
 // Sizes of PyTorch's own tests of schedules, and small sizes.
 INSTANTIATE_TEST_SUITE_P(
     Sizes, Grid,
-    testing::Combine(testing::ValuesIn(AllScheduleKinds()),
+    testing::Combine(testing::ValuesIn(kScheduleKinds),
                      testing::Values(std::tuple(2, 8, 4), std::tuple(4, 16, 16),
                                      std::tuple(3, 12, 4), std::tuple(4, 10, 5),
                                      std::tuple(4, 128, 64),

@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include "trainer_sdk/pipeline/schedule/generators.h"
 #include "trainer_sdk/pipeline/schedule/lowering.h"
+#include "trainer_sdk/pipeline/schedule/schedule_kinds.h"
 
 namespace muster {
 namespace {
@@ -19,7 +20,7 @@ std::string Refusal(std::string_view text) {
 }
 
 TEST(ScheduleCsvTest, EverySchedulesComesBackAsItWas) {
-  for (const ScheduleKind kind : AllScheduleKinds()) {
+  for (const ScheduleKind kind : kScheduleKinds) {
     const auto schedule = *MakeSchedule(kind, {3, 1, 5});
     for (const auto& written : {schedule, *AddCommunication(schedule)}) {
       const auto read = ReadScheduleCsv(WriteScheduleCsv(written));
