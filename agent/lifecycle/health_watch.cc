@@ -10,23 +10,26 @@ HealthWatch::HealthWatch(std::optional<Duration> interval)
                                    : rendezvous::Health::kHealthy) {}
 
 bool HealthWatch::RoundBegan() {
-  stopped_ = true;
+  round_runs_ = true;
   next_.reset();
   return std::exchange(under_way_, false);
 }
 
 void HealthWatch::RoundEnded() {
   if (!interval_.has_value()) return;
-  stopped_ = false;
+  round_runs_ = false;
   next_.reset();
   health_ = rendezvous::Health::kUnchecked;
   unhealthy_.clear();
 }
 
-bool HealthWatch::Stop() { return RoundBegan(); }
+bool HealthWatch::Stop() {
+  stopped_ = true;
+  return std::exchange(under_way_, false);
+}
 
 std::optional<uint64_t> HealthWatch::Due(Instant now) {
-  if (!interval_.has_value() || stopped_ || under_way_) return std::nullopt;
+  if (!MayStart()) return std::nullopt;
   if (next_.has_value() && now < *next_) return std::nullopt;
   under_way_ = true;
   return ++check_;
@@ -46,8 +49,11 @@ bool HealthWatch::Found(Instant now, uint64_t check,
 }
 
 std::optional<Instant> HealthWatch::NextCheck() const {
-  if (!interval_.has_value() || stopped_ || under_way_) return std::nullopt;
-  return next_;
+  return MayStart() ? next_ : std::nullopt;
+}
+
+bool HealthWatch::MayStart() const {
+  return interval_.has_value() && !stopped_ && !round_runs_ && !under_way_;
 }
 
 }  // namespace muster::agent

@@ -43,11 +43,14 @@ class HealthWatch {
   const std::string& unhealthy() const { return unhealthy_; }
 
  private:
+  bool MayStart() const;
+
   const std::optional<Duration> interval_;
   rendezvous::Health health_;
   std::string unhealthy_;
-  bool stopped_ = false;  // a round runs, or Stop was called
-  uint64_t check_ = 0;    // number of the newest check
+  bool stopped_ = false;
+  bool round_runs_ = false;
+  uint64_t check_ = 0;  // number of the newest check
   bool under_way_ = false;
   std::optional<Instant> next_;  // time of the next check; nullopt: at once
 };

@@ -79,5 +79,17 @@ TEST(HealthWatch, ADroppedCheckSaysNothing) {
   EXPECT_TRUE(watch.Found(kNow, *check, ""));
 }
 
+TEST(HealthWatch, StoppedOneMakesNoCheckAfterTheRound) {
+  HealthWatch watch(seconds(30));
+  const auto cancelled = watch.Due(kNow);
+  EXPECT_TRUE(watch.Stop());
+  EXPECT_FALSE(watch.Stop()) << "nothing is under way";
+  EXPECT_FALSE(watch.Found(kNow, *cancelled, "no disk"));
+  watch.RoundBegan();
+  watch.RoundEnded();
+  EXPECT_FALSE(watch.Due(kNow + hours(1)).has_value());
+  EXPECT_FALSE(watch.NextCheck().has_value());
+}
+
 }  // namespace
 }  // namespace muster::agent
