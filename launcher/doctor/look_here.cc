@@ -1,5 +1,6 @@
 #include "launcher/doctor/look_here.h"
 
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
@@ -94,6 +95,9 @@ absl::StatusOr<std::string> TokenOf(
 
 NodeReport LookHere(const DoctorRequest& request,
                     const std::map<std::string, std::string>& environment) {
+  // `environment` has the token; programs that this process starts do not need
+  // it. No other thread runs yet.
+  unsetenv(kWorkersTokenVariable);
   agent::NodePlaces places;
   places.environment = environment;
   places.nvml_library =
