@@ -30,9 +30,10 @@ class BpeMergeTable {
   // Tokens must not be negative, and no two merges may have the same pair.
   explicit BpeMergeTable(std::span<const BpeMerge> merges);
 
+  static constexpr uint32_t kNone = ~uint32_t{0};
+
   // The priority (index in the list) of the merge of these two tokens; kNone if
   // there is none.
-  static constexpr uint32_t kNone = ~uint32_t{0};
   uint32_t Find(int32_t left, int32_t right) const {
     size_t slot = SlotOf(left, right);
     for (;; slot = (slot + 1) & mask_) {

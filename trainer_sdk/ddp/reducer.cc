@@ -322,7 +322,8 @@ class Reducer::Body {
   ReducerTimes times() const { return {thread_.busy(), exposed_, steps_}; }
 
  private:
-  // Runs `step`, and passes the buckets that it filled to the thread.
+  // Runs `step`, and passes the buckets that it filled to the thread, or
+  // reduces them here on a device.
   template <typename Step>
   absl::Status Launched(Step step) {
     if (!broken_.ok()) return broken_;
