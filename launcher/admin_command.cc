@@ -22,6 +22,7 @@
 #include "launcher/slurm/slurm_steps.h"
 #include "rendezvous/client/admin_client.h"
 #include "rendezvous/events/event_log.h"
+#include "rendezvous/tls/tls_files.h"
 #include "rendezvous/token/token.h"
 
 namespace muster::launcher {
@@ -198,6 +199,10 @@ int AdminCommand(AdminRequest request, const Voice& voice) {
   if (!token.ok()) {
     return voice.Refuse(absl::InvalidArgumentError(token.status().message()));
   }
+  const absl::Status tls = rendezvous::CheckTlsFiles(
+      request.tls, std::time(nullptr),
+      [&](const std::string& sentence) { voice.Error(sentence); });
+  if (!tls.ok()) return voice.Refuse(tls);
   if (!request.slurm_job.empty()) {
     const absl::StatusOr<rendezvous::Endpoint> found =
         FindCoordinator(request.slurm_job, request.slurm_step);
@@ -209,12 +214,13 @@ int AdminCommand(AdminRequest request, const Voice& voice) {
   }
   rendezvous::AdminClient::Options options;
   options.coordinator = request.endpoint;
+  options.tls = request.tls;
   options.token = *std::move(token);
   if (options.token.empty()) {
     std::optional<LocalCoordinator> local =
         FindLocalCoordinator(request.endpoint, LocalTokenParents());
     if (local) {
-      options.coordinator = local->endpoint;
+      if (!options.tls.given()) options.coordinator = local->endpoint;
       options.token = std::move(local->token);
     }
   }

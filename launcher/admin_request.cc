@@ -118,6 +118,7 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
   }
   request.run_id = values.Text("run-id");
   request.token_file = values.Text("token-file");
+  request.tls = ReadTlsFiles(values);
   bool json = false;
   values.Into("json", ReadSwitch, json);
   request.format = json ? AdminFormat::kJson : AdminFormat::kText;

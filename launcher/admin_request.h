@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "rendezvous/endpoint/endpoint.h"
+#include "rendezvous/tls/tls_files.h"
 
 namespace muster::launcher {
 
@@ -26,6 +27,7 @@ struct AdminRequest {
   std::optional<uint64_t> slurm_step;
   std::string run_id;  // empty: the coordinator's only job
   std::string token_file;
+  rendezvous::TlsFiles tls;
   AdminFormat format = AdminFormat::kText;
   std::string node;  // for kDrain: a node id or host name
 };

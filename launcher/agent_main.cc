@@ -72,7 +72,7 @@ int Run(const RunOptions& options, const Environment& environment) {
   if (!logs.ok()) return voice.Refuse(logs);
   PrepareSignals(*plan);
   rendezvous::GrpcLink link(
-      {.coordinator = *coordinator, .token = node->token});
+      {.coordinator = *coordinator, .tls = options.tls, .token = node->token});
   return RunAgentSession(voice, *std::move(plan), options.program[0],
                          options.log_dir.empty() ? LogFolder::kTemporary
                                                  : LogFolder::kGiven,

@@ -1,5 +1,6 @@
 #include "launcher/bootstrap.h"
 
+#include <ctime>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +13,7 @@
 #include "base/standard_descriptors.h"
 #include "launcher/options/machine.h"
 #include "launcher/options/program_check.h"
+#include "rendezvous/tls/tls_files.h"
 #include "rendezvous/token/token.h"
 
 namespace muster::launcher {
@@ -43,6 +45,10 @@ absl::StatusOr<PreparedNode> PrepareNode(
       [&](const std::string& sentence) { voice.Error(sentence); });
   if (!token.ok()) return absl::InvalidArgumentError(token.status().message());
   node.token = *std::move(token);
+  absl::Status tls = rendezvous::CheckTlsFiles(
+      options.tls, std::time(nullptr),
+      [&](const std::string& sentence) { voice.Error(sentence); });
+  if (!tls.ok()) return tls;
   absl::Status room = CheckRoom(RoomNeededFor(options));
   if (!room.ok()) return room;
   // Fork the guardian before NVIDIA's library, the resolver and gRPC are used:

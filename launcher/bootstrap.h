@@ -32,7 +32,8 @@ struct PreparedNode {
   std::unique_ptr<agent::Guardian> guardian;
 };
 
-// Checks the program, the token and the limits of the process, forks the
+// Checks the program, the token, the files for TLS and the limits of the
+// process, forks the
 // guardian, prints the options' remarks, and reads the machine. Must be called
 // while the process has one thread. Errors: one line each, for Voice::Refuse.
 absl::StatusOr<PreparedNode> PrepareNode(

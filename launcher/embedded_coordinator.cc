@@ -63,6 +63,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
   rendezvous::GrpcServer::Options server;
   server.listen = options.listen;
   server.token = options.token;
+  server.tls = options.tls;
   absl::StatusOr<std::unique_ptr<rendezvous::GrpcServer>> started =
       rendezvous::GrpcServer::Start(&here->coordinator_, server);
   if (!started.ok()) return started.status();

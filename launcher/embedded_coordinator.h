@@ -13,6 +13,7 @@
 #include "rendezvous/events/event_log.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
+#include "rendezvous/tls/tls_files.h"
 
 namespace muster::launcher {
 
@@ -26,6 +27,7 @@ class EmbeddedCoordinator {
     // The folders for the file in which this user's other processes find the
     // token (local_token.h); empty: no such file is made.
     std::vector<std::string> token_parents;
+    rendezvous::TlsFiles tls;
     std::string run_tag;  // the run's tag, which names its log folder
     // Path of the event log, whose folder is created; empty: none.
     std::string event_log;

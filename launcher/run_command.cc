@@ -49,6 +49,7 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
     hosting.token = rendezvous::FreshToken();
     hosting.token_parents = LocalTokenParents();
   }
+  hosting.tls = options.tls;
   hosting.run_tag = NewRunTag(facts);
   if (!options.log_dir.empty()) {
     const agent::LogPlan& logs = plan.agent.logs;
@@ -70,22 +71,29 @@ void PointLatestAtHosted(const agent::LogPlan& logs,
 // How to reach the coordinator at the endpoint, which another process hosts. If
 // that process runs a job of one node, it may have made its own token.
 rendezvous::GrpcLink::Options LinkTo(const CoordinatorChoice& choice,
+                                     const rendezvous::TlsFiles& tls,
                                      const std::string& token) {
   if (token.empty() && choice.place == CoordinatorPlace::kHereIfFree) {
     std::optional<LocalCoordinator> local =
         FindLocalCoordinator(choice.endpoint, LocalTokenParents());
-    if (local) return {.coordinator = local->endpoint, .token = local->token};
+    // With TLS the host that the user named must stand in the certificate.
+    if (local) {
+      return {.coordinator = tls.given() ? choice.endpoint : local->endpoint,
+              .tls = tls,
+              .token = local->token};
+    }
   }
-  return {.coordinator = choice.endpoint, .token = token};
+  return {.coordinator = choice.endpoint, .tls = tls, .token = token};
 }
 
 // Makes the agent's link: to the coordinator `here` or, if `here` is null, to
 // the one at the endpoint. Stores the coordinator's address in `agent`.
 std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
     const CoordinatorChoice& choice, EmbeddedCoordinator* here,
-    const std::string& token, agent::AgentOptions& agent) {
+    const rendezvous::TlsFiles& tls, const std::string& token,
+    agent::AgentOptions& agent) {
   if (here == nullptr) {
-    return std::make_unique<rendezvous::GrpcLink>(LinkTo(choice, token));
+    return std::make_unique<rendezvous::GrpcLink>(LinkTo(choice, tls, token));
   }
   rendezvous::Endpoint endpoint = choice.endpoint;
   endpoint.port = here->address().port;
@@ -138,7 +146,7 @@ int RunCommand(const std::string& name, const RunOptions& options,
   // wait for its own console, so wait long before output is dropped.
   if (verdict_fd >= 0) agent.logs.console.patience = kStarterPatience;
   std::unique_ptr<rendezvous::CoordinatorLink> link =
-      MakeLink(plan->coordinator, here->get(), node->token, agent);
+      MakeLink(plan->coordinator, here->get(), options.tls, node->token, agent);
   const agent::AgentResult result = RunAgentSession(
       voice, std::move(agent), options.program[0],
       options.log_dir.empty() ? LogFolder::kTemporary : LogFolder::kGiven,

@@ -1,5 +1,7 @@
 #include "launcher/subcommands.h"
 
+#include "launcher/options/flag_table.h"
+
 namespace muster::launcher {
 
 const std::vector<Subcommand>& Subcommands() {
@@ -59,7 +61,7 @@ const std::vector<Subcommand>& Subcommands() {
 
 std::vector<Flag> AdminFlags() {
   constexpr PetVariable kNone = PetVariable::kNone;
-  return {
+  std::vector<Flag> flags = {
       {.name = "endpoint",
        .value = "HOST[:PORT]",
        .help = "The coordinator. Not given: --slurm-job's, else "
@@ -90,6 +92,9 @@ std::vector<Flag> AdminFlags() {
        .pet = kNone},
       {.name = "help", .letter = 'h', .help = "Show this text.", .pet = kNone},
   };
+  const std::vector<Flag> tls = TlsFlags();
+  flags.insert(flags.end() - 2, tls.begin(), tls.end());
+  return flags;
 }
 
 const Subcommand* FindSubcommand(const std::string& argument) {

@@ -22,6 +22,7 @@ void Lifecycle::On(const LinkDown& event) {
     return;
   }
   const bool final = event.why.code() == absl::StatusCode::kUnauthenticated ||
+                     event.why.code() == absl::StatusCode::kPermissionDenied ||
                      event.why.code() == absl::StatusCode::kFailedPrecondition;
   if (final) {
     GiveUp(1, absl::StrCat("the coordinator at ", config_.endpoint,

@@ -62,8 +62,10 @@ absl::StatusOr<std::optional<rendezvous::Endpoint>> ReadCoordinator(
 std::vector<std::string> LaunchArguments(const CommandLine& line) {
   std::vector<std::string> arguments;
   for (const auto& [name, values] : line.values) {
-    // --log-dir and --token-file are flags of the doctor and also of the job.
-    const bool shared = name == "log-dir" || name == "token-file";
+    // These are flags of the doctor and also of the job.
+    const bool shared = name == "log-dir" || name == "token-file" ||
+                        name == "tls-cert" || name == "tls-key" ||
+                        name == "tls-ca";
     if (IsDoctors(name) && !shared) continue;
     for (const std::string& value : values) {
       arguments.push_back(absl::StrCat("--", name, "=", value));
@@ -90,6 +92,7 @@ absl::StatusOr<DoctorRequest> Read(
   if (!coordinator.ok()) return coordinator.status();
   request.coordinator = *std::move(coordinator);
   request.token_file = values.Text("token-file");
+  request.tls = ReadTlsFiles(values);
   request.log_dir = log_dir;
   request.folders = ReadList(values.Text("folders"));
   request.outcome_file = values.Text(kAsNode);
@@ -127,7 +130,7 @@ absl::StatusOr<DoctorRequest> Read(
 
 std::vector<Flag> DoctorFlags() {
   constexpr PetVariable kNone = PetVariable::kNone;
-  return {
+  std::vector<Flag> flags = {
       {.name = "nodes",
        .help = "Look at all nodes of a job, and at what lies between them: the "
                "flags "
@@ -160,6 +163,9 @@ std::vector<Flag> DoctorFlags() {
       {.name = "quiet", .help = "Show warnings and errors only.", .pet = kNone},
       {.name = "help", .letter = 'h', .help = "Show this text.", .pet = kNone},
   };
+  const std::vector<Flag> tls = TlsFlags();
+  flags.insert(flags.end() - 3, tls.begin(), tls.end());
+  return flags;
 }
 
 std::vector<Flag> DoctorAndRunFlags() {

@@ -10,6 +10,7 @@
 #include "launcher/doctor/doctor_text.h"
 #include "launcher/options/flag.h"
 #include "rendezvous/endpoint/endpoint.h"
+#include "rendezvous/tls/tls_files.h"
 
 namespace muster::launcher {
 
@@ -28,6 +29,7 @@ struct DoctorRequest {
   Detail detail = Detail::kAll;
   std::optional<rendezvous::Endpoint> coordinator;
   std::string token_file;
+  rendezvous::TlsFiles tls;
   std::string log_dir;
   std::vector<std::string> folders;  // further folders to check
   // kAllNodes: the arguments of the job

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "agent/health/examine_node.h"
 #include "agent/health/node_facts.h"
@@ -27,7 +28,7 @@ constexpr Duration kPatience = std::chrono::seconds(5);
 // node it sees, and its time. `token`: the job's token from ReadToken. Blocks
 // for at most ten seconds.
 agent::CoordinatorFacts AskCoordinator(
-    const rendezvous::Endpoint& endpoint,
+    const rendezvous::Endpoint& endpoint, const rendezvous::TlsFiles& tls,
     const absl::StatusOr<std::string>& token) {
   agent::CoordinatorFacts facts;
   facts.endpoint = endpoint.ToString();
@@ -45,13 +46,15 @@ agent::CoordinatorFacts AskCoordinator(
     return facts;
   }
   const bool has_token = !token->empty();
-  rendezvous::AdminClient::Options options{
-      .coordinator = endpoint, .token = *token, .timeout = kPatience};
+  rendezvous::AdminClient::Options options{.coordinator = endpoint,
+                                           .tls = tls,
+                                           .token = *token,
+                                           .timeout = kPatience};
   if (!has_token) {
     std::optional<LocalCoordinator> local =
         FindLocalCoordinator(endpoint, LocalTokenParents());
     if (local) {
-      options.coordinator = local->endpoint;
+      if (!tls.given()) options.coordinator = local->endpoint;
       options.token = std::move(local->token);
     }
   }
@@ -62,8 +65,9 @@ agent::CoordinatorFacts AskCoordinator(
   // token rejects the call; both are reachable.
   if (absl::IsUnimplemented(caller.status())) return facts;
   if (absl::IsUnauthenticated(caller.status())) {
-    facts.wants_token = !has_token;
-    if (has_token) facts.token_error = std::string(caller.status().message());
+    const std::string why(caller.status().message());
+    facts.wants_token = !has_token && absl::StrContains(why, "job token");
+    if (!facts.wants_token) facts.token_error = why;
     return facts;
   }
   if (!caller.ok()) {
@@ -115,8 +119,8 @@ NodeReport LookHere(const DoctorRequest& request,
   }
   agent::NodeFacts facts = agent::ReadNode(places);
   if (request.coordinator) {
-    facts.coordinator =
-        AskCoordinator(*request.coordinator, TokenOf(request, environment));
+    facts.coordinator = AskCoordinator(*request.coordinator, request.tls,
+                                       TokenOf(request, environment));
     facts.coordinator->advertised_address =
         EnvironmentValue(environment, "MUSTER_NODE_ADDRESS").value_or("");
   }

@@ -235,14 +235,21 @@ absl::StatusOr<RunOptions> OptionsOf(const std::vector<std::string>& arguments,
   return std::move(parsed->options);
 }
 
-// Sets the variable in which a worker of the job finds the job's token. A token
-// that cannot be read is reported by the job, which reads it as well.
-void HandOnToken(const RunOptions& options) {
+// Sets the variables in which a worker of the job finds the job's token and the
+// files for TLS. A token that cannot be read is reported by the job, which
+// reads it as well.
+void HandOnAccess(const RunOptions& options) {
   const absl::StatusOr<std::string> token = rendezvous::ReadToken(
       options.token_file,
       [](const std::string& /*sentence*/) { /* said by the job */ });
   if (token.ok() && !token->empty()) {
     setenv(kWorkersTokenVariable, token->c_str(), /*overwrite=*/1);
+  }
+  for (const auto& [variable, file] :
+       {std::pair("MUSTER_TLS_CERT", options.tls.certificate),
+        std::pair("MUSTER_TLS_KEY", options.tls.key),
+        std::pair("MUSTER_TLS_CA", options.tls.authority)}) {
+    if (!file.empty()) setenv(variable, file.c_str(), /*overwrite=*/1);
   }
 }
 
@@ -278,6 +285,7 @@ int PrintOwnPage(const DoctorRequest& request, const RunOptions& options,
     if (!options.token_file.empty()) {
       argv.push_back(absl::StrCat("--token-file=", options.token_file));
     }
+    HandOnAccess(options);
   }
   if (request.format == DoctorFormat::kJson) argv.emplace_back("--json");
   if (request.detail == Detail::kTroubleOnly) argv.emplace_back("--quiet");
@@ -345,13 +353,13 @@ absl::StatusOr<int> RunOnAllNodes(const DoctorRequest& request,
   absl::StatusOr<int> code = 0;
   switch (options->remote.start) {
     case RemoteStart::kNone:
-      HandOnToken(*options);
+      HandOnAccess(*options);
       return RunAmongOthers(request, *options, environment, launch);
     case RemoteStart::kHostFile:
       code = RunOverSsh(request, *options, environment, voice);
       break;
     case RemoteStart::kSlurm:
-      HandOnToken(*options);
+      HandOnAccess(*options);
       code = RunOverSlurm(request, *options, remote, environment, launch);
       break;
   }

@@ -352,6 +352,33 @@ constexpr Flag kFlags[] = {
      .completions = "<file>",
      .on_hosts = OnHosts::kNotSent,
      .read = [](Text t, RunOptions& o) { return Set(o.token_file, t); }},
+    {.name = "tls-cert",
+     .value = "FILE",
+     .group = FlagGroup::kCluster,
+     .help = "This node's certificate, in PEM form, for mutual TLS 1.3 with "
+             "the coordinator. Every node needs --tls-cert, --tls-key and "
+             "--tls-ca. The certificate must have the node's host name or "
+             "address, or the URI muster:job/RUN_ID, as a subject alternative "
+             "name; the coordinator's also the host of --rdzv-endpoint. A "
+             "changed file is read again within 5 s.",
+     .completions = "<file>",
+     .variable = "MUSTER_TLS_CERT",
+     .read = [](Text t, RunOptions& o) { return Set(o.tls.certificate, t); }},
+    {.name = "tls-key",
+     .value = "FILE",
+     .group = FlagGroup::kCluster,
+     .help = "The private key of --tls-cert, without a passphrase.",
+     .completions = "<file>",
+     .variable = "MUSTER_TLS_KEY",
+     .read = [](Text t, RunOptions& o) { return Set(o.tls.key, t); }},
+    {.name = "tls-ca",
+     .value = "FILE",
+     .group = FlagGroup::kCluster,
+     .help = "The certificates of the authorities that are trusted to sign "
+             "the job's certificates.",
+     .completions = "<file>",
+     .variable = "MUSTER_TLS_CA",
+     .read = [](Text t, RunOptions& o) { return Set(o.tls.authority, t); }},
     {.name = "connect-timeout",
      .value = "SECONDS",
      .default_text = "60",

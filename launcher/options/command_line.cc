@@ -212,4 +212,10 @@ void FlagValues::RefuseFlag(const std::string& name,
       absl::StrCat(Called(name), ": ", error.message()));
 }
 
+rendezvous::TlsFiles ReadTlsFiles(const FlagValues& values) {
+  return {.certificate = values.Text("tls-cert"),
+          .key = values.Text("tls-key"),
+          .authority = values.Text("tls-ca")};
+}
+
 }  // namespace muster::launcher

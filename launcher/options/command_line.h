@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "launcher/options/flag.h"
+#include "rendezvous/tls/tls_files.h"
 
 namespace muster::launcher {
 
@@ -95,6 +96,9 @@ class FlagValues {
   std::map<std::string, Value> values_;
   absl::Status status_;
 };
+
+// The values of --tls-cert, --tls-key and --tls-ca.
+rendezvous::TlsFiles ReadTlsFiles(const FlagValues& values);
 
 }  // namespace muster::launcher
 

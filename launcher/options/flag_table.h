@@ -21,6 +21,10 @@ std::span<const Flag> ClusterFlags();  // groups kCluster, kRemote
 std::span<const Flag> WorkerFlags();   // groups kWorkers, kRestarts, kHealth
 std::span<const Flag> OutputFlags();   // all other groups
 
+// The flags of mutual TLS, as flags of a subcommand, which has no PET_
+// variables. ReadTlsFiles (command_line.h) reads them.
+std::vector<Flag> TlsFlags();
+
 // One key of --rdzv-conf.
 struct RdzvConfKey {
   const char* key;

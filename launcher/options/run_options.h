@@ -21,6 +21,7 @@
 #include "launcher/options/flag.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/job_spec.h"
+#include "rendezvous/tls/tls_files.h"
 
 namespace muster::launcher {
 
@@ -86,6 +87,7 @@ struct RunOptions {
   std::string local_addr;
   std::string node_id;
   std::string token_file;
+  rendezvous::TlsFiles tls;
   std::vector<std::string> topology;  // "KEY=VALUE", outermost level first
   rendezvous::JobSpec spec;
   // The given keys of --rdzv-conf with their texts.

@@ -22,7 +22,9 @@ class AdminClient::Impl {
  public:
   explicit Impl(Options options)
       : options_(std::move(options)),
-        endpoint_(options_.coordinator.ToString()) {}
+        endpoint_(options_.coordinator.ToString()),
+        credentials_(
+            ClientCredentials(options_.tls, options_.coordinator.host)) {}
 
   // Calls `call` on each of the coordinator's addresses until one is reached.
   // If none is, returns the error of the first address, the preferred one.
@@ -34,8 +36,7 @@ class AdminClient::Impl {
     if (!addresses.ok()) return addresses.status();
     absl::Status first;
     for (const SocketAddress& address : *addresses) {
-      const auto stub =
-          v1::Admin::NewStub(OpenChannel(address, options_.credentials));
+      const auto stub = v1::Admin::NewStub(OpenChannel(address, credentials_));
       grpc::ClientContext context;
       if (!options_.token.empty()) {
         context.AddMetadata(kAuthorization,
@@ -43,7 +44,10 @@ class AdminClient::Impl {
       }
       absl::Status status = FromGrpc(call(stub.get(), &context));
       if (status.ok()) return status;
-      if (first.ok()) first = ExplainCallError(status, endpoint_);
+      if (first.ok()) {
+        first = WithTlsReason(ExplainCallError(status, endpoint_),
+                              options_.coordinator, address, options_.tls);
+      }
       if (status.code() != absl::StatusCode::kUnavailable) break;
     }
     return first;
@@ -64,6 +68,7 @@ class AdminClient::Impl {
  private:
   const Options options_;
   const std::string endpoint_;
+  const std::shared_ptr<grpc::ChannelCredentials> credentials_;
 };
 
 AdminClient::AdminClient(Options options)

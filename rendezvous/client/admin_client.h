@@ -12,6 +12,7 @@
 #include "rendezvous/client/channel.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/job_status.h"
+#include "rendezvous/tls/tls_files.h"
 
 namespace muster::rendezvous {
 
@@ -25,7 +26,7 @@ class AdminClient {
  public:
   struct Options {
     Endpoint coordinator;
-    std::shared_ptr<grpc::ChannelCredentials> credentials = InsecureClient();
+    TlsFiles tls;       // not given: clear text
     std::string token;  // job token; empty: none
     Duration timeout = std::chrono::seconds(10);
   };

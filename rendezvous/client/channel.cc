@@ -8,7 +8,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
 #include "rendezvous/grpc/grpc_setup.h"
+#include "rendezvous/tls/explain_tls.h"
+#include "rendezvous/tls/tls_credentials.h"
 #include "rendezvous/wire/bounded_reader.h"
 
 namespace muster::rendezvous {
@@ -79,6 +82,9 @@ absl::Status ExplainCallError(const absl::Status& status,
           absl::StrCat("coordinator ", endpoint, ": ", message,
                        "; give the coordinator's own by MUSTER_TOKEN or "
                        "--token-file"));
+    case absl::StatusCode::kPermissionDenied:
+      return absl::PermissionDeniedError(
+          absl::StrCat("coordinator ", endpoint, ": ", message));
     case absl::StatusCode::kUnimplemented:
       return Stranger(endpoint);
     case absl::StatusCode::kResourceExhausted:
@@ -129,11 +135,30 @@ Duration RetryPace::Doubled(Duration first, Duration most) {
 namespace {
 
 constexpr int kConnectTimeoutMs = 5000;
+constexpr Duration kTlsPatience = seconds(2);
 
 }  // namespace
 
-std::shared_ptr<grpc::ChannelCredentials> InsecureClient() {
-  return grpc::InsecureChannelCredentials();
+std::shared_ptr<grpc::ChannelCredentials> ClientCredentials(
+    const TlsFiles& tls, const std::string& host) {
+  SetUpGrpc();
+  return tls.given() ? TlsClient(tls, host)
+                     : grpc::InsecureChannelCredentials();
+}
+
+absl::Status WithTlsReason(const absl::Status& status,
+                           const Endpoint& coordinator,
+                           const SocketAddress& address, const TlsFiles& tls) {
+  // Only a peer that accepts connections can have refused a handshake.
+  const bool accepted = absl::IsUnavailable(status) &&
+                        !absl::StrContains(status.message(), "refused") &&
+                        !absl::StrContains(status.message(), "no route") &&
+                        !absl::StrContains(status.message(), "no answer") &&
+                        !absl::StrContains(status.message(), "unreachable");
+  if (!accepted && !absl::IsFailedPrecondition(status)) return status;
+  const absl::Status reason =
+      ExplainTls(coordinator, address, tls, MonotonicNow() + kTlsPatience);
+  return reason.ok() ? status : reason;
 }
 
 std::shared_ptr<grpc::Channel> OpenChannel(

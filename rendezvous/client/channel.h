@@ -7,6 +7,8 @@
 #include "absl/status/status.h"
 #include "base/net/socket_address.h"
 #include "base/time.h"
+#include "rendezvous/endpoint/endpoint.h"
+#include "rendezvous/tls/tls_files.h"
 
 namespace grpc {
 class Channel;
@@ -21,7 +23,8 @@ namespace muster::rendezvous {
 //
 // Unavailable: the coordinator cannot be reached, or was lost.
 // ResourceExhausted: it is at its limit. For these two, a retry may help.
-// Unauthenticated: the job token is missing or wrong. FailedPrecondition: the
+// Unauthenticated: the job token is missing or wrong. PermissionDenied: the
+// certificate does not allow the call. FailedPrecondition: the
 // peer is no Muster coordinator, or one that does not understand this program.
 // Other codes (NotFound, InvalidArgument…) are the coordinator's own and are
 // returned unchanged.
@@ -54,8 +57,18 @@ class RetryPace {
   Duration last_ = Duration::zero();
 };
 
-// Credentials without encryption; only the job token protects the calls.
-std::shared_ptr<grpc::ChannelCredentials> InsecureClient();
+// The credentials of a client of the coordinator that the user named `host`:
+// mutual TLS with `tls` if it is given, else clear text, where only the job
+// token protects the calls.
+std::shared_ptr<grpc::ChannelCredentials> ClientCredentials(
+    const TlsFiles& tls, const std::string& host);
+
+// Returns the reason that TLS gives for `status`, the explained error of a call
+// that reached nobody; `status` itself if TLS is not the reason.
+// Unauthenticated (see ExplainTls). Blocks for up to 2 s.
+absl::Status WithTlsReason(const absl::Status& status,
+                           const Endpoint& coordinator,
+                           const SocketAddress& address, const TlsFiles& tls);
 
 // Creates a connection to `address` that is not shared with other channels; it
 // connects at the first call. A dead peer is noticed within 15 s.

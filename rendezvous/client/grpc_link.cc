@@ -168,6 +168,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
   explicit Impl(Options options)
       : options_(std::move(options)),
         endpoint_(options_.coordinator.ToString()),
+        credentials_(
+            ClientCredentials(options_.tls, options_.coordinator.host)),
         random_(std::random_device()()) {}
 
   ~Impl() override { Close(); }
@@ -274,12 +276,20 @@ class GrpcLink::Impl : private AgentStream::Listener {
     // Create the stream without holding the lock: it may call OnUp, which takes
     // the lock, at once.
     auto stream = std::make_unique<AgentStream>(
-        OpenChannel(address, options_.credentials), options_.token,
+        OpenChannel(address, credentials_), options_.token,
         static_cast<AgentStream::Listener*>(this));
     lock.lock();
     stream_ = stream.get();
     Attempt attempt = Follow(&lock, address);
     stream_ = nullptr;
+    lock.unlock();
+    // After a first stream, certificates may be about to be renewed: go on
+    // trying.
+    if (attempt.lasted.has_value()) was_up_ = true;
+    if (!was_up_ && !Closing()) {
+      attempt.end = WithTlsReason(attempt.end, options_.coordinator, address,
+                                  options_.tls);
+    }
     return attempt;
   }
 
@@ -367,6 +377,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
 
   const Options options_;
   const std::string endpoint_;
+  const std::shared_ptr<grpc::ChannelCredentials> credentials_;
+  bool was_up_ = false;  // whether a stream has come up; used by thread_ alone
   LinkEvents events_;
   std::minstd_rand random_;  // used on thread_ only
   // Index of the address that is tried first; used on thread_ only.

@@ -10,6 +10,7 @@
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/directive.h"
 #include "rendezvous/protocol/report.h"
+#include "rendezvous/tls/tls_files.h"
 
 namespace grpc {
 class Channel;
@@ -64,7 +65,7 @@ class GrpcLink : public CoordinatorLink {
  public:
   struct Options {
     Endpoint coordinator;
-    std::shared_ptr<grpc::ChannelCredentials> credentials = InsecureClient();
+    TlsFiles tls;  // not given: clear text
     // The job token that is sent with the call; empty: none.
     std::string token;
   };

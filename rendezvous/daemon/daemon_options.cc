@@ -52,6 +52,21 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
                  "File with the job token that every agent must show; without "
                  "it and MUSTER_TOKEN, everybody is let in")
       ->type_name("FILE");
+  app.add_option("--tls-cert", options.tls.certificate,
+                 "Certificate in PEM form, for mutual TLS 1.3 with agents and "
+                 "operators; needs --tls-key and --tls-ca; read again within 5 "
+                 "s of a change")
+      ->type_name("FILE")
+      ->envname("MUSTER_TLS_CERT");
+  app.add_option("--tls-key", options.tls.key,
+                 "Private key of --tls-cert, without a passphrase")
+      ->type_name("FILE")
+      ->envname("MUSTER_TLS_KEY");
+  app.add_option("--tls-ca", options.tls.authority,
+                 "Certificates of the authorities that sign the agents' and "
+                 "operators' certificates")
+      ->type_name("FILE")
+      ->envname("MUSTER_TLS_CA");
   app.add_option("--keep-finished", keep_seconds,
                  "How long a finished job's verdict is kept for late comers")
       ->type_name("SECONDS")

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "base/time.h"
 #include "rendezvous/endpoint/endpoint.h"
+#include "rendezvous/tls/tls_files.h"
 
 namespace muster::rendezvous {
 
@@ -20,6 +21,7 @@ struct DaemonOptions {
 
   Endpoint listen{"0.0.0.0", kDefaultPort};
   std::string token_file;
+  TlsFiles tls;
   Duration keep_finished = std::chrono::minutes(10);
   std::string event_log;
   std::string port_file;

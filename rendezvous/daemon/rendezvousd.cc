@@ -21,6 +21,7 @@
 #include "rendezvous/probes/probe_server.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
+#include "rendezvous/tls/tls_files.h"
 #include "rendezvous/token/token.h"
 
 namespace muster::rendezvous {
@@ -103,6 +104,8 @@ int Serve(const DaemonOptions& options) {
 
   absl::StatusOr<std::string> token = ReadToken(options.token_file, Say);
   if (!token.ok()) return Fail(token.status(), kBadUsage);
+  const absl::Status tls = CheckTlsFiles(options.tls, std::time(nullptr), Say);
+  if (!tls.ok()) return Fail(tls, kBadUsage);
   std::unique_ptr<EventLog> log;
   if (!options.event_log.empty()) {
     log = std::make_unique<EventLog>(options.event_log,
@@ -121,6 +124,7 @@ int Serve(const DaemonOptions& options) {
   Coordinator coordinator(std::move(coordinating));
   GrpcServer::Options serving;
   serving.listen = options.listen;
+  serving.tls = options.tls;
   serving.token = *std::move(token);
   auto server = GrpcServer::Start(&coordinator, serving);
   if (!server.ok()) return Fail(server.status(), 1);
@@ -132,8 +136,9 @@ int Serve(const DaemonOptions& options) {
         WritePortFile(options.port_file, (*server)->address().port);
     if (!written.ok()) return Fail(written, kBadUsage);
   }
-  std::printf("rendezvousd: listening on %s, room for %d nodes%s\n",
+  std::printf("rendezvousd: listening on %s, room for %d nodes%s%s\n",
               (*server)->address().ToString().c_str(), (*server)->max_nodes(),
+              serving.tls.given() ? ", mutual TLS" : "",
               serving.token.empty() ? "" : ", job token asked for");
   if (*probes != nullptr) {
     std::printf("rendezvousd: answering probes on %s\n",

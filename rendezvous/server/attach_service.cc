@@ -5,12 +5,15 @@
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/coordinator.grpc.pb.h"
 #include "rendezvous/grpc/grpc_setup.h"
+#include "rendezvous/tls/tls_credentials.h"
+#include "rendezvous/tls/tls_names.h"
 #include "rendezvous/wire/directive_wire.h"
 #include "rendezvous/wire/report_wire.h"
 
@@ -29,7 +32,9 @@ class AgentStream : public AttachReactor, private DirectiveSink {
               grpc::CallbackServerContext* context)
       : coordinator_(coordinator),
         streams_(streams),
-        stream_(coordinator->Attach(this, PeerIp(context->peer()))) {
+        names_(PeerNames(*context->auth_context())),
+        peer_ip_(PeerIp(context->peer())),
+        stream_(coordinator->Attach(this, peer_ip_)) {
     // The header is sent at once: it tells the agent that it was accepted.
     context->AddInitialMetadata(kWelcome, "1");
     StartSendInitialMetadata();
@@ -44,6 +49,12 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     Report report;
     absl::Status status = FromWire(*arriving_, &report);
     arriving_.reset();
+    const absl::Status identity =
+        status.ok() ? CheckIdentity(report) : absl::OkStatus();
+    if (!identity.ok()) {
+      End(ToGrpc(identity));
+      return;
+    }
     if (status.ok()) {
       status = coordinator_->OnReport(stream_, std::move(report));
     }
@@ -90,6 +101,14 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     StartWrite(leaving_.get());
   }
 
+  // With TLS, checks that the certificate may speak for the report's node.
+  absl::Status CheckIdentity(const Report& report) const {
+    if (!names_.has_value()) return absl::OkStatus();
+    return CheckClaim(
+        *names_,
+        {.run_id = report.run_id, .host = report.node.host, .ip = peer_ip_});
+  }
+
   void Read() {
     arriving_ = std::make_unique<v1::Report>();
     StartRead(arriving_.get());
@@ -107,6 +126,9 @@ class AgentStream : public AttachReactor, private DirectiveSink {
 
   Coordinator* const coordinator_;
   std::atomic<int>* const streams_;
+  // The names in the peer's certificate; nullopt without TLS.
+  const std::optional<CertificateNames> names_;
+  const std::string peer_ip_;
   const StreamId stream_;
   // Messages exist only while gRPC uses them, to save memory: there are
   // thousands of streams, mostly idle.

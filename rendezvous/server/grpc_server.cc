@@ -21,6 +21,7 @@
 #include "rendezvous/server/admin_service.h"
 #include "rendezvous/server/attach_service.h"
 #include "rendezvous/server/caller_check.h"
+#include "rendezvous/tls/tls_credentials.h"
 #include "rendezvous/wire/bounded_reader.h"
 
 namespace muster::rendezvous {
@@ -103,10 +104,6 @@ void Tune(grpc::ServerBuilder* builder) {
 
 }  // namespace
 
-std::shared_ptr<grpc::ServerCredentials> InsecureServer() {
-  return grpc::InsecureServerCredentials();
-}
-
 class GrpcServer::Impl {
  public:
   Impl(Coordinator* coordinator, const Options& options)
@@ -123,7 +120,9 @@ class GrpcServer::Impl {
     int port = 0;
     builder.AddListeningPort(
         Endpoint{address.Ip(), options.listen.port}.ToString(),
-        options.credentials, &port);
+        options.tls.given() ? TlsServer(options.tls)
+                            : grpc::InsecureServerCredentials(),
+        &port);
     builder.RegisterService(attach_.get());
     builder.RegisterService(admin_.get());
     Tune(&builder);

@@ -9,15 +9,9 @@
 #include "base/time.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/server/coordinator.h"
-
-namespace grpc {
-class ServerCredentials;
-}
+#include "rendezvous/tls/tls_files.h"
 
 namespace muster::rendezvous {
-
-// Credentials without encryption; only the job token protects the calls.
-std::shared_ptr<grpc::ServerCredentials> InsecureServer();
 
 // A coordinator's gRPC server: the Coordinator and Admin services on one port,
 // for thousands of streams on a few threads.
@@ -26,7 +20,9 @@ class GrpcServer {
   struct Options {
     // Port 0: any free port. Host 0.0.0.0: all addresses, IPv6 included.
     Endpoint listen{"0.0.0.0", kDefaultPort};
-    std::shared_ptr<grpc::ServerCredentials> credentials = InsecureServer();
+    // Files for mutual TLS, checked by CheckTlsFiles. Not given: connections
+    // are in clear text, and only the job token protects the calls.
+    TlsFiles tls;
     // The job token that every call must carry; empty: none is required.
     std::string token;
     // Maximum number of attached agents; further ones are refused with

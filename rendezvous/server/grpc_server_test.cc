@@ -51,7 +51,7 @@ class GrpcServerTest : public ::testing::Test {
   std::shared_ptr<grpc::Channel> Channel() {
     return OpenChannel(
         *NumericAddress(server_->address().host, server_->address().port),
-        InsecureClient());
+        ClientCredentials({}, "127.0.0.1"));
   }
 
   Coordinator coordinator_{Coordinator::Options{}};

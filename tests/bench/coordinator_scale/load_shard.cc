@@ -119,8 +119,9 @@ class SimulatedAgent : private rendezvous::AgentStream::Listener {
                  Tally* tally)
       : tally_(tally), report_(std::move(first)) {
     stream_ = std::make_unique<rendezvous::AgentStream>(
-        rendezvous::OpenChannel(coordinator, rendezvous::InsecureClient()), "",
-        static_cast<rendezvous::AgentStream::Listener*>(this));
+        rendezvous::OpenChannel(
+            coordinator, rendezvous::ClientCredentials({}, coordinator.Ip())),
+        "", static_cast<rendezvous::AgentStream::Listener*>(this));
     KeepAlive();
   }
 

@@ -1,0 +1,215 @@
+#include "rendezvous/tls/explain_tls.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <poll.h>
+
+#include <ctime>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/bounded_file.h"
+#include "base/net/connect.h"
+#include "base/poll.h"
+#include "rendezvous/tls/tls_names.h"
+#include "rendezvous/tls/x509.h"
+
+namespace muster::rendezvous {
+namespace {
+
+constexpr size_t kMaxFileBytes = 1 << 20;
+
+struct ContextDeleter {
+  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+};
+struct SslDeleter {
+  void operator()(SSL* ssl) const { SSL_free(ssl); }
+};
+
+// How one step of the conversation ended.
+enum class Outcome { kDone, kPeerClosed, kTimeout, kError };
+
+// One TLS connection that trusts every certificate.
+class Conversation {
+ public:
+  Conversation(OwnedFd fd, const TlsFiles& files, Instant deadline)
+      : fd_(std::move(fd)),
+        deadline_(deadline),
+        context_(SSL_CTX_new(TLS_client_method())) {
+    SSL_CTX_set_min_proto_version(context_.get(), TLS1_3_VERSION);
+    if (files.given()) {
+      SSL_CTX_use_certificate_chain_file(context_.get(),
+                                         files.certificate.c_str());
+      SSL_CTX_use_PrivateKey_file(context_.get(), files.key.c_str(),
+                                  SSL_FILETYPE_PEM);
+    }
+    ssl_.reset(SSL_new(context_.get()));
+    // Without this protocol, gRPC's server ends the handshake.
+    constexpr unsigned char kHttp2[] = {2, 'h', '2'};
+    SSL_set_alpn_protos(ssl_.get(), kHttp2, sizeof(kHttp2));
+    SSL_set_fd(ssl_.get(), fd_.get());
+  }
+
+  Outcome Handshake() {
+    return Repeat([this] { return SSL_connect(ssl_.get()); });
+  }
+
+  // Reads one byte: only now does a refused certificate become known.
+  Outcome ReadByte() {
+    char byte = 0;
+    return Repeat([&] { return SSL_read(ssl_.get(), &byte, 1); });
+  }
+
+  // After kError: OpenSSL's reason.
+  int reason() const { return reason_; }
+  std::string ReasonText() const {
+    const char* const text = ERR_reason_error_string(error_);
+    const bool silent =
+        text == nullptr || reason_ == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+    return silent ? "it closed the connection after the handshake" : text;
+  }
+
+  // The peer's certificate and those that it sent along; empty before the
+  // handshake.
+  std::vector<Certificate> PeerChain() const {
+    std::vector<Certificate> chain;
+    STACK_OF(X509)* const sent = SSL_get_peer_cert_chain(ssl_.get());
+    for (int i = 0; i < sk_X509_num(sent); ++i) {
+      X509* const one = sk_X509_value(sent, i);
+      X509_up_ref(one);
+      chain.emplace_back(one);
+    }
+    return chain;
+  }
+
+ private:
+  template <typename Step>
+  Outcome Repeat(const Step& step) {
+    while (true) {
+      ERR_clear_error();
+      const int result = step();
+      if (result > 0) return Outcome::kDone;
+      const int wanted = SSL_get_error(ssl_.get(), result);
+      if (wanted == SSL_ERROR_WANT_READ || wanted == SSL_ERROR_WANT_WRITE) {
+        const short event = wanted == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT;
+        if (!PollUntil(fd_.get(), event, deadline_)) return Outcome::kTimeout;
+        continue;
+      }
+      error_ = ERR_peek_error();
+      reason_ = ERR_GET_REASON(error_);
+      ERR_clear_error();
+      const bool closed = wanted == SSL_ERROR_ZERO_RETURN ||
+                          wanted == SSL_ERROR_SYSCALL ||
+                          reason_ == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+      return closed ? Outcome::kPeerClosed : Outcome::kError;
+    }
+  }
+
+  const OwnedFd fd_;
+  const Instant deadline_;
+  const std::unique_ptr<SSL_CTX, ContextDeleter> context_;
+  std::unique_ptr<SSL, SslDeleter> ssl_;
+  unsigned long error_ = 0;
+  int reason_ = 0;
+};
+
+// Whether the peer's answer was no TLS record at all.
+bool SpeaksNoTls(int reason) {
+  return reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST ||
+         reason == SSL_R_PACKET_LENGTH_TOO_LONG;
+}
+
+// Checks what the coordinator shows. Ok: this side accepts it.
+absl::Status CheckPeer(const std::vector<Certificate>& chain,
+                       const std::string& who, const std::string& host,
+                       const TlsFiles& files) {
+  if (chain.empty()) return absl::OkStatus();
+  const std::string its =
+      absl::StrCat(who, ": its certificate (", SubjectOf(chain[0].get()), ") ");
+  const std::string not_valid = WhyNotValid(chain[0].get(), std::time(nullptr));
+  if (!not_valid.empty()) {
+    return absl::UnauthenticatedError(
+        absl::StrCat(its, not_valid, "; renew it there"));
+  }
+  const absl::StatusOr<std::string> pem =
+      ReadBoundedFile(files.authority, kMaxFileBytes);
+  const std::string not_trusted =
+      pem.ok() ? WhyNotTrusted(chain, ReadCertificates(*pem))
+               : std::string(pem.status().message());
+  if (!not_trusted.empty()) {
+    return absl::UnauthenticatedError(
+        absl::StrCat(its, "is not signed by an authority in --tls-ca ",
+                     files.authority, ": ", not_trusted));
+  }
+  const CertificateNames names = NamesOf(chain[0].get());
+  if (!NamesHost(names, host)) {
+    return absl::UnauthenticatedError(
+        absl::StrCat(its, "is for ", ToText(names), ", not for ", host,
+                     "; name the coordinator by one of these, or add ", host,
+                     " to its certificate as a subject alternative name"));
+  }
+  return absl::OkStatus();
+}
+
+// Explains that the coordinator refused this side.
+absl::Status Refused(const Conversation& talk, const std::string& who,
+                     const TlsFiles& files) {
+  if (!files.given()) {
+    return absl::UnauthenticatedError(absl::StrCat(
+        who,
+        " asks for TLS with a certificate; give --tls-cert, --tls-key and "
+        "--tls-ca"));
+  }
+  return absl::UnauthenticatedError(absl::StrCat(
+      who, " refuses --tls-cert ", files.certificate, ": ", talk.ReasonText(),
+      "; its --tls-ca must hold the authority that signed this file, and its "
+      "clock must be right"));
+}
+
+// One attempt of ExplainTls. Sets `*closed` if the coordinator hung up right
+// after the handshake, before its first message.
+absl::Status Attempt(const std::string& who, const std::string& host,
+                     const SocketAddress& address, const TlsFiles& files,
+                     Instant deadline, bool* closed) {
+  *closed = false;
+  absl::StatusOr<OwnedFd> fd = Connect(address, deadline);
+  if (!fd.ok()) return absl::OkStatus();
+  Conversation talk(*std::move(fd), files, deadline);
+  const Outcome shaken = talk.Handshake();
+  if (shaken == Outcome::kError) {
+    if (!SpeaksNoTls(talk.reason())) return Refused(talk, who, files);
+    if (!files.given()) return absl::OkStatus();
+    return absl::UnauthenticatedError(
+        absl::StrCat(who,
+                     " uses no TLS; start it with --tls-cert, --tls-key and "
+                     "--tls-ca, or leave them out here"));
+  }
+  if (shaken != Outcome::kDone) return absl::OkStatus();
+  if (files.given()) {
+    absl::Status peer = CheckPeer(talk.PeerChain(), who, host, files);
+    if (!peer.ok()) return peer;
+  }
+  // gRPC's server sends its settings once it has accepted the certificate.
+  const Outcome read = talk.ReadByte();
+  *closed = read == Outcome::kPeerClosed;
+  const bool refused = *closed || read == Outcome::kError || !files.given();
+  return refused ? Refused(talk, who, files) : absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ExplainTls(const Endpoint& coordinator,
+                        const SocketAddress& address, const TlsFiles& files,
+                        Instant deadline) {
+  const std::string who = absl::StrCat("coordinator ", coordinator.ToString());
+  bool closed = false;
+  absl::Status why =
+      Attempt(who, coordinator.host, address, files, deadline, &closed);
+  if (!closed) return why;
+  // A coordinator that was ending also closes the connection, but only once.
+  return Attempt(who, coordinator.host, address, files, deadline, &closed);
+}
+
+}  // namespace muster::rendezvous

@@ -1,0 +1,28 @@
+#ifndef MUSTER_RENDEZVOUS_TLS_EXPLAIN_TLS_H_
+#define MUSTER_RENDEZVOUS_TLS_EXPLAIN_TLS_H_
+
+#include "absl/status/status.h"
+#include "base/net/socket_address.h"
+#include "base/time.h"
+#include "rendezvous/endpoint/endpoint.h"
+#include "rendezvous/tls/tls_files.h"
+
+namespace muster::rendezvous {
+
+// Explains why calls to `coordinator` at `address` fail, if TLS is the reason.
+// gRPC only says that a handshake failed; this function makes a handshake of
+// its own and reads the peer's certificate and alert. `files`: those of this
+// process; not given: this process uses no TLS. Blocks, at most until
+// `deadline`; any thread.
+//
+// Unauthenticated: a sentence that says which side is wrong, which file, and
+// which date or name: one side uses no TLS; the coordinator's certificate is
+// expired, foreign or for another host; the coordinator refuses this side's.
+// Ok: TLS is not the reason, or the reason cannot be found.
+absl::Status ExplainTls(const Endpoint& coordinator,
+                        const SocketAddress& address, const TlsFiles& files,
+                        Instant deadline);
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_TLS_EXPLAIN_TLS_H_

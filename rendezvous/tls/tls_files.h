@@ -1,0 +1,42 @@
+#ifndef MUSTER_RENDEZVOUS_TLS_TLS_FILES_H_
+#define MUSTER_RENDEZVOUS_TLS_TLS_FILES_H_
+
+#include <ctime>
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace muster::rendezvous {
+
+// The files with which a process takes part in mutual TLS, in PEM form. Every
+// process of a job (coordinator, agents, `launch status`) needs all three.
+struct TlsFiles {
+  // --tls-cert: this process's certificate, then the certificates of the
+  // authorities between it and `authority`, if any.
+  std::string certificate;
+  std::string key;        // --tls-key: the private key of `certificate`
+  std::string authority;  // --tls-ca: the authorities that are trusted
+
+  // Whether TLS is used: with no file at all, connections are in clear text.
+  bool given() const {
+    return !certificate.empty() || !key.empty() || !authority.empty();
+  }
+  bool operator==(const TlsFiles&) const = default;
+};
+
+// Checks that the files can be used at `now`, so that a mistake is found before
+// a handshake fails on another host. Calls `warn` at most once, with a
+// sentence, if other users of the machine may read the key. Blocks on the file
+// system; any thread.
+//
+// InvalidArgument: a sentence that names the flag and the file: a file is
+// missing or not PEM; the key is encrypted or does not belong to the
+// certificate; the certificate is expired, not valid yet, or not signed by one
+// of the authorities.
+absl::Status CheckTlsFiles(const TlsFiles& files, std::time_t now,
+                           const std::function<void(const std::string&)>& warn);
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_TLS_TLS_FILES_H_

@@ -1,0 +1,38 @@
+#ifndef MUSTER_RENDEZVOUS_TLS_TLS_NAMES_H_
+#define MUSTER_RENDEZVOUS_TLS_TLS_NAMES_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "rendezvous/tls/x509.h"
+
+namespace muster::rendezvous {
+
+// Which certificate may speak for which host, node and job. Pure.
+
+// Whether the certificate was issued for `host`, a host name or an IP address.
+// Host names are compared without case; "*.lab" matches one label: "node7.lab",
+// but neither "lab" nor "a.node7.lab".
+bool NamesHost(const CertificateNames& names, const std::string& host);
+
+// Whether the certificate is that of the job `run_id`: it has the URI
+// "muster:job/RUN_ID".
+bool NamesJob(const CertificateNames& names, const std::string& run_id);
+
+// What a node says of itself in its first report, and where it comes from.
+struct NodeClaim {
+  std::string run_id;
+  std::string host;  // host name
+  std::string ip;    // the address of its connection
+};
+
+// Checks that a certificate with `names` may speak for the node: it is the
+// job's, or it was issued for the node's host name (in full, or for its first
+// label) or for its address.
+//
+// PermissionDenied: a sentence with the names, the claim and what to do.
+absl::Status CheckClaim(const CertificateNames& names, const NodeClaim& claim);
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_TLS_TLS_NAMES_H_

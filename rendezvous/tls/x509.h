@@ -1,0 +1,52 @@
+#ifndef MUSTER_RENDEZVOUS_TLS_X509_H_
+#define MUSTER_RENDEZVOUS_TLS_X509_H_
+
+#include <openssl/ossl_typ.h>
+
+#include <ctime>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace muster::rendezvous {
+
+// Certificates as OpenSSL holds them, and their texts for people.
+
+struct X509Deleter {
+  void operator()(X509* certificate) const;
+};
+using Certificate = std::unique_ptr<X509, X509Deleter>;
+
+// Returns the certificates of a PEM text, in its order; empty if there is none.
+// Other PEM blocks are skipped.
+std::vector<Certificate> ReadCertificates(const std::string& pem);
+
+// The subject: "CN=node7,O=lab"; "without a subject" if it is empty.
+std::string SubjectOf(const X509* certificate);
+
+// Returns why `certificate` is not valid at `now`: "expired on 2026-01-31
+// 12:00:00 UTC", or "is not valid before …"; empty if it is valid.
+std::string WhyNotValid(const X509* certificate, std::time_t now);
+
+// Returns why `chain` (a certificate, then those between it and its authority)
+// is not signed by one of `authorities`, in OpenSSL's words; empty if it is.
+// Ignores the dates.
+std::string WhyNotTrusted(const std::vector<Certificate>& chain,
+                          const std::vector<Certificate>& authorities);
+
+// The names for which a certificate was issued (its subject alternative names).
+struct CertificateNames {
+  std::vector<std::string> dns;  // "node7.lab", "*.lab"
+  std::vector<std::string> ips;  // "10.0.0.7", "fd00::7"
+  std::vector<std::string> uris;
+};
+
+CertificateNames NamesOf(const X509* certificate);
+
+// All names in one text, for messages: "node7.lab, 10.0.0.7"; "no name" if
+// there is none.
+std::string ToText(const CertificateNames& names);
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_TLS_X509_H_
