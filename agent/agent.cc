@@ -16,9 +16,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "agent/caught_signals.h"
 #include "agent/health_gate.h"
 #include "agent/lifecycle/agent_policy.h"
+#include "agent/lifecycle/guardian_watch.h"
 #include "agent/lifecycle/lifecycle.h"
 #include "agent/lifecycle/lifecycle_step.h"
 #include "agent/logs/log_paths.h"
@@ -223,7 +225,20 @@ class Agent::Impl {
     return LinkUp{.own_address = std::move(own)};
   }
 
+  // Called after the guardian's notices have been read.
+  void WatchGuardian() {
+    const Instant now = MonotonicNow();
+    if (guardian_->signs_of_life() != signs_of_life_) {
+      signs_of_life_ = guardian_->signs_of_life();
+      guardian_watch_.Heard(now);
+    }
+    if (!guardian_watch_.Look(now)) return;
+    guardian_->Abandon(absl::StrCat("gave no sign of life for ",
+                                    ToSeconds(GuardianWatch::kDeadline), " s"));
+  }
+
   void WaitAndStep() {
+    WatchGuardian();
     pollfd fds[] = {{.fd = guardian_->fd(), .events = POLLIN, .revents = 0},
                     {.fd = inbox_.fd(), .events = POLLIN, .revents = 0},
                     {.fd = signals_.fd(), .events = POLLIN, .revents = 0},
@@ -300,8 +315,8 @@ class Agent::Impl {
   Instant NextDeadline() {
     Instant next = lifecycle_.NextDeadline().value_or(kNoDeadline);
     for (const std::optional<Instant> other :
-         {nccl_ids_.NextDeadline(), progress_.NextTake(),
-          timers_.NextLook(MonotonicNow())}) {
+         {guardian_watch_.NextLook(), nccl_ids_.NextDeadline(),
+          progress_.NextTake(), timers_.NextLook(MonotonicNow())}) {
       next = std::min(next, other.value_or(kNoDeadline));
     }
     if (observer_.view == nullptr) return next;
@@ -503,6 +518,8 @@ class Agent::Impl {
   RoundStore store_;
   NcclIdHolder nccl_ids_;
   Lifecycle lifecycle_;
+  GuardianWatch guardian_watch_{MonotonicNow()};
+  uint64_t signs_of_life_ = 0;  // the guardian's, when it was last looked at
   std::optional<Leave> leave_;
   JobEnd end_ = JobEnd::kByItself;
 

@@ -145,6 +145,8 @@ constexpr std::chrono::seconds kCommandDeadline(10);
 // If the guardian has not closed its side after this time, the agent kills the
 // remaining processes itself.
 constexpr std::chrono::seconds kCloseDeadline(5);
+// The longest wait for the end of a guardian that was sent SIGKILL.
+constexpr std::chrono::seconds kDeathDeadline(2);
 
 bool GuardianLine::Send(const std::string& command,
                         std::vector<int> descriptors) {
@@ -283,13 +285,15 @@ class Guardian::Impl {
   void RemoveAfterwards(const std::string& folder);
   void RestoreAfterwards(int terminal, const TerminalModes* modes);
   std::vector<GuardianEvent> Next();
+  uint64_t signs_of_life() const { return signs_of_life_; }
+  void Abandon(const std::string& why);
   int fd() const { return wake_.fd(); }
   pid_t pid() const { return pid_; }
 
  private:
   enum class State {
     kServing,
-    kBroken,    // a command could not be sent; Next will notice the death
+    kBroken,    // killed by this process; Next will notice the death
     kSweeping,  // the guardian is dead; orphans may be left
     kLost,
   };
@@ -309,6 +313,8 @@ class Guardian::Impl {
   WakeSet wake_;
   State state_ = State::kServing;
   uint64_t starts_sent_ = 0;
+  uint64_t signs_of_life_ = 0;
+  std::string broken_;  // kBroken: why, as a predicate
   std::vector<GuardianEvent> events_;
   std::string loss_;
   std::optional<OrphanSweep> sweep_;  // set while state_ is kSweeping
@@ -333,6 +339,7 @@ absl::Status Guardian::Impl::Send(const std::string& command,
     // A partly sent command cannot be withdrawn, so that the connection is
     // unusable: the guardian is killed.
     state_ = State::kBroken;
+    broken_ = "took no command";
     kill(pid_, SIGKILL);
     return absl::UnavailableError("the guardian (pid " + std::to_string(pid_) +
                                   ") takes no command");
@@ -392,25 +399,44 @@ void Guardian::Impl::Append(Notice notice) {
   } else if (auto* ended = std::get_if<EndedNotice>(&notice)) {
     events_.emplace_back(WorkerEnded{ended->local_rank, ended->pid,
                                      ended->wait_status, ended->signalled});
-  } else if (auto& gone = std::get<AllGoneNotice>(notice);
-             gone.starts_taken == starts_sent_) {
+  } else if (auto* gone = std::get_if<AllGoneNotice>(&notice);
+             gone != nullptr && gone->starts_taken == starts_sent_) {
     // The notice is current. With another number of starts a start is still in
     // progress, and a later AllGone notice follows.
-    events_.emplace_back(AllGone{std::move(gone.left_behind)});
+    events_.emplace_back(AllGone{std::move(gone->left_behind)});
   }
+}
+
+void Guardian::Impl::Abandon(const std::string& why) {
+  if (state_ != State::kServing) return;
+  const std::optional<ProcessEntry> guardian = ReadProcess(pid_);
+  broken_ = why;
+  if (guardian) {
+    broken_ += std::string(" (its state is ") + guardian->state +
+               (guardian->state == 'T' ? ", stopped)" : ")");
+  }
+  state_ = State::kBroken;
+  kill(pid_, SIGKILL);
+  wake_.RingAfter({});
 }
 
 // Called when the guardian is dead or unusable.
 void Guardian::Impl::OnGuardianLost() {
   kill(pid_, SIGKILL);
+  // A guardian that hangs in the kernel may not die now; its workers are killed
+  // all the same.
+  const Instant end = MonotonicNow() + kDeathDeadline;
   int status = 0;
-  pid_t reaped;
-  do {
-    reaped = waitpid(pid_, &status, 0);
-  } while (reaped < 0 && errno == EINTR);
+  pid_t reaped = 0;
+  while (true) {
+    reaped = waitpid(pid_, &status, WNOHANG);
+    if (reaped == pid_ || (reaped < 0 && errno != EINTR)) break;
+    if (MonotonicNow() >= end) break;
+    PauseUntil(MonotonicNow() + std::chrono::milliseconds(1));
+  }
   loss_ = "the guardian process (pid " + std::to_string(pid_) + ") ";
   if (state_ == State::kBroken) {
-    loss_ += "took no command and was killed";
+    loss_ += broken_ + " and was killed";
   } else {
     loss_ += reaped == pid_ ? DescribeEnd(status) : "vanished";
   }
@@ -463,6 +489,7 @@ std::vector<GuardianEvent> Guardian::Impl::Next() {
   if (state_ == State::kServing || state_ == State::kBroken) {
     std::vector<Notice> notices;
     const bool alive = line_.Receive(&notices);
+    signs_of_life_ += notices.size();
     for (Notice& notice : notices) Append(std::move(notice));
     if (!alive || state_ == State::kBroken) OnGuardianLost();
   }
@@ -505,6 +532,8 @@ void Guardian::RemoveAfterwards(const std::string& folder) {
 void Guardian::RestoreAfterwards(int terminal, const TerminalModes* modes) {
   impl_->RestoreAfterwards(terminal, modes);
 }
+uint64_t Guardian::signs_of_life() const { return impl_->signs_of_life(); }
+void Guardian::Abandon(const std::string& why) { impl_->Abandon(why); }
 int Guardian::fd() const { return impl_->fd(); }
 std::vector<GuardianEvent> Guardian::Next() { return impl_->Next(); }
 pid_t Guardian::pid() const { return impl_->pid(); }

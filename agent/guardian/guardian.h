@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <variant>
@@ -101,6 +102,14 @@ class Guardian {
   // process, if the terminal still has the modes that this process had set.
   // Replaces the terminal of an earlier call. Null: nothing is restored.
   void RestoreAfterwards(int terminal, const TerminalModes* modes);
+
+  // The number of notices that have come from the guardian, signs of life
+  // included. It grows in Next.
+  uint64_t signs_of_life() const;
+  // Kills (SIGKILL) a guardian that stands still, and the workers with it;
+  // GuardianLost follows. `why`: what the guardian did, as a predicate. No
+  // effect if the guardian is lost already.
+  void Abandon(const std::string& why);
 
   // A descriptor for poll(): readable, level-triggered, when Next has events.
   int fd() const;

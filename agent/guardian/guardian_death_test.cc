@@ -158,6 +158,33 @@ TEST(GuardianDeath, AnIdleGuardianThatIsKilledIsMissed) {
   events.Await<GuardianLost>();
 }
 
+TEST(GuardianDeath, NothingOutlivesAStoppedGuardianThatIsAbandoned) {
+  OutputPipe out;
+  auto guardian = *Guardian::Fork();
+  StartAll(guardian.get(), kAllKinds, &out);
+  kill(guardian->pid(), SIGSTOP);
+  siginfo_t stopped = {};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(guardian->pid()), &stopped,
+                   WSTOPPED | WNOWAIT),
+            0);
+  guardian->Abandon("gave no sign");
+  EventReader events(guardian.get());
+  const std::string reason = events.Await<GuardianLost>().reason;
+  EXPECT_THAT(reason, HasSubstr("gave no sign (its state is T, stopped)"));
+  EXPECT_THAT(reason, HasSubstr("was killed"));
+  EXPECT_TRUE(out.EveryHolderGone());
+  guardian->Abandon("again");
+  EXPECT_TRUE(guardian->Next().empty());
+}
+
+TEST(GuardianDeath, AnIdleGuardianGivesSignsOfLife) {
+  auto guardian = *Guardian::Fork();
+  while (guardian->signs_of_life() < 2) {
+    ASSERT_TRUE(BecomesReadable(guardian->fd()));
+    EXPECT_TRUE(guardian->Next().empty());
+  }
+}
+
 TEST(GuardianDeath, StartFailsOnceTheGuardianIsDead) {
   OutputPipe out;
   auto guardian = *Guardian::Fork();

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -33,7 +34,10 @@
 #include "agent/guardian/socket_folder.h"
 #include "agent/guardian/spawn.h"
 #include "agent/guardian/wire.h"
+#include "agent/lifecycle/guardian_watch.h"
 #include "agent/terminal/terminal_modes.h"
+#include "base/monotonic_clock.h"
+#include "base/time.h"
 
 namespace muster::agent {
 namespace {
@@ -245,6 +249,10 @@ class GuardianLoop {
   void RestoreTerminal();
   void Settle(int local_rank, Worker* worker);
   void Reap();
+  // Gives a sign of life if one is due. While the agent does not read, no
+  // second one is queued.
+  void GiveSign();
+  int MillisecondsToWait() const;
   // Records a leftover process before a signal ends it, so that AllGone can
   // name it. No effect for other signals and for a process that has already
   // ended.
@@ -277,7 +285,22 @@ class GuardianLoop {
   // whether new descendants are killed at once, until AllGone
   bool sweeping_ = false;
   int sweep_milliseconds_ = kSweepMilliseconds;
+  Instant next_sign_ = MonotonicNow() + kGuardianSignEvery;
 };
+
+void GuardianLoop::GiveSign() {
+  const Instant now = MonotonicNow();
+  if (now < next_sign_) return;
+  next_sign_ = now + kGuardianSignEvery;
+  if (channel_.unsent() == 0) SendNotice(AliveNotice{});
+}
+
+int GuardianLoop::MillisecondsToWait() const {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+      std::max(next_sign_ - MonotonicNow(), Duration::zero()));
+  const int until_sign = static_cast<int>(left.count());
+  return sweeping_ ? std::min(sweep_milliseconds_, until_sign) : until_sign;
+}
 
 bool GuardianLoop::Turn() {
   pollfd line = {channel_.fd(), 0, 0};
@@ -291,10 +314,10 @@ bool GuardianLoop::Turn() {
     fds.push_back({worker.outcome.get(), POLLIN, 0});
     starting.push_back(local_rank);
   }
-  const int woken =
-      poll(fds.data(), fds.size(), sweeping_ ? sweep_milliseconds_ : -1);
+  const int woken = poll(fds.data(), fds.size(), MillisecondsToWait());
   if (woken < 0) return errno == EINTR;
-  if (woken == 0) sweep_milliseconds_ = Longer(sweep_milliseconds_);
+  if (woken == 0 && sweeping_)
+    sweep_milliseconds_ = Longer(sweep_milliseconds_);
   for (size_t i = 0; i < starting.size(); ++i) {
     const auto worker = workers_.find(starting[i]);
     if (fds[3 + i].revents != 0) Settle(worker->first, &worker->second);
@@ -310,7 +333,9 @@ bool GuardianLoop::Turn() {
   if ((fds[0].revents & ~POLLOUT) != 0 && !channel_.Fill()) return false;
   // Handles commands even if none came in this turn: some may have been left
   // unread by a pause.
-  return TakeCommands() && channel_.Flush();
+  if (!TakeCommands()) return false;
+  GiveSign();
+  return channel_.Flush();
 }
 
 bool GuardianLoop::TakeCommands() {
@@ -372,6 +397,9 @@ void GuardianLoop::Handle(const SignalCommand& command) {
     worker.signalled = true;
     SignalGroup(worker.pid, worker.outcome, command.signal);
     if (Ends(command.signal)) kill(-worker.pid, SIGCONT);
+    // SignalGroup may have waited a second for a worker that is starting.
+    GiveSign();
+    channel_.Flush();
   }
   if (command.local_rank) return;
   // Groups without a leader are signalled process by process: once such a group

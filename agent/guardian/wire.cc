@@ -17,6 +17,7 @@ enum Kind : uint8_t {
   kNotStarted = 17,
   kEnded = 18,
   kAllGone = 19,
+  kAlive = 20,
 };
 
 constexpr int kNoMemoryNode = -1;
@@ -99,6 +100,8 @@ std::string EncodeOne(const AllGoneNotice& notice) {
   }
   return out.Take();
 }
+
+std::string EncodeOne(const AliveNotice&) { return FieldWriter(kAlive).Take(); }
 
 StartCommand ReadStart(FieldReader& in) {
   StartCommand start;
@@ -231,6 +234,9 @@ absl::StatusOr<Notice> DecodeNotice(std::string_view payload) {
     }
     case kAllGone:
       notice = ReadAllGone(in);
+      break;
+    case kAlive:
+      notice = AliveNotice{};
       break;
     default:
       return Unreadable("is of an unknown kind");

@@ -95,8 +95,10 @@ struct AllGoneNotice {
   std::vector<LeftBehind> left_behind;
 };
 inline constexpr size_t kMaxLeftBehind = 64;
-using Notice =
-    std::variant<StartedNotice, NotStartedNotice, EndedNotice, AllGoneNotice>;
+// A sign of life, sent every kGuardianSignEvery.
+struct AliveNotice {};
+using Notice = std::variant<StartedNotice, NotStartedNotice, EndedNotice,
+                            AllGoneNotice, AliveNotice>;
 
 std::string Encode(const Command& command);
 std::string Encode(const Notice& notice);

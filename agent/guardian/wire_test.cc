@@ -98,6 +98,8 @@ TEST(Wire, NoticesComeBack) {
   EXPECT_EQ(std::get<AllGoneNotice>(*gone).starts_taken, 1ull << 40);
   EXPECT_EQ(std::get<AllGoneNotice>(*gone).left_behind,
             (std::vector<LeftBehind>{{3, "sleep"}, {-1, "sh"}}));
+  EXPECT_TRUE(std::holds_alternative<AliveNotice>(
+      *DecodeNotice(Encode(Notice(AliveNotice{})))));
 }
 
 TEST(Wire, NothingCutShortOrTooLongIsTaken) {
