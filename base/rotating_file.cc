@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/file_below.h"
 #include "base/log_folder.h"
 
 namespace muster {
@@ -42,12 +43,25 @@ bool IsSameFile(int fd, const std::string& path) {
          open_file.st_ino == named_file.st_ino;
 }
 
+// The folder of the file at `path`.
+std::string FolderOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+RotatingFile::Limits WithRoot(RotatingFile::Limits limits,
+                              const std::string& path) {
+  if (limits.root.empty()) limits.root = FolderOf(path);
+  return limits;
+}
+
 }  // namespace
 
 RotatingFile::RotatingFile(std::string path, Limits limits,
                            OnTrouble on_trouble, OnEnd on_end)
-    : path_(std::move(path)),
-      limits_(limits),
+    : path_(path.find('/') == std::string::npos ? "./" + path
+                                                : std::move(path)),
+      limits_(WithRoot(std::move(limits), path_)),
       on_trouble_(std::move(on_trouble)),
       on_end_(std::move(on_end)) {}
 
@@ -68,10 +82,13 @@ void RotatingFile::Open() {
 
 absl::Status RotatingFile::Reopen() {
   std::lock_guard<std::mutex> lock(mutex_);
-  const int fd = open(path_.c_str(), kOpenFlags, kFileMode);
-  if (fd < 0) return PathStatus("cannot open", path_, errno);
+  if (access(FolderOf(path_).c_str(), F_OK) != 0) {
+    return PathStatus("cannot open", path_, errno);
+  }
+  absl::StatusOr<OwnedFd> file = OpenPath();
+  if (!file.ok()) return file.status();
   CloseFile();
-  Adopt(fd);
+  Adopt(file->Release());
   return absl::OkStatus();
 }
 
@@ -85,16 +102,15 @@ void RotatingFile::Write(std::string_view bytes) {
   if (!status.ok()) OnFailure(status, bytes.size());
 }
 
+absl::StatusOr<OwnedFd> RotatingFile::OpenPath() const {
+  return OpenFileBelow(limits_.root, path_, kOpenFlags, kFileMode);
+}
+
 absl::Status RotatingFile::OpenFile() {
   if (fd_ >= 0) return absl::OkStatus();
-  int fd = open(path_.c_str(), kOpenFlags, kFileMode);
-  if (fd < 0 && errno == ENOENT) {
-    absl::Status created = CreateFolder(path_.substr(0, path_.rfind('/')));
-    if (!created.ok()) return created;
-    fd = open(path_.c_str(), kOpenFlags, kFileMode);
-  }
-  if (fd < 0) return PathStatus("cannot open", path_, errno);
-  Adopt(fd);
+  absl::StatusOr<OwnedFd> file = OpenPath();
+  if (!file.ok()) return file.status();
+  Adopt(file->Release());
   return absl::OkStatus();
 }
 
@@ -158,24 +174,29 @@ absl::Status RotatingFile::Rotate() {
 }
 
 absl::Status RotatingFile::ShiftFiles() {
+  const absl::StatusOr<OwnedFd> folder =
+      OpenFolderBelow(limits_.root, FolderOf(path_));
+  if (!folder.ok()) return folder.status();
+  const int at = folder->get();
+  const std::string name = path_.substr(path_.rfind('/') + 1);
   const std::string oldest =
-      limits_.keep <= 0 ? path_ : path_ + "." + std::to_string(limits_.keep);
+      limits_.keep <= 0 ? name : name + "." + std::to_string(limits_.keep);
   struct stat status;
   const int64_t oldest_bytes =
-      stat(oldest.c_str(), &status) == 0 ? status.st_size : 0;
+      fstatat(at, oldest.c_str(), &status, 0) == 0 ? status.st_size : 0;
   if (limits_.keep <= 0) {
-    if (unlink(path_.c_str()) != 0 && errno != ENOENT) {
+    if (unlinkat(at, name.c_str(), 0) != 0 && errno != ENOENT) {
       return PathStatus("cannot rotate", path_, errno);
     }
     totals_.dropped += oldest_bytes;
     return absl::OkStatus();
   }
   for (int i = limits_.keep - 1; i >= 0; --i) {
-    std::string from = i == 0 ? path_ : path_ + "." + std::to_string(i);
-    std::string to = path_ + "." + std::to_string(i + 1);
-    const bool renamed = rename(from.c_str(), to.c_str()) == 0;
+    std::string from = i == 0 ? name : name + "." + std::to_string(i);
+    std::string to = name + "." + std::to_string(i + 1);
+    const bool renamed = renameat(at, from.c_str(), at, to.c_str()) == 0;
     if (!renamed && errno != ENOENT) {
-      return PathStatus("cannot rotate", from, errno);
+      return PathStatus("cannot rotate", FolderOf(path_) + "/" + from, errno);
     }
     if (renamed && to == oldest) totals_.dropped += oldest_bytes;
   }

@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/owned_fd.h"
 
 namespace muster {
 
@@ -33,6 +35,10 @@ class RotatingFile {
     int64_t rotate_bytes = 0;  // 0: never
     int keep = 0;              // number of rotated files to keep
     GapNote gap_note = GapNote::kWritten;
+    // The folder that a person has named and in which other users may write;
+    // the file lies below it and is opened as base/file_below.h says. Empty:
+    // the folder in which the file lies.
+    std::string root;
   };
   // Receives whole sentences about errors, on the thread that writes.
   using OnTrouble = std::function<void(const std::string& sentence)>;
@@ -69,6 +75,7 @@ class RotatingFile {
   const std::string& path() const { return path_; }
 
  private:
+  absl::StatusOr<OwnedFd> OpenPath() const;
   absl::Status OpenFile();
   void Adopt(int fd);
   absl::Status WriteAll(std::string_view* bytes);

@@ -42,7 +42,8 @@ EmbeddedCoordinator::EmbeddedCoordinator(const Options& options,
                            rendezvous::EventLog::Rotation::kOwn,
                            [voice](const std::string& sentence) {
                              voice.Error(sentence);
-                           })),
+                           },
+                           options.log_directory)),
       coordinator_({.only_run_id = options.run_id,
                     .run_tag = options.run_tag,
                     .on_decision = [log = event_log_.get()](

@@ -31,6 +31,7 @@ class EmbeddedCoordinator {
     std::string run_tag;  // the run's tag, which names its log folder
     // Path of the event log, whose folder is created; empty: none.
     std::string event_log;
+    std::string log_directory;  // as --log-dir names it; `event_log` is below
   };
 
   // The coordinator listens when Start returns. Errors: those of

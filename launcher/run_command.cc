@@ -53,6 +53,7 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.run_tag = NewRunTag(facts);
   if (!options.log_dir.empty()) {
     const agent::LogPlan& logs = plan.agent.logs;
+    hosting.log_directory = logs.directory;
     hosting.event_log =
         agent::EventLogPath(logs.directory, HostedRunName(logs, facts));
   }

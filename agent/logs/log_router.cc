@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "agent/logs/log_paths.h"
+#include "base/file_below.h"
 #include "base/log_folder.h"
+#include "base/owned_fd.h"
 
 namespace muster::agent {
 namespace {
@@ -52,8 +54,11 @@ LogRouter::LogRouter(LogPlan plan, std::shared_ptr<Console> console,
 
 absl::Status LogRouter::CheckWritable() const {
   if (plan_.directory.empty()) return absl::OkStatus();
-  return CheckFolderWritable(run_folder_.empty() ? plan_.directory
-                                                 : run_folder_);
+  if (run_folder_.empty()) return CheckFolderWritable(plan_.directory);
+  const absl::StatusOr<OwnedFd> folder =
+      OpenFolderBelow(plan_.directory, run_folder_);
+  if (!folder.ok()) return folder.status();
+  return CheckFolderWritable(run_folder_);
 }
 
 bool LogRouter::BeginRound(const std::string& run_tag) {
@@ -73,7 +78,10 @@ std::string LogRouter::DirectoryOf(int attempt, int rank) const {
 
 std::unique_ptr<RotatingFile> LogRouter::NewFile(
     std::string path, LogAccount::Copies copies) const {
-  RotatingFile::Limits limits = {plan_.rotate_bytes, plan_.keep_rotated};
+  RotatingFile::Limits limits;
+  limits.rotate_bytes = plan_.rotate_bytes;
+  limits.keep = plan_.keep_rotated;
+  limits.root = plan_.directory;
   // Rotation deletes bytes. Bytes that are only in the file are deleted only at
   // the user's request.
   const bool keeps_all = copies == LogAccount::Copies::kFileOnly &&

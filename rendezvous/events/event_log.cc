@@ -76,8 +76,9 @@ std::string DecisionJson(const std::string& run_id, const Decision& decision,
 
 namespace {
 
-RotatingFile::Limits LimitsOf(EventLog::Rotation rotation) {
+RotatingFile::Limits LimitsOf(EventLog::Rotation rotation, std::string root) {
   RotatingFile::Limits limits;
+  limits.root = std::move(root);
   limits.gap_note = RotatingFile::GapNote::kLeftOut;
   if (rotation == EventLog::Rotation::kOwn) {
     limits.rotate_bytes = 16 << 20;
@@ -94,8 +95,10 @@ double UnixTime() {
 }  // namespace
 
 EventLog::EventLog(std::string path, Rotation rotation,
-                   std::function<void(const std::string& sentence)> on_trouble)
-    : file_(std::move(path), LimitsOf(rotation), std::move(on_trouble)) {}
+                   std::function<void(const std::string& sentence)> on_trouble,
+                   std::string root)
+    : file_(std::move(path), LimitsOf(rotation, std::move(root)),
+            std::move(on_trouble)) {}
 
 void EventLog::Append(const std::string& run_id, const Decision& decision) {
   file_.Write(DecisionJson(run_id, decision, UnixTime()));

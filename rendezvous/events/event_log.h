@@ -39,9 +39,10 @@ class EventLog {
     kOutside,
   };
 
-  // Does not access the file system yet.
+  // `root`: see RotatingFile::Limits. Does not access the file system yet.
   EventLog(std::string path, Rotation rotation,
-           std::function<void(const std::string& sentence)> on_trouble);
+           std::function<void(const std::string& sentence)> on_trouble,
+           std::string root = "");
 
   // Creates the file and its parent folders now, so that the file exists even
   // if there is never a decision.

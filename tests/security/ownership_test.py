@@ -7,6 +7,7 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import socket
 import stat
 import subprocess
@@ -256,6 +257,55 @@ class TakenFolder(Ownership):
     os.symlink(elsewhere, os.path.join(shared, f'muster_{os.geteuid()}'))
     self.assert_runs()
     self.assertEqual(os.listdir(elsewhere), [])
+
+
+# The first round waits to be ended; the second one prints a line.
+_TWICE = ('--no-python', 'sh', '-c', 'if [ $TORCHELASTIC_RESTART_COUNT = 0 ]; '
+          'then echo worker=$$; exec sleep 600; fi; echo redirected')
+
+
+class LogFolder(Ownership):
+
+  def test_link_of_the_folders_owner_is_not_followed(self):
+    if os.getuid() != 0:
+      self.skipTest('needs root to make a link of another user')
+    logs = os.path.join(self.folder, 'logs')
+    os.mkdir(logs)
+    os.chown(logs, _STRANGER, _STRANGER)
+    victim = os.path.join(self.folder, 'victim')
+    with open(victim, 'w', encoding='utf-8') as file:
+      file.write('old')
+    with self.running(_LAUNCH, '--standalone', f'--log-dir={logs}', '--tee=3',
+                      '--max-restarts=1', *_TWICE) as job:
+      worker = int(self.line(job, r'worker=(\d+)').group(1))
+      # What the owner of the folder may do at any time.
+      run = os.path.realpath(os.path.join(logs, 'latest'))
+      os.rename(run, run + '.away')
+      rank = os.path.join(run, 'attempt_1', '0')
+      os.makedirs(rank)
+      for name in ('stdout.log', 'stderr.log'):
+        os.symlink(victim, os.path.join(rank, name))
+      for folder, folders, files in os.walk(run):
+        for name in (folder, *folders, *files):
+          os.chown(os.path.join(folder, name), _STRANGER, _STRANGER,
+                   follow_symlinks=False)
+      os.kill(worker, signal.SIGKILL)
+      output, _ = job.communicate(timeout=_PATIENCE_S)
+    with open(victim, encoding='utf-8') as file:
+      self.assertEqual(file.read(), 'old', output)
+    self.assertIn('redirected', output)
+    self.assertIn(f'symbolic link of user {_STRANGER}', output)
+
+  def test_own_link_to_the_folder_is_followed(self):
+    os.mkdir(os.path.join(self.folder, 'real'))
+    logs = os.path.join(self.folder, 'logs')
+    os.symlink('real', logs)
+    ended = self.ask('--standalone', f'--log-dir={logs}', '--redirects=3',
+                     '--no-python', 'echo', 'output')
+    self.assertEqual(ended.returncode, 0, ended.stdout)
+    written = os.path.join(logs, 'latest', 'attempt_0', '0', 'stdout.log')
+    with open(written, encoding='utf-8') as file:
+      self.assertEqual(file.read(), 'output\n')
 
 
 if __name__ == '__main__':

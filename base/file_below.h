@@ -1,0 +1,41 @@
+#ifndef MUSTER_BASE_FILE_BELOW_H_
+#define MUSTER_BASE_FILE_BELOW_H_
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/owned_fd.h"
+
+namespace muster {
+
+// Files in folders in which other users may write, too. A person names a
+// folder, the root: links in its own path are followed. Below the root another
+// user may have prepared a link to a file that only this user can write. So
+// below it
+//   - a symbolic link is followed only if this user or root owns it,
+//   - a folder or file counts only if this user owns it, or the user who owns
+//     the root.
+// The checks and the opening are one: a folder that is replaced meanwhile is
+// not used.
+
+// Opens the folder `path`, which is `root` or lies below it, and creates the
+// folders that are missing. The descriptor can be used with openat(2) and
+// renameat(2) alone (O_PATH).
+//   PermissionDenied  a link, folder or file of another user; or a permission
+//   others            as PathStatus
+absl::StatusOr<OwnedFd> OpenFolderBelow(const std::string& root,
+                                        const std::string& path);
+
+// Opens the file `path` below `root` with `flags` and, if it is created,
+// `mode`; creates the folders that are missing. The flags must not have
+// O_TRUNC: the owner is checked once the file is open. Errors: as
+// OpenFolderBelow.
+absl::StatusOr<OwnedFd> OpenFileBelow(const std::string& root,
+                                      const std::string& path, int flags,
+                                      mode_t mode);
+
+}  // namespace muster
+
+#endif  // MUSTER_BASE_FILE_BELOW_H_
