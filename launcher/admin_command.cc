@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/logs/terminal_text.h"
+#include "base/resource_room.h"
 #include "launcher/launch_help.h"
 #include "launcher/local_token.h"
 #include "launcher/progress_ticker.h"
@@ -191,8 +192,21 @@ absl::Status Perform(rendezvous::AdminClient& client,
 
 }  // namespace
 
+namespace {
+
+// The resolver's thread and gRPC's, which wait for ever for one that cannot be
+// started.
+constexpr ResourceNeed kNeed = {.threads = 8};
+
+}  // namespace
+
 int AdminCommand(AdminRequest request, const Voice& voice) {
   if (request.verb == AdminVerb::kHelp) return Print(AdminHelp());
+  const absl::Status room = CheckRoom(kNeed);
+  if (!room.ok()) {
+    voice.Error(std::string(room.message()));
+    return 1;
+  }
   absl::StatusOr<std::string> token = rendezvous::ReadToken(
       request.token_file,
       [&](const std::string& sentence) { voice.Error(sentence); });

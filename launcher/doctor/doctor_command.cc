@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
+#include "base/resource_room.h"
 #include "launcher/doctor/apart.h"
 #include "launcher/doctor/doctor_request.h"
 #include "launcher/doctor/doctor_text.h"
@@ -17,6 +18,10 @@ namespace {
 
 // Time limit for all checks of this node; longer than they may take together.
 constexpr Duration kPatience = std::chrono::minutes(2);
+
+// The process of the checks and its threads: the resolver's and gRPC's, which
+// wait for ever for one that cannot be started.
+constexpr ResourceNeed kNeed = {.threads = 10};
 
 int Here(const DoctorRequest& request,
          const std::map<std::string, std::string>& environment) {
@@ -41,6 +46,10 @@ int DoctorCommand(const std::vector<std::string>& arguments,
     case DoctorRequest::Way::kHelp:
       return Print(DoctorHelp(), 0);
     case DoctorRequest::Way::kHere:
+      if (const absl::Status room = CheckRoom(kNeed); !room.ok()) {
+        code = room;
+        break;
+      }
       code = RunApart(kPatience, [&] { return Here(*request, environment); });
       break;
     case DoctorRequest::Way::kAllNodes:
