@@ -25,6 +25,7 @@
 #include "agent/lifecycle/lifecycle_step.h"
 #include "agent/logs/log_paths.h"
 #include "agent/logs/log_relay.h"
+#include "agent/logs/old_rounds.h"
 #include "agent/nccl_id/nccl_id_holder.h"
 #include "agent/preemption/preemption_announcer.h"
 #include "agent/progress/progress_sockets.h"
@@ -375,11 +376,26 @@ class Agent::Impl {
     }
   }
 
+  void RemoveOldRound(int round) {
+    if (logs_.RunFolder().empty()) return;
+    const std::string old =
+        kept_rounds_.Begin(AttemptFolder(logs_.RunFolder(), round - 1));
+    if (old.empty()) return;
+    remover_.Remove(old);
+    if (std::exchange(said_removal_, true) || !observer_.on_notice) return;
+    observer_.on_notice(
+        absl::StrCat("the log folders of old rounds are removed from now on, "
+                     "beginning with ",
+                     old, "; those of the first and of the newest ",
+                     kMaxKeptRounds, " rounds are kept"));
+  }
+
   void Do(const StartWorkers& action) {
     rendezvous::Place place = action.place;
     if (logs_.BeginRound(place.run_tag)) {
       PointLatestAt(logs_.RunFolder(), options_.logs.directory);
     }
+    RemoveOldRound(place.round);
     std::string node_address = options_.node.address;
     {
       // The node of group rank 0 may know only a loopback address of itself if
@@ -511,6 +527,9 @@ class Agent::Impl {
   SignalCatcher signals_;
   Inbox inbox_;
   LogRelay logs_;
+  KeptRounds kept_rounds_;
+  FolderRemover remover_;
+  bool said_removal_ = false;  // whether the user was told of removed folders
   ProgressSockets progress_;
   WorkerTimers timers_;  // its pipe is in progress_'s folder
   TerminalBridge terminal_;

@@ -33,6 +33,7 @@
 #include "agent/guardian/left_behind.h"
 #include "agent/guardian/socket_folder.h"
 #include "agent/guardian/spawn.h"
+#include "agent/guardian/start_retry.h"
 #include "agent/guardian/wire.h"
 #include "agent/lifecycle/guardian_watch.h"
 #include "agent/terminal/terminal_modes.h"
@@ -233,8 +234,18 @@ class GuardianLoop {
   struct Worker {
     pid_t pid = 0;
     OwnedFd outcome;  // open until the program has been executed or has failed
+    std::string program;  // argv[0]
     std::optional<StartFailure> failure;
     bool signalled = false;
+  };
+
+  // A worker that could not be forked for a passing reason, and is tried again.
+  struct Postponed {
+    SpawnRequest request;
+    OwnedFd in, out, err;  // the descriptors of `request`
+    int failed = 0;        // number of failed attempts
+    Instant again;         // time of the next attempt
+    StartFailure failure;
   };
 
   bool Turn();
@@ -243,6 +254,12 @@ class GuardianLoop {
   }
   bool TakeCommands();
   void Handle(StartCommand start);
+  // Forks the worker. After a passing failure keeps it in postponed_.
+  void Attempt(int local_rank, Postponed start);
+  void AttemptPostponed();
+  // Withdraws the postponed workers to which an ending signal goes; they are
+  // reported as ended by it.
+  void Withdraw(const SignalCommand& command);
   void Handle(const SignalCommand& command);
   void Handle(RemoveCommand command) { folder_ = std::move(command.folder); }
   void Handle(const TerminalCommand& command);
@@ -263,7 +280,9 @@ class GuardianLoop {
   FrameChannel channel_;
   const OwnedFd agent_;
   const OwnedFd child_ended_;
-  std::map<int, Worker> workers_;  // indexed by local rank, until reaped
+  std::map<int, Worker> workers_;       // indexed by local rank, until reaped
+  std::map<int, Postponed> postponed_;  // indexed by local rank
+  std::string program_seen_;  // argv[0] of the newest program executed
   // Process groups whose leader, a worker, has been reaped; a descendant of the
   // worker may still be in them.
   std::set<pid_t> leaderless_groups_;
@@ -296,10 +315,14 @@ void GuardianLoop::GiveSign() {
 }
 
 int GuardianLoop::MillisecondsToWait() const {
+  Instant next = next_sign_;
+  for (const auto& [local_rank, postponed] : postponed_) {
+    next = std::min(next, postponed.again);
+  }
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-      std::max(next_sign_ - MonotonicNow(), Duration::zero()));
-  const int until_sign = static_cast<int>(left.count());
-  return sweeping_ ? std::min(sweep_milliseconds_, until_sign) : until_sign;
+      std::max(next - MonotonicNow(), Duration::zero()));
+  const int until_next = static_cast<int>(left.count());
+  return sweeping_ ? std::min(sweep_milliseconds_, until_next) : until_next;
 }
 
 bool GuardianLoop::Turn() {
@@ -316,8 +339,10 @@ bool GuardianLoop::Turn() {
   }
   const int woken = poll(fds.data(), fds.size(), MillisecondsToWait());
   if (woken < 0) return errno == EINTR;
-  if (woken == 0 && sweeping_)
+  if (woken == 0 && sweeping_) {
     sweep_milliseconds_ = Longer(sweep_milliseconds_);
+  }
+  AttemptPostponed();
   for (size_t i = 0; i < starting.size(); ++i) {
     const auto worker = workers_.find(starting[i]);
     if (fds[3 + i].revents != 0) Settle(worker->first, &worker->second);
@@ -358,38 +383,81 @@ void GuardianLoop::Handle(StartCommand start) {
   occupied_ = true;
   sweeping_ = false;
   const int local_rank = start.local_rank;
-  if (workers_.count(local_rank) != 0) {
+  if (workers_.count(local_rank) + postponed_.count(local_rank) != 0) {
     SendNotice(NotStartedNotice{local_rank, "local rank in use", "", EBUSY});
     return;
   }
-  SpawnRequest request;
+  Postponed attempt;
+  attempt.in = std::move(in);
+  attempt.out = std::move(out);
+  attempt.err = std::move(err);
+  SpawnRequest& request = attempt.request;
   request.argv = std::move(start.argv);
+  request.seen =
+      request.argv[0] == program_seen_ ? SeenBefore::kYes : SeenBefore::kNo;
   request.environment =
       MergeEnvironment(OwnEnvironment(), start.environment, start.unset);
   request.working_directory = std::move(start.working_directory);
   request.cpus = std::move(start.cpus);
   request.memory_node = start.memory_node;
   request.ignored_signals = start.ignored_signals;
-  request.stdin_fd = in.get();
-  request.stdout_fd = out.get();
-  request.stderr_fd = err.get();
-  request.controls_terminal = start.controls_terminal && in.open();
-  auto outcome = Spawn(request);
+  request.stdin_fd = attempt.in.get();
+  request.stdout_fd = attempt.out.get();
+  request.stderr_fd = attempt.err.get();
+  request.controls_terminal = start.controls_terminal && attempt.in.open();
+  Attempt(local_rank, std::move(attempt));
+}
+
+void GuardianLoop::Attempt(int local_rank, Postponed start) {
+  auto outcome = Spawn(start.request);
   if (auto* spawned = std::get_if<Spawned>(&outcome)) {
-    workers_[local_rank] =
-        Worker{spawned->pid, std::move(spawned->outcome), std::nullopt, false};
+    workers_[local_rank] = Worker{spawned->pid, std::move(spawned->outcome),
+                                  start.request.argv[0], std::nullopt, false};
     ++starting_;
     return;
   }
-  auto& failure = std::get<StartFailure>(outcome);
-  SendNotice(
-      NotStartedNotice{local_rank, failure.step, failure.path, failure.error});
+  start.failure = std::get<StartFailure>(std::move(outcome));
+  const std::optional<Duration> delay = DelayOfRetry(++start.failed);
+  if (IsPassing(start.failure, start.request.seen) && delay.has_value()) {
+    start.again = MonotonicNow() + *delay;
+    postponed_[local_rank] = std::move(start);
+    return;
+  }
+  SendNotice(NotStartedNotice{local_rank, start.failure.step,
+                              start.failure.path, start.failure.error});
   Reap();
+}
+
+void GuardianLoop::AttemptPostponed() {
+  const Instant now = MonotonicNow();
+  std::vector<int> due;
+  for (const auto& [local_rank, postponed] : postponed_) {
+    if (now >= postponed.again) due.push_back(local_rank);
+  }
+  for (const int local_rank : due) {
+    Postponed start = std::move(postponed_.at(local_rank));
+    postponed_.erase(local_rank);
+    Attempt(local_rank, std::move(start));
+  }
+}
+
+void GuardianLoop::Withdraw(const SignalCommand& command) {
+  if (!Ends(command.signal) && command.signal != SIGKILL) return;
+  for (auto it = postponed_.begin(); it != postponed_.end();) {
+    if (command.local_rank.value_or(it->first) != it->first) {
+      ++it;
+      continue;
+    }
+    // A wait status of a process that this signal killed is its number.
+    SendNotice(EndedNotice{it->first, 0, command.signal, true});
+    it = postponed_.erase(it);
+  }
 }
 
 void GuardianLoop::Handle(const SignalCommand& command) {
   // A process that has already ended must not count as ended by this signal: it
   // is reaped first.
+  Withdraw(command);
   Reap();
   if (!occupied_) return;  // AllGone was reported: no process is left
   for (auto& [local_rank, worker] : workers_) {
@@ -451,7 +519,9 @@ void GuardianLoop::Settle(int local_rank, Worker* worker) {
   worker->failure = ReadStartFailure(worker->outcome);
   worker->outcome.Close();
   --starting_;
-  if (!worker->failure) SendNotice(StartedNotice{local_rank, worker->pid});
+  if (worker->failure) return;
+  program_seen_ = worker->program;
+  SendNotice(StartedNotice{local_rank, worker->pid});
 }
 
 void GuardianLoop::Reap() {
@@ -477,7 +547,7 @@ void GuardianLoop::Reap() {
     leaderless_groups_.insert(pid);
     workers_.erase(ended);
   }
-  if (pid == 0 || !occupied_) return;
+  if (pid == 0 || !occupied_ || !postponed_.empty()) return;
   // ECHILD: no child is left, and therefore no descendant, because orphans
   // become children of this process.
   SendNotice(AllGoneNotice{starts_taken_, std::move(left_behind_)});

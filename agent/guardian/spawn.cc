@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <csignal>
 #include <cstddef>
+#include <ctime>
 #include <string_view>
 
 #include "agent/binding/cpu_list.h"
@@ -80,6 +82,22 @@ void ResetSignals(uint64_t ignored) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+void Pause(Duration duration) {
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(duration);
+  const timespec span = {seconds.count(), (duration - seconds).count()};
+  nanosleep(&span, nullptr);
+}
+
+// Enters the working directory and executes the program. Returns on failure.
+StartFailure EnterAndExecute(const SpawnRequest& request) {
+  if (!request.working_directory.empty() &&
+      chdir(request.working_directory.c_str()) != 0) {
+    return {"chdir", request.working_directory, errno};
+  }
+  return ExecProgram(request.argv, request.environment);
+}
+
 StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
                            pid_t agent) {
   // Each worker gets its own session, because the kernel's autogroup scheduler
@@ -113,10 +131,6 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
   constexpr unsigned kCloseOnExec = 1 << 2;
   syscall(SYS_close_range, 3, ~0u, kCloseOnExec);
 #endif
-  if (!request.working_directory.empty() &&
-      chdir(request.working_directory.c_str()) != 0) {
-    return {"chdir", request.working_directory, errno};
-  }
   if (!request.cpus.empty()) {
     if (const int error = BindToCpus(request.cpus); error != 0) {
       return {"bind", CpuList(request.cpus), error};
@@ -124,7 +138,14 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
   }
   if (request.memory_node) PreferMemoryOf(*request.memory_node);
   ResetSignals(request.ignored_signals);
-  return ExecProgram(request.argv, request.environment);
+  // The child itself waits between the attempts: the guardian goes on serving,
+  // and a signal ends the child as it would end the program.
+  for (int failed = 1;; ++failed) {
+    StartFailure failure = EnterAndExecute(request);
+    const std::optional<Duration> delay = DelayOfRetry(failed);
+    if (!IsPassing(failure, request.seen) || !delay.has_value()) return failure;
+    Pause(*delay);
+  }
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agent/guardian/exec_program.h"
+#include "agent/guardian/start_retry.h"
 #include "base/owned_fd.h"
 
 namespace muster::agent {
@@ -32,10 +33,13 @@ struct SpawnRequest {
   std::string working_directory;         // empty: this process's directory
   std::vector<int> cpus;  // CPUs to bind to, ascending; empty: not bound
   std::optional<int> memory_node;  // NUMA node preferred for memory
-  uint64_t ignored_signals = 0;    // bit n - 1 is signal n
-  int stdin_fd = -1;               // -1: as in this process
-  int stdout_fd = -1;              // -1: as in this process
-  int stderr_fd = -1;              // -1: as in this process
+  // Whether argv[0] has been executed before. A passing failure of the program
+  // (IsPassing) is retried by the child.
+  SeenBefore seen = SeenBefore::kNo;
+  uint64_t ignored_signals = 0;  // bit n - 1 is signal n
+  int stdin_fd = -1;             // -1: as in this process
+  int stdout_fd = -1;            // -1: as in this process
+  int stderr_fd = -1;            // -1: as in this process
   // whether stdin becomes the child's controlling terminal
   bool controls_terminal = false;
 };

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "rendezvous/token/token.h"
+#include "base/same_secret.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -110,7 +110,7 @@ std::optional<std::string> ForeignReport(const StreamOwner& owner,
 }
 
 bool ShowsPlaceKey(const Report& report, const std::string& place_key) {
-  return place_key.empty() || IsToken(report.place_key, place_key);
+  return place_key.empty() || IsSameSecret(report.place_key, place_key);
 }
 
 std::optional<Objection> Incompatible(const JobSpec& spec,

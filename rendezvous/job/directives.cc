@@ -51,7 +51,7 @@ std::optional<PreemptionNotice> PreemptionAt(const JobState& state,
 
 // Returns why `node` has to wait. null: for the job's status, which also lists
 // the absent nodes.
-std::string WaitReason(const JobState& state, const Node* node) {
+std::string WaitReason(const JobState& state, const Node* node, Instant now) {
   const JobSpec& spec = state.spec;
   const Membership& nodes = state.nodes;
   if (state.phase == JobPhase::kStopping) {
@@ -85,9 +85,11 @@ std::string WaitReason(const JobState& state, const Node* node) {
                     // must not cost O(n) of the nodes.
                     node == nullptr ? Absent(state) : std::string());
   } else {
+    const std::string backoff = BackoffText(state, now);
     absl::StrAppend(&reason, "up to ", spec.max_nodes, " nodes here, ",
                     nodes.being_checked() > 0 ? "others are being checked"
-                                              : "last call for more");
+                    : backoff.empty()         ? "last call for more"
+                                              : backoff);
   }
   return absl::StrCat(reason, KeptOut(state, node));
 }
@@ -166,7 +168,7 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
   directive.said_here = IsSaidBy(state, node, key);
   switch (key.kind) {
     case DirectiveKind::kWait:
-      directive.reason = WaitReason(state, &node);
+      directive.reason = WaitReason(state, &node, state.now);
       if (node.kept_out()) {
         directive.reason = absl::StrCat(
             "this node is not let in: ", node.unhealthy,
@@ -215,7 +217,7 @@ JobStatus StatusOf(const JobState& state, Instant now) {
   status.spec.command.clear();  // hidden, because arguments may hold secrets
   status.phase = state.phase;
   status.reason = state.phase == JobPhase::kGathering
-                      ? WaitReason(state, nullptr)
+                      ? WaitReason(state, nullptr, now)
                       : state.why;
   if (!state.finished()) absl::StrAppend(&status.reason, SuccessorsText(state));
   status.round = state.round;

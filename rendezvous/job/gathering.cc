@@ -15,7 +15,8 @@ void PhaseClock::Postpone(Instant now, std::optional<Instant> limit,
   if (*limit < now + delay) postponed_until = now + delay;
 }
 
-void Gathering::Begin() {
+void Gathering::Begin(Instant not_before) {
+  not_before_ = not_before;
   enough_since_.reset();
   too_few_since_.reset();
 }
@@ -50,6 +51,7 @@ Gathering::Decision Gathering::Decide(Instant now, const JobSpec& spec,
              now >= clock.since + spec.wait_for_replacement;
     }
   }
+  if (now < not_before_ && !timed_out) form = false;
   if (form) return Decision::kForm;
   if (timed_out) return Decision::kTimeOut;
   if (too_few_since_.has_value() &&
@@ -69,7 +71,8 @@ Instant Gathering::Limit(const JobSpec& spec, const PhaseClock& clock) const {
 
 Instant Gathering::NextDeadline(Instant now, const JobSpec& spec,
                                 const PhaseClock& clock) const {
-  const Instant limit = Limit(spec, clock);
+  Instant limit = Limit(spec, clock);
+  if (not_before_ > now) limit = std::min(limit, not_before_);
   if (!enough_since_.has_value()) return limit;
   const Instant soon = first_ ? *enough_since_ + spec.last_call
                               : clock.since + spec.wait_for_replacement;

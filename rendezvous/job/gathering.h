@@ -32,6 +32,8 @@ struct PhaseClock {
 //                       replacement is over (later gatherings); or at the join
 //                       time-out. Running health checks and, in later
 //                       gatherings, broken streams delay it until then.
+//                       Not before the time given to Begin, except at the join
+//                       time-out.
 //   the job times out   at the join time-out with fewer than min_nodes ready.
 //   the job is given up (later gatherings) if fewer than min_nodes have been
 //                       present for the rejoin time-out.
@@ -49,8 +51,8 @@ class Gathering {
 
   // Whether no world has formed yet.
   bool first() const { return first_; }
-  // Begins a later gathering.
-  void Begin();
+  // Begins a later gathering, which forms no world before `not_before`.
+  void Begin(Instant not_before = Instant());
   // Ends the gathering because a world has formed.
   void End() { first_ = false; }
 
@@ -58,6 +60,9 @@ class Gathering {
   // that of the gathering phase.
   Decision Decide(Instant now, const JobSpec& spec, const Nodes& nodes,
                   const PhaseClock& clock);
+
+  // The time before which no world forms.
+  Instant not_before() const { return not_before_; }
 
   // The time at which the job times out or is given up.
   Instant Limit(const JobSpec& spec, const PhaseClock& clock) const;
@@ -68,6 +73,7 @@ class Gathering {
 
  private:
   bool first_ = true;
+  Instant not_before_;
   // Time since which at least min_nodes nodes have been ready.
   std::optional<Instant> enough_since_;
   // Time since which fewer than min_nodes nodes have been present. Never set in

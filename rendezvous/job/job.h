@@ -70,6 +70,8 @@ class Job {
   const std::string& run_id() const { return state_.run_id; }
   JobPhase phase() const { return state_.phase; }
   bool finished() const { return state_.finished(); }
+  // Whether this coordinator has begun a round.
+  bool has_begun() const { return state_.round > 0; }
   // Whether the job has finished while an agent's stream was broken, and that
   // agent has not yet come back to get the verdict. O(n).
   bool OwesVerdict() const;
@@ -111,6 +113,9 @@ class Job {
   void ConsiderGathering();
   void ConsiderRunning();
   void ConsiderStopping();
+  // Counts the end of the round that has stopped, and returns the delay before
+  // the next one.
+  Duration DelayOfNextRound();
   void FormWorld();
   // Stops the round. `failure`: the worker's failure that is the cause, unless
   // another event explains it; null: the cause is final.

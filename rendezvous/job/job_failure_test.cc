@@ -127,6 +127,98 @@ TEST(JobFailure, TheRestartBudgetIsTheWholeJobs) {
   }
 }
 
+// A job of one node whose worker fails as soon as it is started.
+class JobBackoff : public ::testing::Test {
+ protected:
+  static JobSpec Spec() {
+    JobSpec spec = QuickSpec(1, 1);
+    spec.max_restarts = 100;
+    return spec;
+  }
+  JobBackoff() : job_(Spec()) { job_.StartAll({"a"}); }
+  void FailOnce() {
+    job_.Fails("a", ExitedWith(0, 1));
+    job_.Idle("a");
+  }
+  JobFixture job_;
+};
+
+TEST_F(JobBackoff, TheThirdFailureInARowIsFollowedByADelay) {
+  for (int i = 0; i < 2; ++i) {
+    FailOnce();
+    ASSERT_EQ(job_.kind("a"), DirectiveKind::kRun);
+    job_.Runs("a");
+  }
+  FailOnce();
+  EXPECT_EQ(job_.phase(), JobPhase::kGathering);
+  EXPECT_EQ(job_.kind("a"), DirectiveKind::kWait);
+  EXPECT_THAT(job_.told("a").reason,
+              HasSubstr("s, because 3 rounds in a row failed within 30 s"));
+  EXPECT_THAT(job_.status().reason, HasSubstr("the next round begins in 0."));
+  EXPECT_THAT(job_.Decided("backoff"), HasSubstr("the next round begins in"));
+  job_.Wait(milliseconds(249));
+  EXPECT_EQ(job_.kind("a"), DirectiveKind::kWait);
+  job_.Wait(milliseconds(251));
+  EXPECT_EQ(job_.kind("a"), DirectiveKind::kRun);
+  EXPECT_EQ(job_.round(), 4);
+  EXPECT_EQ(job_.status().restarts_used, 3);
+}
+
+TEST_F(JobBackoff, TheDelayIsResetByAHealthyRound) {
+  for (int i = 0; i < 5; ++i) {
+    FailOnce();
+    job_.Wait(seconds(4));
+    job_.Runs("a");
+  }
+  job_.Wait(seconds(30));
+  FailOnce();
+  EXPECT_EQ(job_.kind("a"), DirectiveKind::kRun);
+  EXPECT_EQ(job_.round(), 7);
+}
+
+TEST_F(JobBackoff, TheJoinTimeOutEndsTheDelay) {
+  JobSpec spec = Spec();
+  spec.join_timeout = milliseconds(100);
+  JobFixture job(spec);
+  job.StartAll({"a"});
+  for (int i = 0; i < 3; ++i) {
+    job.Fails("a", ExitedWith(0, 1));
+    job.Idle("a");
+    if (i < 2) job.Runs("a");
+  }
+  ASSERT_EQ(job.kind("a"), DirectiveKind::kWait);
+  job.Wait(milliseconds(100));
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
+}
+
+TEST_F(JobBackoff, ACancelDoesNotWaitForTheDelay) {
+  for (int i = 0; i < 3; ++i) {
+    FailOnce();
+    if (i < 2) job_.Runs("a");
+  }
+  ASSERT_EQ(job_.kind("a"), DirectiveKind::kWait);
+  job_.Step(CancelAsked{"enough"});
+  EXPECT_EQ(job_.kind("a"), DirectiveKind::kFinished);
+}
+
+TEST_F(JobBackoff, ALossIsFollowedByARoundAtOnce) {
+  JobFixture job(QuickSpec(1, 5));
+  std::vector<std::string> names = {"a", "b", "c", "d", "e"};
+  job.StartAll(names);
+  while (names.size() > 1) {
+    job.BreakStream(names.back());
+    names.pop_back();
+    job.Wait(milliseconds(600));
+    job.AllStop();
+    for (const std::string& name : names) {
+      ASSERT_EQ(job.kind(name), DirectiveKind::kRun) << names.size();
+      job.Runs(name);
+    }
+  }
+  EXPECT_EQ(job.round(), 5);
+  EXPECT_EQ(job.Count("backoff"), 0);
+}
+
 TEST(JobFailure, TheFirstHeardIsTheCauseTheOthersAreCollateral) {
   JobSpec spec = QuickSpec(3, 3);
   spec.max_restarts = 0;

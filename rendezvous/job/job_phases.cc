@@ -312,15 +312,29 @@ void Job::ConsiderStopping() {
     // All workers had succeeded when the order to stop arrived.
     Finish(NewVerdict(Outcome::kSucceeded, 0, "every worker succeeded"));
   } else {
+    const Duration delay = DelayOfNextRound();
     state_.Enter(JobPhase::kGathering);
-    state_.gathering.Begin();
+    state_.gathering.Begin(state_.now + delay);
     outbox_.Reword();
+    if (delay > Duration::zero()) {
+      outbox_.Note("backoff", "", BackoffText(state_, state_.now));
+    }
     for (auto& [id, node] : state_.nodes.nodes()) {
       if (node.part == Part::kNone) continue;
       state_.nodes.Update(node, [](Node& n) { n.part = Part::kNone; });
-      if (node.going) outbox_.Tell(node);
+      if (node.going || delay > Duration::zero()) outbox_.Tell(node);
     }
   }
+}
+
+Duration Job::DelayOfNextRound() {
+  const bool failed = state_.stopping.consequence.IsFailure();
+  const Duration ran = state_.clock.since - state_.world.began;
+  state_.backoff.RoundEnded(
+      failed ? RestartBackoff::End::kFailure : RestartBackoff::End::kOther,
+      ran);
+  return failed ? state_.backoff.Delay(state_.run_tag, state_.round)
+                : Duration::zero();
 }
 
 void Job::Finish(Verdict verdict) {

@@ -1,6 +1,7 @@
 #include "rendezvous/job/job_state.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -135,6 +136,16 @@ std::string ReasonOfBreak(const JobState& state, const Failure& failure) {
   const std::string& lost = state.world.nccl_root_lost;
   return absl::StrCat(Describe(failure), lost.empty() ? "" : "; before that, ",
                       lost, DoubtAbout(state, failure));
+}
+
+std::string BackoffText(const JobState& state, Instant now) {
+  const Duration left = state.gathering.not_before() - now;
+  if (left <= Duration::zero()) return "";
+  const double tenths = std::ceil(10 * ToSeconds(left));
+  return absl::StrCat(
+      "the next round begins in ", tenths / 10, " s, because ",
+      state.backoff.failures(), " rounds in a row failed within ",
+      ToSeconds(RestartBackoff::kHealthyRound), " s of their start");
 }
 
 std::string PreemptionReason(const JobState& state) {

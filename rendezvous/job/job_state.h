@@ -11,6 +11,7 @@
 #include "rendezvous/job/blame.h"
 #include "rendezvous/job/gathering.h"
 #include "rendezvous/job/membership.h"
+#include "rendezvous/job/restart_backoff.h"
 #include "rendezvous/job/stopping.h"
 #include "rendezvous/job/world.h"
 #include "rendezvous/protocol/directive.h"
@@ -48,7 +49,8 @@ struct JobState {
   std::string why;   // the reason of the current phase, a sentence
   Gathering gathering;
   Stopping stopping;  // stop of the newest broken round
-  Blame blame;        // failures of the newest round
+  RestartBackoff backoff;
+  Blame blame;  // failures of the newest round
   std::optional<Preemption> preemption;
   std::optional<Verdict> verdict;  // set once the job has finished
 
@@ -101,6 +103,10 @@ std::string Describe(const Failure& failure);
 // cause: workers of several nodes that wait for one another fall silent at
 // about the same time, in an order that proves nothing. O(n).
 std::string ReasonOfBreak(const JobState& state, const Failure& failure);
+
+// Why no round begins at `now` although enough nodes are ready, and when one
+// does; "" if the back-off is over.
+std::string BackoffText(const JobState& state, Instant now);
 
 std::string PreemptionReason(const JobState& state);
 // The verdict of a preempted job. A failure during a preemption changes neither

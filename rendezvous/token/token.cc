@@ -14,6 +14,7 @@
 #include "base/bounded_file.h"
 #include "base/owned_fd.h"
 #include "base/process_secrets.h"
+#include "base/same_secret.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -104,14 +105,7 @@ absl::StatusOr<std::string> ReadToken(
 }
 
 bool IsToken(std::string_view given, std::string_view expected) {
-  unsigned difference = given.size() == expected.size() ? 0 : 1;
-  for (size_t i = 0; i < given.size(); ++i) {
-    const char other = expected.empty() ? 0 : expected[i % expected.size()];
-    // volatile: the compiler must not end the loop early.
-    volatile unsigned step = static_cast<unsigned char>(given[i] ^ other);
-    difference |= step;
-  }
-  return difference == 0;
+  return IsSameSecret(given, expected);
 }
 
 }  // namespace muster::rendezvous

@@ -31,6 +31,9 @@ _SUITES = (
            ('rendezvous/job/*.cc', 'rendezvous/protocol/job_spec_test.cc'),
            _PROTOCOL, []),
     _Suite('tests of agents', ('agent/lifecycle/*.cc',), _PROTOCOL, []),
+    _Suite('tests of bounds',
+           ('agent/guardian/start_retry*.cc', 'agent/logs/old_rounds*.cc'), (),
+           []),
     _Suite('tests of binding',
            ('agent/binding/binding_*.cc', 'agent/binding/cpu_list*.cc'),
            # Synthetic machines for the tests of binding.

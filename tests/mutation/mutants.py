@@ -6,6 +6,7 @@ folder, function, keyword and words (mutant.py) and quotes no code, so the
 statement may be edited and moved between the files of its folder.
 """
 
+import bounds_mutants
 import cluster_mutants
 import inspect_mutants
 import job_mutants
@@ -18,4 +19,5 @@ import training_mutants
 
 ALL = (job_mutants.ALL + speaker_mutants.ALL + lifecycle_mutants.ALL
        + cluster_mutants.ALL + placement_mutants.ALL + training_mutants.ALL
-       + store_mutants.ALL + relay_mutants.ALL + inspect_mutants.ALL)
+       + store_mutants.ALL + relay_mutants.ALL + inspect_mutants.ALL
+       + bounds_mutants.ALL)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "rendezvous/job/restart_backoff.h"
 #include "tests/simulation/checkers/checkers.h"
 
 namespace muster::simulation {
@@ -230,11 +231,12 @@ std::string Cluster::Run() {
   const rendezvous::JobSpec& spec = plan.spec;
   // The limit covers the slowest recovery: a lost node is detected, its round
   // is stopped, and both happen again for a node that joins late; a duplicate
-  // node is detected after one lease.
+  // node is detected after one lease. A round that fails as well, in between,
+  // is followed by the longest back-off.
   const Duration bound =
       3 * (spec.lease() + spec.shutdown_timeout + seconds(5)) + spec.last_call +
       spec.wait_for_replacement + 2 * spec.scale_up_cool_down +
-      spec.preempt_grace +
+      spec.preempt_grace + 2 * rendezvous::RestartBackoff::kMaxDelay +
       (plan.checked ? 3 * (plan.max_check + plan.check_interval)
                     : Duration::zero()) +
       seconds(15);

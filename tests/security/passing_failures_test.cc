@@ -1,0 +1,134 @@
+// Failures to start a worker that pass by themselves: a program that is being
+// written, a file server that loses a file for a moment, a machine without a
+// free process. The worker starts once the trouble is over.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "agent/guardian/guardian.h"
+#include "agent/guardian/guardian_harness.h"
+#include "base/owned_fd.h"
+
+namespace muster::agent {
+namespace {
+
+// The guardian is given this time to report a failure, which it must not do.
+constexpr int kQuietMilliseconds = 100;
+
+bool SaysSomething(const Guardian& guardian) {
+  pollfd fd = {guardian.fd(), POLLIN, 0};
+  return poll(&fd, 1, kQuietMilliseconds) > 0;
+}
+
+class PassingFailures : public ::testing::Test {
+ protected:
+  PassingFailures()
+      : guardian_(*Guardian::Fork()),
+        events_(guardian_.get()),
+        program_(::testing::TempDir() + "/passing_failures_" +
+                 std::to_string(getpid())) {
+    std::filesystem::copy_file(
+        "/bin/true", program_,
+        std::filesystem::copy_options::overwrite_existing);
+    spec_.argv = {program_};
+  }
+  ~PassingFailures() override { unlink(program_.c_str()); }
+
+  void Start() { ASSERT_TRUE(guardian_->Start(spec_).ok()); }
+  void Succeeds() {
+    EXPECT_EQ(events_.Await<WorkerEnded>().wait_status, 0);
+    events_.Await<AllGone>();
+  }
+
+  std::unique_ptr<Guardian> guardian_;
+  EventReader events_;
+  const std::string program_;
+  WorkerSpec spec_;
+};
+
+TEST_F(PassingFailures, AProgramThatIsBeingWrittenIsStartedAfterwards) {
+  OwnedFd writer(open(program_.c_str(), O_WRONLY | O_CLOEXEC));
+  ASSERT_TRUE(writer.open());
+  Start();
+  EXPECT_FALSE(SaysSomething(*guardian_));
+  writer.Close();
+  events_.Await<WorkerStarted>();
+  Succeeds();
+}
+
+TEST_F(PassingFailures, AProgramThatWasThereBeforeMayComeBack) {
+  Start();
+  Succeeds();
+  const std::string away = program_ + ".away";
+  ASSERT_EQ(rename(program_.c_str(), away.c_str()), 0);
+  Start();
+  EXPECT_FALSE(SaysSomething(*guardian_));
+  ASSERT_EQ(rename(away.c_str(), program_.c_str()), 0);
+  events_.Await<WorkerStarted>();
+  Succeeds();
+}
+
+TEST_F(PassingFailures, AProgramThatWasNeverThereFailsAtOnce) {
+  spec_.argv = {program_ + ".mistyped"};
+  Start();
+  EXPECT_EQ(events_.Await<WorkerNotStarted>().error, ENOENT);
+  events_.Await<AllGone>();
+}
+
+TEST_F(PassingFailures, AWorkerThatIsTriedAgainEndsBySignals) {
+  OwnedFd writer(open(program_.c_str(), O_WRONLY | O_CLOEXEC));
+  Start();
+  EXPECT_FALSE(SaysSomething(*guardian_));
+  guardian_->SignalAll(SIGTERM, Guardian::Reach::kEverything);
+  EXPECT_EQ(events_.Await<WorkerEnded>().wait_status, SIGTERM);
+  events_.Await<AllGone>();
+}
+
+// A user other than root, whose number of processes the kernel limits.
+constexpr uid_t kUser = 54321;
+
+// Exits with 0 if the guardian, which may not fork at first, starts the worker
+// once it may, and ends a worker that it cannot start by a signal.
+[[noreturn]] void StartWithoutAFreeProcess() {
+  if (setuid(kUser) != 0) _exit(10);
+  auto guardian = *Guardian::Fork();
+  EventReader events(guardian.get());
+  rlimit before = {};
+  if (prlimit(guardian->pid(), RLIMIT_NPROC, nullptr, &before) != 0) _exit(11);
+  const rlimit none = {1, before.rlim_max};
+  if (prlimit(guardian->pid(), RLIMIT_NPROC, &none, nullptr) != 0) _exit(12);
+  WorkerSpec spec;
+  spec.argv = {"/bin/true"};
+  if (!guardian->Start(spec).ok()) _exit(13);
+  if (SaysSomething(*guardian)) _exit(14);
+  guardian->SignalAll(SIGTERM, Guardian::Reach::kProcessGroups);
+  const auto stopped = events.Await<WorkerEnded>();
+  if (stopped.wait_status != SIGTERM || !stopped.signalled) _exit(15);
+  events.Await<AllGone>();
+  if (!guardian->Start(spec).ok()) _exit(16);
+  if (SaysSomething(*guardian)) _exit(17);
+  if (prlimit(guardian->pid(), RLIMIT_NPROC, &before, nullptr) != 0) _exit(18);
+  events.Await<WorkerStarted>();
+  if (events.Await<WorkerEnded>().wait_status != 0) _exit(19);
+  events.Await<AllGone>();
+  guardian.reset();
+  _exit(::testing::Test::HasFailure() ? 20 : 0);
+}
+
+TEST(PassingFailuresOfFork, AWorkerIsForkedOnceAProcessIsFree) {
+  if (getuid() != 0) GTEST_SKIP() << "needs root, to be another user";
+  EXPECT_EXIT(StartWithoutAFreeProcess(), ::testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace muster::agent
