@@ -28,6 +28,11 @@ namespace muster::rendezvous {
 namespace {
 
 constexpr int kBadUsage = 2;
+// Limits of a coordinator without token and TLS, which takes jobs from every
+// host: unfinished jobs of one address, and the time that a job may wait for
+// nodes.
+constexpr int kMaxJobsPerPeer = 1000;
+constexpr Duration kMaxJoinTimeout = std::chrono::hours(24);
 // Time that operators' calls in progress have to end at shutdown.
 constexpr Duration kShutdownGrace = std::chrono::milliseconds(100);
 
@@ -115,6 +120,10 @@ int Serve(const DaemonOptions& options) {
   }
   Coordinator::Options coordinating;
   coordinating.keep_finished = options.keep_finished;
+  if (token->empty() && !options.tls.given()) {
+    coordinating.max_jobs_per_peer = kMaxJobsPerPeer;
+    coordinating.max_join_timeout = kMaxJoinTimeout;
+  }
   if (log != nullptr) {
     coordinating.on_decision = [&log](const std::string& run_id,
                                       const Decision& decision) {

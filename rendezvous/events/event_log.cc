@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/monotonic_clock.h"
+
 namespace muster::rendezvous {
 namespace {
 
@@ -80,10 +82,9 @@ RotatingFile::Limits LimitsOf(EventLog::Rotation rotation, std::string root) {
   RotatingFile::Limits limits;
   limits.root = std::move(root);
   limits.gap_note = RotatingFile::GapNote::kLeftOut;
-  if (rotation == EventLog::Rotation::kOwn) {
-    limits.rotate_bytes = 16 << 20;
-    limits.keep = 3;
-  }
+  limits.rotate_bytes =
+      rotation == EventLog::Rotation::kOwn ? 16 << 20 : 256 << 20;
+  limits.keep = 3;
   return limits;
 }
 
@@ -100,8 +101,21 @@ EventLog::EventLog(std::string path, Rotation rotation,
     : file_(std::move(path), LimitsOf(rotation, std::move(root)),
             std::move(on_trouble)) {}
 
+EventLog::~EventLog() {
+  const auto rest = throttle_.Rest();
+  if (rest.has_value()) file_.Write(DecisionJson("", *rest, UnixTime()));
+}
+
 void EventLog::Append(const std::string& run_id, const Decision& decision) {
-  file_.Write(DecisionJson(run_id, decision, UnixTime()));
+  EventThrottle::Result result;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    result = throttle_.Add(MonotonicNow(), decision);
+  }
+  if (result.omitted.has_value()) {
+    file_.Write(DecisionJson("", *result.omitted, UnixTime()));
+  }
+  if (result.written) file_.Write(DecisionJson(run_id, decision, UnixTime()));
 }
 
 }  // namespace muster::rendezvous

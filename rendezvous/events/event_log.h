@@ -2,10 +2,12 @@
 #define MUSTER_RENDEZVOUS_EVENTS_EVENT_LOG_H_
 
 #include <functional>
+#include <mutex>
 #include <string>
 
 #include "absl/status/status.h"
 #include "base/rotating_file.h"
+#include "rendezvous/events/event_throttle.h"
 #include "rendezvous/protocol/job_status.h"
 
 namespace muster::rendezvous {
@@ -35,7 +37,8 @@ class EventLog {
   // The mechanism that limits the size of the file.
   enum class Rotation {
     kOwn,  // EventLog rotates the file: at most 4 x 16 MiB.
-    // Another program (logrotate) renames the file; Reopen must follow.
+    // Another program (logrotate) renames the file; Reopen must follow. If it
+    // does not, EventLog rotates the file: at most 4 x 256 MiB.
     kOutside,
   };
 
@@ -52,10 +55,16 @@ class EventLog {
   // failure returns the reason, and keeps an open file open.
   absl::Status Reopen() { return file_.Reopen(); }
 
-  // Appends one line with the current time.
+  // Writes the counts of the omitted decisions, if any.
+  ~EventLog();
+
+  // Appends one line with the current time, unless there are too many of them
+  // (EventThrottle).
   void Append(const std::string& run_id, const Decision& decision);
 
  private:
+  std::mutex mutex_;  // guards throttle_
+  EventThrottle throttle_;
   RotatingFile file_;
 };
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <random>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -72,7 +73,16 @@ class Coordinator::Impl {
       if (streams_.empty()) empty_since_ = MonotonicNow();
     }
     stream.sink->Detach();
-    if (stream.job != nullptr) stream.job->OnStreamClosed(id);
+    if (stream.job != nullptr) {
+      stream.job->OnStreamClosed(id);
+      if (stream.job->NeverBegan()) {
+        std::lock_guard<std::mutex> lock(mutex_);
+        auto found = jobs_.find(stream.job->run_id());
+        if (found != jobs_.end() && found->second == stream.job) {
+          abandoned_.insert(stream.job->run_id());
+        }
+      }
+    }
     deserted_.notify_all();
   }
 
@@ -213,9 +223,18 @@ class Coordinator::Impl {
       return nullptr;
     }
     auto found = jobs_.find(report.run_id);
-    if (found != jobs_.end()) return stream->job = found->second;
+    if (found != jobs_.end()) {
+      abandoned_.erase(report.run_id);
+      return stream->job = found->second;
+    }
+    const std::string& peer = stream->sink->peer();
+    if (auto why = NotNow(peer, report.spec)) {
+      refusal->told = *why;
+      return nullptr;
+    }
     const size_t most = options_.max_jobs;
     if (jobs_.size() >= most && !finished_.empty()) Forget(finished_.front());
+    if (jobs_.size() >= most) ForgetAnAbandonedJob();
     if (jobs_.size() >= most) {
       refusal->told = absl::StrCat("this coordinator already has ", most,
                                    " jobs; use another one");
@@ -223,7 +242,67 @@ class Coordinator::Impl {
     }
     stream->job = NewJob(report);
     jobs_.emplace(report.run_id, stream->job);
+    peers_.emplace(report.run_id, peer);
+    ++unfinished_[peer];
     return stream->job;
+  }
+
+  // Returns why a stream from `peer` may not begin a job of this spec; nullopt:
+  // it may. Requires mutex_.
+  std::optional<std::string> NotNow(const std::string& peer,
+                                    const JobSpec& spec) const {
+    constexpr char kWhatToDo[] =
+        "; give the coordinator and the nodes a token (--token-file)";
+    const auto found = unfinished_.find(peer);
+    const int begun = found == unfinished_.end() ? 0 : found->second;
+    if (options_.max_jobs_per_peer.has_value() &&
+        begun >= *options_.max_jobs_per_peer) {
+      return absl::StrCat(begun, " unfinished jobs were begun from ", peer,
+                          "; without a token at most ",
+                          *options_.max_jobs_per_peer, kWhatToDo);
+    }
+    if (options_.max_join_timeout.has_value() &&
+        spec.join_timeout > *options_.max_join_timeout) {
+      return absl::StrCat("the join time-out is ", ToSeconds(spec.join_timeout),
+                          " s; without a token at most ",
+                          ToSeconds(*options_.max_join_timeout), " s",
+                          kWhatToDo);
+    }
+    return std::nullopt;
+  }
+
+  // Takes an unfinished job off the account of the address that began it.
+  // Requires mutex_.
+  void Discharge(const std::string& run_id) {
+    const auto found = peers_.find(run_id);
+    if (found == peers_.end()) return;
+    const auto account = unfinished_.find(found->second);
+    if (--account->second == 0) unfinished_.erase(account);
+    peers_.erase(found);
+  }
+
+  // Forgets a job that has never begun a round and whose agents are all gone:
+  // nothing is lost with it, and an agent that returns begins it anew. Requires
+  // mutex_.
+  void ForgetAnAbandonedJob() {
+    for (auto it = abandoned_.begin(); it != abandoned_.end();) {
+      const std::string run_id = *it;
+      const auto found = jobs_.find(run_id);
+      if (found == jobs_.end() || !found->second->NeverBegan()) {
+        it = abandoned_.erase(it);
+        continue;
+      }
+      // Others hold the job as well: a stream whose first report is on its way
+      // to the job, or a watcher.
+      if (found->second.use_count() > 1) {
+        ++it;
+        continue;
+      }
+      abandoned_.erase(it);
+      Discharge(run_id);
+      jobs_.erase(found);
+      return;
+    }
   }
 
   std::shared_ptr<DrivenJob> NewJob(const Report& report) {
@@ -250,6 +329,8 @@ class Coordinator::Impl {
     {
       std::lock_guard<std::mutex> lock(mutex_);
       finished_.push_back(job);
+      Discharge(job->run_id());
+      abandoned_.erase(job->run_id());
       const size_t most = options_.max_finished_jobs;
       while (finished_.size() > most) Forget(finished_.front());
     }
@@ -299,6 +380,13 @@ class Coordinator::Impl {
   WatchId last_watch_ = 0;
   std::unordered_map<StreamId, Stream> streams_;
   std::map<std::string, std::shared_ptr<DrivenJob>> jobs_;
+  // The address that began each unfinished job, by run id, and the number of
+  // such jobs, by address.
+  std::map<std::string, std::string> peers_;
+  std::map<std::string, int> unfinished_;
+  // Run ids of jobs that had no agent and had begun no round when their last
+  // stream closed.
+  std::set<std::string> abandoned_;
   // Subset of jobs_, oldest first.
   std::list<std::shared_ptr<DrivenJob>> finished_;
   std::unordered_map<WatchId, std::shared_ptr<DrivenJob>> watches_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,12 @@ class Coordinator {
     Duration keep_finished = std::chrono::minutes(10);
     int max_finished_jobs = 1000;
     int max_jobs = 10000;
+    // Limits for a coordinator that every host may use (without a token).
+    // Maximum number of unfinished jobs whose first report came from one IP
+    // address; nullopt: no limit.
+    std::optional<int> max_jobs_per_peer;
+    // Upper bound of JobSpec::join_timeout of a new job; nullopt: none.
+    std::optional<Duration> max_join_timeout;
     // The only run id that is accepted, as for the coordinator inside a
     // `launch`. Empty: any run id.
     std::string only_run_id;

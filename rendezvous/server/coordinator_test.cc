@@ -60,10 +60,10 @@ class FakeSink : public DirectiveSink {
 // An agent attached to the coordinator.
 class Attached {
  public:
-  Attached(Coordinator* coordinator, Report first)
+  Attached(Coordinator* coordinator, Report first, std::string peer = "")
       : coordinator_(coordinator),
         report_(std::move(first)),
-        stream_(coordinator->Attach(&sink_)) {
+        stream_(coordinator->Attach(&sink_, std::move(peer))) {
     EXPECT_EQ(Send(), absl::OkStatus());
   }
   ~Attached() { coordinator_->Detach(stream_); }
@@ -169,6 +169,66 @@ TEST(CoordinatorTest, AStreamSpeaksForOneNode) {
   EXPECT_EQ(a.Send().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(coordinator.ListJobs(), SizeIs(1));
   EXPECT_THAT(coordinator.GetJob("job")->nodes, SizeIs(1));
+}
+
+TEST(CoordinatorTest, JobsOfOneReportDoNotFillIt) {
+  Coordinator coordinator({.max_jobs = 20});
+  for (int i = 0; i < 50; ++i) {
+    Attached stranger(&coordinator,
+                      FirstReport("stranger-" + std::to_string(i), "x", 2));
+    stranger.WaitFor(DirectiveKind::kWait);
+  }
+  Attached honest(&coordinator, FirstReport("job", "a", 1));
+  honest.WaitFor(DirectiveKind::kRun);
+  EXPECT_LE(coordinator.ListJobs().size(), 20u);
+}
+
+TEST(CoordinatorTest, AJobThatAnAgentWaitsInIsNotForgotten) {
+  Coordinator coordinator({.max_jobs = 2});
+  Attached a(&coordinator, FirstReport("job", "a", 2));
+  { Attached gone(&coordinator, FirstReport("job", "b", 3)); }
+  {
+    Attached back(&coordinator, FirstReport("other", "c", 2));
+    back.WaitFor(DirectiveKind::kWait);
+  }
+  Attached again(&coordinator, FirstReport("other", "c2", 2));
+  again.WaitFor(DirectiveKind::kWait);
+  Attached third(&coordinator, FirstReport("third", "d", 1));
+  EXPECT_THAT(third.WaitFor(DirectiveKind::kRefused).reason,
+              HasSubstr("already has 2 jobs"));
+  EXPECT_THAT(coordinator.GetJob("job")->nodes, SizeIs(1));
+}
+
+TEST(CoordinatorTest, OneAddressBeginsABoundedNumberOfJobs) {
+  Coordinator coordinator({.max_jobs_per_peer = 2});
+  Attached one(&coordinator, FirstReport("job-1", "a", 2), "10.0.0.1");
+  Attached two(&coordinator, FirstReport("job-2", "a", 1), "10.0.0.1");
+  two.WaitFor(DirectiveKind::kRun);
+  Attached three(&coordinator, FirstReport("job-3", "a", 2), "10.0.0.1");
+  const std::string why = three.WaitFor(DirectiveKind::kRefused).reason;
+  EXPECT_THAT(why, HasSubstr("2 unfinished jobs were begun from 10.0.0.1"));
+  EXPECT_THAT(why, HasSubstr("token"));
+  Attached joins(&coordinator, FirstReport("job-1", "b", 2), "10.0.0.1");
+  joins.WaitFor(DirectiveKind::kRun);
+  Attached other(&coordinator, FirstReport("job-4", "a", 2), "10.0.0.2");
+  other.WaitFor(DirectiveKind::kWait);
+  ASSERT_TRUE(coordinator.CancelJob("job-2", "enough").ok());
+  two.WaitFor(DirectiveKind::kStop);
+  two.report().round = 1;
+  EXPECT_EQ(two.Send(), absl::OkStatus());
+  two.WaitFor(DirectiveKind::kFinished);
+  Attached four(&coordinator, FirstReport("job-5", "a", 2), "10.0.0.1");
+  four.WaitFor(DirectiveKind::kWait);
+}
+
+TEST(CoordinatorTest, AJoinTimeOutMayBeBounded) {
+  Coordinator coordinator({.max_join_timeout = std::chrono::hours(24)});
+  Report report = FirstReport("job", "a", 2);
+  report.spec.join_timeout = std::chrono::hours(24 * 365);
+  Attached a(&coordinator, report);
+  EXPECT_THAT(a.WaitFor(DirectiveKind::kRefused).reason,
+              HasSubstr("without a token at most 86400 s"));
+  EXPECT_THAT(coordinator.ListJobs(), SizeIs(0));
 }
 
 TEST(CoordinatorTest, TimePassesByItself) {

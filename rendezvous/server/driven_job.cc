@@ -102,6 +102,12 @@ bool DrivenJob::OwesVerdict() const {
   return job_.OwesVerdict();
 }
 
+bool DrivenJob::NeverBegan() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return sinks_.empty() && job_.phase() == JobPhase::kGathering &&
+         !job_.has_begun();
+}
+
 std::string DrivenJob::Step(const JobEvent& event,
                             const std::shared_ptr<AttachedSink>& sink) {
   std::vector<std::pair<std::shared_ptr<AttachedSink>, Directive>> deliveries;

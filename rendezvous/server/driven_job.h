@@ -83,6 +83,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   JobStatus Status() const;
   bool OwesVerdict() const;
+  // Whether no agent is attached and no round has begun.
+  bool NeverBegan() const;
   JobWatchers& watchers() { return watchers_; }
 
  private:

@@ -1,9 +1,10 @@
-"""Mutants of what bounds starts and log folders; see mutants.py."""
+"""Mutants of what bounds starts, log folders and events; see mutants.py."""
 
 from mutant import DROP, FALSE, TRUE, Mutant, swap
 
 _GUARDIAN = 'agent/guardian'
 _LOGS = 'agent/logs'
+_EVENTS = 'rendezvous/events'
 
 ALL = [Mutant(*mutant) for mutant in (
     ('a mistyped program is tried again', _GUARDIAN, 'IsPassing',
@@ -21,4 +22,16 @@ ALL = [Mutant(*mutant) for mutant in (
      'if newest_', TRUE),
     ('a log folder is removed twice', _LOGS, 'KeptRounds::Begin',
      'do pop_front', DROP),
+    ('joins without end are written', _EVENTS, 'EventThrottle::Allowance::Take',
+     'if next', DROP),
+    ('an allowance is not spent', _EVENTS, 'EventThrottle::Allowance::Take',
+     'do full_at #2', DROP),
+    ('strangers spend the allowance of jobs', _EVENTS, 'EventThrottle::Add',
+     'do written', swap('nodes_', 'jobs_')),
+    ('omitted decisions are not counted', _EVENTS, 'EventThrottle::Add',
+     'if written', DROP),
+    ('each omitted decision is told', _EVENTS, 'EventThrottle::Add',
+     'do next_summary_', DROP),
+    ('omitted decisions are told twice', _EVENTS, 'EventThrottle::Rest',
+     'do clear', DROP),
 )]

@@ -32,8 +32,8 @@ _SUITES = (
            _PROTOCOL, []),
     _Suite('tests of agents', ('agent/lifecycle/*.cc',), _PROTOCOL, []),
     _Suite('tests of bounds',
-           ('agent/guardian/start_retry*.cc', 'agent/logs/old_rounds*.cc'), (),
-           []),
+           ('agent/guardian/start_retry*.cc', 'agent/logs/old_rounds*.cc',
+            'rendezvous/events/event_throttle*.cc'), (), []),
     _Suite('tests of binding',
            ('agent/binding/binding_*.cc', 'agent/binding/cpu_list*.cc'),
            # Synthetic machines for the tests of binding.
