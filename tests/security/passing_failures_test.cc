@@ -4,12 +4,12 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <memory>
@@ -17,17 +17,23 @@
 
 #include "agent/guardian/guardian.h"
 #include "agent/guardian/guardian_harness.h"
+#include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
+#include "base/poll.h"
 
 namespace muster::agent {
 namespace {
 
 // The guardian is given this time to report a failure, which it must not do.
-constexpr int kQuietMilliseconds = 100;
+constexpr std::chrono::milliseconds kQuiet(100);
 
-bool SaysSomething(const Guardian& guardian) {
-  pollfd fd = {guardian.fd(), POLLIN, 0};
-  return poll(&fd, 1, kQuietMilliseconds) > 0;
+bool SaysSomething(Guardian& guardian) {
+  const Instant end = MonotonicNow() + kQuiet;
+  // The guardian's signs of life are no events.
+  while (PollUntil(guardian.fd(), POLLIN, end)) {
+    if (!guardian.Next().empty()) return true;
+  }
+  return false;
 }
 
 class PassingFailures : public ::testing::Test {
