@@ -181,14 +181,27 @@ class Ssh(over_ssh.OverSsh):
         continue  # it has ended meanwhile
     return found
 
-  def test_the_token_is_fresh_and_on_no_command_line(self):
+  def status(self, **variables):
+    """The exit code and output of `launch status` of the running job."""
+    endpoint, = self.on_hosts('MUSTER_COORDINATOR')
+    asked = subprocess.run(
+        [over_ssh.LAUNCH, 'status', '--endpoint=' + endpoint.decode()],
+        env={'PATH': os.environ['PATH'], 'HOME': self.home, **variables},
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+        stderr=subprocess.STDOUT, timeout=ssh_hosts.PATIENCE_S, check=False)
+    return asked.returncode, asked.stdout
+
+  def check_a_token_is_asked_for(self):
+    """Checks that the coordinator has a token, and that no process shows it."""
+    code, said = self.status()
+    self.assertEqual(code, 1, said)
+    self.assertIn('asks for a job token', said)
+    self.assertEqual(self.on_hosts('MUSTER_TOKEN'), set())
+
+  def test_the_token_is_fresh_and_in_no_environment(self):
     front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['forever'])
     self.assertTrue(front.printed('ready rank=', 2), front.text())
-    tokens = self.on_hosts('MUSTER_TOKEN')
-    self.assertEqual(len(tokens), 1)
-    token, = tokens
-    self.assertEqual(len(token), 64)
-    self.check_no_secret(token)
+    self.check_a_token_is_asked_for()
     front.signal(signal.SIGTERM)
     self.assertEqual(front.end(), 143, front.text())
 
@@ -197,8 +210,7 @@ class Ssh(over_ssh.OverSsh):
         ['127.0.0.1', '127.0.0.2'],
         ['--rdzv-endpoint=127.0.0.1:%d' % free_port.free_port()], ['forever'])
     self.assertTrue(front.printed('ready rank=', 2), front.text())
-    self.assertEqual([len(token) for token in self.on_hosts('MUSTER_TOKEN')],
-                     [64])
+    self.check_a_token_is_asked_for()
     front.signal(signal.SIGTERM)
     self.assertEqual(front.end(), 143, front.text())
 
@@ -213,7 +225,9 @@ class Ssh(over_ssh.OverSsh):
                         ['forever'], MUSTER_TOKEN='g1ven-t0ken',
                         HF_TOKEN='hf-s3cret', KEY_OF_MINE='m1ne-s3cret')
     self.assertTrue(front.printed('ready rank=', 3), front.text())
-    self.assertEqual(self.on_hosts('MUSTER_TOKEN'), {b'g1ven-t0ken'})
+    self.check_a_token_is_asked_for()
+    code, said = self.status(MUSTER_TOKEN='g1ven-t0ken')
+    self.assertEqual(code, 0, said)
     self.check_no_secret(b'g1ven-t0ken')
     for name, secret in (('HF_TOKEN', b'hf-s3cret'),
                          ('KEY_OF_MINE', b'm1ne-s3cret')):
