@@ -1,21 +1,18 @@
 #include "base/poll.h"
 
 #include <cerrno>
-#include <chrono>
 #include <cstring>
-#include <ctime>
 
 #include "base/check.h"
 #include "base/monotonic_clock.h"
+#include "base/timespec.h"
 
 namespace muster {
 namespace {
 
 timespec TimeLeft(Instant deadline) {
   const Instant now = MonotonicNow();
-  const Duration left = deadline > now ? deadline - now : Duration::zero();
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
-  return {.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
+  return ToTimespec(deadline > now ? deadline - now : Duration::zero());
 }
 
 }  // namespace

@@ -1,20 +1,19 @@
 #include "launcher/host_coordinator.h"
 
-#include <time.h>
-
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "base/net/connect.h"
 #include "base/owned_fd.h"
+#include "base/poll.h"
 
 namespace muster::launcher {
 namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(5);
 constexpr Duration kLook = std::chrono::seconds(1);
-constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 100'000'000};
+constexpr Duration kPause = std::chrono::milliseconds(100);
 
 bool SomebodyListens(const rendezvous::Endpoint& endpoint) {
   return ConnectTcp(endpoint.host, endpoint.port, MonotonicNow() + kLook).ok();
@@ -41,7 +40,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
                                 "again for ",
                                 ToSeconds(kPatience), " s"));
     }
-    nanosleep(&kPause, nullptr);
+    PauseUntil(MonotonicNow() + kPause);
   }
 }
 

@@ -1,7 +1,6 @@
 #include "launcher/meeting.h"
 
 #include <signal.h>
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,15 +10,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ignored_signals.h"
+#include "base/monotonic_clock.h"
 #include "base/net/resolve.h"
+#include "base/timespec.h"
 #include "launcher/coordinator_choice.h"
 #include "rendezvous/protocol/signal_names.h"
 #include "rendezvous/protocol/verdict.h"
 
 namespace muster::launcher {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr Duration kLongestPause = std::chrono::seconds(2);
@@ -52,8 +51,7 @@ class EndingSignals {
   // Waits up to `timeout` for one of the signals; returns its number, or 0 if
   // none came.
   int Await(Duration timeout) const {
-    const timespec left = {timeout.count() / 1'000'000'000,
-                           timeout.count() % 1'000'000'000};
+    const timespec left = ToTimespec(timeout);
     return std::max(sigtimedwait(&signals_, nullptr, &left), 0);
   }
 
@@ -82,12 +80,10 @@ absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
                                        const Voice& voice, int* exit_code) {
   if (meeting.alone) return PlanLaunch(options, meeting, facts, {});
   const EndingSignals signals(options);
-  const Clock::time_point deadline =
-      Clock::now() + options.policy.connect_timeout;
+  const Instant deadline = MonotonicNow() + options.policy.connect_timeout;
   Duration pause = kFirstPause;
   for (bool is_first = true;; is_first = false) {
-    const Duration left =
-        std::max(Duration::zero(), Duration(deadline - Clock::now()));
+    const Duration left = std::max(Duration::zero(), deadline - MonotonicNow());
     const absl::StatusOr<std::vector<SocketAddress>> addresses =
         Resolve(meeting.endpoint.host, meeting.endpoint.port,
                 {.timeout = left,
@@ -101,7 +97,7 @@ absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
     absl::StatusOr<LaunchPlan> plan =
         PlanLaunch(options, meeting, facts, resolved);
     if (!absl::IsUnavailable(plan.status())) return plan;
-    if (Clock::now() + pause >= deadline) return plan.status();
+    if (MonotonicNow() + pause >= deadline) return plan.status();
     if (is_first) {
       voice.Notice(absl::StrCat(plan.status().message(), "; trying again for ",
                                 ToSeconds(options.policy.connect_timeout),

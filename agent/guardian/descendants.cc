@@ -15,6 +15,7 @@
 #include <set>
 #include <string>
 
+#include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
 #include "base/subprocess.h"
 
@@ -185,7 +186,7 @@ bool OrphanSweep::Pass(const std::vector<ProcessEntry>& spared) {
   // Returns true only if the walk found no process: one that was reaped just
   // now may have left children, which the next walk finds.
   if (found.empty()) return true;
-  if (std::chrono::steady_clock::now() >= end_) return true;
+  if (MonotonicNow() >= end_) return true;
   wait_ = std::min(2 * wait_, std::chrono::milliseconds(50));
   return false;
 }

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/monotonic_clock.h"
+
 namespace muster::agent {
 
 // A process as /proc/<pid>/stat shows it. The start time distinguishes the
@@ -65,7 +67,7 @@ class OrphanSweep {
   // never die.
   static constexpr std::chrono::seconds kDeadline{10};
 
-  OrphanSweep() : end_(std::chrono::steady_clock::now() + kDeadline) {}
+  OrphanSweep() : end_(MonotonicNow() + kDeadline) {}
 
   // Kills and reaps all children except `spared` and their descendants; does
   // not block. Returns true once no process is left or the deadline has passed.
@@ -77,7 +79,7 @@ class OrphanSweep {
   const std::string& left() const { return left_; }
 
  private:
-  const std::chrono::steady_clock::time_point end_;
+  const Instant end_;
   std::chrono::milliseconds wait_{1};
   std::string left_;
 };

@@ -30,6 +30,7 @@
 #include "base/owned_fd.h"
 #include "base/poll.h"
 #include "base/subprocess.h"
+#include "base/timespec.h"
 
 namespace muster::agent {
 namespace {
@@ -213,8 +214,6 @@ class WakeSet {
   OwnedFd timer_;
 };
 
-constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
-
 absl::Status CannotWatch(const char* call) {
   return absl::InternalError(std::string("the guardian cannot be watched: ") +
                              call + ": " + std::strerror(errno));
@@ -244,10 +243,8 @@ void WakeSet::Forget(int fd) {
 
 void WakeSet::RingAfter(std::chrono::nanoseconds wait) {
   // Zero would disable the kernel's timer.
-  const int64_t count = std::max<int64_t>(wait.count(), 1);
-  itimerspec when = {};
-  when.it_value.tv_sec = count / kNanosecondsPerSecond;
-  when.it_value.tv_nsec = count % kNanosecondsPerSecond;
+  const itimerspec when = {.it_interval = {},
+                           .it_value = ToTimespec(std::max(wait, Duration(1)))};
   timerfd_settime(timer_.get(), 0, &when, nullptr);
 }
 

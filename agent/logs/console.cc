@@ -127,11 +127,10 @@ void Console::Finish(const ConsoleWriter::Patience& patience) {
 }
 
 bool Console::Flush(Duration timeout) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point deadline = Clock::now() + timeout;
+  const Instant deadline = MonotonicNow() + timeout;
   bool all = true;
   for (ConsoleWriter* stream : Streams()) {
-    all = stream->Flush(deadline - Clock::now()) && all;
+    all = stream->Flush(deadline - MonotonicNow()) && all;
   }
   return all;
 }

@@ -17,6 +17,7 @@
 #include "base/monotonic_clock.h"
 #include "base/own_program.h"
 #include "base/subprocess.h"
+#include "base/timespec.h"
 #include "launcher/options/flag_table.h"
 #include "launcher/slurm/job_result.h"
 #include "launcher/slurm/slurm_steps.h"
@@ -74,11 +75,8 @@ absl::StatusOr<pid_t> Start(SrunCommand command, const sigset_t& blocked) {
 int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
   siginfo_t info;
   if (!until.has_value()) return sigwaitinfo(&caught, &info);
-  const auto left = std::max(*until - MonotonicNow(), Duration::zero());
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
-  const timespec timeout = {
-      .tv_sec = seconds.count(),
-      .tv_nsec = std::chrono::nanoseconds(left - seconds).count()};
+  const timespec timeout =
+      ToTimespec(std::max(*until - MonotonicNow(), Duration::zero()));
   const int number = sigtimedwait(&caught, &info, &timeout);
   return number > 0 ? number : SIGCHLD;
 }

@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/monotonic_clock.h"
 #include "base/net/resolve.h"
 #include "proto/coordinator.grpc.pb.h"
 #include "rendezvous/client/channel.h"
@@ -156,11 +157,6 @@ constexpr Duration kFarewell = std::chrono::milliseconds(500);
 // Delay before connecting again after a wrong coordinator.
 constexpr Duration kReconnectPause = std::chrono::seconds(1);
 
-Instant Now() {
-  return Instant(std::chrono::duration_cast<Duration>(
-      std::chrono::steady_clock::now().time_since_epoch()));
-}
-
 }  // namespace
 
 class GrpcLink::Impl : private AgentStream::Listener {
@@ -234,7 +230,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
   }
 
   void Run() {
-    RetryPace pace(Now());
+    RetryPace pace(MonotonicNow());
     while (!Closing()) {
       const Attempt attempt = TryEveryAddress();
       if (Closing()) return;
@@ -245,8 +241,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
       }
       events_.on_disconnected(attempt.end);
       Pause(attempt.lasted.has_value()
-                ? pace.AfterStream(Now(), *attempt.lasted)
-                : pace.AfterFailure(Now()));
+                ? pace.AfterStream(MonotonicNow(), *attempt.lasted)
+                : pace.AfterFailure(MonotonicNow()));
     }
   }
 
@@ -307,7 +303,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
         return {};
       }
       if (std::exchange(news_up_, false)) {
-        up_since = Now();
+        up_since = MonotonicNow();
         if (unsent_.has_value()) stream_->Send(*std::exchange(unsent_, {}));
         lock->unlock();
         events_.on_connected(LocalAddressTowards(address), address.Ip());
@@ -320,7 +316,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
       } else {
         Attempt attempt;
         attempt.end = Explain(*ended_);
-        if (up_since.has_value()) attempt.lasted = Now() - *up_since;
+        if (up_since.has_value()) attempt.lasted = MonotonicNow() - *up_since;
         return attempt;
       }
     }

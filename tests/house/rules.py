@@ -141,7 +141,8 @@ _VAGUE_NAME = re.compile(r'(^|_)(utils?|helpers?|managers?|misc|common)(_|\.|$)'
 _ONLY_FOR_TESTS = re.compile(r'\b\w+ForTest(s|ing|Only)?\b')
 _ABSEIL_TRAPS = re.compile(r'\babsl::Mutex\b|absl/(synchronization/mutex|log/)')
 
-_POLLS = re.compile(r'(?<![\w.>])p?poll\(')
+_POLLS = re.compile(r'(?<![\w.>])(p?poll|(clock_)?nanosleep)\(')
+_STEADY_CLOCK = re.compile(r'\bsteady_clock\b')
 _STARTS = re.compile(
     r'(?<![\w.>])(v?fork|posix_spawnp?|exec[lv]p?e?|fexecve|popen|system)\(')
 
@@ -260,11 +261,20 @@ def no_abseil_traps(source):
 
 
 def one_way_to_wait(source):
-  """Only PollUntil waits for descriptors: it handles signals and deadlines."""
+  """Only base/poll.h waits: it handles signals and deadlines."""
   if source.path in POLL_ALLOWED or is_test(source.path):
     return
   if source.path.endswith(_CODE):
     yield from _each(_POLLS, source, source.code, 'use base/poll.h')
+
+
+def one_clock(source):
+  """Deadlines are those of MonotonicNow."""
+  if source.path == 'base/monotonic_clock.h' or is_test(source.path):
+    return
+  if source.path.endswith(_CODE):
+    yield from _each(_STEADY_CLOCK, source, source.code,
+                     'use base/monotonic_clock.h')
 
 
 def one_way_to_start(source):
@@ -455,4 +465,4 @@ def test_support(texts):
 EACH = (pure_code, small_code, models_use_the_sdk, no_sleep_in_tests,
         nothing_unfinished, header_guard, own_namespace, no_private_path,
         no_bool_parameter, name_says_it, nothing_only_for_tests,
-        no_abseil_traps, one_way_to_wait, one_way_to_start)
+        no_abseil_traps, one_way_to_wait, one_clock, one_way_to_start)

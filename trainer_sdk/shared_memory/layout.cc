@@ -8,6 +8,8 @@
 #include <climits>
 #include <cstdint>
 
+#include "base/timespec.h"
+
 namespace muster {
 
 Layout::Layout(int size, int64_t slot_bytes, int64_t channel_bytes)
@@ -54,10 +56,7 @@ void Ring(Bell& bell) {
 
 void Sleeper::Sleep(Duration longest) const {
   if (longest <= Duration::zero()) return;
-  timespec timeout;
-  timeout.tv_sec = static_cast<time_t>(longest.count() / 1'000'000'000);
-  timeout.tv_nsec =
-      static_cast<decltype(timeout.tv_nsec)>(longest.count() % 1'000'000'000);
+  const timespec timeout = ToTimespec(longest);
   syscall(SYS_futex, Word(bell_), FUTEX_WAIT, seen_, &timeout, nullptr, 0);
 }
 

@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
+#include "base/timespec.h"
 
 namespace muster {
 namespace {
@@ -94,8 +95,7 @@ void ForkedStore::AwaitChange(uint32_t seen, Instant deadline) const {
   const Duration left =
       std::clamp<Duration>(deadline - MonotonicNow(), Duration::zero(),
                            std::chrono::milliseconds(100));
-  timespec timeout = {0,
-                      static_cast<decltype(timespec::tv_nsec)>(left.count())};
+  const timespec timeout = ToTimespec(left);
   syscall(SYS_futex, &shared_->changes, FUTEX_WAIT, seen, &timeout, nullptr, 0);
 }
 
