@@ -18,10 +18,6 @@ std::vector<int> NamedBy(const AgentOptions& options) {
   return signals;
 }
 
-bool Holds(const std::vector<int>& signals, int signal) {
-  return std::find(signals.begin(), signals.end(), signal) != signals.end();
-}
-
 }  // namespace
 
 std::vector<int> SignalsCaughtBy(const AgentOptions& options) {
@@ -32,8 +28,8 @@ std::vector<int> SignalsCaughtBy(const AgentOptions& options) {
 }
 
 bool IsTerminalSignal(const AgentOptions& options, int signal) {
-  return !Holds(NamedBy(options), signal) &&
-         Holds(TerminalBridge::Signals(), signal);
+  return std::ranges::count(NamedBy(options), signal) == 0 &&
+         std::ranges::count(TerminalBridge::Signals(), signal) > 0;
 }
 
 }  // namespace muster::agent

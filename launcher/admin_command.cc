@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/logs/terminal_text.h"
 #include "base/resource_room.h"
+#include "base/unix_time.h"
 #include "launcher/launch_help.h"
 #include "launcher/local_token.h"
 #include "launcher/progress_ticker.h"
@@ -28,12 +29,6 @@
 
 namespace muster::launcher {
 namespace {
-
-double UnixNow() {
-  return std::chrono::duration<double>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 // The requester for the verdict of a cancelled job: "ada@node1".
 std::string Caller() {
@@ -123,8 +118,9 @@ absl::Status Watch(rendezvous::AdminClient& client, const AdminRequest& request,
   bool is_first = true;
   std::mutex printing;
   const auto show = [&](const rendezvous::Decision& decision) {
-    return Print(json ? rendezvous::DecisionJson(run_id, decision, UnixNow())
-                      : DecisionLine(decision, UnixNow(), target.style));
+    return Print(json
+                     ? rendezvous::DecisionJson(run_id, decision, UnixSeconds())
+                     : DecisionLine(decision, UnixSeconds(), target.style));
   };
   const ProgressTicker ticker(
       kProgressInterval,

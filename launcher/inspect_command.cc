@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/unix_time.h"
 #include "launcher/inspect_text.h"
 #include "launcher/report/text_layout.h"
 #include "trainer_sdk/flight_recorder/flight_analysis.h"
@@ -22,13 +23,6 @@ constexpr int kWrongUsage = 2;
 int Refuse(const std::string& why, const Voice& voice) {
   voice.Error(absl::StrCat("inspect: ", why, " (see launch inspect --help)"));
   return kWrongUsage;
-}
-
-// The wall clock in seconds since 1970.
-double Clock() {
-  return std::chrono::duration<double>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
 }
 
 }  // namespace
@@ -46,7 +40,7 @@ int InspectCommand(const std::vector<std::string>& arguments,
   if (arguments.empty()) {
     return Refuse("name the dumps, or the directory that holds them", voice);
   }
-  const double clock = Clock();
+  const double clock = UnixSeconds();
   const auto flight = ReadFlight(arguments);
   if (!flight.ok()) {
     return Refuse(std::string(flight.status().message()), voice);

@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/counted.h"
 #include "launcher/report/text_layout.h"
 
 namespace muster::launcher {
@@ -18,10 +19,6 @@ constexpr size_t kMaxReasons = 8;
 // overflow.
 constexpr double kLongestTold = 1e9;
 constexpr size_t kMaxPositions = 40;
-
-std::string Count(int64_t count, const std::string& thing) {
-  return absl::StrCat(count, " ", thing, count == 1 ? "" : "s");
-}
 
 // Appends `label` and then `text`, wrapped to the target's width. The second
 // and later lines are indented to the start of the text. `text` is not trusted:
@@ -62,8 +59,8 @@ void AppendPositions(const FlightAnalysis& analysis, const TextTarget& target,
   if (analysis.positions.size() > kMaxPositions) {
     absl::StrAppend(
         &out, " and ",
-        Count(static_cast<int64_t>(analysis.positions.size() - kMaxPositions),
-              "other place"),
+        Counted(static_cast<int64_t>(analysis.positions.size() - kMaxPositions),
+                "other place"),
         "\n");
   }
 }
@@ -84,8 +81,8 @@ std::string InspectText(const FlightAnalysis& analysis, int logs,
                         const TextTarget& target) {
   std::string out =
       absl::StrCat(Inked("Flight recorders", Ink::kBold, target.style), " of ",
-                   logs, " of ", Count(analysis.world_size, "rank"), ", ",
-                   Count(analysis.groups, "group"), "\n\n");
+                   logs, " of ", Counted(analysis.world_size, "rank"), ", ",
+                   Counted(analysis.groups, "group"), "\n\n");
   if (analysis.findings.empty()) {
     AppendField("FINE", Ink::kGreen, FineText(analysis), target, out);
   }
@@ -111,8 +108,8 @@ std::string InspectText(const FlightAnalysis& analysis, int logs,
   if (analysis.reasons.size() > kMaxReasons) {
     absl::StrAppend(
         &out, " and ",
-        Count(static_cast<int64_t>(analysis.reasons.size() - kMaxReasons),
-              "other reason"),
+        Counted(static_cast<int64_t>(analysis.reasons.size() - kMaxReasons),
+                "other reason"),
         "\n");
   }
   return out;

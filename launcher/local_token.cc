@@ -8,15 +8,16 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <ctime>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/bounded_file.h"
 #include "base/log_folder.h"
+#include "base/monotonic_clock.h"
 #include "base/net/resolve.h"
 #include "base/net/socket_address.h"
+#include "base/poll.h"
 #include "base/user_folder.h"
 #include "base/write_all.h"
 
@@ -30,7 +31,7 @@ constexpr Duration kResolvePatience = std::chrono::seconds(5);
 // How often a file is opened again that another process of this user removes or
 // holds for a moment.
 constexpr int kTries = 20;
-constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 5'000'000};
+constexpr Duration kPause = std::chrono::milliseconds(5);
 
 // The part of a file's name that all coordinators of this network namespace
 // share.
@@ -111,7 +112,7 @@ void RemoveLeftFiles(const std::string& folder) {
 // NotFound: its folder is gone.
 absl::StatusOr<OwnedFd> OpenLocked(const std::string& path) {
   for (int i = 0; i < kTries; ++i) {
-    if (i > 0) nanosleep(&kPause, nullptr);
+    if (i > 0) PauseUntil(MonotonicNow() + kPause);
     OwnedFd file = Open(path, O_CREAT);
     if (!file.open()) {
       if (errno == ENOENT) return absl::NotFoundError(path);

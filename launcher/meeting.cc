@@ -23,10 +23,6 @@ namespace {
 constexpr Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr Duration kLongestPause = std::chrono::seconds(2);
 
-bool Contains(const std::vector<int>& signals, int signal) {
-  return std::find(signals.begin(), signals.end(), signal) != signals.end();
-}
-
 // The signals that end this node's wait before it has joined the job.
 class EndingSignals {
  public:
@@ -35,7 +31,9 @@ class EndingSignals {
     for (const int signal : options.preemption.signals) Add(signal);
     for (const int signal : options.policy.signals_to_leave) Add(signal);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-      if (Contains(options.signals_to_handle, signal)) Add(signal);
+      if (std::ranges::count(options.signals_to_handle, signal) > 0) {
+        Add(signal);
+      }
     }
     pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   }
@@ -56,11 +54,12 @@ class EndingSignals {
   }
 
   int ExitCode(int signal) const {
-    if (Contains(options_.preemption.signals, signal)) {
+    if (std::ranges::count(options_.preemption.signals, signal) > 0) {
       return rendezvous::kPreemptedExitCode;
     }
-    return Contains(options_.policy.signals_to_leave, signal) ? 0
-                                                              : 128 + signal;
+    return std::ranges::count(options_.policy.signals_to_leave, signal) > 0
+               ? 0
+               : 128 + signal;
   }
 
  private:

@@ -4,21 +4,14 @@
 #include <csignal>
 
 namespace muster::agent {
-namespace {
-
-bool Holds(const std::vector<int>& signals, int signal) {
-  return std::find(signals.begin(), signals.end(), signal) != signals.end();
-}
-
-}  // namespace
 
 bool EndsJob(int signal, const std::vector<int>& handled,
              const std::vector<int>& forwarded,
              const std::vector<int>& preempting) {
-  if (Holds(preempting, signal)) return true;
-  if (Holds(forwarded, signal)) return false;
+  if (std::ranges::count(preempting, signal) > 0) return true;
+  if (std::ranges::count(forwarded, signal) > 0) return false;
   return signal == SIGINT || signal == SIGTERM || signal == SIGHUP ||
-         signal == SIGQUIT || Holds(handled, signal);
+         signal == SIGQUIT || std::ranges::count(handled, signal) > 0;
 }
 
 }  // namespace muster::agent

@@ -14,10 +14,6 @@ namespace {
 // node stops its own workers.
 constexpr Duration kCancelTimeout = std::chrono::seconds(5);
 
-bool Holds(const std::vector<int>& signals, int signal) {
-  return std::find(signals.begin(), signals.end(), signal) != signals.end();
-}
-
 }  // namespace
 
 void Lifecycle::On(const SignalCaught& event) {
@@ -25,7 +21,7 @@ void Lifecycle::On(const SignalCaught& event) {
     CatchPreemption(event.signal);
     return;
   }
-  if (Holds(config_.policy.signals_to_leave, event.signal)) {
+  if (std::ranges::count(config_.policy.signals_to_leave, event.signal) > 0) {
     if (leaving_.has_value()) {
       Notice("caught a second signal to leave: killing the workers now");
       if (HasWorkers()) Stop(event.signal, Duration::zero());
@@ -42,7 +38,7 @@ void Lifecycle::On(const SignalCaught& event) {
     }
     return;
   }
-  if (Holds(config_.policy.signals_to_forward, event.signal)) {
+  if (std::ranges::count(config_.policy.signals_to_forward, event.signal) > 0) {
     signals_.push_back({++newest_signal_, event.signal});
     if (signals_.size() > rendezvous::kMaxSignalNotices)
       signals_.erase(signals_.begin());

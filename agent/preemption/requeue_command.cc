@@ -5,17 +5,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/environment_value.h"
+#include "base/is_digits.h"
 
 namespace muster::agent {
 namespace {
 
 constexpr size_t kMaxDigits = 10;  // digits of 2^32 - 1, Slurm's greatest id
-
-bool IsNumber(const std::string& text) {
-  return !text.empty() && text.size() <= kMaxDigits &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return c >= '0' && c <= '9'; });
-}
 
 std::string StateOf(const std::string& shown) {
   constexpr char kKey[] = "JobState=";
@@ -38,7 +33,7 @@ absl::StatusOr<std::vector<std::string>> RequeueCommand(
     return absl::FailedPreconditionError(absl::StrCat(
         "--requeue: this is no Slurm job (", variable, " is not set)"));
   }
-  if (!IsNumber(job) || (of_array && !IsNumber(task))) {
+  if (!IsDigits(job, kMaxDigits) || (of_array && !IsDigits(task, kMaxDigits))) {
     return absl::FailedPreconditionError(absl::StrCat(
         "--requeue: ", variable, "=", job,
         of_array ? absl::StrCat(", SLURM_ARRAY_TASK_ID=", task) : "",

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/guardian/descendants.h"
 #include "base/environment_value.h"
+#include "base/unix_time.h"
 #include "rendezvous/protocol/signal_names.h"
 
 namespace muster::agent {
@@ -25,12 +26,6 @@ constexpr char kFile[] = "TORCHELASTIC_TIMER_FILE";
 // machine's wall clock, which may be set forward.
 constexpr Duration kLongestPause = std::chrono::seconds(1);
 constexpr int kMaxParents = 1024;
-
-double UnixNow() {
-  return std::chrono::duration<double>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 // The process if it is a descendant of `root`; otherwise nullopt.
 std::optional<ProcessEntry> DescendantOf(pid_t root, pid_t pid) {
@@ -108,7 +103,7 @@ bool WorkerTimers::MakePipe(const std::string& path) {
 std::optional<Instant> WorkerTimers::NextLook(Instant now) const {
   const std::optional<double> next = timers_.NextExpiry();
   if (!pipe_.open() || !next.has_value()) return std::nullopt;
-  const double left = std::max(*next - UnixNow(), 0.0);
+  const double left = std::max(*next - UnixSeconds(), 0.0);
   if (left >= ToSeconds(kLongestPause)) return now + kLongestPause;
   return now + std::chrono::duration_cast<Duration>(
                    std::chrono::duration<double>(left));
@@ -117,7 +112,8 @@ std::optional<Instant> WorkerTimers::NextLook(Instant now) const {
 void WorkerTimers::Look() {
   if (!pipe_.open()) return;
   Read();
-  for (const FileTimers::Expired& expired : timers_.TakeExpired(UnixNow())) {
+  for (const FileTimers::Expired& expired :
+       timers_.TakeExpired(UnixSeconds())) {
     Reap(expired);
   }
 }

@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "agent/health/wording.h"
+#include "base/counted.h"
 #include "launcher/report/text_layout.h"
 
 namespace muster::launcher {
@@ -78,10 +79,6 @@ void AppendLine(const Line& line, Remedy remedy, const TextTarget& target,
                     "\n");
     first = false;
   }
-}
-
-std::string Counted(int count, const char* thing) {
-  return absl::StrCat(count, " ", thing, count == 1 ? "" : "s");
 }
 
 std::string Summary(const std::vector<Line>& lines, const TextTarget& target) {

@@ -8,15 +8,12 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/counted.h"
 #include "base/environment_value.h"
 #include "launcher/options/option_values.h"
 
 namespace muster::launcher {
 namespace {
-
-std::string Plural(size_t count, const std::string& noun) {
-  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
-}
 
 // The GPUs of --gpus. A number is an index into the visible GPUs, as in CUDA;
 // an id is used as it is.
@@ -30,7 +27,7 @@ absl::StatusOr<std::vector<std::string>> ChosenGpus(const RunOptions& options,
       if (static_cast<size_t>(*number) >= facts.gpus.size()) {
         return absl::InvalidArgumentError(absl::StrCat(
             "--gpus: there is no GPU ", gpu, ", this node has ",
-            Plural(facts.gpus.size(), "GPU"), " to use",
+            Counted(facts.gpus.size(), "GPU"), " to use",
             facts.gpus.empty() ? "; is the NVIDIA driver loaded?"
                                : absl::StrCat("; write numbers from 0 to ",
                                               facts.gpus.size() - 1)));
@@ -81,7 +78,7 @@ absl::Status GiveVirtualGpus(const MachineFacts& facts, WorkerSlots& slots) {
   std::vector<std::string> gpus = Split(*visible);
   if (count > gpus.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--virtual-local-rank: ", Plural(count, "worker"),
+        "--virtual-local-rank: ", Counted(count, "worker"),
         " with a GPU each, but ", variable, "=", *visible, " has ",
         gpus.size() == 1 ? "one entry" : absl::StrCat(gpus.size(), " entries"),
         "; ask for fewer workers"));
@@ -143,8 +140,8 @@ absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
   if (static_cast<size_t>(slots.count) > gpus.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--nproc-per-node=", asked, ": ",
-        Plural(static_cast<size_t>(slots.count), "worker"),
-        " with a GPU each, but this node has ", Plural(gpus.size(), "GPU"),
+        Counted(static_cast<size_t>(slots.count), "worker"),
+        " with a GPU each, but this node has ", Counted(gpus.size(), "GPU"),
         " to use; ask for fewer workers"));
   }
   slots.gpus_needed = slots.count;

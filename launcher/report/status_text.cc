@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/counted.h"
 #include "launcher/report/progress_text.h"
 #include "launcher/report/text_layout.h"
 #include "rendezvous/events/event_log.h"
@@ -42,10 +43,6 @@ constexpr char kAbsentHint[] =
     "Look at what starts the missing nodes: in Kubernetes kubectl get pods "
     "shows which pods are missing, kubectl describe pod why one is Pending.";
 
-std::string Count(int64_t count, const std::string& thing) {
-  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
-}
-
 std::string Name(const std::string& text) {
   return Shorten(PrintableLine(text), kMaxNameColumns);
 }
@@ -79,12 +76,12 @@ int MembersOf(const rendezvous::JobStatus& job) {
 std::string WorldLine(const rendezvous::JobStatus& job) {
   int members = MembersOf(job);
   int spares = static_cast<int>(job.nodes.size()) - members;
-  std::string text = job.world_size > 0 ? Count(job.world_size, "worker") +
-                                              " on " + Count(members, "node")
+  std::string text = job.world_size > 0 ? Counted(job.world_size, "worker") +
+                                              " on " + Counted(members, "node")
                                         : "none now";
   if (spares > 0) {
-    text += job.world_size > 0 ? ", " + Count(spares, "spare")
-                               : ", " + Count(spares, "node") + " waiting";
+    text += job.world_size > 0 ? ", " + Counted(spares, "spare")
+                               : ", " + Counted(spares, "node") + " waiting";
   }
   std::string least = std::to_string(job.spec.min_nodes);
   std::string most = std::to_string(job.spec.max_nodes);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/counted.h"
 #include "launcher/report/status_text.h"
 #include "launcher/report/text_layout.h"
 #include "rendezvous/events/event_log.h"
@@ -117,10 +118,6 @@ std::string HintText(const rendezvous::Failure& failure) {
 
 namespace {
 
-std::string Count(int64_t count, const std::string& thing) {
-  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
-}
-
 std::string Upper(std::string text) {
   for (char& c : text) {
     if (c >= 'a' && c <= 'z') c -= 'a' - 'A';
@@ -131,10 +128,10 @@ std::string Upper(std::string text) {
 std::string Spent(const rendezvous::Verdict& verdict) {
   if (verdict.rounds < 0) return "";
   std::string text = verdict.rounds == 0 ? "no round was formed"
-                                         : Count(verdict.rounds, "round");
+                                         : Counted(verdict.rounds, "round");
   if (verdict.max_restarts > 0) {
     text += ", " + std::to_string(verdict.restarts_used) + " of " +
-            Count(verdict.max_restarts, "restart") + " used";
+            Counted(verdict.max_restarts, "restart") + " used";
   }
   return text;
 }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
+#include "base/counted.h"
 #include "base/fnv_hash.h"
 #include "models/trainer/training_flags.h"
 #include "trainer_sdk/pipeline/schedule/generators.h"
@@ -87,12 +88,9 @@ absl::StatusOr<PipelineSchedule> ChosenSchedule(
 }
 
 std::string DescribePipelines(const PipelineShape& shape, int world) {
-  const auto counted = [](int count, const char* what) {
-    return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
-  };
-  return absl::StrCat(counted(world / shape.ranks, "pipeline"), " of ",
-                      counted(shape.ranks, "rank"), " with ",
-                      counted(shape.stages_per_rank, "stage"), " each");
+  return absl::StrCat(Counted(world / shape.ranks, "pipeline"), " of ",
+                      Counted(shape.ranks, "rank"), " with ",
+                      Counted(shape.stages_per_rank, "stage"), " each");
 }
 
 GptTrainingOptions AsWhole(const PipelineTrainingOptions& options,

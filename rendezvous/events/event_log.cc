@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/monotonic_clock.h"
+#include "base/unix_time.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -88,11 +89,6 @@ RotatingFile::Limits LimitsOf(EventLog::Rotation rotation, std::string root) {
   return limits;
 }
 
-double UnixTime() {
-  auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(since_1970).count();
-}
-
 }  // namespace
 
 EventLog::EventLog(std::string path, Rotation rotation,
@@ -103,7 +99,7 @@ EventLog::EventLog(std::string path, Rotation rotation,
 
 EventLog::~EventLog() {
   const auto rest = throttle_.Rest();
-  if (rest.has_value()) file_.Write(DecisionJson("", *rest, UnixTime()));
+  if (rest.has_value()) file_.Write(DecisionJson("", *rest, UnixSeconds()));
 }
 
 void EventLog::Append(const std::string& run_id, const Decision& decision) {
@@ -113,9 +109,10 @@ void EventLog::Append(const std::string& run_id, const Decision& decision) {
     result = throttle_.Add(MonotonicNow(), decision);
   }
   if (result.omitted.has_value()) {
-    file_.Write(DecisionJson("", *result.omitted, UnixTime()));
+    file_.Write(DecisionJson("", *result.omitted, UnixSeconds()));
   }
-  if (result.written) file_.Write(DecisionJson(run_id, decision, UnixTime()));
+  if (result.written)
+    file_.Write(DecisionJson(run_id, decision, UnixSeconds()));
 }
 
 }  // namespace muster::rendezvous

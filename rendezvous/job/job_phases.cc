@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/counted.h"
 #include "rendezvous/job/job.h"
 #include "rendezvous/job/rank_assignment.h"
 
@@ -38,7 +39,7 @@ void Job::ConsiderGathering() {
       Finish(NewVerdict(
           Outcome::kTimedOut, 1,
           absl::StrCat("only ", nodes.ready(), " of at least ",
-                       Count(spec.min_nodes, "node"),
+                       Counted(spec.min_nodes, "node"),
                        was_unhealthy ? " came and were found healthy within "
                                      : " came within ",
                        ToSeconds(spec.join_timeout), " s", Absent(state_),
@@ -48,10 +49,11 @@ void Job::ConsiderGathering() {
     case Gathering::Decision::kGiveUp:
       Finish(NewVerdict(
           Outcome::kTimedOut, 1,
-          absl::StrCat(
-              "only ", present, " of at least ", Count(spec.min_nodes, "node"),
-              present == 1 ? " is" : " are", " left, and no other came within ",
-              ToSeconds(spec.rejoin_timeout), " s", Absent(state_))));
+          absl::StrCat("only ", present, " of at least ",
+                       Counted(spec.min_nodes, "node"),
+                       present == 1 ? " is" : " are",
+                       " left, and no other came within ",
+                       ToSeconds(spec.rejoin_timeout), " s", Absent(state_))));
       break;
   }
 }
@@ -93,8 +95,8 @@ void Job::FormWorld() {
   state_.blame.Clear();
   state_.signals.clear();
   state_.Enter(JobPhase::kRunning);
-  state_.why = absl::StrCat(Count(state_.world.size(), "node"), ", ",
-                            Count(state_.world.world_size, "worker"));
+  state_.why = absl::StrCat(Counted(state_.world.size(), "node"), ", ",
+                            Counted(state_.world.world_size, "worker"));
   outbox_.Reword();
   for (const std::string& note : assignment.notes) {
     outbox_.Note("rank", "", note);
@@ -145,7 +147,7 @@ void Job::ConsiderRunning() {
   }
   if (SpareWaits(state_) &&
       state_.now >= state_.world.began + state_.spec.scale_up_cool_down) {
-    BreakRound(absl::StrCat(Count(state_.nodes.ready(), "node"),
+    BreakRound(absl::StrCat(Counted(state_.nodes.ready(), "node"),
                             " waited to be let in"),
                {.cause = StopCause::kAsked});
   }

@@ -67,10 +67,6 @@ void JobState::Enter(JobPhase next) {
   clock = PhaseClock{.since = now};
 }
 
-std::string Count(int n, const char* noun) {
-  return absl::StrCat(n, " ", noun, n == 1 ? "" : "s");
-}
-
 bool SpareWaits(const JobState& state) {
   return state.spec.scale_up == ScaleUp::kRestart && state.nodes.ready() > 0 &&
          state.world.size() < state.spec.max_nodes &&

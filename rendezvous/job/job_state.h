@@ -77,9 +77,6 @@ struct JobState {
 // The number of nodes that a text names before it is cut.
 inline constexpr size_t kMaxNamedNodes = 8;
 
-// Formats a number with its noun: "1 node", "2 nodes".
-std::string Count(int n, const char* noun);
-
 // Whether a node waits and the round may be broken to let it in.
 bool SpareWaits(const JobState& state);
 

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "trainer_sdk/bench/bench_table.h"
+#include "trainer_sdk/process_group/argument_check.h"
 #include "trainer_sdk/process_group/element.h"
 #include "trainer_sdk/process_group/operation.h"
 #include "trainer_sdk/process_group/operations.h"
@@ -88,12 +89,6 @@ double Reduced(const BenchCase& test, int64_t index) {
     result = static_cast<int8_t>(static_cast<int64_t>(result));
   }
   return result;
-}
-
-bool InParts(OperationKind kind) {
-  return kind == OperationKind::kReduceScatter ||
-         kind == OperationKind::kAllGather || kind == OperationKind::kGather ||
-         kind == OperationKind::kScatter || kind == OperationKind::kAllToAll;
 }
 
 // The rank and position that one part of the output comes from; the part has
@@ -186,7 +181,7 @@ Operation Of(const BenchCase& test, const void* input, void* output) {
 }
 
 int64_t BenchCase::longest() const {
-  return InParts(kind) ? count * size : count;
+  return HasParts(kind) ? count * size : count;
 }
 
 // Returns the test case whose longer buffer has as many elements as fit in
@@ -200,7 +195,7 @@ BenchCase BenchCaseOf(OperationKind kind, DType dtype, ReduceOp op, int root,
   test.root = root;
   test.rank = rank;
   test.size = size;
-  test.count = bytes / SizeOf(dtype) / (InParts(kind) ? size : 1);
+  test.count = bytes / SizeOf(dtype) / (HasParts(kind) ? size : 1);
   return test;
 }
 

@@ -29,12 +29,6 @@ absl::Status Wrong(const Operation& operation, const Parts&... parts) {
       absl::StrCat(Name(operation.kind), ": ", parts...));
 }
 
-bool UsesCounts(OperationKind kind) {
-  return kind == OperationKind::kReduceScatter ||
-         kind == OperationKind::kAllGather || kind == OperationKind::kGather ||
-         kind == OperationKind::kScatter || kind == OperationKind::kAllToAll;
-}
-
 absl::Status CheckCounts(const Operation& operation,
                          const std::vector<int64_t>& counts, int size) {
   if (counts.size() != static_cast<size_t>(size)) {
@@ -171,7 +165,7 @@ absl::Status CheckRankAndCounts(const Operation& operation, int rank,
   if (operation.count < 0 || operation.count > kMaxElements / size) {
     return Wrong(operation, "a count of ", operation.count, " elements");
   }
-  if (!UsesCounts(operation.kind)) {
+  if (!HasParts(operation.kind)) {
     if (operation.counts.empty() && operation.receive_counts.empty()) {
       return absl::OkStatus();
     }
@@ -197,6 +191,12 @@ absl::Status CheckRankAndCounts(const Operation& operation, int rank,
 }
 
 }  // namespace
+
+bool HasParts(OperationKind kind) {
+  return kind == OperationKind::kReduceScatter ||
+         kind == OperationKind::kAllGather || kind == OperationKind::kGather ||
+         kind == OperationKind::kScatter || kind == OperationKind::kAllToAll;
+}
 
 absl::Status CheckArguments(const Operation& operation, int rank, int size) {
   if (operation.kind == OperationKind::kBarrier) return absl::OkStatus();

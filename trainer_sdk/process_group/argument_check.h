@@ -9,6 +9,10 @@
 
 namespace muster {
 
+// Whether operations of this kind have one part for each rank, and may have
+// counts.
+bool HasParts(OperationKind kind);
+
 // Checks that rank `rank` of `size` can perform `operation`: ranks are in
 // range, counts have the right number and size, buffers are not null and
 // overlap only in place (see operation.h). Returns OK or InvalidArgument with

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "base/is_digits.h"
 
 namespace muster::launcher {
 namespace {
@@ -16,12 +17,6 @@ constexpr size_t kMaxDigits = 15;
 
 absl::Status Wrong(const std::string& what) {
   return absl::InvalidArgumentError(what);
-}
-
-bool IsNumber(const std::string& text) {
-  return !text.empty() && text.size() <= kMaxDigits &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return c >= '0' && c <= '9'; });
 }
 
 std::string Padded(uint64_t number, size_t width) {
@@ -51,7 +46,7 @@ absl::StatusOr<std::vector<std::string>> ExpandRanges(const std::string& text) {
     const std::string low = range.substr(0, dash);
     const std::string high =
         dash == std::string::npos ? low : range.substr(dash + 1);
-    if (!IsNumber(low) || !IsNumber(high)) {
+    if (!IsDigits(low, kMaxDigits) || !IsDigits(high, kMaxDigits)) {
       return Wrong(absl::StrCat("'", range, "' is no range of numbers"));
     }
     const uint64_t first = std::stoull(low);

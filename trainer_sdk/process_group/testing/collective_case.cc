@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "trainer_sdk/process_group/argument_check.h"
 #include "trainer_sdk/process_group/element.h"
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/process_group/testing/element_values.h"
@@ -46,12 +47,6 @@ void FillCounts(const CollectiveCase& test, int rank, int size,
 }
 
 }  // namespace
-
-bool HasParts(OperationKind kind) {
-  return kind == OperationKind::kReduceScatter ||
-         kind == OperationKind::kAllGather || kind == OperationKind::kGather ||
-         kind == OperationKind::kScatter || kind == OperationKind::kAllToAll;
-}
 
 std::string Describe(const CollectiveCase& test) {
   return absl::StrCat(

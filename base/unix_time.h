@@ -1,0 +1,18 @@
+#ifndef MUSTER_BASE_UNIX_TIME_H_
+#define MUSTER_BASE_UNIX_TIME_H_
+
+#include <chrono>
+
+namespace muster {
+
+// The wall clock in seconds since 1970, for drivers only. It may be set forward
+// and back; deadlines use MonotonicNow.
+inline double UnixSeconds() {
+  return std::chrono::duration<double>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace muster
+
+#endif  // MUSTER_BASE_UNIX_TIME_H_
