@@ -14,6 +14,7 @@
 #include "agent/preemption/requeue_command.h"
 #include "agent/workers/worker_command.h"
 #include "base/environment_value.h"
+#include "base/fnv_hash.h"
 #include "base/word_split.h"
 #include "launcher/options/option_values.h"
 #include "launcher/options/remarks.h"
@@ -126,16 +127,6 @@ std::optional<int> OutsideIndex(const RunOptions& options,
 
 // Room for the appended text "... (1048576 bytes, hash 0123456789abcdef)".
 constexpr size_t kRemarkBytes = 64;
-
-// The FNV-1a hash of 64 bits, which is the same on every node and in every
-// version.
-uint64_t HashOf(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  }
-  return hash;
-}
 
 bool IsPlain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -332,7 +323,7 @@ std::string JobCommand(const RunOptions& options) {
       std::string(
           Beginning(command, rendezvous::kMaxCommandBytes - kRemarkBytes)),
       "... (", command.size(), " bytes, hash ",
-      absl::Hex(HashOf(command), absl::kZeroPad16), ")");
+      absl::Hex(FnvHashOf(command), absl::kZeroPad16), ")");
 }
 
 }  // namespace muster::launcher

@@ -19,10 +19,8 @@ namespace {
 constexpr Duration kPatience = std::chrono::seconds(10);
 
 agent::ToolOutcome Run(std::vector<std::string> argv) {
-  agent::ToolRequest request;
-  request.argv = std::move(argv);
-  request.deadline = MonotonicNow() + kPatience;
-  return agent::RunTool(request);
+  return agent::RunTool(
+      {.argv = std::move(argv), .deadline = MonotonicNow() + kPatience});
 }
 
 }  // namespace
@@ -102,10 +100,7 @@ std::optional<Step> ReadStep(const std::string& line, const SlurmJob& job) {
 absl::StatusOr<std::string> AskSlurm(const std::string& job,
                                      std::vector<std::string> argv) {
   argv.insert(argv.begin(), {"squeue", "--noheader", "--jobs=" + job});
-  agent::ToolRequest request;
-  request.argv = std::move(argv);
-  request.deadline = MonotonicNow() + kPatience;
-  agent::ToolOutcome asked = agent::RunTool(request);
+  agent::ToolOutcome asked = Run(std::move(argv));
   if (asked.end == agent::ToolOutcome::End::kSucceeded) return asked.output;
   while (!asked.output.empty() && asked.output.back() == '\n') {
     asked.output.pop_back();

@@ -19,8 +19,8 @@
 #include "absl/strings/str_cat.h"
 #include "agent/signal_catcher.h"
 #include "base/monotonic_clock.h"
+#include "base/net/socket_address.h"
 #include "base/poll.h"
-#include "launcher/options/machine.h"
 #include "launcher/ssh/agent_process.h"
 #include "launcher/ssh/fan_out.h"
 #include "launcher/ssh/messages.h"
@@ -38,7 +38,7 @@ constexpr Duration kShortWait = std::chrono::seconds(30);
 // Time for an agent's end, in addition to its own time to stop its workers.
 constexpr Duration kSlack = std::chrono::seconds(10);
 // Time for an agent's end after a second signal to stop.
-constexpr Duration kAtOnce = std::chrono::seconds(3);
+constexpr Duration kImpatience = std::chrono::seconds(3);
 // Bytes queued for the connection; above them the agent's output is not read.
 constexpr size_t kMaxUp = 4 << 20;
 
@@ -50,12 +50,6 @@ std::string ReachedAddress() {
   const size_t start = line.find(' ', line.find(' ') + 1);
   if (start == std::string::npos) return "";
   return line.substr(start + 1, line.find(' ', start + 1) - start - 1);
-}
-
-std::string OutwardAddress() {
-  MachineFacts facts;
-  ReadAddresses(facts);
-  return facts.outward_address;
 }
 
 class SshNode {
@@ -201,7 +195,7 @@ class SshNode {
     if (agent_ != nullptr) {
       agent_->Signal(kLeaveSignal);
       within = stops_ > 1
-                   ? kAtOnce
+                   ? kImpatience
                    : std::chrono::milliseconds(job_->stop_timeout_ms) + kSlack;
     }
     deadline_ = MonotonicNow() + within;

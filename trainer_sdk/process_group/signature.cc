@@ -6,18 +6,17 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/fnv_hash.h"
 
 namespace muster {
 namespace {
 
-// FNV-1a hash of the counts and their order. Never 0, which means that there
-// are no counts.
+// A hash of the counts and their order. Never 0, which means that there are no
+// counts.
 uint64_t HashOf(const std::vector<int64_t>& counts) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const int64_t count : counts) {
-    hash = (hash ^ static_cast<uint64_t>(count)) * 0x100000001b3u;
-  }
-  return hash == 0 ? 1 : hash;
+  FnvHash hash;
+  for (const int64_t count : counts) hash.AddWord(static_cast<uint64_t>(count));
+  return hash.value() == 0 ? 1 : hash.value();
 }
 
 int64_t Sum(const std::vector<int64_t>& counts) {
