@@ -20,8 +20,7 @@
 #include "base/environment_value.h"
 #include "base/file_size_signal.h"
 #include "base/ignored_signals.h"
-
-extern char** environ;
+#include "base/unix_time.h"
 
 namespace muster::agent {
 namespace {
@@ -30,23 +29,6 @@ namespace {
 // kept its output waiting for longer than this.
 constexpr Duration kBriefHold = std::chrono::seconds(1);
 constexpr char kFlightRecorderFolder[] = "MUSTER_FLIGHT_RECORDER_DIR";
-
-std::map<std::string, std::string> OwnEnvironment() {
-  std::map<std::string, std::string> variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos) continue;
-    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return variables;
-}
-
-double UnixTime() {
-  return std::chrono::duration<double>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 }  // namespace
 
@@ -58,7 +40,7 @@ RoundWorkers::RoundWorkers(const AgentOptions* options, Guardian* guardian,
       logs_(logs),
       progress_(progress),
       terminal_(terminal),
-      inherited_(OwnEnvironment()),
+      inherited_(ReadEnvironment()),
       ignored_signals_(
           IgnoredByWorkers(options->preemption) | IgnoredSignals() |
           (FileSizeSignalWasIgnored() ? uint64_t{1} << (SIGXFSZ - 1)
@@ -227,7 +209,7 @@ StackTaken RoundWorkers::Hanging(int round, int local_rank,
           .stderr_tail = BoundedLastLines(logs_->StderrTail(local_rank),
                                           rendezvous::kMaxStderrLines,
                                           rendezvous::kMaxLineBytes),
-          .unix_time = UnixTime()};
+          .unix_time = UnixSeconds()};
 }
 
 rendezvous::Failure RoundWorkers::NewFailure(int local_rank) const {
@@ -237,7 +219,7 @@ rendezvous::Failure RoundWorkers::NewFailure(int local_rank) const {
   failure.group_rank = place_.group_rank;
   failure.local_rank = local_rank;
   failure.rank = place_.first_rank + local_rank;
-  failure.unix_time = UnixTime();
+  failure.unix_time = UnixSeconds();
   return failure;
 }
 

@@ -2,11 +2,14 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
+
 namespace muster {
 
 std::map<std::string, std::string> ReadEnvironment() {
   std::map<std::string, std::string> environment;
-  for (char** at = environ; *at != nullptr; ++at) {
+  // `environ` is null after clearenv.
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
     const std::string entry = *at;
     const size_t equals = entry.find('=');
     if (equals == std::string::npos) continue;
@@ -29,6 +32,11 @@ std::optional<std::string> NonEmptyEnvironmentValue(
   std::optional<std::string> value = EnvironmentValue(environment, name);
   if (value && value->empty()) return std::nullopt;
   return value;
+}
+
+std::string EnvironmentVariable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
 }
 
 }  // namespace muster

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 namespace muster {
 namespace {
 
@@ -17,6 +19,17 @@ TEST(EnvironmentValueTest, AnEmptyVariableMayCountAsNone) {
             std::nullopt);
   EXPECT_EQ(NonEmptyEnvironmentValue({{"A", "x"}, {"B", ""}}, "C"),
             std::nullopt);
+}
+
+TEST(EnvironmentValueTest, EnvironmentOfThisProcessIsRead) {
+  ASSERT_EQ(setenv("MUSTER_PROBE", "a=b c\n", 1), 0);
+  EXPECT_EQ(ReadEnvironment().at("MUSTER_PROBE"), "a=b c\n");
+  EXPECT_EQ(EnvironmentVariable("MUSTER_PROBE"), "a=b c\n");
+  ASSERT_EQ(setenv("MUSTER_PROBE", "", 1), 0);
+  EXPECT_EQ(ReadEnvironment().at("MUSTER_PROBE"), "");
+  ASSERT_EQ(unsetenv("MUSTER_PROBE"), 0);
+  EXPECT_EQ(ReadEnvironment().count("MUSTER_PROBE"), 0u);
+  EXPECT_EQ(EnvironmentVariable("MUSTER_PROBE"), "");
 }
 
 }  // namespace

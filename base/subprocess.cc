@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <map>
+#include <set>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -87,13 +89,7 @@ bool PlaceDescriptors(const Child& child) {
       chdir(plan.working_directory.c_str()) != 0) {
     Fail(child, Step::kWorkingDirectory);
   }
-  for (int signal = 1; signal < NSIG; ++signal) {
-    struct sigaction action = {};
-    const bool is_ignored = (plan.ignored_signals >> (signal - 1) & 1) != 0;
-    action.sa_handler = is_ignored ? SIG_IGN : SIG_DFL;
-    // Fails for SIGKILL, SIGSTOP and the C library's own signals.
-    sigaction(signal, &action, nullptr);
-  }
+  ResetSignals(plan.ignored_signals);
   sigprocmask(SIG_SETMASK, &plan.blocked_signals, nullptr);
   execvpe(child.argv[0], child.argv.data(), child.environment.data());
   Fail(child, Step::kExec);
@@ -162,17 +158,46 @@ absl::StatusOr<pid_t> StartSubprocess(const SubprocessPlan& plan) {
                  failure.error);
 }
 
-std::vector<std::string> EnvironmentWith(std::vector<std::string> changes) {
-  const size_t count = changes.size();
-  for (char** own = environ; *own != nullptr; ++own) {
-    const bool is_changed =
-        std::any_of(changes.begin(), changes.begin() + count,
-                    [own](const std::string& change) {
-                      return NameOf(change) == NameOf(*own);
-                    });
-    if (!is_changed) changes.emplace_back(*own);
+void ResetSignals(uint64_t ignored) {
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction action = {};
+    const bool is_ignored = (ignored >> (signal - 1) & 1) != 0;
+    action.sa_handler = is_ignored ? SIG_IGN : SIG_DFL;
+    // Fails for SIGKILL, SIGSTOP and the C library's own signals.
+    sigaction(signal, &action, nullptr);
   }
-  return changes;
+}
+
+std::vector<std::string> MergeEnvironment(
+    const std::vector<std::string>& inherited,
+    const std::vector<std::string>& changes,
+    const std::vector<std::string>& unset) {
+  std::set<std::string_view> dropped(unset.begin(), unset.end());
+  std::map<std::string_view, size_t> last_of;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    last_of[NameOf(changes[i])] = i;
+    dropped.insert(NameOf(changes[i]));
+  }
+  std::vector<std::string> merged;
+  merged.reserve(inherited.size() + last_of.size());
+  for (const std::string& entry : inherited) {
+    if (!dropped.contains(NameOf(entry))) merged.push_back(entry);
+  }
+  for (size_t i = 0; i < changes.size(); ++i) {
+    if (last_of[NameOf(changes[i])] == i) merged.push_back(changes[i]);
+  }
+  return merged;
+}
+
+std::vector<std::string> EnvironmentWith(
+    const std::vector<std::string>& changes,
+    const std::vector<std::string>& unset) {
+  std::vector<std::string> own;
+  // `environ` is null after clearenv.
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    own.emplace_back(*entry);
+  }
+  return MergeEnvironment(own, changes, unset);
 }
 
 OwnedFd OpenPidFd(pid_t pid) {

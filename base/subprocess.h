@@ -49,9 +49,23 @@ struct SubprocessPlan {
 //                                         folder and has the system's error
 absl::StatusOr<pid_t> StartSubprocess(const SubprocessPlan& plan);
 
-// Returns the environment of this process, changed by `changes` (NAME=VALUE).
-// A name that is in both has the value of `changes` only.
-std::vector<std::string> EnvironmentWith(std::vector<std::string> changes);
+// Gives every signal its default action, except those of `ignored` (bit n - 1:
+// signal n), which it ignores. Async-signal-safe.
+void ResetSignals(uint64_t ignored);
+
+// Returns the environment `inherited`, in its order, without the names of
+// `changes` and `unset`, followed by `changes` (NAME=VALUE). If a name is in
+// `changes` twice, the last one counts. Pure.
+std::vector<std::string> MergeEnvironment(
+    const std::vector<std::string>& inherited,
+    const std::vector<std::string>& changes,
+    const std::vector<std::string>& unset);
+
+// MergeEnvironment for the environment of this process. Not to be called while
+// another thread changes the environment.
+std::vector<std::string> EnvironmentWith(
+    const std::vector<std::string>& changes,
+    const std::vector<std::string>& unset = {});
 
 // Returns a descriptor, closed on exec, that is readable once process `pid` has
 // ended. Not open: there is no such process (ESRCH), or the kernel is older

@@ -1,6 +1,7 @@
 #include "base/subprocess.h"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -22,6 +23,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::minutes;
+using ::testing::ElementsAre;
 
 SubprocessPlan Shell(std::string script) {
   SubprocessPlan plan;
@@ -209,6 +211,27 @@ TEST(SubprocessTest, RefusalNamesWhatFailed) {
   plan.descriptors = {1000};
   EXPECT_TRUE(absl::IsInternal(StartSubprocess(plan).status()));
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child was not reaped";
+}
+
+TEST(MergeEnvironmentTest, ReplacesUnsetsAndAdds) {
+  EXPECT_THAT(MergeEnvironment({"A=1", "B=2", "C=3"}, {"B=two", "D=x=y"},
+                               {"C", "NONE"}),
+              ElementsAre("A=1", "B=two", "D=x=y"));
+}
+
+TEST(MergeEnvironmentTest, LastChangeOfANameCountsAndBeatsUnset) {
+  EXPECT_THAT(MergeEnvironment({"A=1", "A=2"}, {"A=3", "A=4"}, {"A"}),
+              ElementsAre("A=4"));
+}
+
+TEST(MergeEnvironmentTest, BeginningOfANameIsAnotherName) {
+  EXPECT_THAT(MergeEnvironment({"RANKS=1", "RANK=2"}, {}, {"RANK"}),
+              ElementsAre("RANKS=1"));
+}
+
+TEST(MergeEnvironmentTest, EntryWithoutAValueIsKept) {
+  EXPECT_THAT(MergeEnvironment({"ODD", "=X"}, {}, {}),
+              ElementsAre("ODD", "=X"));
 }
 
 class AwaitSubprocessTest : public ::testing::Test {

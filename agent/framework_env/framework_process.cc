@@ -18,10 +18,10 @@
 #include "agent/framework_env/peer_variables.h"
 #include "agent/guardian/exec_program.h"
 #include "agent/ports/port_reservation.h"
+#include "base/environment_value.h"
 #include "base/file_size_signal.h"
 #include "base/monotonic_clock.h"
-
-extern char** environ;
+#include "base/subprocess.h"
 
 namespace muster::agent {
 namespace {
@@ -29,18 +29,13 @@ namespace {
 // The longest time that the workers of the slowest node may need to start.
 constexpr Duration kPatience = std::chrono::seconds(300);
 
-std::string Variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 absl::StatusOr<int> Number(const char* name, int least, int most) {
   int number = 0;
-  if (!absl::SimpleAtoi(Variable(name), &number) || number < least ||
+  if (!absl::SimpleAtoi(EnvironmentVariable(name), &number) || number < least ||
       number > most) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, "=", Variable(name), " in the worker's environment ",
-                     "is no number from ", least, " to ", most));
+    return absl::InvalidArgumentError(absl::StrCat(
+        name, "=", EnvironmentVariable(name), " in the worker's environment ",
+        "is no number from ", least, " to ", most));
   }
   return number;
 }
@@ -53,7 +48,7 @@ absl::StatusOr<PeerMeeting> Meeting() {
   if (!rank.ok()) return rank.status();
   const absl::StatusOr<int> port = Number("MASTER_PORT", 1, 65535);
   if (!port.ok()) return port.status();
-  return PeerMeeting{.host = Variable("MASTER_ADDR"),
+  return PeerMeeting{.host = EnvironmentVariable("MASTER_ADDR"),
                      .port = *port,
                      .rank = *rank,
                      .world_size = *size,
@@ -63,7 +58,7 @@ absl::StatusOr<PeerMeeting> Meeting() {
 // The index of this worker's device among the devices that the worker sees; 0
 // if it sees only its own device.
 int LocalDevice(int local_rank) {
-  const std::string visible = Variable("CUDA_VISIBLE_DEVICES");
+  const std::string visible = EnvironmentVariable("CUDA_VISIBLE_DEVICES");
   if (visible.empty()) return local_rank;
   const auto others = std::count(visible.begin(), visible.end(), ',');
   return local_rank <= others ? local_rank : 0;
@@ -74,8 +69,8 @@ int LocalDevice(int local_rank) {
 absl::StatusOr<std::string> ReserveAddress() {
   absl::StatusOr<PortReservation> reserved = PortReservation::Take();
   if (!reserved.ok()) return reserved.status();
-  const std::string address =
-      PublishedAddress(Variable("MUSTER_NODE_ADDRESS"), reserved->port());
+  const std::string address = PublishedAddress(
+      EnvironmentVariable("MUSTER_NODE_ADDRESS"), reserved->port());
   reserved->KeepForProgram();
   return address;
 }
@@ -96,8 +91,9 @@ absl::Status SetVariables(const std::string& framework,
                   .local_device = LocalDevice(*local_rank),
                   .local_rank = *local_rank};
   for (std::string& address : world.addresses) {
-    address = AddressFromHere(address, Variable("MUSTER_NODE_ADDRESS"),
-                              Variable("MUSTER_COORDINATOR"));
+    address =
+        AddressFromHere(address, EnvironmentVariable("MUSTER_NODE_ADDRESS"),
+                        EnvironmentVariable("MUSTER_COORDINATOR"));
   }
   const PeerVariables variables = is_jax
                                       ? JaxVariables(world, meeting.world_size)
@@ -133,12 +129,8 @@ int RunFrameworkProcess(char** argv) {
   for (char** argument = argv + 3; *argument != nullptr; ++argument) {
     command.emplace_back(*argument);
   }
-  std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    environment.emplace_back(*entry);
-  }
   RestoreFileSizeSignal();
-  const StartFailure failure = ExecProgram(command, environment);
+  const StartFailure failure = ExecProgram(command, EnvironmentWith({}));
   std::fprintf(stderr, "launch: %s: %s: %s\n", command[0].c_str(),
                failure.path.c_str(), std::strerror(failure.error));
   return failure.error == ENOENT ? 127 : 126;

@@ -3,18 +3,9 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace muster::agent {
-
-// Builds an environment in execve's form ("NAME=value"): first `inherited` in
-// its order, without the names in `unset` and `set`, then `set` in its order.
-// If a name is in `set` twice, the last one is used. Pure.
-std::vector<std::string> MergeEnvironment(
-    const std::vector<std::string>& inherited,
-    const std::vector<std::pair<std::string, std::string>>& set,
-    const std::vector<std::string>& unset);
 
 // The value of `name`, or nullptr. The pointer is valid as long as
 // `environment`.

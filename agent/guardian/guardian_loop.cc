@@ -38,6 +38,7 @@
 #include "agent/lifecycle/guardian_watch.h"
 #include "agent/terminal/terminal_modes.h"
 #include "base/monotonic_clock.h"
+#include "base/subprocess.h"
 #include "base/time.h"
 
 namespace muster::agent {
@@ -164,14 +165,6 @@ int Longer(int milliseconds) {
 bool Ends(int signal) {
   return signal == SIGTERM || signal == SIGINT || signal == SIGHUP ||
          signal == SIGQUIT;
-}
-
-std::vector<std::string> OwnEnvironment() {
-  std::vector<std::string> environment;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    environment.emplace_back(*entry);
-  }
-  return environment;
 }
 
 // The content of /proc/<pid>/<file>; empty if the file cannot be read.
@@ -395,8 +388,11 @@ void GuardianLoop::Handle(StartCommand start) {
   request.argv = std::move(start.argv);
   request.seen =
       request.argv[0] == program_seen_ ? SeenBefore::kYes : SeenBefore::kNo;
-  request.environment =
-      MergeEnvironment(OwnEnvironment(), start.environment, start.unset);
+  std::vector<std::string> changes;
+  for (const auto& [name, value] : start.environment) {
+    changes.push_back(name + "=" + value);
+  }
+  request.environment = EnvironmentWith(changes, start.unset);
   request.working_directory = std::move(start.working_directory);
   request.cpus = std::move(start.cpus);
   request.memory_node = start.memory_node;

@@ -19,6 +19,8 @@
 
 #include "agent/binding/cpu_list.h"
 #include "agent/guardian/wire_fields.h"
+#include "base/subprocess.h"
+#include "base/timespec.h"
 
 namespace muster::agent {
 
@@ -66,26 +68,8 @@ std::string EncodeFailure(const StartFailure& failure) {
   return out.Take();
 }
 
-// Ignores the signals in `ignored` and resets all others to their defaults,
-// because exec keeps ignored signals (the guardian ignores SIGPIPE).
-void ResetSignals(uint64_t ignored) {
-  for (int signal = 1; signal < NSIG; ++signal) {
-    struct sigaction action = {};
-    const bool is_ignored = (ignored >> (signal - 1) & 1) != 0;
-    action.sa_handler = is_ignored ? SIG_IGN : SIG_DFL;
-    // The call fails for SIGKILL, SIGSTOP and the signals of libc; this is
-    // harmless.
-    sigaction(signal, &action, nullptr);
-  }
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
 void Pause(Duration duration) {
-  const auto seconds =
-      std::chrono::duration_cast<std::chrono::seconds>(duration);
-  const timespec span = {seconds.count(), (duration - seconds).count()};
+  const timespec span = ToTimespec(duration);
   nanosleep(&span, nullptr);
 }
 
@@ -137,7 +121,11 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
     }
   }
   if (request.memory_node) PreferMemoryOf(*request.memory_node);
+  // exec keeps ignored signals, and the guardian ignores SIGPIPE.
   ResetSignals(request.ignored_signals);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
   // The child itself waits between the attempts: the guardian goes on serving,
   // and a signal ends the child as it would end the program.
   for (int failed = 1;; ++failed) {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/commands/tool_run.h"
 #include "agent/failures/bounded_text.h"
+#include "base/environment_value.h"
 #include "base/monotonic_clock.h"
 #include "base/own_program.h"
 
@@ -24,18 +25,14 @@ constexpr Duration kPatience = std::chrono::seconds(3);
 constexpr int kAttempts = 3;
 constexpr size_t kMaxReasonBytes = 200;
 
-std::string Variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 std::string SetUpFolder() {
-  if (std::string folder = Variable("MUSTER_PY_SPY_DIR"); !folder.empty()) {
+  if (std::string folder = EnvironmentVariable("MUSTER_PY_SPY_DIR");
+      !folder.empty()) {
     return folder;
   }
-  std::string cache = Variable("XDG_CACHE_HOME");
+  std::string cache = EnvironmentVariable("XDG_CACHE_HOME");
   if (cache.empty()) {
-    const std::string home = Variable("HOME");
+    const std::string home = EnvironmentVariable("HOME");
     if (home.empty()) return "";
     cache = home + "/.cache";
   }
@@ -44,7 +41,7 @@ std::string SetUpFolder() {
 
 std::vector<std::string> Folders() {
   std::vector<std::string> folders;
-  const std::string path = Variable("PATH");
+  const std::string path = EnvironmentVariable("PATH");
   for (std::string_view rest = path; !rest.empty();) {
     const std::string_view folder = rest.substr(0, rest.find(':'));
     rest.remove_prefix(std::min(folder.size() + 1, rest.size()));

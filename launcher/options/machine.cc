@@ -31,8 +31,6 @@
 #include "base/search_path.h"
 #include "launcher/options/worker_slots.h"
 
-extern char** environ;
-
 namespace muster::launcher {
 namespace {
 

@@ -10,14 +10,10 @@
 #include <string_view>
 
 #include "agent/logs/terminal_text.h"
+#include "base/environment_value.h"
 
 namespace muster::launcher {
 namespace {
-
-std::string_view Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 const char* Code(Ink ink) {
   switch (ink) {
@@ -45,7 +41,8 @@ std::string Inked(const std::string& text, Ink ink, TextStyle style) {
 TextTarget TargetOf(int fd) {
   TextTarget target;
   if (isatty(fd) != 1) return target;
-  bool wanted = Variable("NO_COLOR").empty() && Variable("TERM") != "dumb";
+  bool wanted = EnvironmentVariable("NO_COLOR").empty() &&
+                EnvironmentVariable("TERM") != "dumb";
   if (wanted) target.style = TextStyle::kColoured;
   winsize size = {};
   if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "base/environment_value.h"
 #include "launcher/options/option_values.h"
 
 namespace muster::launcher {
@@ -14,15 +15,10 @@ namespace {
 
 constexpr char kVariable[] = "MUSTER_SLURM_RESULT";
 
-std::string Value(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 }  // namespace
 
 JobResult::JobResult() {
-  std::string path = Value("TMPDIR");
+  std::string path = EnvironmentVariable("TMPDIR");
   if (path.empty()) path = "/tmp";
   path += "/muster-result-XXXXXX";
   const int fd = mkostemp(path.data(), O_CLOEXEC);
@@ -49,13 +45,13 @@ std::optional<int> JobResult::Read() const {
 }
 
 std::string TakeResultPath() {
-  const std::string path = Value(kVariable);
+  const std::string path = EnvironmentVariable(kVariable);
   unsetenv(kVariable);
   return path;
 }
 
 void TellResult(const std::string& path, int exit_code) {
-  if (path.empty() || Value("SLURM_PROCID") != "0") return;
+  if (path.empty() || EnvironmentVariable("SLURM_PROCID") != "0") return;
   // No O_CREAT: the file exists only on the machine where `launch --slurm`
   // runs.
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);

@@ -1,7 +1,6 @@
 #include "launcher/ssh/fan_out.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/subprocess.h"
 #include "rendezvous/token/token.h"
 
 namespace muster::launcher {
@@ -23,14 +23,7 @@ std::string SshProgram() {
 // The environment without the job's token: ssh does not need it, and SendEnv
 // could send it to the host.
 std::vector<std::string> SshEnvironment() {
-  std::vector<std::string> variables;
-  const std::string secret = std::string(rendezvous::kTokenVariable) + "=";
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (std::string_view(*variable).substr(0, secret.size()) != secret) {
-      variables.emplace_back(*variable);
-    }
-  }
-  return variables;
+  return EnvironmentWith({}, {rendezvous::kTokenVariable});
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/environment_value.h"
 #include "base/loopback.h"
 #include "base/net/resolve.h"
 #include "base/net/socket_address.h"
@@ -27,11 +28,6 @@ namespace {
 
 // How long the resolver may wait for a name server that does not answer.
 constexpr Duration kResolveTimeout = std::chrono::seconds(30);
-
-std::string FromEnvironment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 std::string Numeric(const sockaddr* address, socklen_t length) {
   std::array<char, NI_MAXHOST> text{};
@@ -115,11 +111,11 @@ absl::StatusOr<std::string> TowardsHost(const std::string& host) {
 
 LocalAddressOptions LocalAddressFromEnvironment() {
   LocalAddressOptions options;
-  options.interface = FromEnvironment("MUSTER_SOCKET_IFNAME");
+  options.interface = EnvironmentVariable("MUSTER_SOCKET_IFNAME");
   if (options.interface.empty()) {
-    options.interface = FromEnvironment("GLOO_SOCKET_IFNAME");
+    options.interface = EnvironmentVariable("GLOO_SOCKET_IFNAME");
   }
-  options.reachable_host = FromEnvironment("MASTER_ADDR");
+  options.reachable_host = EnvironmentVariable("MASTER_ADDR");
   return options;
 }
 

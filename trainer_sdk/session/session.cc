@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/environment_value.h"
 #include "base/monotonic_clock.h"
 #include "store/server/store_server.h"
 #include "trainer_sdk/session/host_places.h"
@@ -50,7 +51,7 @@ Session::Session(SessionPlan plan, const SessionOptions& options)
 
 absl::StatusOr<std::unique_ptr<Session>> Session::FromEnvironment(
     const SessionOptions& options) {
-  absl::StatusOr<SessionPlan> plan = PlanSession(ProcessEnvironment());
+  absl::StatusOr<SessionPlan> plan = PlanSession(ReadEnvironment());
   if (!plan.ok()) return plan.status();
   return Start(*plan, options);
 }

@@ -1,7 +1,5 @@
 #include "trainer_sdk/session/session_plan.h"
 
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -420,17 +418,6 @@ absl::StatusOr<SessionPlan> PlanSession(
   Judge(variables, plan);
   if (!variables.status().ok()) return variables.status();
   return plan;
-}
-
-std::map<std::string, std::string> ProcessEnvironment() {
-  std::map<std::string, std::string> variables;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos) continue;
-    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return variables;
 }
 
 }  // namespace muster

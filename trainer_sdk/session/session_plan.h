@@ -69,11 +69,6 @@ struct SessionPlan {
 absl::StatusOr<SessionPlan> PlanSession(
     const std::map<std::string, std::string>& environment);
 
-// The environment variables of this process. If a name occurs twice, the first
-// value counts, as in getenv. No other thread may change the environment
-// meanwhile.
-std::map<std::string, std::string> ProcessEnvironment();
-
 // A port for a job without a configured one, the same for every process with
 // this `job`. The range 15000 to 29999 usually contains neither common services
 // nor the kernel's ephemeral ports.

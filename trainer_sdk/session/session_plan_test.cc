@@ -347,14 +347,5 @@ TEST(DerivedPort, IsWhereFewOthersAreAndSpreads) {
   EXPECT_EQ(DerivedPort(""), DerivedPort(""));
 }
 
-TEST(ProcessEnvironment, HasWhatIsSet) {
-  ASSERT_EQ(setenv("MUSTER_PROBE", "a=b c\n", 1), 0);
-  EXPECT_EQ(ProcessEnvironment().at("MUSTER_PROBE"), "a=b c\n");
-  ASSERT_EQ(setenv("MUSTER_PROBE", "", 1), 0);
-  EXPECT_EQ(ProcessEnvironment().at("MUSTER_PROBE"), "");
-  ASSERT_EQ(unsetenv("MUSTER_PROBE"), 0);
-  EXPECT_EQ(ProcessEnvironment().count("MUSTER_PROBE"), 0u);
-}
-
 }  // namespace
 }  // namespace muster
