@@ -162,7 +162,7 @@ Node* Job::Admit(const ReportArrived& event) {
   Node* holder = state_.nodes.Find(report.node.node_id);
   if (holder != nullptr &&
       holder->identity.incarnation == report.node.incarnation) {
-    if (stream != holder->stream && !ShowsPlaceKey(report, holder->place_key)) {
+    if (!ShowsPlaceKey(report, holder->place_key)) {
       RefuseImpostor(event);
       return nullptr;
     }

@@ -201,6 +201,33 @@ TEST_F(JobBackoff, ACancelDoesNotWaitForTheDelay) {
   EXPECT_EQ(job_.kind("a"), DirectiveKind::kFinished);
 }
 
+TEST_F(JobBackoff, EveryNodeIsToldAtOnceAndALossAfterwardsIsNotDelayed) {
+  JobSpec spec = Spec();
+  spec.max_nodes = 2;
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  for (int i = 0; i < 3; ++i) {
+    job.Fails("a", ExitedWith(0, 1));
+    job.Idle("a");
+    job.Idle("b");
+    if (i == 2) break;
+    job.Runs("a");
+    job.Runs("b");
+  }
+  for (const char* name : {"a", "b"}) {
+    EXPECT_EQ(job.kind(name), DirectiveKind::kWait) << name;
+    EXPECT_THAT(job.told(name).reason, HasSubstr("3 rounds in a row")) << name;
+  }
+  job.Wait(seconds(1));
+  job.Runs("a");
+  job.Runs("b");
+  job.BreakStream("b");
+  job.Wait(milliseconds(600));
+  job.Idle("a");
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
+  EXPECT_EQ(job.round(), 5);
+}
+
 TEST_F(JobBackoff, ALossIsFollowedByARoundAtOnce) {
   JobFixture job(QuickSpec(1, 5));
   std::vector<std::string> names = {"a", "b", "c", "d", "e"};

@@ -74,8 +74,6 @@ ALL = [Mutant(*mutant) for mutant in (
      'do claimed_round', DROP),
     ('a place is taken over without its key', _JOB, 'Job::Admit',
      'if ShowsPlaceKey holder', FALSE),
-    ('an agent shows its key on each stream in vain', _JOB, 'Job::Admit',
-     'if ShowsPlaceKey holder', swap('stream != holder->stream', 'true')),
     ('a lost place is taken over without its key', _JOB, 'Job::Admit',
      'if PlaceKeyOf', FALSE),
     ('an older agent cannot come back', _JOB, 'ShowsPlaceKey', 'return',
