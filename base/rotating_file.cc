@@ -34,6 +34,20 @@ size_t BytesBeforeRotation(std::string_view bytes, int64_t size,
   return std::min(end, latest);
 }
 
+// "between 2026-03-01 14:05:09 and 2026-03-01 14:06:00 UTC"
+std::string LostWhen(time_t from, time_t until) {
+  char text[96];
+  tm first = {};
+  tm last = {};
+  gmtime_r(&from, &first);
+  gmtime_r(&until, &last);
+  size_t length =
+      strftime(text, sizeof text, "between %Y-%m-%d %H:%M:%S", &first);
+  length += strftime(text + length, sizeof text - length,
+                     " and %Y-%m-%d %H:%M:%S UTC", &last);
+  return std::string(text, length);
+}
+
 // Whether `path` names the file that is open as `fd`.
 bool IsSameFile(int fd, const std::string& path) {
   struct stat open_file;
@@ -104,6 +118,20 @@ void RotatingFile::Write(std::string_view bytes) {
 
 absl::StatusOr<OwnedFd> RotatingFile::OpenPath() const {
   return OpenFileBelow(limits_.root, path_, kOpenFlags, kFileMode);
+}
+
+void RotatingFile::NoteMissing(int64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  CountLost(bytes);
+  failing_ = true;
+  absl::Status status = OpenFile();
+  if (status.ok()) status = EndTrouble();
+  if (!status.ok()) OnFailure(status, 0);
+}
+
+RotatingFile::Totals RotatingFile::totals() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return totals_;
 }
 
 absl::Status RotatingFile::OpenFile() {
@@ -210,7 +238,8 @@ absl::Status RotatingFile::EndTrouble() {
     std::string note = "\n";
     if (limits_.gap_note == GapNote::kWritten) {
       note += "[" + std::to_string(lost_bytes_) +
-              " bytes are missing here: they could not be written]\n";
+              " bytes are missing here: they could not be written " +
+              LostWhen(lost_from_, lost_until_) + "]\n";
     }
     std::string_view rest = note;
     absl::Status written = WriteAll(&rest);
@@ -223,9 +252,16 @@ absl::Status RotatingFile::EndTrouble() {
   return absl::OkStatus();
 }
 
+void RotatingFile::CountLost(int64_t bytes) {
+  const time_t now = time(nullptr);
+  if (lost_bytes_ == 0) lost_from_ = now;
+  lost_until_ = now;
+  lost_bytes_ += bytes;
+  totals_.lost += bytes;
+}
+
 void RotatingFile::OnFailure(const absl::Status& status, size_t bytes_lost) {
-  lost_bytes_ += static_cast<int64_t>(bytes_lost);
-  totals_.lost += static_cast<int64_t>(bytes_lost);
+  CountLost(static_cast<int64_t>(bytes_lost));
   if (!failing_) {
     on_trouble_(std::string(status.message()) +
                 "; the job goes on, and what is written is missing from the "

@@ -2,6 +2,7 @@
 #define MUSTER_BASE_ROTATING_FILE_H_
 
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -72,6 +73,11 @@ class RotatingFile {
   // Appends `bytes`, or as many as the file system accepts.
   void Write(std::string_view bytes);
 
+  // Counts bytes that were not passed to Write, because they were dropped
+  // before, and notes in the file that they are missing.
+  void NoteMissing(int64_t bytes);
+
+  Totals totals();
   const std::string& path() const { return path_; }
 
  private:
@@ -84,6 +90,7 @@ class RotatingFile {
   absl::Status ShiftFiles();
   absl::Status EndTrouble();
   void OnFailure(const absl::Status& status, size_t bytes_lost);
+  void CountLost(int64_t bytes);
   enum class RemovedBy { kOthers, kRotation };
   // Closes the file. kOthers: if another program has removed the file, its
   // bytes count as lost. kRotation: Rotate has removed the file and counted its
@@ -105,6 +112,9 @@ class RotatingFile {
   bool removal_told_ = false;
   // Bytes that could not be written since writing began to fail.
   int64_t lost_bytes_ = 0;
+  // When the first and the last of them were lost; for the note.
+  time_t lost_from_ = 0;
+  time_t lost_until_ = 0;
   Totals totals_;
 };
 

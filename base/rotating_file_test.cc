@@ -16,6 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
 
 constexpr RotatingFile::Limits kNever = {};
 
@@ -208,6 +209,18 @@ TEST_F(RotatingFileTest, AFileForProgramsHoldsNoWordsAboutTheGap) {
   EXPECT_THAT(troubles_.back(), HasSubstr("5 bytes are missing in it"));
 }
 
+TEST_F(RotatingFileTest, BytesThatWereDroppedBeforeAreNotedAtOnce) {
+  RotatingFile file = Make(kNever);
+  file.Write("before\n");
+  file.NoteMissing(7);
+  EXPECT_THAT(Read(path()), HasSubstr("before\n\n[7 bytes are missing here"));
+  file.Write("after\n");
+  EXPECT_TRUE(Read(path()).ends_with("UTC]\nafter\n"));
+  EXPECT_EQ(file.totals().lost, 7);
+  ASSERT_EQ(troubles_.size(), 1u);
+  EXPECT_THAT(troubles_[0], HasSubstr("7 bytes are missing in it"));
+}
+
 TEST_F(RotatingFileTest, OnceThereIsRoomTheGapIsNoted) {
   std::filesystem::create_directories(folder_ + "/a/b");
   std::filesystem::create_symlink("/dev/full", path());
@@ -216,9 +229,10 @@ TEST_F(RotatingFileTest, OnceThereIsRoomTheGapIsNoted) {
   std::filesystem::remove(path());
   file.Write("after\n");
   file.Write("more\n");
-  EXPECT_EQ(Read(path()),
-            "\n[5 bytes are missing here: they could not be written]\n"
-            "after\nmore\n");
+  EXPECT_THAT(Read(path()),
+              MatchesRegex("\n\\[5 bytes are missing here: they could not be "
+                           "written between 20[0-9: -]+ and 20[0-9: -]+ UTC"
+                           "\\]\nafter\nmore\n"));
   ASSERT_EQ(troubles_.size(), 2u);
   EXPECT_THAT(troubles_[1], HasSubstr("can be written again; 5 bytes"));
 }

@@ -40,6 +40,7 @@ _SUITES = (
            ('agent/binding/layouts.cc', 'agent/binding/read_layout.cc',
             'agent/binding/no_udev.cc'),
            ['-l:libhwloc.a']),
+    _Suite('tests of file backlogs', ('base/file_backlog*.cc',), (), []),
     _Suite('tests of training',
            ('trainer_sdk/ddp/backward_tracker*.cc',
             'trainer_sdk/ddp/bucket_assignment*.cc',

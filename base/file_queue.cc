@@ -1,0 +1,512 @@
+#include "base/file_queue.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/monotonic_clock.h"
+
+namespace muster {
+namespace {
+
+// The largest piece of one call of RotatingFile::Write: its end counts as
+// progress.
+constexpr size_t kPieceBytes = 1 << 20;
+// A buffer that has grown beyond this is freed once it has been written.
+constexpr size_t kKeptBytes = 64 << 10;
+constexpr Duration kLookForSignals = std::chrono::milliseconds(50);
+
+std::string SecondsSince(Instant begin) {
+  const auto passed =
+      std::chrono::floor<std::chrono::seconds>(MonotonicNow() - begin);
+  return std::to_string(passed.count()) + " s";
+}
+
+}  // namespace
+
+struct FileQueue::Task {
+  Path path;
+  std::function<void()> run;
+  // Called instead of, or during, `run` if the queue is given up. May be empty.
+  std::function<void()> on_given_up;
+  FileBacklog::Entry entry = FileBacklog::Entry::kWork;
+};
+
+struct FileQueue::State {
+  State(OnTrouble trouble, const FileBacklog::Limits& limits)
+      : on_trouble(std::move(trouble)), backlog(limits) {}
+
+  void Run();
+  bool AddBytes(int64_t bytes);
+  void Drop(int64_t bytes);
+  void BytesDone(int64_t bytes);
+  // Calls `tell` unless the queue was given up or destroyed.
+  void Tell(const std::function<void()>& tell);
+
+  // Held while functions of the owner are called. These functions are destroyed
+  // when the queue is given up, because they own things that would otherwise
+  // live as long as the thread.
+  std::mutex tell_mutex;
+  bool silent = false;   // guarded by tell_mutex
+  OnTrouble on_trouble;  // guarded by tell_mutex
+
+  std::mutex mutex;  // guards the fields below
+  std::condition_variable work;
+  std::condition_variable moved;
+  std::deque<Task> tasks;  // the thread works on the first one
+  bool stopping = false;
+  bool given_up = false;
+  bool left = false;  // the thread has ended
+  // What only the thread may destroy after the queue was given up, because the
+  // destruction closes files.
+  std::vector<std::shared_ptr<const void>> remains;
+  FileBacklog backlog;
+  // Counts what was finished, and its value when a Do was not done in time.
+  uint64_t progress = 0;
+  std::optional<uint64_t> stuck_at;
+  std::function<void()> on_room;
+  bool room_wanted = false;
+  // When a file system that was reported as hung had finished its last work.
+  std::optional<Instant> hung_since;
+  std::thread thread;
+
+ private:
+  void Progressed(std::unique_lock<std::mutex>& lock, Path path);
+};
+
+// Reports what the progress means to others. `path`: the path that was worked
+// on.
+void FileQueue::State::Progressed(std::unique_lock<std::mutex>& lock,
+                                  Path path) {
+  ++progress;
+  moved.notify_all();
+  std::function<void()> room;
+  if (room_wanted && backlog.HasHalfRoom()) {
+    room_wanted = false;
+    room = on_room;
+  }
+  const std::optional<Instant> since = std::exchange(hung_since, std::nullopt);
+  if (!room && !since) return;
+  lock.unlock();
+  Tell([&] {
+    if (room) room();
+    if (since) {
+      on_trouble(*path + " answers again after " + SecondsSince(*since));
+    }
+  });
+  lock.lock();
+}
+
+void FileQueue::State::Run() {
+  std::unique_lock<std::mutex> lock(mutex);
+  while (!given_up) {
+    if (tasks.empty()) {
+      if (stopping) return;
+      work.wait(lock);
+      continue;
+    }
+    const Path path = tasks.front().path;
+    std::function<void()> run = std::move(tasks.front().run);
+    lock.unlock();
+    run();
+    run = nullptr;  // destroys what the work owns, without the lock
+    lock.lock();
+    if (given_up) break;
+    tasks.pop_front();
+    backlog.EntryDone(MonotonicNow());
+    Progressed(lock, path);
+  }
+  left = true;
+  const std::vector<std::shared_ptr<const void>> closed = std::move(remains);
+  lock.unlock();
+}
+
+bool FileQueue::State::AddBytes(int64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return !given_up && backlog.AddBytes(MonotonicNow(), bytes);
+}
+
+void FileQueue::State::Drop(int64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  backlog.Drop(bytes);
+}
+
+void FileQueue::State::BytesDone(int64_t bytes) {
+  std::unique_lock<std::mutex> lock(mutex);
+  backlog.BytesDone(MonotonicNow(), bytes);
+  if (!tasks.empty()) Progressed(lock, tasks.front().path);
+}
+
+void FileQueue::State::Tell(const std::function<void()>& tell) {
+  std::lock_guard<std::mutex> lock(tell_mutex);
+  if (!silent) tell();
+}
+
+FileQueue::FileQueue(OnTrouble on_trouble, const FileBacklog::Limits& limits)
+    : state_(std::make_shared<State>(std::move(on_trouble), limits)) {}
+
+FileQueue::~FileQueue() {
+  const bool done = Finish();
+  {
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    state_->stopping = true;
+    state_->work.notify_all();
+  }
+  if (!state_->thread.joinable()) return;
+  if (done) {
+    state_->thread.join();
+  } else {
+    state_->thread.detach();
+  }
+}
+
+// Returns false if the system has no thread left. `state_->mutex` is held.
+bool FileQueue::StartThread() {
+  if (state_->thread.joinable()) return true;
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  // The new thread inherits the mask: it handles no signals.
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    state_->thread = std::thread([state = state_] { state->Run(); });
+  } catch (const std::system_error&) {
+    // The next work tries again.
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return state_->thread.joinable();
+}
+
+bool FileQueue::Add(Task task) {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  if (state_->given_up || !StartThread() ||
+      !state_->backlog.AddEntry(MonotonicNow(), task.entry)) {
+    return false;
+  }
+  state_->tasks.push_back(std::move(task));
+  state_->work.notify_one();
+  return true;
+}
+
+bool FileQueue::Post(const std::string& path, std::function<void()> work) {
+  return Add({.path = std::make_shared<const std::string>(path),
+              .run = std::move(work),
+              .on_given_up = nullptr});
+}
+
+bool FileQueue::Do(const std::string& path, std::function<void()> work,
+                   Duration patience) {
+  struct Call {
+    bool cancelled = false;  // guarded by the state's mutex, as `done`
+    bool done = false;
+  };
+  const auto call = std::make_shared<Call>();
+  const Instant deadline = MonotonicNow() + patience;
+  {
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    if (!state_->tasks.empty() && state_->stuck_at == state_->progress) {
+      return false;
+    }
+  }
+  // A plain pointer: the thread that calls this holds the state.
+  State* const state = state_.get();
+  const bool posted = Post(path, [call, state, work = std::move(work)] {
+    {
+      std::lock_guard<std::mutex> lock(state->mutex);
+      if (call->cancelled) return;
+    }
+    work();
+    std::lock_guard<std::mutex> lock(state->mutex);
+    call->done = true;
+    state->moved.notify_all();
+  });
+  if (!posted) return false;
+  std::unique_lock<std::mutex> lock(state_->mutex);
+  state_->moved.wait_until(lock, ToSteady(deadline),
+                           [&] { return call->done || state->given_up; });
+  if (call->done) return true;
+  call->cancelled = true;
+  state_->stuck_at = state_->progress;
+  return false;
+}
+
+bool FileQueue::HasRoom() {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  const bool room = state_->backlog.HasRoom(MonotonicNow());
+  if (!room) state_->room_wanted = true;
+  return room;
+}
+
+std::optional<Instant> FileQueue::RoomAt() {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  return state_->backlog.RoomAt(MonotonicNow());
+}
+
+void FileQueue::SetOnRoom(std::function<void()> on_room) {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  state_->on_room = std::move(on_room);
+}
+
+std::optional<Instant> FileQueue::NextLook() {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  if (state_->hung_since || state_->given_up) return std::nullopt;
+  return state_->backlog.HungAt();
+}
+
+void FileQueue::Look() {
+  std::string trouble;
+  {
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    const FileBacklog& backlog = state_->backlog;
+    if (state_->hung_since || state_->given_up ||
+        !backlog.IsHung(MonotonicNow())) {
+      return;
+    }
+    state_->hung_since = backlog.moved();
+    trouble = *state_->tasks.front().path + " has not answered for " +
+              SecondsSince(backlog.moved()) +
+              ": its file system hangs. The job goes on; what is to be written "
+              "there waits in memory, and what exceeds " +
+              std::to_string(backlog.room_bytes() >> 20) +
+              " MiB is dropped and counted";
+  }
+  state_->Tell([&] { state_->on_trouble(trouble); });
+}
+
+bool FileQueue::Finish(const Patience& patience) {
+  const Instant began = MonotonicNow();
+  const auto given_up = std::make_shared<std::deque<Task>>();
+  std::string trouble;
+  {
+    std::unique_lock<std::mutex> lock(state_->mutex);
+    while (!state_->given_up && !state_->tasks.empty()) {
+      int signals = 0;
+      if (patience.end_signals) {
+        lock.unlock();
+        signals = patience.end_signals();
+        lock.lock();
+        if (state_->tasks.empty()) break;
+      }
+      const Instant now = MonotonicNow();
+      const Instant until = state_->backlog.GiveUpAt(began, patience, signals);
+      if (now >= until) {
+        state_->given_up = true;
+        break;
+      }
+      const Instant look = patience.end_signals ? now + kLookForSignals : until;
+      state_->moved.wait_until(lock, ToSteady(std::min(until, look)));
+    }
+    if (!state_->given_up) return true;
+    if (state_->tasks.empty()) return false;
+    trouble = *state_->tasks.front().path + " has not answered for " +
+              SecondsSince(state_->backlog.moved()) +
+              ": its file system hangs; nothing waits for it any longer";
+    const int64_t bytes = state_->backlog.bytes() + state_->backlog.dropped();
+    if (bytes > 0) {
+      trouble += ", and " + std::to_string(bytes) + " bytes are lost";
+    }
+    given_up->swap(state_->tasks);
+    state_->remains.push_back(given_up);
+    state_->moved.notify_all();
+  }
+  {
+    std::lock_guard<std::mutex> lock(state_->tell_mutex);
+    state_->on_trouble(trouble);
+    state_->silent = true;
+    state_->on_trouble = nullptr;
+  }
+  for (const Task& task : *given_up) {
+    if (task.on_given_up) task.on_given_up();
+  }
+  return false;
+}
+
+struct QueuedFile::State {
+  State(std::shared_ptr<FileQueue::State> in_queue, std::string file_path,
+        RotatingFile::Limits limits, RotatingFile::OnTrouble trouble,
+        RotatingFile::OnEnd when_ended);
+  ~State() { file = nullptr; }  // uses other members
+
+  // These run in the queue's thread.
+  void WriteOut();
+  void Close();
+  // Passes the totals of a file that the queue's thread does not close any
+  // more.
+  void Settle();
+  void End(const RotatingFile::Totals& sums);
+
+  const std::shared_ptr<FileQueue::State> queue;
+  const FileQueue::Path path;
+  RotatingFile::OnTrouble on_trouble;  // guarded by queue->tell_mutex
+  std::unique_ptr<RotatingFile> file;  // used in the queue's thread only
+  std::string writing;                 // used in the queue's thread only
+
+  std::mutex mutex;  // guards the fields below
+  std::string pending;
+  // The number of bytes of `writing` that are not written yet.
+  int64_t left = 0;
+  // The number of dropped bytes that follow `pending`. Until the queue's thread
+  // has noted them in the file, all further bytes are dropped, too.
+  int64_t gap = 0;
+  bool scheduled = false;  // WriteOut is in the queue
+  bool touched = false;    // the queue's thread has had work with the file
+  bool ended = false;
+  RotatingFile::OnEnd on_end;  // null: has been called
+  RotatingFile::Totals totals;
+};
+
+QueuedFile::State::State(std::shared_ptr<FileQueue::State> in_queue,
+                         std::string file_path, RotatingFile::Limits limits,
+                         RotatingFile::OnTrouble trouble,
+                         RotatingFile::OnEnd when_ended)
+    : queue(std::move(in_queue)),
+      path(std::make_shared<const std::string>(file_path)),
+      on_trouble(std::move(trouble)),
+      file(std::make_unique<RotatingFile>(
+          std::move(file_path), limits,
+          [this](const std::string& sentence) {
+            queue->Tell([&] { on_trouble(sentence); });
+          },
+          [this](const RotatingFile::Totals& sums) { End(sums); })),
+      on_end(std::move(when_ended)) {}
+
+void QueuedFile::State::End(const RotatingFile::Totals& sums) {
+  RotatingFile::OnEnd end;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    end = std::exchange(on_end, nullptr);
+  }
+  if (end) end(sums);
+}
+
+void QueuedFile::State::Settle() {
+  RotatingFile::Totals sums;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!ended) return;
+    sums = totals;
+    sums.lost += static_cast<int64_t>(pending.size()) + left + gap;
+  }
+  End(sums);
+  std::lock_guard<std::mutex> lock(queue->tell_mutex);
+  if (queue->silent) on_trouble = nullptr;
+}
+
+void QueuedFile::State::WriteOut() {
+  int64_t missing = 0;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    scheduled = false;
+    std::swap(pending, writing);
+    left = static_cast<int64_t>(writing.size());
+    missing = std::exchange(gap, 0);
+  }
+  std::string_view rest = writing;
+  while (!rest.empty()) {
+    const std::string_view piece = rest.substr(0, kPieceBytes);
+    file->Write(piece);
+    rest.remove_prefix(piece.size());
+    const auto count = static_cast<int64_t>(piece.size());
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      left -= count;
+      totals = file->totals();
+    }
+    queue->BytesDone(count);
+  }
+  writing.clear();
+  if (writing.capacity() > kKeptBytes) writing = std::string();
+  if (missing == 0) return;
+  file->NoteMissing(missing);
+  std::lock_guard<std::mutex> lock(mutex);
+  totals = file->totals();
+}
+
+void QueuedFile::State::Close() {
+  WriteOut();
+  file = nullptr;
+}
+
+QueuedFile::QueuedFile(FileQueue* queue, std::string path,
+                       RotatingFile::Limits limits,
+                       RotatingFile::OnTrouble on_trouble,
+                       RotatingFile::OnEnd on_end)
+    : queue_(queue),
+      state_(std::make_shared<State>(queue->state_, std::move(path), limits,
+                                     std::move(on_trouble),
+                                     std::move(on_end))) {}
+
+QueuedFile::~QueuedFile() {
+  bool touched = false;
+  {
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    state_->ended = true;
+    touched = state_->touched;
+  }
+  const bool closes =
+      touched &&
+      queue_->Add({.path = state_->path,
+                   .run = [state = state_] { state->Close(); },
+                   .on_given_up = [state = state_] { state->Settle(); },
+                   .entry = FileBacklog::Entry::kEnd});
+  if (closes) return;
+  state_->Settle();
+  if (!touched) return;
+  std::lock_guard<std::mutex> lock(state_->queue->mutex);
+  if (!state_->queue->left) state_->queue->remains.push_back(state_);
+}
+
+void QueuedFile::Open() {
+  const bool posted =
+      queue_->Add({.path = state_->path,
+                   .run = [state = state_] { state->file->Open(); },
+                   .on_given_up = nullptr});
+  if (!posted) return;
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  state_->touched = true;
+}
+
+void QueuedFile::Write(std::string_view bytes) {
+  if (bytes.empty()) return;
+  const auto count = static_cast<int64_t>(bytes.size());
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  if (!state_->scheduled) {
+    state_->scheduled =
+        queue_->Add({.path = state_->path,
+                     .run = [state = state_] { state->WriteOut(); },
+                     .on_given_up = nullptr});
+  }
+  state_->touched |= state_->scheduled;
+  const bool follows_gap = !state_->scheduled || state_->gap > 0;
+  if (follows_gap) state_->queue->Drop(count);
+  if (!follows_gap && state_->queue->AddBytes(count)) {
+    state_->pending.append(bytes);
+  } else {
+    state_->gap += count;
+  }
+}
+
+absl::Status QueuedFile::Reopen(Duration patience) {
+  const auto outcome = std::make_shared<absl::Status>();
+  {
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    state_->touched = true;
+  }
+  const bool done = queue_->Do(
+      *state_->path,
+      [state = state_, outcome] { *outcome = state->file->Reopen(); },
+      patience);
+  if (done) return *outcome;
+  return absl::DeadlineExceededError("cannot open " + *state_->path +
+                                     ": its file system did not answer");
+}
+
+}  // namespace muster

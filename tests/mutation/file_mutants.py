@@ -1,0 +1,45 @@
+"""Mutants of what is decided about slow and hung file systems; see mutants.py."""
+
+from mutant import DROP, FALSE, TRUE, Mutant, swap, without
+
+_BASE = 'base'
+
+ALL = [Mutant(*mutant) for mutant in (
+    ('pieces of work are not bounded', _BASE, 'FileBacklog::AddEntry',
+     'do is_full', FALSE),
+    ('the end of a file is refused', _BASE, 'FileBacklog::AddEntry',
+     'if is_full', without('entry')),
+    ('the first work after a pause seems to wait since long ago', _BASE,
+     'FileBacklog::AddEntry', 'if entries_', DROP),
+    ('each new piece of work is progress', _BASE, 'FileBacklog::AddEntry',
+     'if entries_', TRUE),
+    ('a hung file system gets as many bytes as a slow one', _BASE,
+     'FileBacklog::AddBytes', 'do int64_t most',
+     swap('limits_.room_bytes', 'limits_.limit_bytes')),
+    ('a slow file system gets no more than the room', _BASE,
+     'FileBacklog::AddBytes', 'do int64_t most',
+     swap('limits_.limit_bytes', 'limits_.room_bytes')),
+    ('bytes are not bounded', _BASE, 'FileBacklog::AddBytes', 'if most',
+     FALSE),
+    ('dropped bytes are not counted', _BASE, 'FileBacklog::AddBytes',
+     'do Drop', DROP),
+    ('the end of work is no progress', _BASE, 'FileBacklog::EntryDone',
+     'do moved_', DROP),
+    ('written bytes are no progress', _BASE, 'FileBacklog::BytesDone',
+     'do moved_', DROP),
+    ('producers never wait', _BASE, 'FileBacklog::HasRoom', 'return', TRUE),
+    ('producers wait for a hung file system', _BASE, 'FileBacklog::HasRoom',
+     'return', without('IsHung')),
+    ('an idle file system hangs', _BASE, 'FileBacklog::HungAt', 'if IsIdle',
+     FALSE),
+    ('it hangs a moment too late', _BASE, 'FileBacklog::IsHung', 'return',
+     swap('>=', '>')),
+    ('a second signal changes nothing', _BASE, 'FileBacklog::GiveUpAt',
+     'if signals', FALSE),
+    ('the first signal ends the wait', _BASE, 'FileBacklog::GiveUpAt',
+     'if signals', swap('> 1', '> 0')),
+    ('a wait with progress has no end', _BASE, 'FileBacklog::GiveUpAt',
+     'return moved_', swap('began + in_all', 'Instant::max()')),
+    ('a signal shortens no wait', _BASE, 'FileBacklog::GiveUpAt',
+     'do in_all', swap('patience.after_signal', 'patience.in_all')),
+)]
