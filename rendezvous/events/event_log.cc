@@ -94,7 +94,9 @@ RotatingFile::Limits LimitsOf(EventLog::Rotation rotation, std::string root) {
 EventLog::EventLog(std::string path, Rotation rotation,
                    std::function<void(const std::string& sentence)> on_trouble,
                    std::string root)
-    : file_(std::move(path), LimitsOf(rotation, std::move(root)),
+    : queue_(on_trouble,
+             {.room_bytes = kMaxWaitingBytes, .limit_bytes = kMaxWaitingBytes}),
+      file_(&queue_, std::move(path), LimitsOf(rotation, std::move(root)),
             std::move(on_trouble)) {}
 
 EventLog::~EventLog() {
@@ -113,6 +115,7 @@ void EventLog::Append(const std::string& run_id, const Decision& decision) {
   }
   if (result.written)
     file_.Write(DecisionJson(run_id, decision, UnixSeconds()));
+  queue_.Look();
 }
 
 }  // namespace muster::rendezvous

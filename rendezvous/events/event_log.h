@@ -1,12 +1,15 @@
 #ifndef MUSTER_RENDEZVOUS_EVENTS_EVENT_LOG_H_
 #define MUSTER_RENDEZVOUS_EVENTS_EVENT_LOG_H_
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
 
 #include "absl/status/status.h"
-#include "base/rotating_file.h"
+#include "base/file_queue.h"
+#include "base/time.h"
 #include "rendezvous/events/event_throttle.h"
 #include "rendezvous/protocol/job_status.h"
 
@@ -32,6 +35,9 @@ std::string DecisionJson(const std::string& run_id, const Decision& decision,
 //
 // Thread-safe. A failure to write is reported once, through `on_trouble`, until
 // writing works again. It never stops the job.
+//
+// A thread of its own writes the file, so that no caller waits for the file
+// system; decisions beyond kMaxWaitingBytes are dropped and counted.
 class EventLog {
  public:
   // The mechanism that limits the size of the file.
@@ -42,6 +48,10 @@ class EventLog {
     kOutside,
   };
 
+  static constexpr int64_t kMaxWaitingBytes = 4 << 20;
+  // How long Reopen waits for the file system.
+  static constexpr Duration kPatience = std::chrono::seconds(5);
+
   // `root`: see RotatingFile::Limits. Does not access the file system yet.
   EventLog(std::string path, Rotation rotation,
            std::function<void(const std::string& sentence)> on_trouble,
@@ -51,11 +61,15 @@ class EventLog {
   // if there is never a decision.
   void Create() { file_.Open(); }
 
-  // Opens the path again, or for the first time if its folder exists. On
-  // failure returns the reason, and keeps an open file open.
-  absl::Status Reopen() { return file_.Reopen(); }
+  // Waits until all decisions are written, as FileQueue::Finish does.
+  bool Finish() { return queue_.Finish(); }
 
-  // Writes the counts of the omitted decisions, if any.
+  // Opens the path again, or for the first time if its folder exists. On
+  // failure returns the reason, and keeps an open file open. DeadlineExceeded:
+  // the file system does not answer.
+  absl::Status Reopen() { return file_.Reopen(kPatience); }
+
+  // Writes the counts of the omitted decisions, if any, and calls Finish.
   ~EventLog();
 
   // Appends one line with the current time, unless there are too many of them
@@ -65,7 +79,8 @@ class EventLog {
  private:
   std::mutex mutex_;  // guards throttle_
   EventThrottle throttle_;
-  RotatingFile file_;
+  FileQueue queue_;
+  QueuedFile file_;
 };
 
 }  // namespace muster::rendezvous

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -11,6 +13,7 @@
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -50,6 +53,7 @@ TEST_F(EventLogTest, SeveralThreadsWriteWholeLines) {
   {
     EventLog log(path, EventLog::Rotation::kOwn, Tell());
     log.Create();
+    EXPECT_TRUE(log.Finish());
     EXPECT_TRUE(std::filesystem::exists(path));
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) {
@@ -81,6 +85,7 @@ TEST_F(EventLogTest, ErrorsAreToldOnce) {
   log.Create();
   log.Append("exp-7", {"join", 1, "host", "came"});
   log.Append("exp-7", {"join", 1, "host", "came"});
+  EXPECT_TRUE(log.Finish());
   ASSERT_EQ(troubles_.size(), 1u);
   EXPECT_THAT(troubles_[0], HasSubstr(": Not a directory"));
 }
@@ -94,6 +99,7 @@ TEST_F(EventLogTest, FollowsARotationFromOutside) {
   log.Append("job", {"join", 0, "b", ""});
   ASSERT_TRUE(log.Reopen().ok());
   log.Append("job", {"join", 0, "c", ""});
+  EXPECT_TRUE(log.Finish());
   EXPECT_THAT(Lines(path + ".1"), SizeIs(2));
   ASSERT_THAT(Lines(path), SizeIs(1));
   EXPECT_EQ(Lines(path)[0]["node"], "c");
@@ -109,6 +115,7 @@ TEST_F(EventLogTest, KeepsTheOldFileWhereThereIsNoNewOne) {
   std::filesystem::rename(folder, folder_ + "/moved");
   EXPECT_THAT(std::string(log.Reopen().message()), HasSubstr(path));
   log.Append("job", {"join", 0, "a", ""});
+  EXPECT_TRUE(log.Finish());
   EXPECT_THAT(Lines(folder_ + "/moved/events"), SizeIs(1));
 }
 
@@ -117,7 +124,31 @@ TEST_F(EventLogTest, AFullDiskIsToldOnce) {
   ASSERT_TRUE(log.Reopen().ok());
   log.Append("job", {"join", 0, "a", ""});
   log.Append("job", {"join", 0, "b", ""});
+  EXPECT_TRUE(log.Finish());
   EXPECT_THAT(troubles_, SizeIs(1));
+}
+
+// A FIFO without a reader stands for a file on a file system that hangs.
+TEST_F(EventLogTest, AHungFileSystemDelaysNoDecision) {
+  const std::string path = folder_ + "/events";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  std::string text;
+  std::thread reader;
+  {
+    EventLog log(path, EventLog::Rotation::kOutside, Tell());
+    log.Create();
+    const Decision decision = {"join", 0, "a", std::string(1 << 20, 'x')};
+    for (int i = 0; i < 5; ++i) log.Append("job", decision);
+    reader = std::thread([&] {
+      std::stringstream all;
+      all << std::ifstream(path).rdbuf();
+      text = all.str();
+    });
+  }
+  reader.join();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '{'), 3);
+  ASSERT_THAT(troubles_, SizeIs(1));
+  EXPECT_THAT(troubles_[0], HasSubstr("bytes are missing in it"));
 }
 
 TEST(TimeTextTest, UtcForPeopleAndPrograms) {
