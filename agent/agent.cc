@@ -178,7 +178,8 @@ class Agent::Impl {
         terminal_([this](int fd, const TerminalModes* modes) {
           guardian_->RestoreAfterwards(fd, modes);
         }),
-        workers_(&options_, guardian_, &logs_, &progress_, &terminal_),
+        workers_(&options_, guardian_, &logs_, &progress_, &terminal_,
+                 observer_.on_notice),
         store_(StoreOptions(options_, observer_.on_notice)),
         nccl_ids_(options_.nccl_id_program),
         lifecycle_(ConfigOf(options_), MonotonicNow()),
@@ -186,7 +187,13 @@ class Agent::Impl {
         gate_(GateOptions(options_)) {}
 
   AgentResult Run() {
-    if (absl::Status writable = logs_.CheckWritable(); !writable.ok()) {
+    const absl::Status writable = logs_.CheckWritable();
+    if (absl::IsDeadlineExceeded(writable)) {
+      // The training does not wait for its logs.
+      if (observer_.on_notice) {
+        observer_.on_notice(absl::StrCat("log folder: ", writable.message()));
+      }
+    } else if (!writable.ok()) {
       return {.exit_code = 1, .reason = std::string(writable.message())};
     }
     OfferPort();
@@ -393,7 +400,11 @@ class Agent::Impl {
   void Do(const StartWorkers& action) {
     rendezvous::Place place = action.place;
     if (logs_.BeginRound(place.run_tag)) {
-      PointLatestAt(logs_.RunFolder(), options_.logs.directory);
+      logs_.folders().Post(
+          options_.logs.directory,
+          [run = logs_.RunFolder(), directory = options_.logs.directory] {
+            PointLatestAt(run, directory);
+          });
     }
     RemoveOldRound(place.round);
     std::string node_address = options_.node.address;

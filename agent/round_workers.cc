@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -18,8 +19,10 @@
 #include "agent/workers/worker_environment.h"
 #include "agent/workers/worker_input.h"
 #include "base/environment_value.h"
+#include "base/file_below.h"
 #include "base/file_size_signal.h"
 #include "base/ignored_signals.h"
+#include "base/time.h"
 #include "base/unix_time.h"
 
 namespace muster::agent {
@@ -28,13 +31,21 @@ namespace {
 // A worker's silence is explained by a stalled console only if the console has
 // kept its output waiting for longer than this.
 constexpr Duration kBriefHold = std::chrono::seconds(1);
+// How long the start of a round waits for the workers' folders. Together with
+// kFilePatience well below a lease, since no report is sent meanwhile.
+constexpr Duration kStartPatience = std::chrono::seconds(2);
+// How long this node waits for an error file, or for the record of its workers'
+// ends.
+constexpr Duration kFilePatience = std::chrono::seconds(1);
+constexpr char kErrorFile[] = "/error.json";
 constexpr char kFlightRecorderFolder[] = "MUSTER_FLIGHT_RECORDER_DIR";
 
 }  // namespace
 
 RoundWorkers::RoundWorkers(const AgentOptions* options, Guardian* guardian,
                            LogRelay* logs, const ProgressSockets* progress,
-                           TerminalBridge* terminal)
+                           TerminalBridge* terminal,
+                           std::function<void(const std::string&)> on_notice)
     : options_(options),
       guardian_(guardian),
       logs_(logs),
@@ -44,15 +55,44 @@ RoundWorkers::RoundWorkers(const AgentOptions* options, Guardian* guardian,
       ignored_signals_(
           IgnoredByWorkers(options->preemption) | IgnoredSignals() |
           (FileSizeSignalWasIgnored() ? uint64_t{1} << (SIGXFSZ - 1)
-                                      : uint64_t{0})) {}
+                                      : uint64_t{0})),
+      on_notice_(std::move(on_notice)) {}
 
 void RoundWorkers::Begin(const rendezvous::Place& place) {
   place_ = place;
-  // Removes the records of an earlier job of this name.
+  PrepareFolders();
+}
+
+// Makes the workers' folders and removes what an earlier job of this name has
+// left there: its records, and its error files, which would be taken for these
+// workers'.
+void RoundWorkers::PrepareFolders() {
+  has_folders_ = true;
   const std::string records = RecordsFolder();
-  if (!records.empty()) {
-    RemoveOldRecords(records, place_, options_->node.slots);
+  if (records.empty()) return;
+  std::vector<std::string> folders;
+  for (int local_rank = 0; local_rank < options_->node.slots; ++local_rank) {
+    if (std::string folder = FolderOf(local_rank); !folder.empty()) {
+      folders.push_back(std::move(folder));
+    }
   }
+  has_folders_ = logs_->folders().Do(
+      records,
+      [records, folders = std::move(folders), place = place_,
+       root = options_->logs.directory, slots = options_->node.slots] {
+        RemoveOldRecords(records, place, slots);
+        for (const std::string& folder : folders) {
+          // If this fails, the log file in the folder reports why.
+          if (!OpenFolderBelow(root, folder).ok()) continue;
+          unlink(absl::StrCat(folder, kErrorFile).c_str());
+        }
+      },
+      kStartPatience);
+  if (has_folders_ || !on_notice_) return;
+  on_notice_(absl::StrCat(
+      records, " has not answered for ", ToSeconds(kStartPatience),
+      " s: its file system seems to hang. The workers start without error "
+      "files and flight records, and their output is written once it answers"));
 }
 
 std::vector<WorkerDown> RoundWorkers::Start(const rendezvous::Place& place,
@@ -85,8 +125,6 @@ std::optional<rendezvous::Failure> RoundWorkers::StartOne(int local_rank) {
                    .alone = options_->node.slots == 1});
   if (!pipes.ok()) return NotStartable(local_rank, pipes.status().message());
   const std::string error_file = ErrorFileOf(local_rank);
-  // A file of an earlier job of this name would be taken for this worker's.
-  if (!error_file.empty()) unlink(error_file.c_str());
   WorkerSpec spec;
   spec.local_rank = local_rank;
   spec.argv = CommandOf(local_rank);
@@ -152,6 +190,17 @@ std::vector<std::string> RoundWorkers::CommandOf(int local_rank) const {
   return command;
 }
 
+absl::StatusOr<ErrorFile> RoundWorkers::ReadInTime(
+    const std::string& path) const {
+  const auto file = std::make_shared<absl::StatusOr<ErrorFile>>();
+  const bool done = logs_->folders().Do(
+      path, [path, file] { *file = ReadErrorFile(path); }, kFilePatience);
+  if (done) return *file;
+  return absl::DeadlineExceededError(
+      absl::StrCat("the error file ", path,
+                   " cannot be read: its file system does not answer"));
+}
+
 WorkerDown RoundWorkers::Ended(const WorkerEnded& event,
                                const std::string& expired_timer) const {
   WorkerRemains remains;
@@ -162,7 +211,7 @@ WorkerDown RoundWorkers::Ended(const WorkerEnded& event,
     remains.stderr_tail = logs_->StderrTail(event.local_rank);
     remains.error_file_path = ErrorFileOf(event.local_rank);
     if (!remains.error_file_path.empty()) {
-      remains.error_file = ReadErrorFile(remains.error_file_path);
+      remains.error_file = ReadInTime(remains.error_file_path);
     }
   }
   rendezvous::Failure place = NewFailure(event.local_rank);
@@ -194,14 +243,18 @@ rendezvous::Failure RoundWorkers::NotStartable(int local_rank,
 
 StackTaken RoundWorkers::Hanging(int round, int local_rank,
                                  std::vector<std::string> stack) const {
-  const Duration held_up = logs_->HeldUpFor(local_rank);
-  if (held_up > kBriefHold) {
+  const LogRelay::HeldUp held_up = logs_->HeldUpFor(local_rank);
+  if (held_up.time > kBriefHold) {
+    const bool by_files = held_up.by == LogRelay::HeldUp::By::kFiles;
     stack.insert(
         stack.begin(),
-        absl::StrCat("its output has waited for the console for ",
-                     static_cast<int>(ToSeconds(held_up)),
-                     " s: what reads this program's output has stopped "
-                     "reading, and a worker that prints waits for it"));
+        absl::StrCat("its output has waited for the ",
+                     by_files ? "log files" : "console", " for ",
+                     static_cast<int>(ToSeconds(held_up.time)), " s: ",
+                     by_files ? "their file system is slow"
+                              : "what reads this program's output has stopped "
+                                "reading",
+                     ", and a worker that prints waits for it"));
   }
   return {.round = round,
           .local_rank = local_rank,
@@ -230,13 +283,22 @@ int RoundWorkers::Attempt() const { return place_.round - 1; }
 absl::Status RoundWorkers::Keep(
     const std::vector<rendezvous::Failure>& ends) const {
   const std::string records = RecordsFolder();
-  // Without this folder no worker keeps flight records, and the ends are not
-  // written.
-  if (records.empty() || access(records.c_str(), F_OK) != 0) {
-    return absl::OkStatus();
-  }
-  return WriteWorkerEnds(WorkerEndsPath(records, place_),
-                         WorkerEndsJson(place_, ends));
+  if (records.empty()) return absl::OkStatus();
+  const auto written = std::make_shared<absl::Status>();
+  const std::string path = WorkerEndsPath(records, place_);
+  const bool done = logs_->folders().Do(
+      path,
+      [records, path, text = WorkerEndsJson(place_, ends), written] {
+        // Without this folder no worker keeps flight records, and the ends are
+        // not written.
+        if (access(records.c_str(), F_OK) != 0) return;
+        *written = WriteWorkerEnds(path, text);
+      },
+      kFilePatience);
+  if (done) return *written;
+  return absl::DeadlineExceededError(absl::StrCat(
+      "how this node's workers ended cannot be kept for `launch inspect`: ",
+      path, ": its file system does not answer"));
 }
 
 // The folder of the round's flight records: the SDK keeps each rank's last
@@ -249,12 +311,13 @@ std::string RoundWorkers::RecordsFolder() const {
 }
 
 std::string RoundWorkers::FolderOf(int local_rank) const {
+  if (!has_folders_) return "";
   return logs_->DirectoryOf(Attempt(), place_.first_rank + local_rank);
 }
 
 std::string RoundWorkers::ErrorFileOf(int local_rank) const {
   const std::string directory = FolderOf(local_rank);
-  return directory.empty() ? "" : directory + "/error.json";
+  return directory.empty() ? "" : directory + kErrorFile;
 }
 
 }  // namespace muster::agent

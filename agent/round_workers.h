@@ -1,12 +1,15 @@
 #ifndef MUSTER_AGENT_ROUND_WORKERS_H_
 #define MUSTER_AGENT_ROUND_WORKERS_H_
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "agent/agent_options.h"
+#include "agent/failures/error_file.h"
 #include "agent/guardian/guardian.h"
 #include "agent/lifecycle/lifecycle_step.h"
 #include "agent/logs/log_relay.h"
@@ -22,8 +25,10 @@ namespace muster::agent {
 class RoundWorkers {
  public:
   // All arguments outlive this object.
+  // `on_notice` receives lines for the user.
   RoundWorkers(const AgentOptions* options, Guardian* guardian, LogRelay* logs,
-               const ProgressSockets* progress, TerminalBridge* terminal);
+               const ProgressSockets* progress, TerminalBridge* terminal,
+               std::function<void(const std::string&)> on_notice);
 
   // Requests the start of every worker of `place`. Failures before the request
   // (log folder, descriptors) are returned; later ones come from the guardian.
@@ -41,7 +46,8 @@ class RoundWorkers {
   WorkerDown NotStarted(const WorkerNotStarted& event) const;
 
   // Writes how this round's workers ended to the folder of the flight records,
-  // if there is one. Unavailable: the reason of a failure.
+  // if there is one. Unavailable: the reason of a failure. DeadlineExceeded:
+  // the file system does not answer.
   absl::Status Keep(const std::vector<rendezvous::Failure>& ends) const;
 
   // The folder of a worker's files; empty: none.
@@ -55,6 +61,7 @@ class RoundWorkers {
 
  private:
   void Begin(const rendezvous::Place& place);
+  void PrepareFolders();
   rendezvous::Failure NewFailure(int local_rank) const;
   rendezvous::Failure NotStartable(int local_rank, absl::string_view why) const;
   std::optional<rendezvous::Failure> StartOne(int local_rank);
@@ -63,6 +70,7 @@ class RoundWorkers {
   std::vector<std::string> CommandOf(int local_rank) const;
   int Attempt() const;
   std::string ErrorFileOf(int local_rank) const;
+  absl::StatusOr<ErrorFile> ReadInTime(const std::string& path) const;
 
   const AgentOptions* const options_;
   Guardian* const guardian_;
@@ -71,7 +79,11 @@ class RoundWorkers {
   TerminalBridge* const terminal_;
   const std::map<std::string, std::string> inherited_;
   const uint64_t ignored_signals_;
+  const std::function<void(const std::string&)> on_notice_;
   rendezvous::Place place_;
+  // false: the file system of the logs does not answer; this round's workers
+  // have no folders.
+  bool has_folders_ = true;
   WorkerPaths common_paths_;
 };
 

@@ -5,12 +5,15 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "agent/agent_view.h"
 #include "agent/caught_signals.h"
 #include "agent/health/check_health.h"
+#include "agent/health/within.h"
 #include "agent/logs/console.h"
 #include "agent/logs/log_account.h"
 #include "agent/logs/log_paths.h"
@@ -19,6 +22,7 @@
 #include "agent/probes/agent_probes.h"
 #include "base/environment_value.h"
 #include "base/ignored_signals.h"
+#include "base/monotonic_clock.h"
 #include "launcher/options/machine.h"
 #include "launcher/options/remarks.h"
 #include "launcher/report/text_layout.h"
@@ -30,6 +34,9 @@ namespace {
 
 // Size limit for logs in a temporary folder, which may lie in memory.
 constexpr int64_t kTemporaryRotateBytes = 16 << 20;
+// How long the temporary folder and the link "latest" are waited for.
+constexpr Duration kLinkPatience = std::chrono::seconds(1);
+constexpr Duration kFolderPatience = std::chrono::seconds(5);
 
 bool KeepsStreams(const agent::StreamsByRank& streams) {
   return streams.all != agent::StreamSet::kNone ||
@@ -130,6 +137,15 @@ void TellLosses(const Voice& voice, agent::Console& console,
 
 }  // namespace
 
+void PointLatestInTime(const std::string& directory,
+                       const std::string& run_name) {
+  agent::Within<std::monostate>(
+      MonotonicNow() + kLinkPatience, [directory, run_name] {
+        agent::PointLatestAt(agent::RunFolder(directory, run_name), directory);
+        return std::monostate();
+      });
+}
+
 void PrepareSignals(const agent::AgentOptions& options) {
   sigset_t signals;
   sigemptyset(&signals);
@@ -150,7 +166,15 @@ agent::AgentResult RunAgentSession(const Voice& voice,
       KeepsStreams(options.logs.redirects) || KeepsStreams(options.logs.tee);
   if (log_folder == LogFolder::kTemporary) {
     absl::StatusOr<std::string> made =
-        MakeTemporaryFolder(options.logs.directory);
+        agent::Within<absl::StatusOr<std::string>>(
+            MonotonicNow() + kFolderPatience,
+            [directory = options.logs.directory] {
+              return MakeTemporaryFolder(directory);
+            })
+            .value_or(absl::UnavailableError(absl::StrCat(
+                options.logs.directory,
+                ": the file system of the temporary folder does not answer; "
+                "set TMPDIR or give --log-dir")));
     if (!made.ok()) {
       return {.exit_code = voice.Refuse(made.status()),
               .verdict = {},
@@ -195,8 +219,7 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         return *count += TakeEndSignals();
       }};
   if (log_folder == LogFolder::kGiven && !logs.is_tagged) {
-    agent::PointLatestAt(agent::RunFolder(logs.directory, logs.run_name),
-                         directory);
+    PointLatestInTime(logs.directory, logs.run_name);
   }
   const auto log_account = std::make_shared<agent::LogAccount>();
   agent::AgentResult result;
@@ -246,10 +269,18 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         " bytes of older output from the log files (--log-rotate-mb)"));
   }
   if (log_folder == LogFolder::kGiven) return result;
-  if (wanted && HoldsFile(directory)) {
+  const std::optional<bool> stays = agent::Within<bool>(
+      MonotonicNow() + kFolderPatience, [directory, wanted] {
+        if (wanted && HoldsFile(directory)) return true;
+        RemoveTemporaryFolder(directory);
+        return false;
+      });
+  if (!stays) {
+    voice.Error(absl::StrCat(directory,
+                             " does not answer: its file system hangs, and the "
+                             "temporary folder stays"));
+  } else if (*stays) {
     voice.Error(absl::StrCat("log and error files are in ", directory));
-  } else {
-    RemoveTemporaryFolder(directory);
   }
   return result;
 }

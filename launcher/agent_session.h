@@ -24,6 +24,11 @@ agent::AgentResult RunAgentSession(const Voice& voice,
                                    agent::Guardian* guardian,
                                    rendezvous::CoordinatorLink* link);
 
+// Points the link <directory>/latest at the run's folder; a file system that
+// does not answer is waited for at most 1 s.
+void PointLatestInTime(const std::string& directory,
+                       const std::string& run_name);
+
 // Blocks the signals of `options` in this thread, and thereby in the threads
 // that it creates from now on, until the agent takes them. Ignores SIGPIPE, so
 // that a console that is closed does not end the job. Call it after the

@@ -1,13 +1,19 @@
 #include "launcher/bootstrap.h"
 
 #include <ctime>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "agent/framework_env/framework_process.h"
+#include "agent/health/within.h"
+#include "agent/logs/log_paths.h"
 #include "agent/logs/log_relay.h"
+#include "agent/logs/log_router.h"
 #include "agent/nccl_id/nccl_id_process.h"
 #include "base/file_size_signal.h"
+#include "base/monotonic_clock.h"
 #include "base/process_secrets.h"
 #include "base/resource_room.h"
 #include "base/standard_descriptors.h"
@@ -70,10 +76,18 @@ absl::StatusOr<PreparedNode> PrepareNode(
 absl::Status CheckLogFolder(const RunOptions& options,
                             const agent::LogPlan& logs) {
   if (options.log_dir.empty()) return absl::OkStatus();
-  const absl::Status writable = agent::LogRelay(logs).CheckWritable();
-  if (writable.ok()) return absl::OkStatus();
+  const std::string run =
+      logs.is_tagged ? "" : agent::RunFolder(logs.directory, logs.run_name);
+  const std::optional<absl::Status> writable = agent::Within<absl::Status>(
+      MonotonicNow() + agent::LogRelay::kCheckPatience,
+      [directory = logs.directory, run] {
+        return agent::CheckLogFolderWritable(directory, run);
+      });
+  // A file system that does not answer stops no job: the agent reports it and
+  // goes on.
+  if (!writable || writable->ok()) return absl::OkStatus();
   return absl::UnavailableError(
-      absl::StrCat("--log-dir: ", writable.message(),
+      absl::StrCat("--log-dir: ", writable->message(),
                    "; name a folder that can be written"));
 }
 

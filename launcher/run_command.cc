@@ -64,9 +64,7 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
 // be found even if the job never reaches its first round.
 void PointLatestAtHosted(const agent::LogPlan& logs,
                          const MachineFacts& facts) {
-  agent::PointLatestAt(
-      agent::RunFolder(logs.directory, HostedRunName(logs, facts)),
-      logs.directory);
+  PointLatestInTime(logs.directory, HostedRunName(logs, facts));
 }
 
 // How to reach the coordinator at the endpoint, which another process hosts. If

@@ -6,20 +6,21 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "base/monotonic_clock.h"
 
 namespace muster::agent {
 
-// Counts the calls in this process that may never return, so that repeated
+// The calls in this process that may never return. Bounded, so that repeated
 // checks do not accumulate threads. Thread-safe.
 class StuckCalls {
  public:
-  // Returns false if so many calls are stuck that no other may begin.
-  static bool Begin();
-  static void End();
+  // Runs `work` in a thread of its own, in which all signals are blocked: a
+  // thread that is stuck must not be the one that a signal ends the process
+  // through. Returns false if too many calls are stuck, or the system has no
+  // thread left.
+  static bool Start(std::function<void()> work);
 };
 
 // The result of `work`; nullopt if it does not return by `deadline`. Then it
@@ -33,17 +34,14 @@ std::optional<T> Within(Instant deadline, std::function<T()> work) {
     std::condition_variable done;
     std::optional<T> answer;
   };
-  if (!StuckCalls::Begin()) return std::nullopt;
   auto pending = std::make_shared<Pending>();
-  std::thread([pending, work = std::move(work)] {
+  const bool started = StuckCalls::Start([pending, work = std::move(work)] {
     T answer = work();
-    {
-      std::lock_guard<std::mutex> lock(pending->mutex);
-      pending->answer = std::move(answer);
-      pending->done.notify_one();
-    }
-    StuckCalls::End();
-  }).detach();
+    std::lock_guard<std::mutex> lock(pending->mutex);
+    pending->answer = std::move(answer);
+    pending->done.notify_one();
+  });
+  if (!started) return std::nullopt;
   std::unique_lock<std::mutex> lock(pending->mutex);
   pending->done.wait_until(lock, ToSteady(deadline),
                            [&] { return pending->answer.has_value(); });

@@ -1,6 +1,8 @@
 #include "agent/health/within.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
 
 #include <atomic>
 #include <chrono>
@@ -15,6 +17,20 @@ TEST(Within, ResultInTimeIsReturned) {
   const auto answer =
       Within<int>(MonotonicNow() + std::chrono::seconds(60), [] { return 42; });
   EXPECT_EQ(answer, 42);
+}
+
+TEST(Within, SignalsAreNotHandledInItsThread) {
+  const auto mask =
+      Within<sigset_t>(MonotonicNow() + std::chrono::seconds(60), [] {
+        sigset_t blocked;
+        pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+        return blocked;
+      });
+  ASSERT_TRUE(mask.has_value());
+  EXPECT_EQ(sigismember(&*mask, SIGTERM), 1);
+  sigset_t own;
+  pthread_sigmask(SIG_SETMASK, nullptr, &own);
+  EXPECT_EQ(sigismember(&own, SIGTERM), 0);
 }
 
 // 100 calls hang: each is abandoned at its deadline, and at most 32 of them are

@@ -72,25 +72,32 @@ class LogRelay::Impl {
  public:
   Impl(LogPlan plan, std::shared_ptr<Console> console,
        std::shared_ptr<LogAccount> account)
-      : router_(std::move(plan), std::move(console), std::move(account)) {
+      : files_(Trouble(*console)),
+        folders_(Trouble(*console)),
+        router_(std::move(plan), &files_, std::move(console),
+                std::move(account)) {
     router_.console().SetOnRoom([wake = wake_] { wake->Wake(); });
+    files_.SetOnRoom([wake = wake_] { wake->Wake(); });
   }
   ~Impl();
 
   const LogRouter& router() const { return router_; }
+  FileQueue& folders() { return folders_; }
+  absl::Status CheckWritable();
   bool BeginRound(const std::string& run_tag) {
     std::lock_guard<std::mutex> lock(mutex_);
     return router_.BeginRound(run_tag);
   }
   absl::StatusOr<Pipes> Open(const Worker& worker);
   std::vector<std::string> StderrTail(int local_rank);
-  Duration HeldUpFor(int local_rank);
+  HeldUp HeldUpFor(int local_rank);
   bool Flush(const ConsoleWriter::Patience& patience);
   void Finish(const ConsoleWriter::Patience& patience);
 
  private:
   using Reader = std::shared_ptr<PipeReader>;
 
+  static FileQueue::OnTrouble Trouble(const Console& console);
   absl::Status StartThread();
   absl::StatusOr<PipeReader::Made> Make(const Worker& worker, StreamSet stream);
   absl::StatusOr<int> Add(const Worker& worker, StreamSet stream,
@@ -99,9 +106,10 @@ class LogRelay::Impl {
   Reader Find(uint64_t id);
   void Run();
   void Serve(uint64_t id, std::span<char> buffer);
+  bool FinishFiles(const ConsoleWriter::Patience& patience);
   void ResumeAll();
   void ShowPartials();
-  int Timeout() const;
+  int Timeout(std::optional<Instant> room);
   std::vector<std::pair<uint64_t, Reader>> OpenReaders();
   void DrainAll();
 
@@ -114,18 +122,52 @@ class LogRelay::Impl {
   // thread only.
   std::map<uint64_t, Instant> partials_;
 
+  FileQueue files_;    // writes the log files
+  FileQueue folders_;  // other work in the log folder
+
   std::mutex mutex_;  // guards the fields below
   // guarded by mutex_, except its const and thread-safe functions
   LogRouter router_;
   uint64_t next_id_ = kWakeId + 1;
   std::map<uint64_t, Reader> open_;  // streams that have not ended, by id
-  // Streams that are not read because the console is full, and since when.
-  std::map<uint64_t, Instant> held_up_;
+  // Streams that are not read because the console or the queue of the files is
+  // full, and since when.
+  struct Hold {
+    Instant since;
+    HeldUp::By by;
+  };
+  std::map<uint64_t, Hold> held_up_;
   // By local rank: id and reader of the newest stderr, ended or not.
   std::map<int, std::pair<uint64_t, Reader>> last_stderr_;
   std::map<int, uint64_t> last_stdout_;
   bool finished_ = false;
 };
+
+FileQueue::OnTrouble LogRelay::Impl::Trouble(const Console& console) {
+  return [err = console.err()](const std::string& sentence) {
+    err->Write("[muster] log: " + sentence + "\n");
+  };
+}
+
+absl::Status LogRelay::Impl::CheckWritable() {
+  const std::string& directory = router_.directory();
+  if (directory.empty()) return absl::OkStatus();
+  const std::string& run = router_.run_folder();
+  const std::string& folder = run.empty() ? directory : run;
+  const auto outcome = std::make_shared<absl::Status>();
+  const bool done = folders_.Do(
+      folder,
+      [directory, run, outcome] {
+        *outcome = CheckLogFolderWritable(directory, run);
+      },
+      kCheckPatience);
+  if (done) return *outcome;
+  return absl::DeadlineExceededError(
+      folder + " has not answered for " +
+      std::to_string(
+          std::chrono::floor<std::chrono::seconds>(kCheckPatience).count()) +
+      " s: its file system seems to hang");
+}
 
 LogRelay::Impl::~Impl() {
   if (thread_.joinable()) {
@@ -134,6 +176,7 @@ LogRelay::Impl::~Impl() {
     thread_.join();
   }
   router_.console().SetOnRoom(nullptr);
+  files_.SetOnRoom(nullptr);
   if (!finished_) Flush({.without_progress = std::chrono::seconds(1)});
   DrainAll();
   // Destroying the readers ends the streams: this shows unterminated lines and
@@ -235,7 +278,9 @@ void LogRelay::Impl::Run() {
   std::span<char> buffer(memory.get(), kReadBytes);
   epoll_event events[32];
   while (true) {
-    const int count = epoll_wait(epoll_, events, std::size(events), Timeout());
+    const std::optional<Instant> room = files_.RoomAt();
+    const int count =
+        epoll_wait(epoll_, events, std::size(events), Timeout(room));
     bool may_have_room = false;
     for (int i = 0; i < count; ++i) {
       const uint64_t id = events[i].data.u64;
@@ -247,20 +292,24 @@ void LogRelay::Impl::Run() {
       wake_->Clear();
       may_have_room = true;
     }
+    // A file system that hangs holds up no stream.
+    may_have_room = may_have_room || (room && MonotonicNow() >= *room);
     if (may_have_room) ResumeAll();
     ShowPartials();
+    files_.Look();
   }
 }
 
-// Reads a stream's pipe once; if the console is full, stops reading the stream
-// until there is room.
+// Reads a stream's pipe once; if the console or the queue of the files is full,
+// stops reading the stream until there is room.
 void LogRelay::Impl::Serve(uint64_t id, std::span<char> buffer) {
   const Reader reader = Find(id);
   if (reader == nullptr) return;
   if (!reader->HasRoom()) {
     if (!reader->Unwatch(epoll_)) return;
+    const auto by = files_.RoomAt() ? HeldUp::By::kFiles : HeldUp::By::kConsole;
     std::lock_guard<std::mutex> lock(mutex_);
-    if (open_.count(id) > 0) held_up_.emplace(id, MonotonicNow());
+    if (open_.count(id) > 0) held_up_.emplace(id, Hold{MonotonicNow(), by});
     return;
   }
   ForgetIfEnded(id, reader->ReadSome(buffer));
@@ -273,16 +322,18 @@ void LogRelay::Impl::Serve(uint64_t id, std::span<char> buffer) {
 
 void LogRelay::Impl::ResumeAll() {
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& [id, since] : held_up_) {
+  for (const auto& [id, hold] : held_up_) {
     const auto found = open_.find(id);
     if (found != open_.end()) found->second->Watch(epoll_, id);
   }
   held_up_.clear();
 }
 
-// Milliseconds until the next unfinished line must be shown; -1: none.
-int LogRelay::Impl::Timeout() const {
-  std::optional<Instant> next;
+// Milliseconds until the next unfinished line must be shown, or the file system
+// counts as hung, which makes `room` for waiting streams; -1: none.
+int LogRelay::Impl::Timeout(std::optional<Instant> room) {
+  std::optional<Instant> next = files_.NextLook();
+  if (room) next = std::min(next.value_or(*room), *room);
   for (const auto& [id, due] : partials_)
     next = std::min(next.value_or(due), due);
   if (!next) return -1;
@@ -334,13 +385,14 @@ std::vector<std::string> LogRelay::Impl::StderrTail(int local_rank) {
   return found.second->LastLines();
 }
 
-Duration LogRelay::Impl::HeldUpFor(int local_rank) {
+LogRelay::HeldUp LogRelay::Impl::HeldUpFor(int local_rank) {
   std::lock_guard<std::mutex> lock(mutex_);
-  Duration longest = Duration::zero();
+  HeldUp longest;
   const auto look = [&](uint64_t id) {
     const auto found = held_up_.find(id);
     if (found == held_up_.end()) return;
-    longest = std::max(longest, MonotonicNow() - found->second);
+    const Duration time = MonotonicNow() - found->second.since;
+    if (time > longest.time) longest = {time, found->second.by};
   };
   const auto out = last_stdout_.find(local_rank);
   if (out != last_stdout_.end()) look(out->second);
@@ -357,7 +409,18 @@ bool LogRelay::Impl::Flush(const ConsoleWriter::Patience& patience) {
     if (!reader->HasRoom()) all = console.WaitForRoom(patience) && all;
     ForgetIfEnded(id, reader->Drain(buffer));
   }
-  return console.Wait(patience) && all;
+  all = console.Wait(patience) && all;
+  return FinishFiles(patience) && all;
+}
+
+bool LogRelay::Impl::FinishFiles(const ConsoleWriter::Patience& patience) {
+  FileQueue::Patience files;
+  files.end_signals = patience.end_signals;
+  if (files_.Finish(files)) return folders_.Finish(files);
+  // Most likely the folders lie on the file system that hangs.
+  files.without_progress = std::chrono::seconds(1);
+  folders_.Finish(files);
+  return false;
 }
 
 void LogRelay::Impl::Finish(const ConsoleWriter::Patience& patience) {
@@ -369,6 +432,7 @@ void LogRelay::Impl::Finish(const ConsoleWriter::Patience& patience) {
     ForgetIfEnded(id, reader->Drain(buffer));
   }
   console.Finish(patience);
+  FinishFiles(patience);
 }
 
 LogRelay::LogRelay(LogPlan plan, std::shared_ptr<Console> console,
@@ -380,9 +444,8 @@ LogRelay::LogRelay(LogPlan plan, std::shared_ptr<Console> console,
                              : std::make_shared<LogAccount>())) {}
 LogRelay::~LogRelay() = default;
 
-absl::Status LogRelay::CheckWritable() {
-  return impl_->router().CheckWritable();
-}
+absl::Status LogRelay::CheckWritable() { return impl_->CheckWritable(); }
+FileQueue& LogRelay::folders() { return impl_->folders(); }
 bool LogRelay::BeginRound(const std::string& run_tag) {
   return impl_->BeginRound(run_tag);
 }
@@ -395,7 +458,7 @@ std::string LogRelay::DirectoryOf(int attempt, int rank) const {
 std::vector<std::string> LogRelay::StderrTail(int local_rank) {
   return impl_->StderrTail(local_rank);
 }
-Duration LogRelay::HeldUpFor(int local_rank) {
+LogRelay::HeldUp LogRelay::HeldUpFor(int local_rank) {
   return impl_->HeldUpFor(local_rank);
 }
 bool LogRelay::Flush(const ConsoleWriter::Patience& patience) {

@@ -12,7 +12,9 @@
 #include "agent/logs/log_account.h"
 #include "agent/logs/log_plan.h"
 #include "agent/logs/log_router.h"
+#include "base/file_queue.h"
 #include "base/owned_fd.h"
+#include "base/time.h"
 
 namespace muster::agent {
 
@@ -26,6 +28,12 @@ namespace muster::agent {
 // A slow console slows the workers down as a pipe would: while the console's
 // queue is full, the pipes of the streams that it shows are not read, and their
 // files wait as well. Nothing else waits.
+//
+// Threads of their own write the files and make the folders (FileQueue). A slow
+// file system slows the workers down as well. One that does not answer at all
+// delays nothing: once it counts as hung, output that does not fit in the
+// backlog is dropped, and the file says how much and when, if it can be written
+// again.
 //
 // If the console is a terminal, the only worker of a node gets a
 // pseudo-terminal, whose output is passed on unchanged, without lines and
@@ -43,10 +51,17 @@ class LogRelay {
                     std::shared_ptr<LogAccount> account = nullptr);
   ~LogRelay();
 
+  // How long CheckWritable waits for the file system.
+  static constexpr Duration kCheckPatience = std::chrono::seconds(2);
+
   // Checks, before any worker starts, that the log folder can be written.
   // Creates the folder. PermissionDenied, ResourceExhausted (full) or Internal
-  // with path and errno text.
+  // with path and errno text. DeadlineExceeded: the file system does not
+  // answer.
   absl::Status CheckWritable();
+
+  // The thread for work in the log folder other than writing the logs.
+  FileQueue& folders();
 
   // Begins a round of the run with this tag (LogPlan::is_tagged). Call it
   // before Open for the round's workers. Returns whether the run's folder has
@@ -69,7 +84,7 @@ class LogRelay {
   absl::StatusOr<Pipes> Open(const Worker& worker);
 
   // The directory of a worker's files, for TORCHELASTIC_ERROR_FILE; empty
-  // without files. Exists once the worker's output has been opened.
+  // without files.
   std::string DirectoryOf(int attempt, int rank) const;
 
   // The last lines of a worker's stderr, oldest first, without escape sequences
@@ -77,19 +92,26 @@ class LogRelay {
   // is missing after the worker's end.
   std::vector<std::string> StderrTail(int local_rank);
 
-  // How long the full console has kept this worker's pipes from being read;
-  // zero: they are read.
-  Duration HeldUpFor(int local_rank);
+  // How long this worker's pipes have not been read, and because of what; zero:
+  // they are read.
+  struct HeldUp {
+    enum class By { kConsole, kFiles };
+    Duration time = Duration::zero();
+    By by = By::kConsole;
+  };
+  HeldUp HeldUpFor(int local_rank);
 
   // Waits until the output of all ended workers has reached the files and the
   // console; `patience` limits the wait for the console. Descendants of a
   // worker that still hold its pipe are not waited for. Returns whether the
-  // console accepted everything.
+  // console and the files accepted everything; files that do not are given up
+  // (FileQueue::Finish).
   bool Flush(const ConsoleWriter::Patience& patience = {
                  .without_progress = std::chrono::seconds(1)});
 
   // Like Flush, at the end of the job: a console that stalls is given up, and
-  // the remaining output goes to the files only.
+  // the remaining output goes to the files only. Files that are not written in
+  // time are given up as well: one sentence says which path hangs.
   void Finish(const ConsoleWriter::Patience& patience);
 
   // The folder of this run's files; empty if there are no files, or the run's

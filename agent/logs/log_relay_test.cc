@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -20,6 +21,8 @@
 #include <sstream>
 #include <string>
 #include <thread>
+
+#include "base/monotonic_clock.h"
 
 namespace muster::agent {
 namespace {
@@ -145,6 +148,7 @@ TEST_F(LogRelayTest, FilesAreNamedByAttemptAndGlobalRank) {
   EXPECT_TRUE(relay_->CheckWritable().ok());
   EXPECT_EQ(relay_->DirectoryOf(2, 13), folder_ + "/job/attempt_2/13");
   Close(Open(3, 2));
+  relay_->Flush();
   EXPECT_TRUE(std::filesystem::is_regular_file(relay_->DirectoryOf(2, 13) +
                                                "/stdout.log"));
   Speak(0);
@@ -167,6 +171,7 @@ TEST_F(LogRelayTest, ATaggedRunHasItsFolderOnceItsTagIsKnown) {
   EXPECT_EQ(relay_->RunFolder(), folder_ + "/job_1a2b");
   EXPECT_EQ(relay_->DirectoryOf(2, 13), folder_ + "/job_1a2b/attempt_2/13");
   Close(Open(3, 2));
+  relay_->Flush();
   EXPECT_TRUE(std::filesystem::is_regular_file(relay_->DirectoryOf(2, 13) +
                                                "/stdout.log"));
   EXPECT_TRUE(relay_->BeginRound("3c4d"));
@@ -293,7 +298,7 @@ TEST_F(LogRelayTest, UnreadConsoleHoldsUpOnlyItsStream) {
                            close(fd);
                          });
   const auto deadline = std::chrono::steady_clock::now() + kLong;
-  while (relay_->HeldUpFor(0) == Duration::zero()) {
+  while (relay_->HeldUpFor(0).time == Duration::zero()) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     std::this_thread::yield();
   }
@@ -308,7 +313,7 @@ TEST_F(LogRelayTest, UnreadConsoleHoldsUpOnlyItsStream) {
   out_.StartReading();
   ASSERT_EQ(done.wait_for(kLong), std::future_status::ready);
   EXPECT_TRUE(relay_->Flush({.without_progress = kLong}));
-  EXPECT_EQ(relay_->HeldUpFor(0), Duration::zero());
+  EXPECT_EQ(relay_->HeldUpFor(0).time, Duration::zero());
   relay_ = nullptr;
   const std::string shown = out_.TakeAll();
   EXPECT_EQ(std::count(shown.begin(), shown.end(), '\n'), kManyLines);
@@ -361,8 +366,8 @@ TEST_F(LogRelayTest, LinesAreNotCutByTheWaitForTheConsole) {
     }));
   }
   const auto deadline = std::chrono::steady_clock::now() + kLong;
-  while (relay_->HeldUpFor(0) < 2 * WorkerStream::kPartialDelay ||
-         relay_->HeldUpFor(1) < 2 * WorkerStream::kPartialDelay) {
+  while (relay_->HeldUpFor(0).time < 2 * WorkerStream::kPartialDelay ||
+         relay_->HeldUpFor(1).time < 2 * WorkerStream::kPartialDelay) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     std::this_thread::yield();
   }
@@ -458,6 +463,39 @@ TEST_F(LogRelayTest, AFileThatCannotBeWrittenIsToldAndHarmsNoWorker) {
   EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 2);
   std::string shown = out_.TakeAll();
   EXPECT_EQ(std::count(shown.begin(), shown.end(), '\n'), 100);
+}
+
+// A FIFO without a reader stands for a file on a file system that hangs.
+TEST_F(LogRelayTest, AHungFileSystemDelaysNeitherWorkerNorConsole) {
+  const std::string worker = folder_ + "/job/attempt_0/10";
+  std::filesystem::create_directories(worker);
+  const std::string hung = worker + "/stdout.log";
+  ASSERT_EQ(mkfifo(hung.c_str(), 0600), 0);
+  const auto account = std::make_shared<LogAccount>();
+  auto console = NewConsole(out_, err_);
+  relay_ = std::make_unique<LogRelay>(plan_, console, account);
+  const LogRelay::Pipes pipes = Open(0);
+  // More than a pipe holds.
+  std::string lines;
+  while (lines.size() < 3 << 20) lines += "line\n";
+  out_.StartReading();
+  Put(pipes.stdout_fd, lines);
+  Put(pipes.stderr_fd, "boom\n");
+  Close(pipes);
+  EXPECT_THAT(relay_->StderrTail(0), ElementsAre("boom"));
+  const auto shown = static_cast<int64_t>(lines.size() / 5 * 12 + 12);
+  const Instant deadline = MonotonicNow() + kLong;
+  while (console->written() < shown && MonotonicNow() < deadline) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(console->written(), shown);
+  // Two signals have asked for the end.
+  relay_->Finish({.without_progress = kLong, .end_signals = [] { return 2; }});
+  relay_ = nullptr;
+  EXPECT_EQ(account->sums().lost, static_cast<int64_t>(lines.size() + 5));
+  console = nullptr;
+  EXPECT_THAT(err_.TakeAll(), HasSubstr(hung + " has not answered for "));
+  close(open(hung.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
 }
 
 TEST_F(LogRelayTest, CheckWritableNamesWhatIsWrong) {

@@ -43,22 +43,23 @@ void Pass(std::string_view bytes, ConsoleWriter& writer, PassedOutput& passed) {
 
 }  // namespace
 
-LogRouter::LogRouter(LogPlan plan, std::shared_ptr<Console> console,
+LogRouter::LogRouter(LogPlan plan, FileQueue* files,
+                     std::shared_ptr<Console> console,
                      std::shared_ptr<LogAccount> account)
     : plan_(std::move(plan)),
+      files_(files),
       run_folder_(plan_.directory.empty() || plan_.is_tagged
                       ? ""
                       : RunFolder(plan_.directory, plan_.run_name)),
       console_(std::move(console)),
       account_(std::move(account)) {}
 
-absl::Status LogRouter::CheckWritable() const {
-  if (plan_.directory.empty()) return absl::OkStatus();
-  if (run_folder_.empty()) return CheckFolderWritable(plan_.directory);
-  const absl::StatusOr<OwnedFd> folder =
-      OpenFolderBelow(plan_.directory, run_folder_);
+absl::Status CheckLogFolderWritable(const std::string& directory,
+                                    const std::string& run_folder) {
+  if (run_folder.empty()) return CheckFolderWritable(directory);
+  const absl::StatusOr<OwnedFd> folder = OpenFolderBelow(directory, run_folder);
   if (!folder.ok()) return folder.status();
-  return CheckFolderWritable(run_folder_);
+  return CheckFolderWritable(run_folder);
 }
 
 bool LogRouter::BeginRound(const std::string& run_tag) {
@@ -76,7 +77,7 @@ std::string LogRouter::DirectoryOf(int attempt, int rank) const {
   return WorkerFolder(run_folder_, attempt, rank);
 }
 
-std::unique_ptr<RotatingFile> LogRouter::NewFile(
+std::unique_ptr<QueuedFile> LogRouter::NewFile(
     std::string path, LogAccount::Copies copies) const {
   RotatingFile::Limits limits;
   limits.rotate_bytes = plan_.rotate_bytes;
@@ -87,8 +88,8 @@ std::unique_ptr<RotatingFile> LogRouter::NewFile(
   const bool keeps_all = copies == LogAccount::Copies::kFileOnly &&
                          plan_.rotation == LogPlan::Rotation::kOfShownStreams;
   if (keeps_all) limits.rotate_bytes = 0;
-  return std::make_unique<RotatingFile>(
-      std::move(path), limits,
+  return std::make_unique<QueuedFile>(
+      files_, std::move(path), limits,
       [err = console_->err()](const std::string& sentence) {
         err->Write("[muster] log: " + sentence + "\n");
       },
@@ -97,11 +98,11 @@ std::unique_ptr<RotatingFile> LogRouter::NewFile(
       });
 }
 
-std::shared_ptr<RotatingFile> LogRouter::FilteredFile(int attempt,
-                                                      StreamSet stream) {
+std::shared_ptr<QueuedFile> LogRouter::FilteredFile(int attempt,
+                                                    StreamSet stream) {
   if (filtered_attempt_ != attempt) filtered_.clear();
   filtered_attempt_ = attempt;
-  std::shared_ptr<RotatingFile>& file = filtered_[stream];
+  std::shared_ptr<QueuedFile>& file = filtered_[stream];
   if (file == nullptr) {
     file = NewFile(AttemptFolder(run_folder_, attempt) +
                        (stream == StreamSet::kOut ? "/filtered_stdout.log"
@@ -164,13 +165,16 @@ StreamSinks LogRouter::SinksFor(const LoggedWorker& worker, StreamSet stream) {
     sinks.file->Open();
     sinks.filter =
         StreamFilter(is_stdout ? plan_.stdout_filters : plan_.stderr_filters);
+    sinks.has_room = [files = files_] { return files->HasRoom(); };
     if (!sinks.filter.empty()) {
       sinks.filtered_file = FilteredFile(worker.attempt, stream);
     }
   }
   if (IsShown(worker, stream)) {
     const std::shared_ptr<ConsoleWriter> writer = WriterOf(stream);
-    sinks.has_room = [writer] { return writer->HasRoom(); };
+    sinks.has_room = [writer, files = files_] {
+      return writer->HasRoom() && files->HasRoom();
+    };
     if (PassesTo(worker, stream) >= 0) return sinks;
     sinks.stream = next_stream_++;
     sinks.console = [writer](std::string lines) {

@@ -15,7 +15,7 @@
 #include "agent/logs/log_account.h"
 #include "agent/logs/log_plan.h"
 #include "agent/logs/worker_stream.h"
-#include "base/rotating_file.h"
+#include "base/file_queue.h"
 
 namespace muster::agent {
 
@@ -44,22 +44,28 @@ struct PassedOutput {
   char last = '\n';
 };
 
+// Checks that `run_folder`, or `directory` if that is empty, can be written.
+// Creates the folder. Waits for the file system. Errors: see
+// LogRelay::CheckWritable.
+absl::Status CheckLogFolderWritable(const std::string& directory,
+                                    const std::string& run_folder);
+
 // Chooses the destinations of each worker's streams: files, console, filtered
 // files. Not thread-safe; the sinks that it makes may be used in several
 // threads.
 class LogRouter {
  public:
-  LogRouter(LogPlan plan, std::shared_ptr<Console> console,
+  // `files` writes the files, and outlives the router and its sinks.
+  LogRouter(LogPlan plan, FileQueue* files, std::shared_ptr<Console> console,
             std::shared_ptr<LogAccount> account);
 
-  // CheckWritable, BeginRound and DirectoryOf do what LogRelay's functions of
-  // the same names say.
-  absl::Status CheckWritable() const;
+  // BeginRound and DirectoryOf do what LogRelay's functions of the same names
+  // say.
   bool BeginRound(const std::string& run_tag);
   std::string DirectoryOf(int attempt, int rank) const;
 
-  // Creates the worker's folder and file. Errors are printed on the console;
-  // the returned sinks are usable in any case.
+  // Has the worker's folder and file created. Errors are printed on the
+  // console; the returned sinks are usable in any case.
   StreamSinks SinksFor(const LoggedWorker& worker, StreamSet stream);
 
   // How the stream reaches the terminal unchanged; nullopt: it goes to
@@ -75,16 +81,19 @@ class LogRouter {
   Console& console() const { return *console_; }
   // The folder of this run's files; empty: no files, or no files yet.
   const std::string& run_folder() const { return run_folder_; }
+  // --log-dir; empty: no files.
+  const std::string& directory() const { return plan_.directory; }
 
  private:
   const std::shared_ptr<ConsoleWriter>& WriterOf(StreamSet stream) const;
   bool IsShown(const LoggedWorker& worker, StreamSet stream) const;
   int PassesTo(const LoggedWorker& worker, StreamSet stream) const;
-  std::unique_ptr<RotatingFile> NewFile(std::string path,
-                                        LogAccount::Copies copies) const;
-  std::shared_ptr<RotatingFile> FilteredFile(int attempt, StreamSet stream);
+  std::unique_ptr<QueuedFile> NewFile(std::string path,
+                                      LogAccount::Copies copies) const;
+  std::shared_ptr<QueuedFile> FilteredFile(int attempt, StreamSet stream);
 
   const LogPlan plan_;
+  FileQueue* const files_;
   std::string run_folder_;  // empty: no files
   const std::shared_ptr<Console> console_;
   const std::shared_ptr<LogAccount> account_;
@@ -92,7 +101,7 @@ class LogRouter {
       std::make_shared<PassedOutput>();
   uint64_t next_stream_ = 1;
   int filtered_attempt_ = -1;
-  std::map<StreamSet, std::shared_ptr<RotatingFile>> filtered_;
+  std::map<StreamSet, std::shared_ptr<QueuedFile>> filtered_;
 };
 
 }  // namespace muster::agent

@@ -68,7 +68,7 @@ class PipeReader {
 
   std::vector<std::string> LastLines();
 
-  // Whether the console accepts more of this stream.
+  // Whether the console and the files accept more of this stream.
   bool HasRoom() const { return stream_.HasRoom(); }
 
   // When the unfinished line must be shown; nullopt: there is none, or the pipe

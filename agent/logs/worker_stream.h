@@ -11,7 +11,7 @@
 
 #include "agent/logs/open_line.h"
 #include "agent/logs/stream_lines.h"
-#include "base/rotating_file.h"
+#include "base/file_queue.h"
 #include "base/time.h"
 
 namespace muster::agent {
@@ -20,18 +20,18 @@ enum class Remember { kNothing, kLastLines };
 
 // The destinations of one stream of one worker; null or empty: not used.
 struct StreamSinks {
-  std::unique_ptr<RotatingFile> file;
+  std::unique_ptr<QueuedFile> file;
   std::string prefix;  // prefix of the lines for the sinks below
   // Receive whole lines, and parts of unfinished lines. Both are set, or
   // neither.
   std::function<void(std::string lines)> console;
   std::function<void(const LinePart& part)> console_part;
   uint64_t stream = 1;  // identifies this stream in each LinePart
-  // false: the console is full; null: never full
+  // false: the console or the queue of the files is full; null: never full
   std::function<bool()> has_room;
   StreamFilter filter{{}};
-  std::shared_ptr<RotatingFile> filtered_file;  // shared by all workers
-  Remember remember = Remember::kNothing;       // what LastLines can return
+  std::shared_ptr<QueuedFile> filtered_file;  // shared by all workers
+  Remember remember = Remember::kNothing;     // what LastLines can return
 };
 
 // One stream (stdout or stderr) of one worker: distributes the bytes of its
@@ -60,7 +60,7 @@ class WorkerStream {
   // Ends the stream: shows an unterminated last line, closes the file.
   void End();
 
-  // Whether the console accepts more. Any thread.
+  // Whether the console and the files accept more. Any thread.
   bool HasRoom() const { return !sinks_.has_room || sinks_.has_room(); }
 
   std::vector<std::string> LastLines() const { return tail_.Lines(); }

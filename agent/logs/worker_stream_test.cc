@@ -31,12 +31,13 @@ class WorkerStreamTest : public ::testing::Test {
   std::string path(const std::string& name) const {
     return ::testing::TempDir() + "/worker_stream_" + name;
   }
-  std::shared_ptr<RotatingFile> File(const std::string& name) {
+  std::unique_ptr<QueuedFile> File(const std::string& name) {
     std::remove(path(name).c_str());
-    return std::make_shared<RotatingFile>(path(name), RotatingFile::Limits(),
-                                          [](const std::string&) {});
+    return std::make_unique<QueuedFile>(
+        &files_, path(name), RotatingFile::Limits(), [](const std::string&) {});
   }
   std::string Read(const std::string& name) {
+    EXPECT_TRUE(files_.Finish());
     std::stringstream text;
     text << std::ifstream(path(name)).rdbuf();
     return text.str();
@@ -53,6 +54,7 @@ class WorkerStreamTest : public ::testing::Test {
   }
 
   Instant now_;
+  FileQueue files_{[](const std::string&) {}};
   OpenLine line_{OpenLine::Redraw::kReplace};
   std::vector<std::string> shown_;
 };
@@ -145,9 +147,7 @@ TEST_F(WorkerStreamTest, APieceOfALongLineSaysThatItGoesOn) {
 
 TEST_F(WorkerStreamTest, TheFileGetsTheBytesAsTheyAre) {
   StreamSinks sinks = ConsoleOnly();
-  File("raw");
-  sinks.file = std::make_unique<RotatingFile>(
-      path("raw"), RotatingFile::Limits(), [](const std::string&) {});
+  sinks.file = File("raw");
   WorkerStream stream(std::move(sinks));
   std::string bytes("\r1%\r\x1b[A\xff\0 no end", 15);
   stream.Take(bytes, now_);

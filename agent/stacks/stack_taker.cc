@@ -9,9 +9,11 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "agent/commands/tool_run.h"
+#include "agent/health/within.h"
 #include "agent/stacks/kernel_stacks.h"
 #include "agent/stacks/py_spy.h"
 #include "agent/stacks/stack_lines.h"
@@ -28,6 +30,7 @@ constexpr size_t kMaxToolBytes = 400 << 10;
 constexpr size_t kMaxMapsBytes = 8 << 20;
 // How long a cancelled Take is waited for; its tools are killed at once.
 constexpr Duration kTimeToEnd = std::chrono::seconds(2);
+constexpr Duration kTimeToWrite = std::chrono::seconds(1);
 constexpr char kFileName[] = "/stack.txt";
 
 std::string ReadUpTo(const std::string& path, size_t max_bytes) {
@@ -44,6 +47,14 @@ void WriteFile(const std::string& path, const std::string& text) {
   // A failed write, for instance to a full disk, is ignored: it must not
   // prevent the restart.
   if (file.open()) WriteAll(file.get(), text);
+}
+
+// Waits for the file system for at most kTimeToWrite.
+void WriteInTime(const std::string& path, const std::string& text) {
+  Within<std::monostate>(MonotonicNow() + kTimeToWrite, [path, text] {
+    WriteFile(path, text);
+    return std::monostate();
+  });
 }
 
 bool RunsPython(int64_t pid) {
@@ -134,7 +145,7 @@ void StackTaker::Work::Run() {
     if (i == 0) lines = TellingLines(texts);
     const std::string whole = WholeText(texts);
     if (!subjects[i].folder.empty() && !whole.empty()) {
-      WriteFile(subjects[i].folder + kFileName, whole);
+      WriteInTime(subjects[i].folder + kFileName, whole);
     }
   }
   const std::lock_guard<std::mutex> lock(mutex);
