@@ -34,6 +34,7 @@
 #include "agent/stacks/kernel_stacks.h"
 #include "agent/stacks/stack_taker.h"
 #include "agent/store/round_store.h"
+#include "agent/store/store_plan.h"
 #include "agent/terminal/terminal_bridge.h"
 #include "agent/timers/worker_timers.h"
 #include "agent/workers/worker_input.h"
@@ -41,6 +42,7 @@
 #include "base/environment_value.h"
 #include "base/loopback.h"
 #include "base/monotonic_clock.h"
+#include "base/net/socket_address.h"
 #include "base/poll.h"
 
 namespace muster::agent {
@@ -122,6 +124,7 @@ RoundStore::Options StoreOptions(
           .fixed_port = options.store_port,
           .fixed_by = options.store_port_flag,
           .node_host = options.node.host,
+          .more_clients = options.store_clients,
           .on_notice = on_notice};
 }
 
@@ -230,7 +233,8 @@ class Agent::Impl {
     std::lock_guard<std::mutex> lock(peer_mutex_);
     peer_address_ = std::move(peer);
     if (own_address_.empty()) own_address_ = own;
-    return LinkUp{.own_address = std::move(own)};
+    return LinkUp{.own_address = std::move(own),
+                  .addresses = ReportedAddresses(InterfaceAddresses())};
   }
 
   // Called after the guardian's notices have been read.

@@ -51,6 +51,9 @@ struct AgentOptions {
   int store_port = 0;
   // the flag that set store_port, for messages
   std::string store_port_flag = "--store-port";
+  // Addresses and networks that this node's store serves besides the round's
+  // nodes (--store-clients).
+  std::vector<std::string> store_clients;
   // The parent of the folder with the workers' progress sockets.
   std::string socket_parent = "/tmp";
   std::string coordinator_endpoint;  // HOST:PORT, for messages only

@@ -384,13 +384,16 @@ TEST_F(AgentTest, TakesAMasterOnLoopbackForTheCoordinatorsHost) {
   std::vector<rendezvous::Failure> failures;
   options_.node.slots = 1;
   options_.argv = {"/bin/sh", "-c", "echo master=$MASTER_ADDR >&2; exit 1"};
+  rendezvous::Directive run = ToldToRun(1);
+  run.place.group_rank = 1;
+  run.place.group_world_size = 2;
   FarLink link([&](const rendezvous::Report& report)
                    -> std::optional<rendezvous::Directive> {
     failures = report.failures;
     if (!failures.empty() && report.phase == rendezvous::NodePhase::kIdle) {
       return Finished(1);
     }
-    return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
+    return report.round == 0 ? std::optional(run) : std::nullopt;
   });
   Agent agent(options_, guardian_.get(), &link, {});
   agent.Run();

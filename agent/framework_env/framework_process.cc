@@ -67,7 +67,8 @@ int LocalDevice(int local_rank) {
 // Reserves a port of this node as this worker's address. The process keeps the
 // port reserved after exec, while the program listens on it.
 absl::StatusOr<std::string> ReserveAddress() {
-  absl::StatusOr<PortReservation> reserved = PortReservation::Take();
+  absl::StatusOr<PortReservation> reserved =
+      PortReservation::Take(PortReservation::Sharing::kWithServers);
   if (!reserved.ok()) return reserved.status();
   const std::string address = PublishedAddress(
       EnvironmentVariable("MUSTER_NODE_ADDRESS"), reserved->port());

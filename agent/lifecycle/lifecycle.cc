@@ -478,6 +478,7 @@ void Lifecycle::SendReport() {
   report.progress = watch_.Progress(now_);
   report.offered_master_port = held_port_;
   report.offered_nccl_id = nccl_id_.id();
+  report.addresses = addresses_;
   report.leave = leaving_;
   report.cancel = cancel_;
   report.signals = signals_;

@@ -221,6 +221,7 @@ class Lifecycle {
   // Since when an expected directive is missing: the start of the agent, or the
   // loss of the connection.
   std::optional<Instant> unanswered_since_;
+  std::vector<std::string> addresses_;  // Report::addresses
   bool connected_ = false;
   bool ever_answered_ = false;
   bool absent_from_start_ = false;  // not reached at the start; no notice yet

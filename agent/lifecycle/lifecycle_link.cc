@@ -11,6 +11,7 @@ namespace muster::agent {
 void Lifecycle::On(const LinkUp& event) {
   connected_ = true;
   changed_ = true;
+  addresses_ = event.addresses;
   if (config_.node.address.empty()) config_.node.address = event.own_address;
 }
 

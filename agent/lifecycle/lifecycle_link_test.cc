@@ -41,6 +41,15 @@ TEST(LifecycleReports, HoldTheTagOfTheRunOnceARoundHasBegun) {
   EXPECT_EQ(agent.reports.back().run_tag, "tag");
 }
 
+TEST(LifecycleReports, HoldTheAddressesOfTheNewestConnection) {
+  LifecycleFixture agent;
+  agent.Step(LinkUp{"10.0.0.1", {"10.0.0.1", "10.1.0.1"}});
+  EXPECT_THAT(agent.reports.back().addresses,
+              ElementsAre("10.0.0.1", "10.1.0.1"));
+  agent.Step(LinkUp{"10.0.0.1", {"10.2.0.1"}});
+  EXPECT_THAT(agent.reports.back().addresses, ElementsAre("10.2.0.1"));
+}
+
 TEST(LifecycleReports, AGivenAddressStays) {
   Lifecycle::Config config = LifecycleFixture::QuickConfig();
   config.node.address = "fd00::7";

@@ -21,6 +21,7 @@ namespace muster::agent {
 // to the coordinator is up.
 struct LinkUp {
   std::string own_address;  // the local address of the connection; may be empty
+  std::vector<std::string> addresses;  // Report::addresses
 };
 struct LinkDown {
   absl::Status why;

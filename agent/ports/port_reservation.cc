@@ -17,14 +17,16 @@ namespace {
 
 // Binds a new socket to a free port on all addresses of `family`. An IPv6
 // socket also covers IPv4, so that servers of both families find the port free.
-absl::StatusOr<OwnedFd> BindAnyPort(int family) {
+absl::StatusOr<OwnedFd> BindAnyPort(int family,
+                                    PortReservation::Sharing sharing) {
   OwnedFd fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int on = 1;
+  const int reuse = sharing == PortReservation::Sharing::kWithServers ? 1 : 0;
   const int off = 0;
   const bool six = family == AF_INET6;
   const SocketAddress any = *NumericAddress(six ? "::" : "0.0.0.0", 0);
   if (!fd.open() ||
-      setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+      setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) !=
+          0 ||
       (six && setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off,
                          sizeof off) != 0) ||
       bind(fd.get(), any.get(), any.size) != 0) {
@@ -41,10 +43,15 @@ void PortReservation::KeepForProgram() {
   socket_.Release();
 }
 
-absl::StatusOr<PortReservation> PortReservation::Take() {
-  absl::StatusOr<OwnedFd> fd = BindAnyPort(AF_INET6);
+void PortReservation::Share() {
+  const int on = 1;
+  setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+}
+
+absl::StatusOr<PortReservation> PortReservation::Take(Sharing sharing) {
+  absl::StatusOr<OwnedFd> fd = BindAnyPort(AF_INET6, sharing);
   // IPv6 may be disabled on this host.
-  if (!fd.ok()) fd = BindAnyPort(AF_INET);
+  if (!fd.ok()) fd = BindAnyPort(AF_INET, sharing);
   if (!fd.ok()) return fd.status();
   const std::optional<SocketAddress> bound = BoundAddress(fd->get());
   if (!bound.has_value()) {

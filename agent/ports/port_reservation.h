@@ -7,15 +7,24 @@
 namespace muster::agent {
 
 // A TCP port that the kernel assigns to no other process while this object
-// exists. The port is bound with SO_REUSEADDR and not listened on: the kernel
-// does not assign it for port 0, but a server that sets SO_REUSEADDR itself
-// (PyTorch's TCPStore, gRPC, asyncio) can bind it. This closes the gap between
+// exists. The port is bound and not listened on. This closes the gap between
 // finding a free port and using it. Movable.
 class PortReservation {
  public:
+  enum class Sharing {
+    kNone,  // No other socket can bind the port until Share is called.
+    // A server that sets SO_REUSEADDR (PyTorch's TCPStore, gRPC, asyncio) can
+    // bind the port. For a server in another process.
+    kWithServers,
+  };
+
   // Reserves a port that is free for IPv4 and, if the host has it, IPv6, on all
   // addresses. ResourceExhausted: no free port or descriptor.
-  static absl::StatusOr<PortReservation> Take();
+  static absl::StatusOr<PortReservation> Take(Sharing sharing);
+
+  // Lets a server that sets SO_REUSEADDR bind the port, as with
+  // Sharing::kWithServers.
+  void Share();
 
   int port() const { return port_; }
 

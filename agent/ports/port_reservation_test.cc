@@ -14,6 +14,8 @@
 namespace muster::agent {
 namespace {
 
+using Sharing = PortReservation::Sharing;
+
 enum class Reuse { kNo, kYes };
 
 OwnedFd Socket(int family, Reuse reuse) {
@@ -50,7 +52,7 @@ class PortReservationOf : public ::testing::TestWithParam<int> {
 };
 
 TEST_P(PortReservationOf, AServerThatReusesAddressesListensOnThePort) {
-  const auto reservation = PortReservation::Take();
+  const auto reservation = PortReservation::Take(Sharing::kWithServers);
   ASSERT_TRUE(reservation.ok()) << reservation.status();
   const OwnedFd server = Socket(GetParam(), Reuse::kYes);
   ASSERT_EQ(Bind(server, GetParam(), reservation->port()), 0);
@@ -67,8 +69,36 @@ TEST_P(PortReservationOf, AServerThatReusesAddressesListensOnThePort) {
   EXPECT_TRUE(OwnedFd(accept(server.get(), nullptr, nullptr)).open());
 }
 
+TEST_P(PortReservationOf, AnUnsharedPortIsBoundByNoOther) {
+  auto reservation = PortReservation::Take(Sharing::kNone);
+  ASSERT_TRUE(reservation.ok()) << reservation.status();
+  const int port = reservation->port();
+  for (const Reuse reuse : {Reuse::kNo, Reuse::kYes}) {
+    EXPECT_EQ(Bind(Socket(GetParam(), reuse), GetParam(), port), EADDRINUSE);
+  }
+  reservation->Share();
+  const OwnedFd server = Socket(GetParam(), Reuse::kYes);
+  ASSERT_EQ(Bind(server, GetParam(), port), 0);
+  EXPECT_EQ(listen(server.get(), 16), 0);
+}
+
+// A server's socket on one address, while the reservation holds all addresses.
+TEST(PortReservation, ASharedPortIsBoundOnOneAddress) {
+  auto reservation = PortReservation::Take(Sharing::kNone);
+  ASSERT_TRUE(reservation.ok()) << reservation.status();
+  reservation->Share();
+  const OwnedFd server = Socket(AF_INET, Reuse::kYes);
+  sockaddr_in at = {};
+  at.sin_family = AF_INET;
+  at.sin_port = htons(static_cast<uint16_t>(reservation->port()));
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(
+      bind(server.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
+  EXPECT_EQ(listen(server.get(), 16), 0);
+}
+
 TEST_P(PortReservationOf, KernelAssignsThePortToNoOther) {
-  const auto reservation = PortReservation::Take();
+  const auto reservation = PortReservation::Take(Sharing::kWithServers);
   ASSERT_TRUE(reservation.ok());
   const auto port = static_cast<uint32_t>(reservation->port());
   // A range of one port leaves the kernel no other choice.
@@ -84,7 +114,7 @@ TEST_P(PortReservationOf, KernelAssignsThePortToNoOther) {
 }
 
 TEST_P(PortReservationOf, ThePortIsFreeAfterwards) {
-  auto reservation = PortReservation::Take();
+  auto reservation = PortReservation::Take(Sharing::kWithServers);
   ASSERT_TRUE(reservation.ok());
   const int port = reservation->port();
   { const PortReservation gone = *std::move(reservation); }
@@ -101,7 +131,7 @@ TEST(PortReservation, EveryOneHasAPortOfItsOwn) {
   std::vector<PortReservation> held;
   std::set<int> ports;
   for (int i = 0; i < 100; ++i) {
-    auto one = PortReservation::Take();
+    auto one = PortReservation::Take(Sharing::kWithServers);
     ASSERT_TRUE(one.ok());
     ports.insert(one->port());
     held.push_back(*std::move(one));

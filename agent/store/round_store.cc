@@ -16,32 +16,43 @@ constexpr Duration kReachTimeout = std::chrono::seconds(3);
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<store::StoreServer>> RoundStore::Listen(
-    int port) const {
-  store::StoreServerOptions options;
-  options.port = port;
-  options.on_notice = options_.on_notice;
-  return store::StoreServer::Start(std::move(options));
+absl::StatusOr<std::string> RoundStore::Listen(const StorePlan& plan,
+                                               int port) {
+  absl::Status last = absl::InternalError("no address to listen on");
+  for (const std::string& address : plan.listen) {
+    store::StoreServerOptions options;
+    options.address = address;
+    options.port = port;
+    options.clients = plan.clients;
+    options.max_store_bytes = plan.max_store_bytes;
+    options.max_buffer_bytes = plan.max_buffer_bytes;
+    options.on_notice = options_.on_notice;
+    absl::StatusOr<std::unique_ptr<store::StoreServer>> server =
+        store::StoreServer::Start(std::move(options));
+    if (server.ok()) {
+      server_ = *std::move(server);
+      return address;
+    }
+    last = server.status();
+    // InvalidArgument: this host does not have the address.
+    if (!absl::IsInvalidArgument(last)) break;
+  }
+  return last;
 }
 
 absl::StatusOr<int> RoundStore::Prepare() {
   // A server for a fixed port can listen only after the current round.
   if (options_.fixed_port != 0) return options_.fixed_port;
-  if (options_.host == rendezvous::StoreHost::kWorker) {
-    if (!next_port_.has_value()) {
-      absl::StatusOr<PortReservation> port = PortReservation::Take();
-      if (!port.ok()) return port.status();
-      next_port_ = *std::move(port);
-    }
-    return next_port_->port();
+  if (!next_port_.has_value()) {
+    absl::StatusOr<PortReservation> port =
+        PortReservation::Take(options_.host == rendezvous::StoreHost::kWorker
+                                  ? PortReservation::Sharing::kWithServers
+                                  : PortReservation::Sharing::kNone);
+    next_status_ = port.status();
+    if (!port.ok()) return port.status();
+    next_port_ = *std::move(port);
   }
-  if (next_server_ == nullptr) {
-    absl::StatusOr<std::unique_ptr<store::StoreServer>> server = Listen(0);
-    next_status_ = server.status();
-    if (!server.ok()) return server.status();
-    next_server_ = *std::move(server);
-  }
-  return next_server_->port();
+  return next_port_->port();
 }
 
 absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
@@ -58,17 +69,22 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
     return master;
   }
   if (is_master) {
-    if (absl::Status served = Serve(master.port); !served.ok()) return served;
-    if (options_.path == StorePath::kThroughAgent) master.host = kThisHost;
+    const absl::StatusOr<std::string> address = Serve(place);
+    if (!address.ok()) return address.status();
+    if (!address->empty()) {
+      master.host = *address;
+    } else if (options_.path == StorePath::kThroughAgent) {
+      master.host = kThisHost;
+    }
     return master;
   }
   return options_.path == StorePath::kDirect ? master : Relay(master);
 }
 
-// Starts a relay to the store of group rank 0, which listens since before the
-// round, and returns the relay's address. If the store cannot be reached, its
-// node may be lost, which the coordinator will notice; the workers then get the
-// store's own address, and their connections fail with a message.
+// Starts a relay to the store of group rank 0, which may begin the round a
+// moment later, and returns the relay's address. If the store cannot be
+// reached, its node may be lost, which the coordinator will notice; the workers
+// then get the store's own address, and their connections fail with a message.
 rendezvous::Endpoint RoundStore::Relay(const rendezvous::Endpoint& master) {
   store::StoreRelayOptions options;
   options.upstream_host = master.host;
@@ -90,34 +106,42 @@ rendezvous::Endpoint RoundStore::Relay(const rendezvous::Endpoint& master) {
   return rendezvous::Endpoint{kThisHost, relay_->port()};
 }
 
-absl::Status RoundStore::Serve(int port) {
+absl::StatusOr<std::string> RoundStore::Serve(const rendezvous::Place& place) {
+  const StorePlan plan =
+      PlanStore(place, options_.own_addresses(), options_.more_clients);
+  if (!plan.remark.empty() && options_.on_notice) {
+    options_.on_notice(plan.remark);
+  }
   if (options_.fixed_port == 0) {
-    server_ = std::move(next_server_);
-    if (server_ == nullptr) {
+    std::optional<PortReservation> reserved =
+        std::exchange(next_port_, std::nullopt);
+    if (!reserved.has_value()) {
       return absl::ResourceExhaustedError(
           absl::StrCat("the round's store cannot be served at this node: ",
                        next_status_.message()));
     }
-    if (server_->port() == port) return absl::OkStatus();
-    return absl::InternalError(
-        absl::StrCat("the round's store is expected at port ", port,
-                     ", but this node serves it at port ", server_->port()));
+    if (reserved->port() != place.master_port) {
+      return absl::InternalError(absl::StrCat(
+          "the round's store is expected at port ", place.master_port,
+          ", but this node serves it at port ", reserved->port()));
+    }
+    // The reservation ends when the server listens.
+    reserved->Share();
+    return Listen(plan, place.master_port);
   }
-  absl::StatusOr<std::unique_ptr<store::StoreServer>> server =
-      Listen(options_.fixed_port);
-  if (absl::IsAlreadyExists(server.status())) {
+  absl::StatusOr<std::string> address = Listen(plan, options_.fixed_port);
+  if (absl::IsAlreadyExists(address.status())) {
     return absl::AlreadyExistsError(absl::StrCat(
         "port ", options_.fixed_port, " is taken on ", options_.node_host,
         "; choose another with ", options_.fixed_by));
   }
-  if (!server.ok()) {
+  if (!address.ok()) {
     return absl::Status(
-        server.status().code(),
+        address.status().code(),
         absl::StrCat(options_.fixed_by, "=", options_.fixed_port, ": ",
-                     server.status().message()));
+                     address.status().message()));
   }
-  server_ = *std::move(server);
-  return absl::OkStatus();
+  return address;
 }
 
 void RoundStore::Close(const std::string& reason) {

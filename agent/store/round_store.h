@@ -6,11 +6,14 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "agent/ports/port_reservation.h"
 #include "agent/store/store_path.h"
+#include "agent/store/store_plan.h"
+#include "base/net/socket_address.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/directive.h"
 #include "rendezvous/protocol/job_spec.h"
@@ -19,11 +22,12 @@
 
 namespace muster::agent {
 
-// The store of each round on this node. The node of rank 0 runs a server that
-// listens before its round begins, on a port that no earlier round has used, so
-// that there is neither a race for the port nor a key of another round. Other
-// nodes run a relay to it with StorePath::kThroughAgent. With
-// StoreHost::kWorker the port is only reserved, for rank 0's worker to bind.
+// The store of each round on this node. The node of rank 0 runs a server on a
+// port that is reserved before the round begins and that no earlier round has
+// used, so that there is neither a race for the port nor a key of another
+// round. The port refuses connections until its round begins. Other nodes run a
+// relay to the server with StorePath::kThroughAgent. With StoreHost::kWorker
+// the port is only reserved, for rank 0's worker to bind.
 //
 // Not thread-safe; the servers have threads of their own.
 class RoundStore {
@@ -36,13 +40,19 @@ class RoundStore {
     int fixed_port = 0;
     std::string fixed_by;   // the flag that set it, for messages
     std::string node_host;  // this node's name, for messages
+    // Addresses and networks that are served besides the round's nodes, as
+    // AddressSet::Add reads them.
+    std::vector<std::string> more_clients;
+    // Reads the addresses of this host.
+    std::function<std::vector<std::string>()> own_addresses =
+        InterfaceAddresses;
     // Prints lines for the user; called from the servers' threads too.
     std::function<void(const std::string&)> on_notice;
   };
 
   explicit RoundStore(Options options) : options_(std::move(options)) {}
 
-  // The port to offer for the next round; it already accepts connections.
+  // The port to offer for the next round; it does not accept connections yet.
   // ResourceExhausted: no free port or descriptor.
   absl::StatusOr<int> Prepare();
 
@@ -55,15 +65,16 @@ class RoundStore {
   void Close(const std::string& reason);
 
  private:
-  absl::StatusOr<std::unique_ptr<store::StoreServer>> Listen(int port) const;
-  absl::Status Serve(int port);
+  // Starts `server_` at `port`, on the first address of the plan that this host
+  // has; returns that address, or an empty string for all addresses.
+  absl::StatusOr<std::string> Listen(const StorePlan& plan, int port);
+  absl::StatusOr<std::string> Serve(const rendezvous::Place& place);
   rendezvous::Endpoint Relay(const rendezvous::Endpoint& master);
 
   const Options options_;
-  // why next_server_ is null
+  // why next_port_ has no value
   absl::Status next_status_ =
       absl::FailedPreconditionError("it was not prepared");
-  std::unique_ptr<store::StoreServer> next_server_;
   std::optional<PortReservation> next_port_;
 
   // the server, relay or port of the current round

@@ -23,6 +23,7 @@ rendezvous::Place PlaceOf(int round, int group_rank, int port) {
   place.world_size = 2;
   place.master_address = "127.0.0.1";
   place.master_port = port;
+  place.store_clients = {"127.0.0.1"};
   return place;
 }
 
@@ -45,11 +46,60 @@ bool IsHungUpOn(const OwnedFd& fd) {
   return recv(fd.get(), &byte, 1, 0) <= 0;
 }
 
-TEST(RoundStoreTest, ListensBeforeTheRoundBegins) {
+TEST(RoundStoreTest, HoldsItsPortAndServesItOnlyDuringTheRound) {
   RoundStore store({});
   const int port = store.Prepare().value();
-  EXPECT_TRUE(Connect(port).open());
+  EXPECT_FALSE(Connect(port).open());
   EXPECT_EQ(store.Prepare().value(), port);
+  // No other server can take the port.
+  OwnedFd other(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  setsockopt(other.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  const sockaddr_in address = rendezvous::Loopback(port);
+  EXPECT_NE(bind(other.get(), reinterpret_cast<const sockaddr*>(&address),
+                 sizeof address),
+            0);
+  ASSERT_TRUE(store.Begin(PlaceOf(1, 0, port)).ok());
+  EXPECT_TRUE(Connect(port).open());
+}
+
+// The port that `store` listens on has no listener at this host's other
+// addresses.
+TEST(RoundStoreTest, AStoreOfOneNodeListensOnLoopbackAlone) {
+  RoundStore store({});
+  const int port = store.Prepare().value();
+  rendezvous::Place place = PlaceOf(1, 0, port);
+  place.group_world_size = 1;
+  place.master_address = "192.0.2.1";
+  EXPECT_EQ(store.Begin(place).value().ToString(),
+            "127.0.0.1:" + std::to_string(port));
+  EXPECT_TRUE(Connect(port).open());
+  OwnedFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in other = rendezvous::Loopback(port);
+  other.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+  EXPECT_NE(connect(fd.get(), reinterpret_cast<const sockaddr*>(&other),
+                    sizeof other),
+            0);
+}
+
+TEST(RoundStoreTest, AnAddressThatThisHostLacksIsListenedForOnAllAddresses) {
+  RoundStore store({});
+  const int port = store.Prepare().value();
+  rendezvous::Place place = PlaceOf(1, 0, port);
+  place.master_address = "192.0.2.1";
+  EXPECT_EQ(store.Begin(place).value().host, "192.0.2.1");
+  EXPECT_TRUE(Connect(port).open());
+}
+
+TEST(RoundStoreTest, AnOlderCoordinatorsRoundIsServedToAllAndThatIsSaid) {
+  std::string notice;
+  RoundStore store(
+      {.on_notice = [&](const std::string& line) { notice = line; }});
+  const int port = store.Prepare().value();
+  rendezvous::Place place = PlaceOf(1, 0, port);
+  place.store_clients.clear();
+  ASSERT_TRUE(store.Begin(place).ok());
+  EXPECT_THAT(notice, HasSubstr("serves every address"));
 }
 
 TEST(RoundStoreTest, EveryRoundHasAPortOfItsOwnAndTheLastOneIsClosed) {
@@ -130,6 +180,7 @@ TEST(RoundStoreTest, AFixedPortServesRoundAfterRound) {
 TEST(RoundStoreTest, AFixedPortThatIsTakenIsNamed) {
   RoundStore other({});
   const int port = other.Prepare().value();
+  ASSERT_TRUE(other.Begin(PlaceOf(1, 0, port)).ok());
   RoundStore store(
       {.fixed_port = port, .fixed_by = "--store-port", .node_host = "node1"});
   const absl::Status status = store.Begin(PlaceOf(1, 0, port)).status();

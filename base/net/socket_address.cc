@@ -1,5 +1,8 @@
 #include "base/net/socket_address.h"
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 
@@ -9,6 +12,21 @@
 #include "base/owned_fd.h"
 
 namespace muster {
+namespace {
+
+std::string AddressText(const sockaddr* address) {
+  char text[INET6_ADDRSTRLEN] = {};
+  if (address->sa_family == AF_INET) {
+    const auto* v4 = reinterpret_cast<const sockaddr_in*>(address);
+    inet_ntop(AF_INET, &v4->sin_addr, text, sizeof(text));
+  } else if (address->sa_family == AF_INET6) {
+    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(address);
+    inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof(text));
+  }
+  return text;
+}
+
+}  // namespace
 
 std::string SocketAddress::Ip() const {
   char host[NI_MAXHOST];
@@ -84,6 +102,25 @@ std::string OutwardAddress() {
     if (!own.empty()) return own;
   }
   return "";
+}
+
+std::vector<std::string> InterfaceAddresses() {
+  std::vector<std::string> addresses;
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return addresses;
+  size_t of_loopback = 0;
+  for (const ifaddrs* at = list; at != nullptr; at = at->ifa_next) {
+    if (at->ifa_addr == nullptr || (at->ifa_flags & IFF_UP) == 0) continue;
+    const std::string text = AddressText(at->ifa_addr);
+    if (text.empty()) continue;
+    const bool first = (at->ifa_flags & IFF_LOOPBACK) != 0;
+    addresses.insert(first
+                         ? addresses.begin() + static_cast<long>(of_loopback++)
+                         : addresses.end(),
+                     text);
+  }
+  freeifaddrs(list);
+  return addresses;
 }
 
 }  // namespace muster

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace muster {
 
@@ -42,6 +43,10 @@ std::string LocalAddressTowards(const SocketAddress& peer);
 // Returns the local IP address from which packets leave for other networks;
 // empty if there is no route.
 std::string OutwardAddress();
+
+// Returns the IP addresses of this host's interfaces that are up, the loopback
+// interface's first, without zones; empty if they cannot be read.
+std::vector<std::string> InterfaceAddresses();
 
 }  // namespace muster
 

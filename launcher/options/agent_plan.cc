@@ -279,6 +279,7 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
   agent.coordinator_endpoint = meeting.endpoint.ToString();
   agent.absent_hint = options.absent_hint;
   agent.store_path = options.store_path;
+  agent.store_clients = options.store_clients;
   agent.store_port = meeting.store_port;
   agent.store_port_flag = meeting.store_port_flag;
   return agent;

@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "base/net/address_set.h"
 #include "launcher/options/flag_table.h"
 #include "launcher/options/option_values.h"
 #include "launcher/options/run_options.h"
@@ -54,6 +55,16 @@ absl::StatusOr<std::string> ReadHost(Text text) {
       rendezvous::ParseEndpoint(text);
   if (!endpoint.ok()) return endpoint.status();
   return endpoint->host;
+}
+
+absl::StatusOr<std::vector<std::string>> ReadStoreClients(Text text) {
+  std::vector<std::string> clients = ReadList(text);
+  AddressSet checked;
+  for (const std::string& client : clients) {
+    const absl::Status known = checked.Add(client);
+    if (!known.ok()) return known;
+  }
+  return clients;
 }
 
 absl::StatusOr<std::vector<std::string>> ReadLabels(Text text) {
@@ -326,6 +337,17 @@ constexpr Flag kFlags[] = {
      .read =
          [](Text t, RunOptions& o) {
            return Set(o.store_port, ReadNumber(t, 0, 65535));
+         }},
+    {.name = "store-clients",
+     .value = "LIST",
+     .group = FlagGroup::kCluster,
+     .help = "Addresses and networks, separated by commas, that the workers' "
+             "store serves besides the hosts of the round's nodes: for "
+             "workers behind an address that the coordinator does not see, "
+             "such as a NAT's. any: all addresses.",
+     .read =
+         [](Text t, RunOptions& o) {
+           return Set(o.store_clients, ReadStoreClients(t));
          }},
     {.name = "local-addr",
      .value = "HOST",

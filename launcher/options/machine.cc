@@ -1,8 +1,5 @@
 #include "launcher/options/machine.h"
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -104,41 +101,9 @@ std::string FindPython(const std::map<std::string, std::string>& environment) {
   return "";
 }
 
-std::string AddressText(const sockaddr* address) {
-  char text[INET6_ADDRSTRLEN] = {};
-  if (address->sa_family == AF_INET) {
-    const auto* v4 = reinterpret_cast<const sockaddr_in*>(address);
-    inet_ntop(AF_INET, &v4->sin_addr, text, sizeof(text));
-  } else if (address->sa_family == AF_INET6) {
-    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(address);
-    inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof(text));
-  }
-  return text;
-}
-
 bool CanBind(const SocketAddress& address) {
   const OwnedFd fd(socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
   return fd.open() && bind(fd.get(), address.get(), address.size) == 0;
-}
-
-// Addresses of the interfaces that are up, the loopback interface's first.
-std::vector<std::string> InterfaceAddresses() {
-  std::vector<std::string> addresses;
-  ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) return addresses;
-  size_t of_loopback = 0;
-  for (const ifaddrs* at = list; at != nullptr; at = at->ifa_next) {
-    if (at->ifa_addr == nullptr || (at->ifa_flags & IFF_UP) == 0) continue;
-    const std::string text = AddressText(at->ifa_addr);
-    if (text.empty()) continue;
-    const bool first = (at->ifa_flags & IFF_LOOPBACK) != 0;
-    addresses.insert(first
-                         ? addresses.begin() + static_cast<long>(of_loopback++)
-                         : addresses.end(),
-                     text);
-  }
-  freeifaddrs(list);
-  return addresses;
 }
 
 std::string LoopbackAddress() {

@@ -84,6 +84,7 @@ struct RunOptions {
   rendezvous::Endpoint master{"127.0.0.1", 29500};
   std::optional<int> master_port;
   int store_port = 0;  // 0: any free port, for each round anew
+  std::vector<std::string> store_clients;  // besides the round's nodes
   std::string local_addr;
   std::string node_id;
   std::string token_file;

@@ -562,5 +562,14 @@ TEST(StdinOption, AgentsThatAreStartedFromHereHaveNone) {
                          "start have no stdin"));
 }
 
+TEST(RunOptions, StoreClientsAreAddressesAndNetworks) {
+  EXPECT_THAT(Options({}).store_clients, IsEmpty());
+  EXPECT_THAT(
+      Options({"--store-clients=10.0.0.2,10.1.0.0/16,any"}).store_clients,
+      ElementsAre("10.0.0.2", "10.1.0.0/16", "any"));
+  EXPECT_THAT(Error({"--store-clients=10.0.0.2,node2", "a.py"}),
+              HasSubstr("\"node2\" is neither an IP address nor a network"));
+}
+
 }  // namespace
 }  // namespace muster::launcher

@@ -244,7 +244,8 @@ constexpr Flag kFlags[] = {
      .group = FlagGroup::kWorkers,
      .help = "Workers reach the store through this node's agent, which "
              "merges their equal waits and reads: rank 0's node has one "
-             "connection for each node. MASTER_ADDR is then 127.0.0.1.",
+             "connection for each node. MASTER_ADDR is then 127.0.0.1, and on "
+             "rank 0's node the address of the store.",
      .read =
          [](Text t, RunOptions& o) {
            return Set(o.store_path,

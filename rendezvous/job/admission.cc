@@ -68,6 +68,11 @@ std::optional<std::string> Unsound(const Report& report) {
     return absl::StrCat("progress of local rank ", worker.local_rank,
                         " from a node with ", node.slots, " workers");
   }
+  // One more than an agent sends: the coordinator adds the one that it sees.
+  if (std::ssize(report.addresses) > kMaxNodeAddresses + 1) {
+    return absl::StrCat(report.addresses.size(),
+                        " addresses of a node; at most ", kMaxNodeAddresses);
+  }
   absl::Status spec = report.spec.Validate();
   if (!spec.ok()) return std::string(spec.message());
   return std::nullopt;

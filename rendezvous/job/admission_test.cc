@@ -58,6 +58,11 @@ TEST(Admission, BoundsTheNumbers) {
   report.node.topology.resize(17);
   EXPECT_THAT(Unsound(report), Optional(HasSubstr("17 topology keys")));
   report = Sound();
+  report.addresses.resize(kMaxNodeAddresses + 1);
+  EXPECT_EQ(Unsound(report), std::nullopt);
+  report.addresses.resize(kMaxNodeAddresses + 2);
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("18 addresses")));
+  report = Sound();
   report.round = -1;
   EXPECT_THAT(Unsound(report), Optional(HasSubstr("round -1")));
   report = Sound();

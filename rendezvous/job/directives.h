@@ -14,7 +14,8 @@ namespace muster::rendezvous {
 
 // The directive that `node` should have, without its texts. O(1).
 DirectiveKey KeyFor(const JobState& state, const Node& node);
-// The directive of KeyFor with its texts and the node's revision. O(log n).
+// The directive of KeyFor with its texts and the node's revision. O(log n), but
+// O(n) for a kRun of group rank 0.
 Directive DirectiveFor(const JobState& state, const Node& node);
 // The job's state for operators at `now`. O(n log n). Nodes: members by group
 // rank, then the others by id.

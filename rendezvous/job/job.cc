@@ -282,6 +282,7 @@ void Job::TakeOver(Node& node, const Report& report) {
   node.sequence = report.sequence;
   node.offered_master_port = report.offered_master_port;
   node.offered_nccl_id = report.offered_nccl_id;
+  node.addresses = report.addresses;
   node.progress = report.progress;
   if (node.health != report.health || node.unhealthy != report.unhealthy) {
     if (report.health == Health::kUnhealthy &&

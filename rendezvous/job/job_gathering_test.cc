@@ -56,6 +56,29 @@ TEST(JobGathering, PlacesAreDenseAndOfOneWorld) {
   }
 }
 
+TEST(JobGathering, RankZeroIsToldTheAddressesOfTheRoundsNodes) {
+  JobSpec spec = QuickSpec(2, 2);
+  spec.max_restarts = 1;
+  JobFixture job(spec);
+  job.Create("a").report.addresses = {"fd00::1"};
+  job.Create("b").report.addresses = {"10.0.0.2", "10.1.0.2"};
+  job.Create("c");
+  job.Join("a");
+  job.Join("b");
+  job.Join("c");
+  EXPECT_THAT(job.told("a").place.store_clients,
+              ElementsAre("10.0.0.1", "10.0.0.2", "fd00::1", "10.1.0.2"));
+  EXPECT_THAT(job.told("b").place.store_clients, ElementsAre());
+}
+
+TEST(JobGathering, NobodyIsToldAddressesIfAWorkerServesTheStore) {
+  JobSpec spec = QuickSpec(1, 1);
+  spec.store_host = StoreHost::kWorker;
+  JobFixture job(spec);
+  job.Join("a");
+  EXPECT_THAT(job.told("a").place.store_clients, ElementsAre());
+}
+
 TEST(JobGathering, TheLastCallIsHeldFromWhenThereAreEnough) {
   JobFixture job(QuickSpec(2, 4));
   job.Join("a");

@@ -87,6 +87,16 @@ void Job::FormWorld() {
     state_.world.nccl_id = master.offered_nccl_id;
     master.spent_nccl_id = master.offered_nccl_id;
   }
+  if (state_.spec.store_host == StoreHost::kAgent) {
+    std::vector<std::vector<std::string>> addresses;
+    for (const size_t i : assignment.order) {
+      std::vector<std::string>& of_node = addresses.emplace_back();
+      of_node.push_back(nodes[i]->identity.address);
+      of_node.insert(of_node.end(), nodes[i]->addresses.begin(),
+                     nodes[i]->addresses.end());
+    }
+    state_.world.store_clients = StoreClients(addresses);
+  }
   state_.world.restart_count = state_.restarts_used;
   state_.world.began = state_.now;
   state_.world.unstarted = state_.world.size();

@@ -51,6 +51,7 @@ struct Node {
   int round = 0;
   int offered_master_port = 0;
   std::string offered_nccl_id;
+  std::vector<std::string> addresses;  // Report::addresses
   // The last of the node's NCCL ids that was used for a world, or that may have
   // been used: by an earlier coordinator, or by this one before the node was
   // lost.

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "rendezvous/protocol/job_spec.h"
@@ -28,6 +30,9 @@ Place World::PlaceOf(int group_rank, int round) const {
   place.master_address = master_address;
   place.master_port = master_port;
   place.nccl_id = nccl_id;
+  // Only the store's node gets the list, so that the size of all other
+  // directives does not depend on the number of nodes.
+  if (group_rank == 0) place.store_clients = store_clients;
   return place;
 }
 
@@ -37,6 +42,23 @@ void World::RememberDeparture(const std::string& node_id, int group_rank,
   Member& member = members[group_rank];
   if (member.node_id != node_id) return;
   if (member.departure.empty()) member.departure = how;
+}
+
+std::vector<std::string> StoreClients(
+    const std::vector<std::vector<std::string>>& by_member, size_t most) {
+  std::vector<std::string> clients;
+  std::set<std::string_view> seen;
+  bool is_more = true;
+  for (size_t i = 0; is_more; ++i) {
+    is_more = false;
+    for (const std::vector<std::string>& addresses : by_member) {
+      if (i >= addresses.size()) continue;
+      is_more = true;
+      if (clients.size() >= most) return clients;
+      if (seen.insert(addresses[i]).second) clients.push_back(addresses[i]);
+    }
+  }
+  return clients;
 }
 
 World LayOut(const std::vector<const NodeIdentity*>& by_group_rank) {

@@ -1,6 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_JOB_WORLD_H_
 #define MUSTER_RENDEZVOUS_JOB_WORLD_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct World {
   std::string master_address;
   int master_port = 0;
   std::string nccl_id;
+  // Place::store_clients of group rank 0; empty if a worker serves the store.
+  std::vector<std::string> store_clients;
   // How the root of `nccl_id` was lost; empty: no loss is known.
   std::string nccl_root_lost;
   int restart_count = 0;
@@ -47,6 +50,14 @@ struct World {
   void RememberDeparture(const std::string& node_id, int group_rank,
                          const std::string& how);
 };
+
+// Returns the addresses that the round's store serves, without duplicates.
+// `by_member`: the addresses of each node, the advertised one first. If there
+// are more than `most`, the last ones of the nodes with the most addresses are
+// left out.
+std::vector<std::string> StoreClients(
+    const std::vector<std::vector<std::string>>& by_member,
+    size_t most = kMaxStoreClients);
 
 // Builds a world of these members with rank offsets and role ranks. The caller
 // fills in the restart count, the master and the NCCL id.

@@ -65,5 +65,29 @@ TEST(World, RolesAreCountedApart) {
   EXPECT_EQ(world.PlaceOf(2, 1).role_world_size, 5);
 }
 
+TEST(World, OnlyTheStoresNodeIsToldTheStoresClients) {
+  const NodeIdentity a = Node("a", 1, "default");
+  const NodeIdentity b = Node("b", 1, "default");
+  World world = LayOut({&a, &b});
+  world.store_clients = {"10.0.0.1", "10.0.0.2"};
+  EXPECT_EQ(world.PlaceOf(0, 1).store_clients, world.store_clients);
+  EXPECT_TRUE(world.PlaceOf(1, 1).store_clients.empty());
+}
+
+TEST(StoreClients, AreAllAddressesOfAllNodesOnce) {
+  EXPECT_EQ(StoreClients({}), std::vector<std::string>());
+  EXPECT_EQ(StoreClients({{"a1", "a2", "shared"}, {"b1", "shared"}, {"a2"}}),
+            (std::vector<std::string>{"a1", "b1", "a2", "shared"}));
+}
+
+TEST(StoreClients, LeaveOutTheLastAddressesBeyondTheLimit) {
+  const std::vector<std::vector<std::string>> members = {
+      {"a1", "a2", "a3"}, {"b1", "b2"}, {"c1"}};
+  EXPECT_EQ(StoreClients(members, 4),
+            (std::vector<std::string>{"a1", "b1", "c1", "a2"}));
+  EXPECT_EQ(StoreClients(members, 3),
+            (std::vector<std::string>{"a1", "b1", "c1"}));
+}
+
 }  // namespace
 }  // namespace muster::rendezvous

@@ -20,6 +20,9 @@ enum class DirectiveKind {
   kRefused,   // This node is not part of the job: stop, exit with 1.
 };
 
+// Limit of the number of Place::store_clients.
+inline constexpr int kMaxStoreClients = 65536;
+
 // The place of one node in a round's world.
 struct Place {
   int round = 0;
@@ -38,6 +41,10 @@ struct Place {
   // and in every round. Names the run's log folder. Empty: an older coordinator
   // has none.
   std::string run_tag;
+  // group_rank 0 only: the addresses of the round's nodes, at least one for
+  // each node. The round's store serves no other hosts. Each is an IP address
+  // or the host name of --local-addr. Empty: the coordinator is an older one.
+  std::vector<std::string> store_clients;
 };
 
 // Whether the workers that are to stop can still communicate with one another.

@@ -24,6 +24,11 @@ inline constexpr size_t kMaxNameBytes = 256;
 inline constexpr int kMaxSlots = 16384;
 inline constexpr int kMaxTopologyKeys = 16;
 
+// Limits of the number of Report::addresses and the length of each: an IPv6
+// address with a zone.
+inline constexpr int kMaxNodeAddresses = 16;
+inline constexpr size_t kMaxAddressBytes = 64;
+
 // Limit of NodeIdentity::binding.
 inline constexpr size_t kMaxBindingBytes = 200;
 
@@ -119,6 +124,9 @@ struct Report {
   // A port on this node, held free for the next round in case this node becomes
   // the master. 0: none.
   int offered_master_port = 0;
+  // IP addresses of this node's interfaces, from which its workers may connect
+  // to the round's store. The coordinator adds the address that it sees.
+  std::vector<std::string> addresses;
   // An NCCL id whose root runs on this node, for the next round in case this
   // node becomes the master, in hexadecimal digits. Usable for one world;
   // empty: none.

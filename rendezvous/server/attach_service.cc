@@ -3,11 +3,13 @@
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "proto/coordinator.grpc.pb.h"
@@ -56,6 +58,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
       return;
     }
     if (status.ok()) {
+      AddSeenAddress(&report);
       status = coordinator_->OnReport(stream_, std::move(report));
     }
     if (!status.ok()) {
@@ -91,6 +94,15 @@ class AgentStream : public AttachReactor, private DirectiveSink {
       Write(directive);
     } else {
       unsent_ = std::make_unique<Directive>(directive);
+    }
+  }
+
+  // Behind NAT the node's workers come from the address that is seen here.
+  void AddSeenAddress(Report* report) const {
+    std::vector<std::string>& known = report->addresses;
+    if (!peer_ip_.empty() &&
+        std::find(known.begin(), known.end(), peer_ip_) == known.end()) {
+      known.insert(known.begin(), peer_ip_);
     }
   }
 

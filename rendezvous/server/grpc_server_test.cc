@@ -63,6 +63,17 @@ TEST_F(GrpcServerTest, SaysWhichPortItHas) {
   EXPECT_NE(server_->address().port, 0);
 }
 
+TEST_F(GrpcServerTest, TheAddressThatANodeIsSeenAtIsOneOfItsOwn) {
+  Report report = FirstReport("job", "node", 1);
+  report.node.address = "10.0.0.1";
+  report.addresses = {"10.1.0.1"};
+  ScriptedNode node(std::make_unique<GrpcLink>(
+                        GrpcLink::Options{.coordinator = server_->address()}),
+                    report);
+  EXPECT_THAT(node.WaitFor(DirectiveKind::kRun).place.store_clients,
+              ::testing::ElementsAre("10.0.0.1", "127.0.0.1", "10.1.0.1"));
+}
+
 TEST_F(GrpcServerTest, APortInUseIsOneClearError) {
   const Endpoint taken = server_->address();
   for (const char* host : {"127.0.0.1", "0.0.0.0"}) {

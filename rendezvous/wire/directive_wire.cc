@@ -66,6 +66,9 @@ void ToWire(const Place& place, v1::Place* wire) {
   wire->set_master_port(place.master_port);
   wire->set_nccl_id(place.nccl_id);
   wire->set_run_tag(place.run_tag);
+  for (const std::string& address : place.store_clients) {
+    wire->add_store_clients(address);
+  }
 }
 
 void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
@@ -92,6 +95,14 @@ void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
                &place->nccl_id);
   reader->Text("run_tag", wire.run_tag(), kMaxRunTagBytes, TextKind::kName,
                &place->run_tag);
+  const int clients = wire.store_clients_size();
+  if (reader->Count("store_clients", clients, kMaxStoreClients)) {
+    place->store_clients.resize(clients);
+    for (int i = 0; i < clients; ++i) {
+      reader->Text("store_clients", wire.store_clients(i), kMaxNameBytes,
+                   TextKind::kName, &place->store_clients[i]);
+    }
+  }
 }
 
 void ToWire(const StopOrder& stop, v1::StopOrder* wire) {

@@ -305,6 +305,11 @@ void ToWire(const Report& report, v1::Report* wire) {
   wire->set_nccl_root_lost(report.nccl_root_lost.substr(0, kMaxLineBytes));
   wire->set_offered_master_port(report.offered_master_port);
   wire->set_offered_nccl_id(report.offered_nccl_id);
+  const size_t addresses =
+      std::min<size_t>(report.addresses.size(), kMaxNodeAddresses);
+  for (size_t i = 0; i < addresses; ++i) {
+    wire->add_addresses(report.addresses[i]);
+  }
   if (report.leave.has_value()) wire->set_leave(*report.leave);
   if (report.cancel.has_value()) {
     wire->mutable_cancel()->set_signal(report.cancel->signal);
@@ -359,6 +364,14 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
                  &report->offered_master_port);
   reader.Text("offered_nccl_id", wire.offered_nccl_id(), kMaxNcclIdBytes,
               TextKind::kName, &report->offered_nccl_id);
+  const int addresses = wire.addresses_size();
+  if (reader.Count("addresses", addresses, kMaxNodeAddresses)) {
+    report->addresses.resize(addresses);
+    for (int i = 0; i < addresses; ++i) {
+      reader.Text("addresses", wire.addresses(i), kMaxAddressBytes,
+                  TextKind::kName, &report->addresses[i]);
+    }
+  }
   if (wire.has_leave()) {
     reader.Text("leave", wire.leave(), kMaxReasonBytes, TextKind::kWords,
                 &report->leave.emplace());

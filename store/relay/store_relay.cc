@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <mutex>
 #include <string>
@@ -27,8 +28,10 @@
 namespace muster::store {
 namespace {
 
-// Pause before all addresses are tried again.
-constexpr Duration kRetryPause = std::chrono::milliseconds(50);
+// Pauses before all addresses are tried again: the store opens its port when
+// its node begins the round, which may be a moment later than here.
+constexpr Duration kFirstRetryPause = std::chrono::milliseconds(2);
+constexpr Duration kLongestRetryPause = std::chrono::milliseconds(50);
 
 // Sends VALIDATE and RELAY on a new connection, and checks that the server
 // accepts relay frames of this version.
@@ -69,6 +72,7 @@ absl::Status Agree(const OwnedFd& fd, Instant deadline) {
 absl::StatusOr<OwnedFd> ConnectUpstream(
     const std::vector<SocketAddress>& addresses, Instant deadline) {
   absl::Status last = absl::UnavailableError("the deadline is over");
+  Duration pause = kFirstRetryPause;
   while (true) {
     for (size_t i = 0; i < addresses.size(); ++i) {
       const Instant share =
@@ -82,8 +86,9 @@ absl::StatusOr<OwnedFd> ConnectUpstream(
       if (last.ok()) return fd;
       if (absl::IsFailedPrecondition(last)) return last;
     }
-    if (MonotonicNow() + kRetryPause >= deadline) return last;
-    PauseUntil(MonotonicNow() + kRetryPause);
+    if (MonotonicNow() + pause >= deadline) return last;
+    PauseUntil(MonotonicNow() + pause);
+    pause = std::min(pause * 2, kLongestRetryPause);
   }
 }
 
@@ -111,6 +116,7 @@ class RelayService : public StoreService {
   }
   bool WantsTicks() const override { return false; }
   void OnTick(StoreEffects*) override {}
+  size_t bytes() const override { return core_.held_bytes(); }
   absl::StatusOr<size_t> OnUpstream(std::string_view bytes,
                                     StoreEffects* effects) override {
     RelayFrame frame;
@@ -197,6 +203,7 @@ absl::StatusOr<std::unique_ptr<StoreRelay>> StoreRelay::Start(
           .listener = *std::move(listener),
           .upstream = *std::move(upstream),
           .relays = StoreHubOptions::Relays::kRefused,
+          .clients = std::move(options.clients),
           .max_connections =
               static_cast<size_t>(RaiseDescriptorLimit(kDescriptorsForOthers)),
           .max_buffer_bytes = options.max_buffer_bytes,

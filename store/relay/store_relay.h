@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/net/address_set.h"
 #include "base/net/socket_address.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
@@ -37,6 +38,8 @@ struct StoreRelayOptions {
   std::string address;
   int port = 0;
   OwnedFd listener;
+  // The addresses that are served, as in StoreServerOptions.
+  AddressSet clients = AddressSet::Loopback();
   // Limit of all buffers in bytes. Must exceed twice the largest reply, because
   // a buffer doubles when it grows.
   size_t max_buffer_bytes = size_t{1} << 30;

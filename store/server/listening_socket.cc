@@ -136,27 +136,33 @@ bool StoreAcceptor::Watch(int epoll, uint64_t id) {
   return epoll_ctl(epoll, EPOLL_CTL_ADD, listener_.get(), &event) == 0;
 }
 
-OwnedFd StoreAcceptor::Accept(size_t connections, std::string* why_paused) {
-  if (paused_) return OwnedFd();
+StoreAcceptor::Accepted StoreAcceptor::Accept(size_t connections,
+                                              std::string* why_paused) {
+  Accepted accepted;
+  if (paused_) return accepted;
   if (connections >= max_connections_) {
     Pause();
     *why_paused = absl::StrCat("the store serves ", connections,
                                " connections, all that the limit of "
                                "descriptors (ulimit -n) allows");
-    return OwnedFd();
+    return accepted;
   }
   while (true) {
-    OwnedFd socket(accept4(listener_.get(), nullptr, nullptr,
-                           SOCK_NONBLOCK | SOCK_CLOEXEC));
+    SocketAddress& peer = accepted.peer;
+    peer.size = sizeof(peer.storage);
+    accepted.socket = OwnedFd(
+        accept4(listener_.get(), reinterpret_cast<sockaddr*>(&peer.storage),
+                &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    const bool failed = !accepted.socket.open();
     // A failure of one connection says nothing about the next one.
-    if (!socket.open() && (errno == EINTR || errno == ECONNABORTED)) continue;
-    if (!socket.open() && (errno == EMFILE || errno == ENFILE ||
-                           errno == ENOBUFS || errno == ENOMEM)) {
+    if (failed && (errno == EINTR || errno == ECONNABORTED)) continue;
+    if (failed && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+                   errno == ENOMEM)) {
       Pause();
       *why_paused =
           absl::StrCat("the store cannot accept: ", std::strerror(errno));
     }
-    return socket;
+    return accepted;
   }
 }
 

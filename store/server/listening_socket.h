@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/net/socket_address.h"
 #include "base/owned_fd.h"
 
 namespace muster::store {
@@ -47,10 +48,14 @@ class StoreAcceptor {
   // Registers the listener in `epoll` with `id`. Returns false on failure.
   bool Watch(int epoll, uint64_t id);
 
-  // Returns a new non-blocking connection. The result is not open if none is
+  struct Accepted {
+    OwnedFd socket;
+    SocketAddress peer;
+  };
+  // Returns a new non-blocking connection. The socket is not open if none is
   // pending, or if there is no room in addition to `connections`: then
   // `why_paused` has the reason.
-  OwnedFd Accept(size_t connections, std::string* why_paused);
+  Accepted Accept(size_t connections, std::string* why_paused);
 
   bool paused() const { return paused_; }
   // Accepts again if there is room in addition to `connections` connections.

@@ -20,6 +20,7 @@ class TurnService : public StoreService {
                  StoreEffects*) override {}
   bool MayGoOn(StoreClientId) const override { return may_go_on; }
   void OnGone(StoreClientId, StoreEffects*) override {}
+  size_t bytes() const override { return 0; }
   bool WantsTicks() const override { return false; }
   void OnTick(StoreEffects*) override {}
   absl::StatusOr<size_t> OnUpstream(std::string_view bytes,

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
 #include "base/time.h"
@@ -86,9 +87,13 @@ absl::Status StoreHub::Run() {
       Settle();
     }
     TickService();
+    if (memory_.Falls(budget_.bytes() + service_->bytes())) ReturnFreeMemory();
   }
   acceptor_.Close();
   connections_.Clear();
+  if (memory_.Falls(service_->bytes())) ReturnFreeMemory();
+  const std::string refused = strangers_.Summary();
+  if (!refused.empty()) Notice(refused);
   return connections_.Result();
 }
 
@@ -132,18 +137,30 @@ void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
 void StoreHub::Accept() {
   for (int i = 0; i < kAcceptsPerEvent; ++i) {
     std::string why_paused;
-    OwnedFd socket = acceptor_.Accept(connections_.size(), &why_paused);
+    StoreAcceptor::Accepted accepted =
+        acceptor_.Accept(connections_.size(), &why_paused);
     if (!why_paused.empty()) {
       next_accept_ = MonotonicNow() + kTick;
       Notice(
           absl::StrCat(why_paused, "; new connections wait until others end"));
     }
-    if (!socket.open()) return;
-    StoreConnection* const connection =
-        connections_.Add(std::move(socket), StoreConnection::Role::kClient);
+    if (!accepted.socket.open()) return;
+    if (!options_.clients.Contains(accepted.peer)) {
+      NoteStranger(accepted.peer);
+      continue;
+    }
+    StoreConnection* const connection = connections_.Add(
+        std::move(accepted.socket), StoreConnection::Role::kClient);
     // The client speaks first, so its greeting has usually arrived.
     if (connection != nullptr) OnReadable(*connection);
   }
+}
+
+void StoreHub::NoteStranger(const SocketAddress& peer) {
+  // On a socket for both families, an IPv4 client has an IPv4-mapped address.
+  const std::string sentence =
+      strangers_.Refused(std::string(absl::StripPrefix(peer.Ip(), "::ffff:")));
+  if (!sentence.empty()) Notice(sentence);
 }
 
 void StoreHub::OnReadable(StoreConnection& connection) {

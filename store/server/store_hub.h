@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/net/address_set.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
 #include "store/core/store_effects.h"
@@ -19,9 +20,11 @@
 #include "store/server/hub_connections.h"
 #include "store/server/hub_events.h"
 #include "store/server/listening_socket.h"
+#include "store/server/memory_watermark.h"
 #include "store/server/request_intake.h"
 #include "store/server/store_connection.h"
 #include "store/server/store_service.h"
+#include "store/server/stranger_log.h"
 
 namespace muster::store {
 
@@ -34,6 +37,9 @@ struct StoreHubOptions {
   // kUpstreamClient are sent on it.
   OwnedFd upstream;
   Relays relays = Relays::kTaken;
+  // The addresses that are served. A connection from any other address is
+  // closed before anything is read from it.
+  AddressSet clients = AddressSet::Loopback();
   size_t max_connections = 0;
   // Limit of all buffers in bytes; and how long clients that do not read may
   // delay others. See BufferBudget.
@@ -45,9 +51,10 @@ struct StoreHubOptions {
   std::function<void(const std::string&)> on_notice;
 };
 
-// The sockets of a store: accepts connections, reads, passes whole requests to
-// the service and sends its replies. Runs on one thread; when many clients are
-// sent data at once, other threads help to send. All buffers are bounded:
+// The sockets of a store: accepts connections from the addresses of its
+// clients, reads, passes whole requests to the service and sends its replies.
+// Runs on one thread; when many clients are sent data at once, other threads
+// help to send. All buffers are bounded:
 // - A connection that does not read its replies is not read from.
 // - While the unread replies of all connections exceed a limit, no connection
 //   is read from; they resume one by one in FIFO order as room becomes free.
@@ -84,6 +91,8 @@ class StoreHub {
   std::optional<std::chrono::milliseconds> LongestPause() const;
   void HandleEvent(uint64_t id, uint32_t events);
   void Accept();
+  // Says that a connection from `peer` was refused, if that is to be said.
+  void NoteStranger(const SocketAddress& peer);
   void TickService();
   // Called after each event: closes, notifies and sends until nothing is left
   // to do.
@@ -126,6 +135,8 @@ class StoreHub {
   std::vector<StoreClientId> gone_;
   // Time of the next attempt to accept, while acceptor_ is paused.
   Instant next_accept_;
+  StrangerLog strangers_;
+  MemoryWatermark memory_;
   // The timer of the service's ticks.
   TickTimer ticks_;
   // Reused for each step, so that a step allocates nothing.

@@ -40,6 +40,7 @@ class PingService : public StoreService {
     }
   }
   bool MayGoOn(StoreClientId) const override { return true; }
+  size_t bytes() const override { return 0; }
   bool WantsTicks() const override { return ticks_left_ > 0; }
   void OnTick(StoreEffects* effects) override {
     --ticks_left_;

@@ -1,6 +1,7 @@
 #include "store/server/store_server.h"
 
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "store/core/store_core.h"
 #include "store/server/hub_events.h"
 #include "store/server/listening_socket.h"
+#include "store/server/memory_watermark.h"
 #include "store/server/store_hub.h"
 #include "store/server/store_service.h"
 
@@ -18,30 +20,33 @@ namespace {
 // Passes a hub's requests to a StoreCore.
 class CoreService : public StoreService {
  public:
-  explicit CoreService(size_t max_bytes) : core_(max_bytes) {}
+  explicit CoreService(size_t max_bytes) : core_(std::in_place, max_bytes) {}
 
   void OnRequest(StoreClientId client, StoreFraming framing,
                  const StoreRequest& request, StoreEffects* effects) override {
     // A client of the old framing cannot cancel a wait. If it sends a request
     // while it waits, its wait has timed out. A late reply to the wait would be
     // taken for the reply to that request.
-    if (framing == StoreFraming::kOld) core_.DropWait(client, effects);
-    core_.Apply(client, request, effects);
+    if (framing == StoreFraming::kOld) core_->DropWait(client, effects);
+    core_->Apply(client, request, effects);
   }
   bool MayGoOn(StoreClientId) const override { return true; }
   void OnGone(StoreClientId client, StoreEffects* effects) override {
-    core_.Forget(client, effects);
+    core_->Forget(client, effects);
   }
-  bool WantsTicks() const override { return core_.HasOffers(); }
-  void OnTick(StoreEffects* effects) override { core_.AgeOffers(effects); }
+  bool WantsTicks() const override { return core_->HasOffers(); }
+  void OnTick(StoreEffects* effects) override { core_->AgeOffers(effects); }
+  size_t bytes() const override { return core_->bytes(); }
   absl::StatusOr<size_t> OnUpstream(std::string_view, StoreEffects*) override {
     return absl::InternalError("a store has no upstream");
   }
 
-  size_t waiting() const { return core_.waiting(); }
+  size_t waiting() const { return core_->waiting(); }
+  // Frees everything. No other method may be called afterwards.
+  void Clear() { core_.reset(); }
 
  private:
-  StoreCore core_;
+  std::optional<StoreCore> core_;
 };
 
 }  // namespace
@@ -65,6 +70,9 @@ class StoreServer::Running {
     reason_ = reason;
     hub_.Stop();
     thread_.Join();
+    const bool is_large = service_.bytes() >= MemoryWatermark::kLeast;
+    service_.Clear();
+    if (is_large) ReturnFreeMemory();
   }
 
   int port() const { return port_; }
@@ -103,6 +111,7 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(
   auto running = std::make_unique<Running>(
       StoreHubOptions{
           .listener = *std::move(listener),
+          .clients = std::move(options.clients),
           .max_connections =
               static_cast<size_t>(RaiseDescriptorLimit(kDescriptorsForOthers)),
           .max_buffer_bytes = options.max_buffer_bytes,

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/net/address_set.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
 
@@ -21,6 +22,10 @@ struct StoreServerOptions {
   int port = 0;
   // A bound and listening stream socket to use instead of `address` and `port`.
   OwnedFd listener;
+  // The addresses that are served. A connection from any other address is
+  // closed before anything is read from it, counted, and named in a notice once
+  // for each address.
+  AddressSet clients = AddressSet::Loopback();
   // Limit of the memory for keys, values, queues and waits, in bytes. A request
   // that exceeds it closes its connection; the others continue.
   size_t max_store_bytes = size_t{1} << 30;
@@ -66,7 +71,8 @@ class StoreServer {
   int port() const;
 
   // Ends the round: stops listening and closes every connection, which releases
-  // all waiting clients. If clients were waiting and `reason` is not empty, as
+  // all waiting clients, and returns the memory of keys and buffers to the
+  // system. If clients were waiting and `reason` is not empty, as
   // for a broken round, it goes to on_notice. The port is free when this
   // returns. Idempotent.
   void Close(const std::string& reason);

@@ -2,10 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -15,6 +17,8 @@
 
 #include "base/little_endian.h"
 #include "base/monotonic_clock.h"
+#include "base/net/socket_address.h"
+#include "base/owned_fd.h"
 #include "base/testing/free_port.h"
 #include "base/time.h"
 #include "store/server/listening_socket.h"
@@ -312,6 +316,97 @@ TEST_F(StoreServerTest, AFullStoreClosesTheClientThatAddsMore) {
   EXPECT_TRUE(large.Ended());
   EXPECT_EQ(client.Get("small"), "v");
   EXPECT_THAT(notices_.All(), ElementsAre(HasSubstr("the store is full: SET")));
+}
+
+// Connects from `own`, and returns what the server answers to a SET, a
+// LIST_KEYS and a PING.
+std::string AnswerFrom(const std::string& own, int port) {
+  const OwnedFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const SocketAddress from = *NumericAddress(own, 0);
+  const SocketAddress to = *NumericAddress("127.0.0.1", port);
+  if (bind(fd.get(), from.get(), from.size) != 0 ||
+      connect(fd.get(), to.get(), to.size) != 0) {
+    return "no connection";
+  }
+  std::string bytes;
+  AppendRequest({.command = C::kValidate, .number = kStoreMagic}, &bytes);
+  AppendRequest({.command = C::kSet, .key = "by", .value = own}, &bytes);
+  AppendRequest({.command = C::kListKeys}, &bytes);
+  // The server may have closed the connection already.
+  (void)send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  shutdown(fd.get(), SHUT_WR);
+  std::string answer;
+  char buffer[256];
+  pollfd waiting = {.fd = fd.get(), .events = POLLIN, .revents = 0};
+  while (poll(&waiting, 1, 30'000) == 1) {
+    const ssize_t count = recv(fd.get(), buffer, sizeof(buffer), 0);
+    if (count <= 0) return answer;
+    answer.append(buffer, static_cast<size_t>(count));
+  }
+  return "no end";
+}
+
+TEST_F(StoreServerTest, OnlyItsClientsAddressesAreServed) {
+  StoreServerOptions options;
+  ASSERT_TRUE(options.clients.Add("127.0.0.3").ok());
+  Start(std::move(options));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(AnswerFrom("127.0.0.2", port()), "");
+  RawClient client(port());
+  EXPECT_EQ(client.Ask({.command = C::kListKeys}).strings.size(), 0u);
+  EXPECT_THAT(AnswerFrom("127.0.0.3", port()), HasSubstr("by"));
+  EXPECT_EQ(client.Get("by"), "127.0.0.3");
+  server_->Close("");
+  EXPECT_THAT(notices_.All(),
+              ElementsAre(HasSubstr("refused a connection from 127.0.0.2: no "
+                                    "node of this round has this address"),
+                          HasSubstr("refused 3 connections from addresses "
+                                    "outside of the job")));
+}
+
+// The resident memory of this process in bytes.
+size_t ResidentBytes() {
+  std::ifstream file("/proc/self/statm");
+  size_t total = 0;
+  size_t resident = 0;
+  file >> total >> resident;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Sets keys of 200 KiB, which the allocator takes from its heap, until there
+// are `bytes` of them.
+int FillStore(RawClient& client, size_t bytes) {
+  const std::string value(size_t{200} << 10, 'v');
+  int keys = 0;
+  for (size_t set = 0; set < bytes; set += value.size()) {
+    client.Set("k" + std::to_string(keys++), value);
+  }
+  EXPECT_EQ(client.Add("n", 1), 1);
+  return keys;
+}
+
+TEST_F(StoreServerTest, MemoryOfDeletedKeysIsReturned) {
+  Start();
+  RawClient client(port());
+  constexpr size_t kKeys = size_t{256} << 20;
+  const size_t before = ResidentBytes();
+  const int keys = FillStore(client, kKeys);
+  EXPECT_GT(ResidentBytes(), before + kKeys / 2);
+  for (int i = 0; i < keys; ++i) {
+    client.Ask({.command = C::kDelete, .key = "k" + std::to_string(i)});
+  }
+  EXPECT_EQ(client.Add("n", 1), 2);
+  EXPECT_LT(ResidentBytes(), before + kKeys / 4);
+}
+
+TEST_F(StoreServerTest, MemoryOfAClosedStoreIsReturned) {
+  Start();
+  RawClient client(port());
+  constexpr size_t kKeys = size_t{256} << 20;
+  const size_t before = ResidentBytes();
+  FillStore(client, kKeys);
+  EXPECT_GT(ResidentBytes(), before + kKeys / 2);
+  server_->Close("round 1 is broken");
+  EXPECT_LT(ResidentBytes(), before + kKeys / 4);
 }
 
 TEST_F(StoreServerTest, TakesASocketThatListensAlready) {

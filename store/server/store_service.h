@@ -30,6 +30,9 @@ class StoreService {
   // Handles the end of the client's connection.
   virtual void OnGone(StoreClientId client, StoreEffects* effects) = 0;
 
+  // The memory that the service holds for its clients, in bytes. O(1).
+  virtual size_t bytes() const = 0;
+
   // Whether OnTick must be called even if no client sends anything.
   virtual bool WantsTicks() const = 0;
   // Called at the hub's ticks while WantsTicks. The first call may come at any

@@ -413,4 +413,16 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('round = node.round', 'kind = DirectiveKind::kWait')),
     ('one that runs an old round is let alone', _JOB, 'KeyFor', 'body',
      swap('key.kind = DirectiveKind::kStop; key.round = node.round;', '')),
+    # --- whom the round's store serves
+    ('every node is told whom the store serves', _JOB, 'World::PlaceOf',
+     'if group_rank', TRUE),
+    ('nobody is told whom the store serves', _JOB, 'World::PlaceOf',
+     'if group_rank', FALSE),
+    ('the store serves any number of addresses', _JOB, 'StoreClients',
+     'if most', DROP),
+    ('an address is told twice', _JOB, 'StoreClients', 'if insert', TRUE),
+    ('the store serves the advertised addresses alone', _JOB, 'Job::FormWorld',
+     'do insert addresses', DROP),
+    ('the store serves no advertised address', _JOB, 'Job::FormWorld',
+     'do push_back address', DROP),
 )]

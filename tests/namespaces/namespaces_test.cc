@@ -23,6 +23,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
+#include "base/net/address_set.h"
 #include "store/server/store_server.h"
 #include "tests/namespaces/hosts.h"
 #include "trainer_sdk/gloo/gloo_transport.h"
@@ -157,6 +158,7 @@ class Namespaces : public testing::TestWithParam<World> {
     if (getppid() != parent || !hosts_->Enter(store_host()).ok()) _exit(1);
     store::StoreServerOptions options;
     options.port = kStorePort;
+    options.clients = AddressSet::All();
     const auto server = store::StoreServer::Start(std::move(options));
     while (server.ok()) pause();
     _exit(1);

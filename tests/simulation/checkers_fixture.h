@@ -52,6 +52,9 @@ class CheckersTest : public ::testing::Test {
     place.master_address = "10.0.0.1";
     place.run_tag = "tag";
     place.master_port = 20000;
+    if (rank == 0) {
+      place.store_clients = {"10.0.0.1", "10.1.0.1", "10.0.0.2", "10.1.0.2"};
+    }
     return sent;
   }
   static rendezvous::NodeStatus Node(AgentName agent, std::optional<int> rank) {

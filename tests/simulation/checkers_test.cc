@@ -83,6 +83,23 @@ TEST_F(CheckersTest, ReportsARoundWithTwoRunTags) {
   EXPECT_THAT(checker_->breach(), HasSubstr("tag"));
 }
 
+TEST_F(CheckersTest, ReportsANodeThatTheStoreDoesNotServe) {
+  Use(NewWorldChecker);
+  CoordinatorStepped step = Begin(1);
+  step.sent[0].directive.place.store_clients.pop_back();
+  checker_->OnStep(step);
+  EXPECT_THAT(checker_->breach(),
+              HasSubstr("the store does not serve 10.1.0.2 of n1"));
+}
+
+TEST_F(CheckersTest, ReportsStoreClientsToldToAnotherNodeThanTheStores) {
+  Use(NewWorldChecker);
+  CoordinatorStepped step = Begin(1);
+  step.sent[1].directive.place.store_clients = {"10.0.0.1"};
+  checker_->OnStep(step);
+  EXPECT_THAT(checker_->breach(), HasSubstr("serves no store"));
+}
+
 TEST_F(CheckersTest, ReportsAnOldIncarnation) {
   Use(NewIncarnationChecker);
   for (uint64_t incarnation : {7, 5}) {

@@ -193,7 +193,8 @@ void SimNode::Connected(rendezvous::StreamId stream) {
   dialling_ = false;
   backoff_ = Duration::zero();
   coming_up_.push_back(stream);
-  Post(agent::LinkUp{absl::StrCat("10.0.0.", slot_ + 1)});
+  const std::string address = absl::StrCat("10.0.0.", slot_ + 1);
+  Post(agent::LinkUp{address, {absl::StrCat("10.1.0.", slot_ + 1)}});
 }
 
 void SimNode::DialFailed() {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/environment_value.h"
+#include "base/loopback.h"
 #include "base/monotonic_clock.h"
 #include "store/server/store_server.h"
 #include "trainer_sdk/session/host_places.h"
@@ -80,8 +81,12 @@ absl::Status Session::OpenStore(Instant deadline) {
   }
   std::string host = plan_.master_address;
   if (plan_.store_place == StorePlace::kRankZero && plan_.rank == 0) {
+    store::StoreServerOptions options;
+    options.port = plan_.master_port;
+    // Without an agent nobody knows the addresses of the other ranks' hosts.
+    if (!IsLoopback(host)) options.clients = AddressSet::All();
     absl::StatusOr<std::unique_ptr<store::StoreServer>> server =
-        store::StoreServer::Start({.port = plan_.master_port});
+        store::StoreServer::Start(std::move(options));
     if (!server.ok()) {
       return With(
           absl::StrCat("it is to serve the store on port ", plan_.master_port,

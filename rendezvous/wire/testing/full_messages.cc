@@ -122,6 +122,7 @@ Report FullReport() {
   report.failures = {FullFailure(1), FullFailure(2)};
   report.offered_master_port = 29500;
   report.offered_nccl_id = "0a1b";
+  report.addresses = {"10.0.0.7", "fd00::7"};
   report.nccl_root_lost = "it was killed";
   report.waits_for_place = true;
   report.leave = "drained";
@@ -140,7 +141,19 @@ Directive FullDirective(DirectiveKind kind) {
   directive.revision = 22;
   directive.kind = kind;
   directive.reason = "because";
-  directive.place = {1, 2, 3, 4, 5, 6, 7, 8, "10.0.0.1", 29501, "2c3d", "3d4e"};
+  directive.place = {1,
+                     2,
+                     3,
+                     4,
+                     5,
+                     6,
+                     7,
+                     8,
+                     "10.0.0.1",
+                     29501,
+                     "2c3d",
+                     "3d4e",
+                     {"10.0.0.1", "10.0.0.7"}};
   directive.stop = {1, 15, milliseconds(30), StopCause::kAsked};
   directive.verdict.outcome = Outcome::kFailed;
   directive.verdict.exit_code = 137;

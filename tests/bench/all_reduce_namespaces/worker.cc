@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "base/net/address_set.h"
 #include "store/server/store_server.h"
 
 namespace muster {
@@ -58,7 +59,9 @@ void Measure(const WorkerOptions& options, const SumInPlace& sum) {
 namespace {
 
 int ServeStore(const std::string& port_file) {
-  auto server = store::StoreServer::Start(store::StoreServerOptions{});
+  store::StoreServerOptions options;
+  options.clients = AddressSet::All();
+  auto server = store::StoreServer::Start(std::move(options));
   MUSTER_CHECK(server.ok()) << server.status();
   std::ofstream(port_file + ".part") << (*server)->port() << "\n";
   std::rename((port_file + ".part").c_str(), port_file.c_str());

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -55,6 +57,11 @@ class WorldChecker : public Checker {
           place.master_port != first.master_port) {
         Fail("two masters");
       }
+      CheckStoreClient(first.store_clients, sent->to.slot);
+      if (rank != 0 && !place.store_clients.empty()) {
+        Fail(absl::StrCat("n", sent->to.slot,
+                          " is told the store's clients, and serves no store"));
+      }
       if (place.nccl_id != first.nccl_id) Fail("two NCCL ids in one world");
       if (place.run_tag.empty() || place.run_tag != first.run_tag) {
         Fail("the nodes of a world have no tag of the run, or two");
@@ -76,6 +83,16 @@ class WorldChecker : public Checker {
     if (!used_.emplace(id, round).second) {
       Fail(absl::StrCat("NCCL id '", id, "' of round ", used_[id],
                         " was used again in round ", round));
+    }
+  }
+
+  // Checks that the store's node is told both addresses of the node in `slot`.
+  void CheckStoreClient(const std::vector<std::string>& clients, int slot) {
+    for (const char* network : {"10.0.0.", "10.1.0."}) {
+      const std::string address = absl::StrCat(network, slot + 1);
+      if (std::find(clients.begin(), clients.end(), address) == clients.end()) {
+        Fail(absl::StrCat("the store does not serve ", address, " of n", slot));
+      }
     }
   }
 
