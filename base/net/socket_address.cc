@@ -80,6 +80,18 @@ std::optional<SocketAddress> BoundAddress(int fd) {
   return address;
 }
 
+std::string NetworkOf(const SocketAddress& address) {
+  if (address.family() != AF_INET6) {
+    const auto* v4 = reinterpret_cast<const sockaddr_in*>(&address.storage);
+    return std::string(reinterpret_cast<const char*>(&v4->sin_addr), 4);
+  }
+  const in6_addr& ip =
+      reinterpret_cast<const sockaddr_in6*>(&address.storage)->sin6_addr;
+  const char* bytes = reinterpret_cast<const char*>(&ip);
+  return IN6_IS_ADDR_V4MAPPED(&ip) ? std::string(bytes + 12, 4)
+                                   : std::string(bytes, 8);
+}
+
 std::string HostPort(const std::string& host, int port) {
   return host.find(':') == std::string::npos
              ? absl::StrCat(host, ":", port)

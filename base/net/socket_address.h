@@ -33,6 +33,12 @@ std::optional<SocketAddress> NumericAddress(const std::string& ip, int port);
 // kernel chose. nullopt with errno: `fd` is no socket.
 std::optional<SocketAddress> BoundAddress(int fd);
 
+// Returns the network that counts as one peer where connections are limited by
+// peer: an IPv4 address, also if mapped into IPv6, or the first 64 bits of an
+// IPv6 address, of which a host may have as many as it likes. Not readable
+// text.
+std::string NetworkOf(const SocketAddress& address);
+
 // Returns "host:port", with brackets around an IPv6 address.
 std::string HostPort(const std::string& host, int port);
 

@@ -10,14 +10,18 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
-#include <optional>
+#include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/net/connection_crowd.h"
 #include "base/net/resolve.h"
+#include "base/net/socket_address.h"
 
 namespace muster::rendezvous {
 
@@ -47,20 +51,22 @@ using boost::system::error_code;
 
 constexpr auto kPeersTime = std::chrono::seconds(5);
 constexpr auto kWithoutDescriptors = std::chrono::milliseconds(500);
-constexpr int kMaxPeers = 64;
+constexpr size_t kMaxPeers = 64;
 constexpr size_t kMaxHeaderBytes = 8 << 10;
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
 
 // One connection, which serves one request and closes.
 class Peer : public std::enable_shared_from_this<Peer> {
  public:
-  Peer(tcp::socket socket, const Probes* probes, int* peers)
-      : stream_(std::move(socket)), probes_(probes), peers_(peers) {
-    ++*peers_;
+  // `on_end` is called once, when the connection is over.
+  Peer(tcp::socket socket, const Probes* probes, std::function<void()> on_end)
+      : stream_(std::move(socket)),
+        probes_(probes),
+        on_end_(std::move(on_end)) {
     parser_.header_limit(kMaxHeaderBytes);
     parser_.body_limit(0);
   }
-  ~Peer() { --*peers_; }
+  ~Peer() { on_end_(); }
 
   void Read() {
     stream_.expires_after(kPeersTime);
@@ -69,6 +75,9 @@ class Peer : public std::enable_shared_from_this<Peer> {
                        if (!error) self->Answer();
                      });
   }
+
+  // Breaks the connection; its pending operation fails.
+  void Break() { stream_.close(); }
 
  private:
   void Answer() {
@@ -90,14 +99,47 @@ class Peer : public std::enable_shared_from_this<Peer> {
         });
   }
 
+  // Used, like all members, on the server's thread only.
   beast::tcp_stream stream_;
   const Probes* const probes_;
-  // The server's number of open connections. Used, like all members, on the
-  // server's thread only.
-  int* const peers_;
+  const std::function<void()> on_end_;
   beast::flat_buffer buffer_;
   http::request_parser<http::string_body> parser_;
   http::response<http::string_body> response_;
+};
+
+// The open connections. A newcomer beyond kMaxPeers displaces the oldest one of
+// the network with the most. Used on the server's thread only.
+class Peers {
+ public:
+  void Serve(tcp::socket socket, const Probes* probes) {
+    error_code error;
+    const tcp::endpoint from = socket.remote_endpoint(error);
+    if (error) return;  // already closed by the peer
+    const auto address =
+        NumericAddress(from.address().to_string(), from.port());
+    const ConnectionCrowd::Id id = ++last_;
+    crowd_.Add(id, address.has_value() ? NetworkOf(*address) : "");
+    const auto peer = std::make_shared<Peer>(std::move(socket), probes,
+                                             [this, id] { Ended(id); });
+    open_.emplace(id, peer);
+    peer->Read();
+    if (crowd_.size() <= kMaxPeers) return;
+    const ConnectionCrowd::Id oldest = crowd_.Largest().oldest;
+    const std::shared_ptr<Peer> displaced = open_[oldest].lock();
+    Ended(oldest);
+    if (displaced != nullptr) displaced->Break();
+  }
+
+ private:
+  void Ended(ConnectionCrowd::Id id) {
+    crowd_.Remove(id);
+    open_.erase(id);
+  }
+
+  ConnectionCrowd crowd_;
+  std::map<ConnectionCrowd::Id, std::weak_ptr<Peer>> open_;
+  ConnectionCrowd::Id last_ = 0;
 };
 
 std::vector<tcp::endpoint> Candidates(
@@ -157,10 +199,10 @@ class ProbeServer::Impl {
  private:
   void Accept() {
     acceptor_.async_accept([this](error_code error, tcp::socket socket) {
-      if (!error && peers_ < kMaxPeers) {
-        std::make_shared<Peer>(std::move(socket), &probes_, &peers_)->Read();
+      if (!error) {
+        peers_.Serve(std::move(socket), &probes_);
+        return Accept();
       }
-      if (!error) return Accept();
       // Most likely there are no free descriptors: an immediate retry would
       // fail too.
       later_.expires_after(kWithoutDescriptors);
@@ -171,9 +213,9 @@ class ProbeServer::Impl {
   }
 
   const Probes probes_;
-  // Number of open connections; used on thread_ only. Declared before context_,
-  // whose destructor ends the connections, which count down.
-  int peers_ = 0;
+  // Declared before context_, whose destructor ends the connections, which tell
+  // peers_.
+  Peers peers_;
   asio::io_context context_{1};
   tcp::acceptor acceptor_{context_};
   asio::steady_timer later_{context_};

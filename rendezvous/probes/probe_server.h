@@ -35,7 +35,9 @@ ProbeAnswer AnswerProbe(const Probes& probes, const std::string& method,
 
 // Answers probes over HTTP/1.1 on its own thread. Needs no authentication,
 // since the answers hold no secrets and requests change nothing. A peer has 5 s
-// for its request; at most 64 peers are served at a time.
+// for its request. At most 64 peers are served at a time: a further one takes
+// the place of the oldest one of the network with the most, so that slow peers
+// do not keep the kubelet out.
 class ProbeServer {
  public:
   // Listens when it returns. Port 0: any free port. Host 0.0.0.0: all

@@ -114,6 +114,20 @@ TEST(ProbeServerTest, TheSilentDoNotKeepOthersFromAsking) {
               StartsWith("HTTP/1.1 200"));
 }
 
+TEST(ProbeServerTest, SlowPeersBeyondTheLimitMakeWayForNewcomers) {
+  const auto server = Serve(Steady());
+  std::vector<OwnedFd> slow;
+  for (int i = 0; i < 70; ++i) {
+    slow.push_back(Dial(*server));
+    EXPECT_EQ(send(slow.back().get(), "GET /li", 7, MSG_NOSIGNAL), 7);
+  }
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_THAT(Ask(*server, "GET /livez HTTP/1.1\r\n\r\n"),
+                StartsWith("HTTP/1.1 200"));
+  }
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(ReadAll(slow[i]), "") << i;
+}
+
 TEST(ProbeServerTest, ServesIpv4AtTheUnspecifiedAddress) {
   const auto server = Serve(Steady(), "0.0.0.0");
   EXPECT_THAT(Ask(*server, "GET /startupz HTTP/1.1\r\n\r\n"),
