@@ -161,7 +161,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
                                    const std::string& program_name,
                                    LogFolder log_folder,
                                    agent::Guardian* guardian,
-                                   rendezvous::CoordinatorLink* link) {
+                                   rendezvous::CoordinatorLink* link,
+                                   agent::AlsoLive also_live) {
   const bool streams_kept =
       KeepsStreams(options.logs.redirects) || KeepsStreams(options.logs.tee);
   if (log_folder == LogFolder::kTemporary) {
@@ -203,7 +204,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   }
   agent::AgentView view;
   const absl::StatusOr<std::unique_ptr<rendezvous::ProbeServer>> probes =
-      agent::ServeProbes(options.health.probe_listen, &view);
+      agent::ServeProbes(options.health.probe_listen, &view,
+                         std::move(also_live));
   if (!probes.ok()) {
     return {.exit_code = voice.Refuse(probes.status()),
             .verdict = {},

@@ -6,6 +6,7 @@
 #include "agent/agent.h"
 #include "agent/agent_options.h"
 #include "agent/guardian/guardian.h"
+#include "agent/probes/agent_probes.h"
 #include "launcher/voice.h"
 #include "rendezvous/client/coordinator_link.h"
 
@@ -16,13 +17,15 @@ namespace muster::launcher {
 enum class LogFolder { kGiven, kTemporary };
 
 // Runs an agent and prints for people: notices while the agent runs; at the end
-// the verdict (or why there is none) and the path of the logs.
+// the verdict (or why there is none) and the path of the logs. `also_live`: a
+// further condition of the liveness probe.
 agent::AgentResult RunAgentSession(const Voice& voice,
                                    agent::AgentOptions options,
                                    const std::string& program_name,
                                    LogFolder log_folder,
                                    agent::Guardian* guardian,
-                                   rendezvous::CoordinatorLink* link);
+                                   rendezvous::CoordinatorLink* link,
+                                   agent::AlsoLive also_live = {});
 
 // Points the link <directory>/latest at the run's folder; a file system that
 // does not answer is waited for at most 1 s.

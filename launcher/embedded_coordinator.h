@@ -43,6 +43,8 @@ class EmbeddedCoordinator {
 
   rendezvous::Coordinator* coordinator() { return &coordinator_; }
   const rendezvous::Endpoint& address() const { return server_->address(); }
+  // For the liveness probe: whether the listener answers (GrpcServer::Check).
+  absl::Status Check() { return server_->Check(); }
 
   // Keeps serving until every job is finished and its agents have their
   // verdict, or a signal arrives, or `close_timeout` has passed since every job

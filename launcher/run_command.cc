@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/logs/log_paths.h"
+#include "agent/probes/agent_probes.h"
 #include "launcher/agent_session.h"
 #include "launcher/bootstrap.h"
 #include "launcher/embedded_coordinator.h"
@@ -146,10 +147,14 @@ int RunCommand(const std::string& name, const RunOptions& options,
   if (verdict_fd >= 0) agent.logs.console.patience = kStarterPatience;
   std::unique_ptr<rendezvous::CoordinatorLink> link =
       MakeLink(plan->coordinator, here->get(), options.tls, node->token, agent);
+  agent::AlsoLive also_live;
+  if (*here != nullptr) {
+    also_live = [hosted = here->get()] { return hosted->Check(); };
+  }
   const agent::AgentResult result = RunAgentSession(
       voice, std::move(agent), options.program[0],
       options.log_dir.empty() ? LogFolder::kTemporary : LogFolder::kGiven,
-      node->guardian.get(), link.get());
+      node->guardian.get(), link.get(), std::move(also_live));
   link.reset();
   node->guardian.reset();
   if (*here != nullptr) (*here)->Linger(options.close_timeout, voice);

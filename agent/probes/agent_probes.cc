@@ -7,12 +7,14 @@
 
 namespace muster::agent {
 
-rendezvous::Probes ProbesOf(const AgentView* view) {
+rendezvous::Probes ProbesOf(const AgentView* view, AlsoLive also_live) {
   rendezvous::Probes probes;
-  probes.live = [view] {
+  probes.live = [view, also_live = std::move(also_live)] {
     const AgentState state = view->Look();
-    return state.turned == Instant() ? absl::OkStatus()
-                                     : IsLive(state, MonotonicNow());
+    const absl::Status live = state.turned == Instant()
+                                  ? absl::OkStatus()
+                                  : IsLive(state, MonotonicNow());
+    return live.ok() && also_live ? also_live() : live;
   };
   probes.started = [view] { return IsStarted(view->Look()); };
   probes.ready = [view] { return IsReady(view->Look()); };
@@ -20,9 +22,11 @@ rendezvous::Probes ProbesOf(const AgentView* view) {
 }
 
 absl::StatusOr<std::unique_ptr<rendezvous::ProbeServer>> ServeProbes(
-    const std::optional<rendezvous::Endpoint>& listen, const AgentView* view) {
+    const std::optional<rendezvous::Endpoint>& listen, const AgentView* view,
+    AlsoLive also_live) {
   if (!listen) return nullptr;
-  auto server = rendezvous::ProbeServer::Start(*listen, ProbesOf(view));
+  auto server = rendezvous::ProbeServer::Start(
+      *listen, ProbesOf(view, std::move(also_live)));
   if (server.ok()) return server;
   return absl::UnavailableError(
       absl::StrCat("--probe-listen: ", server.status().message()));

@@ -35,6 +35,16 @@ TEST(AgentProbesTest, TheyTellWhatTheViewShowsNow) {
   EXPECT_THAT(std::string(probes.ready().message()), HasSubstr("leaving"));
 }
 
+TEST(AgentProbesTest, LivenessHasAFurtherCondition) {
+  AgentView view;
+  absl::Status coordinator;
+  const rendezvous::Probes probes =
+      ProbesOf(&view, [&coordinator] { return coordinator; });
+  EXPECT_TRUE(probes.live().ok());
+  coordinator = absl::UnavailableError("the listener does not answer");
+  EXPECT_EQ(probes.live(), coordinator);
+}
+
 TEST(AgentProbesTest, AnErrorNamesTheFlag) {
   AgentView view;
   const auto nobody = ServeProbes(std::nullopt, &view);

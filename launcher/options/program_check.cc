@@ -102,10 +102,10 @@ absl::Status CheckCommandName(const std::string& name,
 }
 
 // Resources that an agent needs, rounded up. Measured with a coordinator in the
-// process: 14 threads and 32 descriptors with one worker, and 5 descriptors for
+// process: 15 threads and 34 descriptors with one worker, and 5 descriptors for
 // each further worker.
-constexpr int kThreads = 16;
-constexpr int kDescriptors = 40;
+constexpr int kThreads = 17;
+constexpr int kDescriptors = 42;
 constexpr int kDescriptorsOfAWorker = 6;
 
 // The number of workers as far as it is known. "gpu" and "auto" are counted

@@ -210,7 +210,7 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
   return directive;
 }
 
-JobStatus StatusOf(const JobState& state, Instant now) {
+JobStatus SummaryOf(const JobState& state, Instant now) {
   JobStatus status;
   status.run_id = state.run_id;
   status.spec = state.spec;
@@ -230,6 +230,12 @@ JobStatus StatusOf(const JobState& state, Instant now) {
   status.preemption = PreemptionAt(state, now);
   status.age = now - state.born;
   status.phase_age = now - state.clock.since;
+  status.verdict = state.verdict;
+  return status;
+}
+
+JobStatus StatusOf(const JobState& state, Instant now) {
+  JobStatus status = SummaryOf(state, now);
   for (const auto& [id, node] : state.nodes.nodes()) {
     status.nodes.push_back(StatusOf(state, node, now));
   }
@@ -239,7 +245,6 @@ JobStatus StatusOf(const JobState& state, Instant now) {
                      return a.group_rank.value_or(kLast) <
                             b.group_rank.value_or(kLast);
                    });
-  status.verdict = state.verdict;
   return status;
 }
 

@@ -20,6 +20,8 @@ Directive DirectiveFor(const JobState& state, const Node& node);
 // The job's state for operators at `now`. O(n log n). Nodes: members by group
 // rank, then the others by id.
 JobStatus StatusOf(const JobState& state, Instant now);
+// The same without the nodes; O(1) in their number while the job runs.
+JobStatus SummaryOf(const JobState& state, Instant now);
 
 // Collects the directives and decisions of one step of a job, and gives each
 // directive its revision. Reads the job's state. Not thread-safe.

@@ -66,6 +66,7 @@ class Job {
   std::optional<Instant> NextDeadline() const;
 
   JobStatus Status(Instant now) const { return StatusOf(state_, now); }
+  JobStatus Summary(Instant now) const { return SummaryOf(state_, now); }
 
   const std::string& run_id() const { return state_.run_id; }
   JobPhase phase() const { return state_.phase; }

@@ -3,6 +3,7 @@
 #include <grpc/support/time.h>
 #include <grpcpp/alarm.h>
 #include <grpcpp/server_context.h>
+#include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <chrono>
@@ -14,10 +15,12 @@
 #include <string>
 #include <utility>
 
+#include "base/monotonic_clock.h"
 #include "proto/admin.grpc.pb.h"
 #include "proto/admin.pb.h"
 #include "rendezvous/grpc/grpc_setup.h"
 #include "rendezvous/protocol/report.h"
+#include "rendezvous/server/answer_cache.h"
 #include "rendezvous/server/caller_check.h"
 #include "rendezvous/version.h"
 #include "rendezvous/wire/bounded_reader.h"
@@ -26,8 +29,7 @@
 namespace muster::rendezvous {
 namespace {
 
-// Minimum interval of updates. Each update reads the state of the whole job,
-// whose size grows with the number of nodes.
+// Minimum interval of updates.
 constexpr int64_t kLeastIntervalMs = 100;
 
 // A stream of a job's updates to one operator. Always in one of three states:
@@ -114,13 +116,12 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
 
   // Writes the decisions so far and the job's state. Requires mutex_.
   void Update() {
-    absl::StatusOr<JobStatus> status = coordinator_->GetJob(run_id_);
-    // GetJob fails once the finished job is forgotten, after keep_finished.
+    absl::StatusOr<JobStatus> status = coordinator_->GetJobSummary(run_id_);
+    // It fails once the finished job is forgotten, after keep_finished.
     if (!status.ok()) {
       End(ToGrpc(status.status()));
       return;
     }
-    status->nodes.clear();
     last_ = status->phase == JobPhase::kFinished;
     waiting_ = Waiting::kForWrite;
     update_ = std::make_unique<v1::JobUpdate>();
@@ -184,31 +185,54 @@ grpc::Status CheckName(const char* field, const std::string& name) {
   return ToGrpc(reader.status());
 }
 
-class AdminService : public v1::Admin::CallbackService {
+// ListJobs and GetJob answer with bytes that callers share (AnswerCache); the
+// other methods with messages.
+using MessageMethods = v1::Admin::WithCallbackMethod_WatchJob<
+    v1::Admin::WithCallbackMethod_CancelJob<
+        v1::Admin::WithCallbackMethod_DrainNode<
+            v1::Admin::WithCallbackMethod_WhoAmI<v1::Admin::Service>>>>;
+using AdminMethods = v1::Admin::WithRawCallbackMethod_ListJobs<
+    v1::Admin::WithRawCallbackMethod_GetJob<MessageMethods>>;
+
+class AdminService : public AdminMethods {
  public:
-  AdminService(Coordinator* coordinator, const CallerCheck* check)
-      : coordinator_(coordinator), check_(check) {}
+  AdminService(Coordinator* coordinator, const CallerCheck* check,
+               ConnectionEvents* connections)
+      : coordinator_(coordinator), check_(check), connections_(connections) {}
 
   grpc::ServerUnaryReactor* ListJobs(grpc::CallbackServerContext* context,
-                                     const v1::ListJobsRequest*,
-                                     v1::ListJobsResponse* response) override {
-    const grpc::Status allowed = check_->Check(*context);
-    if (allowed.ok()) {
-      for (const JobStatus& status : coordinator_->ListJobs()) {
-        ToWire(status, response->add_jobs());
-      }
+                                     const grpc::ByteBuffer*,
+                                     grpc::ByteBuffer* response) override {
+    grpc::Status status = Check(*context);
+    if (status.ok()) {
+      status =
+          AnswerFromCache("jobs", response, [this](grpc::ByteBuffer* made) {
+            v1::ListJobsResponse jobs;
+            for (const JobStatus& one : coordinator_->ListJobs()) {
+              ToWire(one, jobs.add_jobs());
+            }
+            return Serialize(jobs, made);
+          });
     }
-    return Answer(context, allowed);
+    return Answer(context, status);
   }
 
   grpc::ServerUnaryReactor* GetJob(grpc::CallbackServerContext* context,
-                                   const v1::GetJobRequest* request,
-                                   v1::JobStatus* response) override {
-    grpc::Status allowed = Check(*context, request->run_id());
-    if (!allowed.ok()) return Answer(context, allowed);
-    const auto status = coordinator_->GetJob(request->run_id());
-    if (status.ok()) ToWire(*status, response);
-    return Answer(context, ToGrpc(status.status()));
+                                   const grpc::ByteBuffer* bytes,
+                                   grpc::ByteBuffer* response) override {
+    v1::GetJobRequest request;
+    grpc::Status status = Parse(*bytes, &request);
+    if (status.ok()) status = Check(*context, request.run_id());
+    if (!status.ok()) return Answer(context, status);
+    const auto make = [&](grpc::ByteBuffer* made) {
+      const auto job = coordinator_->GetJob(request.run_id());
+      if (!job.ok()) return ToGrpc(job.status());
+      v1::JobStatus wire;
+      ToWire(*job, &wire);
+      return Serialize(wire, made);
+    };
+    return Answer(context,
+                  AnswerFromCache("job " + request.run_id(), response, make));
   }
 
   grpc::ServerWriteReactor<v1::JobUpdate>* WatchJob(
@@ -242,7 +266,7 @@ class AdminService : public v1::Admin::CallbackService {
   grpc::ServerUnaryReactor* WhoAmI(grpc::CallbackServerContext* context,
                                    const v1::WhoAmIRequest*,
                                    v1::WhoAmIResponse* response) override {
-    const grpc::Status allowed = check_->Check(*context);
+    const grpc::Status allowed = Check(*context);
     if (allowed.ok()) {
       response->set_address(PeerIp(context->peer()));
       response->set_unix_time(
@@ -262,21 +286,63 @@ class AdminService : public v1::Admin::CallbackService {
     return reactor;
   }
 
+  grpc::Status Check(const grpc::CallbackServerContext& context) const {
+    const grpc::Status allowed = check_->Check(context);
+    if (allowed.ok()) connections_->Proved(context.peer());
+    return allowed;
+  }
+
   grpc::Status Check(const grpc::CallbackServerContext& context,
                      const std::string& run_id) const {
-    const grpc::Status allowed = check_->Check(context);
+    const grpc::Status allowed = Check(context);
     return allowed.ok() ? CheckName("run_id", run_id) : allowed;
+  }
+
+  template <typename Message>
+  static grpc::Status Serialize(const Message& message,
+                                grpc::ByteBuffer* bytes) {
+    bool own_buffer;
+    return grpc::SerializationTraits<Message>::Serialize(message, bytes,
+                                                         &own_buffer);
+  }
+
+  template <typename Message>
+  static grpc::Status Parse(grpc::ByteBuffer bytes, Message* message) {
+    return grpc::SerializationTraits<Message>::Deserialize(&bytes, message);
+  }
+
+  // Answers `question` with the cached bytes, or with those that `make` writes.
+  // One answer is made at a time, so that callers of the same moment share it.
+  template <typename Make>
+  grpc::Status AnswerFromCache(const std::string& question,
+                               grpc::ByteBuffer* response, const Make& make) {
+    std::lock_guard<std::mutex> lock(making_);
+    const Instant began = MonotonicNow();
+    std::optional<grpc::ByteBuffer> kept = answers_.Find(began, question);
+    if (kept.has_value()) {
+      *response = *std::move(kept);
+      return grpc::Status::OK;
+    }
+    const grpc::Status made = make(response);
+    const Instant now = MonotonicNow();
+    if (made.ok()) answers_.Keep(now, question, *response, now - began);
+    return made;
   }
 
   muster::rendezvous::Coordinator* const coordinator_;
   const CallerCheck* const check_;
+  ConnectionEvents* const connections_;
+
+  std::mutex making_;  // held while an answer is made; guards answers_
+  AnswerCache<grpc::ByteBuffer> answers_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> MakeAdminService(Coordinator* coordinator,
-                                                const CallerCheck* check) {
-  return std::make_unique<AdminService>(coordinator, check);
+                                                const CallerCheck* check,
+                                                ConnectionEvents* connections) {
+  return std::make_unique<AdminService>(coordinator, check, connections);
 }
 
 }  // namespace muster::rendezvous

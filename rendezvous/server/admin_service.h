@@ -5,6 +5,7 @@
 #include <string>
 
 #include "rendezvous/server/caller_check.h"
+#include "rendezvous/server/connection_events.h"
 #include "rendezvous/server/coordinator.h"
 
 namespace grpc {
@@ -25,10 +26,13 @@ namespace muster::rendezvous {
 grpc::ServerWriteReactor<v1::JobUpdate>* StartWatchStream(
     Coordinator* coordinator, const std::string& run_id);
 
-// The Admin service of proto/admin.proto, a translation of messages. Both
-// arguments must outlive the service.
+// The Admin service of proto/admin.proto, a translation of messages. Answers of
+// ListJobs and GetJob may be up to 20 times as old as it takes to make one, so
+// that making them takes at most a twentieth of a core, whatever the number of
+// nodes and callers. All arguments must outlive the service.
 std::unique_ptr<grpc::Service> MakeAdminService(Coordinator* coordinator,
-                                                const CallerCheck* check);
+                                                const CallerCheck* check,
+                                                ConnectionEvents* connections);
 
 }  // namespace muster::rendezvous
 

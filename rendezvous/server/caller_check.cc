@@ -2,6 +2,7 @@
 
 #include <grpcpp/server_context.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "rendezvous/grpc/grpc_setup.h"
@@ -33,6 +34,13 @@ std::string PeerIp(const std::string& peer) {
     ip.erase(0, sizeof(kMapped) - 1);
   }
   return ip;
+}
+
+std::string PeerKey(const std::string& peer) {
+  std::string ip = PeerIp(peer);
+  if (ip.empty()) return "";
+  ip.resize(std::min(ip.find('%'), ip.size()));
+  return ip + peer.substr(peer.rfind(':'));
 }
 
 grpc::Status CallerCheck::Check(

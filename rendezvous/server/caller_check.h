@@ -16,12 +16,20 @@ namespace muster::rendezvous {
 // Empty if the peer has no IP address, such as a Unix socket. Pure.
 std::string PeerIp(const std::string& peer);
 
+// A name of the peer's socket that is the same for all spellings of its
+// address: PeerIp without a zone, and the port. Empty if the peer has no IP
+// address. Pure.
+std::string PeerKey(const std::string& peer);
+
 // Authenticates callers by the job token; accepts every caller if there is
 // none. Thread-safe.
 class CallerCheck {
  public:
   // `token`: the job token; empty: every caller is accepted.
   explicit CallerCheck(std::string token) : token_(std::move(token)) {}
+
+  // Whether callers need the job token.
+  bool needs_token() const { return !token_.empty(); }
 
   // Returns OK or UNAUTHENTICATED. The comparison takes constant time.
   grpc::Status Check(const grpc::CallbackServerContext& context) const;

@@ -23,5 +23,13 @@ TEST(PeerIp, NothingOfOthers) {
   }
 }
 
+TEST(PeerKey, IsTheSameForAllSpellingsOfASocket) {
+  EXPECT_EQ(PeerKey("ipv4:10.0.0.7:4711"), "10.0.0.7:4711");
+  EXPECT_EQ(PeerKey("ipv6:%5B::ffff:10.0.0.7%5D:4711"), "10.0.0.7:4711");
+  EXPECT_EQ(PeerKey("ipv6:%5Bfe80::1%25eth0%5D:80"), "fe80::1:80");
+  EXPECT_EQ(PeerKey("ipv6:[fe80::1%252]:80"), "fe80::1:80");
+  EXPECT_EQ(PeerKey("unix:/run/a"), "");
+}
+
 }  // namespace
 }  // namespace muster::rendezvous

@@ -112,6 +112,12 @@ class Coordinator::Impl {
     return absl::OkStatus();
   }
 
+  bool HasJob(StreamId id) const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = streams_.find(id);
+    return found != streams_.end() && found->second.job != nullptr;
+  }
+
   std::vector<JobStatus> ListJobs() const {
     std::vector<std::shared_ptr<DrivenJob>> jobs;
     {
@@ -119,10 +125,7 @@ class Coordinator::Impl {
       for (const auto& [run_id, job] : jobs_) jobs.push_back(job);
     }
     std::vector<JobStatus> list;
-    for (const auto& job : jobs) {
-      list.push_back(job->Status());
-      list.back().nodes.clear();
-    }
+    for (const auto& job : jobs) list.push_back(job->Summary());
     return list;
   }
 
@@ -409,6 +412,10 @@ absl::Status Coordinator::OnReport(StreamId stream, Report report) {
   return impl_->OnReport(stream, std::move(report));
 }
 
+bool Coordinator::HasJob(StreamId stream) const {
+  return impl_->HasJob(stream);
+}
+
 std::vector<JobStatus> Coordinator::ListJobs() const {
   return impl_->ListJobs();
 }
@@ -417,6 +424,13 @@ absl::StatusOr<JobStatus> Coordinator::GetJob(const std::string& run_id) const {
   absl::StatusOr<std::shared_ptr<DrivenJob>> job = impl_->Find(run_id);
   if (!job.ok()) return job.status();
   return (*job)->Status();
+}
+
+absl::StatusOr<JobStatus> Coordinator::GetJobSummary(
+    const std::string& run_id) const {
+  absl::StatusOr<std::shared_ptr<DrivenJob>> job = impl_->Find(run_id);
+  if (!job.ok()) return job.status();
+  return (*job)->Summary();
 }
 
 absl::Status Coordinator::CancelJob(const std::string& run_id,

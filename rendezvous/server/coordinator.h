@@ -65,10 +65,14 @@ class Coordinator {
   // InvalidArgument: the report is that of another node than the stream's first
   // report, and was dropped; the caller must end the stream.
   absl::Status OnReport(StreamId stream, Report report);
+  // Whether a job has taken a report of the stream.
+  bool HasJob(StreamId stream) const;
 
   std::vector<JobStatus> ListJobs() const;  // without `nodes`
   // NotFound: no such job; the message lists the existing jobs.
   absl::StatusOr<JobStatus> GetJob(const std::string& run_id) const;
+  // GetJob without `nodes`, which costs the same for any number of them.
+  absl::StatusOr<JobStatus> GetJobSummary(const std::string& run_id) const;
   // NotFound: no such job. FailedPrecondition: the job is over already.
   absl::Status CancelJob(const std::string& run_id, const std::string& reason);
   // NotFound: no such job or node. FailedPrecondition: too few nodes would

@@ -97,6 +97,11 @@ JobStatus DrivenJob::Status() const {
   return job_.Status(MonotonicNow());
 }
 
+JobStatus DrivenJob::Summary() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return job_.Summary(MonotonicNow());
+}
+
 bool DrivenJob::OwesVerdict() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return job_.OwesVerdict();

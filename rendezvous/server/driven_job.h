@@ -82,6 +82,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   std::string Drain(const std::string& node);
 
   JobStatus Status() const;
+  JobStatus Summary() const;  // without `nodes`
   bool OwesVerdict() const;
   // Whether no agent is attached and no round has begun.
   bool NeverBegan() const;

@@ -1,17 +1,15 @@
 #include "rendezvous/server/grpc_server.h"
 
 #include <grpcpp/impl/service_type.h>
+#include <grpcpp/resource_quota.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/descriptor_limit.h"
@@ -21,6 +19,8 @@
 #include "rendezvous/server/admin_service.h"
 #include "rendezvous/server/attach_service.h"
 #include "rendezvous/server/caller_check.h"
+#include "rendezvous/server/connection_pool.h"
+#include "rendezvous/server/listener.h"
 #include "rendezvous/tls/tls_credentials.h"
 #include "rendezvous/wire/bounded_reader.h"
 
@@ -32,60 +32,52 @@ constexpr Duration kResolveTimeout = std::chrono::seconds(10);
 // Number of free descriptors that a server needs in order to listen.
 constexpr int kToListen = 8;
 
-// Returns why gRPC could not listen on `address`: gRPC gives no reason, so this
-// tries the same system calls.
-absl::Status WhyNotListening(const Endpoint& listen,
-                             const SocketAddress& address) {
+// Explains why the coordinator does not listen on `listen`. `why`: from
+// Listener::Listen.
+absl::Status WhyNotListening(const Endpoint& listen, const absl::Status& why) {
   const std::string what = absl::StrCat("cannot listen on ", listen.ToString());
-  const int fd =
-      socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const int on = 1;
-  int error = 0;
-  if (fd < 0 ||
-      setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
-      bind(fd, address.get(), address.size) != 0 || ::listen(fd, 1) != 0) {
-    error = errno;
-  }
-  if (fd >= 0) close(fd);
-  if (error == 0) {
-    // Listening succeeds here, so gRPC lacked descriptors or another resource.
-    const absl::Status room = CheckRoom({.descriptors = kToListen});
-    if (!room.ok()) {
-      return absl::Status(room.code(),
-                          absl::StrCat(what, ": ", room.message()));
-    }
-  }
-  switch (error) {
-    case 0:
-    case EADDRINUSE:
+  switch (why.code()) {
+    case absl::StatusCode::kAlreadyExists:
       return absl::AlreadyExistsError(
           absl::StrCat(what,
                        ": port in use, perhaps by another coordinator; "
                        "choose another port, or join that one"));
-    case EACCES:
+    case absl::StatusCode::kPermissionDenied:
       return absl::PermissionDeniedError(
           absl::StrCat(what, ": permission denied; choose a port above 1023"));
-    case EADDRNOTAVAIL:
+    case absl::StatusCode::kInvalidArgument:
       return absl::InvalidArgumentError(
           absl::StrCat(what, ": this host has no such address"));
+    case absl::StatusCode::kResourceExhausted: {
+      const absl::Status room = CheckRoom({.descriptors = kToListen});
+      const absl::Status& cause = room.ok() ? why : room;
+      return absl::ResourceExhaustedError(
+          absl::StrCat(what, ": ", cause.message()));
+    }
     default:
-      return absl::UnavailableError(
-          absl::StrCat(what, ": ", std::strerror(error)));
+      return absl::UnavailableError(absl::StrCat(what, ": ", why.message()));
   }
 }
 
 // Number of descriptors reserved for the process: epoll sets, logs, pipes,
-// operators' calls.
+// probes. Connections never take the last half of them.
 constexpr int kKeptForOthers = 100;
 
+// Memory that gRPC may use for connections and messages: enough for the largest
+// reports of a few hundred callers at once, and for each node's stream.
+constexpr size_t kBasicMemory = 256 << 20;
+constexpr size_t kMemoryPerNode = 64 << 10;
+constexpr size_t kMaxNodesWithMemory = 32 << 10;
+
+// Streams of one connection at a time: one agent's, and an operator's calls.
+constexpr int kMaxStreamsPerConnection = 8;
+
 void Tune(grpc::ServerBuilder* builder) {
-  // Two coordinators on one port would split a job's nodes between them.
-  builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder->SetMaxReceiveMessageSize(kMaxReportBytes);
   builder->SetMaxSendMessageSize(kMaxAnswerBytes);
   builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 16 << 10);
-  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 100);
-  // Connections that send nothing, or nothing valid, are soon closed.
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
+                              kMaxStreamsPerConnection);
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, 300'000);
   // Messages are small, and measuring the bandwidth costs a quarter of a core
@@ -106,36 +98,48 @@ void Tune(grpc::ServerBuilder* builder) {
 
 class GrpcServer::Impl {
  public:
-  Impl(Coordinator* coordinator, const Options& options)
-      : max_nodes_(options.max_nodes.has_value()
-                       ? *options.max_nodes
-                       : RaiseDescriptorLimit(kKeptForOthers)),
+  Impl(Coordinator* coordinator, const Options& options,
+       const ConnectionLimits& limits, std::unique_ptr<Listener> listener)
+      : max_nodes_(limits.nodes),
         check_(options.token),
-        attach_(MakeAttachService(coordinator, &check_, max_nodes_)),
-        admin_(MakeAdminService(coordinator, &check_)),
-        address_(options.listen) {}
+        listener_(std::move(listener)),
+        attach_(MakeAttachService(coordinator, &check_, listener_.get(),
+                                  max_nodes_)),
+        admin_(MakeAdminService(coordinator, &check_, listener_.get())),
+        address_{options.listen.host, listener_->port()} {}
 
-  absl::Status Start(const Options& options, const SocketAddress& address) {
+  absl::Status Start(const Options& options) {
     grpc::ServerBuilder builder;
-    int port = 0;
-    builder.AddListeningPort(
-        Endpoint{address.Ip(), options.listen.port}.ToString(),
+    using Builder = grpc::ServerBuilder::experimental_type;
+    acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+        Builder::ExternalConnectionType::FROM_FD,
         options.tls.given() ? TlsServer(options.tls)
-                            : grpc::InsecureServerCredentials(),
-        &port);
+                            : grpc::InsecureServerCredentials());
     builder.RegisterService(attach_.get());
     builder.RegisterService(admin_.get());
     Tune(&builder);
+    grpc::ResourceQuota quota("coordinator");
+    quota.Resize(kBasicMemory +
+                 kMemoryPerNode *
+                     std::min<size_t>(max_nodes_, kMaxNodesWithMemory));
+    builder.SetResourceQuota(quota);
     server_ = builder.BuildAndStart();
-    if (server_ == nullptr || port == 0) {
-      return WhyNotListening(options.listen, address);
+    if (server_ == nullptr) {
+      return WhyNotListening(options.listen,
+                             absl::UnavailableError("gRPC does not start"));
     }
-    address_.port = port;
-    return absl::OkStatus();
+    const absl::Status started = listener_->Start([this](int fd) {
+      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters
+          connection;
+      connection.fd = fd;
+      acceptor_->HandleNewConnection(&connection);
+    });
+    return started.ok() ? started : WhyNotListening(options.listen, started);
   }
 
   void Shutdown(Duration grace) {
     if (server_ == nullptr) return;
+    listener_->Stop();
     server_->Shutdown(
         std::chrono::system_clock::now() +
         std::chrono::duration_cast<std::chrono::system_clock::duration>(grace));
@@ -145,13 +149,16 @@ class GrpcServer::Impl {
 
   const Endpoint& address() const { return address_; }
   int max_nodes() const { return max_nodes_; }
+  absl::Status Check() { return listener_->Check(); }
 
  private:
   const int max_nodes_;
   const CallerCheck check_;
+  const std::unique_ptr<Listener> listener_;
   const std::unique_ptr<grpc::Service> attach_;
   const std::unique_ptr<grpc::Service> admin_;
-  Endpoint address_;
+  const Endpoint address_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
 };
 
@@ -165,8 +172,22 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
   const auto addresses = Resolve(options.listen.host, options.listen.port,
                                  {.timeout = kResolveTimeout});
   if (!addresses.ok()) return addresses.status();
-  auto impl = std::make_unique<Impl>(coordinator, options);
-  const absl::Status started = impl->Start(options, addresses->front());
+  const int descriptors = RaiseDescriptorLimit(kKeptForOthers);
+  ConnectionLimits limits = LimitsFor(descriptors);
+  if (options.max_nodes.has_value()) limits.nodes = *options.max_nodes;
+  Listener::Options listening;
+  listening.address = addresses->front();
+  listening.limits = limits;
+  // Of a small limit, fewer descriptors are kept: as many as may be used.
+  listening.max_descriptor =
+      descriptors + std::min(kKeptForOthers, descriptors) / 2;
+  auto listener = Listener::Listen(listening);
+  if (!listener.ok()) {
+    return WhyNotListening(options.listen, listener.status());
+  }
+  auto impl = std::make_unique<Impl>(coordinator, options, limits,
+                                     *std::move(listener));
+  const absl::Status started = impl->Start(options);
   if (!started.ok()) return started;
   return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(impl)));
 }
@@ -174,6 +195,8 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
 const Endpoint& GrpcServer::address() const { return impl_->address(); }
 
 int GrpcServer::max_nodes() const { return impl_->max_nodes(); }
+
+absl::Status GrpcServer::Check() { return impl_->Check(); }
 
 void GrpcServer::Shutdown(Duration grace) { impl_->Shutdown(grace); }
 

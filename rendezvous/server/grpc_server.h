@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/time.h"
 #include "rendezvous/endpoint/endpoint.h"
@@ -14,7 +15,8 @@
 namespace muster::rendezvous {
 
 // A coordinator's gRPC server: the Coordinator and Admin services on one port,
-// for thousands of streams on a few threads.
+// for thousands of streams on a few threads. Connections are accepted, bounded
+// and closed by a Listener.
 class GrpcServer {
  public:
   struct Options {
@@ -27,8 +29,7 @@ class GrpcServer {
     std::string token;
     // Maximum number of attached agents; further ones are refused with
     // RESOURCE_EXHAUSTED. nullopt: the number that the limit of open files
-    // allows, which Start raises as far as it may. (A gRPC listener that runs
-    // out of descriptors never accepts again.)
+    // allows, which Start raises as far as it may.
     std::optional<int> max_nodes;
   };
 
@@ -50,6 +51,11 @@ class GrpcServer {
   const Endpoint& address() const;
   // The maximum number of attached agents.
   int max_nodes() const;
+
+  // For probes: OK, or in one line why the listener is dead. Each call asks the
+  // listener to connect to itself, and returns what earlier such checks have
+  // shown; it does not block. Any thread.
+  absl::Status Check();
 
   // Stops accepting connections, lets open streams end by themselves for
   // `grace`, then breaks them. Returns when all streams have ended. Idempotent.

@@ -20,6 +20,7 @@
 #include "rendezvous/testing/loopback.h"
 #include "rendezvous/testing/scripted_node.h"
 #include "rendezvous/wire/bounded_reader.h"
+#include "rendezvous/wire/report_wire.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -159,6 +160,51 @@ TEST_F(GrpcServerTest, AStreamWithoutReportsDelaysNoOther) {
   Join("job")->WaitFor(DirectiveKind::kRun);
   server_->Shutdown(Duration::zero());
   EXPECT_FALSE(stream->Finish().ok());
+}
+
+TEST_F(GrpcServerTest, AStreamThatNeverReportsIsEnded) {
+  const auto stub = v1::Coordinator::NewStub(Channel());
+  grpc::ClientContext context;
+  const auto stream = stub->Attach(&context);
+  stream->WaitForInitialMetadata();
+  // A report that no job takes does not count.
+  v1::Report report;
+  ToWire(FirstReport("job", "node", 1), &report);
+  report.set_protocol_version(kProtocolVersion + 1);
+  stream->Write(report);
+  v1::Directive directive;
+  ASSERT_TRUE(stream->Read(&directive));
+  EXPECT_EQ(directive.kind(), v1::Directive::REFUSED);
+  EXPECT_FALSE(stream->Read(&directive));
+  const grpc::Status end = stream->Finish();
+  EXPECT_TRUE(end.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED ||
+              end.error_code() == grpc::StatusCode::UNAVAILABLE)
+      << end.error_code() << " " << end.error_message();
+}
+
+TEST_F(GrpcServerTest, AStreamWithATokenThatNeverReportsIsToldSo) {
+  GrpcServer::Options options;
+  options.listen = {"127.0.0.1", 0};
+  options.token = "secret";
+  auto server = GrpcServer::Start(&coordinator_, options);
+  ASSERT_TRUE(server.ok()) << server.status();
+  server_ = *std::move(server);
+  const auto stub = v1::Coordinator::NewStub(Channel());
+  grpc::ClientContext context;
+  context.AddMetadata("authorization", "Bearer secret");
+  const auto stream = stub->Attach(&context);
+  v1::Directive directive;
+  EXPECT_FALSE(stream->Read(&directive));
+  const grpc::Status end = stream->Finish();
+  EXPECT_EQ(end.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_THAT(end.error_message(), HasSubstr("within 10 s"));
+}
+
+TEST_F(GrpcServerTest, ItsOwnCheckFindsItAlive) {
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(server_->Check().ok());
+    Join("job-" + std::to_string(i))->WaitFor(DirectiveKind::kRun);
+  }
 }
 
 TEST_F(GrpcServerTest, ANodeBeyondItsRoomIsToldSoUntilThereIsRoom) {

@@ -10,6 +10,10 @@ import os
 import re
 
 PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
+                'base/net/connection_crowd',
+                'rendezvous/server/answer_cache',
+                'rendezvous/server/connection_pool',
+                'rendezvous/server/self_check',
                 'agent/workers/', 'launcher/cluster/',
                 'agent/binding/binding_plan',
                 'agent/health/examine_', 'agent/health/finding_table',

@@ -62,7 +62,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if other_command', swap('mixed_nodes &&', 'mixed_nodes ||')),
     ('logs show the job\'s command', _JOB, 'Job::Admit', 'do noted',
      swap('noted', 'told')),
-    ('status shows the job\'s command', _JOB, 'StatusOf', 'do command', DROP),
+    ('status shows the job\'s command', _JOB, 'SummaryOf', 'do command', DROP),
     ('a stranger to a job that succeeded asks again', _JOB, 'Job::Admit',
      'do another_job',
      swap('state_.verdict->outcome != Outcome::kSucceeded', 'true')),

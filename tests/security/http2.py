@@ -1,0 +1,38 @@
+"""The bytes of HTTP/2 and gRPC that a hostile client sends, made by hand."""
+
+import struct
+
+PREFACE = b'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+
+_SETTINGS = 4
+_HEADERS = 1
+_END_HEADERS = 4
+
+
+def frame(kind, flags, stream, payload=b''):
+  return (struct.pack('>I', len(payload))[1:] + bytes((kind, flags)) +
+          struct.pack('>I', stream) + payload)
+
+
+# What every client sends first: the preface and an empty SETTINGS frame.
+HELLO = PREFACE + frame(_SETTINGS, 0, 0)
+
+
+def call(stream, method, token=''):
+  """Returns the frame that opens a call of `method` on `stream` (odd numbers)
+  and leaves its sending side open."""
+  headers = [(':method', 'POST'), (':scheme', 'http'), (':path', method),
+             (':authority', 'x'), ('te', 'trailers'),
+             ('content-type', 'application/grpc')]
+  if token:
+    headers.append(('authorization', 'Bearer ' + token))
+  block = b''
+  for name, value in headers:
+    # HPACK: a literal without indexing, whose name is a literal too.
+    block += b'\0' + _text(name) + _text(value)
+  return frame(_HEADERS, _END_HEADERS, stream, block)
+
+
+def _text(text):
+  assert len(text) < 127
+  return bytes((len(text),)) + text.encode()
