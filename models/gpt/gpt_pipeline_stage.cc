@@ -113,8 +113,8 @@ StreamShape GptPipelineStage::InputShape() const {
   return {.dtype = DType::kFloat32, .sizes = stream_sizes_};
 }
 
-void GptPipelineStage::ReservePlaces(int places) {
-  places_.resize(static_cast<size_t>(places));
+void GptPipelineStage::ReserveActivationSlots(int slots) {
+  slots_.resize(static_cast<size_t>(slots));
 }
 
 void GptPipelineStage::Read(const void* from) {

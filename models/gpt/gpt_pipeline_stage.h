@@ -76,7 +76,7 @@ class GptStageGradients : public WeightPassListener {
 };
 
 // Layers of a transformer as a pipeline stage. The activations of a micro-batch
-// are in the arrays of its place, which are reused.
+// are in the arrays of its activation slot, which are reused.
 class GptPipelineStage : public PipelineStage {
  public:
   // Fills a micro-batch of the step: the tokens on the first stage, the targets
@@ -92,7 +92,7 @@ class GptPipelineStage : public PipelineStage {
 
   StreamShape InputShape() const override;
   StreamShape OutputShape() const override { return InputShape(); }
-  void ReservePlaces(int places) override;
+  void ReserveActivationSlots(int slots) override;
   absl::Status Forward(const PipelinePass& pass, const void* input,
                        void* output) override;
   absl::StatusOr<double> Loss(const PipelinePass& pass, double factor) override;
@@ -105,7 +105,7 @@ class GptPipelineStage : public PipelineStage {
 
  private:
   GptMicroBatch& At(const PipelinePass& pass) {
-    return places_[static_cast<size_t>(pass.place)];
+    return slots_[static_cast<size_t>(pass.activation_slot)];
   }
   void Read(const void* from);
   void Write(void* to) const;
@@ -118,7 +118,7 @@ class GptPipelineStage : public PipelineStage {
   const std::vector<int64_t> stream_sizes_;
   const Source source_;
   WeightPassListener* const listener_;
-  std::vector<GptMicroBatch> places_;
+  std::vector<GptMicroBatch> slots_;
   // Buffer for the input and the output of a pass.
   std::vector<float> stream_;
 };

@@ -51,7 +51,7 @@ void Append(const GptWeights& weights, Values* values) {
 }
 
 // The results of a training.
-struct Course {
+struct TrainingResult {
   std::vector<GptPipelineStep> steps;
   // weights[i]: the weights after i steps.
   std::vector<Values> weights;
@@ -71,12 +71,12 @@ enum class Planted { kNone, kForgottenMicroBatch };
 // Trains the whole model on one rank, micro-batch after micro-batch, with plain
 // gradient descent. Sums of losses and gradients, and the weights of each step,
 // are disturbed by rounding-size errors.
-Course Sequential(int micro_batches, double clip, Disturbance disturb,
-                  Planted planted = Planted::kNone) {
+TrainingResult Sequential(int micro_batches, double clip, Disturbance disturb,
+                          Planted planted = Planted::kNone) {
   GptWeights weights(kConfig, {0, kConfig.layers});
   weights.Initialize(1);
   const GptStage model(weights, kBatch, kTime);
-  Course course;
+  TrainingResult course;
   course.weights.emplace_back();
   Append(weights, &course.weights.back());
   for (int step = 0; step < kSteps; ++step) {
@@ -134,10 +134,10 @@ TransportFactory SharedMemory() {
   };
 }
 
-Course Pipelined(ScheduleKind kind, const PipelineShape& shape, int data,
-                 const GptPipelineOptions& options,
-                 const TransportFactory& factory = SharedMemory()) {
-  Course course;
+TrainingResult Pipelined(ScheduleKind kind, const PipelineShape& shape,
+                         int data, const GptPipelineOptions& options,
+                         const TransportFactory& factory = SharedMemory()) {
+  TrainingResult course;
   course.weights.resize(kSteps + 1);
   std::vector<std::vector<float>> tables;
   std::mutex mutex;
@@ -196,7 +196,7 @@ Course Pipelined(ScheduleKind kind, const PipelineShape& shape, int data,
 // The numbers of a training, for comparisons: a list of its losses, a list of
 // its gradient norms, and for each step a list of the changes of the weights,
 // divided by the learning rate.
-std::vector<std::vector<double>> NumbersOf(const Course& course) {
+std::vector<std::vector<double>> NumbersOf(const TrainingResult& course) {
   std::vector<std::vector<double>> lists(2);
   for (const GptPipelineStep& step : course.steps) {
     lists[0].push_back(step.loss);
@@ -229,14 +229,14 @@ class SequentialTraining {
         // and the sum over the micro-batches.
         operations_(static_cast<double>(4 * kConfig.width + micro_batches)) {}
 
-  const Course& course() const { return course_; }
+  const TrainingResult& course() const { return course_; }
 
-  int WrongList(const Course& got) const {
+  int WrongList(const TrainingResult& got) const {
     return reference_.WrongList<float>(operations_, NumbersOf(got));
   }
 
  private:
-  Course course_;
+  TrainingResult course_;
   RoundingReference reference_;
   double operations_;
 };
@@ -247,7 +247,8 @@ const SequentialTraining& SequentialOf(int micro_batches, double clip) {
       .first->second;
 }
 
-void ExpectSameCourse(const Course& got, int micro_batches, double clip) {
+void ExpectSameCourse(const TrainingResult& got, int micro_batches,
+                      double clip) {
   const SequentialTraining& sequential = SequentialOf(micro_batches, clip);
   ASSERT_EQ(got.steps.size(), sequential.course().steps.size());
   EXPECT_EQ(got.weights[0], sequential.course().weights[0]);
@@ -284,9 +285,9 @@ TEST(GptPipelineTest, ShardedStateChangesNoBit) {
   for (const ScheduleKind kind :
        {ScheduleKind::kInterleaved1F1B, ScheduleKind::kZeroBubble1P}) {
     options.state = GptPipelineOptions::State::kReplicated;
-    const Course whole = Pipelined(kind, {2, 2, 2}, 3, options);
+    const TrainingResult whole = Pipelined(kind, {2, 2, 2}, 3, options);
     options.state = GptPipelineOptions::State::kSharded;
-    const Course sharded = Pipelined(kind, {2, 2, 2}, 3, options);
+    const TrainingResult sharded = Pipelined(kind, {2, 2, 2}, 3, options);
     EXPECT_EQ(sharded.weights, whole.weights);
     EXPECT_EQ(sharded.evaluation, whole.evaluation);
     for (int step = 0; step < kSteps; ++step) {

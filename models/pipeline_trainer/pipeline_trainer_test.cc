@@ -24,7 +24,7 @@ PipelineTrainingOptions Small() {
   return options;
 }
 
-struct Course {
+struct TrainingResult {
   std::vector<double> losses;
   double validation = 0;
   std::string picture;
@@ -32,13 +32,13 @@ struct Course {
 
 // Trains `steps` steps and returns the results. Disturbs the state after each
 // step, unless `disturb` is null.
-Course Train(const PipelineTrainingOptions& options, int world, int steps,
-             Disturbance* disturb = nullptr) {
-  std::vector<Course> courses(static_cast<size_t>(world));
+TrainingResult Train(const PipelineTrainingOptions& options, int world,
+                     int steps, Disturbance* disturb = nullptr) {
+  std::vector<TrainingResult> courses(static_cast<size_t>(world));
   const auto statuses = RunWorld(
       world,
       [&](ProcessGroup& group) -> absl::Status {
-        Course& course = courses[static_cast<size_t>(group.rank())];
+        TrainingResult& course = courses[static_cast<size_t>(group.rank())];
         auto schedule = ChosenSchedule(options, world);
         if (!schedule.ok()) return schedule.status();
         auto trainer = PipelineTrainer::Create(options, *std::move(schedule),
@@ -62,7 +62,7 @@ Course Train(const PipelineTrainingOptions& options, int world, int steps,
       },
       SharedMemory());
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
-  for (const Course& course : courses) {
+  for (const TrainingResult& course : courses) {
     EXPECT_EQ(course.losses, courses[0].losses);
     EXPECT_EQ(course.validation, courses[0].validation);
   }
@@ -70,7 +70,7 @@ Course Train(const PipelineTrainingOptions& options, int world, int steps,
 }
 
 TEST(PipelineTrainerTest, Learns) {
-  const Course course = Train(Small(), 2, 40);
+  const TrainingResult course = Train(Small(), 2, 40);
   EXPECT_GT(course.losses.front(), 2.2);
   EXPECT_LT(course.losses.back(), 0.5);
   EXPECT_LT(course.validation, 0.5);
@@ -81,7 +81,7 @@ TEST(PipelineTrainerTest, Learns) {
 TEST(PipelineTrainerTest, AnyMeshTakesTheSameCourse) {
   PipelineTrainingOptions options = Small();
   options.micro_batches = 8;
-  const auto numbers = [](const Course& course) {
+  const auto numbers = [](const TrainingResult& course) {
     return std::vector<std::vector<double>>{course.losses, {course.validation}};
   };
   const RoundingReference alone([&](Disturbance disturb) {
@@ -98,7 +98,7 @@ TEST(PipelineTrainerTest, AnyMeshTakesTheSameCourse) {
   options.micro_batches = 4;
   options.schedule = "interleaved_1f1b";
   options.training.sharding = GptTrainingOptions::Sharding::kZero1;
-  const Course mesh = Train(options, 4, 4);
+  const TrainingResult mesh = Train(options, 4, 4);
   EXPECT_EQ(alone.WrongList<float>(operations, numbers(mesh)), -1);
 }
 

@@ -65,7 +65,7 @@ NewTrainer Create(const GptTrainingOptions& options, ProcessGroup& world) {
              : Emulated<float>(options, world);
 }
 
-struct Course {
+struct TrainingResult {
   std::vector<double> losses;
   std::vector<double> norms;
   double validation = 0;
@@ -74,13 +74,14 @@ struct Course {
 
 // Trains `steps` steps and returns the results of each rank. Disturbs the state
 // after each step, unless `disturb` is null.
-std::vector<Course> Train(const GptTrainingOptions& options, int world,
-                          int64_t steps, Disturbance* disturb = nullptr) {
-  std::vector<Course> courses(static_cast<size_t>(world));
+std::vector<TrainingResult> Train(const GptTrainingOptions& options, int world,
+                                  int64_t steps,
+                                  Disturbance* disturb = nullptr) {
+  std::vector<TrainingResult> courses(static_cast<size_t>(world));
   const auto statuses = RunWorld(
       world,
       [&](ProcessGroup& group) -> absl::Status {
-        Course& course = courses[static_cast<size_t>(group.rank())];
+        TrainingResult& course = courses[static_cast<size_t>(group.rank())];
         const auto trainer = Create(options, group);
         if (!trainer.ok()) return trainer.status();
         for (int64_t step = 0; step < steps; ++step) {
@@ -116,7 +117,7 @@ absl::Status StatusOf(const GptTrainingOptions& options) {
 // The losses, the norms, the validation, and the weights by tensor, for
 // comparisons. The bias of the keys is left out: it changes no probability, so
 // its gradient consists of rounding errors.
-std::vector<std::vector<double>> NumbersOf(const Course& course) {
+std::vector<std::vector<double>> NumbersOf(const TrainingResult& course) {
   std::vector<std::vector<double>> lists = {
       course.losses, course.norms, {course.validation}};
   const GptConfig model = OnCpu().model;
@@ -144,7 +145,7 @@ TEST(CudaGptTrainerTest, TakesTheCourseOfTheHost) {
   const RoundingReference host = OfTheHost(OnCpu(), 6);
   const double operations = RoundingsOf(OnCpu());
   for (const int world : {1, 2}) {
-    for (const Course& course : Train(OnGpu(), world, 6)) {
+    for (const TrainingResult& course : Train(OnGpu(), world, 6)) {
       EXPECT_EQ(host.WrongList<float>(operations, NumbersOf(course)), -1)
           << world << " ranks";
     }
@@ -158,7 +159,7 @@ TEST(CudaGptTrainerTest, TakesTheCourseOfTheHost) {
 
 TEST(CudaGptTrainerTest, AllRanksStayAlike) {
   for (const DType precision : {DType::kFloat32, DType::kBFloat16}) {
-    const std::vector<Course> courses = Train(OnGpu(precision), 2, 3);
+    const std::vector<TrainingResult> courses = Train(OnGpu(precision), 2, 3);
     EXPECT_EQ(courses[0].losses, courses[1].losses) << Name(precision);
     EXPECT_EQ(courses[0].weights, courses[1].weights) << Name(precision);
   }
@@ -172,9 +173,9 @@ TEST(CudaGptTrainerTest, SharedStateIsDdpToTheLastBit) {
     options.micro_batches = 4;
     for (const int world : {2, 4}) {
       options.sharding = GptTrainingOptions::Sharding::kNone;
-      const std::vector<Course> whole = Train(options, world, 2);
+      const std::vector<TrainingResult> whole = Train(options, world, 2);
       options.sharding = GptTrainingOptions::Sharding::kZero1;
-      const std::vector<Course> shared = Train(options, world, 2);
+      const std::vector<TrainingResult> shared = Train(options, world, 2);
       for (size_t rank = 0; rank < shared.size(); ++rank) {
         SCOPED_TRACE(
             absl::StrCat(Name(precision), ", rank ", rank, " of ", world));
@@ -198,7 +199,7 @@ TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
   const double operations = RoundingsOf(options);
   options.device = Device::kCuda;
   options.sharding = GptTrainingOptions::Sharding::kZero1;
-  for (const Course& course : Train(options, 2, 4)) {
+  for (const TrainingResult& course : Train(options, 2, 4)) {
     EXPECT_EQ(host.WrongList<float>(operations, NumbersOf(course)), -1);
   }
   // A planted defect: clips as if the norm were half as large, such as the norm
@@ -212,14 +213,14 @@ TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
 TEST(CudaGptTrainerTest, LearnsInBfloat16) {
   GptTrainingOptions options = OnGpu(DType::kBFloat16);
   options.micro_batches = 1;
-  const Course course = Train(options, 1, 30)[0];
+  const TrainingResult course = Train(options, 1, 30)[0];
   EXPECT_GT(course.losses.front(), 2.2);
   EXPECT_LT(course.losses.back(), 1.2);
 }
 
 TEST(CudaGptTrainerTest, RecomputingChangesNoBit) {
   GptTrainingOptions options = OnGpu(DType::kBFloat16);
-  const Course kept = Train(options, 1, 4)[0];
+  const TrainingResult kept = Train(options, 1, 4)[0];
   options.checkpointing = GptStage::Checkpointing::kBlocks;
   EXPECT_EQ(Train(options, 1, 4)[0].losses, kept.losses);
 }

@@ -21,7 +21,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // One rank's results.
-struct Course {
+struct TrainingResult {
   std::vector<double> losses;
   // Hashes of the weights after each step.
   std::vector<uint64_t> hashes;
@@ -57,7 +57,7 @@ uint64_t WeightsHash(HostGptTrainer& trainer) {
 }
 
 absl::Status TakeSteps(HostGptTrainer& trainer, int64_t first, int64_t last,
-                       Course* course) {
+                       TrainingResult* course) {
   for (int64_t step = first; step < last; ++step) {
     const auto done = trainer.Step(step);
     if (!done.ok()) return done.status();
@@ -68,12 +68,12 @@ absl::Status TakeSteps(HostGptTrainer& trainer, int64_t first, int64_t last,
   return absl::OkStatus();
 }
 
-std::vector<Course> Train(const Training& training) {
-  std::vector<Course> courses(static_cast<size_t>(training.world));
+std::vector<TrainingResult> Train(const Training& training) {
+  std::vector<TrainingResult> courses(static_cast<size_t>(training.world));
   const auto statuses = RunWorld(
       training.world,
       [&](ProcessGroup& group) -> absl::Status {
-        Course& course = courses[static_cast<size_t>(group.rank())];
+        TrainingResult& course = courses[static_cast<size_t>(group.rank())];
         auto trainer =
             HostGptTrainer::Create(training.options, LearnableText(), group);
         if (!trainer.ok()) return trainer.status();
@@ -95,20 +95,20 @@ std::vector<Course> Train(const Training& training) {
   return courses;
 }
 
-std::vector<std::vector<double>> NumbersOf(const Course& course) {
+std::vector<std::vector<double>> NumbersOf(const TrainingResult& course) {
   return {course.losses, course.norms, {course.validation}};
 }
 
 // Expects that rounding explains the differences between the results of several
 // ranks and those of a training on one rank, and that a learning rate with a
 // wrong factor would cause larger differences.
-void ExpectTheCourseOfOneRank(const std::vector<Course>& courses,
+void ExpectTheCourseOfOneRank(const std::vector<TrainingResult>& courses,
                               const GptTrainingOptions& options) {
   const RoundingReference alone([&](Disturbance disturb) {
     return NumbersOf(Train({.options = options, .disturb = &disturb})[0]);
   });
   const double operations = RoundingsOf(options);
-  for (const Course& course : courses) {
+  for (const TrainingResult& course : courses) {
     EXPECT_EQ(alone.WrongList<float>(operations, NumbersOf(course)), -1);
   }
   GptTrainingOptions planted = options;
@@ -120,7 +120,7 @@ void ExpectTheCourseOfOneRank(const std::vector<Course>& courses,
 }
 
 TEST(HostGptTrainerTest, LearnsAndAllRanksStayAlike) {
-  const std::vector<Course> courses = Train({.world = 2, .steps = 40});
+  const std::vector<TrainingResult> courses = Train({.world = 2, .steps = 40});
   EXPECT_GT(courses[0].losses.front(), 2.2);
   EXPECT_LT(courses[0].losses.back(), 0.5);
   EXPECT_LT(courses[0].validation, 0.5);
@@ -130,8 +130,8 @@ TEST(HostGptTrainerTest, LearnsAndAllRanksStayAlike) {
 
 TEST(HostGptTrainerTest, RanksAreAccumulationOnOneRankBitForBit) {
   for (const int world : {2, 4}) {
-    const Course alone = Train({.options = WithMicroBatches(world)})[0];
-    for (const Course& course :
+    const TrainingResult alone = Train({.options = WithMicroBatches(world)})[0];
+    for (const TrainingResult& course :
          Train({.world = world, .options = WithMicroBatches(world)})) {
       EXPECT_EQ(course.losses, alone.losses) << world << " ranks";
       EXPECT_EQ(course.hashes, alone.hashes) << world << " ranks";
@@ -142,13 +142,13 @@ TEST(HostGptTrainerTest, RanksAreAccumulationOnOneRankBitForBit) {
 TEST(HostGptTrainerTest, OverGlooRanksStayAlikeAndNearOneRank) {
   for (const int world : {2, 4}) {
     SCOPED_TRACE(world);
-    const std::vector<Course> courses =
+    const std::vector<TrainingResult> courses =
         Train({.world = world,
                .options = WithMicroBatches(world),
                .factory = [](GroupPlace place, Instant deadline) {
                  return NewGlooTransport(std::move(place), {}, deadline);
                }});
-    for (const Course& course : courses) {
+    for (const TrainingResult& course : courses) {
       EXPECT_EQ(course.hashes, courses[0].hashes);
     }
     ExpectTheCourseOfOneRank(courses, WithMicroBatches(world));
@@ -167,14 +167,14 @@ TEST(HostGptTrainerTest, AnyNumberOfRanksTakesTheSameCourse) {
 TEST(HostGptTrainerTest, InPairsTheNumberOfRanksDoesNotMatter) {
   Training training{.options = WithMicroBatches(8)};
   training.options.order = GptTrainingOptions::GradientOrder::kPairwise;
-  const Course alone = Train(training)[0];
+  const TrainingResult alone = Train(training)[0];
   for (const int world : {2, 4, 8}) {
     training.world = world;
     training.factory = SharedMemory();
     for (const auto sharding : {GptTrainingOptions::Sharding::kNone,
                                 GptTrainingOptions::Sharding::kZero1}) {
       training.options.sharding = sharding;
-      for (const Course& course : Train(training)) {
+      for (const TrainingResult& course : Train(training)) {
         EXPECT_EQ(course.losses, alone.losses) << world << " ranks";
         EXPECT_EQ(course.norms, alone.norms) << world << " ranks";
         EXPECT_EQ(course.hashes, alone.hashes) << world << " ranks";
@@ -207,9 +207,9 @@ TEST(HostGptTrainerTest, ZeroIsTheSameCourseBitForBit) {
     for (const int world : {1, 2, 3, 4}) {
       Training training{.world = world, .options = WithMicroBatches(12)};
       training.options.precision = precision;
-      const std::vector<Course> whole = Train(training);
+      const std::vector<TrainingResult> whole = Train(training);
       training.options.sharding = GptTrainingOptions::Sharding::kZero1;
-      const std::vector<Course> shared = Train(training);
+      const std::vector<TrainingResult> shared = Train(training);
       for (int rank = 0; rank < world; ++rank) {
         EXPECT_EQ(shared[rank].hashes, whole[0].hashes)
             << Name(precision) << ", rank " << rank << " of " << world;
@@ -223,7 +223,7 @@ TEST(HostGptTrainerTest, LearnsIn16Bits) {
   for (const DType precision : {DType::kBFloat16, DType::kFloat16}) {
     Training training{.world = 2, .steps = 60};
     training.options.precision = precision;
-    const std::vector<Course> courses = Train(training);
+    const std::vector<TrainingResult> courses = Train(training);
     EXPECT_LT(courses[0].losses.back(), 0.5) << Name(precision);
     EXPECT_EQ(courses[0].hashes, courses[1].hashes) << Name(precision);
   }
@@ -235,7 +235,7 @@ TEST(HostGptTrainerTest, AnOverflowLeavesTheStepOut) {
   Training training{.world = 2, .steps = 12};
   training.options.precision = DType::kFloat16;
   training.options.loss_scale.initial = 1 << 22;
-  const std::vector<Course> courses = Train(training);
+  const std::vector<TrainingResult> courses = Train(training);
   ASSERT_FALSE(std::isfinite(courses[0].norms[0]));
   EXPECT_TRUE(std::isfinite(courses[0].norms.back()));
   for (size_t step = 1; step < courses[0].norms.size(); ++step) {
@@ -255,7 +255,7 @@ TEST(HostGptTrainerTest, AGradientThatIsNoNumberIsAnError) {
     const auto statuses = RunWorld(1, [&](ProcessGroup& group) -> absl::Status {
       auto trainer = HostGptTrainer::Create(options, LearnableText(), group);
       if (!trainer.ok()) return trainer.status();
-      Course course;
+      TrainingResult course;
       return TakeSteps(**trainer, 0, 60, &course);
     });
     EXPECT_EQ(statuses[0].code(), absl::StatusCode::kOutOfRange) << statuses[0];
@@ -264,7 +264,7 @@ TEST(HostGptTrainerTest, AGradientThatIsNoNumberIsAnError) {
 
 TEST(HostGptTrainerTest, RecomputedActivationsAreTheSame) {
   Training training;
-  const Course kept = Train(training)[0];
+  const TrainingResult kept = Train(training)[0];
   training.options.checkpointing = GptStage::Checkpointing::kBlocks;
   EXPECT_EQ(Train(training)[0].hashes, kept.hashes);
 }
@@ -276,14 +276,14 @@ TEST(HostGptTrainerTest, GoesOnFromAStateAsIfNothingHadHappened) {
     Training training{.world = 2, .steps = 10};
     training.options.precision = precision;
     training.options.sharding = GptTrainingOptions::Sharding::kZero1;
-    const std::vector<Course> whole = Train(training);
+    const std::vector<TrainingResult> whole = Train(training);
     const auto statuses = RunWorld(
         2,
         [&](ProcessGroup& group) -> absl::Status {
           auto first =
               HostGptTrainer::Create(training.options, LearnableText(), group);
           if (!first.ok()) return first.status();
-          Course course;
+          TrainingResult course;
           absl::Status status = TakeSteps(**first, 0, 6, &course);
           if (!status.ok()) return status;
           GptTrainingOptions options = training.options;

@@ -229,21 +229,21 @@ absl::Status Pipeline(ProcessGroup& world, const PipelineSchedule& schedule,
 
 std::unique_ptr<PipelineStage> NewStage() {
   // Half of a model: 16 rows of 8 numbers in, 16 of 32 out. The values that the
-  // backward pass of a micro-batch needs are stored under `pass.place`.
+  // backward pass of a micro-batch needs are kept by `pass.activation_slot`.
   class FirstStage : public PipelineStage {
    public:
     StreamShape InputShape() const override { return {}; }  // has no input
     StreamShape OutputShape() const override {
       return {DType::kFloat32, {16, 32}};
     }
-    void ReservePlaces(int places) override { kept_.resize(places); }
+    void ReserveActivationSlots(int slots) override { kept_.resize(slots); }
     absl::Status Forward(const PipelinePass& pass, const void* /*input*/,
                          void* output) override {
       // The stage itself reads the examples of micro-batch
       // `pass.micro_batch`.
       float* const out = static_cast<float*>(output);
       std::fill(out, out + 16 * 32, 0.5f);
-      kept_[pass.place].assign(out, out + 16 * 32);
+      kept_[pass.activation_slot].assign(out, out + 16 * 32);
       return absl::OkStatus();
     }
     // Called on the last stage only, right after its Forward. Multiplies the
@@ -270,7 +270,7 @@ std::unique_ptr<PipelineStage> NewStage() {
     }
 
    private:
-    std::vector<std::vector<float>> kept_;  // indexed by pass.place
+    std::vector<std::vector<float>> kept_;  // indexed by pass.activation_slot
   };
   return std::make_unique<FirstStage>();
 }

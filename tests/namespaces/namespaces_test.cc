@@ -92,11 +92,12 @@ absl::StatusOr<std::unique_ptr<Transport>> Make(const World& world,
       break;
   }
   HierarchicalOptions options;
-  options.network = [own](GroupPlace part, const std::vector<int>& told_as,
+  options.network = [own](GroupPlace part,
+                          const std::vector<int>& ranks_in_errors,
                           Instant until) {
     TcpOptions tcp;
     tcp.address = own;
-    tcp.told_as = told_as;
+    tcp.ranks_in_errors = ranks_in_errors;
     return NewTcpTransport(std::move(part), tcp, until);
   };
   return NewHierarchicalTransport(place, options, deadline);

@@ -47,7 +47,7 @@ constexpr int kPoison = 0xA5;
 
 // The value depends on rank, position and buffer length, so that leftovers of
 // another operation are not taken for correct results.
-double Given(const BenchCase& test, int rank, int64_t index) {
+double InputValue(const BenchCase& test, int rank, int64_t index) {
   auto mixed = static_cast<uint64_t>(index % kPeriod) * 0x9e3779b97f4a7c15u +
                static_cast<uint64_t>(rank) * 0xbf58476d1ce4e5b9u +
                static_cast<uint64_t>(test.count) * 0x94d049bb133111ebu;
@@ -60,9 +60,9 @@ double Given(const BenchCase& test, int rank, int64_t index) {
 }
 
 double Reduced(const BenchCase& test, int64_t index) {
-  double result = Given(test, 0, index);
+  double result = InputValue(test, 0, index);
   for (int rank = 1; rank < test.size; rank++) {
-    const double value = Given(test, rank, index);
+    const double value = InputValue(test, rank, index);
     switch (test.op) {
       case ReduceOp::kSum:
       case ReduceOp::kAvg:
@@ -241,7 +241,8 @@ void Prepare(const BenchCase& test, const Operation& operation) {
   const int64_t bytes = InputLength(test) * width;
   std::vector<char> pattern(kPeriod * width);
   for (int64_t i = 0; i < std::min(kPeriod, InputLength(test)); i++) {
-    EncodeElement(Given(test, test.rank, i), test.dtype, &pattern[i * width]);
+    EncodeElement(InputValue(test, test.rank, i), test.dtype,
+                  &pattern[i * width]);
   }
   char* const to = static_cast<char*>(const_cast<void*>(InputOf(operation)));
   for (int64_t at = 0; at < bytes; at += kPeriod * width) {
@@ -260,7 +261,7 @@ int64_t CountWrong(const BenchCase& test, const Operation& operation) {
     for (size_t i = 0; i < expected.size(); i++) {
       const int64_t index = source.begin + static_cast<int64_t>(i);
       expected[i] = source.reduced ? Reduced(test, index)
-                                   : Given(test, source.rank, index);
+                                   : InputValue(test, source.rank, index);
     }
     const double tolerance =
         source.reduced ? test.size * EpsilonOf(test.dtype) : 0;

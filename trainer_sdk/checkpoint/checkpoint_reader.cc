@@ -258,38 +258,39 @@ absl::Status CheckpointReader::Read(
 namespace {
 
 // The names of the checkpoints that rank 0 sees in the directory, newest first.
-Word Candidates(FileSystem& files, const std::string& directory) {
-  Word word;
+RankMessage Candidates(FileSystem& files, const std::string& directory) {
+  RankMessage message;
   const auto entries = ListCheckpoints(files, directory);
   if (!entries.ok()) return {entries.status(), ""};
   for (const CheckpointEntry& entry : *entries) {
-    AppendString(entry.name, &word.bytes);
+    AppendString(entry.name, &message.bytes);
   }
-  return word;
+  return message;
 }
 
 // This rank's verification of the checkpoint in `folder`: a status, and the
 // checkpoint's serial number. Also reads the manifest into `manifest`.
-Word Judge(FileSystem& files, const std::string& folder, ProcessGroup& group,
-           absl::StatusOr<Manifest>* manifest) {
-  Word word;
+RankMessage VerifyCheckpoint(FileSystem& files, const std::string& folder,
+                             ProcessGroup& group,
+                             absl::StatusOr<Manifest>* manifest) {
+  RankMessage message;
   *manifest = ReadManifest(files, folder);
-  word.status = manifest->status();
-  if (!word.status.ok()) return word;
-  word.status = CheckpointOpening::Verify(files, folder, **manifest,
-                                          group.rank(), group.size());
-  AppendInteger<int64_t>((*manifest)->serial, &word.bytes);
-  return word;
+  message.status = manifest->status();
+  if (!message.status.ok()) return message;
+  message.status = CheckpointOpening::Verify(files, folder, **manifest,
+                                             group.rank(), group.size());
+  AppendInteger<int64_t>((*manifest)->serial, &message.bytes);
+  return message;
 }
 
 // OK if every rank found the checkpoint intact and all saw the same manifest;
 // otherwise the error.
-absl::Status Finding(const std::vector<Word>& words) {
-  if (absl::Status failure = FirstFailureOf(words); !failure.ok()) {
+absl::Status Finding(const std::vector<RankMessage>& messages) {
+  if (absl::Status failure = FirstFailureOf(messages); !failure.ok()) {
     return failure;
   }
-  for (size_t rank = 1; rank < words.size(); ++rank) {
-    if (words[rank].bytes == words[0].bytes) continue;
+  for (size_t rank = 1; rank < messages.size(); ++rank) {
+    if (messages[rank].bytes == messages[0].bytes) continue;
     return absl::DataLossError(
         absl::StrCat("rank ", rank, " sees another manifest than rank 0"));
   }
@@ -302,19 +303,19 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewestTogether(
     ProcessGroup& group, const std::string& directory, FileSystem* file_system,
     CallOptions call) {
   FileSystem& files = file_system != nullptr ? *file_system : Disk();
-  Word mine;
+  RankMessage mine;
   if (group.rank() == 0) mine = Candidates(files, directory);
-  auto words = Exchange(group, mine, call);
-  if (!words.ok()) return words.status();
-  const Word& seen = words->front();
+  auto messages = Exchange(group, mine, call);
+  if (!messages.ok()) return messages.status();
+  const RankMessage& seen = messages->front();
   if (!seen.status.ok()) return seen.status;
   std::vector<SkippedCheckpoint> skipped;
   for (MessageReader names(seen.bytes); !names.at_end();) {
     const std::string folder =
         absl::StrCat(directory, "/", std::string(names.Text()));
     absl::StatusOr<Manifest> manifest;
-    const auto verdicts =
-        Exchange(group, Judge(files, folder, group, &manifest), call);
+    const auto verdicts = Exchange(
+        group, VerifyCheckpoint(files, folder, group, &manifest), call);
     if (!verdicts.ok()) return verdicts.status();
     absl::Status status = Finding(*verdicts);
     if (status.ok()) {
@@ -337,21 +338,21 @@ absl::Status ReadTogether(ProcessGroup& group, const CheckpointReader& reader,
                           const std::vector<CheckpointSlice>& slices,
                           CallOptions call) {
   absl::Status status = CheckSlices(slices);
-  Word mine = {status, status.ok() ? WriteRanges(RangesOf(slices)) : ""};
-  auto words = Exchange(group, mine, call);
-  if (!words.ok()) return words.status();
-  if (status = FirstFailureOf(*words); !status.ok()) return status;
+  RankMessage mine = {status, status.ok() ? WriteRanges(RangesOf(slices)) : ""};
+  auto messages = Exchange(group, mine, call);
+  if (!messages.ok()) return messages.status();
+  if (status = FirstFailureOf(*messages); !status.ok()) return status;
   std::vector<std::vector<SliceRange>> ranks;
-  for (const Word& word : *words) {
-    auto ranges = ReadRanges(word.bytes);
+  for (const RankMessage& message : *messages) {
+    auto ranges = ReadRanges(message.bytes);
     if (!ranges.ok()) return ranges.status();
     ranks.push_back(*std::move(ranges));
   }
   // The ranks' own errors are reported first, since they are more specific than
   // missing elements.
-  words = Exchange(group, {reader.Read(slices), ""}, call);
-  if (!words.ok()) return words.status();
-  if (status = FirstFailureOf(*words); !status.ok()) return status;
+  messages = Exchange(group, {reader.Read(slices), ""}, call);
+  if (!messages.ok()) return messages.status();
+  if (status = FirstFailureOf(*messages); !status.ok()) return status;
   const auto plan = PlanShares(ranks);
   if (!plan.ok()) {
     return absl::FailedPreconditionError(

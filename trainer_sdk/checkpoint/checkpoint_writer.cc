@@ -198,7 +198,7 @@ absl::Status CheckpointWriter::Body::Prepare() {
   const auto path_of = [&](const std::string& nonce) {
     return absl::StrCat(options_.directory, "/", MarkerName(nonce));
   };
-  Word mine = {Claim(), ""};
+  RankMessage mine = {Claim(), ""};
   if (group_.rank() == 0 && mine.status.ok()) {
     mine.bytes = NewNonce();
     mine.status = files_.CreateFile(path_of(mine.bytes)).status();

@@ -12,19 +12,19 @@ namespace {
 
 constexpr int64_t kMaxWordBytes = int64_t{1} << 30;
 
-std::string Written(const Word& word) {
+std::string Written(const RankMessage& message) {
   std::string text;
-  AppendInteger<int64_t>(static_cast<int64_t>(word.status.code()), &text);
-  AppendString(std::string(word.status.message()), &text);
-  AppendString(word.bytes, &text);
+  AppendInteger<int64_t>(static_cast<int64_t>(message.status.code()), &text);
+  AppendString(std::string(message.status.message()), &text);
+  AppendString(message.bytes, &text);
   return text;
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<Word>> Exchange(ProcessGroup& group,
-                                           const Word& mine,
-                                           CallOptions options) {
+absl::StatusOr<std::vector<RankMessage>> Exchange(ProcessGroup& group,
+                                                  const RankMessage& mine,
+                                                  CallOptions options) {
   const auto ranks = static_cast<size_t>(group.size());
   const std::string text = Written(mine);
   const auto length = static_cast<int64_t>(text.size());
@@ -45,25 +45,26 @@ absl::StatusOr<std::vector<Word>> Exchange(ProcessGroup& group,
   status = group.Run(AllGather(text.data(), all.data(), lengths, DType::kInt8),
                      options);
   if (!status.ok()) return status;
-  std::vector<Word> words;
+  std::vector<RankMessage> messages;
   std::string_view rest = all;
   for (size_t rank = 0; rank < ranks; ++rank) {
     MessageReader reader(rest.substr(0, static_cast<size_t>(lengths[rank])));
     rest.remove_prefix(static_cast<size_t>(lengths[rank]));
     const auto code = static_cast<absl::StatusCode>(reader.Number());
     const std::string message(reader.Text());
-    Word word = {absl::Status(code, message), std::string(reader.Text())};
+    RankMessage received = {absl::Status(code, message),
+                            std::string(reader.Text())};
     if (!reader.whole() || !reader.at_end()) {
-      word.status = absl::DataLossError("tells something torn");
+      received.status = absl::DataLossError("tells something torn");
     }
-    words.push_back(std::move(word));
+    messages.push_back(std::move(received));
   }
-  return words;
+  return messages;
 }
 
-absl::Status FirstFailureOf(const std::vector<Word>& words) {
-  for (size_t rank = 0; rank < words.size(); ++rank) {
-    const absl::Status& status = words[rank].status;
+absl::Status FirstFailureOf(const std::vector<RankMessage>& messages) {
+  for (size_t rank = 0; rank < messages.size(); ++rank) {
+    const absl::Status& status = messages[rank].status;
     if (status.ok()) continue;
     return absl::Status(status.code(),
                         absl::StrCat("rank ", rank, ": ", status.message()));

@@ -56,20 +56,20 @@ class MessageReader {
 };
 
 // A message of one rank to the others: its status, and some bytes.
-struct Word {
+struct RankMessage {
   absl::Status status;
   std::string bytes;
 };
 
 // Collective and blocking. Returns the messages of all ranks, indexed by rank.
 // Errors are those of the group.
-absl::StatusOr<std::vector<Word>> Exchange(ProcessGroup& group,
-                                           const Word& mine,
-                                           CallOptions options = {});
+absl::StatusOr<std::vector<RankMessage>> Exchange(ProcessGroup& group,
+                                                  const RankMessage& mine,
+                                                  CallOptions options = {});
 
 // The first error among the messages, prefixed with the number of its rank; OK
 // if there is none.
-absl::Status FirstFailureOf(const std::vector<Word>& words);
+absl::Status FirstFailureOf(const std::vector<RankMessage>& messages);
 
 }  // namespace muster
 

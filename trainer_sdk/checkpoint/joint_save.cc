@@ -77,12 +77,14 @@ absl::Status CompareReplicas(const SharePlan& plan,
 
 namespace {
 
-int64_t StepOf(const Word& word) { return MessageReader(word.bytes).Number(); }
+int64_t StepOf(const RankMessage& message) {
+  return MessageReader(message.bytes).Number();
+}
 
 // The list of slices in a rank's message; empty if the list has not changed
 // since that rank's last save.
-std::string_view RangesIn(const Word& word) {
-  MessageReader reader(word.bytes);
+std::string_view RangesIn(const RankMessage& message) {
+  MessageReader reader(message.bytes);
   reader.Number();
   return reader.Text();
 }
@@ -95,7 +97,7 @@ absl::Status SaveAgreement::Reach(const absl::Status& status, int64_t step,
   const std::string ranges = WriteRanges(RangesOf(slices));
   // A list that this rank has sent before was checked at that time.
   const bool known = ranges == known_[static_cast<size_t>(group_.rank())];
-  Word mine = {status, ""};
+  RankMessage mine = {status, ""};
   if (mine.status.ok()) {
     mine.status = known ? CheckPlaces(slices) : CheckSlices(slices);
   }
@@ -105,25 +107,25 @@ absl::Status SaveAgreement::Reach(const absl::Status& status, int64_t step,
   }
   AppendInteger(step, &mine.bytes);
   AppendString(known ? "" : ranges, &mine.bytes);
-  const auto words = Exchange(group_, mine, call);
+  const auto messages = Exchange(group_, mine, call);
   if (!mine.status.ok()) return mine.status;
-  if (!words.ok()) return words.status();
-  absl::Status failure = FirstFailureOf(*words);
+  if (!messages.ok()) return messages.status();
+  absl::Status failure = FirstFailureOf(*messages);
   if (!failure.ok()) return failure;
-  for (size_t rank = 1; rank < words->size(); ++rank) {
-    const int64_t other = StepOf((*words)[rank]);
-    if (other == StepOf(words->front())) continue;
+  for (size_t rank = 1; rank < messages->size(); ++rank) {
+    const int64_t other = StepOf((*messages)[rank]);
+    if (other == StepOf(messages->front())) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat("rank 0 saves step ", StepOf(words->front()),
+        absl::StrCat("rank 0 saves step ", StepOf(messages->front()),
                      ", and rank ", rank, " saves step ", other));
   }
-  return Plan(slices, *words);
+  return Plan(slices, *messages);
 }
 
 absl::Status SaveAgreement::Plan(const std::vector<CheckpointSlice>& slices,
-                                 const std::vector<Word>& words) {
-  for (size_t rank = 0; rank < words.size(); ++rank) {
-    const std::string_view ranges = RangesIn(words[rank]);
+                                 const std::vector<RankMessage>& messages) {
+  for (size_t rank = 0; rank < messages.size(); ++rank) {
+    const std::string_view ranges = RangesIn(messages[rank]);
     if (ranges.empty()) continue;
     known_[rank] = ranges;
     state_ = State::kStale;
@@ -148,29 +150,31 @@ absl::Status SaveAgreement::Plan(const std::vector<CheckpointSlice>& slices,
 namespace {
 
 // Writes this rank's file if it has a share, and returns the file's record.
-Word WriteShare(FileSystem& files, const JointSave& save,
-                const std::string& folder, int rank) {
-  Word word = {save.ready, ""};
-  if (!word.status.ok() || save.layout->header.tensors.empty()) return word;
+RankMessage WriteShare(FileSystem& files, const JointSave& save,
+                       const std::string& folder, int rank) {
+  RankMessage message = {save.ready, ""};
+  if (!message.status.ok() || save.layout->header.tensors.empty()) {
+    return message;
+  }
   const auto header = WriteSafetensorsHeader(save.layout->header);
-  word.status = header.status();
-  if (!word.status.ok()) return word;
+  message.status = header.status();
+  if (!message.status.ok()) return message;
   const auto record = WriteRecordedFile(files, folder, ShardFileName(rank),
                                         {*header, save.data});
-  word.status = record.status();
-  if (!word.status.ok()) return word;
+  message.status = record.status();
+  if (!message.status.ok()) return message;
   // On a network file system, each client must sync the names of the files that
   // it created.
-  word.status = files.SyncFolder(folder);
-  AppendInteger(record->bytes, &word.bytes);
-  AppendInteger(record->checksum, &word.bytes);
-  return word;
+  message.status = files.SyncFolder(folder);
+  AppendInteger(record->bytes, &message.bytes);
+  AppendInteger(record->checksum, &message.bytes);
+  return message;
 }
 
 // Rank 0's part after all ranks have written: makes the checkpoint final.
 absl::StatusOr<std::string> Commit(FileSystem& files, const JointSave& save,
                                    const std::string& folder,
-                                   const std::vector<Word>& shares) {
+                                   const std::vector<RankMessage>& shares) {
   std::vector<FileRecord> records;
   for (size_t rank = 0; rank < shares.size(); ++rank) {
     MessageReader reader(shares[rank].bytes);
@@ -201,21 +205,21 @@ absl::StatusOr<std::string> WriteAndCommit(ProcessGroup& group,
                                            const JointSave& save,
                                            const std::string& folder,
                                            CallOptions call) {
-  auto words =
+  auto messages =
       Exchange(group, WriteShare(files, save, folder, group.rank()), call);
-  if (!words.ok()) return words.status();
-  absl::Status status = FirstFailureOf(*words);
+  if (!messages.ok()) return messages.status();
+  absl::Status status = FirstFailureOf(*messages);
   if (!status.ok()) return status;
-  Word done;
+  RankMessage done;
   if (group.rank() == 0) {
-    const auto name = Commit(files, save, folder, *words);
+    const auto name = Commit(files, save, folder, *messages);
     done = {name.status(), name.ok() ? *name : ""};
   }
-  words = Exchange(group, done, call);
-  if (!words.ok()) return words.status();
-  status = FirstFailureOf(*words);
+  messages = Exchange(group, done, call);
+  if (!messages.ok()) return messages.status();
+  status = FirstFailureOf(*messages);
   if (!status.ok()) return status;
-  return words->front().bytes;
+  return messages->front().bytes;
 }
 
 }  // namespace
@@ -227,7 +231,7 @@ std::string NewNonce() {
 
 absl::Status SaveTogether(ProcessGroup& group, FileSystem& files,
                           const JointSave& save, CallOptions call) {
-  Word begun;
+  RankMessage begun;
   AppendString(save.digests, &begun.bytes);
   if (group.rank() == 0) {
     const auto path =
@@ -235,15 +239,15 @@ absl::Status SaveTogether(ProcessGroup& group, FileSystem& files,
     begun.status = path.status();
     AppendString(path.ok() ? *path : "", &begun.bytes);
   }
-  const auto words = Exchange(group, begun, call);
-  if (!words.ok()) return words.status();
-  absl::Status status = FirstFailureOf(*words);
+  const auto messages = Exchange(group, begun, call);
+  if (!messages.ok()) return messages.status();
+  absl::Status status = FirstFailureOf(*messages);
   if (!status.ok()) return status;
   std::vector<std::string_view> digests;
-  for (const Word& word : *words) {
-    digests.push_back(MessageReader(word.bytes).Text());
+  for (const RankMessage& message : *messages) {
+    digests.push_back(MessageReader(message.bytes).Text());
   }
-  MessageReader first(words->front().bytes);
+  MessageReader first(messages->front().bytes);
   first.Text();
   const std::string folder(first.Text());
   if (status = CompareReplicas(*save.plan, digests); !status.ok()) {

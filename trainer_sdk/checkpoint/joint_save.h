@@ -68,7 +68,7 @@ class SaveAgreement {
 
  private:
   absl::Status Plan(const std::vector<CheckpointSlice>& slices,
-                    const std::vector<Word>& words);
+                    const std::vector<RankMessage>& messages);
 
   ProcessGroup& group_;
   // Indexed by rank: the rank's encoded list of slices.

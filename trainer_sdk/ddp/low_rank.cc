@@ -27,7 +27,7 @@ void Multiply(float* p, int64_t rows, int64_t rank, int64_t k, double by) {
 }
 
 // Subtracts from column k its projections on the columns before it.
-void TakeOff(float* p, int64_t rows, int64_t rank, int64_t k) {
+void SubtractProjections(float* p, int64_t rows, int64_t rank, int64_t k) {
   // The second iteration removes the rounding error of the first.
   for (int time = 0; time < 2; ++time) {
     for (int64_t before = 0; before < k; ++before) {
@@ -51,7 +51,7 @@ void Replace(float* p, int64_t rows, int64_t rank, int64_t k) {
   const double least = std::sqrt(0.5 / static_cast<double>(k + 1));
   for (int64_t unit = 0; unit <= k && unit < rows; ++unit) {
     for (int64_t i = 0; i < rows; ++i) p[i * rank + k] = i == unit ? 1 : 0;
-    TakeOff(p, rows, rank, k);
+    SubtractProjections(p, rows, rank, k);
     const double norm = NormOf(p, rows, rank, k);
     if (norm > least) return Multiply(p, rows, rank, k, 1 / norm);
   }
@@ -101,7 +101,7 @@ void TimesTransposed(const float* p, const float* q, int64_t rows,
 void Orthogonalize(float* p, int64_t rows, int64_t rank) {
   for (int64_t k = 0; k < rank; ++k) {
     const double whole = NormOf(p, rows, rank, k);
-    TakeOff(p, rows, rank, k);
+    SubtractProjections(p, rows, rank, k);
     const double rest = NormOf(p, rows, rank, k);
     if (rest > kRest * whole) {
       Multiply(p, rows, rank, k, 1 / rest);

@@ -196,13 +196,14 @@ std::map<std::string, const float*> StateOf(PowerSgdHook& hook) {
 
 // One rank's results. `lists` has, for each step and matrix: the averaged
 // gradient from the hook, q and the error.
-struct Course {
+struct TrainingResult {
   std::vector<std::vector<float>> lists;
   // Indexed by matrix: q before the first step.
   std::vector<Matrix> q;
 };
 
-absl::Status TakeSteps(int approximation, ProcessGroup& group, Course* course) {
+absl::Status TakeSteps(int approximation, ProcessGroup& group,
+                       TrainingResult* result) {
   PowerSgdHook hook(
       {.rank = approximation, .exact_steps = 0, .least_rate = 1, .seed = 11});
   std::vector<Tensor> parameters = {{.name = "v", .shape = {kVector}}};
@@ -221,7 +222,7 @@ absl::Status TakeSteps(int approximation, ProcessGroup& group, Course* course) {
   for (size_t m = 0; m < std::size(kShapes); ++m) {
     const float* const q =
         StateOf(hook).at(absl::StrCat("power_sgd/q/m", m + 1));
-    course->q.push_back(MatrixAt(q, kShapes[m].columns, approximation));
+    result->q.push_back(MatrixAt(q, kShapes[m].columns, approximation));
   }
   for (int step = 0; step < kSteps; ++step) {
     std::vector<float> values = BucketOf(group.rank(), step);
@@ -235,15 +236,15 @@ absl::Status TakeSteps(int approximation, ProcessGroup& group, Course* course) {
       const float* const q = state.at("power_sgd/q/" + name);
       const float* const error = state.at("power_sgd/error/" + name);
       const float* const arrived = values.data() + part.offset;
-      course->lists.emplace_back(arrived, arrived + part.count);
-      course->lists.emplace_back(q, q + kShapes[m].columns * approximation);
-      course->lists.emplace_back(error, error + part.count);
+      result->lists.emplace_back(arrived, arrived + part.count);
+      result->lists.emplace_back(q, q + kShapes[m].columns * approximation);
+      result->lists.emplace_back(error, error + part.count);
     }
   }
   return absl::OkStatus();
 }
 
-// The lists of numbers from the reference, in the order of Course.
+// The lists of numbers from the reference, in the order of TrainingResult.
 std::vector<std::vector<double>> PlainLists(int world, int rank,
                                             const std::vector<Matrix>& q,
                                             Disturbance disturb,
@@ -275,10 +276,10 @@ std::vector<std::vector<double>> PlainLists(int world, int rank,
 TEST(PowerSgdReferenceTest, IsTheAlgorithmWrittenOut) {
   for (const int world : {1, 2, 3}) {
     for (const int approximation : {1, 2, 3}) {
-      std::vector<Course> courses(static_cast<size_t>(world));
+      std::vector<TrainingResult> results(static_cast<size_t>(world));
       const absl::Status status =
           FirstFailure(RunWorld(world, [&](ProcessGroup& group) {
-            return TakeSteps(approximation, group, &courses[group.rank()]);
+            return TakeSteps(approximation, group, &results[group.rank()]);
           }));
       ASSERT_TRUE(status.ok()) << status;
       // The largest number of successive roundings of one element: the sum over
@@ -290,23 +291,23 @@ TEST(PowerSgdReferenceTest, IsTheAlgorithmWrittenOut) {
       for (int rank = 0; rank < world; ++rank) {
         SCOPED_TRACE(absl::StrCat("rank ", rank, " of ", world,
                                   ", r = ", approximation));
-        const Course& course = courses[rank];
+        const TrainingResult& result = results[rank];
         const RoundingReference plain([&](Disturbance disturb) {
-          return PlainLists(world, rank, course.q, disturb);
+          return PlainLists(world, rank, result.q, disturb);
         });
-        EXPECT_EQ(plain.WrongList<float>(operations, course.lists), -1);
+        EXPECT_EQ(plain.WrongList<float>(operations, result.lists), -1);
         for (const Planted planted :
              {Planted::kNoErrorFeedback, Planted::kWrongFactor}) {
           EXPECT_NE(plain.WrongList<float>(operations,
-                                           PlainLists(world, rank, course.q,
+                                           PlainLists(world, rank, result.q,
                                                       Disturbance(), planted)),
                     -1)
               << "planted";
         }
         // Every third list is an error of compression. The test needs large
         // errors: with gradients of about 1 some must exceed 0.1.
-        for (size_t i = 2; i < course.lists.size(); i += 3) {
-          const std::vector<float>& error = course.lists[i];
+        for (size_t i = 2; i < result.lists.size(); i += 3) {
+          const std::vector<float>& error = result.lists[i];
           EXPECT_GT(*std::max_element(error.begin(), error.end()), 0.1f);
         }
       }

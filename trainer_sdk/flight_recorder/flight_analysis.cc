@@ -58,8 +58,9 @@ class FlightCalls {
   // late: no rank can finish such a collective before all ranks have called it.
   // Empty for collectives that some ranks can finish alone, such as the root of
   // a broadcast.
-  std::vector<int> WhoLeft(const FlightLog& log, const FlightRecord& stuck,
-                           const FlightMoment& moment) const;
+  std::vector<int> RanksThatFinished(const FlightLog& log,
+                                     const FlightRecord& stuck,
+                                     const FlightMoment& moment) const;
 
   // The world ranks with which `record` exchanges messages, as far as is known;
   // for a batch with many peers, all ranks.
@@ -130,9 +131,9 @@ const std::vector<FlightCall>& FlightCalls::With(
   return groups_.at(GroupOf(log, record)).at(record.signature.sequence);
 }
 
-std::vector<int> FlightCalls::WhoLeft(const FlightLog& log,
-                                      const FlightRecord& stuck,
-                                      const FlightMoment& moment) const {
+std::vector<int> FlightCalls::RanksThatFinished(
+    const FlightLog& log, const FlightRecord& stuck,
+    const FlightMoment& moment) const {
   // A passed deadline is the only failure that counts: any other may be caused
   // by a rank that finished the collective and then died.
   if (!NeedsAll(stuck.signature) ||
@@ -413,15 +414,17 @@ class Analysis {
     FindDead();
     for (const auto& [key, calls] : groups_) FindMismatch(calls);
     for (const auto& [key, calls] : groups_) FindBehind(key, calls);
-    for (const auto& [rank, log] : logs_) FindDeserted(*log);
+    for (const auto& [rank, log] : logs_) FindIdlePeers(*log);
     if (result_.findings.empty()) FindLeftAlone();
     if (!hung_.empty()) {
-      if (result_.findings.empty()) FindAllShort();
-      TellHung();
+      if (result_.findings.empty()) FindAllRanksWithFewerCalls();
+      ReportSilentRanks();
     }
     FindMissing();
     FindSilent();
-    if (result_.findings.empty() && somebody_failed_) FindAllShort();
+    if (result_.findings.empty() && somebody_failed_) {
+      FindAllRanksWithFewerCalls();
+    }
     if (result_.findings.empty()) FindWhatIsLeft();
     if (result_.findings.empty()) TellLongestWait();
     result_.reasons = ReasonsOf(logs_);
@@ -447,7 +450,7 @@ class Analysis {
 
   // Reports the ranks that their agents found silent and that the logs blame as
   // well. If the logs blame no rank, reports all silent ranks.
-  void TellHung() {
+  void ReportSilentRanks() {
     const bool nobody = result_.findings.empty();
     int told = 0, further = 0;
     for (const auto& [rank, sentence] : hung_) {
@@ -532,7 +535,7 @@ class Analysis {
         // A rank that waits in another group is not to blame, unless other
         // ranks have already finished the operation in which it waits.
         if (stuck != nullptr && !IsOf(key, *log->second, *stuck) &&
-            calls_.WhoLeft(*log->second, *stuck, moment_).empty()) {
+            calls_.RanksThatFinished(*log->second, *stuck, moment_).empty()) {
           continue;
         }
         blamed_.insert(member);
@@ -561,7 +564,8 @@ class Analysis {
     for (const auto& [rank, log] : logs_) {
       const FlightRecord* const stuck = StuckRecord(*log, moment_);
       if (stuck == nullptr || blamed_.count(rank) > 0) continue;
-      const std::vector<int> done = calls_.WhoLeft(*log, *stuck, moment_);
+      const std::vector<int> done =
+          calls_.RanksThatFinished(*log, *stuck, moment_);
       if (done.empty()) continue;
       blamed_.insert(rank);
       Find(absl::StrCat(RankName(*log),
@@ -581,14 +585,15 @@ class Analysis {
     return GroupName(*calls.front().log, *calls.front().record);
   }
 
-  void FindAllShort() {
-    for (const auto& [key, calls] : groups_) FindShort(key, calls);
+  void FindAllRanksWithFewerCalls() {
+    for (const auto& [key, calls] : groups_)
+      FindRanksWithFewerCalls(key, calls);
   }
 
   // Finds ranks that have called fewer operations of a group than others.
   // Needed for a transport that only launches operations (NCCL's): in its
   // records, no rank waits.
-  void FindShort(const GroupKey& key, const Calls& calls) {
+  void FindRanksWithFewerCalls(const GroupKey& key, const Calls& calls) {
     // If the group broke and was created again, ranks may have abandoned the
     // old group at different calls, so a missing call blames no rank.
     if (calls_.WasReplaced(key)) return;
@@ -623,7 +628,7 @@ class Analysis {
 
   // If `log` is stuck in a send, receive or batch: finds its peers that do not
   // wait for other ranks themselves.
-  void FindDeserted(const FlightLog& log) {
+  void FindIdlePeers(const FlightLog& log) {
     const FlightRecord* const stuck = StuckRecord(log, moment_);
     if (stuck == nullptr || !IsPointToPoint(stuck->signature.kind)) return;
     if (stuck->status == absl::StatusCode::kFailedPrecondition) {
@@ -661,7 +666,8 @@ class Analysis {
   // blame for a delay.
   bool IsHeldUp(const FlightLog& log) const {
     const FlightRecord* const stuck = StuckRecord(log, moment_);
-    return stuck != nullptr && calls_.WhoLeft(log, *stuck, moment_).empty();
+    return stuck != nullptr &&
+           calls_.RanksThatFinished(log, *stuck, moment_).empty();
   }
 
   void FindMissing() {
@@ -703,7 +709,7 @@ class Analysis {
     std::vector<Standstill> places;
     for (const auto& [rank, log] : logs_) {
       const FlightRecord* const stuck = StuckRecord(*log, moment_);
-      if (stuck == nullptr || GetsOn(*log, *stuck)) continue;
+      if (stuck == nullptr || MakesProgress(*log, *stuck)) continue;
       const Standstill own = {{log, stuck}, Describe(stuck->signature), {rank}};
       const auto same =
           std::find_if(places.begin(), places.end(),
@@ -744,7 +750,7 @@ class Analysis {
 
   // Whether one of the ranks that `log` waits for made progress within the
   // patience, so that the wait may soon end.
-  bool GetsOn(const FlightLog& log, const FlightRecord& stuck) const {
+  bool MakesProgress(const FlightLog& log, const FlightRecord& stuck) const {
     if (IsPointToPoint(stuck.signature.kind)) {
       for (const int peer : calls_.PeersOf(log, stuck)) {
         const auto other = logs_.find(peer);

@@ -17,7 +17,7 @@ struct GlooOptions {
   // The numbers used for the ranks in errors, indexed by rank: their ranks in
   // the larger group that this group is a part of. Empty: the ranks of this
   // group.
-  std::vector<int> told_as;
+  std::vector<int> ranks_in_errors;
 };
 
 // Makes a transport for collectives between CPU hosts over Gloo's connections

@@ -256,12 +256,12 @@ GroupPlace PartOf(const GroupPlace& whole, const std::string& name,
 }  // namespace
 
 NetworkFactory TcpNetwork() {
-  return
-      [](GroupPlace place, const std::vector<int>& told_as, Instant deadline) {
-        TcpOptions options;
-        options.told_as = told_as;
-        return NewTcpTransport(std::move(place), options, deadline);
-      };
+  return [](GroupPlace place, const std::vector<int>& ranks_in_errors,
+            Instant deadline) {
+    TcpOptions options;
+    options.ranks_in_errors = ranks_in_errors;
+    return NewTcpTransport(std::move(place), options, deadline);
+  };
 }
 
 absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
@@ -309,12 +309,12 @@ absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
 }
 
 NetworkFactory GlooNetwork() {
-  return
-      [](GroupPlace place, const std::vector<int>& told_as, Instant deadline) {
-        GlooOptions options;
-        options.told_as = told_as;
-        return NewGlooTransport(std::move(place), options, deadline);
-      };
+  return [](GroupPlace place, const std::vector<int>& ranks_in_errors,
+            Instant deadline) {
+    GlooOptions options;
+    options.ranks_in_errors = ranks_in_errors;
+    return NewGlooTransport(std::move(place), options, deadline);
+  };
 }
 
 }  // namespace muster

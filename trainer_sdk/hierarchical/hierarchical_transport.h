@@ -14,10 +14,11 @@
 
 namespace muster {
 
-// Makes a network transport for a group. Errors call rank r told_as[r].
+// Makes a network transport for a group. Errors call rank r ranks_in_errors[r].
 using NetworkFactory =
     std::function<absl::StatusOr<std::unique_ptr<NetworkTransport>>(
-        GroupPlace place, const std::vector<int>& told_as, Instant deadline)>;
+        GroupPlace place, const std::vector<int>& ranks_in_errors,
+        Instant deadline)>;
 
 // TCP, with TcpOptions from the environment.
 NetworkFactory TcpNetwork();

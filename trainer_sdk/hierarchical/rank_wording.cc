@@ -44,8 +44,8 @@ bool IsCall(std::string_view text) {
 
 }  // namespace
 
-std::string TellAs(const std::string& message,
-                   const std::vector<int>& told_as) {
+std::string WithGroupRanks(const std::string& message,
+                           const std::vector<int>& ranks_in_errors) {
   const std::string word = kRank;
   std::string told;
   size_t at = 0;
@@ -63,9 +63,10 @@ std::string TellAs(const std::string& message,
     told += message.substr(at, begin - at);
     const size_t rank = end > begin
                             ? std::stoul(message.substr(begin, end - begin))
-                            : told_as.size();
-    told += rank < told_as.size() ? std::to_string(told_as[rank])
-                                  : message.substr(begin, end - begin);
+                            : ranks_in_errors.size();
+    told += rank < ranks_in_errors.size()
+                ? std::to_string(ranks_in_errors[rank])
+                : message.substr(begin, end - begin);
     at = end;
   }
 }
@@ -83,14 +84,15 @@ std::string WithoutCalls(const std::string& message) {
   return message.substr(rest);
 }
 
-std::string TellFinderAs(const std::string& message,
-                         const std::vector<int>& told_as) {
+std::string WithFinderGroupRank(const std::string& message,
+                                const std::vector<int>& ranks_in_errors) {
   const std::string found = kFound;
   const size_t at = message.find(found);
   if (at == std::string::npos) return message;
   const std::string beginning = message.substr(0, at + found.size());
   if (FinderAtEnd(beginning) != beginning.size()) return message;
-  return TellAs(beginning, told_as) + message.substr(beginning.size());
+  return WithGroupRanks(beginning, ranks_in_errors) +
+         message.substr(beginning.size());
 }
 
 std::string FromLast(const std::string& heading, const std::string& message) {

@@ -7,9 +7,10 @@
 namespace muster {
 
 // Converts the rank numbers in an error of a host's own group to ranks of the
-// whole group: "rank 1" becomes the rank told_as[1]. Numbers that are not ranks
-// of the host's group stay. Pure.
-std::string TellAs(const std::string& message, const std::vector<int>& told_as);
+// whole group: "rank 1" becomes the rank ranks_in_errors[1]. Numbers that are
+// not ranks of the host's group stay. Pure.
+std::string WithGroupRanks(const std::string& message,
+                           const std::vector<int>& ranks_in_errors);
 
 // The text after the last description of an operation in `message`, such as
 // "reduce #2 of 4 float32 (16 bytes), sum: " (Describe); the whole message if
@@ -17,10 +18,10 @@ std::string TellAs(const std::string& message, const std::vector<int>& told_as);
 // operation. Pure.
 std::string WithoutCalls(const std::string& message);
 
-// If `message` begins with "rank 1 found", replaces the rank by told_as[1]; the
-// rest of the message stays. Pure.
-std::string TellFinderAs(const std::string& message,
-                         const std::vector<int>& told_as);
+// If `message` begins with "rank 1 found", replaces the rank by
+// ranks_in_errors[1]; the rest of the message stays. Pure.
+std::string WithFinderGroupRank(const std::string& message,
+                                const std::vector<int>& ranks_in_errors);
 
 // The part of `message` from its last `heading`, including a preceding "rank N
 // found:". If `message` has no such heading, returns `heading` followed by the

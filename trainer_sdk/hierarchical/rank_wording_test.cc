@@ -5,16 +5,17 @@
 namespace muster {
 namespace {
 
-TEST(TellAs, TellsRanksOfThePartAsThoseOfTheWhole) {
-  EXPECT_EQ(TellAs("rank 1 (pid 1) waits for rank 0", {4, 6}),
+TEST(WithGroupRanks, TellsRanksOfThePartAsThoseOfTheWhole) {
+  EXPECT_EQ(WithGroupRanks("rank 1 (pid 1) waits for rank 0", {4, 6}),
             "rank 6 (pid 1) waits for rank 4");
-  EXPECT_EQ(TellAs("by rank 1", {4, 6}), "by rank 6");
+  EXPECT_EQ(WithGroupRanks("by rank 1", {4, 6}), "by rank 6");
 }
 
-TEST(TellAs, LeavesWhatIsNoRankOfThePart) {
-  EXPECT_EQ(TellAs("rank 2, rank x, rank 99999999999999999999, rank ", {4, 6}),
+TEST(WithGroupRanks, LeavesWhatIsNoRankOfThePart) {
+  EXPECT_EQ(WithGroupRanks("rank 2, rank x, rank 99999999999999999999, rank ",
+                           {4, 6}),
             "rank 2, rank x, rank 99999999999999999999, rank ");
-  EXPECT_EQ(TellAs("", {4}), "");
+  EXPECT_EQ(WithGroupRanks("", {4}), "");
 }
 
 TEST(WithoutCalls, DropsHeadingsAndWhatIsBeforeThem) {
@@ -34,18 +35,18 @@ TEST(WithoutCalls, LeavesWhatOnlySpeaksOfCalls) {
   }
 }
 
-TEST(TellFinderAs, LeavesTheRanksOfWhatWasFound) {
-  EXPECT_EQ(TellFinderAs("rank 1 found: waited for rank 1", {0, 2}),
+TEST(WithFinderGroupRank, LeavesTheRanksOfWhatWasFound) {
+  EXPECT_EQ(WithFinderGroupRank("rank 1 found: waited for rank 1", {0, 2}),
             "rank 2 found: waited for rank 1");
-  EXPECT_EQ(TellFinderAs("rank 1 found: rank 1 found: it died", {0, 2}),
+  EXPECT_EQ(WithFinderGroupRank("rank 1 found: rank 1 found: it died", {0, 2}),
             "rank 2 found: rank 1 found: it died");
 }
 
-TEST(TellFinderAs, LeavesWhatNobodyElseFound) {
+TEST(WithFinderGroupRank, LeavesWhatNobodyElseFound) {
   for (const char* message :
        {"waited for rank 1", "it died: rank 1 found: nothing",
         " found: ", "rank  found: ", "rank one found: ", ""}) {
-    EXPECT_EQ(TellFinderAs(message, {0, 2}), message);
+    EXPECT_EQ(WithFinderGroupRank(message, {0, 2}), message);
   }
 }
 

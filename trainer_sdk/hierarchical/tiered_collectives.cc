@@ -23,10 +23,11 @@ char* At(void* base, int64_t bytes) { return static_cast<char*>(base) + bytes; }
 
 // Performs one operation of one rank as steps over the tiers (the host's own
 // group, the groups across hosts, all ranks).
-class Journey {
+class TieredOperation {
  public:
-  Journey(const Operation& operation, const OperationSignature& signature,
-          Instant deadline, Tiers& tiers)
+  TieredOperation(const Operation& operation,
+                  const OperationSignature& signature, Instant deadline,
+                  Tiers& tiers)
       : operation_(operation),
         signature_(signature),
         deadline_(deadline),
@@ -93,8 +94,9 @@ class Journey {
   absl::Status Across(const Operation& step) {
     const absl::Status s = tiers_.lane->ExecuteAs(step, signature_, deadline_);
     if (s.ok()) return s;
-    return absl::Status(s.code(), TellFinderAs(std::string(s.message()),
-                                               layout_.Across(tiers_.place())));
+    return absl::Status(s.code(),
+                        WithFinderGroupRank(std::string(s.message()),
+                                            layout_.Across(tiers_.place())));
   }
 
   absl::Status OnHost(const Operation& step) {
@@ -316,14 +318,14 @@ class Journey {
 
 std::string ToldByHost(const Tiers& tiers, const std::string& late,
                        const std::string& message) {
-  return TellAs(WithoutSteps(WithoutCalls(message), late),
-                tiers.layout.members(tiers.host()));
+  return WithGroupRanks(WithoutSteps(WithoutCalls(message), late),
+                        tiers.layout.members(tiers.host()));
 }
 
 absl::Status RunOverTiers(const Operation& operation,
                           const OperationSignature& signature, Instant deadline,
                           Tiers& tiers) {
-  return Journey(operation, signature, deadline, tiers).Run();
+  return TieredOperation(operation, signature, deadline, tiers).Run();
 }
 
 }  // namespace muster

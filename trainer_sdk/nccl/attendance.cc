@@ -52,7 +52,7 @@ Absent AbsentFrom(const Meeting& meeting, const GroupPlace& place,
 
 }  // namespace
 
-absl::Status SetOutTo(const Meeting& meeting, const GroupPlace& place) {
+absl::Status RecordArrival(const Meeting& meeting, const GroupPlace& place) {
   const std::string key = KeyOf(meeting, place.rank);
   const std::string turn = absl::StrCat(meeting.turn);
   if (place.formation == nullptr) return place.store->Set(key, turn);

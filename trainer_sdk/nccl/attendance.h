@@ -20,7 +20,7 @@ struct Meeting {
 
 // Records in the store that this rank has reached `meeting`. Returns early if
 // the formation of `place` is interrupted.
-absl::Status SetOutTo(const Meeting& meeting, const GroupPlace& place);
+absl::Status RecordArrival(const Meeting& meeting, const GroupPlace& place);
 
 // If `late` is DeadlineExceeded of a meeting, adds the ranks that did not reach
 // the meeting to the message, if the store answers within `patience`. Any other

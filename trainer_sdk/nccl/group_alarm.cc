@@ -53,7 +53,7 @@ class GroupAlarm::Listener {
   void Loop();
   void End(Duration patience);
   void Raise(const absl::Status& cause);
-  void Pay(Attention attention);
+  void SetPolling(Polling polling);
 
  private:
   // The cause that the peers have published; OK if there is none.
@@ -63,11 +63,11 @@ class GroupAlarm::Listener {
   const std::function<void(absl::Status)> on_alarm_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  Attention attention_ = Attention::kAsleep;  // guarded by mutex_
-  std::optional<absl::Status> to_raise_;      // guarded by mutex_
-  bool raised_ = false;                       // guarded by mutex_
-  bool ending_ = false;                       // guarded by mutex_
-  bool ended_ = false;                        // guarded by mutex_
+  Polling polling_ = Polling::kOff;       // guarded by mutex_
+  std::optional<absl::Status> to_raise_;  // guarded by mutex_
+  bool raised_ = false;                   // guarded by mutex_
+  bool ending_ = false;                   // guarded by mutex_
+  bool ended_ = false;                    // guarded by mutex_
 };
 
 GroupAlarm::GroupAlarm(GroupPlace place,
@@ -88,7 +88,7 @@ GroupAlarm::~GroupAlarm() {
 
 void GroupAlarm::Raise(const absl::Status& cause) { listener_->Raise(cause); }
 
-void GroupAlarm::Pay(Attention attention) { listener_->Pay(attention); }
+void GroupAlarm::SetPolling(Polling polling) { listener_->SetPolling(polling); }
 
 void GroupAlarm::Listener::End(Duration patience) {
   std::unique_lock<std::mutex> lock(mutex_);
@@ -108,11 +108,11 @@ void GroupAlarm::Listener::Raise(const absl::Status& cause) {
   changed_.notify_all();
 }
 
-void GroupAlarm::Listener::Pay(Attention attention) {
+void GroupAlarm::Listener::SetPolling(Polling polling) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (attention_ == attention) return;
-    attention_ = attention;
+    if (polling_ == polling) return;
+    polling_ = polling;
   }
   changed_.notify_all();
 }
@@ -147,7 +147,7 @@ void GroupAlarm::Listener::Loop() {
       changed_.notify_all();
       return;
     }
-    if (raised_ || attention_ == Attention::kAsleep) {
+    if (raised_ || polling_ == Polling::kOff) {
       changed_.wait(lock);
       continue;
     }

@@ -12,7 +12,7 @@ namespace muster {
 
 // Tells the ranks of a group that one of them gave up, or that their round is
 // over, because NCCL does not. The alarm is a key of the group's store. The key
-// is read only after Pay(kLooking), once per second, because all ranks query
+// is read only after SetPolling(kOn), once per second, because all ranks query
 // one server. Thread-safe.
 class GroupAlarm {
  public:
@@ -34,8 +34,8 @@ class GroupAlarm {
   // call has an effect.
   void Raise(const absl::Status& cause);
 
-  enum class Attention { kAsleep, kLooking };
-  void Pay(Attention attention);
+  enum class Polling { kOff, kOn };
+  void SetPolling(Polling polling);
 
  private:
   class Listener;

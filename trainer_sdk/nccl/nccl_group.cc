@@ -12,8 +12,8 @@
 #include "trainer_sdk/nccl/attendance.h"
 #include "trainer_sdk/nccl/nccl_operation.h"
 #include "trainer_sdk/nccl/unique_id.h"
-#include "trainer_sdk/process_group/account.h"
 #include "trainer_sdk/process_group/formation.h"
+#include "trainer_sdk/process_group/last_operations.h"
 #include "trainer_sdk/store/call_within.h"
 #include "trainer_sdk/store/prefix_store.h"
 
@@ -138,7 +138,7 @@ absl::Status NcclGroup::Join(Instant deadline) {
   if (!on_device.status().ok()) return on_device.status();
   if (absl::Status cell = TakeBarrierCell(); !cell.ok()) return cell;
   const Meeting joining{.name = "joining"};
-  if (absl::Status s = SetOutTo(joining, place_); !s.ok()) return s;
+  if (absl::Status s = RecordArrival(joining, place_); !s.ok()) return s;
   absl::StatusOr<nccl::NcclUniqueId> id =
       options_.unique_id.empty() ? AgreeOnNcclId(*nccl_, place_, deadline)
                                  : nccl::NcclUniqueIdOf(options_.unique_id);
@@ -148,10 +148,10 @@ absl::Status NcclGroup::Join(Instant deadline) {
     // need up to a second, because it polls.
     const FormationReaction given_up(
         place_.formation, [this](const absl::Status& cause) { Break(cause); });
-    alarm_.Pay(GroupAlarm::Attention::kLooking);
+    alarm_.SetPolling(GroupAlarm::Polling::kOn);
     joined = communicator_.Join(*id, place_.rank, place_.size, What("joining"),
                                 deadline);
-    alarm_.Pay(GroupAlarm::Attention::kAsleep);
+    alarm_.SetPolling(GroupAlarm::Polling::kOff);
   }
   return WithAbsent(joined, joining, place_, kStorePatience);
 }
@@ -162,10 +162,10 @@ absl::Status NcclGroup::JoinBySplit(NcclGroup& parent, int color, int key,
   absl::Status split = on_device.status();
   if (split.ok()) split = TakeBarrierCell();
   if (split.ok()) {
-    alarm_.Pay(GroupAlarm::Attention::kLooking);
+    alarm_.SetPolling(GroupAlarm::Polling::kOn);
     split = parent.Split(color, key, &communicator_, What("splitting off"),
                          place_.formation, deadline);
-    alarm_.Pay(GroupAlarm::Attention::kAsleep);
+    alarm_.SetPolling(GroupAlarm::Polling::kOff);
   }
   // If this rank cannot split, the other ranks of the parent would wait for it;
   // so the parent breaks.
@@ -173,8 +173,8 @@ absl::Status NcclGroup::JoinBySplit(NcclGroup& parent, int color, int key,
   return split;
 }
 
-absl::Status NcclGroup::StandAside(const std::shared_ptr<Formation>& formation,
-                                   Instant deadline) {
+absl::Status NcclGroup::SplitWithoutNewGroup(
+    const std::shared_ptr<Formation>& formation, Instant deadline) {
   const ScopedCudaContext on_device(*cuda_, context_);
   absl::Status split = on_device.status();
   NcclCommunicator none(nccl_);
@@ -204,7 +204,7 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
     const Launch launch(*this);
     const FormationReaction given_up(
         formation, [this](const absl::Status& cause) { Break(cause); });
-    split = SetOutTo(meeting, whole);
+    split = RecordArrival(meeting, whole);
     if (split.ok()) {
       split = communicator_.Split(color, key, part, what, deadline);
     }
@@ -341,8 +341,9 @@ absl::Status NcclGroup::Explained(
   place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
   const auto compare = [place, call = *current,
                         patience = options_.explanation_timeout] {
-    if (!PublishAccount(place, call).ok()) return std::string();
-    return CompareAccounts(ReadAccounts(place, MonotonicNow() + patience), "");
+    if (!PublishLastOperation(place, call).ok()) return std::string();
+    return CompareLastOperations(
+        ReadLastOperations(place, MonotonicNow() + patience), "");
   };
   const std::string accounts =
       CallWithin<std::string>(options_.explanation_timeout + kStorePatience,
@@ -381,9 +382,9 @@ NcclGroup::Turn NcclGroup::LookAround() {
         What("between operations"), ": NCCL says: ", error.message())));
   }
   const std::optional<Instant> since = WaitingSince();
-  alarm_.Pay(since.has_value() && now - *since > kStalledAfter
-                 ? GroupAlarm::Attention::kLooking
-                 : GroupAlarm::Attention::kAsleep);
+  alarm_.SetPolling(since.has_value() && now - *since > kStalledAfter
+                        ? GroupAlarm::Polling::kOn
+                        : GroupAlarm::Polling::kOff);
   return status().ok() ? Turn::kGoOn : Turn::kBroken;
 }
 

@@ -37,8 +37,8 @@ class NcclGroup {
                            Instant deadline);
   // Takes part in a split of this group whose new groups do not contain this
   // rank. `formation`: the formation of the split, or null.
-  absl::Status StandAside(const std::shared_ptr<Formation>& formation,
-                          Instant deadline);
+  absl::Status SplitWithoutNewGroup(const std::shared_ptr<Formation>& formation,
+                                    Instant deadline);
 
   absl::Status Execute(const Operation& operation,
                        const OperationContext& context);

@@ -144,7 +144,7 @@ absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
     return NewNcclTransport(std::move(place), std::move(options), deadline);
   }
   if (color < 0) {
-    absl::Status aside = whole.StandAside(place.formation, deadline);
+    absl::Status aside = whole.SplitWithoutNewGroup(place.formation, deadline);
     if (!aside.ok()) return aside;
     return nullptr;
   }

@@ -90,7 +90,7 @@ absl::Status NetworkTransport::BrokenElsewhere() {
   // Looks for a cause in the group's store. A rank that gives the group up
   // writes one before it closes its connections; a rank that left normally or
   // died writes none.
-  const absl::Status cause = record_.Told();
+  const absl::Status cause = record_.Cause();
   return cause.ok() ? cause : Break(cause);
 }
 

@@ -51,7 +51,7 @@ absl::Status FailureRecord::Settle(const absl::Status& mine) const {
   return DecodeFailure(**recorded, rank_);
 }
 
-absl::Status FailureRecord::Told() const {
+absl::Status FailureRecord::Cause() const {
   const auto recorded =
       CallWithin<absl::StatusOr<std::string>>(patience_, [store = store_] {
         // With a deadline of now, Get returns the current value without

@@ -32,7 +32,7 @@ class FailureRecord {
 
   // The cause that is in the store. OK if there is none or the store does not
   // answer.
-  absl::Status Told() const;
+  absl::Status Cause() const;
 
   // Waits up to `grace` for another rank to write a cause. Called by a rank
   // whose wait timed out and that does not know why.

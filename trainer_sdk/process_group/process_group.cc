@@ -21,10 +21,10 @@
 #include "base/seconds_text.h"
 #include "base/time.h"
 #include "trainer_sdk/flight_recorder/flight_recorder.h"
-#include "trainer_sdk/process_group/account.h"
 #include "trainer_sdk/process_group/argument_check.h"
 #include "trainer_sdk/process_group/failure_record.h"
 #include "trainer_sdk/process_group/formation.h"
+#include "trainer_sdk/process_group/last_operations.h"
 #include "trainer_sdk/process_group/operation.h"
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/process_group/split.h"
@@ -255,7 +255,7 @@ class ProcessGroup::Body {
       // stays usable.
       memory = Named(memory.status());
     } else if (!GoesOn(memory.status())) {
-      Tell(memory.status());
+      ReportFailure(memory.status());
       memory = Break(Named(memory.status()));
     }
     Release();
@@ -296,7 +296,7 @@ class ProcessGroup::Body {
     }
     if (split != nullptr) split->Interrupt(cause);
     transport_->Abort(reason);
-    Tell(cause);
+    ReportFailure(cause);
   }
 
   absl::Status status() const {
@@ -374,9 +374,9 @@ class ProcessGroup::Body {
     const bool late = absl::IsDeadlineExceeded(status);
     const Duration wait =
         late ? options_.explanation_timeout : Duration::zero();
-    const std::string accounts =
-        ExchangeAccounts(place_, call.signature, status, wait);
-    if (!accounts.empty()) absl::StrAppend(&message, "; ", accounts);
+    const std::string differences =
+        ExchangeLastOperations(place_, call.signature, status, wait);
+    if (!differences.empty()) absl::StrAppend(&message, "; ", differences);
     if (late) {
       message += TellQueue(call.begun - call.called, failed - call.called);
     }
@@ -402,7 +402,7 @@ class ProcessGroup::Body {
 
   // Reports the failure through the store to ranks that do not learn it from
   // the transport, namely those in a Split.
-  void Tell(const absl::Status& cause) const {
+  void ReportFailure(const absl::Status& cause) const {
     if (place_.size == 1) return;
     FailureRecord(place_.store, place_.rank, kStorePatience)
         .Settle(cause)

@@ -239,7 +239,7 @@ TEST(ProcessGroupTest, MismatchesAreExplainedWhateverTheTransport) {
         return world.Run(
             AllReduce(x, x, world.rank() == 1 ? 3 : 4, DType::kFloat32));
       },
-      // The time to wait for accounts (last operations). It is never reached,
+      // The time to wait for last operations. It is never reached,
       // because all ranks publish theirs.
       Mute(), std::chrono::seconds(30));
   for (const absl::Status& status : statuses) {

@@ -121,7 +121,7 @@ int64_t EnvironmentReader::Required(const std::string& name, int64_t least,
   return Number(name, least, most).value_or(least);
 }
 
-Launcher WhoseVariables(const EnvironmentReader& variables) {
+Launcher LauncherOf(const EnvironmentReader& variables) {
   if (variables.Has("MUSTER_RUN_ID")) return Launcher::kMuster;
   if (variables.Has("TORCHELASTIC_RUN_ID")) return Launcher::kTorchrun;
   return Launcher::kEnvironment;
@@ -156,7 +156,7 @@ void RefuseOuterWorld(EnvironmentReader& variables, const SessionPlan& plan) {
 
 SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
   SessionPlan plan;
-  plan.launcher = WhoseVariables(variables);
+  plan.launcher = LauncherOf(variables);
   plan.rank = variables.Number("RANK", 0, kMaxRanks - 1).value_or(0);
   plan.world_size = variables.Required("WORLD_SIZE", 1, kMaxRanks, "RANK");
   const auto local_rank = variables.Number("LOCAL_RANK", 0, kMaxRanks - 1);
@@ -353,7 +353,7 @@ void Within(EnvironmentReader& variables, const char* what, int rank,
 
 // Refuses a plan if its environment variables contradict each other, whichever
 // launcher set them.
-void Judge(EnvironmentReader& variables, const SessionPlan& plan) {
+void CheckConsistent(EnvironmentReader& variables, const SessionPlan& plan) {
   const std::string by = absl::StrCat(" (as ", Name(plan.launcher), " has it)");
   Within(variables, "rank", plan.rank, "a world of size", plan.world_size);
   Within(variables, "local rank", plan.local_rank, "a local world of size",
@@ -415,7 +415,7 @@ absl::StatusOr<SessionPlan> PlanSession(
     if (!plan.group_rank) plan.group_rank = 0;
     if (!plan.group_world_size) plan.group_world_size = 1;
   }
-  Judge(variables, plan);
+  CheckConsistent(variables, plan);
   if (!variables.status().ok()) return variables.status();
   return plan;
 }

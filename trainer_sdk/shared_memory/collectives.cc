@@ -19,12 +19,12 @@ namespace muster {
 namespace {
 
 // The condition that every rank has posted its call of collective `number`.
-class Arrival final : public Wish {
+class Arrival final : public WaitCondition {
  public:
   Arrival(const Peers& peers, uint64_t number)
       : peers_(peers), number_(number) {}
 
-  bool Granted() const override {
+  bool IsTrue() const override {
     // A posted call remains posted, so the search continues at the first rank
     // whose call was missing.
     while (next_ < peers_.size() && HasCome(next_)) ++next_;
@@ -39,7 +39,7 @@ class Arrival final : public Wish {
     return absent;
   }
 
-  std::string Tell(int rank) const override {
+  std::string DescribeAbsent(int rank) const override {
     const Call& last = peers_.page(rank).calls[(number_ - 1) % 2];
     if (last.stamp.load() == 0) return "has called no collective yet";
     return absl::StrCat(
@@ -60,11 +60,11 @@ class Arrival final : public Wish {
 
 // The condition that every rank has reached step `phase`, counted over all
 // collectives.
-class Phase final : public Wish {
+class Phase final : public WaitCondition {
  public:
   Phase(const Peers& peers, uint64_t phase) : peers_(peers), phase_(phase) {}
 
-  bool Granted() const override {
+  bool IsTrue() const override {
     while (next_ < peers_.size() && HasCome(next_)) ++next_;
     return next_ == peers_.size();
   }
@@ -77,7 +77,7 @@ class Phase final : public Wish {
     return absent;
   }
 
-  std::string Tell(int /*rank*/) const override {
+  std::string DescribeAbsent(int /*rank*/) const override {
     return "has called it, but does not get on with it";
   }
 
@@ -91,12 +91,12 @@ class Phase final : public Wish {
   mutable int next_ = 0;
 };
 
-// Wakes the ranks that wait for `wish` if this rank was the last one that they
-// waited for. An earlier wake-up would be useless, and costly if ranks share
-// cores.
-void RingIfLast(GroupPage& group, const Wish& wish) {
+// Wakes the ranks that wait for `condition` if this rank was the last one that
+// they waited for. An earlier wake-up would be useless, and costly if ranks
+// share cores.
+void RingIfLast(GroupPage& group, const WaitCondition& condition) {
   if (group.bell.sleepers.load(std::memory_order_seq_cst) != 0 &&
-      wish.Granted()) {
+      condition.IsTrue()) {
     Ring(group.bell);
   }
 }

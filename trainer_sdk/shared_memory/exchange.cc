@@ -116,7 +116,7 @@ void SendQueue::Move() {
   if (ring_.written() != before) RingIfHeard(peers_->page(to_).bell);
 }
 
-std::string SendQueue::Tell() const {
+std::string SendQueue::DescribeUnfinished() const {
   if (!announced_) return "has not received what was sent before";
   return absl::StrCat("has not received ",
                       Describe(messages_[next_]->count, messages_[next_]->dtype,
@@ -181,7 +181,7 @@ absl::Status ReceiveQueue::Move() {
   return absl::OkStatus();
 }
 
-std::string ReceiveQueue::Tell() const {
+std::string ReceiveQueue::DescribeUnfinished() const {
   const PointToPoint& next =
       current_ != nullptr ? *current_ : *messages_.front();
   return absl::StrCat(
@@ -194,7 +194,7 @@ namespace {
 
 // The state of one batch: a queue per peer and direction. As a condition, it is
 // true once any queue can make progress.
-class Batch final : public Wish {
+class Batch final : public WaitCondition {
  public:
   Batch(Peers* peers, Heap* heap, uint64_t sequence)
       : peers_(peers), heap_(heap), sequence_(sequence) {}
@@ -228,7 +228,7 @@ class Batch final : public Wish {
            std::all_of(receives_.begin(), receives_.end(), is_done);
   }
 
-  bool Granted() const override {
+  bool IsTrue() const override {
     const auto can_move = [](const auto& one) { return one.CanMove(); };
     return std::any_of(sends_.begin(), sends_.end(), can_move) ||
            std::any_of(receives_.begin(), receives_.end(), can_move);
@@ -247,14 +247,15 @@ class Batch final : public Wish {
     return absent;
   }
 
-  std::string Tell(int rank) const override {
+  std::string DescribeAbsent(int rank) const override {
     std::string text;
     for (const ReceiveQueue& one : receives_) {
-      if (one.peer() == rank && !one.done()) text = one.Tell();
+      if (one.peer() == rank && !one.done()) text = one.DescribeUnfinished();
     }
     for (const SendQueue& one : sends_) {
       if (one.peer() == rank && !one.done()) {
-        absl::StrAppend(&text, text.empty() ? "" : " and ", one.Tell());
+        absl::StrAppend(&text, text.empty() ? "" : " and ",
+                        one.DescribeUnfinished());
       }
     }
     return text;

@@ -60,7 +60,7 @@ class SendQueue {
   bool CanMove() const;
   // Makes all progress that is possible without blocking.
   void Move();
-  std::string Tell() const;
+  std::string DescribeUnfinished() const;
 
  private:
   void Announce(const PointToPoint& message);
@@ -92,7 +92,7 @@ class ReceiveQueue {
   // an unexpected message arrived. The caller must break the group; this method
   // does not.
   absl::Status Move();
-  std::string Tell() const;
+  std::string DescribeUnfinished() const;
 
  private:
   absl::Status Accept(const MessageHeader& header);

@@ -115,9 +115,9 @@ LocalPatience PatienceOf(const GroupPlace& place, Instant deadline) {
 }
 
 // Rank 0's part of Gather: accepts the connections of all other ranks.
-class Host0 {
+class RankZeroGatherer {
  public:
-  Host0(const GroupPlace& place, std::string secret)
+  RankZeroGatherer(const GroupPlace& place, std::string secret)
       : place_(place), secret_(std::move(secret)) {
     joined_.resize(place.size);
     lives_.resize(place.size);
@@ -237,7 +237,7 @@ absl::Status Invite(const GroupPlace& place, Instant deadline,
   done = place.store->Set(
       kKey, absl::StrCat("at ", address, " ", *secret, " ", Host()));
   if (!done.ok()) return done;
-  Host0 host(place, *secret);
+  RankZeroGatherer host(place, *secret);
   done = host.WaitForAll(listener->get(), deadline);
   if (!done.ok()) return done;
   gathered->connections = host.TakeConnections();

@@ -162,9 +162,9 @@ std::string Peers::Who(int rank) const {
 // although another is free. Then spinning fails and a single yield succeeds, so
 // the next wait spins less. The full limit is used again as soon as spinning
 // succeeds.
-bool Peers::Spin(const Wish& wish) {
+bool Peers::Spin(const WaitCondition& condition) {
   for (int i = 0; i < spins_; ++i) {
-    if (wish.Granted()) {
+    if (condition.IsTrue()) {
       spins_ = max_spins_;
       return true;
     }
@@ -172,7 +172,7 @@ bool Peers::Spin(const Wish& wish) {
     Pause();
   }
   for (int i = 0; i < yields_; ++i) {
-    if (wish.Granted()) {
+    if (condition.IsTrue()) {
       if (i == 1)
         spins_ = std::min(max_spins_, std::max(spins_ / 2, kFewestSpins));
       return true;
@@ -180,29 +180,29 @@ bool Peers::Spin(const Wish& wish) {
     if (broken()) return false;
     sched_yield();
   }
-  return wish.Granted();
+  return condition.IsTrue();
 }
 
-absl::Status Peers::Await(const Wish& wish, Bell& bell,
+absl::Status Peers::Await(const WaitCondition& condition, Bell& bell,
                           const Waiting& waiting) {
-  if (Spin(wish)) return absl::OkStatus();
+  if (Spin(condition)) return absl::OkStatus();
   Instant next_look = MonotonicNow();
   while (true) {
     const Sleeper sleeper(bell);
-    if (wish.Granted()) return absl::OkStatus();
+    if (condition.IsTrue()) return absl::OkStatus();
     if (broken()) return cause();
-    const std::vector<int> absent = wish.Absent();
-    std::string lost = TellLeft(absent);
+    const std::vector<int> absent = condition.Absent();
+    std::string lost = DescribeLeft(absent);
     const Instant now = MonotonicNow();
     if (lost.empty() && now >= next_look) {
-      lost = TellGone(absent);
+      lost = DescribeGone(absent);
       next_look = now + kLook;
     }
     // A rank that did its part and then left is no failure, so the condition is
     // checked once more.
-    if (wish.Granted()) return absl::OkStatus();
+    if (condition.IsTrue()) return absl::OkStatus();
     if (!lost.empty()) return BreakForLoss(lost, waiting);
-    if (now >= waiting.deadline) return BreakForDeadline(wish, waiting);
+    if (now >= waiting.deadline) return BreakForDeadline(condition, waiting);
     sleeper.Sleep(std::min(waiting.deadline - now, kLook));
   }
 }
@@ -210,12 +210,12 @@ absl::Status Peers::Await(const Wish& wish, Bell& bell,
 absl::Status Peers::Look(const std::vector<int>& awaited,
                          const Waiting& waiting) {
   if (broken()) return cause();
-  std::string lost = TellLeft(awaited);
-  if (lost.empty()) lost = TellGone(awaited);
+  std::string lost = DescribeLeft(awaited);
+  if (lost.empty()) lost = DescribeGone(awaited);
   return lost.empty() ? absl::OkStatus() : BreakForLoss(lost, waiting);
 }
 
-std::string Peers::TellLeft(const std::vector<int>& ranks) const {
+std::string Peers::DescribeLeft(const std::vector<int>& ranks) const {
   for (const int rank : ranks) {
     if (page(rank).left.load(std::memory_order_seq_cst) != 0) {
       return absl::StrCat(Who(rank), " has left the group");
@@ -224,7 +224,7 @@ std::string Peers::TellLeft(const std::vector<int>& ranks) const {
   return "";
 }
 
-std::string Peers::TellGone(const std::vector<int>& ranks) const {
+std::string Peers::DescribeGone(const std::vector<int>& ranks) const {
   std::vector<int> told;
   told.reserve(ranks.size());
   for (const int rank : ranks) told.push_back(lives_[rank].get());
@@ -242,13 +242,15 @@ absl::Status Peers::BreakForLoss(const std::string& lost,
       Describe(waiting.signature), ": ", lost, "; noticed by ", Who(rank_))));
 }
 
-absl::Status Peers::BreakForDeadline(const Wish& wish, const Waiting& waiting) {
+absl::Status Peers::BreakForDeadline(const WaitCondition& condition,
+                                     const Waiting& waiting) {
   std::string text =
       absl::StrCat(Describe(waiting.signature), ": at its deadline ",
                    Who(rank_), " still waited for ");
   const char* separator = "";
-  for (const int rank : wish.Absent()) {
-    absl::StrAppend(&text, separator, Who(rank), ", which ", wish.Tell(rank));
+  for (const int rank : condition.Absent()) {
+    absl::StrAppend(&text, separator, Who(rank), ", which ",
+                    condition.DescribeAbsent(rank));
     separator = "; ";
   }
   return Break(absl::DeadlineExceededError(text));

@@ -44,16 +44,16 @@ CoreSet AvailableCores();
 bool MaySpin(const std::vector<CoreSet>& cores_of_ranks, int rank);
 
 // A condition that a rank waits for.
-class Wish {
+class WaitCondition {
  public:
-  virtual ~Wish() = default;
+  virtual ~WaitCondition() = default;
   // Whether the condition is true. Its loads must be sequentially consistent
   // with the store that makes it true.
-  virtual bool Granted() const = 0;
+  virtual bool IsTrue() const = 0;
   // The ranks that have not done their part of the condition.
   virtual std::vector<int> Absent() const = 0;
   // The part of an error message about an absent rank: "has not called it".
-  virtual std::string Tell(int rank) const = 0;
+  virtual std::string DescribeAbsent(int rank) const = 0;
 };
 
 // The operation that a rank waits for, used in error messages, and the deadline
@@ -113,10 +113,11 @@ class Peers {
   // The name of a rank in messages: "rank 2 (pid 4711 on node-b)".
   std::string Who(int rank) const;
 
-  // Blocks until the condition `wish` is true, first spinning and then
+  // Blocks until `condition` is true, first spinning and then
   // sleeping. Otherwise returns the cause for which the group is broken. Breaks
   // the group if an awaited rank has left or died, or the deadline passes.
-  absl::Status Await(const Wish& wish, Bell& bell, const Waiting& waiting);
+  absl::Status Await(const WaitCondition& condition, Bell& bell,
+                     const Waiting& waiting);
 
   // OK, or the cause for which the group is broken; for a caller that waits for
   // the ranks `awaited` by other means. Breaks the group if one of these ranks
@@ -137,11 +138,12 @@ class Peers {
   T* At(int64_t offset) const {
     return reinterpret_cast<T*>(mapping_.data() + offset);
   }
-  bool Spin(const Wish& wish);
+  bool Spin(const WaitCondition& condition);
   // A text about the ranks of `ranks` that have died; empty if all live.
-  std::string TellGone(const std::vector<int>& ranks) const;
-  std::string TellLeft(const std::vector<int>& ranks) const;
-  absl::Status BreakForDeadline(const Wish& wish, const Waiting& waiting);
+  std::string DescribeGone(const std::vector<int>& ranks) const;
+  std::string DescribeLeft(const std::vector<int>& ranks) const;
+  absl::Status BreakForDeadline(const WaitCondition& condition,
+                                const Waiting& waiting);
   absl::Status BreakForLoss(const std::string& lost, const Waiting& waiting);
   void RingAll();
 

@@ -22,7 +22,7 @@ std::vector<std::string> PrefixStore::Whole(
   return whole;
 }
 
-absl::Status PrefixStore::Told(const absl::Status& status) const {
+absl::Status PrefixStore::WithoutPrefix(const absl::Status& status) const {
   if (status.ok()) return status;
   // Removes the prefix from the keys in the message, which are escaped.
   return absl::Status(
@@ -34,41 +34,41 @@ absl::Status PrefixStore::Told(const absl::Status& status) const {
 
 absl::Status PrefixStore::Set(const std::string& key,
                               const std::string& value) {
-  return Told(store_->Set(Whole(key), value));
+  return WithoutPrefix(store_->Set(Whole(key), value));
 }
 
 absl::StatusOr<std::string> PrefixStore::Get(const std::string& key,
                                              Instant deadline) {
   auto result = store_->Get(Whole(key), deadline);
-  return result.ok() ? std::move(result) : Told(result.status());
+  return result.ok() ? std::move(result) : WithoutPrefix(result.status());
 }
 
 absl::Status PrefixStore::Wait(const std::vector<std::string>& keys,
                                Instant deadline) {
-  return Told(store_->Wait(Whole(keys), deadline));
+  return WithoutPrefix(store_->Wait(Whole(keys), deadline));
 }
 
 absl::StatusOr<int64_t> PrefixStore::Add(const std::string& key,
                                          int64_t amount) {
   auto result = store_->Add(Whole(key), amount);
-  return result.ok() ? std::move(result) : Told(result.status());
+  return result.ok() ? std::move(result) : WithoutPrefix(result.status());
 }
 
 absl::StatusOr<std::string> PrefixStore::CompareSet(
     const std::string& key, const std::string& expected,
     const std::string& desired) {
   auto result = store_->CompareSet(Whole(key), expected, desired);
-  return result.ok() ? std::move(result) : Told(result.status());
+  return result.ok() ? std::move(result) : WithoutPrefix(result.status());
 }
 
 absl::StatusOr<bool> PrefixStore::Delete(const std::string& key) {
   auto result = store_->Delete(Whole(key));
-  return result.ok() ? std::move(result) : Told(result.status());
+  return result.ok() ? std::move(result) : WithoutPrefix(result.status());
 }
 
 absl::StatusOr<bool> PrefixStore::Check(const std::vector<std::string>& keys) {
   auto result = store_->Check(Whole(keys));
-  return result.ok() ? std::move(result) : Told(result.status());
+  return result.ok() ? std::move(result) : WithoutPrefix(result.status());
 }
 
 }  // namespace muster

@@ -38,7 +38,7 @@ class PrefixStore final : public Store {
   std::string Whole(const std::string& key) const { return prefix_ + key; }
   // Returns `status` with the prefix removed from the keys in its message, so
   // that they are the caller's keys.
-  absl::Status Told(const absl::Status& status) const;
+  absl::Status WithoutPrefix(const absl::Status& status) const;
   std::vector<std::string> Whole(const std::vector<std::string>& keys) const;
 
   const std::string prefix_;  // ends with "/"

@@ -381,11 +381,11 @@ absl::StatusOr<std::unique_ptr<NetworkTransport>> NewTcpTransport(
   absl::StatusOr<ConnectedRanks> ranks =
       ConnectRanks(place, *address, deadline);
   if (!ranks.ok()) return ranks.status();
-  MUSTER_CHECK(options.told_as.empty() ||
-               options.told_as.size() == ranks->names.size())
+  MUSTER_CHECK(options.ranks_in_errors.empty() ||
+               options.ranks_in_errors.size() == ranks->names.size())
       << "every rank is told as one";
-  for (size_t rank = 0; rank < options.told_as.size(); ++rank) {
-    ranks->names[rank].rank = options.told_as[rank];
+  for (size_t rank = 0; rank < options.ranks_in_errors.size(); ++rank) {
+    ranks->names[rank].rank = options.ranks_in_errors[rank];
   }
   const TcpMesh::Options how{BetweenTries(ranks->names, place.rank),
                              options.spin, options.keep_bytes, options.linger};

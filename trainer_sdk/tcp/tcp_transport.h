@@ -19,7 +19,7 @@ struct TcpOptions {
   // The numbers used for the ranks in errors, indexed by rank: their ranks in
   // the larger group that this group is a part of. Empty: the ranks of this
   // group.
-  std::vector<int> told_as;
+  std::vector<int> ranks_in_errors;
   // The longest time for which a wait polls, yielding to other threads, before
   // it sleeps. Most waits are shorter than the time that a wake-up takes.
   Duration spin = std::chrono::microseconds(200);

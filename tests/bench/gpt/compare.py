@@ -25,7 +25,7 @@ def figures(samples, factor, unit):
       min(samples), statistics.median(samples), max(samples))), unit)
 
 
-class Course:
+class Measurements:
   """The measurements of one program: seconds of its steps, exposed
   communication."""
 
@@ -56,32 +56,33 @@ def race(binaries, text, ranks, rounds):
     subprocess.run([os.path.join(binaries, 'start'), start, *options],
                    check=True)
     contenders = commands(binaries, start, options, ranks)
-    courses = {name: Course(command, ranks)
+    measured = {name: Measurements(command, ranks)
                for name, command in contenders.items()}
     for number in range(rounds):
       print('bench: %d ranks, round %d of %d' % (ranks, number + 1, rounds),
             file=sys.stderr, flush=True)
       # Alternate the order, so that no contender always follows the same one.
-      for course in list(courses.values())[::-1 if number % 2 else 1]:
-        course.turn()
-    for course in courses.values():
-      course.contender.end()
-  return courses
+      for measurements in list(measured.values())[::-1 if number % 2 else 1]:
+        measurements.turn()
+    for measurements in measured.values():
+      measurements.contender.end()
+  return measured
 
 
-def print_table(courses, ranks, target):
+def print_table(measured, ranks, target):
   print('\n%d rank%s, each on one core; %d steps each\n' % (
-      ranks, 's' if ranks > 1 else '', len(courses['ours'].seconds)))
+      ranks, 's' if ranks > 1 else '', len(measured['ours'].seconds)))
   print('| who | step | ratio | exposed communication | first step after | '
         'peak memory | last loss |\n|---|---|---|---|---|---|---|')
-  ours = statistics.median(courses['ours'].seconds)
-  for name, course in courses.items():
+  ours = statistics.median(measured['ours'].seconds)
+  for name, measurements in measured.items():
     print('| %s | %s | %s | %s | %.2f s | %.0f MiB | %.4f |' % (
-        name, figures(course.seconds, 1000, 'ms'),
+        name, figures(measurements.seconds, 1000, 'ms'),
         '-' if name == 'ours' else '%.2f (aim: %s)' % (
-            statistics.median(course.seconds) / ours, target),
-        figures(course.exposed, 100, '%') if ranks > 1 and course.exposed
-        else '-', course.first_step, course.peak_mib, course.loss))
+            statistics.median(measurements.seconds) / ours, target),
+        figures(measurements.exposed, 100, '%')
+        if ranks > 1 and measurements.exposed else '-',
+        measurements.first_step, measurements.peak_mib, measurements.loss))
 
 
 def main(binaries, text, rounds):

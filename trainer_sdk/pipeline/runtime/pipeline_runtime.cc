@@ -87,7 +87,7 @@ class PipelineRuntime::Body {
     streams_ = std::make_unique<PipelineStreams>(
         *channels_, shape(), *std::move(inputs), options_.timeout);
     for (size_t chunk = 0; chunk < stages_.size(); ++chunk) {
-      stages_[chunk]->ReservePlaces(step_.places[chunk]);
+      stages_[chunk]->ReserveActivationSlots(step_.activation_slots[chunk]);
     }
     measured_.reserve(step_.actions.size());
     return absl::OkStatus();

@@ -84,9 +84,10 @@ int MaxBuffers(const PipelineSchedule& lowered, int rank) {
   }
   int held = 0;
   for (const int who : {rank, (rank + shape.ranks - 1) % shape.ranks}) {
-    for (const int places :
-         PlanRank(lowered, who, PipelinePass::Purpose::kTraining).places)
-      held += places;
+    for (const int slots :
+         PlanRank(lowered, who, PipelinePass::Purpose::kTraining)
+             .activation_slots)
+      held += slots;
   }
   return most_asked + held + 2;
 }

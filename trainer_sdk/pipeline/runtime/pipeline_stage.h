@@ -45,11 +45,11 @@ struct PipelinePass {
   };
 
   int micro_batch = 0;
-  // Index of the stage's place (its set of buffers) for the activations of this
+  // Index of the stage's slot (its set of buffers) for the activations of this
   // micro-batch, reserved from the forward pass to the end of the backward
-  // pass. There are as many places as the schedule has micro-batches in flight
+  // pass. There are as many slots as the schedule has micro-batches in flight
   // at the stage, and they are reused.
-  int place = 0;
+  int activation_slot = 0;
   Purpose purpose = Purpose::kTraining;
   // Whether the pass is the step's last one that adds to the weights'
   // gradients. Set for such passes only.
@@ -71,9 +71,9 @@ class PipelineStage {
   virtual StreamShape InputShape() const = 0;
   virtual StreamShape OutputShape() const = 0;
 
-  // Reserves memory for the activations of `places` micro-batches, numbered
+  // Reserves memory for the activations of `slots` micro-batches, numbered
   // from 0. Called once, before the first pass.
-  virtual void ReservePlaces(int places) = 0;
+  virtual void ReserveActivationSlots(int slots) = 0;
 
   // `input` is null for the first stage, `output` for the last.
   virtual absl::Status Forward(const PipelinePass& pass, const void* input,

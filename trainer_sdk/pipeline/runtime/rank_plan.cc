@@ -14,16 +14,16 @@ bool AddsToWeights(ActionKind kind) {
   return kind == ActionKind::kBackward || kind == ActionKind::kWeightBackward;
 }
 
-// The places for activations of one stage: numbers that micro-batches take and
+// The slots for activations of one stage: numbers that micro-batches take and
 // free, the lowest free one first.
-class Places {
+class ActivationSlots {
  public:
   int Take(int micro_batch) {
     if (free_.empty()) free_.insert(count_++);
-    const int place = *free_.begin();
+    const int slot = *free_.begin();
     free_.erase(free_.begin());
-    taken_.emplace(micro_batch, place);
-    return place;
+    taken_.emplace(micro_batch, slot);
+    return slot;
   }
 
   int Of(int micro_batch) const {
@@ -59,16 +59,18 @@ void MarkLastPasses(RankPlan* plan) {
 RankPlan PlanRank(const PipelineSchedule& lowered, int rank,
                   PipelinePass::Purpose purpose) {
   const PipelineShape& shape = lowered.shape;
-  std::vector<Places> places(static_cast<size_t>(shape.stages_per_rank));
+  std::vector<ActivationSlots> slots(
+      static_cast<size_t>(shape.stages_per_rank));
   RankPlan plan;
   for (const Action& action : lowered.ranks[static_cast<size_t>(rank)]) {
     PlannedAction planned{.action = action, .pass = {}};
     if (!IsCommunication(action.kind)) {
-      Places& stage = places[static_cast<size_t>(action.stage / shape.ranks)];
+      ActivationSlots& stage =
+          slots[static_cast<size_t>(action.stage / shape.ranks)];
       planned.pass = {.micro_batch = action.micro_batch,
-                      .place = action.kind == ActionKind::kForward
-                                   ? stage.Take(action.micro_batch)
-                                   : stage.Of(action.micro_batch),
+                      .activation_slot = action.kind == ActionKind::kForward
+                                             ? stage.Take(action.micro_batch)
+                                             : stage.Of(action.micro_batch),
                       .purpose = purpose};
       if (AddsToWeights(action.kind)) stage.Free(action.micro_batch);
     }
@@ -78,7 +80,9 @@ RankPlan PlanRank(const PipelineSchedule& lowered, int rank,
     }
     plan.actions.push_back(planned);
   }
-  for (const Places& stage : places) plan.places.push_back(stage.count());
+  for (const ActivationSlots& stage : slots) {
+    plan.activation_slots.push_back(stage.count());
+  }
   MarkLastPasses(&plan);
   return plan;
 }

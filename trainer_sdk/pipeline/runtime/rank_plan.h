@@ -18,13 +18,13 @@ struct PlannedAction {
 // All actions of one rank in a step, in order.
 struct RankPlan {
   std::vector<PlannedAction> actions;
-  // Indexed by chunk (stages rank, rank + p, ...): the number of places for
+  // Indexed by chunk (stages rank, rank + p, ...): the number of slots for
   // activations, which is the largest number of micro-batches in flight at the
   // stage.
-  std::vector<int> places;
+  std::vector<int> activation_slots;
 };
 
-// Makes a rank's plan: each micro-batch takes the lowest free place for
+// Makes a rank's plan: each micro-batch takes the lowest free slot for
 // activations. The schedule must be valid (CheckLowered). Pure.
 //
 // An evaluation has the same actions except the weights' backward. Its backward

@@ -51,7 +51,7 @@ TEST(RankPlanTest, IsTheRanksListAsItIs) {
   }
 }
 
-// A place belongs to one micro-batch at a time, from its forward pass to the
+// A slot belongs to one micro-batch at a time, from its forward pass to the
 // end of its backward pass.
 TEST(RankPlanTest, PlacesAreNotShared) {
   for (const PipelineSchedule& schedule : SomeSchedules()) {
@@ -62,15 +62,16 @@ TEST(RankPlanTest, PlacesAreNotShared) {
         if (IsCommunication(action.kind)) continue;
         EXPECT_EQ(pass.micro_batch, action.micro_batch);
         EXPECT_EQ(pass.purpose, PipelinePass::Purpose::kTraining);
-        ASSERT_LT(pass.place, plan.places[action.stage / schedule.shape.ranks]);
-        const std::pair place(action.stage, pass.place);
+        ASSERT_LT(pass.activation_slot,
+                  plan.activation_slots[action.stage / schedule.shape.ranks]);
+        const std::pair slot(action.stage, pass.activation_slot);
         if (action.kind == ActionKind::kForward) {
-          EXPECT_TRUE(taken.emplace(place, pass.micro_batch).second);
+          EXPECT_TRUE(taken.emplace(slot, pass.micro_batch).second);
           continue;
         }
-        ASSERT_TRUE(taken.contains(place));
-        EXPECT_EQ(taken[place], pass.micro_batch);
-        if (action.kind != ActionKind::kInputBackward) taken.erase(place);
+        ASSERT_TRUE(taken.contains(slot));
+        EXPECT_EQ(taken[slot], pass.micro_batch);
+        if (action.kind != ActionKind::kInputBackward) taken.erase(slot);
       }
       EXPECT_TRUE(taken.empty());
     }
@@ -78,13 +79,14 @@ TEST(RankPlanTest, PlacesAreNotShared) {
 }
 
 TEST(RankPlanTest, ARankHasTheScheduleMostHeldAndNotOneAMicroBatch) {
-  const auto places = [](ScheduleKind kind, const PipelineShape& shape,
-                         int rank) {
-    return Training(*AddCommunication(*MakeSchedule(kind, shape)), rank).places;
+  const auto slots = [](ScheduleKind kind, const PipelineShape& shape,
+                        int rank) {
+    return Training(*AddCommunication(*MakeSchedule(kind, shape)), rank)
+        .activation_slots;
   };
-  EXPECT_THAT(places(ScheduleKind::kGPipe, {4, 1, 64}, 1), ElementsAre(64));
+  EXPECT_THAT(slots(ScheduleKind::kGPipe, {4, 1, 64}, 1), ElementsAre(64));
   for (int rank = 0; rank < 4; ++rank) {
-    EXPECT_THAT(places(ScheduleKind::k1F1B, {4, 1, 64}, rank),
+    EXPECT_THAT(slots(ScheduleKind::k1F1B, {4, 1, 64}, rank),
                 ElementsAre(4 - rank));
   }
   for (const PipelineSchedule& schedule : SomeSchedules()) {
@@ -100,7 +102,7 @@ TEST(RankPlanTest, ARankHasTheScheduleMostHeldAndNotOneAMicroBatch) {
     }
     const auto timeline = Simulate(computations, {});
     for (int rank = 0; rank < schedule.shape.ranks; ++rank) {
-      EXPECT_THAT(Training(schedule, rank).places,
+      EXPECT_THAT(Training(schedule, rank).activation_slots,
                   ElementsAre(timeline->max_held[rank]));
     }
   }
@@ -135,7 +137,8 @@ TEST(RankPlanTest, AnEvaluationIsTheSameWithoutWeightPasses) {
         return action.kind == ActionKind::kWeightBackward;
       });
       EXPECT_EQ(ActionsOf(plan), expected);
-      EXPECT_EQ(plan.places, Training(schedule, rank).places);
+      EXPECT_EQ(plan.activation_slots,
+                Training(schedule, rank).activation_slots);
       for (const auto& [action, pass] : plan.actions) {
         if (IsCommunication(action.kind)) continue;
         EXPECT_EQ(pass.purpose, PipelinePass::Purpose::kEvaluation);

@@ -17,7 +17,7 @@
 namespace muster {
 
 // A pipeline stage for tests. Its outputs encode its stage, micro-batch and
-// direction. A pass fails if its input is not the expected one, or if its place
+// direction. A pass fails if its input is not the expected one, or if its slot
 // for activations belongs to another micro-batch.
 class RecordingStage : public PipelineStage {
  public:
@@ -37,17 +37,18 @@ class RecordingStage : public PipelineStage {
 
   StreamShape InputShape() const override { return Shape(); }
   StreamShape OutputShape() const override { return Shape(); }
-  void ReservePlaces(int places) override { places_ = places; }
+  void ReserveActivationSlots(int slots) override { slots_ = slots; }
 
   absl::Status Forward(const PipelinePass& pass, const void* input,
                        void* output) override {
     absl::Status status = Begin(ActionKind::kForward, pass);
     if (status.ok()) status = Check(input, stage_ - 1, pass.micro_batch, 1);
     Fill(output, stage_, pass.micro_batch, 1);
-    if (pass.place >= places_ ||
+    if (pass.activation_slot >= slots_ ||
         (pass.purpose == PipelinePass::Purpose::kTraining &&
-         !held_.emplace(pass.place, pass.micro_batch).second)) {
-      return absl::InternalError(absl::StrCat("place ", pass.place, " taken"));
+         !held_.emplace(pass.activation_slot, pass.micro_batch).second)) {
+      return absl::InternalError(
+          absl::StrCat("slot ", pass.activation_slot, " taken"));
     }
     return status;
   }
@@ -91,9 +92,9 @@ class RecordingStage : public PipelineStage {
     }
     Fill(input_gradient, stage_, pass.micro_batch, -1);
     if (!status.ok()) return status;
-    const auto held = held_.find(pass.place);
+    const auto held = held_.find(pass.activation_slot);
     if (held == held_.end() || held->second != pass.micro_batch) {
-      return absl::InternalError("not in its place");
+      return absl::InternalError("not in its slot");
     }
     return kind == ActionKind::kBackward ? Leave(pass) : absl::OkStatus();
   }
@@ -108,9 +109,9 @@ class RecordingStage : public PipelineStage {
     if (pass.weights == WeightPass::kLast) {
       last_weight_passes.push_back(pass.micro_batch);
     }
-    return held_.erase(pass.place) == 1
+    return held_.erase(pass.activation_slot) == 1
                ? absl::OkStatus()
-               : absl::InternalError("a place that is free");
+               : absl::InternalError("a slot that is free");
   }
 
   int32_t Element(int stage, int micro_batch, int sign, int64_t i) const {
@@ -144,8 +145,8 @@ class RecordingStage : public PipelineStage {
   const PipelineShape shape_;
   const int64_t elements_;
   std::vector<Action>* const calls_;
-  int places_ = 0;
-  // Indexed by place for activations: the micro-batch that holds the place.
+  int slots_ = 0;
+  // Indexed by slot for activations: the micro-batch that holds the slot.
   std::map<int, int> held_;
 };
 

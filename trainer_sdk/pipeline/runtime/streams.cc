@@ -22,7 +22,7 @@ constexpr int kReceiver = 1;
 constexpr int64_t kAlignment = 64;
 
 // Message buffers per channel: one is filled while the other is in flight.
-constexpr int64_t kPlaces = 2;
+constexpr int64_t kChannelBuffers = 2;
 
 size_t IndexOf(ActionKind kind) {
   MUSTER_CHECK(IsCommunication(kind));
@@ -71,14 +71,14 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
     made.group = *std::move(channel);
     // All ranks reserve their buffers in the same round of Split calls, so that
     // no ranks wait for each other in a circle.
-    absl::Status reserved = ReservePlaces(made);
+    absl::Status reserved = ReserveBuffers(made);
     if (!reserved.ok()) return reserved;
   }
   return absl::OkStatus();
 }
 
-absl::Status PipelineChannels::ReservePlaces(Channel& channel) const {
-  auto memory = channel.group->Allocate(kPlaces * max_bytes_);
+absl::Status PipelineChannels::ReserveBuffers(Channel& channel) const {
+  auto memory = channel.group->Allocate(kChannelBuffers * max_bytes_);
   // The buffers are optional: without them, messages are sent from other
   // memory.
   if (absl::IsResourceExhausted(memory.status())) return absl::OkStatus();
@@ -87,14 +87,14 @@ absl::Status PipelineChannels::ReservePlaces(Channel& channel) const {
   return absl::OkStatus();
 }
 
-std::vector<std::byte*> PipelineChannels::Places(ActionKind kind) const {
+std::vector<std::byte*> PipelineChannels::Buffers(ActionKind kind) const {
   const Channel& channel = by_kind_[IndexOf(kind)];
-  std::vector<std::byte*> places;
-  for (int64_t i = 0; channel.memory != nullptr && i < kPlaces; ++i) {
-    places.push_back(static_cast<std::byte*>(channel.memory->data()) +
-                     i * max_bytes_);
+  std::vector<std::byte*> buffers;
+  for (int64_t i = 0; channel.memory != nullptr && i < kChannelBuffers; ++i) {
+    buffers.push_back(static_cast<std::byte*>(channel.memory->data()) +
+                      i * max_bytes_);
   }
-  return places;
+  return buffers;
 }
 
 std::shared_ptr<Work> PipelineChannels::Start(ActionKind kind, void* data,
@@ -138,8 +138,8 @@ bool IsForward(ActionKind kind) {
 // The action that receives the input of `computation` from a neighbouring
 // stage: from the previous stage for a forward pass, from the next stage for a
 // backward pass. nullopt: it has no such input.
-std::optional<Action> TakenBy(const Action& computation,
-                              const PipelineShape& shape) {
+std::optional<Action> ReceiveFor(const Action& computation,
+                                 const PipelineShape& shape) {
   Action receive = computation;
   if (computation.kind == ActionKind::kForward) {
     receive.kind = ActionKind::kRecvForward;
@@ -155,7 +155,7 @@ std::optional<Action> TakenBy(const Action& computation,
 
 // The action that sends the result of `computation` to a neighbouring stage;
 // nullopt if no stage receives it.
-std::optional<Action> GivenBy(const Action& computation,
+std::optional<Action> SendFor(const Action& computation,
                               const PipelineShape& shape) {
   Action send = computation;
   if (computation.kind == ActionKind::kForward) {
@@ -199,7 +199,7 @@ PipelineStreams::PipelineStreams(PipelineChannels& channels,
   for (const ActionKind kind :
        {ActionKind::kSendForward, ActionKind::kRecvForward,
         ActionKind::kSendBackward, ActionKind::kRecvBackward}) {
-    places_[kind] = channels_.Places(kind);
+    channel_buffers_[kind] = channels_.Buffers(kind);
   }
 }
 
@@ -216,7 +216,7 @@ StreamShape PipelineStreams::ShapeOf(const Action& message) const {
 }
 
 StreamBuffer PipelineStreams::Any(ActionKind kind) {
-  std::vector<std::byte*>* home = &places_[kind];
+  std::vector<std::byte*>* home = &channel_buffers_[kind];
   if (home->empty()) home = &free_;
   if (home->empty()) {
     made_.push_back(std::make_unique<std::byte[]>(bytes_));
@@ -245,7 +245,7 @@ void PipelineStreams::Send(const Action& send) {
 }
 
 absl::StatusOr<StreamBuffer> PipelineStreams::Take(const Action& computation) {
-  const std::optional<Action> receive = TakenBy(computation, shape_);
+  const std::optional<Action> receive = ReceiveFor(computation, shape_);
   if (!receive) return StreamBuffer();
   const auto at = arrivals_.find(*receive);
   MUSTER_CHECK(at != arrivals_.end()) << ToString(*receive);
@@ -259,14 +259,14 @@ absl::StatusOr<StreamBuffer> PipelineStreams::Take(const Action& computation) {
 }
 
 absl::StatusOr<StreamBuffer> PipelineStreams::Make(const Action& computation) {
-  const std::optional<Action> send = GivenBy(computation, shape_);
+  const std::optional<Action> send = SendFor(computation, shape_);
   if (!send) return StreamBuffer();
   if (absl::Status status = Reap(); !status.ok()) return status;
   return Any(send->kind);
 }
 
 void PipelineStreams::Put(const Action& computation, StreamBuffer buffer) {
-  const std::optional<Action> send = GivenBy(computation, shape_);
+  const std::optional<Action> send = SendFor(computation, shape_);
   if (!send) return;
   if (shape_.RankOf(OtherStage(*send)) == shape_.RankOf(send->stage)) {
     arrivals_.emplace(ReceiveOf(*send), Arrival{buffer, nullptr});

@@ -37,7 +37,7 @@ class PipelineChannels {
   // kind accesses faster than other memory. Empty if there is no such channel
   // or memory. A neighbour reads a message from such memory in one step, which
   // does not interrupt this rank's computations; a transfer in pieces would.
-  std::vector<std::byte*> Places(ActionKind kind) const;
+  std::vector<std::byte*> Buffers(ActionKind kind) const;
 
   // Starts the message of a send or receive action. The buffer must stay valid
   // until the work is completed or the channels are destroyed.
@@ -61,7 +61,7 @@ class PipelineChannels {
 
   absl::Status Connect(ProcessGroup& group, const PipelineShape& shape,
                        ActionKind send);
-  absl::Status ReservePlaces(Channel& channel) const;
+  absl::Status ReserveBuffers(Channel& channel) const;
 
   std::vector<int> world_ranks_;
   // The channel for each kind of action, from kSendForward on. `group` is null
@@ -149,7 +149,7 @@ class PipelineStreams {
   std::vector<std::unique_ptr<std::byte[]>> made_;
   std::vector<std::byte*> free_;
   // Free buffers in the channels' memory, by kind of action.
-  std::map<ActionKind, std::vector<std::byte*>> places_;
+  std::map<ActionKind, std::vector<std::byte*>> channel_buffers_;
   // Key: the receive action, also for data that comes from a stage on this
   // rank.
   std::map<Action, Arrival> arrivals_;

@@ -19,7 +19,7 @@ namespace muster {
 // `factory`, and returns each rank's status. A rank's group is destroyed when
 // its body returns. `explanation` is ProcessGroupOptions::explanation_timeout:
 // the longest time for which a rank that timed out waits for its peers'
-// accounts (last operations). Tests of that error message use a longer time.
+// last operations. Tests of that error message use a longer time.
 inline std::vector<absl::Status> RunWorld(
     int size, const std::function<absl::Status(ProcessGroup& world)>& body,
     TransportFactory factory = ReferenceTransports(),

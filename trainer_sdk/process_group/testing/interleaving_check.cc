@@ -203,8 +203,8 @@ class StartingRank {
     // Waits for all operations even after an error, because their buffers must
     // stay valid.
     for (const Started& started : started_) {
-      const absl::Status ended =
-          Named(started.step, started.prepared->Judge(started.work->Wait()));
+      const absl::Status ended = Named(
+          started.step, started.prepared->CheckResult(started.work->Wait()));
       if (ended.ok()) continue;
       AbortAll(ended);
       status.Update(ended);
@@ -250,7 +250,7 @@ class StartingRank {
   absl::Status RunStep(const InterleavingStep& step, size_t number) {
     const auto prepared = Prepare(step);
     if (prepared == nullptr) return absl::OkStatus();
-    return Named(number, prepared->Judge(
+    return Named(number, prepared->CheckResult(
                              groups_[step.group]->Run(prepared->operation())));
   }
 

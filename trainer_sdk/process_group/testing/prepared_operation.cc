@@ -160,7 +160,7 @@ class PreparedCase : public PreparedOperation {
   const Operation& operation() const override { return part_.operation; }
 
  private:
-  absl::Status JudgeBuffers() const override {
+  absl::Status CheckBuffers() const override {
     if (part_.output >= 0) {
       absl::Status status =
           (both_ ? *both_ : *output_)
@@ -202,7 +202,7 @@ class MessageBuffer {
 
   const MessageCase& test() const { return test_; }
   void* data() const { return buffer_.at(0); }
-  absl::Status Judge() const {
+  absl::Status Check() const {
     const absl::Status status = buffer_.Expect(0, ValuesOf(test_), 0);
     return status.ok() ? buffer_.ExpectBorders() : status;
   }
@@ -226,7 +226,7 @@ class PreparedMessage : public PreparedOperation {
   const Operation& operation() const override { return operation_; }
 
  private:
-  absl::Status JudgeBuffers() const override { return buffer_.Judge(); }
+  absl::Status CheckBuffers() const override { return buffer_.Check(); }
 
   const MessageBuffer buffer_;
   Operation operation_;
@@ -255,9 +255,9 @@ class PreparedBatch : public PreparedOperation {
   const Operation& operation() const override { return operation_; }
 
  private:
-  absl::Status JudgeBuffers() const override {
+  absl::Status CheckBuffers() const override {
     for (const auto& buffer : buffers_) {
-      const absl::Status status = buffer->Judge();
+      const absl::Status status = buffer->Check();
       if (status.ok()) continue;
       return absl::Status(status.code(),
                           absl::StrCat(Describe(buffer->test()), ": ",
@@ -275,8 +275,8 @@ class PreparedBatch : public PreparedOperation {
 PreparedOperation::PreparedOperation(std::string what)
     : what_(std::move(what)) {}
 
-absl::Status PreparedOperation::Judge(const absl::Status& ended) const {
-  absl::Status status = ended.ok() ? JudgeBuffers() : ended;
+absl::Status PreparedOperation::CheckResult(const absl::Status& ended) const {
+  absl::Status status = ended.ok() ? CheckBuffers() : ended;
   if (status.ok()) return status;
   return absl::Status(status.code(),
                       absl::StrCat(what_, ": ", std::string(status.message())));
@@ -311,8 +311,9 @@ absl::Status Perform(const PreparedOperation& prepared,
                      const RankUnderTest& rank) {
   OperationContext context;
   context.sequence = rank.sequence;
-  context.deadline = MonotonicNow() + kPatience;
-  return prepared.Judge(rank.transport->Execute(prepared.operation(), context));
+  context.deadline = MonotonicNow() + kOperationTimeout;
+  return prepared.CheckResult(
+      rank.transport->Execute(prepared.operation(), context));
 }
 
 }  // namespace

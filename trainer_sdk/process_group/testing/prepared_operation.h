@@ -26,14 +26,14 @@ class PreparedOperation {
   // Checks the finished operation: its status, `ended`, is OK; this rank's
   // output is correct; its input is unchanged unless in place; the bytes around
   // both buffers are untouched. The error names the operation and the rank.
-  absl::Status Judge(const absl::Status& ended) const;
+  absl::Status CheckResult(const absl::Status& ended) const;
 
  protected:
   // `what`: the operation's name in errors.
   explicit PreparedOperation(std::string what);
 
  private:
-  virtual absl::Status JudgeBuffers() const = 0;
+  virtual absl::Status CheckBuffers() const = 0;
 
   const std::string what_;
 };
@@ -81,7 +81,7 @@ struct RankUnderTest {
 };
 
 // Performs the collective `test` and checks the result
-// (PreparedOperation::Judge).
+// (PreparedOperation::CheckResult).
 absl::Status RunCase(const CollectiveCase& test, RankUnderTest& rank);
 
 // Perform one message or one batch and check the result.

@@ -1,4 +1,4 @@
-#include "trainer_sdk/process_group/account.h"
+#include "trainer_sdk/process_group/last_operations.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,12 +14,12 @@
 namespace muster {
 namespace {
 
-// The maximum number of ranks whose accounts (last operations) a rank reads.
+// The maximum number of ranks whose last operations a rank reads.
 // Every rank reads all of them, so the total number of reads grows with the
 // square of this limit.
-constexpr int kMaxAccounts = 128;
+constexpr int kMaxRanksRead = 128;
 
-std::string KeyOf(int rank) { return absl::StrCat("account/", rank); }
+std::string KeyOf(int rank) { return absl::StrCat("last_operation/", rank); }
 
 // A call and the ranks that made it. The largest set of ranks is first; sets of
 // equal size are ordered by rank.
@@ -65,23 +65,23 @@ bool Names(const std::string& text, int rank) {
 
 }  // namespace
 
-std::string CompareAccounts(
-    const std::vector<std::optional<OperationSignature>>& accounts,
+std::string CompareLastOperations(
+    const std::vector<std::optional<OperationSignature>>& operations,
     const std::string& told) {
   std::vector<std::pair<int, OperationSignature>> collectives;
   std::vector<int> silent;
   std::string messages;
   uint64_t front = 0;
-  for (size_t i = 0; i < accounts.size(); i++) {
+  for (size_t i = 0; i < operations.size(); i++) {
     const int rank = static_cast<int>(i);
-    if (!accounts[i]) {
+    if (!operations[i]) {
       if (!Names(told, rank)) silent.push_back(rank);
-    } else if (IsPointToPoint(accounts[i]->kind)) {
+    } else if (IsPointToPoint(operations[i]->kind)) {
       Append(messages,
-             absl::StrCat("rank ", rank, " was in ", Describe(*accounts[i])));
+             absl::StrCat("rank ", rank, " was in ", Describe(*operations[i])));
     } else {
-      collectives.emplace_back(rank, *accounts[i]);
-      front = std::max(front, accounts[i]->sequence);
+      collectives.emplace_back(rank, *operations[i]);
+      front = std::max(front, operations[i]->sequence);
     }
   }
   std::vector<std::pair<int, OperationSignature>> leading;
@@ -111,21 +111,21 @@ std::string CompareAccounts(
   return text;
 }
 
-absl::Status PublishAccount(const GroupPlace& place,
-                            const OperationSignature& last) {
+absl::Status PublishLastOperation(const GroupPlace& place,
+                                  const OperationSignature& last) {
   return place.store->Set(KeyOf(place.rank), Encoded(last));
 }
 
-std::vector<std::optional<OperationSignature>> ReadAccounts(
+std::vector<std::optional<OperationSignature>> ReadLastOperations(
     const GroupPlace& place, Instant deadline) {
-  const int ranks = std::min(place.size, kMaxAccounts);
+  const int ranks = std::min(place.size, kMaxRanksRead);
   std::vector<std::string> keys;
   keys.reserve(ranks);
   for (int rank = 0; rank < ranks; rank++) keys.push_back(KeyOf(rank));
-  // If Wait times out or fails, the accounts that are already in the store are
-  // read.
+  // If Wait times out or fails, the operations that are already in the store
+  // are read.
   const absl::Status everybody = place.store->Wait(keys, deadline);
-  std::vector<std::optional<OperationSignature>> accounts(ranks);
+  std::vector<std::optional<OperationSignature>> operations(ranks);
   for (int rank = 0; rank < ranks; rank++) {
     if (!everybody.ok()) {
       const absl::StatusOr<bool> there = place.store->Check({keys[rank]});
@@ -135,37 +135,37 @@ std::vector<std::optional<OperationSignature>> ReadAccounts(
     const absl::StatusOr<std::string> text =
         place.store->Get(keys[rank], MonotonicNow() + std::chrono::seconds(1));
     if (!text.ok()) continue;
-    const absl::StatusOr<OperationSignature> account = DecodeSignature(*text);
-    if (account.ok()) accounts[rank] = *account;
+    const absl::StatusOr<OperationSignature> operation = DecodeSignature(*text);
+    if (operation.ok()) operations[rank] = *operation;
   }
-  return accounts;
+  return operations;
 }
 
 namespace {
 
-// Time for the store to write this rank's account and to read those of its
-// peers, in addition to the caller's wait.
+// Time for the store to write this rank's last operation and to read those of
+// its peers, in addition to the caller's wait.
 constexpr Duration kStorePatience = std::chrono::seconds(1);
 
 }  // namespace
 
-std::string ExchangeAccounts(const GroupPlace& place,
-                             const OperationSignature& last,
-                             const absl::Status& failure, Duration wait) {
+std::string ExchangeLastOperations(const GroupPlace& place,
+                                   const OperationSignature& last,
+                                   const absl::Status& failure, Duration wait) {
   // The time limit is needed because a store behind a broken network may never
   // answer.
-  const auto accounts = CallWithin<std::string>(
+  const auto differences = CallWithin<std::string>(
       wait + kStorePatience,
       [place, last, wait, told = std::string(failure.message()),
        record = EncodeFailure(place.rank, failure)]() -> std::string {
         // Reports the failure to ranks that are blocked in a Split.
         place.store->CompareSet(kFailureKey, "", record).IgnoreError();
-        const bool published = PublishAccount(place, last).ok();
+        const bool published = PublishLastOperation(place, last).ok();
         if (!published || wait == Duration::zero()) return "";
-        return CompareAccounts(ReadAccounts(place, MonotonicNow() + wait),
-                               told);
+        return CompareLastOperations(
+            ReadLastOperations(place, MonotonicNow() + wait), told);
       });
-  return accounts.value_or("");
+  return differences.value_or("");
 }
 
 }  // namespace muster

@@ -1,0 +1,49 @@
+#ifndef MUSTER_TRAINER_SDK_PROCESS_GROUP_LAST_OPERATIONS_H_
+#define MUSTER_TRAINER_SDK_PROCESS_GROUP_LAST_OPERATIONS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/time.h"
+#include "trainer_sdk/process_group/signature.h"
+#include "trainer_sdk/process_group/transport.h"
+
+namespace muster {
+
+// Functions that explain why a group broke, for every transport. Each rank
+// publishes the last operation that it called in the store, and all ranks
+// compare these operations.
+
+// Compares the last calls of the ranks, indexed by rank, and returns one line
+// that names the ranks that called another operation, the ranks that called
+// fewer operations, and the ranks whose last operation is not known. Such a
+// rank is left out if `told`, the failure to be explained, names it already
+// ("rank 3"). Empty if all ranks called the same operation. Pure.
+std::string CompareLastOperations(
+    const std::vector<std::optional<OperationSignature>>& operations,
+    const std::string& told);
+
+// Writes this rank's last operation to the store.
+absl::Status PublishLastOperation(const GroupPlace& place,
+                                  const OperationSignature& last);
+
+// Blocks until every rank's last operation is in the store or `deadline`
+// passes, then returns the operations that are there, indexed by rank. Only the
+// first 128 ranks of a group are read.
+std::vector<std::optional<OperationSignature>> ReadLastOperations(
+    const GroupPlace& place, Instant deadline);
+
+// Called after this rank failed with `failure` during `last`. Writes `failure`
+// and `last` to the group's store, waits up to `wait` for those of the peers,
+// and returns how the ranks' calls differ (CompareLastOperations). Empty if no
+// difference is known or `wait` is zero. Blocks for at most `wait` plus one
+// second, even if the store is unreachable.
+std::string ExchangeLastOperations(const GroupPlace& place,
+                                   const OperationSignature& last,
+                                   const absl::Status& failure, Duration wait);
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_PROCESS_GROUP_LAST_OPERATIONS_H_
