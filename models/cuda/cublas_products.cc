@@ -66,7 +66,7 @@ absl::Status CublasLt::StatusOf(const char* call, cublasStatus_t result) const {
 
 namespace {
 
-constexpr size_t kMaxWays = 1024;
+constexpr size_t kMaxCachedProducts = 1024;
 
 cudaDataType_t CudaTypeOf(ElementType type) {
   return type == ElementType::kFloat32 ? CUDA_R_32F : CUDA_R_16BF;
@@ -86,16 +86,16 @@ std::string Describe(const ColumnMajorMatrix& matrix) {
 
 // Destroys its descriptors with the library that made them, which must outlive
 // this object.
-struct CublasProducts::Way {
-  explicit Way(const CublasLt& library) : lt(library) {}
-  ~Way() {
+struct CublasProducts::CachedProduct {
+  explicit CachedProduct(const CublasLt& library) : lt(library) {}
+  ~CachedProduct() {
     for (const cublasLtMatrixLayout_t layout : {a, b, result}) {
       if (layout != nullptr) lt.MatrixLayoutDestroy(layout);
     }
     if (operation != nullptr) lt.MatmulDescDestroy(operation);
   }
-  Way(const Way&) = delete;
-  Way& operator=(const Way&) = delete;
+  CachedProduct(const CachedProduct&) = delete;
+  CachedProduct& operator=(const CachedProduct&) = delete;
 
   const CublasLt& lt;
   cublasLtMatmulDesc_t operation = nullptr;
@@ -110,7 +110,7 @@ CublasProducts::CublasProducts(std::shared_ptr<const CublasLt> lt,
     : lt_(std::move(lt)), workspace_(std::move(workspace)) {}
 
 CublasProducts::~CublasProducts() {
-  ways_.clear();
+  products_.clear();
   if (handle_ != nullptr) lt_->Destroy(handle_);
 }
 
@@ -147,16 +147,17 @@ absl::Status CublasProducts::MakeLayout(const ColumnMajorMatrix& matrix,
 }
 
 absl::Status CublasProducts::Prepare(const ColumnMajorPlan& plan,
-                                     const void* bias, Way* way) {
-  absl::Status status = lt_->StatusOf(
-      "cublasLtMatmulDescCreate",
-      lt_->MatmulDescCreate(&way->operation, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+                                     const void* bias, CachedProduct* cached) {
+  absl::Status status =
+      lt_->StatusOf("cublasLtMatmulDescCreate",
+                    lt_->MatmulDescCreate(&cached->operation,
+                                          CUBLAS_COMPUTE_32F, CUDA_R_32F));
   const auto set = [&](cublasLtMatmulDescAttributes_t attribute,
                        const auto& value) {
     if (!status.ok()) return;
     status =
         lt_->StatusOf("cublasLtMatmulDescSetAttribute",
-                      lt_->MatmulDescSetAttribute(way->operation, attribute,
+                      lt_->MatmulDescSetAttribute(cached->operation, attribute,
                                                   &value, sizeof(value)));
   };
   set(CUBLASLT_MATMUL_DESC_TRANSA, OperationOf(plan.a_form));
@@ -168,13 +169,16 @@ absl::Status CublasProducts::Prepare(const ColumnMajorPlan& plan,
     // considers its alignment.
     set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
   }
-  if (status.ok()) status = MakeLayout(plan.a, plan.batch, &way->a);
-  if (status.ok()) status = MakeLayout(plan.b, plan.batch, &way->b);
-  if (status.ok()) status = MakeLayout(plan.result, plan.batch, &way->result);
-  return status.ok() ? Choose(plan, way) : status;
+  if (status.ok()) status = MakeLayout(plan.a, plan.batch, &cached->a);
+  if (status.ok()) status = MakeLayout(plan.b, plan.batch, &cached->b);
+  if (status.ok()) {
+    status = MakeLayout(plan.result, plan.batch, &cached->result);
+  }
+  return status.ok() ? Choose(plan, cached) : status;
 }
 
-absl::Status CublasProducts::Choose(const ColumnMajorPlan& plan, Way* way) {
+absl::Status CublasProducts::Choose(const ColumnMajorPlan& plan,
+                                    CachedProduct* cached) {
   cublasLtMatmulPreference_t preference = nullptr;
   absl::Status status = lt_->StatusOf("cublasLtMatmulPreferenceCreate",
                                       lt_->MatmulPreferenceCreate(&preference));
@@ -199,11 +203,11 @@ absl::Status CublasProducts::Choose(const ColumnMajorPlan& plan, Way* way) {
   cublasLtMatmulHeuristicResult_t found = {};
   int count = 0;
   if (status.ok()) {
-    status =
-        lt_->StatusOf("cublasLtMatmulAlgoGetHeuristic",
-                      lt_->MatmulAlgoGetHeuristic(
-                          handle_, way->operation, way->a, way->b, way->result,
-                          way->result, preference, 1, &found, &count));
+    status = lt_->StatusOf(
+        "cublasLtMatmulAlgoGetHeuristic",
+        lt_->MatmulAlgoGetHeuristic(handle_, cached->operation, cached->a,
+                                    cached->b, cached->result, cached->result,
+                                    preference, 1, &found, &count));
   }
   if (preference != nullptr) lt_->MatmulPreferenceDestroy(preference);
   if (!status.ok()) return status;
@@ -212,35 +216,35 @@ absl::Status CublasProducts::Choose(const ColumnMajorPlan& plan, Way* way) {
         "cuBLASLt knows no way to multiply ", Describe(plan.b), " by ",
         Describe(plan.a), " into ", Describe(plan.result)));
   }
-  way->algorithm = found.algo;
+  cached->algorithm = found.algo;
   return absl::OkStatus();
 }
 
-absl::StatusOr<CublasProducts::Way*> CublasProducts::Find(
+absl::StatusOr<CublasProducts::CachedProduct*> CublasProducts::Find(
     const Product& product) {
   const ColumnMajorPlan plan = InColumnMajor(product);
-  const auto known = ways_.find(plan);
-  if (known != ways_.end()) return known->second.get();
-  auto way = std::make_unique<Way>(*lt_);
-  if (absl::Status status = Prepare(plan, product.bias, way.get());
+  const auto known = products_.find(plan);
+  if (known != products_.end()) return known->second.get();
+  auto cached = std::make_unique<CachedProduct>(*lt_);
+  if (absl::Status status = Prepare(plan, product.bias, cached.get());
       !status.ok()) {
     return status;
   }
   // Bounds the memory of a program whose products always have new shapes.
-  if (ways_.size() == kMaxWays) ways_.clear();
-  return ways_.emplace(plan, std::move(way)).first->second.get();
+  if (products_.size() == kMaxCachedProducts) products_.clear();
+  return products_.emplace(plan, std::move(cached)).first->second.get();
 }
 
 absl::Status CublasProducts::Multiply(const Product& product,
                                       CudaStream stream) {
-  const absl::StatusOr<Way*> way = Find(product);
-  if (!way.ok()) return way.status();
+  const absl::StatusOr<CachedProduct*> cached = Find(product);
+  if (!cached.ok()) return cached.status();
   if (product.bias != nullptr) {
-    absl::Status status =
-        lt_->StatusOf("cublasLtMatmulDescSetAttribute",
-                      lt_->MatmulDescSetAttribute(
-                          (*way)->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
-                          &product.bias, sizeof(product.bias)));
+    absl::Status status = lt_->StatusOf(
+        "cublasLtMatmulDescSetAttribute",
+        lt_->MatmulDescSetAttribute((*cached)->operation,
+                                    CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                    &product.bias, sizeof(product.bias)));
     if (!status.ok()) return status;
   }
   const float factor = product.factor;
@@ -250,10 +254,11 @@ absl::Status CublasProducts::Multiply(const Product& product,
       product.addend == nullptr ? result : product.addend;
   return lt_->StatusOf(
       "cublasLtMatmul",
-      lt_->Matmul(handle_, (*way)->operation, &factor, product.b.data,
-                  (*way)->a, product.a.data, (*way)->b, &keep, addend,
-                  (*way)->result, result, (*way)->result, &(*way)->algorithm,
-                  workspace_.get(), kWorkspaceBytes, stream));
+      lt_->Matmul(handle_, (*cached)->operation, &factor, product.b.data,
+                  (*cached)->a, product.a.data, (*cached)->b, &keep, addend,
+                  (*cached)->result, result, (*cached)->result,
+                  &(*cached)->algorithm, workspace_.get(), kWorkspaceBytes,
+                  stream));
 }
 
 }  // namespace muster::models::cuda

@@ -76,20 +76,21 @@ class CublasProducts final : public Products {
 
  private:
   // cuBLASLt's description of a product's shape, with the chosen algorithm.
-  struct Way;
+  struct CachedProduct;
 
   CublasProducts(std::shared_ptr<const CublasLt> lt,
                  std::shared_ptr<void> workspace);
-  absl::StatusOr<Way*> Find(const Product& product);
-  absl::Status Prepare(const ColumnMajorPlan& plan, const void* bias, Way* way);
+  absl::StatusOr<CachedProduct*> Find(const Product& product);
+  absl::Status Prepare(const ColumnMajorPlan& plan, const void* bias,
+                       CachedProduct* cached);
   absl::Status MakeLayout(const ColumnMajorMatrix& matrix, int64_t batch,
                           cublasLtMatrixLayout_t* layout);
-  absl::Status Choose(const ColumnMajorPlan& plan, Way* way);
+  absl::Status Choose(const ColumnMajorPlan& plan, CachedProduct* cached);
 
   const std::shared_ptr<const CublasLt> lt_;
   const std::shared_ptr<void> workspace_;
   cublasLtHandle_t handle_ = nullptr;
-  std::map<ColumnMajorPlan, std::unique_ptr<Way>> ways_;
+  std::map<ColumnMajorPlan, std::unique_ptr<CachedProduct>> products_;
 };
 
 }  // namespace muster::models::cuda

@@ -76,9 +76,9 @@ TrainingResult Sequential(int micro_batches, double clip, Disturbance disturb,
   GptWeights weights(kConfig, {0, kConfig.layers});
   weights.Initialize(1);
   const GptStage model(weights, kBatch, kTime);
-  TrainingResult course;
-  course.weights.emplace_back();
-  Append(weights, &course.weights.back());
+  TrainingResult result;
+  result.weights.emplace_back();
+  Append(weights, &result.weights.back());
   for (int step = 0; step < kSteps; ++step) {
     weights.ZeroGradients();
     GptPipelineStep done;
@@ -102,17 +102,17 @@ TrainingResult Sequential(int micro_batches, double clip, Disturbance disturb,
           static_cast<float>(kLearningRate * factor) * weights.gradient(0)[i];
     }
     Disturb(weights.data(), weights.count(), &disturb);
-    course.steps.push_back(done);
-    course.weights.emplace_back();
-    Append(weights, &course.weights.back());
+    result.steps.push_back(done);
+    result.weights.emplace_back();
+    Append(weights, &result.weights.back());
   }
   for (int i = 0; i < micro_batches; ++i) {
     GptMicroBatch micro_batch = MicroBatch(kSteps, i);
     std::vector<float> stream;
     model.Forward(&micro_batch, &stream);
-    course.evaluation += model.LossOnly(&micro_batch, stream) / micro_batches;
+    result.evaluation += model.LossOnly(&micro_batch, stream) / micro_batches;
   }
-  return course;
+  return result;
 }
 
 GptPipelineOptions Options(double clip) {
@@ -137,8 +137,8 @@ TransportFactory SharedMemory() {
 TrainingResult Pipelined(ScheduleKind kind, const PipelineShape& shape,
                          int data, const GptPipelineOptions& options,
                          const TransportFactory& factory = SharedMemory()) {
-  TrainingResult course;
-  course.weights.resize(kSteps + 1);
+  TrainingResult result;
+  result.weights.resize(kSteps + 1);
   std::vector<std::vector<float>> tables;
   std::mutex mutex;
   const auto statuses = RunWorld(
@@ -159,7 +159,7 @@ TrainingResult Pipelined(ScheduleKind kind, const PipelineShape& shape,
           const std::lock_guard<std::mutex> lock(mutex);
           for (int chunk = 0; chunk < shape.stages_per_rank; ++chunk) {
             Append((*pipeline)->weights(chunk),
-                   &course.weights[static_cast<size_t>(after)]);
+                   &result.weights[static_cast<size_t>(after)]);
           }
         };
         record(0);
@@ -181,8 +181,8 @@ TrainingResult Pipelined(ScheduleKind kind, const PipelineShape& shape,
             tables.push_back(own["transformer.wte.weight"]);
           }
         }
-        course.steps = steps;
-        course.evaluation = *evaluation;
+        result.steps = steps;
+        result.evaluation = *evaluation;
         return absl::OkStatus();
       },
       factory);
@@ -190,23 +190,23 @@ TrainingResult Pipelined(ScheduleKind kind, const PipelineShape& shape,
   // On each data-parallel rank, two stages have the token table.
   EXPECT_EQ(tables.size(), static_cast<size_t>(2 * data));
   EXPECT_THAT(tables, testing::Each(testing::ContainerEq(tables[0])));
-  return course;
+  return result;
 }
 
 // The numbers of a training, for comparisons: a list of its losses, a list of
 // its gradient norms, and for each step a list of the changes of the weights,
 // divided by the learning rate.
-std::vector<std::vector<double>> NumbersOf(const TrainingResult& course) {
+std::vector<std::vector<double>> NumbersOf(const TrainingResult& result) {
   std::vector<std::vector<double>> lists(2);
-  for (const GptPipelineStep& step : course.steps) {
+  for (const GptPipelineStep& step : result.steps) {
     lists[0].push_back(step.loss);
     lists[1].push_back(step.gradient_norm);
   }
-  lists[0].push_back(course.evaluation);
-  for (size_t step = 0; step + 1 < course.weights.size(); ++step) {
+  lists[0].push_back(result.evaluation);
+  for (size_t step = 0; step + 1 < result.weights.size(); ++step) {
     std::vector<double>& gradient = lists.emplace_back();
-    for (const auto& [name, before] : course.weights[step]) {
-      const std::vector<float>& after = course.weights[step + 1].at(name);
+    for (const auto& [name, before] : result.weights[step]) {
+      const std::vector<float>& after = result.weights[step + 1].at(name);
       for (size_t i = 0; i < before.size(); ++i) {
         gradient.push_back((double{before[i]} - after[i]) / kLearningRate);
       }
@@ -221,7 +221,7 @@ std::vector<std::vector<double>> NumbersOf(const TrainingResult& course) {
 class SequentialTraining {
  public:
   SequentialTraining(int micro_batches, double clip)
-      : course_(Sequential(micro_batches, clip, Disturbance())),
+      : result_(Sequential(micro_batches, clip, Disturbance())),
         reference_([&](Disturbance disturb) {
           return NumbersOf(Sequential(micro_batches, clip, disturb));
         }),
@@ -229,14 +229,14 @@ class SequentialTraining {
         // and the sum over the micro-batches.
         operations_(static_cast<double>(4 * kConfig.width + micro_batches)) {}
 
-  const TrainingResult& course() const { return course_; }
+  const TrainingResult& result() const { return result_; }
 
   int WrongList(const TrainingResult& got) const {
     return reference_.WrongList<float>(operations_, NumbersOf(got));
   }
 
  private:
-  TrainingResult course_;
+  TrainingResult result_;
   RoundingReference reference_;
   double operations_;
 };
@@ -247,11 +247,11 @@ const SequentialTraining& SequentialOf(int micro_batches, double clip) {
       .first->second;
 }
 
-void ExpectSameCourse(const TrainingResult& got, int micro_batches,
+void ExpectSameResult(const TrainingResult& got, int micro_batches,
                       double clip) {
   const SequentialTraining& sequential = SequentialOf(micro_batches, clip);
-  ASSERT_EQ(got.steps.size(), sequential.course().steps.size());
-  EXPECT_EQ(got.weights[0], sequential.course().weights[0]);
+  ASSERT_EQ(got.steps.size(), sequential.result().steps.size());
+  EXPECT_EQ(got.weights[0], sequential.result().weights[0]);
   EXPECT_EQ(sequential.WrongList(got), -1);
 }
 
@@ -266,7 +266,7 @@ TEST_P(Grid, EqualsSequentialTraining) {
   // Skips shapes that the kind of schedule does not support; the generators'
   // tests check which these are.
   if (!MakeSchedule(kind, shape).ok()) return;
-  ExpectSameCourse(Pipelined(kind, shape, data, Options(0)),
+  ExpectSameResult(Pipelined(kind, shape, data, Options(0)),
                    micro_batches * data, 0);
 }
 
@@ -309,10 +309,10 @@ TEST(GptPipelineTest, EqualsSequentialTrainingOverNetworks) {
     const auto factory = [choice](GroupPlace place, Instant deadline) {
       return NewTransport(std::move(place), choice, deadline);
     };
-    ExpectSameCourse(
+    ExpectSameResult(
         Pipelined(ScheduleKind::k1F1B, {2, 1, 2}, 2, Options(0), factory), 4,
         0);
-    ExpectSameCourse(Pipelined(ScheduleKind::kInterleaved1F1B, {2, 2, 4}, 1,
+    ExpectSameResult(Pipelined(ScheduleKind::kInterleaved1F1B, {2, 2, 4}, 1,
                                Options(0), factory),
                      4, 0);
   }
@@ -475,8 +475,8 @@ TEST(GptPipelineTest, WhatCannotBeTrainedIsSaid) {
 }
 
 TEST(GptPipelineTest, TheWholeGradientIsClipped) {
-  const double clip = 0.5 * SequentialOf(4, 0).course().steps[0].gradient_norm;
-  ExpectSameCourse(Pipelined(ScheduleKind::k1F1B, {2, 1, 2}, 2, Options(clip)),
+  const double clip = 0.5 * SequentialOf(4, 0).result().steps[0].gradient_norm;
+  ExpectSameResult(Pipelined(ScheduleKind::k1F1B, {2, 1, 2}, 2, Options(clip)),
                    4, clip);
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 // A set of threads that performs the calls of RunParts. Never destroyed,
 // because its threads use it until the process ends.
-class Crew {
+class PartThreads {
  public:
   void Run(int count, const std::function<void(int)>& part) {
     const std::lock_guard<std::mutex> turn(turn_);
@@ -68,16 +68,16 @@ class Crew {
 
 // The threads of this process. A forked child does not have its parent's
 // threads, so it gets a set of its own.
-Crew& OwnCrew() {
+PartThreads& OwnPartThreads() {
   static std::mutex mutex;
-  static Crew* crew = nullptr;
+  static PartThreads* threads = nullptr;
   static pid_t owner = 0;
   const std::lock_guard<std::mutex> lock(mutex);
   if (owner != getpid()) {
-    crew = new Crew;
+    threads = new PartThreads;
     owner = getpid();
   }
-  return *crew;
+  return *threads;
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ void RunParts(int count, const std::function<void(int)>& part) {
   if (count == 1) {
     part(0);
   } else if (count > 1) {
-    OwnCrew().Run(count, part);
+    OwnPartThreads().Run(count, part);
   }
 }
 

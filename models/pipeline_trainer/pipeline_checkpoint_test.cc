@@ -74,7 +74,7 @@ class PipelineCheckpoint : public testing::Test {
       int64_t last, const std::string& name,
       const PipelineTrainingOptions& options, int world,
       const TransportFactory& transport = SharedMemory()) {
-    CheckpointedCourse course;
+    ResumedTraining result;
     Run(
         world,
         [&](ProcessGroup& group) -> absl::Status {
@@ -84,11 +84,11 @@ class PipelineCheckpoint : public testing::Test {
                                                  LearnableText(), group);
           if (!trainer.ok()) return trainer.status();
           return Steps(last, name, (*trainer)->training(), **trainer, group,
-                       &course);
+                       &result);
         },
         transport);
-    other_options_ = course.other_options;
-    return course.losses;
+    other_options_ = result.other_options;
+    return result.losses;
   }
   std::vector<double> TrainTo(int64_t last, const std::string& name,
                               const Mesh& mesh) {
@@ -100,7 +100,7 @@ class PipelineCheckpoint : public testing::Test {
   std::vector<double> TrainWholeTo(int64_t last, const std::string& name,
                                    Sharding sharding, int world,
                                    Disturbance* disturb = nullptr) {
-    CheckpointedCourse course;
+    ResumedTraining result;
     const GptTrainingOptions options =
         AsWhole(OptionsOf({.sharding = sharding}), {1, 1, 8}, 1);
     Run(
@@ -109,11 +109,11 @@ class PipelineCheckpoint : public testing::Test {
           auto trainer =
               HostGptTrainer::Create(options, LearnableText(), group);
           if (!trainer.ok()) return trainer.status();
-          return Steps(last, name, options, **trainer, group, &course, disturb);
+          return Steps(last, name, options, **trainer, group, &result, disturb);
         },
         SharedMemory());
-    other_options_ = course.other_options;
-    return course.losses;
+    other_options_ = result.other_options;
+    return result.losses;
   }
 
   // Reads all tensors of the newest checkpoint.
@@ -147,10 +147,10 @@ class PipelineCheckpoint : public testing::Test {
 
   absl::Status Steps(int64_t last, const std::string& name,
                      GptTrainingOptions options, ResumableTrainer& trainer,
-                     ProcessGroup& group, CheckpointedCourse* course,
+                     ProcessGroup& group, ResumedTraining* result,
                      Disturbance* disturb = nullptr) {
     options.checkpoint_directory = FolderOf(name);
-    return GoOnTo(last, options, trainer, group, course, disturb);
+    return GoOnTo(last, options, trainer, group, result, disturb);
   }
 
   std::string folder_;

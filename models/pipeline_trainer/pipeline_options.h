@@ -51,7 +51,7 @@ GptTrainingOptions AsWhole(const PipelineTrainingOptions& options,
                            const PipelineShape& shape, int world);
 
 // The division into pipelines, which must be equal on all ranks, in lines like
-// those of DescribeCourse: "pp 2". Pure.
+// those of DescribeHyperparameters: "pp 2". Pure.
 std::string DescribeSplit(const PipelineTrainingOptions& options,
                           const PipelineSchedule& schedule);
 

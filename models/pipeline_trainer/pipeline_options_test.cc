@@ -83,7 +83,7 @@ TEST(PipelineOptionsTest, OneOfSomethingIsOne) {
             "4 pipelines of 1 rank with 2 stages each");
 }
 
-TEST(PipelineCourseTest, MicroBatchesAreThoseOfAllPipelines) {
+TEST(PipelineHyperparametersTest, MicroBatchesAreThoseOfAllPipelines) {
   PipelineTrainingOptions options = Options({"--pp", "2"});
   const auto schedule = ChosenSchedule(options, 6);
   ASSERT_TRUE(schedule.ok()) << schedule.status();
@@ -95,7 +95,7 @@ TEST(PipelineCourseTest, MicroBatchesAreThoseOfAllPipelines) {
 
 // The description distinguishes two schedule files of one shape by their
 // contents.
-TEST(PipelineCourseTest, ASplitIsWhatRanksMustHaveAlike) {
+TEST(PipelineHyperparametersTest, ASplitIsWhatRanksMustHaveAlike) {
   const auto split = [](std::vector<std::string> words) {
     const PipelineTrainingOptions options = Options(std::move(words));
     const auto schedule = ChosenSchedule(options, 2);

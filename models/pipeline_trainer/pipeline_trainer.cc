@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "models/pipeline_trainer/pipeline_options.h"
-#include "models/trainer/training_course.h"
+#include "models/trainer/hyperparameters.h"
 #include "trainer_sdk/optim/loss_scaler.h"
 #include "trainer_sdk/pipeline/runtime/pipeline_runtime.h"
 #include "trainer_sdk/pipeline/schedule/schedule_svg.h"
@@ -33,10 +33,10 @@ absl::StatusOr<std::unique_ptr<PipelineTrainer>> PipelineTrainer::Create(
   absl::Status wrong = training.model.Check();
   if (wrong.ok()) wrong = trainer->batches_.Check();
   if (wrong.ok()) {
-    wrong =
-        CheckSameCourse(world, absl::StrCat(DescribeCourse(training),
-                                            DescribeJointWork(training),
-                                            DescribeSplit(options, schedule)));
+    wrong = CheckSameHyperparameters(
+        world, absl::StrCat(DescribeHyperparameters(training),
+                            DescribeJointWork(training),
+                            DescribeSplit(options, schedule)));
   }
   if (!wrong.ok()) return wrong;
   GptPipelineOptions pipeline;

@@ -34,11 +34,11 @@ struct TrainingResult {
 // step, unless `disturb` is null.
 TrainingResult Train(const PipelineTrainingOptions& options, int world,
                      int steps, Disturbance* disturb = nullptr) {
-  std::vector<TrainingResult> courses(static_cast<size_t>(world));
+  std::vector<TrainingResult> results(static_cast<size_t>(world));
   const auto statuses = RunWorld(
       world,
       [&](ProcessGroup& group) -> absl::Status {
-        TrainingResult& course = courses[static_cast<size_t>(group.rank())];
+        TrainingResult& result = results[static_cast<size_t>(group.rank())];
         auto schedule = ChosenSchedule(options, world);
         if (!schedule.ok()) return schedule.status();
         auto trainer = PipelineTrainer::Create(options, *std::move(schedule),
@@ -47,42 +47,42 @@ TrainingResult Train(const PipelineTrainingOptions& options, int world,
         for (int64_t step = 0; step < steps; ++step) {
           const auto done = (*trainer)->Step(step);
           if (!done.ok()) return done.status();
-          course.losses.push_back(done->loss);
+          result.losses.push_back(done->loss);
           if (disturb == nullptr) continue;
           const absl::Status disturbed = DisturbState(**trainer, *disturb);
           if (!disturbed.ok()) return disturbed;
         }
         const auto validation = (*trainer)->Validate();
         if (!validation.ok()) return validation.status();
-        course.validation = *validation;
+        result.validation = *validation;
         const auto picture = (*trainer)->Picture();
         if (!picture.ok()) return picture.status();
-        course.picture = *picture;
+        result.picture = *picture;
         return absl::OkStatus();
       },
       SharedMemory());
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
-  for (const TrainingResult& course : courses) {
-    EXPECT_EQ(course.losses, courses[0].losses);
-    EXPECT_EQ(course.validation, courses[0].validation);
+  for (const TrainingResult& result : results) {
+    EXPECT_EQ(result.losses, results[0].losses);
+    EXPECT_EQ(result.validation, results[0].validation);
   }
-  return courses[0];
+  return results[0];
 }
 
 TEST(PipelineTrainerTest, Learns) {
-  const TrainingResult course = Train(Small(), 2, 40);
-  EXPECT_GT(course.losses.front(), 2.2);
-  EXPECT_LT(course.losses.back(), 0.5);
-  EXPECT_LT(course.validation, 0.5);
-  EXPECT_THAT(course.picture, HasSubstr("1f1b, as measured in step 40"));
-  EXPECT_THAT(course.picture, HasSubstr("2 ranks, 2 stages, 4 micro-batches"));
+  const TrainingResult result = Train(Small(), 2, 40);
+  EXPECT_GT(result.losses.front(), 2.2);
+  EXPECT_LT(result.losses.back(), 0.5);
+  EXPECT_LT(result.validation, 0.5);
+  EXPECT_THAT(result.picture, HasSubstr("1f1b, as measured in step 40"));
+  EXPECT_THAT(result.picture, HasSubstr("2 ranks, 2 stages, 4 micro-batches"));
 }
 
 TEST(PipelineTrainerTest, AnyMeshTakesTheSameCourse) {
   PipelineTrainingOptions options = Small();
   options.micro_batches = 8;
-  const auto numbers = [](const TrainingResult& course) {
-    return std::vector<std::vector<double>>{course.losses, {course.validation}};
+  const auto numbers = [](const TrainingResult& result) {
+    return std::vector<std::vector<double>>{result.losses, {result.validation}};
   };
   const RoundingReference alone([&](Disturbance disturb) {
     return numbers(Train(options, 1, 4, &disturb));

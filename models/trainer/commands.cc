@@ -169,16 +169,16 @@ absl::Status ValidateGpt(const GptValidation& validation) {
   return absl::OkStatus();
 }
 
-absl::Status WriteWithGpt(const GptWriting& writing) {
-  const auto trained = Open(writing.checkpoint_directory);
+absl::Status SampleGpt(const GptSampleCommand& command) {
+  const auto trained = Open(command.checkpoint_directory);
   if (!trained.ok()) return trained.status();
-  const auto prompt = trained->vocabulary->Encode(writing.prompt);
+  const auto prompt = trained->vocabulary->Encode(command.prompt);
   if (!prompt.ok()) return prompt.status();
   if (prompt->empty()) {
     return absl::InvalidArgumentError("--prompt is empty: what to go on from?");
   }
   const std::string text = trained->vocabulary->Decode(
-      Sample(*trained->weights, writing.sampling, *prompt));
+      Sample(*trained->weights, command.sampling, *prompt));
   std::printf("%s\n", text.c_str());
   return absl::OkStatus();
 }

@@ -14,7 +14,7 @@ absl::Status TrainGpt(GptTrainingOptions options, Session& session);
 // Run the commands that use a checkpoint in one process. They print their
 // results to stdout.
 absl::Status ValidateGpt(const GptValidation& validation);
-absl::Status WriteWithGpt(const GptWriting& writing);
+absl::Status SampleGpt(const GptSampleCommand& command);
 absl::Status ExportGpt(const GptExport& exported);
 
 }  // namespace muster::models

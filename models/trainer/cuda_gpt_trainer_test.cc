@@ -77,34 +77,34 @@ struct TrainingResult {
 std::vector<TrainingResult> Train(const GptTrainingOptions& options, int world,
                                   int64_t steps,
                                   Disturbance* disturb = nullptr) {
-  std::vector<TrainingResult> courses(static_cast<size_t>(world));
+  std::vector<TrainingResult> results(static_cast<size_t>(world));
   const auto statuses = RunWorld(
       world,
       [&](ProcessGroup& group) -> absl::Status {
-        TrainingResult& course = courses[static_cast<size_t>(group.rank())];
+        TrainingResult& result = results[static_cast<size_t>(group.rank())];
         const auto trainer = Create(options, group);
         if (!trainer.ok()) return trainer.status();
         for (int64_t step = 0; step < steps; ++step) {
           const auto done = (*trainer)->Step(step);
           if (!done.ok()) return done.status();
-          course.losses.push_back(done->loss);
-          course.norms.push_back(done->gradient_norm);
+          result.losses.push_back(done->loss);
+          result.norms.push_back(done->gradient_norm);
           if (disturb == nullptr) continue;
           const absl::Status disturbed = DisturbState(**trainer, *disturb);
           if (!disturbed.ok()) return disturbed;
         }
         const auto validation = (*trainer)->Validate();
         if (!validation.ok()) return validation.status();
-        course.validation = *validation;
+        result.validation = *validation;
         const auto weights = (*trainer)->Weights();
         if (!weights.ok()) return weights.status();
-        course.weights.assign((*weights)->data(),
+        result.weights.assign((*weights)->data(),
                               (*weights)->data() + (*weights)->count());
         return absl::OkStatus();
       },
       SharedMemory());
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
-  return courses;
+  return results;
 }
 
 absl::Status StatusOf(const GptTrainingOptions& options) {
@@ -117,12 +117,12 @@ absl::Status StatusOf(const GptTrainingOptions& options) {
 // The losses, the norms, the validation, and the weights by tensor, for
 // comparisons. The bias of the keys is left out: it changes no probability, so
 // its gradient consists of rounding errors.
-std::vector<std::vector<double>> NumbersOf(const TrainingResult& course) {
+std::vector<std::vector<double>> NumbersOf(const TrainingResult& result) {
   std::vector<std::vector<double>> lists = {
-      course.losses, course.norms, {course.validation}};
+      result.losses, result.norms, {result.validation}};
   const GptConfig model = OnCpu().model;
   const GptWeights layout(model, {0, model.layers});
-  const float* weight = course.weights.data();
+  const float* weight = result.weights.data();
   for (const GptTensor& tensor : layout.tensors()) {
     std::vector<double>& list = lists.emplace_back();
     for (int64_t i = 0; i < tensor.count(); ++i, ++weight) {
@@ -145,8 +145,8 @@ TEST(CudaGptTrainerTest, TakesTheCourseOfTheHost) {
   const RoundingReference host = OfTheHost(OnCpu(), 6);
   const double operations = RoundingsOf(OnCpu());
   for (const int world : {1, 2}) {
-    for (const TrainingResult& course : Train(OnGpu(), world, 6)) {
-      EXPECT_EQ(host.WrongList<float>(operations, NumbersOf(course)), -1)
+    for (const TrainingResult& result : Train(OnGpu(), world, 6)) {
+      EXPECT_EQ(host.WrongList<float>(operations, NumbersOf(result)), -1)
           << world << " ranks";
     }
   }
@@ -159,9 +159,9 @@ TEST(CudaGptTrainerTest, TakesTheCourseOfTheHost) {
 
 TEST(CudaGptTrainerTest, AllRanksStayAlike) {
   for (const DType precision : {DType::kFloat32, DType::kBFloat16}) {
-    const std::vector<TrainingResult> courses = Train(OnGpu(precision), 2, 3);
-    EXPECT_EQ(courses[0].losses, courses[1].losses) << Name(precision);
-    EXPECT_EQ(courses[0].weights, courses[1].weights) << Name(precision);
+    const std::vector<TrainingResult> results = Train(OnGpu(precision), 2, 3);
+    EXPECT_EQ(results[0].losses, results[1].losses) << Name(precision);
+    EXPECT_EQ(results[0].weights, results[1].weights) << Name(precision);
   }
 }
 
@@ -199,8 +199,8 @@ TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
   const double operations = RoundingsOf(options);
   options.device = Device::kCuda;
   options.sharding = GptTrainingOptions::Sharding::kZero1;
-  for (const TrainingResult& course : Train(options, 2, 4)) {
-    EXPECT_EQ(host.WrongList<float>(operations, NumbersOf(course)), -1);
+  for (const TrainingResult& result : Train(options, 2, 4)) {
+    EXPECT_EQ(host.WrongList<float>(operations, NumbersOf(result)), -1);
   }
   // A planted defect: clips as if the norm were half as large, such as the norm
   // of only one rank's part.
@@ -213,9 +213,9 @@ TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
 TEST(CudaGptTrainerTest, LearnsInBfloat16) {
   GptTrainingOptions options = OnGpu(DType::kBFloat16);
   options.micro_batches = 1;
-  const TrainingResult course = Train(options, 1, 30)[0];
-  EXPECT_GT(course.losses.front(), 2.2);
-  EXPECT_LT(course.losses.back(), 1.2);
+  const TrainingResult result = Train(options, 1, 30)[0];
+  EXPECT_GT(result.losses.front(), 2.2);
+  EXPECT_LT(result.losses.back(), 1.2);
 }
 
 TEST(CudaGptTrainerTest, RecomputingChangesNoBit) {
@@ -436,18 +436,18 @@ class CudaGptCheckpointTest : public testing::Test {
   std::vector<double> TrainTo(int64_t last, GptTrainingOptions options,
                               int world, const std::string& name) {
     options.checkpoint_directory = folder_ + "/" + name;
-    CheckpointedCourse course;
+    ResumedTraining result;
     const auto statuses = RunWorld(
         world,
         [&](ProcessGroup& group) -> absl::Status {
           const auto trainer = Create(options, group);
           if (!trainer.ok()) return trainer.status();
-          return GoOnTo(last, options, **trainer, group, &course);
+          return GoOnTo(last, options, **trainer, group, &result);
         },
         SharedMemory());
     EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
-    told_ = course.other_options;
-    return course.losses;
+    told_ = result.other_options;
+    return result.losses;
   }
 
   std::string folder_;

@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "models/gpt/hugging_face.h"
+#include "models/trainer/hyperparameters.h"
 #include "models/trainer/text/gpt_batches.h"
-#include "models/trainer/training_course.h"
 #include "trainer_sdk/ddp/broadcast_parameters.h"
 
 namespace muster::models {
@@ -59,8 +59,9 @@ absl::Status CheckTraining(const GptTrainingOptions& options,
       !wrong.ok()) {
     return wrong;
   }
-  return CheckSameCourse(
-      world, absl::StrCat(DescribeCourse(options), DescribeJointWork(options)));
+  return CheckSameHyperparameters(world,
+                                  absl::StrCat(DescribeHyperparameters(options),
+                                               DescribeJointWork(options)));
 }
 
 absl::Status FirstWeights(const GptTrainingOptions& options,

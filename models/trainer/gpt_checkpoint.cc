@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "models/text/stored_vocabulary.h"
 #include "models/trainer/gpt_trainer.h"
-#include "models/trainer/training_course.h"
+#include "models/trainer/hyperparameters.h"
 #include "trainer_sdk/checkpoint/checkpoint_reader.h"
 
 namespace muster::models {
@@ -34,16 +34,17 @@ std::string Obstacle(const GptTrainingOptions& options,
                                      kThere, Described(state.vocabulary)));
   }
   for (const std::string& difference :
-       {CourseDifference(DescribeModel(options.model), DescribeModel(there),
-                         kThere),
-        CourseDifference(DescribePrecision(options), state.course, kThere)}) {
+       {HyperparameterDifference(DescribeModel(options.model),
+                                 DescribeModel(there), kThere),
+        HyperparameterDifference(DescribePrecision(options),
+                                 state.hyperparameters, kThere)}) {
     if (!difference.empty()) obstacles.push_back(difference);
   }
   return absl::StrJoin(obstacles, "; ");
 }
 
 // The folder, and the checkpoints that were skipped because they are damaged.
-std::string Told(const CheckpointReader& reader) {
+std::string DescribeSource(const CheckpointReader& reader) {
   std::string told = reader.folder();
   for (const SkippedCheckpoint& skipped : reader.skipped()) {
     absl::StrAppend(&told, "; passed over ", skipped.folder, ": ",
@@ -92,24 +93,26 @@ absl::StatusOr<int64_t> GptCheckpoints::Resume() {
         "training: ", obstacle, "; give what it was begun with, or another ",
         "--checkpoint-dir"));
   }
-  other_options_ = CourseDifference(DescribeCourse(options_), state->course);
+  other_options_ = HyperparameterDifference(DescribeHyperparameters(options_),
+                                            state->hyperparameters);
   const auto places = trainer_.State();
   if (!places.ok()) return places.status();
   absl::Status status = ReadTogether(world_, reader, *places);
   if (status.ok()) status = trainer_.Restore(state->progress);
   if (!status.ok()) return status;
-  resumed_from_ = Told(reader);
+  resumed_from_ = DescribeSource(reader);
   return reader.step();
 }
 
 absl::Status GptCheckpoints::Save(int64_t step) {
   const auto slices = trainer_.State();
   if (!slices.ok()) return slices.status();
-  return writer_->Save(step, *slices,
-                       ToBytes({.model = options_.model,
-                                .progress = trainer_.progress(),
-                                .course = DescribeCourse(options_),
-                                .vocabulary = vocabulary_}));
+  return writer_->Save(
+      step, *slices,
+      ToBytes({.model = options_.model,
+               .progress = trainer_.progress(),
+               .hyperparameters = DescribeHyperparameters(options_),
+               .vocabulary = vocabulary_}));
 }
 
 absl::StatusOr<TrainedGpt> OpenTrainedGpt(const std::string& directory) {
@@ -126,7 +129,7 @@ absl::StatusOr<TrainedGpt> OpenTrainedGpt(const std::string& directory) {
                      state->model.vocabulary));
   }
   TrainedGpt trained{.step = (*opened)->step(),
-                     .from = Told(**opened),
+                     .from = DescribeSource(**opened),
                      .weights = std::make_unique<GptWeights>(
                          state->model, GptLayers{0, state->model.layers}),
                      .vocabulary = *std::move(vocabulary)};

@@ -15,7 +15,7 @@ GptCheckpointState State() {
                 .width = 128,
                 .biases = GptConfig::Biases::kNone},
       .progress = {.updates = 41, .scaler = {.scale = 32768, .good_steps = 7}},
-      .course = "seed 1\nbatch 2\n",
+      .hyperparameters = "seed 1\nbatch 2\n",
       .vocabulary = std::string("a\nb\0c", 5)};
 }
 
@@ -26,7 +26,7 @@ TEST(GptCheckpointStateTest, IsReadBackAsItWas) {
   EXPECT_EQ(read->progress.updates, 41);
   EXPECT_EQ(read->progress.scaler.scale, 32768);
   EXPECT_EQ(read->progress.scaler.good_steps, 7);
-  EXPECT_EQ(read->course, State().course);
+  EXPECT_EQ(read->hyperparameters, State().hyperparameters);
   EXPECT_EQ(read->vocabulary, State().vocabulary);
 }
 

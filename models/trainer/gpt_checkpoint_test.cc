@@ -33,18 +33,18 @@ class GptCheckpoint : public testing::Test {
   // Resumes from the newest checkpoint, trains to step `last` and saves there.
   // Returns the losses.
   std::vector<double> TrainTo(int64_t last, int world) {
-    CheckpointedCourse course;
+    ResumedTraining result;
     const auto statuses = RunWorld(
         world,
         [&](ProcessGroup& group) -> absl::Status {
           auto trainer =
               HostGptTrainer::Create(options_, LearnableText(), group);
           if (!trainer.ok()) return trainer.status();
-          return GoOnTo(last, options_, **trainer, group, &course);
+          return GoOnTo(last, options_, **trainer, group, &result);
         },
         SharedMemory());
     EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
-    return course.losses;
+    return result.losses;
   }
 
   absl::Status ResumeWith(const Vocabulary& vocabulary) {

@@ -64,22 +64,22 @@ absl::StatusOr<GptCommand> ReadGptCommand(int argc, char** argv,
   validate->add_option("--seed", validation.seed, "of the windows")
       ->check(WholeFromZero());
 
-  GptWriting writing;
+  GptSampleCommand sample_command;
   CLI::App* const sample =
       app.add_subcommand("sample", "Text that the newest checkpoint writes.");
-  AddCheckpointFlag(*sample, &writing.checkpoint_directory);
-  sample->add_option("--prompt", writing.prompt, "what it goes on from");
-  sample->add_option("--tokens", writing.sampling.count, "how many")
+  AddCheckpointFlag(*sample, &sample_command.checkpoint_directory);
+  sample->add_option("--prompt", sample_command.prompt, "what it goes on from");
+  sample->add_option("--tokens", sample_command.sampling.count, "how many")
       ->check(WholeBetween(1, 1 << 20));
   sample
-      ->add_option("--temperature", writing.sampling.temperature,
+      ->add_option("--temperature", sample_command.sampling.temperature,
                    "below 1 for likelier text, above for wilder")
       ->check(AboveZero());
   sample
-      ->add_option("--top-k", writing.sampling.most_likely,
+      ->add_option("--top-k", sample_command.sampling.most_likely,
                    "draw from the likeliest only; 0 for all")
       ->check(WholeBetween(0, 1 << 20));
-  sample->add_option("--seed", writing.sampling.seed, "of the draws")
+  sample->add_option("--seed", sample_command.sampling.seed, "of the draws")
       ->check(WholeFromZero());
 
   GptExport exported;
@@ -109,7 +109,7 @@ absl::StatusOr<GptCommand> ReadGptCommand(int argc, char** argv,
   }
   if (*prepare) return preparation;
   if (*validate) return validation;
-  if (*sample) return writing;
+  if (*sample) return sample_command;
   if (*exports) return exported;
   training.learning_rate.decay_until = training.steps;
   return training;

@@ -28,7 +28,7 @@ struct GptValidation {
 };
 
 // `gpt sample`: generates text with the newest checkpoint.
-struct GptWriting {
+struct GptSampleCommand {
   std::string checkpoint_directory;
   std::string prompt = "\n";
   GptSampling sampling;
@@ -43,7 +43,7 @@ struct GptExport {
 
 // The options of a command; GptTrainingOptions are those of `gpt train`.
 using GptCommand = std::variant<GptTrainingOptions, GptPreparation,
-                                GptValidation, GptWriting, GptExport>;
+                                GptValidation, GptSampleCommand, GptExport>;
 
 // Parses the command line. InvalidArgument: the message names the flag and says
 // what is wrong; or it is the requested help, with `exit_code` 0.

@@ -95,7 +95,7 @@ TEST(GptCommandTest, EachCommandIsItself) {
   EXPECT_TRUE(std::holds_alternative<GptValidation>(
       *Words({"validate", "--data", Text(), "--checkpoint-dir", folder})
            .command));
-  EXPECT_TRUE(std::holds_alternative<GptWriting>(
+  EXPECT_TRUE(std::holds_alternative<GptSampleCommand>(
       *Words({"sample", "--checkpoint-dir", folder}).command));
   EXPECT_TRUE(std::holds_alternative<GptExport>(
       *Words({"export", "--checkpoint-dir", folder, "--out", "x"}).command));

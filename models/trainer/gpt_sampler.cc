@@ -11,8 +11,8 @@ namespace muster::models {
 namespace {
 
 // The logits of the token that follows `tokens`.
-std::vector<float> LogitsBehind(GptWeights& weights,
-                                const std::vector<int32_t>& tokens) {
+std::vector<float> NextTokenLogits(GptWeights& weights,
+                                   const std::vector<int32_t>& tokens) {
   const auto length = std::min<int64_t>(weights.config().context,
                                         static_cast<int64_t>(tokens.size()));
   GptMicroBatch batch;
@@ -41,7 +41,7 @@ std::vector<int32_t> Sample(GptWeights& weights, const GptSampling& sampling,
                             std::vector<int32_t> tokens) {
   std::mt19937_64 engine(sampling.seed);
   for (int64_t n = 0; n < sampling.count; ++n) {
-    const std::vector<float> logits = LogitsBehind(weights, tokens);
+    const std::vector<float> logits = NextTokenLogits(weights, tokens);
     const float most = *std::max_element(logits.begin(), logits.end());
     const float least = Least(logits, sampling.most_likely);
     std::vector<double> chances;

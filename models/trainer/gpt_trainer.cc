@@ -67,7 +67,8 @@ std::string ToBytes(const GptCheckpointState& state) {
       {"updates", state.progress.updates},
       {"loss_scale", state.progress.scaler.scale},
       {"good_steps", state.progress.scaler.good_steps},
-      {"course", state.course}};
+      // The key is that of existing checkpoints.
+      {"course", state.hyperparameters}};
   return absl::StrCat(json.dump(), "\n", state.vocabulary);
 }
 
@@ -90,7 +91,7 @@ absl::StatusOr<GptCheckpointState> ParseGptCheckpointState(
   state.progress = {.updates = members.Integer("updates"),
                     .scaler = {.scale = members.Number("loss_scale"),
                                .good_steps = members.Integer("good_steps")}};
-  state.course = members.Text("course");
+  state.hyperparameters = members.Text("course");
   if (!members.missing().empty()) {
     return Wrong(
         absl::StrCat("no '", members.missing(), "', or of another type"));

@@ -30,9 +30,9 @@ struct GptProgress {
 struct GptCheckpointState {
   GptConfig model;
   GptProgress progress;
-  // The text of DescribeCourse; used to report options that differ when a
-  // training resumes.
-  std::string course;
+  // The text of DescribeHyperparameters; used to report options that differ
+  // when a training resumes.
+  std::string hyperparameters;
   // The result of Vocabulary::Serialize.
   std::string vocabulary;
 };

@@ -57,29 +57,29 @@ uint64_t WeightsHash(HostGptTrainer& trainer) {
 }
 
 absl::Status TakeSteps(HostGptTrainer& trainer, int64_t first, int64_t last,
-                       TrainingResult* course) {
+                       TrainingResult* result) {
   for (int64_t step = first; step < last; ++step) {
     const auto done = trainer.Step(step);
     if (!done.ok()) return done.status();
-    course->losses.push_back(done->loss);
-    course->norms.push_back(done->gradient_norm);
-    course->hashes.push_back(WeightsHash(trainer));
+    result->losses.push_back(done->loss);
+    result->norms.push_back(done->gradient_norm);
+    result->hashes.push_back(WeightsHash(trainer));
   }
   return absl::OkStatus();
 }
 
 std::vector<TrainingResult> Train(const Training& training) {
-  std::vector<TrainingResult> courses(static_cast<size_t>(training.world));
+  std::vector<TrainingResult> results(static_cast<size_t>(training.world));
   const auto statuses = RunWorld(
       training.world,
       [&](ProcessGroup& group) -> absl::Status {
-        TrainingResult& course = courses[static_cast<size_t>(group.rank())];
+        TrainingResult& result = results[static_cast<size_t>(group.rank())];
         auto trainer =
             HostGptTrainer::Create(training.options, LearnableText(), group);
         if (!trainer.ok()) return trainer.status();
         absl::Status status;
         for (int64_t step = 0; step < training.steps && status.ok(); ++step) {
-          status = TakeSteps(**trainer, step, step + 1, &course);
+          status = TakeSteps(**trainer, step, step + 1, &result);
           if (training.disturb != nullptr) {
             status.Update(DisturbState(**trainer, *training.disturb));
           }
@@ -87,29 +87,29 @@ std::vector<TrainingResult> Train(const Training& training) {
         if (!status.ok()) return status;
         const auto validation = (*trainer)->Validate();
         if (!validation.ok()) return validation.status();
-        course.validation = *validation;
+        result.validation = *validation;
         return absl::OkStatus();
       },
       training.factory);
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
-  return courses;
+  return results;
 }
 
-std::vector<std::vector<double>> NumbersOf(const TrainingResult& course) {
-  return {course.losses, course.norms, {course.validation}};
+std::vector<std::vector<double>> NumbersOf(const TrainingResult& result) {
+  return {result.losses, result.norms, {result.validation}};
 }
 
 // Expects that rounding explains the differences between the results of several
 // ranks and those of a training on one rank, and that a learning rate with a
 // wrong factor would cause larger differences.
-void ExpectTheCourseOfOneRank(const std::vector<TrainingResult>& courses,
-                              const GptTrainingOptions& options) {
+void ExpectResultOfOneRank(const std::vector<TrainingResult>& results,
+                           const GptTrainingOptions& options) {
   const RoundingReference alone([&](Disturbance disturb) {
     return NumbersOf(Train({.options = options, .disturb = &disturb})[0]);
   });
   const double operations = RoundingsOf(options);
-  for (const TrainingResult& course : courses) {
-    EXPECT_EQ(alone.WrongList<float>(operations, NumbersOf(course)), -1);
+  for (const TrainingResult& result : results) {
+    EXPECT_EQ(alone.WrongList<float>(operations, NumbersOf(result)), -1);
   }
   GptTrainingOptions planted = options;
   planted.learning_rate.peak *= 1.001;
@@ -120,21 +120,21 @@ void ExpectTheCourseOfOneRank(const std::vector<TrainingResult>& courses,
 }
 
 TEST(HostGptTrainerTest, LearnsAndAllRanksStayAlike) {
-  const std::vector<TrainingResult> courses = Train({.world = 2, .steps = 40});
-  EXPECT_GT(courses[0].losses.front(), 2.2);
-  EXPECT_LT(courses[0].losses.back(), 0.5);
-  EXPECT_LT(courses[0].validation, 0.5);
-  EXPECT_EQ(courses[0].hashes, courses[1].hashes);
-  EXPECT_EQ(courses[0].losses, courses[1].losses);
+  const std::vector<TrainingResult> results = Train({.world = 2, .steps = 40});
+  EXPECT_GT(results[0].losses.front(), 2.2);
+  EXPECT_LT(results[0].losses.back(), 0.5);
+  EXPECT_LT(results[0].validation, 0.5);
+  EXPECT_EQ(results[0].hashes, results[1].hashes);
+  EXPECT_EQ(results[0].losses, results[1].losses);
 }
 
 TEST(HostGptTrainerTest, RanksAreAccumulationOnOneRankBitForBit) {
   for (const int world : {2, 4}) {
     const TrainingResult alone = Train({.options = WithMicroBatches(world)})[0];
-    for (const TrainingResult& course :
+    for (const TrainingResult& result :
          Train({.world = world, .options = WithMicroBatches(world)})) {
-      EXPECT_EQ(course.losses, alone.losses) << world << " ranks";
-      EXPECT_EQ(course.hashes, alone.hashes) << world << " ranks";
+      EXPECT_EQ(result.losses, alone.losses) << world << " ranks";
+      EXPECT_EQ(result.hashes, alone.hashes) << world << " ranks";
     }
   }
 }
@@ -142,23 +142,23 @@ TEST(HostGptTrainerTest, RanksAreAccumulationOnOneRankBitForBit) {
 TEST(HostGptTrainerTest, OverGlooRanksStayAlikeAndNearOneRank) {
   for (const int world : {2, 4}) {
     SCOPED_TRACE(world);
-    const std::vector<TrainingResult> courses =
+    const std::vector<TrainingResult> results =
         Train({.world = world,
                .options = WithMicroBatches(world),
                .factory = [](GroupPlace place, Instant deadline) {
                  return NewGlooTransport(std::move(place), {}, deadline);
                }});
-    for (const TrainingResult& course : courses) {
-      EXPECT_EQ(course.hashes, courses[0].hashes);
+    for (const TrainingResult& result : results) {
+      EXPECT_EQ(result.hashes, results[0].hashes);
     }
-    ExpectTheCourseOfOneRank(courses, WithMicroBatches(world));
+    ExpectResultOfOneRank(results, WithMicroBatches(world));
   }
 }
 
 TEST(HostGptTrainerTest, AnyNumberOfRanksTakesTheSameCourse) {
   for (const int world : {2, 4}) {
     SCOPED_TRACE(world);
-    ExpectTheCourseOfOneRank(Train({.world = world}), SmallTraining());
+    ExpectResultOfOneRank(Train({.world = world}), SmallTraining());
   }
 }
 
@@ -174,11 +174,11 @@ TEST(HostGptTrainerTest, InPairsTheNumberOfRanksDoesNotMatter) {
     for (const auto sharding : {GptTrainingOptions::Sharding::kNone,
                                 GptTrainingOptions::Sharding::kZero1}) {
       training.options.sharding = sharding;
-      for (const TrainingResult& course : Train(training)) {
-        EXPECT_EQ(course.losses, alone.losses) << world << " ranks";
-        EXPECT_EQ(course.norms, alone.norms) << world << " ranks";
-        EXPECT_EQ(course.hashes, alone.hashes) << world << " ranks";
-        EXPECT_EQ(course.validation, alone.validation) << world << " ranks";
+      for (const TrainingResult& result : Train(training)) {
+        EXPECT_EQ(result.losses, alone.losses) << world << " ranks";
+        EXPECT_EQ(result.norms, alone.norms) << world << " ranks";
+        EXPECT_EQ(result.hashes, alone.hashes) << world << " ranks";
+        EXPECT_EQ(result.validation, alone.validation) << world << " ranks";
       }
     }
     training.factory = [](GroupPlace place, Instant deadline) {
@@ -223,9 +223,9 @@ TEST(HostGptTrainerTest, LearnsIn16Bits) {
   for (const DType precision : {DType::kBFloat16, DType::kFloat16}) {
     Training training{.world = 2, .steps = 60};
     training.options.precision = precision;
-    const std::vector<TrainingResult> courses = Train(training);
-    EXPECT_LT(courses[0].losses.back(), 0.5) << Name(precision);
-    EXPECT_EQ(courses[0].hashes, courses[1].hashes) << Name(precision);
+    const std::vector<TrainingResult> results = Train(training);
+    EXPECT_LT(results[0].losses.back(), 0.5) << Name(precision);
+    EXPECT_EQ(results[0].hashes, results[1].hashes) << Name(precision);
   }
 }
 
@@ -235,15 +235,15 @@ TEST(HostGptTrainerTest, AnOverflowLeavesTheStepOut) {
   Training training{.world = 2, .steps = 12};
   training.options.precision = DType::kFloat16;
   training.options.loss_scale.initial = 1 << 22;
-  const std::vector<TrainingResult> courses = Train(training);
-  ASSERT_FALSE(std::isfinite(courses[0].norms[0]));
-  EXPECT_TRUE(std::isfinite(courses[0].norms.back()));
-  for (size_t step = 1; step < courses[0].norms.size(); ++step) {
-    EXPECT_EQ(!std::isfinite(courses[0].norms[step]),
-              courses[0].hashes[step] == courses[0].hashes[step - 1])
+  const std::vector<TrainingResult> results = Train(training);
+  ASSERT_FALSE(std::isfinite(results[0].norms[0]));
+  EXPECT_TRUE(std::isfinite(results[0].norms.back()));
+  for (size_t step = 1; step < results[0].norms.size(); ++step) {
+    EXPECT_EQ(!std::isfinite(results[0].norms[step]),
+              results[0].hashes[step] == results[0].hashes[step - 1])
         << step;
   }
-  EXPECT_EQ(courses[0].hashes, courses[1].hashes);
+  EXPECT_EQ(results[0].hashes, results[1].hashes);
 }
 
 // The error also occurs with a loss scale, if halving it has not helped.
@@ -255,8 +255,8 @@ TEST(HostGptTrainerTest, AGradientThatIsNoNumberIsAnError) {
     const auto statuses = RunWorld(1, [&](ProcessGroup& group) -> absl::Status {
       auto trainer = HostGptTrainer::Create(options, LearnableText(), group);
       if (!trainer.ok()) return trainer.status();
-      TrainingResult course;
-      return TakeSteps(**trainer, 0, 60, &course);
+      TrainingResult result;
+      return TakeSteps(**trainer, 0, 60, &result);
     });
     EXPECT_EQ(statuses[0].code(), absl::StatusCode::kOutOfRange) << statuses[0];
   }
@@ -283,8 +283,8 @@ TEST(HostGptTrainerTest, GoesOnFromAStateAsIfNothingHadHappened) {
           auto first =
               HostGptTrainer::Create(training.options, LearnableText(), group);
           if (!first.ok()) return first.status();
-          TrainingResult course;
-          absl::Status status = TakeSteps(**first, 0, 6, &course);
+          TrainingResult result;
+          absl::Status status = TakeSteps(**first, 0, 6, &result);
           if (!status.ok()) return status;
           GptTrainingOptions options = training.options;
           options.seed = 99;  // other initial weights
@@ -303,8 +303,8 @@ TEST(HostGptTrainerTest, GoesOnFromAStateAsIfNothingHadHappened) {
           // The first trainer continues with the progress of the second. The
           // second cannot: its seed differs, and the data depends on the seed.
           status = (*first)->Restore((*second)->progress());
-          if (status.ok()) status = TakeSteps(**first, 6, 10, &course);
-          EXPECT_EQ(course.hashes, whole[0].hashes) << Name(precision);
+          if (status.ok()) status = TakeSteps(**first, 6, 10, &result);
+          EXPECT_EQ(result.hashes, whole[0].hashes) << Name(precision);
           return status;
         },
         SharedMemory());

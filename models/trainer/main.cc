@@ -42,8 +42,8 @@ struct Do {
   absl::Status operator()(const GptValidation& validation) const {
     return ValidateGpt(validation);
   }
-  absl::Status operator()(const GptWriting& writing) const {
-    return WriteWithGpt(writing);
+  absl::Status operator()(const GptSampleCommand& command) const {
+    return SampleGpt(command);
   }
   absl::Status operator()(const GptExport& exported) const {
     return ExportGpt(exported);

@@ -139,7 +139,7 @@ class GptRunTest(unittest.TestCase):
     self.assertEqual(said.count('30 steps, losses at most'), 4, said)
     self.assertIn('10 steps, losses at most 0 apart', said)
 
-  def test_another_course_fails(self):
+  def test_other_losses_fail(self):
     code, said = self.staged('exit 0\n',
         '[[ "$*" == */gpu.json* ]] && set -- "$@" --seed 5\n' + _ON_A_CPU)
     self.assertEqual(code, 1, said)

@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-constexpr int64_t kMaxWordBytes = int64_t{1} << 30;
+constexpr int64_t kMaxMessageBytes = int64_t{1} << 30;
 
 std::string Written(const RankMessage& message) {
   std::string text;
@@ -34,10 +34,10 @@ absl::StatusOr<std::vector<RankMessage>> Exchange(ProcessGroup& group,
   if (!status.ok()) return status;
   int64_t total = 0;
   for (size_t rank = 0; rank < ranks; ++rank) {
-    if (lengths[rank] < 0 || lengths[rank] > kMaxWordBytes) {
+    if (lengths[rank] < 0 || lengths[rank] > kMaxMessageBytes) {
       return absl::ResourceExhaustedError(absl::StrCat(
           "rank ", rank, " has ", lengths[rank],
-          " bytes to tell of a checkpoint; at most ", kMaxWordBytes));
+          " bytes to tell of a checkpoint; at most ", kMaxMessageBytes));
     }
     total += lengths[rank];
   }

@@ -11,18 +11,18 @@ const CharVocabulary& Vocabulary11() {
 
 absl::Status GoOnTo(int64_t last, const GptTrainingOptions& options,
                     ResumableTrainer& trainer, ProcessGroup& group,
-                    CheckpointedCourse* course, Disturbance* disturb) {
+                    ResumedTraining* result, Disturbance* disturb) {
   const bool tells = group.rank() == 0;
   const auto checkpoints =
       GptCheckpoints::Create(options, Vocabulary11(), trainer, group);
   if (!checkpoints.ok()) return checkpoints.status();
   const absl::StatusOr<int64_t> step = (*checkpoints)->Resume();
   if (!step.ok()) return step.status();
-  if (tells) course->other_options = (*checkpoints)->other_options();
+  if (tells) result->other_options = (*checkpoints)->other_options();
   for (int64_t i = *step; i < last; ++i) {
     const auto done = trainer.Step(i);
     if (!done.ok()) return done.status();
-    if (tells) course->losses.push_back(done->loss);
+    if (tells) result->losses.push_back(done->loss);
     if (disturb == nullptr) continue;
     const absl::Status disturbed = DisturbState(trainer, *disturb);
     if (!disturbed.ok()) return disturbed;

@@ -75,19 +75,19 @@ inline TransportFactory SharedMemory() {
 const CharVocabulary& Vocabulary11();
 
 // Rank 0's results of a training that resumed from a checkpoint.
-struct CheckpointedCourse {
+struct ResumedTraining {
   std::vector<double> losses;
   // The result of GptCheckpoints::other_options.
   std::string other_options;
 };
 
 // One rank's part: resumes from the newest checkpoint in the options' folder,
-// trains to step `last` and saves there. Appends rank 0's results to `course`,
+// trains to step `last` and saves there. Appends rank 0's results to `result`,
 // which all ranks share. Calls `disturb` after each step unless it is null.
 // Collective.
 absl::Status GoOnTo(int64_t last, const GptTrainingOptions& options,
                     ResumableTrainer& trainer, ProcessGroup& group,
-                    CheckpointedCourse* course, Disturbance* disturb = nullptr);
+                    ResumedTraining* result, Disturbance* disturb = nullptr);
 
 }  // namespace muster::models
 

@@ -1,4 +1,4 @@
-#include "models/trainer/training_course.h"
+#include "models/trainer/hyperparameters.h"
 
 #include <cstdint>
 #include <map>
@@ -16,9 +16,9 @@ namespace muster::models {
 namespace {
 
 // Key: name of a line; value: its value.
-std::map<std::string, std::string> ByName(const std::string& course) {
+std::map<std::string, std::string> ByName(const std::string& text) {
   std::map<std::string, std::string> values;
-  for (const auto& line : absl::StrSplit(course, '\n', absl::SkipEmpty())) {
+  for (const auto& line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
     const std::pair<std::string, std::string> parts =
         absl::StrSplit(line, absl::MaxSplits(' ', 1));
     values.insert(parts);
@@ -58,7 +58,7 @@ class Lines {
   std::string text_;
 };
 
-const char* Word(DType precision) {
+const char* PrecisionFlag(DType precision) {
   switch (precision) {
     case DType::kFloat32:
       return "fp32";
@@ -95,11 +95,11 @@ std::string DescribeModel(const GptConfig& model) {
 
 std::string DescribePrecision(const GptTrainingOptions& options) {
   Lines lines;
-  lines.Add("precision", Word(options.precision));
+  lines.Add("precision", PrecisionFlag(options.precision));
   return lines.Take();
 }
 
-std::string DescribeCourse(const GptTrainingOptions& options) {
+std::string DescribeHyperparameters(const GptTrainingOptions& options) {
   Lines lines;
   lines.Append(DescribeModel(options.model));
   lines.Add("device", options.device == GptTrainingOptions::Device::kCuda
@@ -139,8 +139,9 @@ std::string DescribeJointWork(const GptTrainingOptions& options) {
   return lines.Take();
 }
 
-std::string CourseDifference(const std::string& is, const std::string& was,
-                             const char* between) {
+std::string HyperparameterDifference(const std::string& is,
+                                     const std::string& was,
+                                     const char* between) {
   const std::map<std::string, std::string> before = ByName(was);
   std::vector<std::string> differences;
   for (const auto& [name, value] : ByName(is)) {
@@ -153,11 +154,12 @@ std::string CourseDifference(const std::string& is, const std::string& was,
   return absl::StrJoin(differences, "; ");
 }
 
-absl::Status CheckSameCourse(ProcessGroup& world, const std::string& course) {
-  const absl::StatusOr<std::string> first = OfRank0(world, course);
+absl::Status CheckSameHyperparameters(ProcessGroup& world,
+                                      const std::string& text) {
+  const absl::StatusOr<std::string> first = OfRank0(world, text);
   if (!first.ok()) return first.status();
   const std::string difference =
-      CourseDifference(course, *first, ", on rank 0 ");
+      HyperparameterDifference(text, *first, ", on rank 0 ");
   std::vector<int32_t> others(static_cast<size_t>(world.size()));
   const int32_t other = difference.empty() ? 0 : 1;
   absl::Status status =

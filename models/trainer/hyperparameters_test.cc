@@ -1,4 +1,4 @@
-#include "models/trainer/training_course.h"
+#include "models/trainer/hyperparameters.h"
 
 #include <functional>
 #include <string>
@@ -14,29 +14,32 @@ namespace {
 using ::testing::HasSubstr;
 
 // The differences between the default training and one with `change`.
-std::string OtherCourse(
+std::string DifferenceAfter(
     const std::function<void(GptTrainingOptions&)>& change) {
   GptTrainingOptions options;
-  const std::string was = DescribeCourse(options);
+  const std::string was = DescribeHyperparameters(options);
   change(options);
-  return CourseDifference(DescribeCourse(options), was);
+  return HyperparameterDifference(DescribeHyperparameters(options), was);
 }
 
-TEST(TrainingCourseTest, TellsWhatIsAnother) {
+TEST(HyperparametersTest, TellsWhatIsAnother) {
   GptTrainingOptions one;
   GptTrainingOptions other = one;
-  EXPECT_EQ(CourseDifference(DescribeCourse(one), DescribeCourse(other)), "");
+  EXPECT_EQ(HyperparameterDifference(DescribeHyperparameters(one),
+                                     DescribeHyperparameters(other)),
+            "");
   other.seed = 7;
   other.batch = 5;
-  EXPECT_EQ(CourseDifference(DescribeCourse(other), DescribeCourse(one)),
+  EXPECT_EQ(HyperparameterDifference(DescribeHyperparameters(other),
+                                     DescribeHyperparameters(one)),
             "batch 5, was 12; seed 7, was 1337");
-  EXPECT_THAT(CourseDifference(DescribeCourse(one), ""),
+  EXPECT_THAT(HyperparameterDifference(DescribeHyperparameters(one), ""),
               HasSubstr("seed 1337, was not known"));
-  EXPECT_EQ(CourseDifference("a 1\nb 2\n", "a 3\nc 4\n", ", there "),
+  EXPECT_EQ(HyperparameterDifference("a 1\nb 2\n", "a 3\nc 4\n", ", there "),
             "a 1, there 3; b 2, there not known");
 }
 
-TEST(TrainingCourseTest, SaysSoInTheFlagsWords) {
+TEST(HyperparametersTest, SaysSoInTheFlagsWords) {
   const auto change = [](GptTrainingOptions& options) {
     options.order = GptTrainingOptions::GradientOrder::kPairwise;
     options.precision = DType::kBFloat16;
@@ -45,7 +48,7 @@ TEST(TrainingCourseTest, SaysSoInTheFlagsWords) {
     options.learning_rate.decay = LearningRateSchedule::Decay::kLinear;
     options.text_fingerprint = "3 tokens (00ff)";
   };
-  EXPECT_EQ(OtherCourse(change),
+  EXPECT_EQ(DifferenceAfter(change),
             "biases on, was off; decay linear over 2000 steps, was cosine over "
             "2000 steps; device cuda, was cpu; pairwise on, was off; precision "
             "bf16, was fp32; text 3 tokens (00ff), was ");
@@ -53,7 +56,7 @@ TEST(TrainingCourseTest, SaysSoInTheFlagsWords) {
 
 // These options must be equal on all ranks because they affect all ranks, but
 // changing them later continues the same training.
-TEST(TrainingCourseTest, WhatChangesNoLossIsNoOtherTraining) {
+TEST(HyperparametersTest, WhatChangesNoLossIsNoOtherTraining) {
   const auto change = [](GptTrainingOptions& options) {
     options.sharding = GptTrainingOptions::Sharding::kZero1;
     options.loss_scale.initial = 2;
@@ -62,11 +65,11 @@ TEST(TrainingCourseTest, WhatChangesNoLossIsNoOtherTraining) {
     options.checkpoint_every = 1;
     options.checkpoint_directory = "folder";
   };
-  EXPECT_EQ(OtherCourse(change), "");
+  EXPECT_EQ(DifferenceAfter(change), "");
   GptTrainingOptions options;
   const std::string was = DescribeJointWork(options);
   change(options);
-  EXPECT_EQ(CourseDifference(DescribeJointWork(options), was),
+  EXPECT_EQ(HyperparameterDifference(DescribeJointWork(options), was),
             "checkpoint-every 1, was 250; checkpoints some, was none; "
             "loss-scale 2, was 65536; validate-every 1, was 250; "
             "validation-batches 1, was 20; zero on, was off");
@@ -74,27 +77,28 @@ TEST(TrainingCourseTest, WhatChangesNoLossIsNoOtherTraining) {
 
 // If the learning rate decays, --steps is also the end of the decay, so another
 // value is another training.
-TEST(TrainingCourseTest, MoreStepsAreAnotherTrainingWhereTheRateDecays) {
+TEST(HyperparametersTest, MoreStepsAreAnotherTrainingWhereTheRateDecays) {
   const auto longer = [](GptTrainingOptions& options) {
     options.steps = options.learning_rate.decay_until = 5000;
   };
-  EXPECT_EQ(OtherCourse(longer),
+  EXPECT_EQ(DifferenceAfter(longer),
             "decay cosine over 5000 steps, was cosine over 2000 steps");
   GptTrainingOptions options;
   options.learning_rate.decay = LearningRateSchedule::Decay::kNone;
-  const std::string was = DescribeCourse(options);
+  const std::string was = DescribeHyperparameters(options);
   longer(options);
-  EXPECT_EQ(CourseDifference(DescribeCourse(options), was), "");
+  EXPECT_EQ(HyperparameterDifference(DescribeHyperparameters(options), was),
+            "");
 }
 
 // Each rank gets an error that names the rank; the rank that differs also gets
 // the differences.
-TEST(TrainingCourseTest, RanksHaveRank0sOptions) {
+TEST(HyperparametersTest, RanksHaveRank0sOptions) {
   for (const int strange : {-1, 0, 2}) {
     const auto statuses = RunWorld(3, [&](ProcessGroup& world) {
       GptTrainingOptions options;
       if (world.rank() == strange) options.model.heads = 2;
-      return CheckSameCourse(world, DescribeCourse(options));
+      return CheckSameHyperparameters(world, DescribeHyperparameters(options));
     });
     for (int rank = 0; rank < 3; ++rank) {
       const std::string said(statuses[rank].message());

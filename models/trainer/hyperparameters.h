@@ -1,0 +1,40 @@
+#ifndef MUSTER_MODELS_TRAINER_HYPERPARAMETERS_H_
+#define MUSTER_MODELS_TRAINER_HYPERPARAMETERS_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "models/gpt/gpt_config.h"
+#include "models/trainer/training_options.h"
+#include "trainer_sdk/process_group/process_group.h"
+
+namespace muster::models {
+
+// The options that determine the losses of a training, one per line: "seed
+// 1337". Stored in checkpoints, so that a resumed training can report
+// differences. Pure.
+std::string DescribeHyperparameters(const GptTrainingOptions& options);
+// Those lines of DescribeHyperparameters that must match for a checkpoint to be
+// usable. Pure.
+std::string DescribeModel(const GptConfig& model);
+std::string DescribePrecision(const GptTrainingOptions& options);
+
+// Further options that must be equal on all ranks, although no loss depends on
+// them. One per line, as in DescribeHyperparameters. Pure.
+std::string DescribeJointWork(const GptTrainingOptions& options);
+
+// The differences of two texts of DescribeHyperparameters: "batch 12, was 8;
+// seed 1337, was 7"; empty: none. Lines that are missing in `is` are ignored.
+// Pure.
+std::string HyperparameterDifference(const std::string& is,
+                                     const std::string& was,
+                                     const char* between = ", was ");
+
+// Collective. FailedPrecondition on every rank: the lines of a rank differ from
+// rank 0's; the message names the rank and the differences.
+absl::Status CheckSameHyperparameters(ProcessGroup& world,
+                                      const std::string& text);
+
+}  // namespace muster::models
+
+#endif  // MUSTER_MODELS_TRAINER_HYPERPARAMETERS_H_
