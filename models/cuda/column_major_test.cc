@@ -44,7 +44,7 @@ TEST(ColumnMajorTest, AlignmentIsThatOfEveryRowOfEveryMatrix) {
   EXPECT_EQ(InColumnMajor(product).b.alignment, 4);
 }
 
-TEST(ColumnMajorTest, WhatIsAddedMakesAnotherPlan) {
+TEST(ColumnMajorTest, OtherAddendGivesAnotherPlan) {
   Product product = {.a = Matrix::Dense(At(4096), 2, 64),
                      .b = Matrix::Dense(At(4096), 64, 64),
                      .result = Matrix::Dense(At(8192), 2, 64)};

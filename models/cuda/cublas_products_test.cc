@@ -157,7 +157,7 @@ TEST_F(CublasProductsTest, GradientsOfBfloat16AreFloat32) {
   EXPECT_EQ(results, (std::vector<float>{110, 114, 114, 120}));
 }
 
-TEST_F(CublasProductsTest, WhatTheLibraryCannotDoIsSaid) {
+TEST_F(CublasProductsTest, UnsupportedProductIsUnimplemented) {
   const auto a = Numbers(4, 1);
   std::vector<uint16_t> results(4);
   const absl::Status status = products_->Multiply(

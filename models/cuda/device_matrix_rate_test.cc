@@ -52,7 +52,7 @@ TEST(DeviceMatrixRateTest, MultipliesWhatItIsAskedFor) {
   EXPECT_EQ(device.last.a.rows, 20);
 }
 
-TEST(DeviceMatrixRateTest, FullMemoryIsTold) {
+TEST(DeviceMatrixRateTest, FullMemoryIsResourceExhausted) {
   EmulatedDevice device(1000);
   EXPECT_EQ(MeasureDeviceMatrixRate(device, ElementType::kFloat32, 24)
                 .status()

@@ -418,7 +418,7 @@ TEST(GptPipelineTest, AnyMeshGoesOnWhereAnotherStopped) {
 
 // The failure of one rank fails all ranks of its own and of the other pipelines
 // at once, whatever they wait for.
-TEST(GptPipelineTest, WhatFailsIsHeardEverywhere) {
+TEST(GptPipelineTest, FailureOfARankFailsAllRanks) {
   for (const int fatal_step : {0, 1}) {
     const auto statuses = RunWorld(
         4,
@@ -451,7 +451,7 @@ TEST(GptPipelineTest, WhatFailsIsHeardEverywhere) {
   }
 }
 
-TEST(GptPipelineTest, WhatCannotBeTrainedIsSaid) {
+TEST(GptPipelineTest, InvalidPipelineIsRefused) {
   const auto complaint = [](const PipelineShape& shape, int world,
                             const GptPipelineOptions& options) {
     const auto statuses = RunWorld(world, [&](ProcessGroup& group) {

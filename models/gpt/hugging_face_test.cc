@@ -43,7 +43,7 @@ std::vector<float> All(const GptWeights& weights) {
   return {weights.data(), weights.data() + weights.count()};
 }
 
-TEST_F(HuggingFace, WhatIsWrittenIsReadBack) {
+TEST_F(HuggingFace, WrittenModelIsReadBack) {
   GptWeights written(Config(GptConfig::Biases::kAll), {0, 2});
   written.Initialize(5);
   ASSERT_TRUE(WriteHuggingFaceModel(written, folder_).ok());
@@ -132,7 +132,7 @@ TEST_F(HuggingFace, NamesWithoutPrefixAndNarrowTypesAreRead) {
   }
 }
 
-TEST_F(HuggingFace, WhatDoesNotFitIsNamed) {
+TEST_F(HuggingFace, MismatchIsNamed) {
   GptWeights whole(Config(GptConfig::Biases::kAll), {0, 2});
   ASSERT_TRUE(WriteHuggingFaceModel(whole, folder_).ok());
 

@@ -232,7 +232,7 @@ TYPED_TEST(CudaGptStageTest, LossAndEveryGradientAsOnTheCpu) {
 
 // Products also read and write the padding rows of the token table, which must
 // stay zero.
-TYPED_TEST(CudaGptStageTest, WhatIsBehindTheTokenTableStaysZero) {
+TYPED_TEST(CudaGptStageTest, PaddingOfTheTokenTableStaysZero) {
   GptWeights host(kConfig, {0, 2});
   Initialize(&host);
   const auto weights = this->OnDevice(host);

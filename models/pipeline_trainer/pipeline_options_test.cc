@@ -54,7 +54,7 @@ TEST(PipelineOptionsTest, TheOtherExamplesFlagsAreTaken) {
   EXPECT_EQ(options.micro_batches, 8);
 }
 
-TEST(PipelineOptionsTest, WhatAPipelineCannotDoIsNoFlagOfIts) {
+TEST(PipelineOptionsTest, FlagsOfTheWholeModelAreRefused) {
   for (const std::string flag :
        {"--precision=bf16", "--pairwise", "--timeline=t"}) {
     int exit_code = -1;
@@ -64,7 +64,7 @@ TEST(PipelineOptionsTest, WhatAPipelineCannotDoIsNoFlagOfIts) {
   }
 }
 
-TEST(PipelineOptionsTest, WhatIsWrongWithAFilesScheduleNamesTheFile) {
+TEST(PipelineOptionsTest, InvalidScheduleFileIsNamed) {
   const auto said = [](const std::string& path) {
     return ChosenSchedule(Options({"--schedule-csv", path}), 2)
         .status()
@@ -76,7 +76,7 @@ TEST(PipelineOptionsTest, WhatIsWrongWithAFilesScheduleNamesTheFile) {
   EXPECT_THAT(said(empty), HasSubstr(empty + ": there is no schedule in it"));
 }
 
-TEST(PipelineOptionsTest, OneOfSomethingIsOne) {
+TEST(PipelineOptionsTest, CountsOfOneAreSingular) {
   EXPECT_EQ(DescribePipelines({2, 1, 8}, 2),
             "1 pipeline of 2 ranks with 1 stage each");
   EXPECT_EQ(DescribePipelines({1, 2, 8}, 4),

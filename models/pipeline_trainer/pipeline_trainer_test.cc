@@ -78,7 +78,7 @@ TEST(PipelineTrainerTest, Learns) {
   EXPECT_THAT(result.picture, HasSubstr("2 ranks, 2 stages, 4 micro-batches"));
 }
 
-TEST(PipelineTrainerTest, AnyMeshTakesTheSameCourse) {
+TEST(PipelineTrainerTest, AnyMeshGivesTheSameResult) {
   PipelineTrainingOptions options = Small();
   options.micro_batches = 8;
   const auto numbers = [](const TrainingResult& result) {
@@ -102,7 +102,7 @@ TEST(PipelineTrainerTest, AnyMeshTakesTheSameCourse) {
   EXPECT_EQ(alone.WrongList<float>(operations, numbers(mesh)), -1);
 }
 
-TEST(PipelineTrainerTest, WhatCannotBeIsSaid) {
+TEST(PipelineTrainerTest, InvalidOptionsAreRefused) {
   const auto complaint = [](const PipelineTrainingOptions& options, int world) {
     const auto statuses = RunWorld(world, [&](ProcessGroup& group) {
       auto schedule = ChosenSchedule(options, world);

@@ -37,7 +37,7 @@ TEST(BpeFilesTest, MergesNeedNoVersionAndNoLastNewline) {
   }
 }
 
-TEST(BpeFilesTest, WhatIsNoVocabularyIsRefusedByPlace) {
+TEST(BpeFilesTest, InvalidVocabularyIsRefusedWithItsPosition) {
   EXPECT_THAT(Refusal("", ""), HasSubstr("vocabulary: parse error at line 1"));
   EXPECT_THAT(Refusal("{\n\"a\": 1,\n\"b\" 2}", ""), HasSubstr("line 3"));
   EXPECT_THAT(Refusal("[1]", ""), HasSubstr("the file is an array"));
@@ -63,7 +63,7 @@ TEST(BpeFilesTest, EveryNumberHasAToken) {
               HasSubstr("none has the number 259"));
 }
 
-TEST(BpeFilesTest, WhatIsNoMergeIsRefusedByLine) {
+TEST(BpeFilesTest, InvalidMergeIsRefusedWithItsLine) {
   const auto refusal = [](const char* merges) {
     return Refusal(SmallVocabularyJson(), merges);
   };
@@ -117,7 +117,7 @@ TEST(ByteCharactersTest, SpellEveryByte) {
   }
 }
 
-TEST(ByteCharactersTest, OthersSpellNothing) {
+TEST(ByteCharactersTest, OtherCharactersSpellNoByte) {
   EXPECT_EQ(BytesOfCharacters("Ġthe"), " the");
   EXPECT_EQ(BytesOfCharacters(""), "");
   EXPECT_EQ(BytesOfCharacters("a b"), std::nullopt);

@@ -48,7 +48,7 @@ TEST(BpeVocabularyTest, AnyBytesComeBack) {
 }
 
 // Encodes more distinct pieces than are cached, each of them twice.
-TEST(BpeVocabularyTest, WhatIsRememberedIsBounded) {
+TEST(BpeVocabularyTest, CacheIsBounded) {
   std::string text;
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 70000; ++i) text += " " + std::to_string(i);
@@ -64,7 +64,7 @@ TEST(BpeVocabularyTest, WhatIsRememberedIsBounded) {
                   tokens->end()));
 }
 
-TEST(BpeVocabularyTest, TellsWhatItIs) {
+TEST(BpeVocabularyTest, DescriptionHasTypeAndSize) {
   const auto vocabulary = SmallBpe();
   EXPECT_EQ(vocabulary->size(), 263);
   EXPECT_THAT(vocabulary->Describe(), HasSubstr("bpe, 263 tokens ("));
@@ -157,7 +157,7 @@ TEST(BpeMergerTest, OfEqualsTheLeftmost) {
   EXPECT_THAT(Merged({{1, 1, 2}}, {1, 1, 1}), ElementsAre(2, 1));
 }
 
-TEST(BpeMergerTest, WhatWasMergedIsMergedOn) {
+TEST(BpeMergerTest, MergedTokenIsMergedAgain) {
   EXPECT_THAT(Merged({{1, 1, 2}, {2, 2, 3}}, {1, 1, 1, 1}), ElementsAre(3));
   EXPECT_THAT(Merged({{1, 1, 2}}, {}), ElementsAre());
   EXPECT_THAT(Merged({{1, 1, 2}}, {1}), ElementsAre(1));

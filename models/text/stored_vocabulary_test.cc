@@ -30,7 +30,7 @@ TEST(StoredVocabularyTest, ComesBack) {
   ExpectSame(*SmallBpe(), "hello \xff world");
 }
 
-TEST(StoredVocabularyTest, OthersAreDescribedOtherwise) {
+TEST(StoredVocabularyTest, DescriptionsOfVocabulariesDiffer) {
   EXPECT_NE(CharVocabulary("abc").Describe(), CharVocabulary("abd").Describe());
 }
 

@@ -96,7 +96,7 @@ TEST_F(TokenFileTest, LargeVocabulariesHaveWiderTokens) {
   EXPECT_THAT(All(**TokenFile::Open(path_)), ElementsAre(5, 65536));
 }
 
-TEST_F(TokenFileTest, WhatIsNotFinishedLeavesTheOldOne) {
+TEST_F(TokenFileTest, UnfinishedFileLeavesTheOldOne) {
   const CharVocabulary vocabulary("ab");
   ASSERT_TRUE(WriteTokenFile(path_, vocabulary, "ab").ok());
   const std::string before = Bytes();

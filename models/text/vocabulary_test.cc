@@ -25,7 +25,7 @@ TEST(CharVocabularyTest, AnyByteIsAByte) {
   EXPECT_EQ(vocabulary.Decode(*vocabulary.Encode(all)), all);
 }
 
-TEST(CharVocabularyTest, OthersAreRefusedByPlace) {
+TEST(CharVocabularyTest, UnknownByteIsRefusedWithItsPosition) {
   const auto tokens = CharVocabulary("abc").Encode("abzc");
   EXPECT_THAT(std::string(tokens.status().message()),
               testing::HasSubstr("byte 122 at position 2"));

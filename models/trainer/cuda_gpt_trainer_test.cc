@@ -141,7 +141,7 @@ RoundingReference OfTheHost(const GptTrainingOptions& options, int64_t steps) {
   });
 }
 
-TEST(CudaGptTrainerTest, TakesTheCourseOfTheHost) {
+TEST(CudaGptTrainerTest, ResultIsThatOfTheHost) {
   const RoundingReference host = OfTheHost(OnCpu(), 6);
   const double operations = RoundingsOf(OnCpu());
   for (const int world : {1, 2}) {
@@ -225,7 +225,7 @@ TEST(CudaGptTrainerTest, RecomputingChangesNoBit) {
   EXPECT_EQ(Train(options, 1, 4)[0].losses, kept.losses);
 }
 
-TEST(CudaGptTrainerTest, WhatOnlyCpusDoIsRefused) {
+TEST(CudaGptTrainerTest, CpuOnlyOptionsAreRefused) {
   EXPECT_EQ(StatusOf(OnGpu()), absl::OkStatus());
   EXPECT_EQ(StatusOf(OnGpu(DType::kFloat16)).code(),
             absl::StatusCode::kInvalidArgument);
@@ -374,7 +374,7 @@ TEST(CudaGptTrainerTest, ARankKeepsItsShareOfTheStateOnly) {
   }
 }
 
-TEST(CudaGptTrainerTest, FullMemoryIsTold) {
+TEST(CudaGptTrainerTest, FullMemoryIsResourceExhausted) {
   const auto statuses = RunWorld(1, [&](ProcessGroup& group) {
     return CudaGptTrainer<float>::Create(
                OnGpu(), LearnableText(), group,

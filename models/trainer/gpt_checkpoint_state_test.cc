@@ -30,7 +30,7 @@ TEST(GptCheckpointStateTest, IsReadBackAsItWas) {
   EXPECT_EQ(read->vocabulary, State().vocabulary);
 }
 
-TEST(GptCheckpointStateTest, WhatIsCutOrStrangeIsNotRead) {
+TEST(GptCheckpointStateTest, CutOrUnknownStateIsRefused) {
   const std::string bytes = ToBytes(State());
   const size_t line = bytes.find('\n');
   for (size_t length = 0; length <= line; ++length) {

@@ -146,7 +146,7 @@ TEST_F(GptCheckpoint, OfAnotherModelOrVocabularyIsRefused) {
                         Vocabulary11().Describe() + "; biases off"));
 }
 
-TEST_F(GptCheckpoint, OtherOptionsAndAnotherTextAreTold) {
+TEST_F(GptCheckpoint, ChangedOptionsAndTextAreReported) {
   options_.text_fingerprint = "3 tokens (00ff)";
   TrainTo(3, 2);
   options_.seed = 5;

@@ -101,7 +101,7 @@ TEST(GptCommandTest, EachCommandIsItself) {
       *Words({"export", "--checkpoint-dir", folder, "--out", "x"}).command));
 }
 
-TEST(GptCommandTest, WhatIsWrongIsSaidWithTheFlag) {
+TEST(GptCommandTest, ErrorNamesTheFlag) {
   for (const auto& [words, said] :
        std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{}, "subcommand"},

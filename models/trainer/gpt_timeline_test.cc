@@ -148,7 +148,7 @@ TEST_P(GptTimelineTest, BucketsLieBetweenBackwardAndUpdate) {
 INSTANTIATE_TEST_SUITE_P(Transports, GptTimelineTest,
                          testing::Values(&SharedMemory, &Gloo));
 
-TEST(GptTimelineAloneTest, OneRankReducesNothing) {
+TEST(GptTimelineAloneTest, SingleRankReducesNothing) {
   const Timeline timeline = Train(Recorded(), 1, 1, SharedMemory());
   EXPECT_EQ(DescribeTimeline(timeline),
             "step 1 of 1 rank: no gradients were reduced");

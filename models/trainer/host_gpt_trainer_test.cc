@@ -155,7 +155,7 @@ TEST(HostGptTrainerTest, OverGlooRanksStayAlikeAndNearOneRank) {
   }
 }
 
-TEST(HostGptTrainerTest, AnyNumberOfRanksTakesTheSameCourse) {
+TEST(HostGptTrainerTest, AnyNumberOfRanksGivesTheSameResult) {
   for (const int world : {2, 4}) {
     SCOPED_TRACE(world);
     ExpectResultOfOneRank(Train({.world = world}), SmallTraining());
@@ -201,7 +201,7 @@ TEST(HostGptTrainerTest, PairsNeedAPowerOfTwo) {
 
 // Sharded state gives the bit-identical training for every type of weights,
 // even if the elements are not a multiple of the ranks.
-TEST(HostGptTrainerTest, ZeroIsTheSameCourseBitForBit) {
+TEST(HostGptTrainerTest, ZeroGivesTheSameBits) {
   for (const DType precision :
        {DType::kFloat32, DType::kBFloat16, DType::kFloat16}) {
     for (const int world : {1, 2, 3, 4}) {
@@ -312,7 +312,7 @@ TEST(HostGptTrainerTest, GoesOnFromAStateAsIfNothingHadHappened) {
   }
 }
 
-TEST(HostGptTrainerTest, TheSameSeedIsTheSameCourse) {
+TEST(HostGptTrainerTest, SameSeedGivesTheSameResult) {
   EXPECT_EQ(Train({.world = 2, .steps = 3})[0].hashes,
             Train({.world = 2, .steps = 3})[0].hashes);
 }

@@ -22,7 +22,7 @@ std::string DifferenceAfter(
   return HyperparameterDifference(DescribeHyperparameters(options), was);
 }
 
-TEST(HyperparametersTest, TellsWhatIsAnother) {
+TEST(HyperparametersTest, DifferencesAreListed) {
   GptTrainingOptions one;
   GptTrainingOptions other = one;
   EXPECT_EQ(HyperparameterDifference(DescribeHyperparameters(one),
@@ -56,7 +56,7 @@ TEST(HyperparametersTest, SaysSoInTheFlagsWords) {
 
 // These options must be equal on all ranks because they affect all ranks, but
 // changing them later continues the same training.
-TEST(HyperparametersTest, WhatChangesNoLossIsNoOtherTraining) {
+TEST(HyperparametersTest, OptionsWithoutEffectOnLossesAreLeftOut) {
   const auto change = [](GptTrainingOptions& options) {
     options.sharding = GptTrainingOptions::Sharding::kZero1;
     options.loss_scale.initial = 2;

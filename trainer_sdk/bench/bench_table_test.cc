@@ -21,7 +21,7 @@ TEST(BenchTableTest, LooksAsNcclTestsDoes) {
 )");
 }
 
-TEST(BenchTableTest, WhatAKindHasNotIsNotShown) {
+TEST(BenchTableTest, MissingValuesAreNotShown) {
   BenchRow row;
   row.kind = OperationKind::kAllToAll;
   row.bytes = 8;

@@ -123,7 +123,7 @@ TEST(BenchTest, WrongElementsAreCountedAndFail) {
   }
 }
 
-TEST(BenchTest, WhatAnEarlierSizeLeftIsNotTakenForRight) {
+TEST(BenchTest, LeftoversOfAnEarlierSizeAreDetected) {
   // A wrong transport: in large operations, it does not write the first two
   // elements.
   const auto lazy = [](Transport& right, const Operation& operation,

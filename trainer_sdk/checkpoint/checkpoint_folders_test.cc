@@ -52,7 +52,7 @@ class FoldersTest : public testing::Test {
   WholeCheckpoints whole_;
 };
 
-TEST_F(FoldersTest, OthersFilesAreLeftAlone) {
+TEST_F(FoldersTest, UnknownFilesAreKept) {
   ASSERT_TRUE(disk_.CreateFile("/d/notes").ok());
   ASSERT_TRUE(disk_.CreateFolders("/d/step-x/y").ok());
   ASSERT_TRUE(disk_.CreateFolders("/d/.writing-step-00000001-old/y").ok());
@@ -67,7 +67,7 @@ TEST_F(FoldersTest, OthersFilesAreLeftAlone) {
   EXPECT_THAT(Names(), ElementsAre("notes", "step-00000003", "step-x"));
 }
 
-TEST_F(FoldersTest, WhatCannotBeRemovedIsToldAndTriedAgain) {
+TEST_F(FoldersTest, FolderThatCannotBeRemovedIsReturnedAndRetried) {
   for (const char* name :
        {".removing-step-00000001", ".writing-step-00000002-a",
         ".writing-step-00000003-b"}) {
@@ -128,26 +128,33 @@ TEST_F(FoldersTest, ADamagedOneDoesNotCountAndTheOneBeforeItStays) {
   EXPECT_THAT(Names(), ElementsAre("step-00000001", "step-00000003"));
 }
 
-TEST_F(FoldersTest, OneThatWasFoundWholeIsNotReadAgain) {
+// Step 3 is damaged after it was found intact. Pruning notices the damage only
+// if the set of intact checkpoints does not contain step 3.
+TEST_F(FoldersTest, VerifiedCheckpointIsNotReadAgain) {
+  for (const bool is_known : {true, false}) {
+    MemoryDisk disk;
+    ASSERT_TRUE(disk.CreateFolders("/d").ok());
+    WholeCheckpoints whole;
+    for (const int64_t step : {1, 2, 3}) ASSERT_TRUE(Make(disk, step).ok());
+    PruneCheckpoints(disk, "/d", "step-00000003", 2, whole);
+    EXPECT_THAT(*disk.List("/d"),
+                ElementsAre("step-00000002", "step-00000003"));
+    disk.Overwrite("/d/step-00000003/state", "abd");
+    ASSERT_TRUE(Make(disk, 4).ok());
+    if (!is_known) whole.clear();
+    PruneCheckpoints(disk, "/d", "step-00000004", 2, whole);
+    EXPECT_THAT(*disk.List("/d"),
+                ElementsAre(is_known ? "step-00000003" : "step-00000002",
+                            "step-00000004"));
+  }
+}
+
+TEST_F(FoldersTest, NoFileIsReadIfAllCheckpointsAreKept) {
   for (const int64_t step : {1, 2, 3}) ASSERT_TRUE(Make(disk_, step).ok());
-  PruneCheckpoints(disk_, "/d", "step-00000003", 2, whole_);
-  EXPECT_THAT(Names(), ElementsAre("step-00000002", "step-00000003"));
-  // Step 3 is damaged now, but counts as intact: `whole_` contains it, because
-  // it was the newest checkpoint of the previous call.
-  disk_.Overwrite("/d/step-00000003/state", "abd");
-  ASSERT_TRUE(Make(disk_, 4).ok());
-  PruneCheckpoints(disk_, "/d", "step-00000004", 2, whole_);
-  EXPECT_THAT(Names(), ElementsAre("step-00000003", "step-00000004"));
-  // With an empty set of intact checkpoints, step 3 still stays if all three
-  // checkpoints are kept: no files are read then, so its damage does not
-  // matter.
-  ASSERT_TRUE(Make(disk_, 5).ok());
-  WholeCheckpoints none;
-  PruneCheckpoints(disk_, "/d", "step-00000005", 3, none);
+  disk_.Overwrite("/d/step-00000002/state", "abd");
+  PruneCheckpoints(disk_, "/d", "step-00000003", 3, whole_);
   EXPECT_THAT(Names(),
-              ElementsAre("step-00000003", "step-00000004", "step-00000005"));
-  PruneCheckpoints(disk_, "/d", "step-00000005", 2, none);
-  EXPECT_THAT(Names(), ElementsAre("step-00000004", "step-00000005"));
+              ElementsAre("step-00000001", "step-00000002", "step-00000003"));
 }
 
 TEST_F(FoldersTest, AnotherStepsManifestIsNone) {
@@ -159,7 +166,7 @@ TEST_F(FoldersTest, AnotherStepsManifestIsNone) {
               HasSubstr("has the manifest of step 1"));
 }
 
-TEST_F(FoldersTest, WhatRankZeroDoesNotSeeIsNotCommitted) {
+TEST_F(FoldersTest, FileMissingOnRankZeroPreventsTheCommit) {
   const auto path = BeginCheckpoint(disk_, "/d", 1, "nonce");
   ASSERT_TRUE(path.ok());
   const auto state = WriteRecordedFile(disk_, *path, kStateFile, {"abc"});

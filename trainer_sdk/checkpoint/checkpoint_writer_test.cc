@@ -139,7 +139,7 @@ TEST(CheckpointWriterTest, ARanksFailureIsEverybodysAtTheNextCall) {
   EXPECT_THAT(Folders(disk), ElementsAre("step-00000001", "step-00000004"));
 }
 
-TEST(CheckpointWriterTest, WhatDoesNotFitTogetherIsToldToAllAndBreaksNothing) {
+TEST(CheckpointWriterTest, MismatchOfRanksFailsOnAllAndBreaksNothing) {
   MemoryDisk disk;
   const struct {
     const char* reason;
@@ -190,7 +190,7 @@ TEST(CheckpointWriterTest, WhatDoesNotFitTogetherIsToldToAllAndBreaksNothing) {
   EXPECT_THAT(Folders(disk), ElementsAre("step-00000009"));
 }
 
-TEST(CheckpointWriterTest, WhatTheRanksHaveMayChange) {
+TEST(CheckpointWriterTest, ShardingMayChangeBetweenSaves) {
   MemoryDisk disk;
   const auto statuses = RunWorld(3, [&](ProcessGroup& group) -> absl::Status {
     auto writer = CheckpointWriter::Create(group, In(disk));
@@ -218,7 +218,7 @@ TEST(CheckpointWriterTest, WhatTheRanksHaveMayChange) {
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
 }
 
-TEST(CheckpointWriterTest, OneWhoDoesNotComeIsNamed) {
+TEST(CheckpointWriterTest, AbsentRankIsNamed) {
   MemoryDisk disk;
   const auto statuses = RunWorld(3, [&](ProcessGroup& group) -> absl::Status {
     CheckpointOptions options = In(disk);
@@ -315,7 +315,7 @@ TEST(CheckpointWriterTest, TheLockOfALostNodeIsWaitedForToItsEnd) {
   EXPECT_LE(disk.deadlines().here - MonotonicNow(), std::chrono::seconds(8));
 }
 
-TEST(CheckpointWriterTest, WhatCannotBeClearedIsInNobodysWay) {
+TEST(CheckpointWriterTest, LeftoverThatCannotBeClearedBlocksNoSave) {
   MemoryDisk disk;
   const std::string stuck = absl::StrCat(kFolder, "/.removing-step-00000001");
   ASSERT_TRUE(disk.CreateFolders(stuck).ok());

@@ -99,7 +99,7 @@ TEST_F(DamageTest, EveryFilesEndCounts) {
   }
 }
 
-TEST_F(DamageTest, TheReasonTellsFileAndWhat) {
+TEST_F(DamageTest, ReasonNamesFileAndDamage) {
   const std::string shard = "/checkpoints/step-00000002/rank-00001.safetensors";
   const std::string content = disk_.Contents()[shard];
   disk_.Overwrite(shard, content.substr(1));
@@ -113,7 +113,7 @@ TEST_F(DamageTest, TheReasonTellsFileAndWhat) {
   ExpectFallback(disk_, "manifest.json");
 }
 
-TEST_F(DamageTest, OneThatIsAskedForTellsWhyItIsNotOpened) {
+TEST_F(DamageTest, RequestedStepFailsWithItsDamage) {
   const auto open = [&](int64_t step) {
     return CheckpointReader::Open(kFolder, step, &disk_).status();
   };

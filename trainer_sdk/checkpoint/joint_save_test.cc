@@ -47,7 +47,7 @@ TEST(ReplicaCheckTest, EqualReplicasPass) {
   EXPECT_TRUE(Check({Rank()}).ok());
 }
 
-TEST(ReplicaCheckTest, OneElementOfOneRankIsFound) {
+TEST(ReplicaCheckTest, SingleDifferentElementIsFound) {
   for (size_t element = 0; element < 10; ++element) {
     std::vector<Rank> ranks(3);
     ranks[2].a[element] = 7;

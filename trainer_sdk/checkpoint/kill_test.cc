@@ -76,7 +76,7 @@ void Fill(int64_t step, std::vector<int32_t>* values) {
   }
 }
 
-TEST(KillTest, WhatAKilledWriterHasToldIsThere) {
+TEST(KillTest, ReportedSaveSurvivesTheKill) {
   const std::string folder = NewFolder();
   std::mt19937 random(7);
   int64_t told = 0;

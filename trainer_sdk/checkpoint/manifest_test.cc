@@ -86,7 +86,7 @@ TEST(ManifestTest, EveryBitIsUnderTheChecksum) {
   }
 }
 
-TEST(ManifestTest, WhatContradictsItselfIsRefused) {
+TEST(ManifestTest, InconsistentManifestIsRefused) {
   const struct {
     const char* from;
     const char* to;

@@ -115,7 +115,7 @@ TEST(ReshardingTest, EveryElementIsWrittenOnce) {
   EXPECT_LE(most, bytes / 4 + 8);
 }
 
-TEST(ReshardingTest, OneProcessReadsAll) {
+TEST(ReshardingTest, SingleProcessReadsAll) {
   const std::string folder = NewFolder();
   ASSERT_TRUE(SaveOnce(folder, Sharding::kFlat, 3, 7).ok());
   const auto reader = CheckpointReader::OpenNewest(folder);
@@ -135,7 +135,7 @@ TEST(ReshardingTest, OneProcessReadsAll) {
   EXPECT_TRUE(absl::IsNotFound(CheckpointReader::Open(folder, 8).status()));
 }
 
-TEST(ReshardingTest, WhatDoesNotFitIsNamed) {
+TEST(ReshardingTest, MismatchedTensorIsNamed) {
   const std::string folder = NewFolder();
   ASSERT_TRUE(SaveOnce(folder, Sharding::kFlat, 2, 7).ok());
   const auto reader = CheckpointReader::OpenNewest(folder);
@@ -161,7 +161,7 @@ TEST(ReshardingTest, WhatDoesNotFitIsNamed) {
   EXPECT_THAT(status.message(), HasSubstr("no elements 5 to 8 of 7"));
 }
 
-TEST(ReshardingTest, WhatNobodyAsksForIsNamed) {
+TEST(ReshardingTest, UnreadTensorIsNamed) {
   const std::string folder = NewFolder();
   ASSERT_TRUE(SaveOnce(folder, Sharding::kFlat, 2, 7).ok());
   // Either a whole tensor or one element is missing.

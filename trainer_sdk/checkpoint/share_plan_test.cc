@@ -28,7 +28,7 @@ int64_t BytesOf(const std::vector<SliceRange>& share) {
   return bytes;
 }
 
-TEST(PlanSharesTest, WhatOneRankHasItWrites) {
+TEST(PlanSharesTest, OnlyOwnerWritesItsTensor) {
   const auto plan = PlanShares({{{kA, 0, 10}}, {{kB, 0, 8}}});
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_THAT(plan->tensors, ElementsAre(kA, kB));
@@ -36,7 +36,7 @@ TEST(PlanSharesTest, WhatOneRankHasItWrites) {
                                         ElementsAre(SliceRange{kB, 0, 8})));
 }
 
-TEST(PlanSharesTest, WhatAllHaveIsDividedByBytes) {
+TEST(PlanSharesTest, ReplicatedTensorsAreDividedByBytes) {
   const std::vector<SliceRange> all = {{kB, 0, 8}, {kA, 0, 10}};
   const auto plan = PlanShares({all, all, all});
   ASSERT_TRUE(plan.ok()) << plan.status();

@@ -48,7 +48,7 @@ TEST(DriverPresenceTest, NoDriverIsSaidToBeNone) {
                         "loaded: libno-such-cuda.so.1: cannot open"));
 }
 
-TEST(DriverPresenceTest, WhatCanBeLoadedIsThere) {
+TEST(DriverPresenceTest, LoadableLibraryIsPresent) {
   EXPECT_TRUE(CheckDriverIsThere("libm.so.6").ok());
 }
 
@@ -61,7 +61,7 @@ CudaPlugin Failing() {
   return plugin;
 }
 
-TEST(CudaDeviceTest, ADeviceThatCannotBeUsedIsTold) {
+TEST(CudaDeviceTest, UnusableDeviceIsUnavailable) {
   CudaPlugin plugin = Failing();
   plugin.use_device = [](int, int*) { return 101; };
   EXPECT_EQ(CudaDevice(plugin).Prepare(3),
@@ -72,7 +72,7 @@ TEST(CudaDeviceTest, ADeviceThatCannotBeUsedIsTold) {
             absl::UnavailableError("cudaEventCreateWithFlags says: broken"));
 }
 
-TEST(CudaDeviceTest, FullMemoryIsToldAndLeavesTheDeviceIntact) {
+TEST(CudaDeviceTest, FullMemoryLeavesTheDeviceIntact) {
   CudaPlugin plugin = Failing();
   plugin.allocate = [](void**, int64_t) {
     return int32_t{CudaPlugin::kOutOfMemory};

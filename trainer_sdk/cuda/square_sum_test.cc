@@ -63,7 +63,7 @@ TEST_P(CudaSquareSumTest, ShortFloatsAreWidened) {
   }
 }
 
-TEST_P(CudaSquareSumTest, WhatIsNoNumberShows) {
+TEST_P(CudaSquareSumTest, NonFiniteValueGivesNan) {
   std::vector<float> values(1000, 1);
   for (const float none : {NAN, INFINITY, -INFINITY}) {
     values[777] = none;

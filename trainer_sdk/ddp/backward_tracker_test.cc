@@ -118,7 +118,7 @@ TEST_F(BackwardTrackerTest, WithoutAPassNothingIsMarked) {
   EXPECT_THAT(ReadyError(-1), HasSubstr("parameter -1 of 4"));
 }
 
-TEST_F(BackwardTrackerTest, WhatMayVaryIsFullAtTheEndAtTheLatest) {
+TEST_F(BackwardTrackerTest, VaryingBucketsAreFullAtTheEnd) {
   Use(ParameterUse::kMayVary);
   Begin();
   Ready(3);
@@ -130,7 +130,7 @@ TEST_F(BackwardTrackerTest, WhatMayVaryIsFullAtTheEndAtTheLatest) {
   EXPECT_THAT(tracker_->ObservedOrder(), ElementsAre(3, 1, 0, 2));
 }
 
-TEST_F(BackwardTrackerTest, WhatIsKnownToBeUnusedHoldsUpNothing) {
+TEST_F(BackwardTrackerTest, UnusedParameterDelaysNoBucket) {
   Use(ParameterUse::kMayVary);
   Begin();
   EXPECT_THAT(Unused(3), ElementsAre(0));
@@ -148,7 +148,7 @@ TEST_F(BackwardTrackerTest, OnlyWhatMayVaryIsMarkedUnused) {
               HasSubstr("ParameterUse::kMayVary"));
 }
 
-TEST_F(BackwardTrackerTest, WhatAnAccumulatedPassUsedIsUsed) {
+TEST_F(BackwardTrackerTest, UseInAnAccumulatedPassCounts) {
   Use(ParameterUse::kMayVary);
   Begin(GradientSync::kAccumulate);
   Ready(0);

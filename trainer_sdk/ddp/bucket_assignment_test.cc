@@ -32,7 +32,7 @@ TEST(BucketAssignmentTest, FollowsTheOrder) {
       ElementsAre(ElementsAre(1, 2), ElementsAre(0)));
 }
 
-TEST(BucketAssignmentTest, OneLargerThanTheLimitIsABucket) {
+TEST(BucketAssignmentTest, TensorAboveTheLimitHasABucket) {
   EXPECT_THAT(
       AssignBuckets(Floats({100, 1}), {0, 1}, {.first_bytes = 8, .bytes = 8}),
       ElementsAre(ElementsAre(0), ElementsAre(1)));

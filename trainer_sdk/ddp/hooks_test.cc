@@ -247,7 +247,7 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
 
 // The part of a gradient that a step does not send (the error) is added to the
 // next step's gradient. So over all steps, only the last error is missing.
-TEST(PowerSgdTest, WhatIsLostComesLater) {
+TEST(PowerSgdTest, ErrorIsSentInLaterSteps) {
   constexpr int kWorld = 2;
   constexpr int kSteps = 60;
   const auto statuses =

@@ -396,7 +396,7 @@ class Witness : public ReducerObserver {
   std::vector<std::pair<Instant, Instant>> waits;
 };
 
-TEST(ReducerTest, AnObserverIsToldOfEachBucketAndWait) {
+TEST(ReducerTest, ObserverSeesEachBucketAndWait) {
   for (const ParameterUse use : {ParameterUse::kAll, ParameterUse::kMayVary}) {
     const auto statuses = RunWorld(2, [&](ProcessGroup& group) -> absl::Status {
       Model model(kCounts);

@@ -85,7 +85,7 @@ TEST(FlightAnalysisTest, NamesTheDeadAndTheMissing) {
   EXPECT_EQ(analysis.reasons[0].second, "rank 1 died");
 }
 
-TEST(FlightAnalysisTest, WhoNeverCameOutOfWhatOthersHaveDoneIsBehind) {
+TEST(FlightAnalysisTest, RankInAFinishedOperationIsBehind) {
   // Rank 1 was killed in the first operation; the others were already in the
   // next one.
   EXPECT_THAT(
@@ -132,7 +132,7 @@ TEST(FlightAnalysisTest, AlsoWhereTheyWaitForItInAnotherGroup) {
   EXPECT_THAT(AnalyseFlight(StoppedIn(Sum(), State::kFailed)).findings, behind);
 }
 
-TEST(FlightAnalysisTest, WhatSomeAreDoneWithAloneTellsNothingOfTheOthers) {
+TEST(FlightAnalysisTest, OperationThatFinishesAloneBlamesNoRank) {
   const auto circle = ElementsAre(HasSubstr("ranks wait for each other"));
   EXPECT_THAT(
       AnalyseFlight(StoppedIn(Broadcast(nullptr, nullptr, 4, DType::kInt8, 0)))
@@ -149,7 +149,7 @@ TEST(FlightAnalysisTest, WhatSomeAreDoneWithAloneTellsNothingOfTheOthers) {
   EXPECT_THAT(AnalyseFlight(logs).findings, circle);
 }
 
-TEST(FlightAnalysisTest, WhoIsDoneWithSomethingElseTellsNothingEither) {
+TEST(FlightAnalysisTest, OtherFinishedOperationBlamesNoRank) {
   const std::vector<int> all = {0, 1, 2};
   const auto stuck = [&](int rank) {
     return RankLog(rank, 3).Group("world/dp:0", all).Does(Sum(), 1, State::kIn);
@@ -163,7 +163,7 @@ TEST(FlightAnalysisTest, WhoIsDoneWithSomethingElseTellsNothingEither) {
               ElementsAre(HasSubstr("but rank 0 called barrier #1")));
 }
 
-TEST(FlightAnalysisTest, WhoIsLeftAloneInItIsBehindThoughNobodyWaits) {
+TEST(FlightAnalysisTest, LastRankInAnOperationIsBehind) {
   EXPECT_THAT(
       AnalyseFlight({RankLog(0, 3).Does(Barrier(), 1),
                      RankLog(1, 3).Does(Barrier(), 1, State::kIn),
@@ -173,7 +173,7 @@ TEST(FlightAnalysisTest, WhoIsLeftAloneInItIsBehindThoughNobodyWaits) {
                   "barrier #1 in group world, which ranks 0, 2 have done"));
 }
 
-TEST(FlightAnalysisTest, OfSeveralOperationsTheFirstTellsWhoIsBehind) {
+TEST(FlightAnalysisTest, FirstOfSeveralOperationsDecidesBlame) {
   // Rank 2 is not blamed for missing the second operation, because it still
   // waits in the first.
   EXPECT_THAT(
@@ -184,7 +184,7 @@ TEST(FlightAnalysisTest, OfSeveralOperationsTheFirstTellsWhoIsBehind) {
       ElementsAre(HasSubstr("rank 1 (node1, pid 101) is behind")));
 }
 
-TEST(FlightAnalysisTest, WhoIsToBlameIsToldOnce) {
+TEST(FlightAnalysisTest, BlamedRankIsReportedOnce) {
   const auto told = [](int number, int64_t count) {
     return RankLog(number, 3).Does(Sum(count), 1, State::kFailed).Says("x");
   };
@@ -194,7 +194,7 @@ TEST(FlightAnalysisTest, WhoIsToBlameIsToldOnce) {
       ElementsAre(HasSubstr("but rank 0 called all_reduce #1 of 5")));
 }
 
-TEST(FlightAnalysisTest, WhatHasNotBegunIsQueued) {
+TEST(FlightAnalysisTest, UnstartedOperationIsQueued) {
   const FlightAnalysis analysis =
       AnalyseFlight({RankLog(0, 2).Does(Sum(), 1, State::kIn),
                      RankLog(1, 2).Does(Barrier(), 0, State::kQueued)});
@@ -211,7 +211,7 @@ TEST(FlightAnalysisTest, TimesOfClocksThatDifferAreNotNegative) {
   EXPECT_EQ(AnalyseFlight({early}).positions.at(0).state, "in it for 0.0 s");
 }
 
-TEST(FlightAnalysisTest, WhoIsHeldUpElsewhereIsNotToBlame) {
+TEST(FlightAnalysisTest, RankThatWaitsElsewhereIsNotBlamed) {
   // Rank 0 waits for rank 1 in the world; rank 1 waits for rank 2 in the group
   // of both; rank 2 is in no operation.
   const auto pair = std::vector<int>{1, 2};
@@ -298,7 +298,7 @@ TEST(FlightAnalysisTest, GroupsOfOneNameAreNotCompared) {
                         HasSubstr("in group world/dp:0 (no. 2), where"))));
 }
 
-TEST(FlightAnalysisTest, OneThatOnlySomeRanksCouldMakeIsToldApart) {
+TEST(FlightAnalysisTest, GroupOfSomeRanksOnlyIsDistinguished) {
   const std::vector<int> both = {0, 1};
   EXPECT_THAT(AnalyseFlight({RankLog(0, 2)
                                  .Group("pair", both, 1)
@@ -393,7 +393,7 @@ TEST(FlightAnalysisTest, GroupsOfOtherMembersAreNotCountedWithIt) {
       ElementsAre(HasSubstr("in group pair, where rank 0 waits")));
 }
 
-TEST(FlightAnalysisTest, WhoCalledLessBeforeItWasMadeAgainIsNotBehind) {
+TEST(FlightAnalysisTest, RankWithFewerCallsBeforeRecreationIsNotBehind) {
   const std::vector<int> both = {0, 1};
   EXPECT_THAT(
       AnalyseFlight(
@@ -416,7 +416,7 @@ TEST(FlightAnalysisTest, ADumpThatWasAskedForIsNoFailure) {
               ElementsAre(Pair("rank 0", "a dump was asked for: a look")));
 }
 
-TEST(FlightAnalysisTest, MembersThatAreTooManyToBeToldAreThoseOfTheLogs) {
+TEST(FlightAnalysisTest, UnnamedMembersAreTakenFromTheLogs) {
   const auto unnamed = [](int rank) {
     FlightLog log = RankLog(rank, 2);
     log.groups[0].members.clear();

@@ -56,7 +56,7 @@ FlightEnd EndOf(int rank, HowEnded how, double time = kBegin + 10) {
 
 constexpr char kSecond[] = "all_reduce #2 of 4 float32 (16 bytes), sum";
 
-TEST(FlightDeaths, WhoDiedWithAllInOneOperationIsNamed) {
+TEST(FlightDeaths, DeadRankIsNamed) {
   const FlightAnalysis analysis = AnalyseFlight(
       {LogOf(0, 4), LogOf(1, 4), LogOf(2, 4), LogOf(3, 4)},
       {EndOf(0, HowEnded::kStopped), EndOf(1, HowEnded::kKilled),
@@ -73,7 +73,7 @@ TEST(FlightDeaths, WhoDiedWithAllInOneOperationIsNamed) {
   EXPECT_THAT(analysis.positions[1].state, HasSubstr("s, then died"));
 }
 
-TEST(FlightDeaths, WhoWasStoppedOnItsWayIsNotBehind) {
+TEST(FlightDeaths, StoppedRankIsNotBehind) {
   const FlightAnalysis analysis =
       AnalyseFlight({LogOf(0, 3), LogOf(1, 3, /*called=*/1), LogOf(2, 3)},
                     {EndOf(0, HowEnded::kKilled), EndOf(1, HowEnded::kStopped),
@@ -92,7 +92,7 @@ TEST(FlightDeaths, ButWhoAHungOneWaitedForIsAndNotTheHungOne) {
   EXPECT_THAT(analysis.positions[0].state, HasSubstr(", then hung"));
 }
 
-TEST(FlightDeaths, AHungOneThatIsBehindIsToldWithWhatItsAgentSaw) {
+TEST(FlightDeaths, HungRankIsReportedWithItsAgentsReason) {
   const FlightAnalysis analysis =
       AnalyseFlight({LogOf(0, 3), LogOf(1, 3, /*called=*/1), LogOf(2, 3)},
                     {EndOf(0, HowEnded::kStopped), EndOf(1, HowEnded::kHung),
@@ -104,7 +104,7 @@ TEST(FlightDeaths, AHungOneThatIsBehindIsToldWithWhatItsAgentSaw) {
                                 HasSubstr("): words"))));
 }
 
-TEST(FlightDeaths, NeitherIsAHungOneToldWhereAnotherCalledSomethingElse) {
+TEST(FlightDeaths, MismatchIsReportedInsteadOfHungRank) {
   FlightLog other = LogOf(1, 3);
   other.records[1].signature = SignatureOf(Barrier(), 2);
   EXPECT_THAT(
@@ -118,7 +118,7 @@ TEST(FlightDeaths, NeitherIsAHungOneToldWhereAnotherCalledSomethingElse) {
 // All operations look finished, as with NCCL's transport, which only launches
 // them. The rank that called fewer is blamed, not the one that its agent found
 // silent.
-TEST(FlightDeaths, NorWhereAnotherCalledLess) {
+TEST(FlightDeaths, FewerCallsAreReportedInsteadOfHungRank) {
   std::vector<FlightLog> logs = {LogOf(0, 3), LogOf(1, 3, /*called=*/1),
                                  LogOf(2, 3)};
   for (FlightLog& log : logs) log.records.back().ended = kBegin + 3;
@@ -145,7 +145,7 @@ TEST(FlightDeaths, WhereNobodyElseIsToBlameAHungOneIs) {
       ElementsAre(HasSubstr("rank 0 (node0, pid 100) hung in all_reduce #2")));
 }
 
-TEST(FlightDeaths, WhereOneDiedNeitherWhoHungNorWhoWasStoppedIsToBlame) {
+TEST(FlightDeaths, DeadRankAloneIsBlamed) {
   EXPECT_THAT(
       AnalyseFlight({LogOf(0, 3), LogOf(1, 3), LogOf(2, 3, /*called=*/1)},
                     {EndOf(0, HowEnded::kKilled), EndOf(1, HowEnded::kHung),
@@ -154,7 +154,7 @@ TEST(FlightDeaths, WhereOneDiedNeitherWhoHungNorWhoWasStoppedIsToBlame) {
       ElementsAre(HasSubstr("rank 0 (node0, pid 100) died")));
 }
 
-TEST(FlightDeaths, ManyThatHungAreNotAllToldOneByOne) {
+TEST(FlightDeaths, ManyHungRanksAreSummarised) {
   std::vector<FlightLog> logs;
   std::vector<FlightEnd> ends;
   for (int rank = 0; rank < 20; ++rank) {
@@ -175,7 +175,7 @@ TEST(FlightDeaths, TheLastEndIsTheMomentThatWaitsAreCountedTo) {
   EXPECT_EQ(analysis.positions[0].state, "in it for 20.0 s, then stopped");
 }
 
-TEST(FlightDeaths, WhoDiedBetweenOperationsIsToldByItsLast) {
+TEST(FlightDeaths, DeathBetweenOperationsNamesTheLast) {
   const FlightAnalysis analysis = AnalyseFlight(
       {LogOf(0, 2), LogOf(1, 2, /*called=*/1)},
       {EndOf(0, HowEnded::kStopped), EndOf(1, HowEnded::kExited)});
@@ -200,7 +200,7 @@ TEST(FlightDeaths, WithoutADumpTheyAreNamedAllTheSame) {
                   HasSubstr("rank 0 (node0, pid 100) ended without a word")));
 }
 
-TEST(FlightDeaths, TheEarliestIsToldFirst) {
+TEST(FlightDeaths, EarliestDeathIsFirst) {
   const FlightAnalysis analysis = AnalyseFlight(
       {LogOf(0, 2), LogOf(1, 2)}, {EndOf(0, HowEnded::kExited, kBegin + 12),
                                    EndOf(1, HowEnded::kKilled, kBegin + 11)});
@@ -210,7 +210,7 @@ TEST(FlightDeaths, TheEarliestIsToldFirst) {
 
 // Rank 0 exited because rank 1 had died, and recorded that. So only rank 1 is
 // reported as a cause.
-TEST(FlightDeaths, WhoseOperationFailedIsNoCause) {
+TEST(FlightDeaths, RankWithAFailedOperationIsNoCause) {
   FlightLog victim = LogOf(0, 2);
   victim.reason = "all_reduce #2: rank 1 died";
   const FlightAnalysis analysis = AnalyseFlight(
@@ -221,7 +221,7 @@ TEST(FlightDeaths, WhoseOperationFailedIsNoCause) {
   EXPECT_EQ(analysis.stopped, "");
 }
 
-TEST(FlightDeaths, AMismatchIsToldBesideThem) {
+TEST(FlightDeaths, MismatchIsReportedWithTheDeath) {
   FlightLog other = LogOf(1, 2);
   other.records[1].signature = SignatureOf(Barrier(), 2);
   const FlightAnalysis analysis = AnalyseFlight(
@@ -232,7 +232,7 @@ TEST(FlightDeaths, AMismatchIsToldBesideThem) {
                           HasSubstr("rank 1 called barrier #2")));
 }
 
-TEST(FlightDeaths, WhoIsLeftAloneInWhatTheDeadHadDoneIsNotBehind) {
+TEST(FlightDeaths, RankInTheDeadRanksOperationIsNotBehind) {
   FlightLog dead = LogOf(0, 2);
   dead.records[1].ended = kBegin + 3;
   EXPECT_THAT(
@@ -242,7 +242,7 @@ TEST(FlightDeaths, WhoIsLeftAloneInWhatTheDeadHadDoneIsNotBehind) {
                   HasSubstr("rank 1 (node1, pid 101) ended without a word")));
 }
 
-TEST(FlightDeaths, ManyAreNotAllToldOneByOne) {
+TEST(FlightDeaths, ManyDeathsAreSummarised) {
   std::vector<FlightLog> logs;
   std::vector<FlightEnd> ends;
   for (int rank = 0; rank < 20; ++rank) {

@@ -28,7 +28,7 @@ Operation Swap(const std::vector<int>& peers, int64_t count = 4) {
   return Batch(messages);
 }
 
-TEST(FlightMessagesTest, WhoIsHeldUpInAMessageIsNotToBlame) {
+TEST(FlightMessagesTest, RankThatWaitsForAMessageIsNotBlamed) {
   const Operation from_2 = Receive(nullptr, 4, DType::kInt8, 2);
   EXPECT_THAT(
       AnalyseFlight({RankLog(0, 3).Does(Barrier(), 1, State::kIn),
@@ -62,7 +62,7 @@ TEST(FlightMessagesTest, ABatchNobodyAnswers) {
   EXPECT_EQ(analysis.groups, 1) << "one that only messages went through";
 }
 
-TEST(FlightMessagesTest, WhoHasDoneItsPartOfABatchIsNotToBlame) {
+TEST(FlightMessagesTest, RankThatAnsweredTheBatchIsNotBlamed) {
   EXPECT_THAT(
       AnalyseFlight({RankLog(0, 4).Does(Swap({1, 2}), 3, State::kIn),
                      RankLog(1, 4).Does(Swap({0}), 3), RankLog(2, 4),
@@ -118,7 +118,7 @@ TEST(FlightMessagesTest, ABatchWithManyIsWithEverybody) {
               ElementsAre(HasSubstr("rank 7 (node7, pid 107) did not answer")));
 }
 
-TEST(FlightMessagesTest, WhatMayDifferIsOneOperation) {
+TEST(FlightMessagesTest, AllToAllCountsMayDiffer) {
   const auto parts = [](int64_t a, int64_t b) {
     return AllToAll(nullptr, nullptr, {a, b}, {a, b}, DType::kInt8);
   };

@@ -45,7 +45,7 @@ FlightLog Since(double time, FlightLog log) {
   return log;
 }
 
-TEST(FlightRunningTest, WhoIsOnItsWayIsNotBehind) {
+TEST(FlightRunningTest, RankLateByLessThanASecondIsNotBehind) {
   const FlightAnalysis analysis = At(kBegan + 0.9, OneIsLate());
   EXPECT_THAT(analysis.findings, IsEmpty());
   EXPECT_NEAR(analysis.longest_wait, 0.9, RoundingBound<double>(2, kBegan));
@@ -59,7 +59,7 @@ TEST(FlightRunningTest, AWaitThatBeganAfterTheLookIsOne) {
   EXPECT_EQ(analysis.longest_wait, 0.001);
 }
 
-TEST(FlightRunningTest, WhoIsWaitedForIsBehindAfterASecond) {
+TEST(FlightRunningTest, AwaitedRankIsBehindAfterASecond) {
   EXPECT_THAT(At(kBegan + 1, OneIsLate()).findings,
               ElementsAre(HasSubstr("rank 1 (node1, pid 101) is behind")));
   const FlightAnalysis analysis = At(kBegan + 20, OneIsLate());
@@ -84,7 +84,7 @@ TEST(FlightRunningTest, OnceSomethingHasFailedThereIsNoPatience) {
               ElementsAre(HasSubstr("rank 1 (node1, pid 101) is behind")));
 }
 
-TEST(FlightRunningTest, WhatTheLastCameToJustNowIsNoStandstill) {
+TEST(FlightRunningTest, JustStartedOperationIsNoStandstill) {
   const auto in_it = [](int rank, double time) {
     return Since(time, RankLog(rank, 2).Does(Barrier(), 1, State::kIn));
   };
@@ -97,7 +97,7 @@ TEST(FlightRunningTest, WhatTheLastCameToJustNowIsNoStandstill) {
 
 // Rank 1 finished the barrier half a second ago, so rank 0 is not reported: it
 // may leave the barrier while the logs are read.
-TEST(FlightRunningTest, WhoIsInWhatOthersLeftJustNowIsOnItsWayOut) {
+TEST(FlightRunningTest, RankInAJustFinishedOperationIsNotBehind) {
   const auto left = [](double time) {
     return Since(time, RankLog(1, 2).Does(Barrier(), 1));
   };

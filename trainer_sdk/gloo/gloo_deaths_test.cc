@@ -128,7 +128,7 @@ void ExpectNamedByAll(const Death& death, int size) {
 
 // A random rank dies in each kind of collective, with small parts and with
 // large parts. With large parts, it nearly always dies during a transfer.
-TEST(GlooDeaths, WhoeverDiesInWhateverCollectiveIsNamedByAll) {
+TEST(GlooDeaths, DeathInAnyCollectiveIsNamedByAll) {
   std::mt19937 draw(20240713);
   for (const int64_t count : {int64_t{4096}, int64_t{1} << 20}) {
     for (int kind = 0; kind < kOperationKinds; ++kind) {
@@ -156,7 +156,7 @@ TEST(GlooDeaths, WhoeverDiesInWhateverCollectiveIsNamedByAll) {
 // The sender or the receiver dies during a message from rank 0 to rank 1. Gloo
 // itself never ends the wait if the peer dies while a payload is half
 // transferred.
-TEST(GlooDeaths, WhoeverDiesInTheMiddleOfAMessageIsNamed) {
+TEST(GlooDeaths, DeathDuringAMessageIsNamed) {
   for (const int victim : {0, 1}) {
     ExpectNamedByAll({OperationKind::kSend, int64_t{1} << 24, victim,
                       std::chrono::milliseconds(5)},

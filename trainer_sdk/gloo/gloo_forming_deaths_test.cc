@@ -109,7 +109,7 @@ TEST(GlooFormingDeaths, BeforeItHasCalledTheOthers) {
 
 // A rank dies after the ranks are connected by TCP, and before it has published
 // its addresses for Gloo. All other ranks must name it.
-TEST(GlooFormingDeaths, BeforeItHasToldItsAddress) {
+TEST(GlooFormingDeaths, BeforeItsAddressIsPublished) {
   for (const int victim : {0, 1}) ExpectNamedByAll(victim, "set gloo/rank/");
 }
 

@@ -54,13 +54,13 @@ class PeerWatchTest : public testing::Test {
   std::promise<int> gone_;
 };
 
-TEST_F(PeerWatchTest, TellsWhoseConnectionEnded) {
+TEST_F(PeerWatchTest, ClosedConnectionIsReported) {
   const auto watch = Start(std::move(ours_), kNoGrace, Tell());
   theirs_[2].Close();
   EXPECT_EQ(gone_.get_future().get(), 2);
 }
 
-TEST_F(PeerWatchTest, WhoSaidGoodbyeIsNotGone) {
+TEST_F(PeerWatchTest, GoodbyeIsNoDeath) {
   const auto watch = Start(std::move(ours_), kNoGrace, Tell());
   // Rank 1's watch starts and ends normally, so that it says goodbye.
   Start(TheirsOf(1), kNoGrace, Fail()).reset();
@@ -68,7 +68,7 @@ TEST_F(PeerWatchTest, WhoSaidGoodbyeIsNotGone) {
   EXPECT_EQ(gone_.get_future().get(), 2);
 }
 
-TEST_F(PeerWatchTest, WhoCutItsConnectionsIsGone) {
+TEST_F(PeerWatchTest, CutConnectionsAreADeath) {
   const auto watch = Start(std::move(ours_), kNoGrace, Tell());
   const auto other = Start(TheirsOf(1), kNoGrace, Fail());
   other->Cut();

@@ -5,13 +5,13 @@
 namespace muster {
 namespace {
 
-TEST(WithGroupRanks, TellsRanksOfThePartAsThoseOfTheWhole) {
+TEST(WithGroupRanks, RanksBecomeThoseOfTheWholeGroup) {
   EXPECT_EQ(WithGroupRanks("rank 1 (pid 1) waits for rank 0", {4, 6}),
             "rank 6 (pid 1) waits for rank 4");
   EXPECT_EQ(WithGroupRanks("by rank 1", {4, 6}), "by rank 6");
 }
 
-TEST(WithGroupRanks, LeavesWhatIsNoRankOfThePart) {
+TEST(WithGroupRanks, OtherNumbersStay) {
   EXPECT_EQ(WithGroupRanks("rank 2, rank x, rank 99999999999999999999, rank ",
                            {4, 6}),
             "rank 2, rank x, rank 99999999999999999999, rank ");
@@ -35,14 +35,14 @@ TEST(WithoutCalls, LeavesWhatOnlySpeaksOfCalls) {
   }
 }
 
-TEST(WithFinderGroupRank, LeavesTheRanksOfWhatWasFound) {
+TEST(WithFinderGroupRank, RanksAfterTheFinderStay) {
   EXPECT_EQ(WithFinderGroupRank("rank 1 found: waited for rank 1", {0, 2}),
             "rank 2 found: waited for rank 1");
   EXPECT_EQ(WithFinderGroupRank("rank 1 found: rank 1 found: it died", {0, 2}),
             "rank 2 found: rank 1 found: it died");
 }
 
-TEST(WithFinderGroupRank, LeavesWhatNobodyElseFound) {
+TEST(WithFinderGroupRank, MessageWithoutFinderStays) {
   for (const char* message :
        {"waited for rank 1", "it died: rank 1 found: nothing",
         " found: ", "rank  found: ", "rank one found: ", ""}) {

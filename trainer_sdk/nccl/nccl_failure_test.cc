@@ -244,7 +244,7 @@ TEST_F(NcclFailureTest, APeersAlarmEndsALaunchThatWaits) {
   waiting.join();
 }
 
-TEST_F(NcclFailureTest, ALateBarrierIsTold) {
+TEST_F(NcclFailureTest, LateBarrierIsDeadlineExceeded) {
   options_.explanation_timeout = milliseconds(20);
   auto group = Group(2);
   const absl::Status late =
@@ -318,7 +318,7 @@ TEST_F(NcclFailureTest, ALaunchHasItsDeadline) {
   EXPECT_THAT(Why(late), HasSubstr("all_reduce #1"));
 }
 
-TEST_F(NcclFailureTest, WhatNcclFindsOutBreaksTheGroup) {
+TEST_F(NcclFailureTest, AsynchronousErrorBreaksTheGroup) {
   Breakage breakage;
   options_.on_broken = breakage.Listener();
   auto group = Group(1);
@@ -342,7 +342,7 @@ TEST_F(NcclFailureTest, TheEndOfTheRoundEndsWhatIsUnderWay) {
   waiting.join();
 }
 
-TEST_F(NcclFailureTest, WhoDoesNotJoinIsNamed) {
+TEST_F(NcclFailureTest, AbsentRanksAreNamed) {
   const auto alone = NewNcclTransport(PlaceOf(0, 3), options_,
                                       MonotonicNow() + milliseconds(30));
   EXPECT_TRUE(absl::IsDeadlineExceeded(alone.status()));

@@ -157,7 +157,7 @@ TEST_P(NcclSplitFailureTest, EndsWithTheRound) {
   store_ = nullptr;
 }
 
-TEST_P(NcclSplitFailureTest, WhoDoesNotComeIsNamed) {
+TEST_P(NcclSplitFailureTest, AbsentRankIsNamed) {
   const auto worlds = Worlds(3);
   // The deadline of all ranks. A rank that started after it would be named like
   // a rank that never comes.
@@ -178,7 +178,7 @@ TEST_P(NcclSplitFailureTest, WhoDoesNotComeIsNamed) {
 
 // Only rank 0 calls the second split. Rank 1, which called only the first, is
 // named as absent.
-TEST_P(NcclSplitFailureTest, WhoCameToAnEarlierSplitOnlyIsNamed) {
+TEST_P(NcclSplitFailureTest, RankOfAnEarlierSplitIsNamed) {
   if (!has_split()) GTEST_SKIP() << "each part has a store of its own";
   const auto worlds = Worlds(2);
   const auto first = RunRanks(2, [&](int rank) {
@@ -219,7 +219,7 @@ TEST_P(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {
 
 // NCCL reports a failed split to one rank only. With ProcessGroup, as programs
 // use it, all ranks get the error.
-TEST_P(NcclSplitFailureTest, WhatNcclTellsOneRankAllAreTold) {
+TEST_P(NcclSplitFailureTest, ErrorOfARankReachesAllRanks) {
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     ProcessGroupOptions options;
     options.timeout = seconds(60);

@@ -19,7 +19,7 @@ TEST(LocalAddress, OfAnInterfaceByNameOrAddress) {
   EXPECT_EQ(*LocalAddress({"127.0.0.1", ""}), "127.0.0.1");
 }
 
-TEST(LocalAddress, AnUnknownInterfaceIsToldWithThoseThereAre) {
+TEST(LocalAddress, UnknownInterfaceErrorListsTheInterfaces) {
   const auto address = LocalAddress({"no-such", ""});
   EXPECT_TRUE(absl::IsNotFound(address.status()));
   EXPECT_THAT(std::string(address.status().message()),

@@ -110,7 +110,7 @@ TEST(ReplicatedOptimizerTest, StateIsNamedSlices) {
               RoundingBound<float>(3, 0.05));
 }
 
-TEST(ReplicatedOptimizerTest, WhatWasNotGivenIsRefusedAndChangesNothing) {
+TEST(ReplicatedOptimizerTest, MissingValueIsRefusedAndChangesNothing) {
   std::vector<float> value(6, 1.0f);
   std::vector<float> gradient(6, 0.5f);
   for (const auto& rule : {AdamWRule({}), SgdRule({.momentum = 0.9})}) {

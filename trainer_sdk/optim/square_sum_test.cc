@@ -89,7 +89,7 @@ TEST(SquareSumTest, OrderAndPartsMakeNoDifference) {
   EXPECT_EQ(SquareSum::Value(words), expected);
 }
 
-TEST(SquareSumTest, WhatIsNoNumberIsTold) {
+TEST(SquareSumTest, NonFiniteValueGivesNan) {
   const float infinite = std::numeric_limits<float>::infinity();
   EXPECT_TRUE(std::isnan(SumOf({1, infinite, 2})));
   EXPECT_TRUE(std::isnan(SumOf({1, -infinite, infinite})));

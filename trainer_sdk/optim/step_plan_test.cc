@@ -37,7 +37,7 @@ TEST(StepPlanTest, TheScaleIsTakenOffBeforeTheNormIsLookedAt) {
   EXPECT_EQ(scaler.scale(), 16);
 }
 
-TEST(StepPlanTest, WhatIsNoNumberIsSkipped) {
+TEST(StepPlanTest, NonFiniteNormSkipsTheStep) {
   for (const double squares :
        {std::numeric_limits<double>::infinity(), std::nan("")}) {
     LossScaler scaler({.initial = 8});

@@ -30,7 +30,7 @@ TEST(FailureRecord, TheFirstCauseIsEverybodys) {
             absl::UnavailableError("rank 2 died"));
 }
 
-TEST(FailureRecord, WhatIsNoFailureInTheStoreIsToldAsThat) {
+TEST(FailureRecord, InvalidRecordIsInternal) {
   for (const char* const text : {"", "x", "0 1 fine", "99 1 what", "14 x y"}) {
     EXPECT_TRUE(absl::IsInternal(DecodeFailure(text, 0))) << text;
   }
@@ -84,7 +84,7 @@ TEST(FailureRecord, AStoreThatDoesNotAnswerHoldsNobodyUp) {
   answer.set_value();
 }
 
-TEST(FailureRecord, WhoKnowsLittleWaitsForWhoKnowsMore) {
+TEST(FailureRecord, AwaitCauseReturnsTheCauseOfAnotherRank) {
   const auto store = std::make_shared<InProcessStore>();
   const FailureRecord zero(store, 0, kPatience), one(store, 1, kPatience);
   // times out: no rank writes a cause

@@ -27,7 +27,7 @@ std::shared_ptr<Formation> Begin(std::shared_ptr<Store> store, int rank) {
   return *std::move(formation);
 }
 
-TEST(FormationTest, WhoFailsEndsTheWaitsOfAll) {
+TEST(FormationTest, FailureEndsTheWaitsOfAll) {
   const auto store = std::make_shared<InProcessStore>();
   const auto mine = Begin(store, 0), theirs = Begin(store, 3);
   std::promise<absl::Status> reacted;

@@ -82,7 +82,7 @@ GroupPlace Alone() {
   return place;
 }
 
-TEST(GroupMessagesTest, WhoWasLateBehindOthersSaysSo) {
+TEST(GroupMessagesTest, TimeBehindEarlierOperationsIsStated) {
   std::promise<void> release;
   int executed = 0;
   const auto execute = [&]() -> absl::Status {

@@ -24,13 +24,13 @@ TEST(LastOperationsTest, NothingToSayWhereAllCalledTheSame) {
   EXPECT_EQ(CompareLastOperations({Sum(3), Sum(3)}, ""), "");
 }
 
-TEST(LastOperationsTest, NamesWhoIsBehind) {
+TEST(LastOperationsTest, RankWithFewerCallsIsNamed) {
   EXPECT_EQ(CompareLastOperations({Sum(3), Sum(2), Sum(3)}, ""),
             "ranks 0, 2 called all_reduce #3 of 4 float32 (16 bytes), sum; "
             "rank 1 is behind, at all_reduce #2 of 4 float32 (16 bytes), sum");
 }
 
-TEST(LastOperationsTest, NamesWhoCalledSomethingElseAfterTheMost) {
+TEST(LastOperationsTest, MismatchNamesTheMajorityFirst) {
   EXPECT_EQ(CompareLastOperations({Call(Barrier(), 3), Sum(3), Sum(3)}, ""),
             "ranks 1-2 called all_reduce #3 of 4 float32 (16 bytes), sum; "
             "rank 0 called barrier #3");
@@ -45,7 +45,7 @@ TEST(LastOperationsTest, NamesTheSilent) {
             "elsewhere or are gone");
 }
 
-TEST(LastOperationsTest, DoesNotSayTwiceWhoDidNotCome) {
+TEST(LastOperationsTest, RankInTheFailureIsNotRepeated) {
   EXPECT_EQ(CompareLastOperations({Sum(3), std::nullopt, std::nullopt},
                                   "waited for rank 1 (pid 7); rank 2"),
             "");
@@ -58,7 +58,7 @@ TEST(LastOperationsTest, DoesNotSayTwiceWhoDidNotCome) {
             "rank 1 is behind, at all_reduce #2 of 4 float32 (16 bytes), sum");
 }
 
-TEST(LastOperationsTest, TellsOfMessages) {
+TEST(LastOperationsTest, MessagesAreReported) {
   EXPECT_EQ(CompareLastOperations(
                 {Call(Receive(nullptr, 1, DType::kInt8, 1), 2), Sum(3)}, ""),
             "rank 0 was in receive after #2 of 1 int8 (1 bytes) from rank 1");
@@ -78,7 +78,7 @@ TEST(LastOperationsTest, ReadsWhatIsThereAndOnlyThat) {
   EXPECT_EQ(operations[2], Sum(6));
 }
 
-TEST(LastOperationsTest, WhatIsNoAccountIsNone) {
+TEST(LastOperationsTest, InvalidRecordIsIgnored) {
   GroupPlace place;
   place.size = 2;
   place.store = std::make_shared<InProcessStore>();

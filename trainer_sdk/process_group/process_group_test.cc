@@ -113,7 +113,7 @@ TEST(ProcessGroupTest, StartedAndRunOperationsKeepTheirOrder) {
       absl::OkStatus());
 }
 
-TEST(ProcessGroupTest, WorkTellsWhetherItIsDone) {
+TEST(ProcessGroupTest, WorkIsDoneOnceItsOperationIs) {
   EXPECT_EQ(FirstFailure(RunWorld(
                 2,
                 [](ProcessGroup& world) -> absl::Status {

@@ -44,7 +44,7 @@ TEST(SplitFailureTest, AbortEndsTheExchangeOfAll) {
               AllOf(HasSubstr("rank 0"), HasSubstr("the test is over")));
 }
 
-TEST(SplitFailureTest, ARankWhoseGroupIsBrokenTellsThoseWhoSplit) {
+TEST(SplitFailureTest, BrokenGroupFailsASplit) {
   const auto statuses = RunWorld(3, [](ProcessGroup& world) -> absl::Status {
     if (world.rank() == 2) world.Abort("rank 2 has had enough");
     return world.Split(0, 0).status();
@@ -55,7 +55,7 @@ TEST(SplitFailureTest, ARankWhoseGroupIsBrokenTellsThoseWhoSplit) {
   }
 }
 
-TEST(SplitFailureTest, AnotherCollectiveInItsPlaceIsToldToBothSidesAtOnce) {
+TEST(SplitFailureTest, OtherCollectiveFailsBothSidesAtOnce) {
   const auto statuses = RunWorld(3, [](ProcessGroup& world) -> absl::Status {
     const absl::Status status =
         world.rank() == 2 ? world.Run(Barrier()) : world.Split(0, 0).status();

@@ -100,7 +100,7 @@ TEST(SplitTableTest, EveryRankGetsTheTableAndNothingIsLeft) {
   }
 }
 
-TEST(SplitTableTest, WhatIsNoChoiceIsRefused) {
+TEST(SplitTableTest, InvalidChoiceIsRefused) {
   InProcessStore store;
   const Instant deadline = MonotonicNow() + std::chrono::seconds(30);
   ASSERT_TRUE(store.Set("rank/1", "nonsense").ok());

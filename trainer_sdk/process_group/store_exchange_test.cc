@@ -83,7 +83,7 @@ class LastMomentStore final : public Store {
   InProcessStore store_;
 };
 
-TEST(StoreExchangeTest, WhoCameAtTheLastMomentHasCome) {
+TEST(StoreExchangeTest, ArrivalAtTheDeadlineCounts) {
   LastMomentStore store;
   const auto texts =
       ExchangeThroughStore(store, 1, 2, "one", "the party", MonotonicNow());

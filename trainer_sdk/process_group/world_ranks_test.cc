@@ -7,7 +7,7 @@ namespace {
 
 const std::vector<int> kOdd = {1, 3, 5, 12};
 
-TEST(WorldRanksTest, ARankOfTheGroupIsToldAsTheWorlds) {
+TEST(WorldRanksTest, GroupRanksBecomeWorldRanks) {
   EXPECT_EQ(InWorldRanks("rank 0 (pid 3) died; noticed by rank 1", kOdd),
             "rank 1 (pid 3) died; noticed by rank 3");
   EXPECT_EQ(InWorldRanks("rank 3, rank 0", kOdd), "rank 12, rank 1");
@@ -21,7 +21,7 @@ TEST(WorldRanksTest, ListsAndRangesOfRanksToo) {
   EXPECT_EQ(InWorldRanks("ranks 1-3", {4, 5, 6, 7}), "ranks 5-7");
 }
 
-TEST(WorldRanksTest, WhatIsNoRankOfTheGroupStays) {
+TEST(WorldRanksTest, OtherNumbersStay) {
   for (const char* text :
        {"", "rank", "rank ", "rank 4 is another's", "ranks 2-9", "4 ranks: 1",
         "rank 99999999999999999999", "ranks of rank's", "frank"}) {

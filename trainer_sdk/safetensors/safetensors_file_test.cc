@@ -108,7 +108,7 @@ TEST_F(SafetensorsFileTest, AFullDiskLeavesNothing) {
   EXPECT_EQ(disk_.Contents().size(), 1u);
 }
 
-TEST_F(SafetensorsFileTest, WhatCannotBeWrittenIsRefusedWithThePath) {
+TEST_F(SafetensorsFileTest, InvalidTensorsAreRefusedWithThePath) {
   const float value = 1;
   const absl::Status status =
       WriteSafetensorsFile(kPath,

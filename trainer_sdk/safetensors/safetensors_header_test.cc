@@ -155,7 +155,7 @@ TEST(ParseTest, OtherFormsAreRefusedWithTheirPlace) {
   }
 }
 
-TEST(ParseTest, NeitherDepthNorLengthHurts) {
+TEST(ParseTest, DeepAndLongInputIsRefused) {
   EXPECT_NE(Refusal(std::string(5'000'000, '['), 0), "");
   std::string deep = "{\"a\":{\"shape\":";
   EXPECT_NE(Refusal(deep + std::string(5'000'000, '['), 0), "");
@@ -253,7 +253,7 @@ TEST(SafetensorsTypeTest, EveryTypeIsFoundByItsName) {
   EXPECT_EQ(SafetensorsTypeOf(std::string_view("f32")), std::nullopt);
 }
 
-TEST(SafetensorsTypeTest, TheNameTellsTheBits) {
+TEST(SafetensorsTypeTest, NameGivesTheBits) {
   for (int i = 0; i < kSafetensorsTypes; ++i) {
     const auto type = static_cast<SafetensorsType>(i);
     const std::string name = Name(type);

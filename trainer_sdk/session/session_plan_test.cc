@@ -81,7 +81,7 @@ TEST(PlanSession, WithoutALauncherItIsAlone) {
   EXPECT_EQ(plan.store_place, StorePlace::kInProcess);
 }
 
-TEST(PlanSession, TorchrunTellsEverything) {
+TEST(PlanSession, TorchrunSetsEverything) {
   const SessionPlan plan = PlanSession(kTorchrun).value();
   EXPECT_EQ(plan.launcher, Launcher::kTorchrun);
   EXPECT_EQ(plan.rank, 5);
@@ -98,7 +98,7 @@ TEST(PlanSession, TorchrunTellsEverything) {
   EXPECT_EQ(plan.progress_socket, "");
 }
 
-TEST(PlanSession, LaunchTellsTheRoundAndTheSocketToo) {
+TEST(PlanSession, LaunchSetsRoundAndSocket) {
   const SessionPlan plan =
       PlanSession(With(kTorchrun, {{"MUSTER_RUN_ID", "mine"},
                                    {"MUSTER_ROUND", "7"},
@@ -142,7 +142,7 @@ TEST(PlanSession, TheFourOfEnvMeanOneProcessANode) {
   EXPECT_EQ(plan.group_world_size, 3);
 }
 
-TEST(PlanSession, WhatALauncherLeavesOpenStaysOpen) {
+TEST(PlanSession, UnsetVariablesStayUnknown) {
   const SessionPlan plan = PlanSession({{"RANK", "2"},
                                         {"WORLD_SIZE", "3"},
                                         {"LOCAL_RANK", "0"},
@@ -205,7 +205,7 @@ TEST(PlanSession, MpiexecWithoutAJobsNameNeedsThePort) {
   EXPECT_EQ(plan.group_world_size, 1);
 }
 
-TEST(PlanSession, ASlurmStepTellsEverything) {
+TEST(PlanSession, SlurmStepSetsEverything) {
   const SessionPlan plan = PlanSession(kSlurm).value();
   EXPECT_EQ(plan.launcher, Launcher::kSlurm);
   EXPECT_EQ(plan.rank, 5);
@@ -269,7 +269,7 @@ TEST(PlanSession, NumbersThatAreNoneAreNamed) {
               HasSubstr("between 1 and 65535"));
 }
 
-TEST(PlanSession, WhatIsMissingIsNamed) {
+TEST(PlanSession, MissingVariableIsNamed) {
   EXPECT_EQ(Refusal(Without(kTorchrun, "WORLD_SIZE")),
             "WORLD_SIZE is not set, but RANK=" + kTorchrun.at("RANK") +
                 "; set both or neither");

@@ -77,7 +77,7 @@ TEST(Session, RankZeroServesTheStoreUntilAllAreDone) {
   });
 }
 
-TEST(Session, WhatTheLauncherLeftOpenIsAgreedOn) {
+TEST(Session, UnknownSizesAreAgreedOn) {
   constexpr int kSize = 3;
   const int port = FreePort();
   OnEachRank(kSize, [&](int rank) {

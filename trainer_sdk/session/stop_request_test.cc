@@ -55,7 +55,7 @@ class CtrlCDeathTest : public testing::Test {
   }
 };
 
-TEST_F(CtrlCDeathTest, OneAsksAlsoWhereItComesTwice) {
+TEST_F(CtrlCDeathTest, SecondSigintAsksAsWell) {
   EXPECT_EXIT(
       {
         StopRequest::Listen();
@@ -76,7 +76,7 @@ TEST_F(CtrlCDeathTest, AnotherEndsTheProcess) {
       testing::KilledBySignal(SIGINT), "");
 }
 
-TEST_F(CtrlCDeathTest, WhoIsNotToHearOfItDoesNot) {
+TEST_F(CtrlCDeathTest, IgnoredSigintStaysIgnored) {
   EXPECT_EXIT(
       {
         std::signal(SIGINT, SIG_IGN);

@@ -71,7 +71,7 @@ TEST(HeapTest, AnAbortReleasesWhoWaitsForTheFile) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("enough"));
 }
 
-TEST(HeapTest, WhoLeavesReleasesWhoWaitsForItsFile) {
+TEST(HeapTest, LeavingRankReleasesAWaitForItsFile) {
   auto peers = TwoPeers();
   // Rank 0 leaves, but its connection stays open, as if a forked child held it
   // too. Rank 1 must see rank 0's mark in the shared memory.

@@ -293,7 +293,7 @@ TEST(Processes, AStoppedOneIsNamedAtTheDeadline) {
   }
 }
 
-TEST(Processes, OneThatDiesWhileTheGroupFormsIsNamed) {
+TEST(Processes, DeathDuringFormationIsNamed) {
   for (const int victim : {0, 1}) {
     ForkedRanks ranks(3, [&](const GroupPlace& place) -> absl::Status {
       if (place.rank == victim) raise(SIGKILL);

@@ -55,7 +55,7 @@ TEST_F(SharedMemoryTransportTest, NamesWhoLeft) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("left"));
 }
 
-TEST_F(SharedMemoryTransportTest, WhoLeavesAfterItsPartDoesNoHarm) {
+TEST_F(SharedMemoryTransportTest, LeavingAfterAnOperationFailsNoPeer) {
   for (int repeat = 0; repeat < 50; ++repeat) {
     Start(3);
     for (const absl::Status& status : RunRanks(3, [&](int rank) {

@@ -30,7 +30,7 @@ void OnEachRank(int size, Run run) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(StoreBarrier, NobodyPassesBeforeAllHaveCome) {
+TEST(StoreBarrier, NoRankPassesBeforeAllArrive) {
   constexpr int kSize = 5, kTimes = 20;
   InProcessStore store;
   std::atomic<int> came = 0;
@@ -55,7 +55,7 @@ TEST(StoreBarrier, ATimeoutNamesTheAbsent) {
   EXPECT_THAT(std::string(late.message()), HasSubstr("ranks 0-1, 3-7 of 8"));
 }
 
-TEST(StoreBarrier, WhoComesBackAfterATimeoutIsCountedOnce) {
+TEST(StoreBarrier, RetryAfterATimeoutIsCountedOnce) {
   InProcessStore store;
   EXPECT_FALSE(StoreBarrier(store, "b", 0, 2, Soon()).ok());
   // Two arrivals of rank 0 count once.

@@ -110,7 +110,7 @@ TEST(TcpStore, AHostThatIsUnknownIsNamed) {
   EXPECT_THAT(Text(late), HasSubstr("the name no.such.host.invalid"));
 }
 
-TEST(TcpStore, WhatIsNoStoreIsRefusedBeforeTheDeadline) {
+TEST(TcpStore, OtherServerIsRefusedBeforeTheDeadline) {
   ScriptedServer closes([](ScriptedPeer& peer, int) { peer.Receive(10); });
   absl::Status refused = Connect(closes.port()).status();
   EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
@@ -189,7 +189,7 @@ TEST(TcpStore, ALateAnswerCostsOnlyTheOneWhoAsked) {
   EXPECT_EQ(store->Add("k", 7).value(), 7);
 }
 
-TEST(TcpStore, WhoWaitsBehindAnotherKeepsItsDeadline) {
+TEST(TcpStore, QueuedCallKeepsItsDeadline) {
   std::promise<void> asked, given_up;
   ScriptedServer server([&](ScriptedPeer& peer, int) {
     peer.Greet();
@@ -255,7 +255,7 @@ TEST(TcpStore, NoAnswerWhateverHarmsTheClient) {
   }
 }
 
-TEST(TcpStore, WhatIsBeyondTheStoresBoundsIsNotSent) {
+TEST(TcpStore, OversizedRequestIsNotSent) {
   ScriptedServer server([](ScriptedPeer& peer, int) {
     peer.Greet();
     peer.Receive(AboutK(store::StoreCommand::kAdd).size() + 8);
@@ -430,7 +430,7 @@ TEST(TcpStoreWait, AStoreThatIsSlowToCancelIsLateAndNotGone) {
   EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok());
 }
 
-TEST(TcpStoreWait, WhoGetsNoFurtherConnectionAsksNowAndThen) {
+TEST(TcpStoreWait, WithoutAConnectionTheKeyIsPolled) {
   ScriptedServer full([](ScriptedPeer& peer, int connection) {
     if (connection > 0) return;
     peer.Greet();

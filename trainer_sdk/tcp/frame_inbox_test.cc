@@ -173,7 +173,7 @@ TEST_F(FrameInboxTest, AMessageOfAnotherSizeOrTypeIsExplained) {
   EXPECT_TRUE(absl::IsFailedPrecondition(inbox_.status(late)));
 }
 
-TEST_F(FrameInboxTest, WhatIsKeptIsBounded) {
+TEST_F(FrameInboxTest, KeptMessagesAreBounded) {
   ASSERT_TRUE(inbox_.Begin(Receiving()).ok());
   const std::string all(kKeepBytes, 'x');
   ASSERT_TRUE(Arrives(Message(1, all), all).ok());

@@ -73,7 +73,7 @@ TEST_F(ListenerWatchTest, EndsWithTheListenerThatNeverTookIt) {
   EXPECT_THAT(std::string(end.message()), testing::HasSubstr("rank 1"));
 }
 
-TEST_F(ListenerWatchTest, WhoHangsUpIsDialledAgain) {
+TEST_F(ListenerWatchTest, ClosedConnectionIsDialledAgain) {
   ListenerWatch watch = Watch();
   for (int time = 0; time < 3; ++time) {
     ASSERT_TRUE(Accept().open());  // accepts a connection and closes it at once
@@ -88,7 +88,7 @@ TEST_F(ListenerWatchTest, WhoHangsUpIsDialledAgain) {
   EXPECT_EQ(watch.Look(start_ + 10 * kPatience), absl::OkStatus());
 }
 
-TEST_F(ListenerWatchTest, WhoRefusesFromTheBeginningMayStillCall) {
+TEST_F(ListenerWatchTest, RefusingPeerHasUntilTheTimeout) {
   listener_.Close();
   ListenerWatch watch = Watch();
   if (watch.until() == Instant::max()) {
@@ -100,7 +100,7 @@ TEST_F(ListenerWatchTest, WhoRefusesFromTheBeginningMayStillCall) {
   EXPECT_TRUE(absl::IsUnavailable(watch.Look(start_ + kPatience)));
 }
 
-TEST_F(ListenerWatchTest, WhoCannotBeReachedIsNotWatched) {
+TEST_F(ListenerWatchTest, UnreachablePeerIsNotWatched) {
   // A broadcast address cannot be reached by TCP.
   ListenerWatch watch(Address("255.255.255.255", htons(1)), sizeof(sockaddr_in),
                       "rank 1", kPatience, start_);

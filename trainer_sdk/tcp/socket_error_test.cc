@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-TEST(SocketError, TellsWhichLimitIsReached) {
+TEST(SocketError, ReachedLimitIsNamed) {
   EXPECT_TRUE(absl::IsResourceExhausted(SocketError("taking a call", EMFILE)));
   EXPECT_THAT(std::string(SocketError("taking a call", EMFILE).message()),
               testing::HasSubstr("ulimit -n"));
@@ -16,7 +16,7 @@ TEST(SocketError, TellsWhichLimitIsReached) {
   EXPECT_TRUE(absl::IsUnavailable(SocketError("taking a call", ECONNRESET)));
 }
 
-TEST(AcceptFailure, TellsTheCallersTroubleFromOurs) {
+TEST(AcceptFailure, PeerErrorsAreRetriedAndOwnErrorsAreFatal) {
   EXPECT_EQ(AcceptFailureOf(EAGAIN), AcceptFailure::kNobody);
   for (const int error : {EINTR, ECONNABORTED, EPROTO, ENETDOWN, EPERM}) {
     EXPECT_EQ(AcceptFailureOf(error), AcceptFailure::kAgain) << error;

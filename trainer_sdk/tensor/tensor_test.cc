@@ -32,7 +32,7 @@ TEST(TensorDataTest, KnowsTypeAndCountOfWhatItIsMadeOf) {
   EXPECT_EQ(TensorData(halves, 4, DType::kFloat16).dtype, DType::kFloat16);
 }
 
-TEST(TensorDataTest, WhatMayNotBeChangedOrHasNoTypeIsRefusedByTheCompiler) {
+TEST(TensorDataTest, ConstOrUntypedDataDoesNotCompile) {
   EXPECT_FALSE(
       (std::is_constructible_v<TensorData, const std::vector<float>&>));
   EXPECT_FALSE((std::is_constructible_v<TensorData, std::vector<uint16_t>&>));

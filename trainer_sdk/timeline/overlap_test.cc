@@ -9,7 +9,7 @@ TimelineSpan Span(SpanKind kind, int64_t begin, int64_t end) {
   return {.kind = kind, .begin = begin, .end = end};
 }
 
-TEST(OverlapTest, WhatTheWaitLeavesIsHidden) {
+TEST(OverlapTest, CommunicationOutsideTheWaitIsHidden) {
   const CommunicationOverlap overlap = OverlapOf(
       // the wait begins at 75, so 5 ns of the first span are hidden
       {Span(SpanKind::kReduce, 70, 95), Span(SpanKind::kStep, 0, 120),
@@ -56,7 +56,7 @@ TEST(OverlapTest, NothingIsNoShare) {
   EXPECT_EQ(DescribeOverlap({none}), "no gradients were reduced");
 }
 
-TEST(OverlapTest, OneLineForAllRanks) {
+TEST(OverlapTest, SlowestRankIsDescribed) {
   const auto milliseconds = [](int64_t n) { return Duration(n * 1'000'000); };
   const CommunicationOverlap first{.steps = 2,
                                    .step = milliseconds(200),

@@ -13,7 +13,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-TEST(RankClaimTest, OneProcessMayClaimItsRankOverAndOver) {
+TEST(RankClaimTest, SameProcessMayClaimItsRankAgain) {
   InProcessStore store;
   for (int times = 0; times < 3; ++times) {
     EXPECT_TRUE(ClaimRank(store, 0, ProcessIdentity()).ok());
@@ -21,7 +21,7 @@ TEST(RankClaimTest, OneProcessMayClaimItsRankOverAndOver) {
   EXPECT_TRUE(ClaimRank(store, 1, "pid 7 on b (1)").ok());
 }
 
-TEST(RankClaimTest, ASecondProcessIsRefusedAndToldTheFirst) {
+TEST(RankClaimTest, SecondProcessIsRefusedAndTheFirstNamed) {
   InProcessStore store;
   ASSERT_TRUE(ClaimRank(store, 1, "pid 7 on b (1)").ok());
   const absl::Status second = ClaimRank(store, 1, "pid 7 on b (2)");

@@ -62,7 +62,7 @@ class RecordedGroups : public ::testing::Test {
   std::vector<std::unique_ptr<FlightRecorder>> recorders_;
 };
 
-TEST_F(RecordedGroups, OfOneNameAreToldApart) {
+TEST_F(RecordedGroups, GroupsOfOneNameAreDistinguished) {
   const absl::Status status =
       FirstFailure(RunRanks(kRanks, [&](int rank) -> absl::Status {
         auto world = World(rank);
@@ -89,7 +89,7 @@ TEST_F(RecordedGroups, OfOneNameAreToldApart) {
   EXPECT_NE(births[0], births[1]);
 }
 
-TEST_F(RecordedGroups, OneThatBrokeIsForgivenOnceItIsMadeAgain) {
+TEST_F(RecordedGroups, RecreatedGroupIsNotBlamed) {
   const auto work = [&](int rank, int worlds) -> absl::Status {
     auto world = World(rank);
     if (!world.ok()) return world.status();
@@ -115,7 +115,7 @@ TEST_F(RecordedGroups, OneThatBrokeIsForgivenOnceItIsMadeAgain) {
   }
 }
 
-TEST_F(RecordedGroups, WhoCallsSomethingWhereOthersSplitIsNamed) {
+TEST_F(RecordedGroups, RankThatDoesNotSplitIsNamed) {
   const auto failed = RunRanks(kRanks, [&](int rank) -> absl::Status {
     auto world = World(rank);
     if (!world.ok()) return world.status();
@@ -136,7 +136,7 @@ TEST_F(RecordedGroups, WhoCallsSomethingWhereOthersSplitIsNamed) {
                           "rank 1 called barrier #3"));
 }
 
-TEST_F(RecordedGroups, WhoDoesNotAnswerABatchIsNamed) {
+TEST_F(RecordedGroups, RankThatDoesNotAnswerABatchIsNamed) {
   const auto failed = RunRanks(kRanks, [&](int rank) -> absl::Status {
     auto world = World(rank);
     if (!world.ok()) return world.status();

@@ -264,7 +264,7 @@ std::string WhatIsWrong(const DdpOptions& options, DType gradient,
   return std::string(statuses[0].message());
 }
 
-TEST(ShardedOptimizerTest, WhatDoesNotFitIsNamed) {
+TEST(ShardedOptimizerTest, MismatchIsNamed) {
   std::vector<float> values(3);
   Tensor a{.name = "a", .shape = {3}, .value = values};
   Tensor b{.name = "b", .shape = {2}, .value = {values.data(), 2}};

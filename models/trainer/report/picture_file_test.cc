@@ -23,7 +23,7 @@ std::string ContentOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST(PictureFileTest, WhatIsThereStaysUntilThereIsSomethingNew) {
+TEST(PictureFileTest, OldFileStaysUntilTheNewOneIsWritten) {
   const std::string path = testing::TempDir() + "/picture";
   std::ofstream(path) << "what was there before";
   ASSERT_TRUE(CheckPictureFile(In(path)).ok());

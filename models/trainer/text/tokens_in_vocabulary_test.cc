@@ -35,7 +35,7 @@ TEST(TokensInVocabularyTest, ATextWithFewerCharactersHasTheModelsTokens) {
   EXPECT_THAT(read, ElementsAre(3, 1, 3));
 }
 
-TEST(TokensInVocabularyTest, WhatThereIsNoTokenForIsNamed) {
+TEST(TokensInVocabularyTest, UnknownByteIsNamed) {
   const auto tokens = TokensInVocabulary(TextOf("abz"), CharVocabulary("abcd"));
   EXPECT_EQ(tokens.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(tokens.status().message()),

@@ -165,7 +165,7 @@ TEST_P(CudaEmulationDeathTest, BeyondSharedMemory) {
                "element 31 of 31 in shared memory");
 }
 
-TEST(CudaEmulationLaunchDeathTest, WhatNoGpuWouldLaunch) {
+TEST(CudaEmulationLaunchDeathTest, InvalidLaunchDies) {
   EXPECT_DEATH(BlockRun::RunGrid({1}, {1025}, [] {}), "1025 threads");
   EXPECT_DEATH(BlockRun::RunGrid({0}, {32}, [] {}), "without blocks");
   EXPECT_DEATH((void)threadIdx.x, "outside of a kernel");

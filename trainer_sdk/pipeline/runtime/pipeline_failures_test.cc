@@ -108,7 +108,7 @@ class Door {
   bool open_ = false;
 };
 
-TEST(PipelineFailuresTest, WhoLagsIsNamedWithStageAndMicroBatch) {
+TEST(PipelineFailuresTest, SlowRankIsNamedWithStageAndMicroBatch) {
   Door failed;
   const auto statuses = RunWorld(
       kRanks,
@@ -134,7 +134,7 @@ TEST(PipelineFailuresTest, WhoLagsIsNamedWithStageAndMicroBatch) {
   }
 }
 
-TEST(PipelineFailuresTest, WhoDiesIsNamed) {
+TEST(PipelineFailuresTest, DeadRankIsNamed) {
   const ForkedRanks ranks(kRanks, [](const GroupPlace& place) {
     ProcessGroupOptions options;
     options.timeout = kLong;

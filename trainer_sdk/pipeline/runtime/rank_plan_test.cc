@@ -150,7 +150,7 @@ TEST(RankPlanTest, AnEvaluationIsTheSameWithoutWeightPasses) {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(ChannelRoundsTest, OneRankTalksToNobody) {
+TEST(ChannelRoundsTest, SingleRankHasNoChannels) {
   EXPECT_THAT(ChannelRounds({1, 1, 4}), IsEmpty());
   EXPECT_THAT(ChannelRounds({1, 3, 4}), IsEmpty());
 }
@@ -169,7 +169,7 @@ TEST(ChannelRoundsTest, TheEndsAreNeighboursOnlyWithSeveralStages) {
                   ElementsAre(Neighbours{2, 0})));
 }
 
-TEST(ChannelRoundsTest, NobodyIsTwiceInARoundAndAllNeighboursAreInOne) {
+TEST(ChannelRoundsTest, RoundsPairEachNeighbourOnce) {
   for (int ranks = 2; ranks < 12; ++ranks) {
     for (int chunks = 1; chunks < 3; ++chunks) {
       const auto rounds = ChannelRounds({ranks, chunks, 1});

@@ -59,7 +59,7 @@ TEST(StreamAgreementTest, InputsAreByStageWhateverRankHasThem) {
   EXPECT_THAT(*inputs, ElementsAre(StreamShape{}, kWide, kNarrow, kWide));
 }
 
-TEST(StreamAgreementTest, WhoGivesWhatTheNextDoesNotTakeIsNamed) {
+TEST(StreamAgreementTest, MismatchOfStagesIsNamed) {
   const auto numbers =
       Together(EncodeStreams({{}, kWide}), EncodeStreams({kNarrow, {}}));
   EXPECT_EQ(Complaint(AgreedInputs(numbers, {2, 1, 4}).status()),
@@ -67,7 +67,7 @@ TEST(StreamAgreementTest, WhoGivesWhatTheNextDoesNotTakeIsNamed) {
             "takes bfloat16[4, 3]");
 }
 
-TEST(StreamAgreementTest, WhatIsNoShapeIsNamed) {
+TEST(StreamAgreementTest, InvalidShapeIsNamed) {
   const auto complaint = [](const StreamShape& shape) {
     return Complaint(AgreedInputs(Together(EncodeStreams({{}, shape}),
                                            EncodeStreams({shape, {}})),

@@ -28,7 +28,7 @@ TEST(GeneratorsTest, GPipeDoesAllForwardsFirst) {
             "1F0,1F1,1B0,1B1\n");
 }
 
-TEST(GeneratorsTest, OneForwardOneBackwardWarmsUpByTheRanksBehind) {
+TEST(GeneratorsTest, WarmUpOf1F1BCountsTheLaterRanks) {
   EXPECT_EQ(Made(ScheduleKind::k1F1B, 3, 1, 4),
             "0F0,0F1,0F2,0B0,0F3,0B1,0B2,0B3\n"
             "1F0,1F1,1B0,1F2,1B1,1F3,1B2,1B3\n"
@@ -48,7 +48,7 @@ TEST(GeneratorsTest, ZeroBubbleSplitsTheBackwardAndDelaysTheWeights) {
             "1F0,1I0,1F1,1I1,1W0,1F2,1I2,1W1,1W2\n");
 }
 
-TEST(GeneratorsTest, OneRankAlternatesAtOnce) {
+TEST(GeneratorsTest, SingleRankAlternatesAtOnce) {
   EXPECT_EQ(Made(ScheduleKind::k1F1B, 1, 1, 2), "0F0,0B0,0F1,0B1\n");
 }
 

@@ -128,13 +128,13 @@ TEST_F(Lowered, EverySendAndReceiveIsNeeded) {
   }
 }
 
-TEST_F(Lowered, WhatIsNotComputedIsNotSent) {
+TEST_F(Lowered, SendBeforeItsComputationIsRefused) {
   std::swap(*At({0, ActionKind::kForward, 0}),
             *At({0, ActionKind::kSendForward, 0}));
   EXPECT_THAT(Complaint(), HasSubstr("0SEND_F0 is not behind it"));
 }
 
-TEST_F(Lowered, WhatIsReceivedLaterIsNotUsed) {
+TEST_F(Lowered, ReceiveAfterItsUseIsRefused) {
   Remove({1, ActionKind::kRecvForward, 0});
   schedule_.ranks[1].push_back({1, ActionKind::kRecvForward, 0});
   EXPECT_THAT(Complaint(), HasSubstr("1RECV_F0 comes only after it"));
@@ -153,7 +153,7 @@ TEST_F(Lowered, ReceivesHaveTheOrderOfTheSends) {
                         "received as 0SEND_F1"));
 }
 
-TEST_F(Lowered, NobodySendsWithoutAMessage) {
+TEST_F(Lowered, UnusedSendIsRefused) {
   schedule_.ranks[1].push_back({1, ActionKind::kSendForward, 0});
   EXPECT_THAT(Complaint(), HasSubstr("some are of no use"));
 }

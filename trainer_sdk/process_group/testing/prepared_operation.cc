@@ -311,7 +311,7 @@ absl::Status Perform(const PreparedOperation& prepared,
                      const RankUnderTest& rank) {
   OperationContext context;
   context.sequence = rank.sequence;
-  context.deadline = MonotonicNow() + kOperationTimeout;
+  context.deadline = MonotonicNow() + kPatience;
   return prepared.CheckResult(
       rank.transport->Execute(prepared.operation(), context));
 }

@@ -82,7 +82,7 @@ TEST_P(TransportConformance, IsBrokenForAllWhenItIsForOne) {
               [&](int size) { return CheckBrokenForAll(GetParam(), size); });
 }
 
-TEST_P(TransportConformance, TellsEveryRankWhyAGroupDoesNotForm) {
+TEST_P(TransportConformance, FailedFormationIsExplainedOnEveryRank) {
   AtEverySize(GetParam(),
               [&](int size) { return CheckFailedFormation(GetParam(), size); });
 }

@@ -22,7 +22,7 @@ std::string Text(const absl::Status& status) {
   return std::string(status.message());
 }
 
-TEST_P(StoreContract, WhatIsSetCanBeGot) {
+TEST_P(StoreContract, GetReturnsTheSetValue) {
   ASSERT_TRUE(store_->Set("k", "v").ok());
   EXPECT_EQ(store_->Get("k", Late()).value(), "v");
   ASSERT_TRUE(store_->Set("k", "w").ok());
