@@ -64,11 +64,17 @@ void ScriptedNode::Tell(const std::function<void(Report*)>& change) {
 
 void ScriptedNode::Send(std::unique_lock<std::mutex>* lock) {
   ++report_.sequence;
-  const Report report = report_;
   // The link may call back before Send returns, so the lock must not be held.
-  lock->unlock();
-  link_->Send(report);
-  lock->lock();
+  // Another thread may send a newer report meanwhile, which this one would
+  // replace in the link: the newest report is sent again.
+  uint64_t sent = 0;
+  while (sent != report_.sequence) {
+    const Report report = report_;
+    sent = report.sequence;
+    lock->unlock();
+    link_->Send(report);
+    lock->lock();
+  }
 }
 
 Directive ScriptedNode::WaitFor(DirectiveKind kind) {
