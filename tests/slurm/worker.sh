@@ -37,5 +37,7 @@ case $deed in
     trap 'echo "caught TERM rank=$RANK ."; exit 0' TERM
     trap 'echo "caught INT rank=$RANK ."; exit 0' INT
     echo "ready rank=$RANK ."
-    tail -f /dev/null & wait ;;
+    # Slurm signals the processes of a step one by one. `tail` may be gone before
+    # this shell has its signal, and must not end it without its word.
+    while :; do tail -f /dev/null & wait; done ;;
 esac
