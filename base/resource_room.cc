@@ -180,7 +180,7 @@ absl::Status CheckRoom(const ResourceNeed& need) {
   return absl::OkStatus();
 }
 
-void LiveWithinAddressSpace() {
+void ReduceThreadMemory() {
   rlimit limit = {};
   if (!IsLimited(RLIMIT_AS, &limit)) return;
   mallopt(M_ARENA_MAX, 2);
@@ -191,7 +191,7 @@ void LiveWithinAddressSpace() {
   pthread_attr_destroy(&attributes);
 }
 
-void TellWhatRanOut(const char* program) {
+void InstallOutOfResourceHandler(const char* program) {
   program_name = program;
   std::set_terminate(&Terminate);
 }

@@ -24,12 +24,12 @@ absl::Status CheckRoom(const ResourceNeed& need);
 // If the address space is limited (ulimit -v), lets threads share a few malloc
 // arenas and use small stacks; otherwise each thread reserves 64 + 8 MiB. Call
 // it first in main.
-void LiveWithinAddressSpace();
+void ReduceThreadMemory();
 
 // Installs a handler: if an exception reports that threads or memory ran out,
 // the process ends with one line and exit code 1 instead of abort(). `program`:
 // the name shown in that line; must be a literal.
-void TellWhatRanOut(const char* program);
+void InstallOutOfResourceHandler(const char* program);
 
 }  // namespace muster
 

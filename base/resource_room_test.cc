@@ -85,20 +85,20 @@ TEST(CheckRoom, TooFewAddressesForThreadsAreNamedWithTheLimit) {
                                     "raise it (ulimit -v)"));
 }
 
-TEST(LiveWithinAddressSpace, ThreadsTakeLittleOfIt) {
+TEST(ReduceThreadMemory, ThreadsTakeLittleOfIt) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer's shadow memory alone exceeds the limit";
 #endif
   const Ended ended = InChild(RLIMIT_AS, 300 << 20, [] {
-    LiveWithinAddressSpace();
+    ReduceThreadMemory();
     Say(CheckRoom({.threads = 64}));
   });
   EXPECT_EQ(ended.said, "");
 }
 
-TEST(TellWhatRanOut, AThreadThatCannotBeStartedIsOneLine) {
+TEST(InstallOutOfResourceHandler, AThreadThatCannotBeStartedIsOneLine) {
   const Ended ended = InChild(RLIMIT_AS, RLIM_INFINITY, [] {
-    TellWhatRanOut("launch");
+    InstallOutOfResourceHandler("launch");
     std::thread([] {
       throw std::system_error(
           std::make_error_code(std::errc::resource_unavailable_try_again));
@@ -109,18 +109,18 @@ TEST(TellWhatRanOut, AThreadThatCannotBeStartedIsOneLine) {
   EXPECT_EQ(WEXITSTATUS(ended.status), 1);
 }
 
-TEST(TellWhatRanOut, MemoryToo) {
+TEST(InstallOutOfResourceHandler, MemoryToo) {
   const Ended ended = InChild(RLIMIT_AS, RLIM_INFINITY, [] {
-    TellWhatRanOut("launch");
+    InstallOutOfResourceHandler("launch");
     std::thread([] { throw std::bad_alloc(); }).join();
   });
   EXPECT_THAT(ended.said, StartsWith("launch: out of memory"));
   EXPECT_EQ(WEXITSTATUS(ended.status), 1);
 }
 
-TEST(TellWhatRanOut, AnythingElseAborts) {
+TEST(InstallOutOfResourceHandler, AnythingElseAborts) {
   const Ended ended = InChild(RLIMIT_CORE, 0, [] {
-    TellWhatRanOut("launch");
+    InstallOutOfResourceHandler("launch");
     std::thread([] { throw 1; }).join();
   });
   EXPECT_EQ(WTERMSIG(ended.status), SIGABRT);

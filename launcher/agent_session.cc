@@ -52,16 +52,18 @@ void ShowReason(const Voice& voice, const agent::AgentResult& result) {
 }
 
 void Show(const Voice& voice, const agent::AgentResult& result,
-          agent::Telling telling, const std::string& program_name) {
+          agent::JobMessages job_messages, const std::string& program_name) {
   if (!result.verdict || result.never_ran) return ShowReason(voice, result);
   // With a verdict_fd other than stderr, every node sends its verdict, and the
   // reader takes the first one.
-  const bool is_shared =
-      telling != agent::Telling::kAlone && voice.verdict_fd() == STDERR_FILENO;
+  const bool is_shared = job_messages != agent::JobMessages::kAll &&
+                         voice.verdict_fd() == STDERR_FILENO;
   if (is_shared && !result.acts_for_job) {
     // Only the node that acts for the job shows the verdict. No node acts for a
     // job that had ended before this node came; then show the reason.
-    if (telling == agent::Telling::kFirst) ShowReason(voice, result);
+    if (job_messages == agent::JobMessages::kAssignedAndGeneral) {
+      ShowReason(voice, result);
+    }
     return;
   }
   if (result.verdict->outcome == rendezvous::Outcome::kSucceeded &&
@@ -191,13 +193,14 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   for (const std::string& remark : options.remarks) voice.Notice(remark);
   if (options.node.slots > 1 || options.spec.max_nodes > 1) {
     const std::string remark = MpiRemark(options.argv);
-    if (!remark.empty() && options.policy.telling != agent::Telling::kOther) {
+    if (!remark.empty() &&
+        options.policy.job_messages != agent::JobMessages::kAssigned) {
       voice.Notice(remark);
     }
   }
   options.nccl_id_program = agent::NcclIdProgram(ReadEnvironment());
   const agent::Requeue requeue = options.preemption.requeue;
-  const agent::Telling telling = options.policy.telling;
+  const agent::JobMessages job_messages = options.policy.job_messages;
   const std::string absent_hint = options.absent_hint;
   if (!options.health.checks.empty()) {
     options.health_checks = HealthChecks(options);
@@ -236,7 +239,7 @@ agent::AgentResult RunAgentSession(const Voice& voice,
          .patience = patience});
     result = agent.Run();
   }
-  Show(voice, result, telling, program_name);
+  Show(voice, result, job_messages, program_name);
   if (!absent_hint.empty() && EndedForAbsence(result)) voice.Error(absent_hint);
   if (requeue == agent::Requeue::kYes && IsPreempted(result) &&
       result.acts_for_job) {

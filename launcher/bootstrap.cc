@@ -29,8 +29,8 @@ int StartProgram(const char* name, int argc, char** argv,
   rendezvous::TakeTokenVariable();
   IgnoreFileSizeSignal();
   OpenStandardDescriptors();
-  LiveWithinAddressSpace();
-  TellWhatRanOut(name);
+  ReduceThreadMemory();
+  InstallOutOfResourceHandler(name);
   if (agent::IsNcclIdProcess(argc, argv)) return agent::RunNcclIdProcess();
   if (agent::IsFrameworkProcess(argc, argv))
     return agent::RunFrameworkProcess(argv);
@@ -63,7 +63,7 @@ absl::StatusOr<PreparedNode> PrepareNode(
       agent::Guardian::Fork();
   if (!guardian.ok()) return guardian.status();
   node.guardian = *std::move(guardian);
-  if (options.policy.telling != agent::Telling::kOther) {
+  if (options.policy.job_messages != agent::JobMessages::kAssigned) {
     for (const std::string& remark : options.remarks) voice.Notice(remark);
   }
   absl::Status layout = ReadBindingFacts(options, node.facts);

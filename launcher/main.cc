@@ -136,14 +136,14 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
       FlagsOf(FlagUser::kLaunchOnly), args, environment,
       LaunchDefaults(FlagsOf(FlagUser::kLaunchOnly), environment));
   const auto refuse = [&](const absl::Status& why) {
-    return voice.Refuse(InCallersWords(called.frontend, why));
+    return voice.Refuse(WithFrontendFlagNames(called.frontend, why));
   };
   if (!parsed.ok()) return refuse(parsed.status());
   parsed->options.remote.endpoint_fd = starter.endpoint_fd;
   parsed->options.remote.verdict_fd = starter.verdict_fd;
   if (starter.verdict_fd >= 0) parsed->options.cluster = Cluster::kHostFile;
-  if (starter.telling != agent::Telling::kAlone) {
-    parsed->options.policy.telling = starter.telling;
+  if (starter.job_messages != agent::JobMessages::kAll) {
+    parsed->options.policy.job_messages = starter.job_messages;
   }
   switch (parsed->request) {
     case Request::kHelp:
@@ -183,7 +183,7 @@ int LaunchAs(const CalledAs& called) {
   const absl::StatusOr<OwnLine> line =
       ReadOwnLine(called, FlagsOf(FlagUser::kLaunchOnly));
   if (!line.ok()) {
-    return voice.Refuse(InCallersWords(called.frontend, line.status()));
+    return voice.Refuse(WithFrontendFlagNames(called.frontend, line.status()));
   }
   if (line->asks_help) return Print(line->help);
   for (const std::string& remark : line->remarks) voice.Notice(remark);
@@ -200,7 +200,7 @@ int main(int argc, char** argv) {
   return muster::launcher::StartProgram("launch", argc, argv, [&] {
     if (muster::launcher::IsSshNode(argc, argv))
       return muster::launcher::RunSshNode();
-    const muster::launcher::CalledAs called = muster::launcher::WhoIsCalled(
+    const muster::launcher::CalledAs called = muster::launcher::DetectFrontend(
         argc > 0 ? argv[0] : "", {argv + std::min(argc, 1), argv + argc});
     return called.frontend == muster::launcher::Frontend::kLaunch
                ? muster::launcher::LaunchFor(called, called.args)

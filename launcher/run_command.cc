@@ -136,7 +136,7 @@ int RunCommand(const std::string& name, const RunOptions& options,
       plan->coordinator,
       HostingOptions(*plan, options, node->facts, node->token), voice);
   if (!here.ok()) return refuse(here.status());
-  if (*here != nullptr) TellPort(options.remote, (*here)->address().port);
+  if (*here != nullptr) ReportPort(options.remote, (*here)->address().port);
   if (*here != nullptr && !options.log_dir.empty()) {
     PointLatestAtHosted(plan->agent.logs, node->facts);
   }

@@ -12,10 +12,12 @@ namespace muster::agent {
 
 // Which messages about the whole job this node prints. If the outputs of all
 // nodes flow together, as in a Slurm step, only one node prints each of them.
-enum class Telling {
-  kAlone,  // all: the outputs of the nodes do not mix
-  kFirst,  // also messages that no directive assigns to a node
-  kOther,  // only messages for which a directive selects it
+enum class JobMessages {
+  kAll,  // the outputs of the nodes do not mix
+  // Messages that a directive assigns to this node, and messages that no
+  // directive assigns to any node.
+  kAssignedAndGeneral,
+  kAssigned,  // only messages that a directive assigns to this node
 };
 
 // The agent's behaviour towards its coordinator, signals and silent workers.
@@ -32,7 +34,7 @@ struct AgentPolicy {
   // When a silent worker counts as hung.
   HangPolicy hangs;
   // Which messages about the whole job this node prints.
-  Telling telling = Telling::kAlone;
+  JobMessages job_messages = JobMessages::kAll;
   // If the endpoint belongs to the coordinator of another job: whether the
   // agent tries again until connect_timeout. Otherwise it exits at once.
   bool retries_wrong_coordinator = false;

@@ -344,7 +344,7 @@ void Lifecycle::Start(const rendezvous::Place& place) {
   step_.actions.emplace_back(StartWorkers{place});
   if (!PrintsForJob()) return;
   Notice(absl::StrCat("round ", place.round, ": ",
-                      config_.policy.telling == Telling::kAlone
+                      config_.policy.job_messages == JobMessages::kAll
                           ? OwnPart(place, config_.node.slots)
                           : WholeWorld(place),
                       place.restart_count > 0
@@ -442,11 +442,14 @@ void Lifecycle::Notice(std::string line) {
 }
 
 void Lifecycle::NoticeForJob(std::string line) {
-  if (config_.policy.telling != Telling::kOther) Notice(std::move(line));
+  if (config_.policy.job_messages != JobMessages::kAssigned) {
+    Notice(std::move(line));
+  }
 }
 
 bool Lifecycle::PrintsForJob() const {
-  return config_.policy.telling == Telling::kAlone || directive_->said_here;
+  return config_.policy.job_messages == JobMessages::kAll ||
+         directive_->prints_for_job;
 }
 
 void Lifecycle::SendReport() {

@@ -160,7 +160,7 @@ class Lifecycle {
   void GiveUp(int exit_code, std::string reason);
   void Notice(std::string line);
   // Prints a message about the whole job, but only on the node that
-  // AgentPolicy::telling or the directive selects.
+  // AgentPolicy::job_messages or the directive selects.
   void NoticeForJob(std::string line);
   bool PrintsForJob() const;
   void SendReport();

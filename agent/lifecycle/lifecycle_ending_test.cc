@@ -324,16 +324,16 @@ using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 struct Node {
-  Telling telling = Telling::kOther;
+  JobMessages job_messages = JobMessages::kAssigned;
   // whether the directive selects this node to print messages about the job
-  bool said_here = false;
+  bool prints_for_job = false;
 };
 
-class LifecycleTelling : public ::testing::Test {
+class LifecycleJobMessages : public ::testing::Test {
  protected:
   static LifecycleFixture AgentOf(const Node& node) {
     Lifecycle::Config config = LifecycleFixture::QuickConfig();
-    config.policy.telling = node.telling;
+    config.policy.job_messages = node.job_messages;
     LifecycleFixture agent(config);
     agent.Connect();
     return agent;
@@ -342,7 +342,7 @@ class LifecycleTelling : public ::testing::Test {
   static rendezvous::Directive Run(const Node& node, int restarts = 0) {
     rendezvous::Directive directive =
         DirectiveOf(rendezvous::DirectiveKind::kRun);
-    directive.said_here = node.said_here;
+    directive.prints_for_job = node.prints_for_job;
     directive.place.round = 1;
     directive.place.group_world_size = 3;
     directive.place.world_size = 6;
@@ -354,7 +354,7 @@ class LifecycleTelling : public ::testing::Test {
   static std::vector<std::string> SaidBy(const Node& node) {
     LifecycleFixture agent = AgentOf(node);
     rendezvous::Directive wait = DirectiveOf(rendezvous::DirectiveKind::kWait);
-    wait.said_here = node.said_here;
+    wait.prints_for_job = node.prints_for_job;
     wait.reason = "1 of 3 nodes here";
     agent.Tell(wait);
     agent.Tell(Run(node));
@@ -363,7 +363,7 @@ class LifecycleTelling : public ::testing::Test {
     agent.Tell(signalled);
     EXPECT_THAT(agent.signals, ElementsAre(SIGUSR2));
     rendezvous::Directive stop = DirectiveOf(rendezvous::DirectiveKind::kStop);
-    stop.said_here = node.said_here;
+    stop.prints_for_job = node.prints_for_job;
     stop.reason = "b was lost";
     stop.stop = {.round = 1, .signal = SIGTERM, .grace = seconds(10)};
     agent.Tell(stop);
@@ -372,28 +372,29 @@ class LifecycleTelling : public ::testing::Test {
   }
 };
 
-TEST_F(LifecycleTelling, OneSaysWhatHoldsForTheJob) {
-  for (const Telling telling : {Telling::kFirst, Telling::kOther}) {
+TEST_F(LifecycleJobMessages, OneSaysWhatHoldsForTheJob) {
+  for (const JobMessages job_messages :
+       {JobMessages::kAssignedAndGeneral, JobMessages::kAssigned}) {
     EXPECT_THAT(
-        SaidBy({telling, true}),
+        SaidBy({job_messages, true}),
         ElementsAre("waiting: 1 of 3 nodes here", "round 1: 3 nodes, 6 workers",
                     "SIGUSR2 goes to every worker",
                     "round 1 is broken (b was lost); stopping the workers"));
-    EXPECT_THAT(SaidBy({telling, false}), IsEmpty());
+    EXPECT_THAT(SaidBy({job_messages, false}), IsEmpty());
   }
 }
 
-TEST_F(LifecycleTelling, NodeWithItsOwnOutputPrintsEverything) {
+TEST_F(LifecycleJobMessages, NodeWithItsOwnOutputPrintsEverything) {
   EXPECT_THAT(
-      SaidBy({Telling::kAlone, false}),
+      SaidBy({JobMessages::kAll, false}),
       ElementsAre("waiting: 1 of 3 nodes here",
                   "round 1: node 0 of 3 with ranks 0-1 of 6",
                   "SIGUSR2 goes to every worker",
                   "round 1 is broken (b was lost); stopping the workers"));
 }
 
-TEST_F(LifecycleTelling, ARoundsRestartAndTheSingular) {
-  const Node speaker = {Telling::kFirst, true};
+TEST_F(LifecycleJobMessages, ARoundsRestartAndTheSingular) {
+  const Node speaker = {JobMessages::kAssignedAndGeneral, true};
   LifecycleFixture agent = AgentOf(speaker);
   rendezvous::Directive run = Run(speaker, 2);
   run.place.group_world_size = 1;
@@ -403,8 +404,8 @@ TEST_F(LifecycleTelling, ARoundsRestartAndTheSingular) {
                                          "restart 2"));
 }
 
-TEST_F(LifecycleTelling, EachSaysWhatConcernsItselfAlone) {
-  const Node other = {Telling::kOther, false};
+TEST_F(LifecycleJobMessages, EachSaysWhatConcernsItselfAlone) {
+  const Node other = {JobMessages::kAssigned, false};
   LifecycleFixture agent = AgentOf(other);
   agent.Tell(Run(other));
   agent.Fails(0);
@@ -413,10 +414,10 @@ TEST_F(LifecycleTelling, EachSaysWhatConcernsItselfAlone) {
   EXPECT_THAT(agent.notices, Contains(StartsWith("lost the coordinator")));
 }
 
-TEST_F(LifecycleTelling, ASignalThatAllOfThemCatch) {
-  const auto said = [](Telling telling) {
-    LifecycleFixture agent = AgentOf({telling, false});
-    agent.Tell(Run({telling, false}));
+TEST_F(LifecycleJobMessages, ASignalThatAllOfThemCatch) {
+  const auto said = [](JobMessages job_messages) {
+    LifecycleFixture agent = AgentOf({job_messages, false});
+    agent.Tell(Run({job_messages, false}));
     agent.Forget();
     agent.Step(SignalCaught{SIGINT});
     agent.Step(SignalCaught{SIGINT});
@@ -425,9 +426,9 @@ TEST_F(LifecycleTelling, ASignalThatAllOfThemCatch) {
   };
   const auto both = ElementsAre(StartsWith("caught SIGINT: stopping the job"),
                                 StartsWith("caught a second signal"));
-  EXPECT_THAT(said(Telling::kAlone), both);
-  EXPECT_THAT(said(Telling::kFirst), both);
-  EXPECT_THAT(said(Telling::kOther), IsEmpty());
+  EXPECT_THAT(said(JobMessages::kAll), both);
+  EXPECT_THAT(said(JobMessages::kAssignedAndGeneral), both);
+  EXPECT_THAT(said(JobMessages::kAssigned), IsEmpty());
 }
 
 TEST(LifecycleCause, AnotherOneIsSaidOnce) {

@@ -68,18 +68,19 @@ TEST_F(LifecyclePreemption, TellsTheCoordinatorTheNodeAndTheWorkers) {
 }
 
 TEST(LifecyclePreemptionTold, OnceWhereNodesShareTheirOutput) {
-  const auto told = [](Telling telling) {
+  const auto told = [](JobMessages job_messages) {
     Lifecycle::Config config = PreemptedConfig();
-    config.policy.telling = telling;
+    config.policy.job_messages = job_messages;
     LifecycleFixture agent(config);
     agent.Run(1);
     agent.Step(SignalCaught{SIGUSR1});
     EXPECT_THAT(agent.announced, SizeIs(1));
     return agent.last_step().notices;
   };
-  EXPECT_THAT(told(Telling::kAlone), Contains(HasSubstr("being preempted")));
-  EXPECT_THAT(told(Telling::kFirst), Contains(HasSubstr("being preempted")));
-  EXPECT_THAT(told(Telling::kOther), IsEmpty());
+  EXPECT_THAT(told(JobMessages::kAll), Contains(HasSubstr("being preempted")));
+  EXPECT_THAT(told(JobMessages::kAssignedAndGeneral),
+              Contains(HasSubstr("being preempted")));
+  EXPECT_THAT(told(JobMessages::kAssigned), IsEmpty());
 }
 
 // The preemption file is written before the workers are signalled, because a

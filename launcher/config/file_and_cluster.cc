@@ -37,8 +37,8 @@ std::string Written(const FlagDefault& said) {
 // The setting that makes several processes of this command line the nodes of
 // one job: the host file or one of the cluster's variables, as "NAME=value".
 // Empty: there is no such setting, or the job has one node.
-std::string WhoGivesPlaces(const FlagValues& known,
-                           const absl::StatusOr<Defaults>& cluster) {
+std::string SettingThatNumbersNodes(const FlagValues& known,
+                                    const absl::StatusOr<Defaults>& cluster) {
   if (!known.Text("hostfile").empty()) {
     return Written({known.Origin("hostfile"), known.Text("hostfile")});
   }
@@ -71,7 +71,7 @@ class Reconciler {
     for (const std::string& flag : OfOneNode()) bare.flags.erase(flag);
     const FlagValues known = Together(given_, bare);
     const auto around = ClusterDefaults(known, environment_);
-    const std::string who = WhoGivesPlaces(known, around);
+    const std::string who = SettingThatNumbersNodes(known, around);
     if (!who.empty()) {
       Drop(who);
     } else if (SaysOne() && !around.ok()) {

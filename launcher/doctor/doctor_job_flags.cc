@@ -44,7 +44,7 @@ bool NeverRan(int exit_code) {
 
 int ExpectedOf(const RunOptions& options) { return options.spec.min_nodes; }
 
-std::vector<std::string> MeetingOfThoseThatCome(const RunOptions& options) {
+std::vector<std::string> FlagsForPartialJob(const RunOptions& options) {
   const rendezvous::JobSpec& spec = options.spec;
   std::string conf = DoctorsRdzvConf(options);
   if (spec.max_nodes == 1) return {absl::StrCat("--rdzv-conf=", conf)};

@@ -33,7 +33,7 @@ bool NeverRan(int exit_code);
 // Flags with which the job starts with the nodes that come. They follow the
 // given flags and override them. A job with the static backend keeps its
 // meeting point.
-std::vector<std::string> MeetingOfThoseThatCome(const RunOptions& options);
+std::vector<std::string> FlagsForPartialJob(const RunOptions& options);
 
 // The arguments of the job that `launch doctor --nodes` starts; they follow the
 // given flags: "--nproc-per-node=1 … LAUNCH doctor --as-node=FILE …".

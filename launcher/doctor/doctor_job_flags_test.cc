@@ -22,7 +22,7 @@ TEST(DoctorMeeting, TheJobStartsWithTheNodesOfTheFirstMinute) {
   const RunOptions options =
       Options({"--nnodes=3", "--rdzv-endpoint=node1:29400"});
   EXPECT_EQ(ExpectedOf(options), 3);
-  EXPECT_THAT(MeetingOfThoseThatCome(options),
+  EXPECT_THAT(FlagsForPartialJob(options),
               ElementsAre("--nnodes=1:3", "--scale-up=never",
                           "--rdzv-conf=join_timeout=60,last_call_timeout=60,"
                           "mixed_nodes=1"));
@@ -32,18 +32,17 @@ TEST(DoctorMeeting, OfANodeRangeTheMinimumIsExpected) {
   const RunOptions options =
       Options({"--nnodes=2:5", "--rdzv-endpoint=node1:29400"});
   EXPECT_EQ(ExpectedOf(options), 2);
-  EXPECT_THAT(MeetingOfThoseThatCome(options),
-              ::testing::Contains("--nnodes=1:5"));
+  EXPECT_THAT(FlagsForPartialJob(options), ::testing::Contains("--nnodes=1:5"));
 }
 
 TEST(DoctorMeeting, AStaticJobKeepsItsMeetingPoint) {
-  EXPECT_THAT(MeetingOfThoseThatCome(Options(
+  EXPECT_THAT(FlagsForPartialJob(Options(
                   {"--nnodes=2", "--node-rank=1", "--master-addr=node1"})),
               ElementsAre("--nnodes=1:2", "--scale-up=never",
                           "--rdzv-endpoint=node1:29500", "--node-rank=1",
                           "--rdzv-conf=join_timeout=60,last_call_timeout=60,"
                           "mixed_nodes=1,is_host=0"));
-  EXPECT_THAT(MeetingOfThoseThatCome(
+  EXPECT_THAT(FlagsForPartialJob(
                   Options({"--nnodes=2", "--node-rank=0", "--master-addr=node1",
                            "--master-port=7", "--rdzv-conf=is_host=0"})),
               ElementsAre("--nnodes=1:2", "--scale-up=never",
@@ -53,7 +52,7 @@ TEST(DoctorMeeting, AStaticJobKeepsItsMeetingPoint) {
 }
 
 TEST(DoctorMeeting, OneNodeHasNoMeetingPoint) {
-  EXPECT_THAT(MeetingOfThoseThatCome(Options({"--nnodes=1"})),
+  EXPECT_THAT(FlagsForPartialJob(Options({"--nnodes=1"})),
               ElementsAre("--rdzv-conf=join_timeout=60,last_call_timeout=60,"
                           "mixed_nodes=1"));
 }

@@ -136,7 +136,7 @@ absl::StatusOr<int> Tell(const DoctorRequest& request,
 
 // Changes the plan so that the job starts with all hosts that answer. Node
 // ranks are removed: ranks of missing hosts would leave gaps.
-void WithThoseThatAnswer(const RunOptions& options, RemotePlan& plan) {
+void StartWithReachableHosts(const RunOptions& options, RemotePlan& plan) {
   plan.least = 1;
   plan.beginning = Beginning::kWithAllThatAnswer;
   plan.rendezvous_conf = DoctorsRdzvConf(options);
@@ -170,7 +170,7 @@ absl::StatusOr<int> RunOverSsh(const DoctorRequest& request,
                                const Voice& voice) {
   absl::StatusOr<RemotePlan> plan = ReadFront(options, environment, voice);
   if (!plan.ok()) return plan.status();
-  WithThoseThatAnswer(options, *plan);
+  StartWithReachableHosts(options, *plan);
   ExpectedNodes expected;
   for (const RemoteHost& host : plan->node.hosts) {
     expected.names.push_back(host.name);
@@ -313,7 +313,7 @@ absl::StatusOr<int> RunAmongOthers(const DoctorRequest& request,
       NonEmptyEnvironmentValue(environment, "TMPDIR").value_or("/tmp"));
   if (!file.ok()) return file.status();
   const int code = launch(
-      Joined(Joined(request.launch_arguments, MeetingOfThoseThatCome(options)),
+      Joined(Joined(request.launch_arguments, FlagsForPartialJob(options)),
              WorkerArguments(request, OwnProgram(),
                              OfThisNode(options, file->path()))));
   const std::optional<DoctorResult> outcome = file->Read();

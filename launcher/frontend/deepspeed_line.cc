@@ -87,7 +87,7 @@ std::vector<Flag> DeepSpeedFlags() {
   return {std::begin(kFlags), std::end(kFlags)};
 }
 
-absl::Status InDeepSpeedsWords(const absl::Status& error) {
+absl::Status WithDeepSpeedFlagNames(const absl::Status& error) {
   std::vector<std::pair<std::string, std::string>> words = {
       {"--nproc-per-node", "--num_gpus"}, {"--nnodes", "--num_nodes"}};
   for (const Flag& flag : kFlags) {

@@ -20,7 +20,7 @@ std::vector<Flag> DeepSpeedFlags();
 
 // Rewrites the flag names in `error` as DeepSpeed's users know them:
 // --nproc-per-node becomes --num_gpus, --num-gpus becomes --num_gpus.
-absl::Status InDeepSpeedsWords(const absl::Status& error);
+absl::Status WithDeepSpeedFlagNames(const absl::Status& error);
 
 // The host file that DeepSpeed reads if no --hostfile is given.
 inline constexpr char kDeepSpeedHostFile[] = "/job/hostfile";

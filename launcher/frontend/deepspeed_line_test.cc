@@ -42,7 +42,7 @@ std::string Refused(const Args& args, const Hosts& hosts = std::nullopt) {
 TEST(InDeepSpeedsWordsTest, ErrorsHaveDeepSpeedsFlagNames) {
   const auto said = [](const char* error) {
     return std::string(
-        InDeepSpeedsWords(absl::InvalidArgumentError(error)).message());
+        WithDeepSpeedFlagNames(absl::InvalidArgumentError(error)).message());
   };
   EXPECT_EQ(said("--num-gpus=x: is no number"), "--num_gpus=x: is no number");
   EXPECT_EQ(said("--nproc-per-node=9: too many"), "--num_gpus=9: too many");

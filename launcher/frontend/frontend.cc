@@ -26,8 +26,8 @@ Frontend OfModule(const std::string& module) {
 
 }  // namespace
 
-CalledAs WhoIsCalled(const std::string& program,
-                     std::vector<std::string> args) {
+CalledAs DetectFrontend(const std::string& program,
+                        std::vector<std::string> args) {
   CalledAs called{
       .frontend = OfName(BaseName(program)), .args = {}, .name = "launch"};
   if (called.frontend != Frontend::kLaunch) {

@@ -27,7 +27,8 @@ struct CalledAs {
 // Determines the frontend from the name of the program (a link called torchrun,
 // deepspeed or ds), or from arguments that begin with -m torch.distributed.run,
 // -m torch.distributed.launch or -m deepspeed. Pure.
-CalledAs WhoIsCalled(const std::string& program, std::vector<std::string> args);
+CalledAs DetectFrontend(const std::string& program,
+                        std::vector<std::string> args);
 
 // Another launcher's command line, translated to flags of `launch`.
 struct OwnLine {

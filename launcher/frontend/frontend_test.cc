@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(WhoIsCalledTest, TheProgramNameSelectsTheFrontend) {
+TEST(DetectFrontendTest, TheProgramNameSelectsTheFrontend) {
   const struct {
     const char* program;
     Frontend frontend;
@@ -20,26 +20,26 @@ TEST(WhoIsCalledTest, TheProgramNameSelectsTheFrontend) {
                 {"/opt/torchrun/launch", Frontend::kLaunch, "launch"},
                 {"", Frontend::kLaunch, "launch"}};
   for (const auto& c : kCases) {
-    const CalledAs called = WhoIsCalled(c.program, {"a", "b"});
+    const CalledAs called = DetectFrontend(c.program, {"a", "b"});
     EXPECT_EQ(called.frontend, c.frontend) << c.program;
     EXPECT_THAT(called.args, ElementsAre("a", "b"));
     EXPECT_EQ(called.name, c.name);
   }
 }
 
-TEST(WhoIsCalledTest, AModuleArgumentSelectsTheFrontend) {
+TEST(DetectFrontendTest, AModuleArgumentSelectsTheFrontend) {
   CalledAs called =
-      WhoIsCalled("launch", {"-m", "torch.distributed.run", "-m", "x"});
+      DetectFrontend("launch", {"-m", "torch.distributed.run", "-m", "x"});
   EXPECT_EQ(called.frontend, Frontend::kTorchrun);
   EXPECT_THAT(called.args, ElementsAre("-m", "x"));
-  called = WhoIsCalled("launch", {"-m", "torch.distributed.launch", "x"});
+  called = DetectFrontend("launch", {"-m", "torch.distributed.launch", "x"});
   EXPECT_EQ(called.frontend, Frontend::kTorchLaunch);
   EXPECT_EQ(called.name, "launch -m torch.distributed.launch");
   EXPECT_THAT(called.args, ElementsAre("x"));
-  called = WhoIsCalled("launch", {"-m", "my.module", "x"});
+  called = DetectFrontend("launch", {"-m", "my.module", "x"});
   EXPECT_EQ(called.frontend, Frontend::kLaunch);
   EXPECT_THAT(called.args, ElementsAre("-m", "my.module", "x"));
-  called = WhoIsCalled("torchrun", {"-m", "torch.distributed.run"});
+  called = DetectFrontend("torchrun", {"-m", "torch.distributed.run"});
   EXPECT_THAT(called.args, ElementsAre("-m", "torch.distributed.run"))
       << "its program is that module";
 }

@@ -80,8 +80,10 @@ absl::StatusOr<OwnLine> ReadOwnLine(const CalledAs& called,
   return own;
 }
 
-absl::Status InCallersWords(Frontend frontend, const absl::Status& error) {
-  return frontend == Frontend::kDeepSpeed ? InDeepSpeedsWords(error) : error;
+absl::Status WithFrontendFlagNames(Frontend frontend,
+                                   const absl::Status& error) {
+  return frontend == Frontend::kDeepSpeed ? WithDeepSpeedFlagNames(error)
+                                          : error;
 }
 
 }  // namespace muster::launcher

@@ -17,7 +17,8 @@ absl::StatusOr<OwnLine> ReadOwnLine(const CalledAs& called,
                                     const std::vector<Flag>& flags);
 
 // Rewrites an error of `launch` with the flag names of the called launcher.
-absl::Status InCallersWords(Frontend frontend, const absl::Status& error);
+absl::Status WithFrontendFlagNames(Frontend frontend,
+                                   const absl::Status& error);
 
 }  // namespace muster::launcher
 

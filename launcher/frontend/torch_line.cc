@@ -16,7 +16,7 @@ bool Holds(const CommandLine& line, const std::string& name) {
 
 // Lets all workers read stdin, as under torchrun; but not with --hostfile or
 // --slurm, because agents on other hosts have no stdin.
-void LetAllRead(const CommandLine& line, OwnLine& own) {
+void GiveStdinToAllWorkers(const CommandLine& line, OwnLine& own) {
   for (const char* flag : {"hostfile", "slurm"}) {
     if (line.values.count(flag) > 0) return;
   }
@@ -27,7 +27,7 @@ void LetAllRead(const CommandLine& line, OwnLine& own) {
 // a Slurm step, too, a flag that is not given has torchrun's default.
 // --cluster, --slurm and --config are flags of `launch` only, so a user who
 // gives one of them wants the variables read.
-void LeaveClusterOut(const CommandLine& line, OwnLine& own) {
+void DisableClusterDefaults(const CommandLine& line, OwnLine& own) {
   for (const char* flag : {"cluster", "slurm", "config"}) {
     if (line.values.count(flag) > 0) return;
   }
@@ -43,8 +43,8 @@ absl::StatusOr<OwnLine> OwnLineOfTorchrun(
   if (!line.ok()) return line.status();
   OwnLine own;
   own.args.emplace_back("--python");
-  LetAllRead(*line, own);
-  LeaveClusterOut(*line, own);
+  GiveStdinToAllWorkers(*line, own);
+  DisableClusterDefaults(*line, own);
   own.args.insert(own.args.end(), args.begin(), args.end());
   return own;
 }
@@ -61,8 +61,8 @@ absl::StatusOr<OwnLine> OwnLineOfTorchLaunch(
   }
   OwnLine own;
   own.args.emplace_back("--python");
-  LetAllRead(*line, own);
-  LeaveClusterOut(*line, own);
+  GiveStdinToAllWorkers(*line, own);
+  DisableClusterDefaults(*line, own);
   if (!Holds(*line, kUseEnv)) {
     own.args.emplace_back("--local-rank-flag=local-rank");
   }

@@ -6,7 +6,9 @@ Defaults Layered(Defaults first, const Defaults& second) {
   const bool names_endpoint = first.flags.count("rdzv-endpoint") > 0 ||
                               first.flags.count("master-addr") > 0;
   if (!first.is_host && !names_endpoint) first.is_host = second.is_host;
-  if (first.telling == agent::Telling::kAlone) first.telling = second.telling;
+  if (first.job_messages == agent::JobMessages::kAll) {
+    first.job_messages = second.job_messages;
+  }
   if (!first.join_timeout) first.join_timeout = second.join_timeout;
   if (first.cluster == Cluster::kNone) first.cluster = second.cluster;
   if (!first.rejoin_timeout) first.rejoin_timeout = second.rejoin_timeout;

@@ -31,7 +31,7 @@ struct Defaults {
   // Whether this node hosts the coordinator at the endpoint in `flags`;
   // nullopt: not known, and the addresses decide.
   std::optional<bool> is_host;
-  agent::Telling telling = agent::Telling::kAlone;
+  agent::JobMessages job_messages = agent::JobMessages::kAll;
   std::optional<Duration> join_timeout;  // value of JobSpec::join_timeout
   Cluster cluster = Cluster::kNone;
   // Value of JobSpec::rejoin_timeout if no program restarts a lost agent.

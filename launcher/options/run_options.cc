@@ -20,7 +20,7 @@ void TakeDefaults(Defaults defaults, RunOptions& options) {
   options.remarks = std::move(defaults.remarks);
   options.worker_environment = std::move(defaults.worker_environment);
   options.absent_hint = std::move(defaults.absent_hint);
-  options.policy.telling = defaults.telling;
+  options.policy.job_messages = defaults.job_messages;
   options.cluster = defaults.cluster;
   if (defaults.join_timeout) options.spec.join_timeout = *defaults.join_timeout;
   if (defaults.is_host) {

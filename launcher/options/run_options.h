@@ -65,7 +65,7 @@ struct RemoteOptions {
   int verdict_fd = -1;
   // Used only in an agent that another `launch` started: which messages about
   // the whole job the agent prints.
-  agent::Telling telling = agent::Telling::kAlone;
+  agent::JobMessages job_messages = agent::JobMessages::kAll;
 
   bool operator==(const RemoteOptions&) const = default;
 };

@@ -57,7 +57,7 @@ bool LagsMore(const RankProgress* a, const RankProgress* b) {
 
 // The time since a rank's last report: "12.3s ago"; once half of the rank's
 // deadline has passed, "25.1s ago of 30.0s".
-std::string HeardText(const rendezvous::WorkerProgress& said) {
+std::string LastReportText(const rendezvous::WorkerProgress& said) {
   const std::string ago = DurationText(said.silent_for) + " ago";
   if (said.deadline == Duration::zero() ||
       said.silent_for < said.deadline / 2) {
@@ -77,7 +77,7 @@ std::vector<std::string> Row(const RankProgress& rank,
           behind > 0 ? std::to_string(behind) : "",
           said.loss ? LossText(*said.loss) : "",
           said.tokens_per_s ? RateText(*said.tokens_per_s) : "",
-          HeardText(said),
+          LastReportText(said),
           PrintableLine(said.status)};
 }
 

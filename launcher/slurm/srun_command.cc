@@ -46,16 +46,16 @@ int FirstPerNode(const std::string& text) {
 }
 
 // The command line of `launch --slurm`, parsed.
-struct OwnLine {
+struct SlurmCommandLine {
   std::vector<std::string> kept;  // the arguments without --slurm
   CommandLine line;
 };
 
-absl::StatusOr<OwnLine> ReadOwnLine(const std::vector<Flag>& flags,
-                                    const std::vector<std::string>& args) {
+absl::StatusOr<SlurmCommandLine> ReadSlurmCommandLine(
+    const std::vector<Flag>& flags, const std::vector<std::string>& args) {
   absl::StatusOr<CommandLine> line = ParseCommandLine(flags, args);
   if (!line.ok()) return line.status();
-  OwnLine own;
+  SlurmCommandLine own;
   const size_t end = args.size() - line->rest.size();
   for (size_t i = 0; i < args.size(); ++i) {
     const bool is_slurm =
@@ -99,7 +99,8 @@ absl::StatusOr<SrunCommand> PlanSrun(
   }
   const absl::StatusOr<SlurmPlace> place = ReadSlurmPlace(environment);
   if (!place.ok()) return place.status();
-  const absl::StatusOr<OwnLine> own = ReadOwnLine(flags, args);
+  const absl::StatusOr<SlurmCommandLine> own =
+      ReadSlurmCommandLine(flags, args);
   if (!own.ok()) return own.status();
   const auto is_given = [&](const char* flag, const char* pet) {
     return own->line.values.count(flag) > 0 ||

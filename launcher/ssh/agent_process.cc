@@ -41,9 +41,11 @@ int TakeOne(const char* variable) {
 void TakeStarterPipes(RemoteOptions& options) {
   options.endpoint_fd = TakeOne(kEndpointVariable);
   options.verdict_fd = TakeOne(kVerdictVariable);
-  const int telling =
-      TakeNumber(kTellingVariable, 0, static_cast<int>(agent::Telling::kOther));
-  if (telling >= 0) options.telling = static_cast<agent::Telling>(telling);
+  const int job_messages = TakeNumber(
+      kJobMessagesVariable, 0, static_cast<int>(agent::JobMessages::kAssigned));
+  if (job_messages >= 0) {
+    options.job_messages = static_cast<agent::JobMessages>(job_messages);
+  }
 }
 
 std::string TakeCalledName(const std::string& name) {
@@ -55,7 +57,7 @@ std::string TakeCalledName(const std::string& name) {
   return called.empty() || called.size() > kLongest ? name : called;
 }
 
-void TellPort(const RemoteOptions& options, int port) {
+void ReportPort(const RemoteOptions& options, int port) {
   if (options.endpoint_fd < 0) return;
   const std::string line = absl::StrCat(port, "\n");
   // A failed write is ignored: the reader has exited, and its exit kills this
@@ -109,7 +111,8 @@ absl::StatusOr<AgentProcess> AgentProcess::Start(const BeNode& job,
   environment["PWD"] = job.working_directory;
   environment[kEndpointVariable] = absl::StrCat(kFirstExtra);
   environment[kVerdictVariable] = absl::StrCat(kFirstExtra + 1);
-  environment[kTellingVariable] = absl::StrCat(static_cast<int>(start.telling));
+  environment[kJobMessagesVariable] =
+      absl::StrCat(static_cast<int>(start.job_messages));
   for (const auto& [name, value] : environment) {
     plan.environment.push_back(absl::StrCat(name, "=", value));
   }

@@ -20,14 +20,14 @@ namespace muster::launcher {
 // its coordinator (one line), and the verdict (text).
 inline constexpr char kEndpointVariable[] = "MUSTER_ENDPOINT_FD";
 inline constexpr char kVerdictVariable[] = "MUSTER_VERDICT_FD";
-// The agent's Telling as a number: which of the messages this agent prints,
+// The agent's JobMessages as a number: which of the messages this agent prints,
 // since the starter shows the messages of all agents.
-inline constexpr char kTellingVariable[] = "MUSTER_TELLING";
+inline constexpr char kJobMessagesVariable[] = "MUSTER_JOB_MESSAGES";
 // The program name at the beginning of the agent's messages: the name by which
 // its starter was called.
 inline constexpr char kCalledVariable[] = "MUSTER_CALLED_AS";
 
-// Moves MUSTER_ENDPOINT_FD, MUSTER_VERDICT_FD and MUSTER_TELLING from this
+// Moves MUSTER_ENDPOINT_FD, MUSTER_VERDICT_FD and MUSTER_JOB_MESSAGES from this
 // process's environment to `options`, and sets the descriptors close-on-exec.
 // Call while there is one thread, before the environment is read.
 void TakeStarterPipes(RemoteOptions& options);
@@ -38,7 +38,7 @@ void TakeStarterPipes(RemoteOptions& options);
 std::string TakeCalledName(const std::string& name);
 
 // Writes the coordinator's port to options.endpoint_fd, if it is open.
-void TellPort(const RemoteOptions& options, int port);
+void ReportPort(const RemoteOptions& options, int port);
 
 // A host's agent: another process of this program, started with the command
 // line that a user would write on that host. The agent's output (in whole

@@ -108,7 +108,7 @@ std::string Write(const StartAgent& m) {
   agent::FieldWriter w(kStartAgent);
   w.U32(m.host);
   w.Strings(m.flags);
-  w.U8(static_cast<uint8_t>(m.telling));
+  w.U8(static_cast<uint8_t>(m.job_messages));
   return Framed(std::move(w));
 }
 
@@ -191,10 +191,11 @@ std::optional<DownMessage> DecodeDown(std::string_view payload) {
       StartAgent m;
       m.host = r.U32();
       m.flags = r.Strings();
-      const uint8_t telling = r.U8();
-      if (telling > static_cast<uint8_t>(agent::Telling::kOther))
+      const uint8_t job_messages = r.U8();
+      if (job_messages > static_cast<uint8_t>(agent::JobMessages::kAssigned)) {
         return std::nullopt;
-      m.telling = static_cast<agent::Telling>(telling);
+      }
+      m.job_messages = static_cast<agent::JobMessages>(job_messages);
       message = std::move(m);
       break;
     }

@@ -75,7 +75,7 @@ struct BeNode {
 struct StartAgent {
   uint32_t host = 0;
   std::vector<std::string> flags;
-  agent::Telling telling = agent::Telling::kAlone;
+  agent::JobMessages job_messages = agent::JobMessages::kAll;
   bool operator==(const StartAgent&) const = default;
 };
 

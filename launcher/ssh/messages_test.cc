@@ -22,7 +22,7 @@ BeNode FullNode() {
 
 TEST(Messages, EncodedMessagesAreDecodedUnchanged) {
   const std::vector<DownMessage> down = {
-      FullNode(), StartAgent{3, {"--x=1"}, agent::Telling::kOther},
+      FullNode(), StartAgent{3, {"--x=1"}, agent::JobMessages::kAssigned},
       SignalAgents{std::nullopt, 15}, SignalAgents{4, 2}, StillThere()};
   FrameReader reader(Greeting::kNone);
   for (const DownMessage& message : down) reader.Append(Encode(message));
@@ -58,7 +58,7 @@ TEST(Messages, NumbersOutOfRangeAreRejected) {
   const auto decoded = [](const DownMessage& message) {
     return DecodeDown(std::string_view(Encode(message)).substr(4));
   };
-  EXPECT_FALSE(decoded(StartAgent{1, {}, static_cast<agent::Telling>(3)}));
+  EXPECT_FALSE(decoded(StartAgent{1, {}, static_cast<agent::JobMessages>(3)}));
   EXPECT_FALSE(decoded(SignalAgents{1, 0}));
   EXPECT_FALSE(decoded(SignalAgents{1, 65}));
   EXPECT_FALSE(DecodeUp(

@@ -11,7 +11,7 @@ namespace {
 // separately because it is secret. The others are valid for this process only:
 // the program that replaces ssh, and what an agent sets for its workers (this
 // `launch` may be a worker of another job).
-const std::vector<std::string>& NeverTravelling() {
+const std::vector<std::string>& NeverSentVariables() {
   static const auto& names = *new std::vector<std::string>{
       "MUSTER_TOKEN",           "MUSTER_SSH",
       "MUSTER_NCCL_ID",         "MUSTER_PROGRESS_SOCKET",
@@ -43,7 +43,7 @@ absl::Status Export(const std::string& asked, const Environment& here,
         absl::StrCat("--export: '", name,
                      "' is no variable; write NAME, PREFIX* or NAME=VALUE"));
   }
-  if (MatchesAny(name, NeverTravelling())) {
+  if (MatchesAny(name, NeverSentVariables())) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--export: ", name,
         " belongs to one process; the job's token travels by itself"));
@@ -54,7 +54,7 @@ absl::Status Export(const std::string& asked, const Environment& here,
   }
   bool found = false;
   for (const auto& [known, value] : here) {
-    if (!MatchesAny(known, {name}) || MatchesAny(known, NeverTravelling())) {
+    if (!MatchesAny(known, {name}) || MatchesAny(known, NeverSentVariables())) {
       continue;
     }
     found = true;
@@ -70,7 +70,7 @@ absl::Status Export(const std::string& asked, const Environment& here,
 
 }  // namespace
 
-const std::vector<std::string>& TravellingVariables() {
+const std::vector<std::string>& SentVariables() {
   static const auto& patterns = *new std::vector<std::string>{"LD_LIBRARY_PATH",
                                                               "PYTHON*",
                                                               "NCCL_*",
@@ -122,8 +122,8 @@ absl::StatusOr<Environment> ChooseEnvironment(
     const std::vector<std::string>& exports) {
   Environment chosen;
   for (const auto& [name, value] : here) {
-    if (MatchesAny(name, TravellingVariables()) &&
-        !MatchesAny(name, NeverTravelling()) && IsVariableName(name)) {
+    if (MatchesAny(name, SentVariables()) &&
+        !MatchesAny(name, NeverSentVariables()) && IsVariableName(name)) {
       chosen[name] = value;
     }
   }
@@ -150,7 +150,7 @@ absl::StatusOr<Environment> ParseEnvironmentFile(std::string_view text) {
     const size_t equals = line.find('=');
     const std::string_view name = Trimmed(line.substr(0, equals));
     if (equals == std::string_view::npos || !IsVariableName(name) ||
-        MatchesAny(name, NeverTravelling()) ||
+        MatchesAny(name, NeverSentVariables()) ||
         line.find('\0') != std::string_view::npos) {
       return absl::InvalidArgumentError(
           absl::StrCat("line ", number, ": is not NAME=VALUE"));

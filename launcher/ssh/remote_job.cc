@@ -362,10 +362,12 @@ void RemoteJob::Start(uint32_t host, std::vector<std::string> flags) {
     flags.push_back(absl::StrCat("--nnodes=1:", *begins_with_));
   }
   hosts_[host].phase = Phase::kRunning;
-  const agent::Telling telling = hosts_.size() == 1 ? agent::Telling::kAlone
-                                 : speaker_ == host ? agent::Telling::kFirst
-                                                    : agent::Telling::kOther;
-  effects_.push_back(SendDown{StartAgent{host, std::move(flags), telling}});
+  const agent::JobMessages job_messages =
+      hosts_.size() == 1 ? agent::JobMessages::kAll
+      : speaker_ == host ? agent::JobMessages::kAssignedAndGeneral
+                         : agent::JobMessages::kAssigned;
+  effects_.push_back(
+      SendDown{StartAgent{host, std::move(flags), job_messages}});
 }
 
 void RemoteJob::GiveUpStarting(Instant now) {

@@ -46,7 +46,7 @@ using FrontEffect = std::variant<SendDown, Say, HangUp, Finish>;
 // port. The first MAX hosts of the host file that have not failed take part.
 // The hosts after them are spares, whose agents start when those MAX agents are
 // running. Each agent prints the messages about its own host; one agent also
-// prints those about the job (Telling).
+// prints those about the job (JobMessages).
 //
 // When the job loses a host or an agent that it needs, the coordinator decides,
 // and its verdict names the loss. If the coordinator gives no verdict in time,

@@ -41,8 +41,12 @@ std::vector<std::string> Words(const std::vector<FrontEffect>& effects) {
         for (const std::string& flag : start->flags) {
           absl::StrAppend(&text, " ", flag);
         }
-        if (start->telling == agent::Telling::kFirst) text += " (first)";
-        if (start->telling == agent::Telling::kOther) text += " (other)";
+        if (start->job_messages == agent::JobMessages::kAssignedAndGeneral) {
+          text += " (first)";
+        }
+        if (start->job_messages == agent::JobMessages::kAssigned) {
+          text += " (other)";
+        }
         return text;
       }
       const auto& signal = std::get<SignalAgents>(e.message);

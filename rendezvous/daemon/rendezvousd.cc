@@ -172,8 +172,8 @@ int main(int argc, char** argv) {
   muster::HideFromOtherProcesses();
   muster::IgnoreFileSizeSignal();
   muster::OpenStandardDescriptors();
-  muster::LiveWithinAddressSpace();
-  muster::TellWhatRanOut("rendezvousd");
+  muster::ReduceThreadMemory();
+  muster::InstallOutOfResourceHandler("rendezvousd");
   const auto options = muster::rendezvous::ParseDaemonOptions(argc, argv);
   if (!options.ok()) {
     return muster::rendezvous::Fail(options.status(),

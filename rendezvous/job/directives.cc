@@ -18,9 +18,9 @@ StopOrder StopOrderFor(const JobState& state, int round) {
           .cause = ours ? stopping.cause : StopCause::kBroken};
 }
 
-// The value of Directive::said_here for a directive of `key`.
-bool IsSaidBy(const JobState& state, const Node& node,
-              const DirectiveKey& key) {
+// The value of Directive::prints_for_job for a directive of `key`.
+bool PrintsForJob(const JobState& state, const Node& node,
+                  const DirectiveKey& key) {
   const bool is_speaker = node.identity.node_id == state.speaker;
   switch (key.kind) {
     case DirectiveKind::kRun:
@@ -165,7 +165,7 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
   directive.revision = node.revision;
   directive.kind = key.kind;
   directive.reason = state.why;
-  directive.said_here = IsSaidBy(state, node, key);
+  directive.prints_for_job = PrintsForJob(state, node, key);
   switch (key.kind) {
     case DirectiveKind::kWait:
       directive.reason = WaitReason(state, &node, state.now);
@@ -280,7 +280,7 @@ void Outbox::TellStream(StreamId stream, DirectiveKind kind,
   directive.revision = ++revision_;
   directive.kind = kind;
   directive.reason = std::move(reason);
-  directive.said_here = true;
+  directive.prints_for_job = true;
   directive.stop.grace = state_.spec.shutdown_timeout;
   if (kind == DirectiveKind::kFinished) directive.verdict = *state_.verdict;
   step_.deliveries.push_back({stream, std::move(directive)});

@@ -59,9 +59,9 @@ TEST_F(DirectivesTest, MembersRunAndASpareWaits) {
 }
 
 TEST_F(DirectivesTest, GroupRankZeroPrintsTheRound) {
-  EXPECT_TRUE(For("a").said_here);
-  EXPECT_FALSE(For("b").said_here);
-  EXPECT_TRUE(For("c").said_here);
+  EXPECT_TRUE(For("a").prints_for_job);
+  EXPECT_FALSE(For("b").prints_for_job);
+  EXPECT_TRUE(For("c").prints_for_job);
 }
 
 TEST_F(DirectivesTest, ABrokenRoundIsStoppedAsOrdered) {
@@ -73,8 +73,8 @@ TEST_F(DirectivesTest, ABrokenRoundIsStoppedAsOrdered) {
   EXPECT_EQ(stop.stop.signal, 2);
   EXPECT_EQ(stop.stop.grace, seconds(10));
   EXPECT_EQ(stop.stop.cause, StopCause::kCancelled);
-  EXPECT_TRUE(stop.said_here);
-  EXPECT_FALSE(For("a").said_here);
+  EXPECT_TRUE(stop.prints_for_job);
+  EXPECT_FALSE(For("a").prints_for_job);
   state_.stopping.at_once = true;
   EXPECT_EQ(For("b").stop.grace, Duration::zero());
 }
@@ -155,7 +155,7 @@ TEST_F(DirectivesTest, AStreamOutsideOfTheJobIsRefused) {
   EXPECT_EQ(step.deliveries[0].stream, 9u);
   EXPECT_EQ(step.deliveries[0].directive.kind, DirectiveKind::kRefused);
   EXPECT_TRUE(step.deliveries[0].directive.another_job);
-  EXPECT_TRUE(step.deliveries[0].directive.said_here);
+  EXPECT_TRUE(step.deliveries[0].directive.prints_for_job);
 }
 
 TEST_F(DirectivesTest, StatusListsMembersByRankAndNoCommand) {

@@ -385,13 +385,14 @@ TEST(JobRestart, ARoundThatAnAgentBeganMeanwhileCountsAsWell) {
   EXPECT_EQ(job.told("a").place.round, 6);
 }
 
-// The nodes among `names` whose directive is of `kind` and has said_here set.
+// The nodes among `names` whose directive is of `kind` and has prints_for_job
+// set.
 std::vector<std::string> Say(JobFixture& job, DirectiveKind kind,
                              const std::vector<std::string>& names) {
   std::vector<std::string> speakers;
   for (const std::string& name : names) {
     const Directive& told = job.told(name);
-    if (told.kind == kind && told.said_here) speakers.push_back(name);
+    if (told.kind == kind && told.prints_for_job) speakers.push_back(name);
   }
   return speakers;
 }
@@ -529,7 +530,7 @@ TEST(JobSpeaker, AContenderPrintsThatItWaits) {
   job.Create("x").report.node.node_id = "a";
   job.Join("x");
   EXPECT_THAT(job.told("x").reason, HasSubstr("is held by"));
-  EXPECT_TRUE(job.told("x").said_here);
+  EXPECT_TRUE(job.told("x").prints_for_job);
 }
 
 // A job of two nodes. Node rank 1 is held by "b"; "c" was started by mistake

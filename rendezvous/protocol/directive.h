@@ -89,7 +89,7 @@ struct Directive {
   // kWait, kRun, kStop: whether this node prints the directive, where the
   // nodes' outputs share a console. True if the directive concerns this node
   // alone, or if this node speaks for the job.
-  bool said_here = false;
+  bool prints_for_job = false;
 };
 
 }  // namespace muster::rendezvous

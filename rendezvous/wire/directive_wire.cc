@@ -147,7 +147,7 @@ bool Stops(DirectiveKind kind) {
          kind == DirectiveKind::kReleased || kind == DirectiveKind::kRefused;
 }
 
-bool IsSaid(DirectiveKind kind) {
+bool IsPrinted(DirectiveKind kind) {
   return kind == DirectiveKind::kWait || kind == DirectiveKind::kRun ||
          kind == DirectiveKind::kStop;
 }
@@ -173,7 +173,9 @@ void ToWire(const Directive& directive, v1::Directive* wire) {
   if (to_members && directive.preemption.has_value()) {
     ToWire(*directive.preemption, wire->mutable_preemption());
   }
-  if (IsSaid(directive.kind)) wire->set_said_here(directive.said_here);
+  if (IsPrinted(directive.kind)) {
+    wire->set_prints_for_job(directive.prints_for_job);
+  }
   if (Stops(directive.kind)) ToWire(directive.stop, wire->mutable_stop());
   if (directive.kind == DirectiveKind::kRefused) {
     wire->set_another_job(directive.another_job);
@@ -204,7 +206,7 @@ absl::Status FromWire(const v1::Directive& wire, Directive* directive) {
     FromWire(wire.preemption(), &reader, &directive->preemption.emplace());
   }
   directive->acts_for_job = wire.acts_for_job();
-  directive->said_here = wire.said_here();
+  directive->prints_for_job = wire.prints_for_job();
   directive->another_job = wire.another_job();
   if (Stops(directive->kind)) {
     reader.Present("stop", wire.has_stop());

@@ -29,7 +29,7 @@ TEST(DirectiveWireTest, WritesWhatTheKindNeedsAndNothingElse) {
       UnorderedElementsAre("stop", "verdict", "acts_for_job", "another_job"));
   EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kFinished)),
               UnorderedElementsAre("place", "signals", "preemption",
-                                   "said_here", "another_job"));
+                                   "prints_for_job", "another_job"));
   EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kStop)),
               UnorderedElementsAre("place", "signals", "verdict",
                                    "acts_for_job", "another_job"));

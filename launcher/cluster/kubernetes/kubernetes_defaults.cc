@@ -282,7 +282,7 @@ std::optional<FlagDefault> NodeId(const std::optional<PodPlace>& place,
 // Rejects several nodes without a meeting point: each pod would host a
 // coordinator at its own loopback address and wait for the others. An invalid
 // number of nodes passes; the parser of --nnodes reports it.
-absl::Status RefuseToMeetNowhere(const FlagDefault& nodes) {
+absl::Status MissingEndpointError(const FlagDefault& nodes) {
   if (!ReadNodes(nodes.text).ok()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       nodes.origin, "=", nodes.text,
@@ -307,7 +307,7 @@ absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
     defaults.is_host = false;
     return absl::OkStatus();
   }
-  if (!place || place->first.text.empty()) return RefuseToMeetNowhere(nodes);
+  if (!place || place->first.text.empty()) return MissingEndpointError(nodes);
   const FlagDefault& first = place->first;
   if (!rendezvous::ParseEndpoint(first.text).ok()) {
     // Show the variable's full value in the error: the invalid host name may be

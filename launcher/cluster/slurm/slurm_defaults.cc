@@ -144,11 +144,13 @@ bool IsHost(const SlurmPlace& place) {
 
 // The messages that this node's agent prints: srun merges the output of all
 // tasks, so a message that concerns the whole job is printed by task 0 only.
-agent::Telling TellingOf(const FlagValues& given, const SlurmPlace& place) {
+agent::JobMessages JobMessagesOf(const FlagValues& given,
+                                 const SlurmPlace& place) {
   const auto asked = AskedNodes(given);
   const bool is_alone = asked ? asked->second == 1 : place.tasks == 1;
-  if (is_alone || place.tasks == 1) return agent::Telling::kAlone;
-  return place.task == 0 ? agent::Telling::kFirst : agent::Telling::kOther;
+  if (is_alone || place.tasks == 1) return agent::JobMessages::kAll;
+  return place.task == 0 ? agent::JobMessages::kAssignedAndGeneral
+                         : agent::JobMessages::kAssigned;
 }
 
 // Adds the defaults of the meeting point of the step's nodes, unless given.
@@ -233,7 +235,7 @@ absl::StatusOr<Defaults> SlurmDefaults(const FlagValues& given,
     if (!fits.ok()) return fits;
     defaults.flags["nnodes"] = {"SLURM_STEP_NUM_TASKS",
                                 absl::StrCat(place->tasks)};
-    defaults.telling = TellingOf(given, *place);
+    defaults.job_messages = JobMessagesOf(given, *place);
     // Workers get no stdin: srun copies its own stdin, the rest of the batch
     // script or a terminal, to every task.
     defaults.flags["stdin"] = {"Slurm", "none"};

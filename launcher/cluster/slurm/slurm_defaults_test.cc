@@ -184,15 +184,17 @@ TEST_F(SlurmDefaultsTest, AnInvalidNumberOfGpusIsRejected) {
 }
 
 TEST_F(SlurmDefaultsTest, OnlyTask0PrintsMessagesAboutTheJob) {
-  EXPECT_EQ(Options(Task(0)).policy.telling, agent::Telling::kFirst);
-  EXPECT_EQ(Options(Task(1)).policy.telling, agent::Telling::kOther);
-  EXPECT_EQ(Options(Task(1), {"--nnodes=1"}).policy.telling,
-            agent::Telling::kAlone);
+  EXPECT_EQ(Options(Task(0)).policy.job_messages,
+            agent::JobMessages::kAssignedAndGeneral);
+  EXPECT_EQ(Options(Task(1)).policy.job_messages,
+            agent::JobMessages::kAssigned);
+  EXPECT_EQ(Options(Task(1), {"--nnodes=1"}).policy.job_messages,
+            agent::JobMessages::kAll);
   EXPECT_EQ(Options(With(Task(0), {{"SLURM_STEP_NUM_TASKS", "1"},
                                    {"SLURM_STEP_TASKS_PER_NODE", "1"}}))
-                .policy.telling,
-            agent::Telling::kAlone);
-  EXPECT_EQ(Options(Batch(1)).policy.telling, agent::Telling::kAlone);
+                .policy.job_messages,
+            agent::JobMessages::kAll);
+  EXPECT_EQ(Options(Batch(1)).policy.job_messages, agent::JobMessages::kAll);
 }
 
 TEST_F(SlurmDefaultsTest, SwitchesBecomeTopologyLabels) {
