@@ -510,7 +510,7 @@ class Agent::Impl {
 
   void Do(const StartCheck& action) {
     gate_.Check([this, check = action.check](std::string unhealthy) {
-      inbox_.Post(HealthFound{check, std::move(unhealthy)});
+      inbox_.Post(HealthChecked{check, std::move(unhealthy)});
     });
   }
   void Do(const DropCheck&) { gate_.Drop(); }
@@ -531,7 +531,7 @@ class Agent::Impl {
     if (outcome->id.empty()) {
       Step(NcclIdMissing{outcome->why});
     } else {
-      Step(NcclIdHeld{outcome->id});
+      Step(NcclIdReady{outcome->id});
     }
   }
 

@@ -9,7 +9,7 @@ namespace {
 
 // An agent counts as live if its loop has turned within kLongestTurn plus this
 // time. A shorter delay only means a busy loop or machine.
-constexpr Duration kPatience = std::chrono::seconds(30);
+constexpr Duration kMaxLoopDelay = std::chrono::seconds(30);
 
 }  // namespace
 
@@ -42,7 +42,7 @@ absl::Status IsReady(const AgentState& state) {
 
 absl::Status IsLive(const AgentState& state, Instant now) {
   const Duration since = now - state.turned;
-  if (since <= kLongestTurn + kPatience) return absl::OkStatus();
+  if (since <= kLongestTurn + kMaxLoopDelay) return absl::OkStatus();
   return absl::DeadlineExceededError(absl::StrCat(
       "the agent has not done anything for ", ToSeconds(since), " s"));
 }

@@ -12,7 +12,7 @@ namespace {
 
 // The extra time to kill a command after its deadline. A command that cannot be
 // killed, because it hangs in a driver, counts as unhealthy.
-constexpr Duration kMargin = std::chrono::seconds(2);
+constexpr Duration kKillMargin = std::chrono::seconds(2);
 
 // The built-in checks come first: they are quick, and the command may need what
 // they check.
@@ -40,7 +40,7 @@ void HealthGate::Check(std::function<void(std::string unhealthy)> found) {
       (options_.built_in ? 1 : 0) + (options_.command.empty() ? 0 : 1);
   task_.Start(
       [options = options_](int cancel_fd) { return Look(options, cancel_fd); },
-      options_.timeout * parts + kMargin,
+      options_.timeout * parts + kKillMargin,
       [found = std::move(found)](const absl::Status& outcome) {
         if (outcome.ok()) {
           found("");

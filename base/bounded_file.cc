@@ -16,7 +16,7 @@
 namespace muster {
 namespace {
 
-constexpr std::chrono::seconds kPatience(10);
+constexpr std::chrono::seconds kWriterTimeout(10);
 
 // Opens the file with O_NONBLOCK, so that a pipe without a writer does not
 // block.
@@ -64,9 +64,10 @@ absl::StatusOr<std::string> ReadAtMost(int fd, size_t max_bytes) {
     if (error != EAGAIN) {
       return absl::InvalidArgumentError(std::strerror(error));
     }
-    if (!PollUntil(fd, POLLIN, MonotonicNow() + kPatience)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "is a pipe whose writer is silent for ", kPatience.count(), " s"));
+    if (!PollUntil(fd, POLLIN, MonotonicNow() + kWriterTimeout)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("is a pipe whose writer is silent for ",
+                       kWriterTimeout.count(), " s"));
     }
   }
 }

@@ -11,7 +11,7 @@
 namespace muster::launcher {
 namespace {
 
-constexpr Duration kPatience = std::chrono::seconds(5);
+constexpr Duration kPortTimeout = std::chrono::seconds(5);
 constexpr Duration kLook = std::chrono::seconds(1);
 constexpr Duration kPause = std::chrono::milliseconds(100);
 
@@ -25,7 +25,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
     const CoordinatorChoice& choice,
     const EmbeddedCoordinator::Options& hosting, const Voice& voice) {
   if (choice.place == CoordinatorPlace::kElsewhere) return nullptr;
-  const Instant deadline = MonotonicNow() + kPatience;
+  const Instant deadline = MonotonicNow() + kPortTimeout;
   for (bool is_first = true;; is_first = false) {
     auto here = EmbeddedCoordinator::Start(hosting, voice);
     if (choice.place != CoordinatorPlace::kHereIfFree ||
@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
       voice.Notice(absl::StrCat("port ", choice.endpoint.port,
                                 " is taken, but nobody listens there; trying "
                                 "again for ",
-                                ToSeconds(kPatience), " s"));
+                                ToSeconds(kPortTimeout), " s"));
     }
     PauseUntil(MonotonicNow() + kPause);
   }

@@ -13,7 +13,7 @@
 namespace muster::launcher {
 namespace {
 
-constexpr std::chrono::seconds kPatience{30};
+constexpr std::chrono::seconds kReapTimeout{30};
 
 // Runs `body` in a child process under RunUnderInit, as if that were process 1.
 class InitProcess {
@@ -91,7 +91,7 @@ TEST(InitProcess, ReapsWhatIsOrphaned) {
     waitpid(middle, nullptr, 0);
     kill(orphan, SIGKILL);
     // kill() succeeds for a zombie and fails with ESRCH once it was reaped.
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    const auto deadline = std::chrono::steady_clock::now() + kReapTimeout;
     while (kill(orphan, 0) == 0) {
       if (std::chrono::steady_clock::now() > deadline) return 2;
       sched_yield();

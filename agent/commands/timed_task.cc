@@ -49,19 +49,19 @@ void TimedTask::Start(Task task, Duration timeout, Done done) {
   });
 }
 
-TimedTask::Was TimedTask::Cancel() {
-  if (work_ == nullptr) return Was::kOver;
-  Was was = Was::kOver;
+TimedTask::CancelResult TimedTask::Cancel() {
+  if (work_ == nullptr) return CancelResult::kFinished;
+  CancelResult result = CancelResult::kFinished;
   {
     std::lock_guard<std::mutex> lock(work_->mutex);
-    was = work_->over ? Was::kOver : Was::kUnderWay;
+    result = work_->over ? CancelResult::kFinished : CancelResult::kRunning;
     work_->cancelled = true;
     work_->changed.notify_all();
   }
   eventfd_write(work_->cancel.get(), 1);
   waiter_.join();
   work_.reset();
-  return was;
+  return result;
 }
 
 }  // namespace muster::agent

@@ -34,11 +34,11 @@ class TimedTask {
   void Start(Task task, Duration timeout, Done done);
 
   // Whether the task was still running when Cancel was called.
-  enum class Was { kOver, kUnderWay };
+  enum class CancelResult { kFinished, kRunning };
 
   // Cancels a running task. `done` is not called after this returns; with
-  // kUnderWay it was never called. Must not be called from `done`.
-  Was Cancel();
+  // kRunning it was never called. Must not be called from `done`.
+  CancelResult Cancel();
 
  private:
   struct Work;

@@ -57,13 +57,13 @@ TEST(TimedTask, OneThatTakesTooLongIsLeftBehind) {
 
 TEST(TimedTask, ACancelKnowsWhetherThereWasAnything) {
   TimedTask task;
-  EXPECT_EQ(task.Cancel(), TimedTask::Was::kOver);
+  EXPECT_EQ(task.Cancel(), TimedTask::CancelResult::kFinished);
   Outcome outcome;
   task.Start([](int) { return absl::OkStatus(); }, hours(1), outcome.Done());
   EXPECT_TRUE(outcome.Wait().ok());
-  EXPECT_EQ(task.Cancel(), TimedTask::Was::kOver);
+  EXPECT_EQ(task.Cancel(), TimedTask::CancelResult::kFinished);
   task.Start(AwaitCancel, hours(1), [](const absl::Status&) {});
-  EXPECT_EQ(task.Cancel(), TimedTask::Was::kUnderWay);
+  EXPECT_EQ(task.Cancel(), TimedTask::CancelResult::kRunning);
 }
 
 TEST(TimedTask, NothingIsToldAfterACancel) {

@@ -27,7 +27,7 @@ namespace muster::agent {
 namespace {
 
 // The longest time that the workers of the slowest node may need to start.
-constexpr Duration kPatience = std::chrono::seconds(300);
+constexpr Duration kWorkersStartTimeout = std::chrono::seconds(300);
 
 absl::StatusOr<int> Number(const char* name, int least, int most) {
   int number = 0;
@@ -52,7 +52,7 @@ absl::StatusOr<PeerMeeting> Meeting() {
                      .port = *port,
                      .rank = *rank,
                      .world_size = *size,
-                     .deadline = MonotonicNow() + kPatience};
+                     .deadline = MonotonicNow() + kWorkersStartTimeout};
 }
 
 // The index of this worker's device among the devices that the worker sees; 0

@@ -15,7 +15,7 @@ namespace {
 
 // After the deadline of the exchange: the time for a query that finds the ranks
 // that have published nothing.
-constexpr Duration kLastWords = std::chrono::seconds(5);
+constexpr Duration kAbsentRanksTimeout = std::chrono::seconds(5);
 constexpr size_t kLongestAddress = 300;
 
 // The key differs from those of PyTorch's clients, which begin with "/".
@@ -55,7 +55,7 @@ absl::StatusOr<std::vector<std::string>> ReadAll(
 // connection, because the old one is blocked in a wait.
 absl::Status NameAbsent(const PeerMeeting& meeting, Instant started,
                         const std::vector<std::string>& keys) {
-  const Instant until = MonotonicNow() + kLastWords;
+  const Instant until = MonotonicNow() + kAbsentRanksTimeout;
   absl::StatusOr<store::StoreChannel> channel =
       store::StoreChannel::Open(meeting.host, meeting.port, until);
   if (!channel.ok()) return channel.status();
@@ -104,8 +104,9 @@ absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
     return NameAbsent(meeting, started, keys);
   }
   if (!all.ok()) return all.status();
-  return ReadAll(*channel, keys,
-                 std::max(meeting.deadline, MonotonicNow() + kLastWords));
+  return ReadAll(
+      *channel, keys,
+      std::max(meeting.deadline, MonotonicNow() + kAbsentRanksTimeout));
 }
 
 }  // namespace muster::agent

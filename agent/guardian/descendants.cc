@@ -191,31 +191,31 @@ bool OrphanSweep::Pass(const std::vector<ProcessEntry>& spared) {
   return false;
 }
 
-LivingGuardians& LivingGuardians::OfThisProcess() {
+SparedChildren& SparedChildren::OfThisProcess() {
   // The list of processes to spare is never destroyed: the destructor of
   // another static object may end a guardian, and would then use a destroyed
   // list.
-  static auto* const living = new LivingGuardians;
-  return *living;
+  static auto* const spared = new SparedChildren;
+  return *spared;
 }
 
-void LivingGuardians::Add(pid_t pid) {
+void SparedChildren::Add(pid_t pid) {
   const auto process = ReadProcess(pid);
   if (!process) return;
   const std::lock_guard<std::mutex> lock(mutex_);
-  guardians_.push_back(*process);
+  children_.push_back(*process);
 }
 
-void LivingGuardians::Remove(pid_t pid) {
+void SparedChildren::Remove(pid_t pid) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::erase_if(guardians_, [pid](const ProcessEntry& process) {
+  std::erase_if(children_, [pid](const ProcessEntry& process) {
     return process.pid == pid;
   });
 }
 
-std::vector<ProcessEntry> LivingGuardians::List() {
+std::vector<ProcessEntry> SparedChildren::List() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return guardians_;
+  return children_;
 }
 
 }  // namespace muster::agent

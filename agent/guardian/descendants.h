@@ -88,9 +88,9 @@ class OrphanSweep {
 // one) and the NCCL id processes. When a guardian has died, this process kills
 // the workers that the guardian left, but must not kill the processes in this
 // list. Thread-safe.
-class LivingGuardians {
+class SparedChildren {
  public:
-  static LivingGuardians& OfThisProcess();
+  static SparedChildren& OfThisProcess();
 
   void Add(pid_t pid);
   void Remove(pid_t pid);
@@ -98,7 +98,7 @@ class LivingGuardians {
 
  private:
   std::mutex mutex_;
-  std::vector<ProcessEntry> guardians_;
+  std::vector<ProcessEntry> children_;
 };
 
 }  // namespace muster::agent

@@ -271,7 +271,7 @@ class Guardian::Impl {
         pidfd_(OpenPidFd(pid_)),
         strangers_(std::move(forked.strangers)),
         older_children_(std::move(forked.older_children)) {
-    LivingGuardians::OfThisProcess().Add(pid_);
+    SparedChildren::OfThisProcess().Add(pid_);
   }
   ~Impl();
 
@@ -439,7 +439,7 @@ void Guardian::Impl::OnGuardianLost() {
   }
   wake_.Forget(line_.fd());
   wake_.Forget(pidfd_.get());
-  LivingGuardians::OfThisProcess().Remove(pid_);
+  SparedChildren::OfThisProcess().Remove(pid_);
   state_ = State::kSweeping;
   sweep_.emplace();
 }
@@ -447,7 +447,7 @@ void Guardian::Impl::OnGuardianLost() {
 // The children of this process that are not workers: children that existed
 // before the guardian, and other guardians.
 std::vector<ProcessEntry> Guardian::Impl::Spared() const {
-  std::vector<ProcessEntry> spared = LivingGuardians::OfThisProcess().List();
+  std::vector<ProcessEntry> spared = SparedChildren::OfThisProcess().List();
   spared.insert(spared.end(), older_children_.begin(), older_children_.end());
   return spared;
 }

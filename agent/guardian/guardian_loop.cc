@@ -266,7 +266,7 @@ class GuardianLoop {
   // Records a leftover process before a signal ends it, so that AllGone can
   // name it. No effect for other signals and for a process that has already
   // ended.
-  void Remember(const ProcessEntry& orphan, int signal);
+  void RecordBeforeSignal(const ProcessEntry& orphan, int signal);
   void NoteOrphan(pid_t pid, int wait_status);
   void SendNotice(const Notice& notice) { channel_.Queue(Encode(notice)); }
 
@@ -475,7 +475,7 @@ void GuardianLoop::Handle(const SignalCommand& command) {
           [&](const auto& one) { return one.second.pid == process.group; });
       if (told) continue;
       if (command.everything || leaderless_groups_.count(process.group) != 0) {
-        Remember(process, command.signal);
+        RecordBeforeSignal(process, command.signal);
         SignalProcess(process, command.signal);
         if (Ends(command.signal)) SignalProcess(process, SIGCONT);
       }
@@ -554,7 +554,7 @@ void GuardianLoop::Reap() {
   sweeping_ = false;
 }
 
-void GuardianLoop::Remember(const ProcessEntry& orphan, int signal) {
+void GuardianLoop::RecordBeforeSignal(const ProcessEntry& orphan, int signal) {
   const bool ends = Ends(signal) || signal == SIGKILL;
   if (!ends || orphan.state == 'Z' || signalled_.count(orphan.pid) != 0) return;
   signalled_[orphan.pid] = {{RankOf(orphan.pid), NameOf(orphan.pid)},

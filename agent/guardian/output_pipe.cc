@@ -13,12 +13,12 @@
 namespace muster::agent {
 namespace {
 
-constexpr std::chrono::seconds kPatience(30);
+constexpr std::chrono::seconds kReadTimeout(30);
 
 }  // namespace
 
 bool BecomesReadable(int fd) {
-  return PollUntil(fd, POLLIN, MonotonicNow() + kPatience);
+  return PollUntil(fd, POLLIN, MonotonicNow() + kReadTimeout);
 }
 
 OutputPipe::OutputPipe(const std::string& path) {

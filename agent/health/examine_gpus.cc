@@ -28,8 +28,8 @@ std::vector<int> Those(const GpuFacts& gpus,
 
 // Adds one finding about the GPUs with the indices `which`; none if there are
 // no such GPUs.
-void Report(const char* id, const std::vector<int>& which,
-            const std::string& what, std::vector<Finding>& findings) {
+void AddFinding(const char* id, const std::vector<int>& which,
+                const std::string& what, std::vector<Finding>& findings) {
   if (which.empty()) return;
   findings.push_back(Found(id, absl::StrCat(GpusText(which), ": ", what)));
 }
@@ -80,25 +80,25 @@ void ExamineUse(const GpuFacts& gpus, std::vector<Finding>& findings) {
 void ExamineMemory(const GpuFacts& gpus, std::vector<Finding>& findings) {
   for (const GpuDevice& gpu : gpus.devices) {
     if (gpu.uncorrectable_errors.value_or(0) > 0) {
-      Report("gpu-ecc", {gpu.index},
-             absl::StrCat(*gpu.uncorrectable_errors,
-                          " memory errors that could not be corrected"),
-             findings);
+      AddFinding("gpu-ecc", {gpu.index},
+                 absl::StrCat(*gpu.uncorrectable_errors,
+                              " memory errors that could not be corrected"),
+                 findings);
     }
   }
-  Report("gpu-remap-failed",
-         Those(gpus,
-               [](const GpuDevice& gpu) {
-                 return gpu.remapped_rows && gpu.remapped_rows->failed;
-               }),
-         "bad memory rows could not be replaced", findings);
-  Report("gpu-reset-pending",
-         Those(gpus,
-               [](const GpuDevice& gpu) {
-                 return gpu.retirement_pending.value_or(false) ||
-                        (gpu.remapped_rows && gpu.remapped_rows->pending);
-               }),
-         "bad memory goes out of use with the next reset", findings);
+  AddFinding("gpu-remap-failed",
+             Those(gpus,
+                   [](const GpuDevice& gpu) {
+                     return gpu.remapped_rows && gpu.remapped_rows->failed;
+                   }),
+             "bad memory rows could not be replaced", findings);
+  AddFinding("gpu-reset-pending",
+             Those(gpus,
+                   [](const GpuDevice& gpu) {
+                     return gpu.retirement_pending.value_or(false) ||
+                            (gpu.remapped_rows && gpu.remapped_rows->pending);
+                   }),
+             "bad memory goes out of use with the next reset", findings);
 }
 
 std::string LimitsText(uint64_t limits) {
@@ -123,42 +123,42 @@ void ExamineModes(const GpuFacts& gpus, std::vector<Finding>& findings) {
   for (const GpuDevice& gpu : gpus.devices) {
     const uint64_t limits = gpu.clock_limits.value_or(0) & kBad;
     if (limits == 0) continue;
-    Report("gpu-throttled", {gpu.index},
-           absl::StrCat("held down by ", LimitsText(limits),
-                        gpu.temperature
-                            ? absl::StrCat(" at ", *gpu.temperature, " C")
-                            : ""),
-           findings);
+    AddFinding("gpu-throttled", {gpu.index},
+               absl::StrCat("held down by ", LimitsText(limits),
+                            gpu.temperature
+                                ? absl::StrCat(" at ", *gpu.temperature, " C")
+                                : ""),
+               findings);
   }
-  Report("gpu-prohibited",
-         Those(gpus,
-               [](const GpuDevice& gpu) {
-                 return gpu.compute_mode == ComputeMode::kProhibited;
-               }),
-         "the compute mode is Prohibited", findings);
+  AddFinding("gpu-prohibited",
+             Those(gpus,
+                   [](const GpuDevice& gpu) {
+                     return gpu.compute_mode == ComputeMode::kProhibited;
+                   }),
+             "the compute mode is Prohibited", findings);
   const auto divided =
       Those(gpus, [](const GpuDevice& gpu) { return gpu.mig == true; });
   const auto whole =
       Those(gpus, [](const GpuDevice& gpu) { return gpu.mig != true; });
   if (!divided.empty() && !whole.empty()) {
-    Report("gpu-mig-mixed", divided,
-           absl::StrCat("divided (MIG), and ", GpusText(whole), " not"),
-           findings);
+    AddFinding("gpu-mig-mixed", divided,
+               absl::StrCat("divided (MIG), and ", GpusText(whole), " not"),
+               findings);
   }
-  Report("gpu-mig-mixed",
-         Those(gpus,
-               [](const GpuDevice& gpu) {
-                 return gpu.mig == true && gpu.mig_instances == 0;
-               }),
-         "in MIG mode without an instance", findings);
-  Report("gpu-mig-pending",
-         Those(gpus,
-               [](const GpuDevice& gpu) {
-                 return gpu.mig && gpu.mig_pending &&
-                        *gpu.mig != *gpu.mig_pending;
-               }),
-         "MIG mode changes with the next reset", findings);
-  Report(
+  AddFinding("gpu-mig-mixed",
+             Those(gpus,
+                   [](const GpuDevice& gpu) {
+                     return gpu.mig == true && gpu.mig_instances == 0;
+                   }),
+             "in MIG mode without an instance", findings);
+  AddFinding("gpu-mig-pending",
+             Those(gpus,
+                   [](const GpuDevice& gpu) {
+                     return gpu.mig && gpu.mig_pending &&
+                            *gpu.mig != *gpu.mig_pending;
+                   }),
+             "MIG mode changes with the next reset", findings);
+  AddFinding(
       "gpu-persistence-off",
       Those(gpus, [](const GpuDevice& gpu) { return gpu.persistent == false; }),
       "persistence mode is off", findings);

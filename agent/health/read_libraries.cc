@@ -150,18 +150,18 @@ void FindTorch(const std::string& root,
 }  // namespace
 
 LibraryFacts ReadLibraries(
-    const LibraryPlaces& places,
+    const LibraryPaths& paths,
     const std::map<std::string, std::string>& environment) {
   LibraryFacts facts;
-  facts.kernel_driver = KernelDriver(places.root);
-  for (const std::string& library : places.cuda_runtimes) {
+  facts.kernel_driver = KernelDriver(paths.root);
+  for (const std::string& library : paths.cuda_runtimes) {
     const int version = AskVersion(library, "cudaRuntimeGetVersion");
     if (version <= 0) continue;
     facts.runtime_cuda = version;
     break;
   }
-  facts.toolkit_nccl = NcclText(AskVersion(places.nccl, "ncclGetVersion"));
-  FindTorch(places.root, environment, facts);
+  facts.toolkit_nccl = NcclText(AskVersion(paths.nccl, "ncclGetVersion"));
+  FindTorch(paths.root, environment, facts);
   return facts;
 }
 

@@ -9,7 +9,7 @@
 
 namespace muster::agent {
 
-struct LibraryPlaces {
+struct LibraryPaths {
   std::string root = "/";
   // The first library that can be loaded is used.
   std::vector<std::string> cuda_runtimes = {
@@ -21,7 +21,7 @@ struct LibraryPlaces {
 // libraries, and reads a few small files of the Python found by PATH,
 // VIRTUAL_ENV or CONDA_PREFIX of `environment`; runs no program.
 LibraryFacts ReadLibraries(
-    const LibraryPlaces& places,
+    const LibraryPaths& paths,
     const std::map<std::string, std::string>& environment);
 
 }  // namespace muster::agent

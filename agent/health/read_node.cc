@@ -18,34 +18,33 @@ GpuFacts ReadGpusBy(Instant deadline, const std::string& nvml_library) {
   return hung;
 }
 
-NodeFacts ReadNode(const NodePlaces& places) {
-  const auto soon = [&places] { return MonotonicNow() + places.patience; };
+NodeFacts ReadNode(const NodePaths& paths) {
+  const auto soon = [&paths] { return MonotonicNow() + paths.patience; };
   NodeFacts facts;
   facts.version = rendezvous::kVersion;
-  facts.environment = places.environment;
+  facts.environment = paths.environment;
   facts.gpus =
-      ReadGpusBy(MonotonicNow() + places.gpu_patience, places.nvml_library);
+      ReadGpusBy(MonotonicNow() + paths.gpu_patience, paths.nvml_library);
   std::vector<std::string> addresses;
   for (const GpuDevice& gpu : facts.gpus.devices) {
     addresses.push_back(gpu.pci_address);
   }
-  facts.surroundings = ReadSurroundings(places.root, addresses);
+  facts.surroundings = ReadSurroundings(paths.root, addresses);
   // If the driver hangs, its libraries are not read, because they may hang as
   // well.
   if (facts.gpus.state != GpuFacts::State::kHung) {
     facts.libraries =
-        Within<LibraryFacts>(soon(), [libraries = places.libraries,
-                                      environment = places.environment] {
+        Within<LibraryFacts>(soon(), [libraries = paths.libraries,
+                                      environment = paths.environment] {
           return ReadLibraries(libraries, environment);
         }).value_or(LibraryFacts());
   }
-  facts.host = ReadHost(places.root);
-  facts.host.shm =
-      ReadFolder("shared memory", places.root + "/dev/shm", soon());
-  for (const auto& [purpose, path] : places.folders) {
+  facts.host = ReadHost(paths.root);
+  facts.host.shm = ReadFolder("shared memory", paths.root + "/dev/shm", soon());
+  for (const auto& [purpose, path] : paths.folders) {
     facts.folders.push_back(ReadFolder(purpose, path, soon()));
   }
-  facts.network = ReadNetwork(places.root, places.ports, soon());
+  facts.network = ReadNetwork(paths.root, paths.ports, soon());
   return facts;
 }
 

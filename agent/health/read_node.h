@@ -14,10 +14,10 @@ namespace muster::agent {
 
 // The paths, libraries and ports that ReadNode examines. Tests give those of an
 // imitated machine.
-struct NodePlaces {
+struct NodePaths {
   std::string root = "/";
   std::string nvml_library = "libnvidia-ml.so.1";
-  LibraryPlaces libraries;
+  LibraryPaths libraries;
   std::map<std::string, std::string> environment;
   // Pairs of purpose and path.
   std::vector<std::pair<std::string, std::string>> folders;
@@ -31,7 +31,7 @@ struct NodePlaces {
 // Reads the facts about this node, without its coordinator. Returns even if the
 // driver or a file system hangs: it waits for such a part only until its time
 // limit.
-NodeFacts ReadNode(const NodePlaces& places);
+NodeFacts ReadNode(const NodePaths& paths);
 
 // Reads only the facts about the GPUs. The state is kHung if the driver has not
 // answered by `deadline`.

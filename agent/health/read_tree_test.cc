@@ -135,12 +135,12 @@ TEST_F(ReadTreeTest, VersionsOfDriverAndPyTorch) {
         "from typing import Optional\n__version__ = '2.5.1+cu124'\n"
         "debug = False\ncuda: Optional[str] = '12.4'\n");
   Plant(packages + "/nvidia_nccl_cu12-2.21.5.dist-info/METADATA", "");
-  LibraryPlaces places;
-  places.root = root_;
-  places.cuda_runtimes = {"libno-such-cudart.so"};
-  places.nccl = "libno-such-nccl.so";
+  LibraryPaths paths;
+  paths.root = root_;
+  paths.cuda_runtimes = {"libno-such-cudart.so"};
+  paths.nccl = "libno-such-nccl.so";
   LibraryFacts facts =
-      ReadLibraries(places, {{"PATH", "/nowhere/bin:/env/bin:/usr/bin"}});
+      ReadLibraries(paths, {{"PATH", "/nowhere/bin:/env/bin:/usr/bin"}});
   EXPECT_EQ(facts.kernel_driver, "570.86.15");
   EXPECT_EQ(facts.torch_version, "2.5.1+cu124");
   EXPECT_EQ(facts.torch_cuda, "12.4");
@@ -148,20 +148,20 @@ TEST_F(ReadTreeTest, VersionsOfDriverAndPyTorch) {
   EXPECT_EQ(facts.runtime_cuda, std::nullopt);
   EXPECT_EQ(facts.toolkit_nccl, "");
   // Without python3 in PATH the system's Python is used, which has no PyTorch.
-  facts = ReadLibraries(places, {});
+  facts = ReadLibraries(paths, {});
   EXPECT_EQ(facts.torch_version, "");
-  facts = ReadLibraries(places, {{"VIRTUAL_ENV", "/env"}});
+  facts = ReadLibraries(paths, {{"VIRTUAL_ENV", "/env"}});
   EXPECT_EQ(facts.torch_version, "2.5.1+cu124");
 }
 
 TEST_F(ReadTreeTest, APyTorchForCpusHasNoCuda) {
   Plant("/env/lib/python3.11/dist-packages/torch/version.py",
         "__version__ = '1.13.1'\ncuda = None\n");
-  LibraryPlaces places;
-  places.root = root_;
-  places.cuda_runtimes = {};
-  places.nccl = "libno-such-nccl.so";
-  const LibraryFacts facts = ReadLibraries(places, {{"CONDA_PREFIX", "/env"}});
+  LibraryPaths paths;
+  paths.root = root_;
+  paths.cuda_runtimes = {};
+  paths.nccl = "libno-such-nccl.so";
+  const LibraryFacts facts = ReadLibraries(paths, {{"CONDA_PREFIX", "/env"}});
   EXPECT_EQ(facts.torch_version, "1.13.1");
   EXPECT_EQ(facts.torch_cuda, "");
 }

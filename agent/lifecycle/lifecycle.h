@@ -76,14 +76,14 @@ class Lifecycle {
   void On(const GuardianDied& event);
   void On(const SignalCaught& event);
   void On(const PortHeld& event);
-  void On(const NcclIdHeld& event);
+  void On(const NcclIdReady& event);
   void On(const NcclIdMissing& event);
   void On(const NcclRootLost& event);
   void On(const WorkersReported& event);
   void On(const WorkersSeen& event);
   void On(const StackTaken& event);
   void On(const PreemptionAnnounced& event);
-  void On(const HealthFound& event);
+  void On(const HealthChecked& event);
   void On(const ClockTicked&) {}
 
   // Starts, signals or stops workers, so that their state becomes the one that

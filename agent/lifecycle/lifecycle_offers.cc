@@ -11,7 +11,7 @@ void Lifecycle::On(const PortHeld& event) {
   changed_ = changed_ || phase_ == rendezvous::NodePhase::kIdle;
 }
 
-void Lifecycle::On(const NcclIdHeld& event) {
+void Lifecycle::On(const NcclIdReady& event) {
   nccl_id_.Take(event.id);
   changed_ = changed_ || phase_ == rendezvous::NodePhase::kIdle;
 }
@@ -51,7 +51,7 @@ void Lifecycle::UpdateHealthChecks() {
   }
 }
 
-void Lifecycle::On(const HealthFound& event) {
+void Lifecycle::On(const HealthChecked& event) {
   const rendezvous::Health before = health_.health();
   if (!health_.Found(now_, event.check, event.unhealthy)) return;
   changed_ = true;

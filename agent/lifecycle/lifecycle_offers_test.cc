@@ -50,7 +50,7 @@ TEST(LifecycleNcclId, TheFirstReportWaitsForIt) {
   agent.Connect();
   agent.Wait(milliseconds(100));
   EXPECT_THAT(agent.reports, IsEmpty());
-  agent.Step(NcclIdHeld{"id1"});
+  agent.Step(NcclIdReady{"id1"});
   ASSERT_EQ(agent.reports.size(), 1u);
   EXPECT_EQ(agent.reports[0].offered_nccl_id, "id1");
 }
@@ -63,7 +63,7 @@ TEST(LifecycleNcclId, FirstReportWaitsForALimitedTime) {
   agent.Wait(milliseconds(1));
   ASSERT_EQ(agent.reports.size(), 1u);
   EXPECT_EQ(agent.reports[0].offered_nccl_id, "");
-  agent.Step(NcclIdHeld{"id1"});
+  agent.Step(NcclIdReady{"id1"});
   ASSERT_EQ(agent.reports.size(), 2u) << "it is still worth telling";
   EXPECT_EQ(agent.reports[1].offered_nccl_id, "id1");
 }
@@ -84,14 +84,14 @@ TEST(LifecycleNcclId, FailureToMakeAnIdEndsTheWait) {
 
 TEST(LifecycleNcclId, EachRoundGetsAFreshOne) {
   LifecycleFixture agent;
-  agent.Step(NcclIdHeld{"id1"});
+  agent.Step(NcclIdReady{"id1"});
   agent.Connect();
   Start(agent, 1, "id1");
   ASSERT_EQ(agent.starts.size(), 1u);
   EXPECT_EQ(agent.starts[0].nccl_id, "id1");
   EXPECT_EQ(agent.reports.back().offered_nccl_id, "") << "it is spent";
   agent.Forget();
-  agent.Step(NcclIdHeld{"id2"});
+  agent.Step(NcclIdReady{"id2"});
   EXPECT_THAT(agent.reports, IsEmpty()) << "early enough with the next report";
   Break(agent, 1);
   EXPECT_EQ(agent.reports.back().offered_nccl_id, "id2");
@@ -100,20 +100,20 @@ TEST(LifecycleNcclId, EachRoundGetsAFreshOne) {
 
 TEST(LifecycleNcclId, OneThatIsLostIsOfferedNoMore) {
   LifecycleFixture agent;
-  agent.Step(NcclIdHeld{"id1"});
+  agent.Step(NcclIdReady{"id1"});
   agent.Connect();
   agent.Forget();
   agent.Step(NcclIdMissing{"its process died"});
   ASSERT_EQ(agent.reports.size(), 1u) << "at once";
   EXPECT_EQ(agent.reports[0].offered_nccl_id, "");
   EXPECT_THAT(agent.notices, Contains("its process died"));
-  agent.Step(NcclIdHeld{"id2"});
+  agent.Step(NcclIdReady{"id2"});
   EXPECT_EQ(agent.reports.back().offered_nccl_id, "id2");
 }
 
 TEST(LifecycleNcclId, LostRootGivesANoticeAndStopsNoWorker) {
   LifecycleFixture agent;
-  agent.Step(NcclIdHeld{"id1"});
+  agent.Step(NcclIdReady{"id1"});
   agent.Connect();
   Start(agent, 1, "id1");
   agent.Forget();
@@ -143,7 +143,7 @@ TEST(LifecycleNcclId, LostRootAfterTheRoundGivesNoNotice) {
 
 TEST(LifecycleNcclId, AnotherNodesIdSpendsNoneOfOurs) {
   LifecycleFixture agent;
-  agent.Step(NcclIdHeld{"id1"});
+  agent.Step(NcclIdReady{"id1"});
   agent.Connect();
   Start(agent, 1, "theirs");
   Break(agent, 1);
@@ -153,23 +153,23 @@ TEST(LifecycleNcclId, AnotherNodesIdSpendsNoneOfOurs) {
 
 TEST(LifecycleNcclId, DistrustedIdIsReplaced) {
   LifecycleFixture agent;
-  agent.Step(NcclIdHeld{"id1"});
+  agent.Step(NcclIdReady{"id1"});
   agent.Connect();
   Start(agent, 3, "");  // group rank 0, but id1 is not used
   EXPECT_EQ(agent.renewals, 1);
-  agent.Step(NcclIdHeld{"id2"});
+  agent.Step(NcclIdReady{"id2"});
   Break(agent, 3);
   EXPECT_EQ(agent.reports.back().offered_nccl_id, "id2");
 }
 
 TEST(LifecycleNcclId, ARoundThatNeverBeganHereMayHaveSpentIt) {
   LifecycleFixture agent;
-  agent.Step(NcclIdHeld{"id1"});
+  agent.Step(NcclIdReady{"id1"});
   agent.Connect();
   agent.TellStop(1);  // the order to run round 1 was lost
   EXPECT_EQ(agent.renewals, 1);
   EXPECT_EQ(agent.reports.back().offered_nccl_id, "");
-  agent.Step(NcclIdHeld{"id2"});
+  agent.Step(NcclIdReady{"id2"});
   EXPECT_EQ(agent.reports.back().offered_nccl_id, "id2");
   agent.Forget();
   Start(agent, 2, "id2");
@@ -202,7 +202,7 @@ TEST(LifecycleHealth, IsReportedOnceTheCheckHasEnded) {
   agent.Connect();
   EXPECT_THAT(agent.checks, SizeIs(1));
   EXPECT_EQ(agent.reports.back().health, rendezvous::Health::kUnchecked);
-  agent.Step(HealthFound{agent.checks.back(), ""});
+  agent.Step(HealthChecked{agent.checks.back(), ""});
   EXPECT_EQ(agent.last_step().report->health, rendezvous::Health::kHealthy);
 }
 
@@ -210,7 +210,7 @@ TEST(LifecycleHealth, AnUnhealthyNodeSaysWhyAndIsLookedAtAgain) {
   LifecycleFixture agent(CheckedConfig());
   agent.Connect();
   agent.TellWait();
-  agent.Step(HealthFound{agent.checks.back(), "no disk"});
+  agent.Step(HealthChecked{agent.checks.back(), "no disk"});
   ASSERT_TRUE(agent.last_step().report.has_value());
   EXPECT_EQ(agent.last_step().report->health, rendezvous::Health::kUnhealthy);
   EXPECT_EQ(agent.last_step().report->unhealthy, "no disk");
@@ -219,7 +219,7 @@ TEST(LifecycleHealth, AnUnhealthyNodeSaysWhyAndIsLookedAtAgain) {
   EXPECT_THAT(agent.checks, SizeIs(1));
   agent.Wait(seconds(1));
   ASSERT_THAT(agent.checks, SizeIs(2));
-  agent.Step(HealthFound{agent.checks.back(), ""});
+  agent.Step(HealthChecked{agent.checks.back(), ""});
   EXPECT_EQ(agent.last_step().report->health, rendezvous::Health::kHealthy);
   EXPECT_THAT(agent.notices, Contains("this node is healthy again"));
 }
@@ -227,7 +227,7 @@ TEST(LifecycleHealth, AnUnhealthyNodeSaysWhyAndIsLookedAtAgain) {
 TEST(LifecycleHealth, TheNextRoundNeedsAnotherCheck) {
   LifecycleFixture agent(CheckedConfig());
   agent.Connect();
-  agent.Step(HealthFound{agent.checks.back(), ""});
+  agent.Step(HealthChecked{agent.checks.back(), ""});
   agent.TellRun(1);
   agent.Up(0);
   agent.Up(1);
@@ -247,7 +247,7 @@ TEST(LifecycleHealth, TheNextRoundNeedsAnotherCheck) {
 TEST(LifecycleHealth, AfterASuccessItIsCheckedOnlyIfTheRoundIsStopped) {
   LifecycleFixture agent(CheckedConfig());
   agent.Connect();
-  agent.Step(HealthFound{agent.checks.back(), ""});
+  agent.Step(HealthChecked{agent.checks.back(), ""});
   agent.TellRun(1);
   agent.Up(0);
   agent.Up(1);
@@ -265,14 +265,14 @@ TEST(LifecycleHealth, AfterASuccessItIsCheckedOnlyIfTheRoundIsStopped) {
 TEST(LifecycleHealth, ACheckDoesNotGetInTheWorkersWay) {
   LifecycleFixture agent(CheckedConfig());
   agent.Connect();
-  agent.Step(HealthFound{agent.checks.back(), ""});
+  agent.Step(HealthChecked{agent.checks.back(), ""});
   agent.TellWait();
   agent.Wait(seconds(30));
   ASSERT_THAT(agent.checks, SizeIs(2));
   EXPECT_EQ(agent.reports.back().health, rendezvous::Health::kHealthy);
   agent.TellRun(1);
   EXPECT_EQ(agent.checks_dropped, 1);
-  agent.Step(HealthFound{agent.checks.back(), "late"});
+  agent.Step(HealthChecked{agent.checks.back(), "late"});
   EXPECT_EQ(agent.reports.back().unhealthy, "");
 }
 

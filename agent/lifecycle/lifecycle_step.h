@@ -66,7 +66,7 @@ struct PortHeld {
 };
 // The driver holds this NCCL id for the next round; the process of its root
 // runs.
-struct NcclIdHeld {
+struct NcclIdReady {
   std::string id;
 };
 // No NCCL id is available. `why` is a sentence for the user; may be empty.
@@ -107,7 +107,7 @@ struct StackTaken {
 struct PreemptionAnnounced {};
 // The result of StartCheck with this number; an empty `unhealthy`: the node is
 // healthy.
-struct HealthFound {
+struct HealthChecked {
   uint64_t check = 0;
   std::string unhealthy;
 };
@@ -116,9 +116,9 @@ struct ClockTicked {};
 using LifecycleEvent =
     std::variant<LinkUp, LinkDown, DirectiveCame, WorkerUp, WorkerDown,
                  RoundRefused, WorkersGone, GuardianDied, SignalCaught,
-                 PortHeld, NcclIdHeld, NcclIdMissing, NcclRootLost,
+                 PortHeld, NcclIdReady, NcclIdMissing, NcclRootLost,
                  WorkersReported, WorkersSeen, StackTaken, PreemptionAnnounced,
-                 HealthFound, ClockTicked>;
+                 HealthChecked, ClockTicked>;
 
 // The structs from here on are actions that the agent's driver performs. This
 // action: start the workers of a round.
@@ -171,7 +171,7 @@ struct AnnouncePreemption {
 struct EndAnnouncement {
   std::string why;
 };
-// Start a health check of this node, in place of an earlier one. HealthFound
+// Start a health check of this node, in place of an earlier one. HealthChecked
 // with the same number follows.
 struct StartCheck {
   uint64_t check = 0;

@@ -79,7 +79,7 @@ absl::StatusOr<std::unique_ptr<NcclIdChild>> NcclIdChild::Start(
   plan.group = SubprocessPlan::Group::kOwnSession;
   const absl::StatusOr<pid_t> pid = StartSubprocess(plan);
   if (!pid.ok()) return Failed(pid.status().message());
-  LivingGuardians::OfThisProcess().Add(*pid);
+  SparedChildren::OfThisProcess().Add(*pid);
   return std::unique_ptr<NcclIdChild>(
       new NcclIdChild(*pid, std::move(life_write), std::move(answer_read)));
 }
@@ -92,7 +92,7 @@ NcclIdChild::~NcclIdChild() {
   life_.Close();
   kill(pid_, SIGKILL);
   Reap(pid_);
-  LivingGuardians::OfThisProcess().Remove(pid_);
+  SparedChildren::OfThisProcess().Remove(pid_);
 }
 
 std::optional<std::string> NcclIdChild::End() {
@@ -105,7 +105,7 @@ std::optional<std::string> NcclIdChild::End() {
   if (n < 0) return std::nullopt;
   // Waits until the process can be reaped, soon after it has closed its files.
   end_ = InWords(Reap(pid_));
-  LivingGuardians::OfThisProcess().Remove(pid_);
+  SparedChildren::OfThisProcess().Remove(pid_);
   return end_;
 }
 
@@ -175,7 +175,7 @@ std::optional<NcclIdHolder::Outcome> NcclIdHolder::Make(Instant now) {
   if (!child.ok()) return Fail(std::string(child.status().message()));
   next_ = *std::move(child);
   next_id_.clear();
-  deadline_ = now + kPatience;
+  deadline_ = now + kCreationTimeout;
   return std::nullopt;
 }
 
@@ -192,8 +192,8 @@ std::optional<NcclIdHolder::Outcome> NcclIdHolder::Look(Instant now) {
   const NcclIdChild::Answer& answer = next_->Read();
   if (!answer.whole) {
     if (now < deadline_) return std::nullopt;
-    return Fail(absl::StrCat("NCCL took longer than ", ToSeconds(kPatience),
-                             " s to make one"));
+    return Fail(absl::StrCat("NCCL took longer than ",
+                             ToSeconds(kCreationTimeout), " s to make one"));
   }
   if (StartsWith(answer.text, kNone)) {
     return Fail(answer.text.substr(sizeof kNone - 1));

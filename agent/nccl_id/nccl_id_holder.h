@@ -71,7 +71,7 @@ std::string NcclIdProgram(
 class NcclIdHolder {
  public:
   // The longest time that a process may take to make an id.
-  static constexpr Duration kPatience = std::chrono::seconds(10);
+  static constexpr Duration kCreationTimeout = std::chrono::seconds(10);
   // How many unused ids in a row may be lost before no more are made.
   static constexpr int kMaxLosses = 3;
 

@@ -170,9 +170,9 @@ TEST_F(NcclIdHolderTest, AProcessThatHangsIsGivenUp) {
   const Instant begin = MonotonicNow();
   EXPECT_FALSE(holder.Make(begin).has_value());
   ASSERT_TRUE(holder.NextDeadline().has_value());
-  EXPECT_EQ(*holder.NextDeadline() - begin, NcclIdHolder::kPatience);
+  EXPECT_EQ(*holder.NextDeadline() - begin, NcclIdHolder::kCreationTimeout);
   EXPECT_FALSE(holder.Look(begin).has_value());
-  const auto late = holder.Look(begin + NcclIdHolder::kPatience);
+  const auto late = holder.Look(begin + NcclIdHolder::kCreationTimeout);
   ASSERT_TRUE(late.has_value());
   EXPECT_THAT(late->why, HasSubstr("longer than 10 s"));
 }

@@ -62,7 +62,7 @@ absl::Status PreemptionFile::Write(const rendezvous::PreemptionNotice& notice) {
 namespace {
 
 // The extra time to kill a command after its deadline.
-constexpr Duration kMargin = std::chrono::seconds(2);
+constexpr Duration kKillMargin = std::chrono::seconds(2);
 
 }  // namespace
 
@@ -100,7 +100,7 @@ void PreemptionAnnouncer::Announce(const rendezvous::PreemptionNotice& notice,
         hook.cancel_fd = cancel_fd;
         return RunShellCommand(hook);
       },
-      hook.timeout + kMargin,
+      hook.timeout + kKillMargin,
       [done = std::move(done),
        on_notice = options_.on_notice](const absl::Status& outcome) {
         if (!outcome.ok() && on_notice) {
@@ -112,7 +112,8 @@ void PreemptionAnnouncer::Announce(const rendezvous::PreemptionNotice& notice,
 }
 
 void PreemptionAnnouncer::End(const std::string& why) {
-  if (hook_.Cancel() == TimedTask::Was::kUnderWay && options_.on_notice) {
+  if (hook_.Cancel() == TimedTask::CancelResult::kRunning &&
+      options_.on_notice) {
     options_.on_notice(
         absl::StrCat("--on-preempt was ended before it was done: ", why));
   }

@@ -14,7 +14,7 @@ namespace {
 
 // The time limit for answers of Slurm's controller, which may be busy: a
 // preemption often affects many jobs.
-constexpr Duration kPatience = std::chrono::seconds(30);
+constexpr Duration kSlurmTimeout = std::chrono::seconds(30);
 
 // Attempts of a query: Slurm signals every process of a step, and may kill the
 // query.
@@ -35,7 +35,7 @@ ToolOutcome Ask(const std::vector<std::string>& argv, Instant deadline) {
 
 // Repeats the query until it shows the job's state.
 ToolOutcome AskForState(const std::vector<std::string>& argv) {
-  const Instant deadline = MonotonicNow() + kPatience;
+  const Instant deadline = MonotonicNow() + kSlurmTimeout;
   for (;;) {
     ToolOutcome outcome = Ask(argv, deadline);
     if (!HidesState(outcome.output) || MonotonicNow() >= deadline) {
@@ -55,7 +55,7 @@ absl::Status StatusOf(const ToolOutcome& outcome,
       why = "there is no such program in PATH";
       break;
     case ToolOutcome::End::kCutOff:
-      why = absl::StrCat("no answer within ", ToSeconds(kPatience), " s");
+      why = absl::StrCat("no answer within ", ToSeconds(kSlurmTimeout), " s");
       break;
     case ToolOutcome::End::kFailed:
       why = BoundedLine(outcome.output, rendezvous::kMaxLineBytes);
@@ -83,7 +83,7 @@ absl::Status RequeueJob(const std::map<std::string, std::string>& environment) {
     return absl::FailedPreconditionError(
         "the job is not put back into its queue: " + against);
   }
-  return StatusOf(Ask(*command, MonotonicNow() + kPatience), *command);
+  return StatusOf(Ask(*command, MonotonicNow() + kSlurmTimeout), *command);
 }
 
 }  // namespace muster::agent

@@ -19,7 +19,7 @@ namespace muster::agent {
 namespace {
 
 constexpr char kName[] = "/py-spy";
-constexpr Duration kPatience = std::chrono::seconds(3);
+constexpr Duration kPySpyTimeout = std::chrono::seconds(3);
 // The number of attempts: py-spy may fail because a running process changes a
 // frame while py-spy reads it.
 constexpr int kAttempts = 3;
@@ -80,7 +80,7 @@ PythonStacks ReadPythonStacks(int64_t pid, Instant deadline, int cancel_fd,
                 "(pip install py-spy; it must be in the PATH of launch or "
                 "beside it)"};
   }
-  deadline = std::min(deadline, MonotonicNow() + kPatience);
+  deadline = std::min(deadline, MonotonicNow() + kPySpyTimeout);
   ToolOutcome outcome;
   for (int i = 0; i < kAttempts && MonotonicNow() < deadline; ++i) {
     outcome = RunTool(

@@ -118,7 +118,7 @@ std::string WholeText(const StackTexts& texts) {
   return whole;
 }
 
-std::vector<std::string> TellingLines(const StackTexts& texts) {
+std::vector<std::string> MostInformativeLines(const StackTexts& texts) {
   std::vector<std::string> lines;
   const auto python = PythonFrames(texts.python);
   if (!python.empty()) lines.emplace_back("Python, main thread:");

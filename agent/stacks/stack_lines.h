@@ -22,7 +22,7 @@ std::string WholeText(const StackTexts& texts);
 // innermost first, from Python, else native code, else the kernel's
 // description. At most kMaxStackLines lines of kMaxLineBytes, printable. Empty
 // if nothing was found. Pure.
-std::vector<std::string> TellingLines(const StackTexts& texts);
+std::vector<std::string> MostInformativeLines(const StackTexts& texts);
 
 }  // namespace muster::agent
 

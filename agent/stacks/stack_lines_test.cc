@@ -40,8 +40,8 @@ constexpr char kKernel[] =
     "    [<0>] hrtimer_nanosleep+0x74/0xf0\n"
     "thread 24 (python3), sleeping, in poll\n";
 
-TEST(TellingLines, EachSourceGivesItsLines) {
-  EXPECT_THAT(TellingLines({kPySpy, kGdb, kKernel, ""}),
+TEST(MostInformativeLines, EachSourceGivesItsLines) {
+  EXPECT_THAT(MostInformativeLines({kPySpy, kGdb, kKernel, ""}),
               ElementsAre("Python, main thread:", "  load (train.py:3)",
                           "  <module> (train.py:7)", "native, main thread:",
                           "  #0  __GI___clock_nanosleep from libc.so.6",
@@ -49,39 +49,39 @@ TEST(TellingLines, EachSourceGivesItsLines) {
                           "thread 23 (python3), sleeping, in clock_nanosleep"));
 }
 
-TEST(TellingLines, PySpyNamesTheMainThread) {
+TEST(MostInformativeLines, PySpyNamesTheMainThread) {
   constexpr char kMainIsLast[] =
       "Process 9: python3 train.py\n\n"
       "Thread 9 (idle): \"loader\"\n    wait (threading.py:320)\n"
       "Thread 23 (idle): \"MainThread\"\n    load (train.py:3)\n"
       "Thread 24 (idle)\n    wait (threading.py:320)\n";
-  EXPECT_THAT(TellingLines({kMainIsLast, "", "", ""}),
+  EXPECT_THAT(MostInformativeLines({kMainIsLast, "", "", ""}),
               ElementsAre("Python, main thread:", "  load (train.py:3)"));
 }
 
 // A dump without thread names, as py-spy prints with Debian's Python 3.11: the
 // thread with the process's number is the main thread.
-TEST(TellingLines, AMainThreadWithoutANameHasTheProcesssNumber) {
+TEST(MostInformativeLines, AMainThreadWithoutANameHasTheProcesssNumber) {
   constexpr char kUnnamed[] =
       "Process 23: python3 train.py\n\n"
       "Thread 24 (idle)\n    wait (threading.py:320)\n"
       "Thread 23 (idle)\n    load (train.py:3)\n"
       "Thread 231 (idle)\n    wait (threading.py:320)\n";
-  EXPECT_THAT(TellingLines({kUnnamed, "", "", ""}),
+  EXPECT_THAT(MostInformativeLines({kUnnamed, "", "", ""}),
               ElementsAre("Python, main thread:", "  load (train.py:3)"));
 }
 
-TEST(TellingLines, TheFirstThreadIsTakenWhereNothingTellsTheMainOne) {
+TEST(MostInformativeLines, TheFirstThreadIsTakenWhereNothingTellsTheMainOne) {
   constexpr char kUnknown[] =
       "Thread 0x7F8300 (idle)\n    load (train.py:3)\n"
       "Thread 0x7F8311 (idle)\n    wait (threading.py:320)\n";
-  EXPECT_THAT(TellingLines({kUnknown, "", "", ""}),
+  EXPECT_THAT(MostInformativeLines({kUnknown, "", "", ""}),
               ElementsAre("Python, main thread:", "  load (train.py:3)"));
 }
 
-TEST(TellingLines, MissingPythonFramesAreExplained) {
+TEST(MostInformativeLines, MissingPythonFramesAreExplained) {
   const std::string why = "no Python frames: py-spy is not installed";
-  EXPECT_THAT(TellingLines({"", "", kKernel, why}),
+  EXPECT_THAT(MostInformativeLines({"", "", kKernel, why}),
               ElementsAre(why,
                           "thread 23 (python3), sleeping, in "
                           "clock_nanosleep",
@@ -90,17 +90,18 @@ TEST(TellingLines, MissingPythonFramesAreExplained) {
               HasSubstr("=== Python\n" + why + "\n=== kernel\n"));
 }
 
-TEST(TellingLines, TheKernelAloneTellsOfEachThread) {
-  EXPECT_THAT(TellingLines({"", "ptrace: Operation not permitted.", kKernel}),
-              ElementsAre("thread 23 (python3), sleeping, in clock_nanosleep",
-                          "thread 24 (python3), sleeping, in poll"));
+TEST(MostInformativeLines, TheKernelAloneTellsOfEachThread) {
+  EXPECT_THAT(
+      MostInformativeLines({"", "ptrace: Operation not permitted.", kKernel}),
+      ElementsAre("thread 23 (python3), sleeping, in clock_nanosleep",
+                  "thread 24 (python3), sleeping, in poll"));
 }
 
-TEST(TellingLines, EmptyInputHasNoStackLines) {
-  EXPECT_THAT(TellingLines({}), IsEmpty());
+TEST(MostInformativeLines, EmptyInputHasNoStackLines) {
+  EXPECT_THAT(MostInformativeLines({}), IsEmpty());
 }
 
-TEST(TellingLines, AreBoundedAndPrintable) {
+TEST(MostInformativeLines, AreBoundedAndPrintable) {
   StackTexts texts;
   texts.python = "Thread 1 (idle): \"MainThread\"\n";
   for (int i = 0; i < 1000; ++i) {
@@ -109,12 +110,12 @@ TEST(TellingLines, AreBoundedAndPrintable) {
         "#" + std::to_string(i) + " " + std::string(5000, 'y') + "\xff\n";
     texts.kernel += "thread\t" + std::string(5000, 'z') + "\n";
   }
-  const std::vector<std::string> lines = TellingLines(texts);
+  const std::vector<std::string> lines = MostInformativeLines(texts);
   EXPECT_LE(lines.size(), static_cast<size_t>(rendezvous::kMaxStackLines));
   EXPECT_THAT(lines, Each(SizeIs(::testing::Le(rendezvous::kMaxLineBytes))));
   EXPECT_THAT(lines, Each(Not(HasSubstr("\x1b"))));
   texts.python = texts.native = "";
-  EXPECT_THAT(TellingLines(texts), SizeIs(rendezvous::kMaxStackLines));
+  EXPECT_THAT(MostInformativeLines(texts), SizeIs(rendezvous::kMaxStackLines));
 }
 
 TEST(WholeText, KeepsAll) {

@@ -142,7 +142,7 @@ void StackTaker::Work::Run() {
     const Instant deadline = began + (i == 0 ? kTimeForFirst : kTimeForAll);
     if (MonotonicNow() >= deadline) break;
     const StackTexts texts = Look(subjects[i].pid, deadline, cancel.get());
-    if (i == 0) lines = TellingLines(texts);
+    if (i == 0) lines = MostInformativeLines(texts);
     const std::string whole = WholeText(texts);
     if (!subjects[i].folder.empty() && !whole.empty()) {
       WriteInTime(subjects[i].folder + kFileName, whole);

@@ -32,7 +32,7 @@ class StackTaker {
     // folder for a stack.txt with all stacks; empty: no file
     std::string folder;
   };
-  // Receives TellingLines of the first subject, in the taker's thread.
+  // Receives MostInformativeLines of the first subject, in the taker's thread.
   using Done = std::function<void(std::vector<std::string> lines)>;
 
   StackTaker();

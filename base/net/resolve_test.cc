@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr Duration kPatience = std::chrono::seconds(20);
+constexpr Duration kResolveTimeout = std::chrono::seconds(20);
 
 TEST(ResolveTest, NumericAddressesAreNotLookedUp) {
   const LookUp never = [](const std::string&, int) {
@@ -36,7 +36,7 @@ TEST(ResolveTest, NumericAddressesAreNotLookedUp) {
 TEST(ResolveTest, PrefersIpv4ForNames) {
   const auto found = Resolve(
       "host", 80,
-      {.timeout = kPatience,
+      {.timeout = kResolveTimeout,
        .look_up = [](const std::string&,
                      int port) -> absl::StatusOr<std::vector<SocketAddress>> {
          return std::vector<SocketAddress>{*NumericAddress("::1", port),
@@ -51,28 +51,28 @@ TEST(ResolveTest, PrefersIpv4ForNames) {
 }
 
 TEST(ResolveTest, TheSystemKnowsLocalhost) {
-  const auto found = Resolve("localhost", 80, {.timeout = kPatience});
+  const auto found = Resolve("localhost", 80, {.timeout = kResolveTimeout});
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_EQ((*found)[0].Ip(), "127.0.0.1");
 }
 
 TEST(ResolveTest, WhatTheResolverSaysIsInTheError) {
-  const auto found =
-      Resolve("no-host", 80,
-              {.timeout = kPatience, .look_up = [](const std::string&, int) {
-                 return absl::UnavailableError("unknown here");
-               }});
+  const auto found = Resolve(
+      "no-host", 80,
+      {.timeout = kResolveTimeout, .look_up = [](const std::string&, int) {
+         return absl::UnavailableError("unknown here");
+       }});
   EXPECT_EQ(found.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(found.status().message()),
               HasSubstr("no-host does not resolve: unknown here"));
 }
 
 TEST(ResolveTest, ANameWithoutAddressDoesNotResolve) {
-  const auto found =
-      Resolve("empty", 80,
-              {.timeout = kPatience, .look_up = [](const std::string&, int) {
-                 return std::vector<SocketAddress>();
-               }});
+  const auto found = Resolve(
+      "empty", 80,
+      {.timeout = kResolveTimeout, .look_up = [](const std::string&, int) {
+         return std::vector<SocketAddress>();
+       }});
   EXPECT_EQ(found.status().code(), absl::StatusCode::kUnavailable);
 }
 

@@ -10,16 +10,16 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr Duration kPatience = std::chrono::seconds(60);
+constexpr Duration kChildTimeout = std::chrono::seconds(60);
 
 TEST(RunApart, AnEndedChildsExitCodeIsReturned) {
-  const auto code = RunApart(kPatience, [] { return 4; });
+  const auto code = RunApart(kChildTimeout, [] { return 4; });
   ASSERT_TRUE(code.ok()) << code.status();
   EXPECT_EQ(*code, 4);
 }
 
 TEST(RunApart, ACrashIsReportedWithItsSignal) {
-  const auto code = RunApart(kPatience, [] {
+  const auto code = RunApart(kChildTimeout, [] {
     signal(SIGSEGV, SIG_DFL);
     raise(SIGSEGV);
     return 0;

@@ -17,7 +17,7 @@ namespace muster::launcher {
 namespace {
 
 // Time limit for all checks of this node; longer than they may take together.
-constexpr Duration kPatience = std::chrono::minutes(2);
+constexpr Duration kChecksTimeout = std::chrono::minutes(2);
 
 // The process of the checks and its threads: the resolver's and gRPC's, which
 // wait for ever for one that cannot be started.
@@ -50,7 +50,7 @@ int DoctorCommand(const std::vector<std::string>& arguments,
         code = room;
         break;
       }
-      code = RunApart(kPatience, [&] { return Here(*request, environment); });
+      code = RunApart(kChecksTimeout, [&] { return Here(*request, environment); });
       break;
     case DoctorRequest::Way::kAllNodes:
       code = RunOnAllNodes(*request, environment, launch, voice);

@@ -7,7 +7,7 @@
 namespace muster::launcher {
 namespace {
 
-constexpr Duration kPatience = std::chrono::seconds(60);
+constexpr Duration kJoinTimeout = std::chrono::seconds(60);
 
 std::string GivenConf(const RunOptions& options) {
   const auto given = options.remote.given.find("rdzv-conf");
@@ -23,7 +23,7 @@ std::string DoctorsRdzvConf(const RunOptions& options) {
   };
   std::vector<std::string> parts;
   if (!given.empty()) parts.push_back(given);
-  Duration join = kPatience;
+  Duration join = kJoinTimeout;
   if (is_given("join_timeout") || is_given("timeout")) {
     join = options.spec.join_timeout;
   } else {

@@ -22,7 +22,7 @@
 namespace muster::launcher {
 namespace {
 
-constexpr Duration kPatience = std::chrono::seconds(5);
+constexpr Duration kCoordinatorTimeout = std::chrono::seconds(5);
 
 // Asks the coordinator at `endpoint` whether it answers, which address of this
 // node it sees, and its time. `token`: the job's token from ReadToken. Blocks
@@ -33,7 +33,7 @@ agent::CoordinatorFacts AskCoordinator(
   agent::CoordinatorFacts facts;
   facts.endpoint = endpoint.ToString();
   const auto addresses =
-      Resolve(endpoint.host, endpoint.port, {.timeout = kPatience});
+      Resolve(endpoint.host, endpoint.port, {.timeout = kCoordinatorTimeout});
   if (!addresses.ok()) {
     facts.error = std::string(addresses.status().message());
     return facts;
@@ -49,7 +49,7 @@ agent::CoordinatorFacts AskCoordinator(
   rendezvous::AdminClient::Options options{.coordinator = endpoint,
                                            .tls = tls,
                                            .token = *token,
-                                           .timeout = kPatience};
+                                           .timeout = kCoordinatorTimeout};
   if (!has_token) {
     std::optional<LocalCoordinator> local =
         FindLocalCoordinator(endpoint, LocalTokenParents());
@@ -102,22 +102,22 @@ NodeReport LookHere(const DoctorRequest& request,
   // `environment` has the token; programs that this process starts do not need
   // it. No other thread runs yet.
   unsetenv(kWorkersTokenVariable);
-  agent::NodePlaces places;
-  places.environment = environment;
-  places.nvml_library =
+  agent::NodePaths paths;
+  paths.environment = environment;
+  paths.nvml_library =
       NonEmptyEnvironmentValue(environment, "MUSTER_NVML_LIBRARY")
           .value_or("libnvidia-ml.so.1");
-  places.folders = {
+  paths.folders = {
       {"temporary files",
        NonEmptyEnvironmentValue(environment, "TMPDIR").value_or("/tmp")}};
   if (!request.log_dir.empty()) {
-    places.folders.emplace_back(agent::kLogsPurpose, request.log_dir);
+    paths.folders.emplace_back(agent::kLogsPurpose, request.log_dir);
   }
-  places.folders.emplace_back(agent::kWorkingPurpose, ".");
+  paths.folders.emplace_back(agent::kWorkingPurpose, ".");
   for (const std::string& folder : request.folders) {
-    places.folders.emplace_back("named", folder);
+    paths.folders.emplace_back("named", folder);
   }
-  agent::NodeFacts facts = agent::ReadNode(places);
+  agent::NodeFacts facts = agent::ReadNode(paths);
   if (request.coordinator) {
     facts.coordinator = AskCoordinator(*request.coordinator, request.tls,
                                        TokenOf(request, environment));

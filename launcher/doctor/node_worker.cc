@@ -164,7 +164,7 @@ absl::StatusOr<int> AgreeOnExitCode(const NodePlace& place, int own,
 
 namespace {
 
-constexpr Duration kPatience = std::chrono::seconds(60);
+constexpr Duration kPeersTimeout = std::chrono::seconds(60);
 
 // The address at which other nodes reach this one.
 std::string OwnAddress(const std::map<std::string, std::string>& environment) {
@@ -202,13 +202,13 @@ absl::StatusOr<int> RunAsNode(
     const std::map<std::string, std::string>& environment) {
   const NodeReport report = LookHere(request, environment);
   SessionOptions meeting;
-  meeting.connect_timeout = kPatience;
+  meeting.connect_timeout = kPeersTimeout;
   const auto session = Session::FromEnvironment(meeting);
   if (!session.ok()) return session.status();
   NodePlace place;
   place.rank = (*session)->rank();
   place.nodes = (*session)->world_size();
-  place.patience = kPatience;
+  place.patience = kPeersTimeout;
   place.address = OwnAddress(environment);
   Store& store = *(*session)->store();
   const auto nodes = ExchangeReports(place, report, store);

@@ -216,7 +216,7 @@ using Environment = std::map<std::string, std::string>;
 constexpr int kNotTogether = 1;
 // Time limit for `launch doctor` on this node; longer than all its checks may
 // take together.
-constexpr Duration kPatience = std::chrono::minutes(2);
+constexpr Duration kChecksTimeout = std::chrono::minutes(2);
 
 std::vector<std::string> Joined(std::vector<std::string> first,
                                 const std::vector<std::string>& then) {
@@ -297,7 +297,7 @@ int PrintOwnPage(const DoctorRequest& request, const RunOptions& options,
   const std::string page =
       agent::RunTool({.argv = argv,
                       .environment = std::move(token),
-                      .deadline = MonotonicNow() + kPatience})
+                      .deadline = MonotonicNow() + kChecksTimeout})
           .output;
   std::fputs(page.c_str(), stdout);
   std::fflush(stdout);

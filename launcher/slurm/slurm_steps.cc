@@ -16,11 +16,11 @@
 namespace muster::launcher {
 namespace {
 
-constexpr Duration kPatience = std::chrono::seconds(10);
+constexpr Duration kSlurmTimeout = std::chrono::seconds(10);
 
 agent::ToolOutcome Run(std::vector<std::string> argv) {
   return agent::RunTool(
-      {.argv = std::move(argv), .deadline = MonotonicNow() + kPatience});
+      {.argv = std::move(argv), .deadline = MonotonicNow() + kSlurmTimeout});
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr int kPatienceMs = 30'000;
+constexpr int kReadyTimeoutMs = 30'000;
 
 class Daemon {
  public:
@@ -66,7 +66,7 @@ class Daemon {
     if (out_ < 0) return;
     pollfd ready = {.fd = out_, .events = POLLIN, .revents = 0};
     char buffer[1024];
-    if (poll(&ready, 1, kPatienceMs) <= 0) return;
+    if (poll(&ready, 1, kReadyTimeoutMs) <= 0) return;
     const ssize_t got = read(out_, buffer, sizeof(buffer));
     if (got > 0) text_.append(buffer, static_cast<size_t>(got));
   }

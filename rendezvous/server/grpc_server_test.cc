@@ -27,8 +27,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr Duration kPatience = std::chrono::seconds(20);
-
 class GrpcServerTest : public ::testing::Test {
  protected:
   absl::StatusOr<std::unique_ptr<GrpcServer>> Start(const Endpoint& listen) {

@@ -7,7 +7,7 @@
 namespace muster::rendezvous {
 namespace {
 
-constexpr std::chrono::seconds kPatience(30);
+constexpr std::chrono::seconds kEventTimeout(30);
 
 }  // namespace
 
@@ -110,7 +110,7 @@ std::string ScriptedNode::WaitUntilDisconnected(absl::StatusCode code) {
 void ScriptedNode::Await(const char* what,
                          const std::function<bool()>& happened,
                          std::unique_lock<std::mutex>* lock) const {
-  const bool in_time = changed_.wait_for(*lock, kPatience, happened);
+  const bool in_time = changed_.wait_for(*lock, kEventTimeout, happened);
   MUSTER_CHECK(in_time)
       << report_.node.host << " waited in vain for " << what
       << "; connections: " << connections_ << "; newest directive: "

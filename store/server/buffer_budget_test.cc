@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kMax = size_t{1} << 20;
 constexpr size_t kHalf = kMax / 2;
-constexpr Duration kPatience = std::chrono::seconds(5);
+constexpr Duration kOverdueAfter = std::chrono::seconds(5);
 constexpr Instant kBegin = Instant(std::chrono::hours(1));
 
 class BufferBudgetTest : public testing::Test {
@@ -18,7 +18,7 @@ class BufferBudgetTest : public testing::Test {
     budget_.Charge(share, bytes, bytes);
   }
 
-  BufferBudget budget_{kMax, kPatience};
+  BufferBudget budget_{kMax, kOverdueAfter};
   BufferShare a_;
   BufferShare b_;
   BufferShare c_;
@@ -57,31 +57,31 @@ TEST_F(BufferBudgetTest, IsOverdueIfNoClientReads) {
   Send(a_, kHalf + 1);
   // The wait begins at the first call of IsOverdue, whenever the budget was
   // exceeded.
-  EXPECT_FALSE(budget_.IsOverdue(kBegin + kPatience));
-  EXPECT_FALSE(budget_.IsOverdue(kBegin + 2 * kPatience - Duration(1)));
-  EXPECT_TRUE(budget_.IsOverdue(kBegin + 2 * kPatience));
+  EXPECT_FALSE(budget_.IsOverdue(kBegin + kOverdueAfter));
+  EXPECT_FALSE(budget_.IsOverdue(kBegin + 2 * kOverdueAfter - Duration(1)));
+  EXPECT_TRUE(budget_.IsOverdue(kBegin + 2 * kOverdueAfter));
   Send(a_, 0);
-  EXPECT_FALSE(budget_.IsOverdue(kBegin + 2 * kPatience));
+  EXPECT_FALSE(budget_.IsOverdue(kBegin + 2 * kOverdueAfter));
 }
 
 TEST_F(BufferBudgetTest, AClientThatReadsPreventsOverdue) {
   Send(a_, kHalf);
   Send(b_, kHalf);
   for (int i = 0; i < 10; ++i) {
-    ASSERT_FALSE(budget_.IsOverdue(kBegin + i * (kPatience - Duration(1))));
+    ASSERT_FALSE(budget_.IsOverdue(kBegin + i * (kOverdueAfter - Duration(1))));
     budget_.CountRead(b_, 1000);
   }
   // The clients stop reading. Their earlier reads must not delay the end of the
   // wait.
-  const Instant last = kBegin + 10 * (kPatience - Duration(1));
+  const Instant last = kBegin + 10 * (kOverdueAfter - Duration(1));
   EXPECT_FALSE(budget_.IsOverdue(last));
-  EXPECT_TRUE(budget_.IsOverdue(last + kPatience));
+  EXPECT_TRUE(budget_.IsOverdue(last + kOverdueAfter));
 }
 
 TEST_F(BufferBudgetTest, AByteNowAndThenIsNoReading) {
   Send(a_, kHalf + 1);
   int i = 0;
-  while (!budget_.IsOverdue(kBegin + i * (kPatience / 10))) {
+  while (!budget_.IsOverdue(kBegin + i * (kOverdueAfter / 10))) {
     budget_.CountRead(a_, 1);
     ASSERT_LT(++i, 20);
   }
@@ -91,11 +91,11 @@ TEST_F(BufferBudgetTest, EveryWaitIsLookedAtByItself) {
   Send(a_, kHalf + 1);
   EXPECT_FALSE(budget_.IsOverdue(kBegin));
   // All replies are read, so the wait of the requests ends. The next wait,
-  // which b_ causes, is overdue only after the full kPatience.
+  // which b_ causes, is overdue only after the full kOverdueAfter.
   Send(a_, 0);
   Send(b_, kHalf + 1);
-  EXPECT_FALSE(budget_.IsOverdue(kBegin + kPatience));
-  EXPECT_TRUE(budget_.IsOverdue(kBegin + 2 * kPatience));
+  EXPECT_FALSE(budget_.IsOverdue(kBegin + kOverdueAfter));
+  EXPECT_TRUE(budget_.IsOverdue(kBegin + 2 * kOverdueAfter));
 }
 
 TEST_F(BufferBudgetTest, AClientThatDoesNotReadBlocksBeforeOneThatReads) {
@@ -105,7 +105,7 @@ TEST_F(BufferBudgetTest, AClientThatDoesNotReadBlocksBeforeOneThatReads) {
   EXPECT_FALSE(budget_.IsOverdue(kBegin));
   budget_.CountRead(a_, 1);
   budget_.CountRead(b_, 0);
-  ASSERT_TRUE(budget_.IsOverdue(kBegin + kPatience));
+  ASSERT_TRUE(budget_.IsOverdue(kBegin + kOverdueAfter));
   EXPECT_TRUE(budget_.BlocksBefore(b_, a_));
   EXPECT_FALSE(budget_.BlocksBefore(a_, b_));
   EXPECT_TRUE(budget_.BlocksBefore(b_, c_));
@@ -118,7 +118,7 @@ TEST_F(BufferBudgetTest, AClientThatDoesNotReadBlocksBeforeOneThatReads) {
   Send(c_, 0);
   Send(c_, kHalf - 1);
   Send(b_, kHalf);
-  EXPECT_FALSE(budget_.IsOverdue(kBegin + kPatience));
+  EXPECT_FALSE(budget_.IsOverdue(kBegin + kOverdueAfter));
   EXPECT_TRUE(budget_.BlocksBefore(a_, c_));
 }
 

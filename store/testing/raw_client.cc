@@ -18,10 +18,10 @@
 namespace muster::store {
 namespace {
 
-constexpr std::chrono::seconds kPatience(30);
+constexpr std::chrono::seconds kSocketTimeout(30);
 
 bool Await(int fd, short events) {
-  return PollUntil(fd, events, MonotonicNow() + kPatience);
+  return PollUntil(fd, events, MonotonicNow() + kSocketTimeout);
 }
 
 }  // namespace
@@ -177,7 +177,7 @@ size_t ManyClients::CountReceivers(std::string_view expected) {
   std::vector<char> buffer(1 << 18);
   size_t left = open.size();
   size_t whole = 0;
-  while (left > 0 && PollUntil(open, MonotonicNow() + kPatience) > 0) {
+  while (left > 0 && PollUntil(open, MonotonicNow() + kSocketTimeout) > 0) {
     for (size_t i = 0; i < open.size(); ++i) {
       if (open[i].fd < 0 || open[i].revents == 0) continue;
       const ssize_t count = recv(open[i].fd, buffer.data(), buffer.size(), 0);

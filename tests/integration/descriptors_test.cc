@@ -37,10 +37,10 @@ std::string Link(const std::string& path) {
 }
 
 // Returns the file on which the program has opened descriptor `fd`. Waits until
-// the shell has executed the program and `fd` is open; "" after kPatience.
+// the shell has executed the program and `fd` is open; "" after kEventTimeout.
 std::string OpenOn(const Subprocess& program, int fd) {
   const std::string process = "/proc/" + std::to_string(program.pid());
-  const auto end = std::chrono::steady_clock::now() + kPatience;
+  const auto end = std::chrono::steady_clock::now() + kEventTimeout;
   while (std::chrono::steady_clock::now() < end) {
     const std::string open_on = Link(process + "/fd/" + std::to_string(fd));
     const bool is_shell = Link(process + "/exe").ends_with("sh");

@@ -21,7 +21,7 @@
 namespace muster {
 namespace {
 
-constexpr unsigned kPatienceSeconds = 60;
+constexpr unsigned kLifetimeSeconds = 60;
 constexpr int64_t kLarge = 8 << 20;
 
 void AwaitTheLargeOne() {
@@ -62,7 +62,7 @@ int Train(Session& session) {
     }).detach();
   } else if (session.rank() == 1) {
     const auto pid = session.store()->Get(
-        "rank 0", MonotonicNow() + std::chrono::seconds(kPatienceSeconds));
+        "rank 0", MonotonicNow() + std::chrono::seconds(kLifetimeSeconds));
     if (!pid.ok()) return Fail(pid.status());
     while (!IsStopped(*pid)) std::this_thread::yield();
     std::thread([] {
@@ -78,7 +78,7 @@ int Train(Session& session) {
 }  // namespace muster
 
 int main() {
-  alarm(muster::kPatienceSeconds);
+  alarm(muster::kLifetimeSeconds);
   auto session = muster::Session::FromEnvironment();
   if (!session.ok()) return muster::Fail(session.status());
   return muster::Train(**session);

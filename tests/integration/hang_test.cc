@@ -165,7 +165,7 @@ TEST(Progress, IsShownForEachRank) {
       {"--nproc-per-node=2", "--rdzv-conf=is_host=0,keep_alive_interval=0.2"},
       {"steady"});
   ASSERT_TRUE(node->Printed("up rank=", 2)) << node->Output();
-  const auto end = std::chrono::steady_clock::now() + kPatience;
+  const auto end = std::chrono::steady_clock::now() + kEventTimeout;
   std::string shown;
   // Repeat until the status shows both workers at a moment when neither report
   // is late.

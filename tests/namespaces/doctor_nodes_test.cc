@@ -29,7 +29,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr int kHosts = 3;
-constexpr int kPatienceMs = 90'000;
+constexpr int kExitTimeoutMs = 90'000;
 
 std::string OutputPath(int host) {
   return absl::StrCat(testing::TempDir(), "doctor_", host);
@@ -95,7 +95,7 @@ class DoctorNodes : public testing::Test {
   int End(pid_t pid) {
     const OwnedFd life(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
     pollfd waiting = {life.get(), POLLIN, 0};
-    if (poll(&waiting, 1, kPatienceMs) != 1) kill(pid, SIGKILL);
+    if (poll(&waiting, 1, kExitTimeoutMs) != 1) kill(pid, SIGKILL);
     int status = 0;
     waitpid(pid, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -43,7 +43,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Duration kPatience = seconds(60);
+constexpr Duration kTestTimeout = seconds(60);
 constexpr Duration kOperation = milliseconds(800);
 // Time that an operation may exceed its time limit by: for finding out which
 // ranks are silent, and for a store that does not answer.
@@ -74,7 +74,7 @@ void PrintTo(const World& world, std::ostream* out) { *out << world.name; }
 absl::StatusOr<std::unique_ptr<Transport>> Make(const World& world,
                                                 const std::string& address,
                                                 const GroupPlace& place) {
-  const Instant deadline = MonotonicNow() + kPatience;
+  const Instant deadline = MonotonicNow() + kTestTimeout;
   LocalAddressOptions own;
   own.interface = address;
   switch (world.kind) {
@@ -131,7 +131,7 @@ class Namespaces : public testing::TestWithParam<World> {
           TcpStoreOptions where;
           where.host = hosts_->Address(store_host());
           where.port = kStorePort;
-          where.connect_deadline = MonotonicNow() + kPatience;
+          where.connect_deadline = MonotonicNow() + kTestTimeout;
           auto store = TcpStore::Connect(where);
           if (!store.ok()) return store.status();
           GroupPlace own = place;
@@ -219,7 +219,7 @@ absl::Status RunItsCases(const World& world, Transport& transport,
                    0)) {
     if (absl::Status s = RunCase(test, rank); !s.ok()) return s;
   }
-  const Instant deadline = MonotonicNow() + kPatience;
+  const Instant deadline = MonotonicNow() + kTestTimeout;
   return transport.Execute(Barrier(),
                            OperationContext{rank.sequence + 1, deadline});
 }
@@ -230,7 +230,7 @@ TEST_P(Namespaces, CollectivesAreCorrectOverASlowLossyWire) {
   const auto ranks = Start([](Transport& transport, const GroupPlace& place) {
     return RunItsCases(GetParam(), transport, place);
   });
-  for (const absl::Status& s : ranks->Wait(MonotonicNow() + 2 * kPatience)) {
+  for (const absl::Status& s : ranks->Wait(MonotonicNow() + 2 * kTestTimeout)) {
     EXPECT_TRUE(s.ok()) << s;
   }
 }
@@ -260,10 +260,10 @@ TEST_P(Namespaces, NoRankHangsWhenTheWireIsCut) {
   for (int rank = 0; rank < size(); ++rank) {
     keys.push_back(absl::StrCat("goes/", rank));
   }
-  ASSERT_TRUE(store_->Wait(keys, MonotonicNow() + kPatience).ok());
+  ASSERT_TRUE(store_->Wait(keys, MonotonicNow() + kTestTimeout).ok());
   hosts_->Cut();
   const std::vector<absl::Status> ended =
-      ranks->Wait(MonotonicNow() + 2 * kPatience);
+      ranks->Wait(MonotonicNow() + 2 * kTestTimeout);
   for (int rank = 0; rank < size(); ++rank) {
     const absl::Status& s = ended[rank];
     EXPECT_TRUE(absl::IsDeadlineExceeded(s) || absl::IsUnavailable(s)) << s;
@@ -312,7 +312,7 @@ TEST_P(Namespaces, ARankThatDiesAtAnyTimeIsNamedByAllOthers) {
           // All ranks must have connected before a rank dies. Not with Gloo:
           // its error names the rank to which it is connecting.
           if (GetParam().kind != Kind::kGloo) {
-            const OperationContext first{1, MonotonicNow() + kPatience};
+            const OperationContext first{1, MonotonicNow() + kTestTimeout};
             absl::Status met = transport.Execute(Barrier(), first);
             if (!met.ok()) return met;
           }
@@ -321,7 +321,7 @@ TEST_P(Namespaces, ARankThatDiesAtAnyTimeIsNamedByAllOthers) {
         },
         absl::StrCat("attempt", attempt));
     const std::vector<absl::Status> ended =
-        ranks->Wait(MonotonicNow() + 2 * kPatience);
+        ranks->Wait(MonotonicNow() + 2 * kTestTimeout);
     const std::string name = absl::StrCat("rank ", victim);
     const std::string pid = absl::StrCat("pid ", ranks->pid(victim));
     for (int rank = 0; rank < size(); ++rank) {

@@ -235,7 +235,7 @@ void Conversation::Step(const std::string& node,
       const std::string why =
           unhealthy == unhealthy_.end() ? "" : unhealthy->second;
       Write(absl::StrCat(node, " is checked: ", why.empty() ? "healthy" : why));
-      to_agents_.emplace_back(node, agent::HealthFound{check->check, why});
+      to_agents_.emplace_back(node, agent::HealthChecked{check->check, why});
     } else if (std::holds_alternative<agent::EndAnnouncement>(action) ||
                std::holds_alternative<agent::DropCheck>(action)) {
       // In these scenarios these actions take no time, so nothing remains to be

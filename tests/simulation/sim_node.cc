@@ -67,7 +67,7 @@ void SimNode::StartAgent() {
   stage_->Watch([&](Checker& c) { c.OnAgentStarted(name()); });
   Step(agent::PortHeld{20000 + slot_});
   held_nccl_id_ = NewNcclId();
-  Step(agent::NcclIdHeld{held_nccl_id_});
+  Step(agent::NcclIdReady{held_nccl_id_});
   Dial();
 }
 
@@ -79,8 +79,9 @@ void SimNode::RenewNcclId() {
   held_nccl_id_ = NewNcclId();
   const uint64_t begun = incarnation_;
   stage_->queue.In(milliseconds(30), [this, begun, id = held_nccl_id_] {
-    if (incarnation_ == begun && id == held_nccl_id_)
-      Post(agent::NcclIdHeld{id});
+    if (incarnation_ == begun && id == held_nccl_id_) {
+      Post(agent::NcclIdReady{id});
+    }
   });
 }
 
@@ -109,7 +110,7 @@ void SimNode::CheckHealth(uint64_t check) {
         const bool unhealthy =
             !stage_->healed && stage_->random.Chance(stage_->plan.unhealthy);
         if (unhealthy) ++stage_->census["found unhealthy"];
-        Post(agent::HealthFound{check, unhealthy ? "a GPU is gone" : ""});
+        Post(agent::HealthChecked{check, unhealthy ? "a GPU is gone" : ""});
       });
 }
 

@@ -106,12 +106,12 @@ absl::Status Snapshot::Take(const ShardLayout& layout,
   return absl::OkStatus();
 }
 
-// The longest waits for the directory's lock. kPatienceHere: its owner is a
+// The longest waits for the directory's lock. kLocalLockTimeout: its owner is a
 // process of this host, whose lock the kernel frees when it ends.
-// kPatienceElsewhere: the owner is on another host; a file server frees the
+// kRemoteLockTimeout: the owner is on another host; a file server frees the
 // lock of a lost node when the lease expires, on NFS after 90 s.
-constexpr Duration kPatienceHere = std::chrono::seconds(10);
-constexpr Duration kPatienceElsewhere = std::chrono::minutes(2);
+constexpr Duration kLocalLockTimeout = std::chrono::seconds(10);
+constexpr Duration kRemoteLockTimeout = std::chrono::minutes(2);
 
 }  // namespace
 
@@ -184,8 +184,8 @@ absl::Status CheckpointWriter::Body::Claim() {
   const Duration most = options_.timeout / 2;
   auto lock =
       files_.Lock(options_.directory,
-                  {.here = now + std::min(kPatienceHere, most),
-                   .elsewhere = now + std::min(kPatienceElsewhere, most)});
+                  {.here = now + std::min(kLocalLockTimeout, most),
+                   .elsewhere = now + std::min(kRemoteLockTimeout, most)});
   if (!lock.ok()) return lock.status();
   lock_ = *std::move(lock);
   auto left = ClearLeftovers(files_, options_.directory);

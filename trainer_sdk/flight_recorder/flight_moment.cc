@@ -12,7 +12,7 @@ namespace {
 
 // Seconds for which a rank of a healthy job may be in one operation
 // (FlightMoment::patience); healthy ranks wait for each other for milliseconds.
-constexpr double kPatience = 1;
+constexpr double kMaxHealthySeconds = 1;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ FlightMoment MomentOf(const std::vector<FlightLog>& logs,
   // the rank continued while other logs were read, so the clock's time is used.
   moment.now = *clock;
   moment.running = true;
-  if (!failed) moment.patience = kPatience;
+  if (!failed) moment.patience = kMaxHealthySeconds;
   return moment;
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 // The deadline of an operation: a death that is not detected ends with it.
 constexpr Duration kOperation = std::chrono::seconds(20);
-constexpr Duration kPatience = std::chrono::seconds(60);
+constexpr Duration kTestTimeout = std::chrono::seconds(60);
 
 constexpr DType kType = DType::kFloat32;
 
@@ -92,7 +92,7 @@ struct Death {
 };
 
 absl::Status UntilItFails(const Death& death, const GroupPlace& place) {
-  auto transport = NewGlooTransport(place, {}, MonotonicNow() + kPatience);
+  auto transport = NewGlooTransport(place, {}, MonotonicNow() + kTestTimeout);
   if (!transport.ok()) return transport.status();
   std::vector<float> in(death.count * place.size);
   std::vector<float> out(death.count * place.size);
@@ -114,7 +114,8 @@ void ExpectNamedByAll(const Death& death, int size) {
   const ForkedRanks ranks(size, [&](const GroupPlace& place) {
     return UntilItFails(death, place);
   });
-  const std::vector<absl::Status> ends = ranks.Wait(MonotonicNow() + kPatience);
+  const std::vector<absl::Status> ends =
+      ranks.Wait(MonotonicNow() + kTestTimeout);
   const std::string name = absl::StrCat("rank ", death.victim, " (host ");
   const std::string pid = absl::StrCat("pid ", ranks.pid(death.victim), ")");
   for (int rank = 0; rank < size; ++rank) {

@@ -23,7 +23,7 @@ namespace {
 
 // The deadline of forming: a death that is not detected ends with it.
 constexpr Duration kForming = std::chrono::seconds(30);
-constexpr Duration kPatience = std::chrono::seconds(60);
+constexpr Duration kTestTimeout = std::chrono::seconds(60);
 constexpr int kRanks = 3;
 
 // A store that kills this process before the call for which `fatal` returns
@@ -86,7 +86,8 @@ void ExpectNamedByAll(int victim, const std::string& fatal) {
                std::move(place), MonotonicNow() + kForming)
         .status();
   });
-  const std::vector<absl::Status> ends = ranks.Wait(MonotonicNow() + kPatience);
+  const std::vector<absl::Status> ends =
+      ranks.Wait(MonotonicNow() + kTestTimeout);
   const std::string name = absl::StrCat("rank ", victim, " (host ");
   const std::string pid = absl::StrCat("pid ", ranks.pid(victim), ")");
   for (int rank = 0; rank < kRanks; ++rank) {

@@ -17,11 +17,12 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr Duration kPatience = std::chrono::seconds(30);
+constexpr Duration kStoreTimeout = std::chrono::seconds(30);
 
 TEST(FailureRecord, TheFirstCauseIsEverybodys) {
   const auto store = std::make_shared<InProcessStore>();
-  const FailureRecord first(store, 0, kPatience), second(store, 1, kPatience);
+  const FailureRecord first(store, 0, kStoreTimeout),
+      second(store, 1, kStoreTimeout);
   EXPECT_EQ(first.Settle(absl::UnavailableError("rank 2 died")),
             absl::UnavailableError("rank 2 died"));
   EXPECT_EQ(second.Settle(absl::AbortedError("cut")),
@@ -80,18 +81,19 @@ TEST(FailureRecord, AStoreThatDoesNotAnswerHoldsNobodyUp) {
       std::chrono::milliseconds(1));
   EXPECT_EQ(record.Settle(absl::DeadlineExceededError("waited")),
             absl::DeadlineExceededError("waited"));
-  EXPECT_TRUE(record.CompareLate("barrier #1", 2, kPatience).empty());
+  EXPECT_TRUE(record.CompareLate("barrier #1", 2, kStoreTimeout).empty());
   answer.set_value();
 }
 
 TEST(FailureRecord, AwaitCauseReturnsTheCauseOfAnotherRank) {
   const auto store = std::make_shared<InProcessStore>();
-  const FailureRecord zero(store, 0, kPatience), one(store, 1, kPatience);
+  const FailureRecord zero(store, 0, kStoreTimeout),
+      one(store, 1, kStoreTimeout);
   // times out: no rank writes a cause
   zero.AwaitCause(std::chrono::milliseconds(1));
   std::thread other(
       [&] { one.Settle(absl::UnavailableError("rank 2 died")).IgnoreError(); });
-  zero.AwaitCause(kPatience);
+  zero.AwaitCause(kStoreTimeout);
   other.join();
   EXPECT_EQ(zero.Settle(absl::DeadlineExceededError("waited")),
             absl::UnavailableError("rank 1 found: rank 2 died"));
@@ -99,7 +101,8 @@ TEST(FailureRecord, AwaitCauseReturnsTheCauseOfAnotherRank) {
 
 TEST(FailureRecord, RanksThatAreLateHearOfEachOther) {
   const auto store = std::make_shared<InProcessStore>();
-  const FailureRecord zero(store, 0, kPatience), two(store, 2, kPatience);
+  const FailureRecord zero(store, 0, kStoreTimeout),
+      two(store, 2, kStoreTimeout);
   constexpr Duration kBrief = std::chrono::milliseconds(1);
   EXPECT_THAT(
       zero.CompareLate("barrier #1", 3, kBrief),
@@ -116,11 +119,12 @@ TEST(FailureRecord, RanksThatAreLateHearOfEachOther) {
 
 TEST(FailureRecord, RanksThatAreLateWaitForEachOther) {
   const auto store = std::make_shared<InProcessStore>();
-  const FailureRecord zero(store, 0, kPatience), one(store, 1, kPatience);
+  const FailureRecord zero(store, 0, kStoreTimeout),
+      one(store, 1, kStoreTimeout);
   std::vector<LateRank> heard;
   std::thread other(
-      [&] { heard = one.CompareLate("barrier #1", 2, kPatience); });
-  EXPECT_THAT(zero.CompareLate("barrier #1", 2, kPatience),
+      [&] { heard = one.CompareLate("barrier #1", 2, kStoreTimeout); });
+  EXPECT_THAT(zero.CompareLate("barrier #1", 2, kStoreTimeout),
               ElementsAre(LateRank::kLateToo, LateRank::kLateToo));
   other.join();
   EXPECT_THAT(heard, ElementsAre(LateRank::kLateToo, LateRank::kLateToo));

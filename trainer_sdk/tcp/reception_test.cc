@@ -13,7 +13,7 @@
 namespace muster {
 namespace {
 
-constexpr Duration kPatience = std::chrono::seconds(3);
+constexpr Duration kListenerTimeout = std::chrono::seconds(3);
 
 sockaddr_storage Address(const char* text, in_port_t port) {
   sockaddr_storage address{};
@@ -38,8 +38,8 @@ class ListenerWatchTest : public testing::Test {
   }
 
   ListenerWatch Watch() {
-    return ListenerWatch(address_, sizeof(sockaddr_in), "rank 1", kPatience,
-                         start_);
+    return ListenerWatch(address_, sizeof(sockaddr_in), "rank 1",
+                         kListenerTimeout, start_);
   }
 
   // Waits for an event, then looks again.
@@ -64,7 +64,7 @@ TEST_F(ListenerWatchTest, EndsWithTheListenerThatNeverTookIt) {
   if (watch.polled().events == POLLOUT) {
     EXPECT_EQ(LookAgain(watch), absl::OkStatus());
   }
-  EXPECT_EQ(watch.Look(start_ + 10 * kPatience), absl::OkStatus());
+  EXPECT_EQ(watch.Look(start_ + 10 * kListenerTimeout), absl::OkStatus());
   listener_.Close();
   absl::Status end;
   while (end.ok() && watch.until() == Instant::max()) end = LookAgain(watch);
@@ -85,7 +85,7 @@ TEST_F(ListenerWatchTest, ClosedConnectionIsDialledAgain) {
     }
   }
   EXPECT_TRUE(Accept().open());
-  EXPECT_EQ(watch.Look(start_ + 10 * kPatience), absl::OkStatus());
+  EXPECT_EQ(watch.Look(start_ + 10 * kListenerTimeout), absl::OkStatus());
 }
 
 TEST_F(ListenerWatchTest, RefusingPeerHasUntilTheTimeout) {
@@ -94,19 +94,20 @@ TEST_F(ListenerWatchTest, RefusingPeerHasUntilTheTimeout) {
   if (watch.until() == Instant::max()) {
     EXPECT_EQ(LookAgain(watch), absl::OkStatus());
   }
-  ASSERT_EQ(watch.until(), start_ + kPatience);
+  ASSERT_EQ(watch.until(), start_ + kListenerTimeout);
   EXPECT_EQ(watch.polled().fd, -1);
-  EXPECT_EQ(watch.Look(start_ + kPatience - Duration(1)), absl::OkStatus());
-  EXPECT_TRUE(absl::IsUnavailable(watch.Look(start_ + kPatience)));
+  EXPECT_EQ(watch.Look(start_ + kListenerTimeout - Duration(1)),
+            absl::OkStatus());
+  EXPECT_TRUE(absl::IsUnavailable(watch.Look(start_ + kListenerTimeout)));
 }
 
 TEST_F(ListenerWatchTest, UnreachablePeerIsNotWatched) {
   // A broadcast address cannot be reached by TCP.
   ListenerWatch watch(Address("255.255.255.255", htons(1)), sizeof(sockaddr_in),
-                      "rank 1", kPatience, start_);
+                      "rank 1", kListenerTimeout, start_);
   EXPECT_EQ(watch.polled().fd, -1);
   EXPECT_EQ(watch.until(), Instant::max());
-  EXPECT_EQ(watch.Look(start_ + 10 * kPatience), absl::OkStatus());
+  EXPECT_EQ(watch.Look(start_ + 10 * kListenerTimeout), absl::OkStatus());
 }
 
 }  // namespace

@@ -14,13 +14,13 @@
 namespace muster {
 namespace {
 
-constexpr Duration kPatience = std::chrono::seconds(60);
+constexpr Duration kOperationTimeout = std::chrono::seconds(60);
 
 GroupPlace PlaceOf(const WorkerOptions& options, const std::string& name) {
   TcpStoreOptions where;
   where.host = options.store_host;
   where.port = options.store_port;
-  where.connect_deadline = MonotonicNow() + kPatience;
+  where.connect_deadline = MonotonicNow() + kOperationTimeout;
   auto store = TcpStore::Connect(where);
   MUSTER_CHECK(store.ok()) << store.status();
   return GroupPlace{options.rank, options.size,
@@ -34,7 +34,7 @@ SumInPlace Over(std::shared_ptr<Transport> transport) {
       [transport, sequence = uint64_t{0}](float* data, int64_t count) mutable {
         const absl::Status status = transport->Execute(
             AllReduce(data, data, count, DType::kFloat32),
-            OperationContext{++sequence, MonotonicNow() + kPatience});
+            OperationContext{++sequence, MonotonicNow() + kOperationTimeout});
         MUSTER_CHECK(status.ok()) << status;
       };
 }
@@ -44,8 +44,8 @@ SumInPlace Over(std::shared_ptr<Transport> transport) {
 SumInPlace OursOverTcp(const WorkerOptions& options) {
   TcpOptions tcp;
   tcp.address.interface = options.address;
-  auto transport =
-      NewTcpTransport(PlaceOf(options, "tcp"), tcp, MonotonicNow() + kPatience);
+  auto transport = NewTcpTransport(PlaceOf(options, "tcp"), tcp,
+                                   MonotonicNow() + kOperationTimeout);
   MUSTER_CHECK(transport.ok()) << transport.status();
   return Over(*std::move(transport));
 }
@@ -54,7 +54,7 @@ SumInPlace OursOverGloo(const WorkerOptions& options) {
   GlooOptions gloo;
   gloo.address.interface = options.address;
   auto transport = NewGlooTransport(PlaceOf(options, "gloo"), gloo,
-                                    MonotonicNow() + kPatience);
+                                    MonotonicNow() + kOperationTimeout);
   MUSTER_CHECK(transport.ok()) << transport.status();
   return Over(*std::move(transport));
 }

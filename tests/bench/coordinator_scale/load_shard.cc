@@ -22,7 +22,7 @@
 namespace muster {
 namespace {
 
-constexpr std::chrono::seconds kPatience(300);
+constexpr std::chrono::seconds kEventTimeout(300);
 // Maximum number of pending connections. Thousands at once would overflow the
 // listener's queue, and TCP retries only after a second.
 constexpr int kMaxConnecting = 200;
@@ -66,18 +66,18 @@ class Tally {
 
   void AwaitJoined(int least) {
     std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait_for(lock, kPatience,
+    changed_.wait_for(lock, kEventTimeout,
                       [&] { return joined_ >= least || lost_ > 0; });
   }
   bool AwaitPlaced(int count) {
     std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait_for(lock, kPatience,
+    changed_.wait_for(lock, kEventTimeout,
                       [&] { return placed_ >= count || lost_ > 0; });
     return placed_ >= count && lost_ == 0;
   }
   void AwaitEnded(int count) {
     std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait_for(lock, kPatience, [&] { return ended_ >= count; });
+    changed_.wait_for(lock, kEventTimeout, [&] { return ended_ >= count; });
   }
   ShardTimes times() {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -82,7 +82,7 @@ bool Subprocess::Printed(const std::string& text, int times) {
     }
     return count >= times;
   };
-  grown_.wait_for(lock, kPatience, [&] { return closed_ || seen(); });
+  grown_.wait_for(lock, kEventTimeout, [&] { return closed_ || seen(); });
   if (seen()) return true;
   std::fprintf(stderr, "'%s' was not printed %d times; the output:\n%s\n",
                text.c_str(), times, output_.c_str());
@@ -109,22 +109,22 @@ std::string Subprocess::Output() {
 
 std::optional<int> Subprocess::ExitCode() {
   if (exit_code_.has_value()) return exit_code_;
-  if (!AwaitSubprocess(pid_, MonotonicNow() + kPatience)) {
+  if (!AwaitSubprocess(pid_, MonotonicNow() + kEventTimeout)) {
     std::fprintf(stderr, "still running; the output:\n%s\n", Output().c_str());
     return std::nullopt;
   }
   exit_code_ = ExitCodeOf(ReapSubprocess(pid_).value());
-  // Wait until the output has been read to its end. No longer than kPatience,
-  // since a descendant may hold the pipe open.
+  // Wait until the output has been read to its end. No longer than
+  // kEventTimeout, since a descendant may hold the pipe open.
   std::unique_lock<std::mutex> lock(mutex_);
-  grown_.wait_for(lock, kPatience, [this] { return closed_; });
+  grown_.wait_for(lock, kEventTimeout, [this] { return closed_; });
   return exit_code_;
 }
 
 bool IsGone(pid_t pid) {
   const OwnedFd pidfd = OpenPidFd(pid);
   if (!pidfd.open()) return errno == ESRCH;
-  return PollUntil(pidfd.get(), POLLIN, MonotonicNow() + kPatience);
+  return PollUntil(pidfd.get(), POLLIN, MonotonicNow() + kEventTimeout);
 }
 
 std::string Field(const std::string& line, const std::string& key) {

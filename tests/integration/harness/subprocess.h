@@ -16,7 +16,7 @@ namespace muster {
 
 // The time that a test waits for an event that must happen. Long, because a
 // loaded machine is not a failure; a passing test never waits this long.
-inline constexpr std::chrono::seconds kPatience{60};
+inline constexpr std::chrono::seconds kEventTimeout{60};
 
 // A real program under test. Its stdout and stderr are read as they arrive, and
 // every wait is for an event. The destructor ends the program.
@@ -33,7 +33,7 @@ class Subprocess {
   void Signal(int signal) const;
 
   // Waits until `text` has been printed `times` times, in whole lines. Returns
-  // false after kPatience, or if the program has ended without it.
+  // false after kEventTimeout, or if the program has ended without it.
   bool Printed(const std::string& text, int times = 1);
 
   // The lines so far that contain `text`, in order.
@@ -42,7 +42,7 @@ class Subprocess {
   // All output so far.
   std::string Output();
 
-  // Waits for the exit code, or 128 + signal; nullopt after kPatience.
+  // Waits for the exit code, or 128 + signal; nullopt after kEventTimeout.
   std::optional<int> ExitCode();
 
  private:
@@ -57,7 +57,8 @@ class Subprocess {
   std::thread reader_;
 };
 
-// Waits until process `pid` is gone or a zombie; returns false after kPatience.
+// Waits until process `pid` is gone or a zombie; returns false after
+// kEventTimeout.
 bool IsGone(pid_t pid);
 
 // Returns the value of `key=value` in a line of words, or "".

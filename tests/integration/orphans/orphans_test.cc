@@ -66,7 +66,7 @@ class Orphans : public ::testing::Test {
     // Repeat until the guardian, its four workers and all their descendants are
     // found. One reading of /proc may miss a process whose parent ends
     // meanwhile.
-    const auto end = std::chrono::steady_clock::now() + kPatience;
+    const auto end = std::chrono::steady_clock::now() + kEventTimeout;
     do {
       family_ = agent::Descendants(node_->pid());
     } while (family_.size() < kFamily &&

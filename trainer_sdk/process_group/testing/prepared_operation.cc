@@ -301,7 +301,7 @@ std::unique_ptr<PreparedOperation> PrepareBatch(
 namespace {
 
 // Much longer than any operation takes, so only a broken transport reaches it.
-constexpr auto kPatience = std::chrono::seconds(30);
+constexpr auto kOperationTimeout = std::chrono::seconds(30);
 
 PreparedPlace PlaceOf(const RankUnderTest& rank) {
   return {*rank.memory, rank.rank, rank.size, rank.sequence};
@@ -311,7 +311,7 @@ absl::Status Perform(const PreparedOperation& prepared,
                      const RankUnderTest& rank) {
   OperationContext context;
   context.sequence = rank.sequence;
-  context.deadline = MonotonicNow() + kPatience;
+  context.deadline = MonotonicNow() + kOperationTimeout;
   return prepared.CheckResult(
       rank.transport->Execute(prepared.operation(), context));
 }

@@ -23,7 +23,7 @@
 namespace muster {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(30);
+constexpr auto kOperationTimeout = std::chrono::seconds(30);
 
 // Runs `body` on every rank of a new group. A rank that fails aborts its
 // transport, so that the others do not wait for it.
@@ -146,7 +146,7 @@ absl::Status CheckEqualBits(const ConformanceSubject& subject, int size) {
     rank.memory->Write(memory.get(), inputs[rank.rank].data(), kBytes);
     OperationContext context;
     context.sequence = ++rank.sequence;
-    context.deadline = MonotonicNow() + kPatience;
+    context.deadline = MonotonicNow() + kOperationTimeout;
     const absl::Status status = rank.transport->Execute(
         AllReduce(memory.get(), memory.get(), kCount, DType::kFloat32),
         context);
@@ -187,7 +187,7 @@ absl::Status CheckMemory(const ConformanceSubject& subject, int size) {
     for (const int64_t count : {1, 1025, 300001}) {
       OperationContext context;
       context.sequence = ++rank.sequence;
-      context.deadline = MonotonicNow() + kPatience;
+      context.deadline = MonotonicNow() + kOperationTimeout;
       const int64_t bytes = count * static_cast<int64_t>(sizeof(float));
       auto memory = rank.transport->Allocate(bytes, context);
       if (absl::IsUnimplemented(memory.status())) return absl::OkStatus();

@@ -13,15 +13,15 @@
 namespace muster {
 namespace {
 
-constexpr timeval kPatience = {.tv_sec = 30, .tv_usec = 0};
+constexpr timeval kReceiveTimeout = {.tv_sec = 30, .tv_usec = 0};
 constexpr size_t kValidateBytes = 5;
 constexpr size_t kPingBytes = 5;
 
 }  // namespace
 
 ScriptedPeer::ScriptedPeer(OwnedFd socket) : socket_(std::move(socket)) {
-  setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience,
-             sizeof(kPatience));
+  setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &kReceiveTimeout,
+             sizeof(kReceiveTimeout));
   const int on = 1;
   setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
