@@ -112,7 +112,7 @@ class AgentTest : public ::testing::Test {
   std::string notices_;
 };
 
-TEST_F(AgentTest, RunsARoundAndTellsItsSuccess) {
+TEST_F(AgentTest, SuccessfulRoundIsReported) {
   const AgentResult result = RunShell(
       "exit 0",
       [](const rendezvous::Report& report)
@@ -235,7 +235,7 @@ TEST_F(AgentTest, AnNcclIdThatCannotBeMadeIsANotice) {
   EXPECT_THAT(notices_, HasSubstr("no NCCL id for this node's workers"));
 }
 
-TEST_F(AgentTest, TellsWhoFailedWithItsLastWords) {
+TEST_F(AgentTest, FailedWorkerIsReportedWithItsStderr) {
   std::vector<rendezvous::Failure> failures;
   const AgentResult result = RunShell(
       "[ $LOCAL_RANK = 1 ] && { echo 'last words' >&2; exit 3; }; "
@@ -259,7 +259,7 @@ TEST_F(AgentTest, TellsWhoFailedWithItsLastWords) {
   EXPECT_THAT(notices_, HasSubstr("rank 1"));
 }
 
-TEST_F(AgentTest, TellsThatAProgramCannotBeStarted) {
+TEST_F(AgentTest, MissingProgramIsReported) {
   std::vector<rendezvous::Failure> failures;
   options_.node.slots = 1;
   options_.argv = {"/nonexistent/program"};
@@ -413,7 +413,7 @@ TEST_F(AgentTest, ARefusalEndsItWithItsReason) {
   EXPECT_EQ(result.reason, "not you");
 }
 
-TEST_F(AgentTest, AFolderThatCannotBeWrittenIsToldBeforeAnythingStarts) {
+TEST_F(AgentTest, UnwritableLogFolderFailsBeforeTheStart) {
   options_.logs.directory = "/proc/no/such/place";
   const AgentResult result =
       RunShell("exit 0", [](const rendezvous::Report&) { return Finished(0); });

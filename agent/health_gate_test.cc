@@ -25,7 +25,7 @@ std::string Found(HealthGate::Options options) {
   return found.get();
 }
 
-TEST(HealthGate, OneThatPassesIsFit) {
+TEST(HealthGate, PassedCheckIsHealthy) {
   EXPECT_EQ(Found({.command = "echo fine"}), "");
   EXPECT_EQ(Found({.built_in = [] { return absl::OkStatus(); }}), "");
 }

@@ -68,7 +68,7 @@ TEST(ReadAtMostTest, TheRestIsLeftUnread) {
   close(ends[1]);
 }
 
-TEST(ReadBeginningTest, WhatIsThereAndNoMore) {
+TEST(ReadBeginningTest, ContentIsCutAtTheLimit) {
   const std::string path = At("beginning");
   std::ofstream(path) << std::string(40'000, 'x');
   EXPECT_EQ(ReadBeginning(path, kMax), std::string(kMax, 'x'));

@@ -183,7 +183,7 @@ TEST_F(RotatingFileTest, FollowsARotationByAnotherProcess) {
   EXPECT_EQ(Read(path()), "m5\no5\n");
 }
 
-TEST_F(RotatingFileTest, AFullDiskIsToldOnceAndCounted) {
+TEST_F(RotatingFileTest, FullDiskIsReportedOnceAndCounted) {
   std::filesystem::create_directories(folder_ + "/a/b");
   std::filesystem::create_symlink("/dev/full", path());
   {
@@ -237,7 +237,7 @@ TEST_F(RotatingFileTest, OnceThereIsRoomTheGapIsNoted) {
   EXPECT_THAT(troubles_[1], HasSubstr("can be written again; 5 bytes"));
 }
 
-TEST_F(RotatingFileTest, AFolderThatCannotBeMadeIsToldOnce) {
+TEST_F(RotatingFileTest, FolderThatCannotBeMadeIsReportedOnce) {
   std::ofstream(folder_ + "/a") << "a file where a folder should be";
   RotatingFile file = Make(kNever);
   file.Open();

@@ -14,7 +14,7 @@ namespace {
 
 // The file's size is limited to 60 bytes, so the first write() is partial.
 // WriteAll must write the rest with a second write(), which fails here.
-TEST(WriteAllTest, WhatIsLeftOfAPieceIsWritten) {
+TEST(WriteAllTest, PartialWriteIsContinued) {
   const std::string path = testing::TempDir() + "/write_all";
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   rlimit before;
@@ -44,7 +44,7 @@ TEST(WriteAllTest, AllOfIt) {
   close(ends[1]);
 }
 
-TEST(WriteAllTest, AFullDiskIsTold) {
+TEST(WriteAllTest, FullDiskFailsWithEnospc) {
   const int full = open("/dev/full", O_WRONLY);
   EXPECT_FALSE(WriteAll(full, "x"));
   EXPECT_EQ(errno, ENOSPC);

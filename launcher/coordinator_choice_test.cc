@@ -81,7 +81,7 @@ TEST(CoordinatorChoice, StandaloneListensAtTheLoopbackAddressThatIsThere) {
   EXPECT_EQ(choice->own_address, "::1");
 }
 
-TEST(CoordinatorChoice, OneNodeWithAnEndpointMeetsThere) {
+TEST(CoordinatorChoice, SingleNodeWithAnEndpointUsesIt) {
   EXPECT_FALSE(IsAlone({"--rdzv-endpoint=node1"}));
   EXPECT_FALSE(IsAlone({"--nnodes=1:2", "--rdzv-backend=c10d"}));
 }
@@ -130,7 +130,7 @@ TEST(CoordinatorChoice, LocalhostStaysLocal) {
 
 // Debian's /etc/hosts gives a machine's own name 127.0.1.1, which its peers
 // cannot dial.
-TEST(CoordinatorChoice, ANameThatIsLoopbackHereIsNotToldToPeers) {
+TEST(CoordinatorChoice, LoopbackNameIsNotGivenToPeers) {
   const CoordinatorChoice choice =
       Choice({"--nnodes=2", "--rdzv-endpoint=node1"}, {"127.0.1.1"});
   EXPECT_EQ(choice.place, CoordinatorPlace::kHereIfFree);
@@ -138,7 +138,7 @@ TEST(CoordinatorChoice, ANameThatIsLoopbackHereIsNotToldToPeers) {
   EXPECT_EQ(choice.own_address, "10.0.0.1");
 }
 
-TEST(CoordinatorChoice, WithoutARouteTheFirstRealAddressIsTold) {
+TEST(CoordinatorChoice, WithoutARouteTheFirstRealAddressIsUsed) {
   MachineFacts facts = Node1();
   facts.outward_address = "";
   EXPECT_EQ(

@@ -46,13 +46,13 @@ std::vector<std::string> Told(
   return told;
 }
 
-TEST(ProgressTicker, TellsWhatIsNew) {
+TEST(ProgressTicker, OnlyNewProgressIsPrinted) {
   EXPECT_THAT(Told({AtStep(1), AtStep(1), std::nullopt, rendezvous::JobStatus(),
                     AtStep(1), AtStep(2)}),
               ElementsAre("3: step 1", "3: step 1", "3: step 2"));
 }
 
-TEST(ProgressTicker, OneRankAloneIsNewsToo) {
+TEST(ProgressTicker, ChangeOfASingleRankIsNew) {
   rendezvous::JobStatus job = AtStep(5);
   job.nodes[0].progress = {{.local_rank = 0, .step = 5, .loss = 1},
                            {.local_rank = 1, .step = 5, .loss = 3}};
@@ -62,7 +62,7 @@ TEST(ProgressTicker, OneRankAloneIsNewsToo) {
   EXPECT_EQ(Told({job, other}).size(), 2u);
 }
 
-TEST(ProgressTicker, SilenceIsToldOnce) {
+TEST(ProgressTicker, SilenceIsPrintedOnce) {
   const auto silent = [](int seconds) {
     rendezvous::JobStatus job = AtStep(5);
     job.nodes[0].progress[0].silent_for = std::chrono::seconds(seconds);

@@ -219,7 +219,7 @@ TEST(BindingPlan, GpusAtAnUnknownNodeAreDistributedEvenly) {
       ElementsAre("2", "3"));
 }
 
-TEST(BindingPlan, OneNodeIsEverybodys) {
+TEST(BindingPlan, SingleNumaNodeIsSharedByAllWorkers) {
   MachineLayout layout = Synthetic("pack:1 core:4 pu:1");
   const auto gpus = AddGpus({-1, 7}, &layout);
   const auto plan = PlanBinding(Ask(Binding::kNode, 2, layout, gpus), layout);
@@ -240,7 +240,7 @@ TEST(BindingPlan, CpusThatTheMachineDoesNotShow) {
                     HasSubstr("not among those that the machine shows")));
 }
 
-TEST(BindingPlan, TheNearNicIsTold) {
+TEST(BindingPlan, PlanNamesTheNearNic) {
   MachineLayout layout = Synthetic(kTwoSockets);
   const auto gpus = AddGpus({0, 1}, &layout);
   layout.devices[0].bridges = {"host 0"};
@@ -318,7 +318,7 @@ BindingPlan Of(const std::vector<std::vector<int>>& cpus) {
   return plan;
 }
 
-TEST(BindingText, OneLine) {
+TEST(BindingText, TextIsASingleLine) {
   EXPECT_EQ(BindingText(Binding::kNode, Of({{0, 1}, {2, 3}}), 200),
             "node: 0-1 | 2-3");
   EXPECT_EQ(

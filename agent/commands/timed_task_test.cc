@@ -38,7 +38,7 @@ absl::Status AwaitCancel(int cancel_fd) {
   return absl::CancelledError("cancelled");
 }
 
-TEST(TimedTask, TellsWhatCameOfIt) {
+TEST(TimedTask, ResultOfTheTaskIsDelivered) {
   TimedTask task;
   Outcome outcome;
   task.Start([](int) { return absl::NotFoundError("no disk"); }, hours(1),
@@ -46,7 +46,7 @@ TEST(TimedTask, TellsWhatCameOfIt) {
   EXPECT_EQ(outcome.Wait(), absl::NotFoundError("no disk"));
 }
 
-TEST(TimedTask, OneThatTakesTooLongIsLeftBehind) {
+TEST(TimedTask, SlowTaskEndsWithDeadlineExceeded) {
   TimedTask task;
   Outcome outcome;
   task.Start(AwaitCancel, milliseconds(50), outcome.Done());
@@ -66,7 +66,7 @@ TEST(TimedTask, ACancelKnowsWhetherThereWasAnything) {
   EXPECT_EQ(task.Cancel(), TimedTask::CancelResult::kRunning);
 }
 
-TEST(TimedTask, NothingIsToldAfterACancel) {
+TEST(TimedTask, CancelledTaskDeliversNoResult) {
   std::promise<void> told;
   {
     TimedTask task;

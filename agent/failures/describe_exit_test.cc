@@ -44,7 +44,7 @@ TEST(DescribeEnd, IsNothingAfterSuccess) {
   EXPECT_FALSE(DescribeEnd(Place(), WorkerEnded{2, 4711, 0}, {}).has_value());
 }
 
-TEST(DescribeEnd, KeepsThePlaceAndTellsTheEnd) {
+TEST(DescribeEnd, FailureHasRankHostAndExitCode) {
   const rendezvous::Failure failure = Describe(ExitStatus(3));
   EXPECT_EQ(failure.kind, rendezvous::FailureKind::kExitCode);
   EXPECT_EQ(failure.exit_code, 3);
@@ -142,7 +142,7 @@ TEST(DescribeEndTest, AnExpiredTimerIsTheReason) {
             "killed by SIGKILL (9); its timer 'step' expired");
 }
 
-TEST(DescribeEndTest, JaxWithoutItsVariablesIsToldOfTheFlag) {
+TEST(DescribeEndTest, MissingJaxVariablesSuggestTheFlag) {
   WorkerRemains remains;
   remains.stderr_tail = {"Traceback (most recent call last):",
                          "ValueError: coordinator_address should be defined."};

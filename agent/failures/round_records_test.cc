@@ -98,7 +98,7 @@ rendezvous::Failure EndOf(int rank, rendezvous::FailureKind kind) {
   return end;
 }
 
-TEST(WorkerEnds, TellsHowEachEnded) {
+TEST(WorkerEnds, JsonListsHowEachWorkerEnded) {
   const auto json = nlohmann::json::parse(WorkerEndsJson(
       APlace(), {EndOf(3, rendezvous::FailureKind::kSignal),
                  EndOf(2, rendezvous::FailureKind::kHung),

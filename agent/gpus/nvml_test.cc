@@ -47,7 +47,7 @@ TEST_F(NvmlTest, ALibraryThatFailsIsQuoted) {
               HasSubstr("nvmlInit says: Driver/library version mismatch"));
 }
 
-TEST_F(NvmlTest, TellsGpusAndMigInstances) {
+TEST_F(NvmlTest, GpusAndMigInstancesAreRead) {
   Set("FAKE_NVML_GPUS", "3");
   Set("FAKE_NVML_MIG", "2");
   const auto gpus = ReadGpus(kFake);

@@ -32,7 +32,7 @@ TEST_F(ReadGpuFactsTest, NoLibraryOrNoDriverIsANodeWithoutGpus) {
   EXPECT_EQ(ReadGpuFacts(kFake).state, GpuFacts::State::kNoDriver);
 }
 
-TEST_F(ReadGpuFactsTest, AMismatchIsToldInItsWords) {
+TEST_F(ReadGpuFactsTest, VersionMismatchHasNvmlsErrorText) {
   Set("FAKE_NVML_INIT", "18");
   const GpuFacts facts = ReadGpuFacts(kFake);
   EXPECT_EQ(facts.state, GpuFacts::State::kFailed);

@@ -87,7 +87,7 @@ TEST(FrameChannel, DescriptorsComeWithTheirFrames) {
   EXPECT_FALSE(ends.right->TakeDescriptor().open());
 }
 
-TEST(FrameChannel, TheEndIsToldAfterTheLastFrame) {
+TEST(FrameChannel, EndOfStreamFollowsTheLastFrame) {
   Ends ends;
   ends.left->Queue("last");
   ASSERT_TRUE(ends.left->Flush());

@@ -74,7 +74,7 @@ class GuardianTest : public ::testing::Test {
   std::vector<std::string> files_;
 };
 
-TEST_F(GuardianTest, TellsStartEndAndThatAllIsGoneInThisOrder) {
+TEST_F(GuardianTest, StartEndAndAllGoneArriveInThisOrder) {
   Start(3, {"exit", "0"});
   const auto started = std::get<WorkerStarted>(events_.Next());
   EXPECT_EQ(started.local_rank, 3);
@@ -85,7 +85,7 @@ TEST_F(GuardianTest, TellsStartEndAndThatAllIsGoneInThisOrder) {
   EXPECT_TRUE(std::holds_alternative<AllGone>(events_.Next()));
 }
 
-TEST_F(GuardianTest, TellsExitCodesAndSignals) {
+TEST_F(GuardianTest, ExitCodesAndSignalsAreReported) {
   Start(0, {"exit", "37"});
   int status = events_.Await<WorkerEnded>().wait_status;
   EXPECT_TRUE(WIFEXITED(status));
@@ -117,7 +117,7 @@ TEST_F(GuardianTest, BindsAWorkerToTheCpusItIsGiven) {
   EXPECT_EQ(bound == std::to_string(last), CPU_COUNT(&own) == 1) << bound;
 }
 
-TEST_F(GuardianTest, TellsCpusThatThereAreNot) {
+TEST_F(GuardianTest, MissingCpusAreReported) {
   WorkerSpec spec = Staged(0, {"exit", "0"}, out_);
   spec.cpus = {60001, 60002, 60003};
   const WorkerNotStarted failure = Failure(spec);
@@ -126,7 +126,7 @@ TEST_F(GuardianTest, TellsCpusThatThereAreNot) {
   EXPECT_EQ(failure.error, EINVAL);
 }
 
-TEST_F(GuardianTest, AWorkerIgnoresWhatItIsToldTo) {
+TEST_F(GuardianTest, WorkerIgnoresTheGivenSignals) {
   WorkerSpec spec = Staged(0, {"say-signals"}, out_);
   spec.ignored_signals = uint64_t{1} << (SIGUSR1 - 1);
   ASSERT_TRUE(guardian_->Start(spec).ok());
@@ -147,7 +147,7 @@ TEST_F(GuardianTest, PrefersAMemoryNodeWhereTheKernelLetsIt) {
   EXPECT_EQ(events_.Await<WorkerEnded>().wait_status, 0);
 }
 
-TEST_F(GuardianTest, TellsAMissingProgram) {
+TEST_F(GuardianTest, MissingProgramIsReported) {
   WorkerSpec spec;
   spec.argv = {"/nowhere/program"};
   const auto failure = Failure(spec);
@@ -160,7 +160,7 @@ TEST_F(GuardianTest, TellsAMissingProgram) {
   EXPECT_EQ(Failure(spec).error, ENOENT);
 }
 
-TEST_F(GuardianTest, TellsAProgramThatMayNotBeExecuted) {
+TEST_F(GuardianTest, ProgramWithoutPermissionIsReported) {
   WorkerSpec spec;
   spec.argv = {File("plain", "text", 0644)};
   auto failure = Failure(spec);
@@ -171,7 +171,7 @@ TEST_F(GuardianTest, TellsAProgramThatMayNotBeExecuted) {
   EXPECT_EQ(Failure(spec).error, EISDIR);
 }
 
-TEST_F(GuardianTest, TellsAScriptWithoutItsInterpreter) {
+TEST_F(GuardianTest, ScriptWithoutInterpreterIsReported) {
   WorkerSpec spec;
   spec.argv = {File("bad", "#! /no/such/python -u\nprint(1)\n", 0755)};
   auto failure = Failure(spec);
@@ -202,7 +202,7 @@ TEST_F(GuardianTest, LooksTheProgramUpInTheWorkersPath) {
   EXPECT_EQ(failure.error, EACCES);
 }
 
-TEST_F(GuardianTest, TellsAWorkingDirectoryThatIsNotThere) {
+TEST_F(GuardianTest, MissingWorkingDirectoryIsReported) {
   WorkerSpec spec;
   spec.argv = {"/bin/true"};
   spec.working_directory = "/nowhere";
@@ -212,7 +212,7 @@ TEST_F(GuardianTest, TellsAWorkingDirectoryThatIsNotThere) {
   EXPECT_EQ(failure.error, ENOENT);
 }
 
-TEST_F(GuardianTest, TellsArgumentsThatTheKernelRefuses) {
+TEST_F(GuardianTest, TooLongArgumentsAreReported) {
   WorkerSpec spec;
   spec.argv = {"/bin/true", std::string(256 << 10, 'x')};
   EXPECT_EQ(Failure(spec).error, E2BIG);
@@ -428,7 +428,7 @@ TEST_F(GuardianTest, SaysAllGoneOnceForManyThatEndWhileOthersStart) {
   EXPECT_EQ(before.size(), 64u);  // a start and an end of each worker
 }
 
-TEST_F(GuardianTest, AnAllGoneFromBeforeTheLatestStartIsNotTold) {
+TEST_F(GuardianTest, StaleAllGoneIsDropped) {
   Start(0, {"say-pid", "exit", "0"});
   // Waits for the worker's end. The guardian then reaps the worker before it
   // handles the next start.

@@ -43,14 +43,14 @@ TEST(ExamineCoordinator, PeersDialAnotherAddress) {
                         "as 10.0.0.1"));
 }
 
-TEST(ExamineCoordinator, ATranslatedAddressIsToldOnce) {
+TEST(ExamineCoordinator, TranslatedAddressIsReportedOnce) {
   EXPECT_THAT(Ids(SeenAs("172.16.0.9", "10.0.0.1")),
               ElementsAre("coordinator", "coordinator-translated"));
   EXPECT_THAT(Ids(SeenAs("172.16.0.9", "172.16.0.9")),
               ElementsAre("coordinator", "coordinator-translated"));
 }
 
-TEST(ExamineCoordinator, OneOnThisMachineSeesALoopbackAddress) {
+TEST(ExamineCoordinator, LocalCoordinatorSeesALoopbackAddress) {
   CoordinatorFacts coordinator = SeenAs("127.0.0.1", "10.0.0.1");
   coordinator.local_address = "127.0.0.1";
   EXPECT_THAT(Ids(coordinator), ElementsAre("coordinator"));

@@ -457,7 +457,7 @@ TEST(ExamineEnvironment, ValidVariablesHaveNoFinding) {
   }
 }
 
-TEST(OnlyVisible, KeepsWhatIsNamedAndAllWhereNothingCanBeTold) {
+TEST(OnlyVisible, KeepsNamedGpusAndAllIfNoneIsKnown) {
   const GpuFacts all = Healthy().gpus;
   EXPECT_EQ(OnlyVisible(std::nullopt, all).devices.size(), 4u);
   EXPECT_EQ(OnlyVisible("MIG-3", all).devices.size(), 4u);

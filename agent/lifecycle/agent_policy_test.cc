@@ -15,7 +15,7 @@ TEST(EndingSignals, TheUsualOnesEndTheJob) {
   EXPECT_FALSE(EndsJob(SIGTSTP, {}, {}, {}));
 }
 
-TEST(EndingSignals, OneThatIsHandledEndsTheJobUnlessItIsForwarded) {
+TEST(EndingSignals, HandledSignalEndsTheJobUnlessForwarded) {
   EXPECT_TRUE(EndsJob(SIGUSR1, {SIGTERM, SIGUSR1}, {SIGUSR2}, {}));
   EXPECT_FALSE(EndsJob(SIGUSR2, {SIGTERM, SIGUSR2}, {SIGUSR2}, {}));
   EXPECT_FALSE(EndsJob(SIGHUP, {}, {SIGHUP}, {}));

@@ -337,7 +337,7 @@ TEST(HangBlame, EqualWorkersGiveARemark) {
 
 // Worker 1 fell silent 400 ms earlier, and is not overdue because its deadline
 // is longer: the remark counts it nevertheless.
-TEST(HangBlame, OneThatFellSilentALittleEarlierIsCounted) {
+TEST(HangBlame, WorkerSilentSlightlyEarlierIsCounted) {
   SilentWorker patient = Silent(1, milliseconds(5400));
   patient.silence.deadline = seconds(6);
   EXPECT_THAT(Blame({Silent(0, seconds(5)), patient}).remark,

@@ -372,7 +372,7 @@ class LifecycleJobMessages : public ::testing::Test {
   }
 };
 
-TEST_F(LifecycleJobMessages, OneSaysWhatHoldsForTheJob) {
+TEST_F(LifecycleJobMessages, OnlyTheSelectedNodePrintsJobMessages) {
   for (const JobMessages job_messages :
        {JobMessages::kAssignedAndGeneral, JobMessages::kAssigned}) {
     EXPECT_THAT(

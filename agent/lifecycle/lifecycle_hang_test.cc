@@ -112,7 +112,7 @@ TEST_F(LifecycleHang, StackIsRequestedBeforeWorkersAreStopped) {
                        "where it is"));
 }
 
-TEST_F(LifecycleHang, OneThatIsStoppedIsSuspectedInPlaceOfTheFirst) {
+TEST_F(LifecycleHang, StoppedWorkerIsSuspectedFirst) {
   agent_.seen->workers = {{0, WorkerState::kStopped}, {1, WorkerState::kOther}};
   FallSilent();
   ASSERT_EQ(agent_.looks.size(), 1u);
@@ -144,7 +144,7 @@ TEST_F(LifecycleHang, OneThatIsStoppedIsSuspectedInPlaceOfTheFirst) {
 // A hang on another node broke the round before the deadline of this node's
 // workers. The worker that SIGSTOP has stopped is still reported if its
 // deadline was near.
-TEST_F(LifecycleHang, AStoppedOneIsToldThoughTheRoundIsBroken) {
+TEST_F(LifecycleHang, StoppedWorkerIsReportedInABrokenRound) {
   for (const int before : {10, 16000}) {
     LifecycleFixture agent(ThirtySeconds());
     agent.seen->workers = {{0, WorkerState::kStopped},
@@ -172,7 +172,7 @@ TEST_F(LifecycleHang, AStoppedOneIsToldThoughTheRoundIsBroken) {
   }
 }
 
-TEST_F(LifecycleHang, OnlyAStoppedOneIsToldOnceTheRoundIsBroken) {
+TEST_F(LifecycleHang, RunningWorkerIsNotReportedInABrokenRound) {
   agent_.seen->workers = {{0, WorkerState::kUninterruptible}};
   agent_.Wait(seconds(29));
   agent_.TellStop(1);

@@ -98,7 +98,7 @@ TEST(LifecycleNcclId, EachRoundGetsAFreshOne) {
   EXPECT_EQ(agent.renewals, 0);
 }
 
-TEST(LifecycleNcclId, OneThatIsLostIsOfferedNoMore) {
+TEST(LifecycleNcclId, LostIdIsWithdrawn) {
   LifecycleFixture agent;
   agent.Step(NcclIdReady{"id1"});
   agent.Connect();

@@ -51,7 +51,7 @@ class LifecyclePreemption : public ::testing::Test {
   LifecycleFixture agent_{PreemptedConfig()};
 };
 
-TEST_F(LifecyclePreemption, TellsTheCoordinatorTheNodeAndTheWorkers) {
+TEST_F(LifecyclePreemption, NoticeReachesCoordinatorNodeAndWorkers) {
   agent_.Run(1);
   agent_.Forget();
   agent_.Step(SignalCaught{SIGUSR1});
@@ -103,7 +103,7 @@ TEST_F(LifecyclePreemption, EveryLaterReportHasTheNotice) {
   EXPECT_EQ(agent_.reports.back().preemption->host, "a");
 }
 
-TEST_F(LifecyclePreemption, OneFromElsewhereIsPassedOnAsItIs) {
+TEST_F(LifecyclePreemption, NoticeOfAnotherNodeIsPassedOnUnchanged) {
   agent_.Run(1);
   agent_.Forget();
   TellOfIt(1);

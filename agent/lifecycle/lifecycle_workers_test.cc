@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TEST(LifecycleWorkers, AreStartedOnceWhenToldToRun) {
+TEST(LifecycleWorkers, RunDirectiveStartsThemOnce) {
   LifecycleFixture agent;
   agent.Connect();
   agent.TellRun(1);
@@ -213,7 +213,7 @@ TEST(LifecycleWorkers, TheFirstDiedTooEarlyAndTheSecondCouldNotBeStarted) {
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kIdle);
 }
 
-TEST(LifecycleWorkers, OneCouldNotBeStartedWhileTheOtherRuns) {
+TEST(LifecycleWorkers, FailedStartStopsTheOtherWorker) {
   LifecycleFixture agent;
   agent.Connect();
   agent.TellRun(1);
@@ -348,7 +348,7 @@ TEST(LifecycleStop, DuringTheSweepOfASuccessStartsItsOwnGrace) {
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kIdle);
 }
 
-TEST(LifecycleStop, BeingToldToWaitStopsWhatRuns) {
+TEST(LifecycleStop, WaitDirectiveStopsRunningWorkers) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.TellWait();
@@ -384,7 +384,7 @@ TEST(LifecycleRounds, TheNextOneAfterASuccess) {
   EXPECT_EQ(agent.lifecycle().round(), 2);
 }
 
-TEST(LifecycleRounds, OneThatWasRunIsNotRunAgain) {
+TEST(LifecycleRounds, FinishedRoundIsNotRunAgain) {
   LifecycleFixture agent;
   agent.Run(3);
   agent.Fails(0);
@@ -515,7 +515,7 @@ TEST(LifecycleStore, EachRoundIsReleasedAnew) {
               ElementsAre("rank 0 on b: exit code 3", "exit code 3"));
 }
 
-TEST(LifecycleStore, AMemberThatIsToldToWaitHasLostItsRound) {
+TEST(LifecycleStore, WaitDirectiveClosesTheStore) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.TellWait();
@@ -585,7 +585,7 @@ TEST(LifecycleEnds, AnExceptionBeforeTheOrderToStopRaisedFirst) {
   }
 }
 
-TEST(LifecycleEnds, OneThatFailedByItselfBeforeOurSignalIsNotOurDoing) {
+TEST(LifecycleEnds, FailureBeforeOurSignalKeepsItsKind) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.FailsByItself(1);
@@ -628,7 +628,7 @@ TEST(LifecycleEnds, ARoundThatCannotBeServedIsTheNodesFailure) {
   EXPECT_THAT(agent.notices, IsEmpty()) << "the verdict says it";
 }
 
-TEST(LifecycleEnds, OneThatNeverRanWasNotStopped) {
+TEST(LifecycleEnds, FailedStartIsNotCountedAsStopped) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.Fails(1, rendezvous::FailureKind::kStartFailed);

@@ -32,7 +32,7 @@ class ConsoleTest : public ::testing::Test {
   int ends_[2];
 };
 
-TEST_F(ConsoleTest, AFullStreamIsToldOnTheOtherOnce) {
+TEST_F(ConsoleTest, FullStreamIsReportedOnceOnTheOther) {
   Console console({.out = full_, .err = ends_[1]});
   console.out()->WriteOutput("one\n");
   EXPECT_TRUE(console.Flush(kLong));

@@ -229,7 +229,7 @@ TEST(ConsoleWriterTest, GivenUpItCountsOutputAndKeepsLinesOfOurOwn) {
   EXPECT_NEAR(writer.loss().unread, queued, 2);
 }
 
-TEST(ConsoleWriterTest, AFullDiskIsToldAndCounted) {
+TEST(ConsoleWriterTest, FullDiskIsReportedAndCounted) {
   const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
   ASSERT_GE(full, 0);
   std::promise<int> error;
@@ -375,7 +375,7 @@ TEST(ConsoleWriterTest, StoppedTerminalBlocksNoCaller) {
   close(master);
 }
 
-TEST(IsSameConsoleTest, TellsOnePipeFromTwo) {
+TEST(IsSameConsoleTest, DifferentPipesAreDifferentConsoles) {
   Pipe pipe;
   Pipe other;
   int copy = dup(pipe.write_end());

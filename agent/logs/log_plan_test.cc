@@ -14,7 +14,7 @@ StreamSet For(const std::string& text, int local_rank) {
   return parsed.ok() ? parsed->For(local_rank) : StreamSet::kNone;
 }
 
-TEST(ParseStreamsByRankTest, OneDigitHoldsForEveryRank) {
+TEST(ParseStreamsByRankTest, SingleDigitAppliesToEveryRank) {
   EXPECT_EQ(For("0", 7), StreamSet::kNone);
   EXPECT_EQ(For("1", 7), StreamSet::kOut);
   EXPECT_EQ(For("2", 7), StreamSet::kErr);

@@ -447,7 +447,7 @@ TEST_F(LogRelayTest, GrandchildThatHoldsThePipeDelaysNothing) {
   EXPECT_EQ(err_.TakeAll(), "[n:10] whole\n[n:10] boom later\n");
 }
 
-TEST_F(LogRelayTest, AFileThatCannotBeWrittenIsToldAndHarmsNoWorker) {
+TEST_F(LogRelayTest, UnwritableFileIsReportedAndHarmsNoWorker) {
   std::string worker = folder_ + "/job/attempt_0/10";
   std::filesystem::create_directories(worker);
   std::filesystem::create_symlink("/dev/full", worker + "/stdout.log");
@@ -507,7 +507,7 @@ TEST_F(LogRelayTest, CheckWritableNamesWhatIsWrong) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("Not a directory"));
 }
 
-TEST_F(LogRelayTest, OneConsoleForBothStreamsKeepsTheirLinesWhole) {
+TEST_F(LogRelayTest, SharedConsoleKeepsLinesWhole) {
   out_.StartReading();
   relay_ = std::make_unique<LogRelay>(plan_, NewConsole(out_, out_));
   LogRelay::Pipes pipes = Open(0);

@@ -79,7 +79,7 @@ TEST(LineAssemblerTest, NothingIsLeftOfFinishedLines) {
   EXPECT_THAT(Lines("whole\n", 1), ElementsAre(Whole("whole")));
 }
 
-TEST(StreamFilterTest, OneTextThatIsContainedIsEnough) {
+TEST(StreamFilterTest, AnyContainedTextMatches) {
   StreamFilter filter({"loss", "Error"});
   EXPECT_TRUE(filter.Matches("step 3 loss 2.1"));
   EXPECT_TRUE(filter.Matches("RuntimeError: boom"));

@@ -99,7 +99,7 @@ TEST_F(PreemptionAnnouncerTest, ItCanBeEnded) {
                           "is over"));
 }
 
-TEST_F(PreemptionAnnouncerTest, OneThatIsOverIsNotEnded) {
+TEST_F(PreemptionAnnouncerTest, EndAfterTheCommandHasNoEffect) {
   PreemptionAnnouncer announcer(Options("exit 0"));
   Announce(announcer);
   EXPECT_TRUE(Done());

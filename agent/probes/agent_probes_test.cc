@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(AgentProbesTest, OneThatHasNotBegunIsAliveAndNotStarted) {
+TEST(AgentProbesTest, NewAgentIsLiveAndNotStarted) {
   AgentView view;
   const rendezvous::Probes probes = ProbesOf(&view);
   EXPECT_TRUE(probes.live().ok());

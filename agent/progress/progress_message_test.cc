@@ -30,7 +30,7 @@ TEST(ParseProgress, SeveralLines) {
   EXPECT_EQ(message.watchdog, seconds(30));
 }
 
-TEST(ParseProgress, OneLineWithoutItsEnd) {
+TEST(ParseProgress, LineEndIsOptional) {
   EXPECT_EQ(ParseProgress("STEP=7").step, 7);
   EXPECT_EQ(ParseProgress("STEP=7\r\n").step, 7);
 }

@@ -54,7 +54,7 @@ TEST(WorkerStateReader, FindsTheLetterBehindAnyName) {
   EXPECT_EQ(StateLetter(""), '?');
 }
 
-TEST(WorkerStateReader, TellsAProcessThatIsStoppedOrHasEnded) {
+TEST(WorkerStateReader, StoppedAndEndedProcessesAreRecognised) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {

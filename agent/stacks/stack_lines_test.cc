@@ -71,7 +71,7 @@ TEST(MostInformativeLines, AMainThreadWithoutANameHasTheProcesssNumber) {
               ElementsAre("Python, main thread:", "  load (train.py:3)"));
 }
 
-TEST(MostInformativeLines, TheFirstThreadIsTakenWhereNothingTellsTheMainOne) {
+TEST(MostInformativeLines, UnknownMainThreadIsTheFirst) {
   constexpr char kUnknown[] =
       "Thread 0x7F8300 (idle)\n    load (train.py:3)\n"
       "Thread 0x7F8311 (idle)\n    wait (threading.py:320)\n";
@@ -90,7 +90,7 @@ TEST(MostInformativeLines, MissingPythonFramesAreExplained) {
               HasSubstr("=== Python\n" + why + "\n=== kernel\n"));
 }
 
-TEST(MostInformativeLines, TheKernelAloneTellsOfEachThread) {
+TEST(MostInformativeLines, KernelStacksListEachThread) {
   EXPECT_THAT(
       MostInformativeLines({"", "ptrace: Operation not permitted.", kKernel}),
       ElementsAre("thread 23 (python3), sleeping, in clock_nanosleep",

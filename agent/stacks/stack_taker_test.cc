@@ -219,7 +219,7 @@ TEST_F(StackTakerTest, GdbShowsNativeFramesAndDisturbsNoSystemCall) {
   EXPECT_THAT(told, HasSubstr("pause"));
 }
 
-TEST_F(StackTakerTest, NoToolIsToldToExecuteAnythingInAWorker) {
+TEST_F(StackTakerTest, ToolsExecuteNothingInAWorker) {
   const Worker one, two;
   const std::string other = folder_ + "/other";
   mkdir(other.c_str(), 0700);
@@ -233,7 +233,7 @@ TEST_F(StackTakerTest, NoToolIsToldToExecuteAnythingInAWorker) {
   }
 }
 
-TEST_F(StackTakerTest, EachSubjectHasItsFileAndTheFirstIsTold) {
+TEST_F(StackTakerTest, EachSubjectHasAFileAndTheFirstIsReturned) {
   const Worker one, two;
   const std::string other = folder_ + "/other";
   mkdir(other.c_str(), 0700);
@@ -245,7 +245,7 @@ TEST_F(StackTakerTest, EachSubjectHasItsFileAndTheFirstIsTold) {
               HasSubstr("thread " + std::to_string(two.pid())));
 }
 
-TEST_F(StackTakerTest, OneThatIsGoneHasNone) {
+TEST_F(StackTakerTest, GoneWorkerHasNoStack) {
   pid_t pid = 0;
   {
     const Worker worker;
@@ -282,7 +282,7 @@ TEST_F(StackTakerTest, DestructorKillsARunningTool) {
             StackTaker::kTimeForFirst);
 }
 
-TEST_F(StackTakerTest, OneThatWasStoppedBeforeStaysSoWhenAToolIsCutOff) {
+TEST_F(StackTakerTest, StoppedWorkerStaysStoppedAfterACancelledTool) {
   const Worker worker;
   int status = 0;
   ASSERT_EQ(kill(worker.pid(), SIGSTOP), 0);

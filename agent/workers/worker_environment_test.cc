@@ -210,13 +210,13 @@ TEST(WorkerEnvironmentTest, FrameworkEnvsTellTheSamePlace) {
   EXPECT_THAT(variables, Contains(Pair("ACCELERATE_MIXED_PRECISION", "bf16")));
 }
 
-TEST(WorkerEnvironmentTest, TheNodesAddressIsTold) {
+TEST(WorkerEnvironmentTest, NodeAddressIsAVariable) {
   EXPECT_THAT(WorkerEnvironment(Plan(), SecondNode(), 0,
                                 {.node_address = "10.0.0.2"}, {}),
               Contains(Pair("MUSTER_NODE_ADDRESS", "10.0.0.2")));
 }
 
-TEST(WorkerEnvironmentTest, ABoundWorkerIsToldItsCpusAndHasThreadsThatFit) {
+TEST(WorkerEnvironmentTest, BoundWorkerGetsItsCpusAndThreads) {
   EnvironmentPlan plan = Plan();
   plan.cores = 64;
   plan.bindings.resize(4);

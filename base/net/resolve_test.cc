@@ -56,7 +56,7 @@ TEST(ResolveTest, TheSystemKnowsLocalhost) {
   EXPECT_EQ((*found)[0].Ip(), "127.0.0.1");
 }
 
-TEST(ResolveTest, WhatTheResolverSaysIsInTheError) {
+TEST(ResolveTest, ErrorQuotesTheResolver) {
   const auto found = Resolve(
       "no-host", 80,
       {.timeout = kResolveTimeout, .look_up = [](const std::string&, int) {

@@ -240,7 +240,7 @@ TEST(AccelerateConfigTest, AbsentKeysHaveAcceleratesDefaults) {
   EXPECT_THAT(two, Not(Contains(Key("node-rank"))));
 }
 
-TEST(AccelerateConfigTest, OneProcessInsteadOfSeveralIsSaid) {
+TEST(AccelerateConfigTest, IgnoredNumProcessesIsReported) {
   EXPECT_THAT(
       Read("distributed_type: 'NO'\nnum_processes: 4\n").defaults.remarks,
       ElementsAre(HasSubstr("job.yaml:2: num_processes=4 has no "

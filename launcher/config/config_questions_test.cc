@@ -28,7 +28,7 @@ std::vector<std::string> Asked(std::map<std::string, std::string> answers) {
   return keys;
 }
 
-TEST(ConfigQuestionsTest, OneNodeMeetsNobody) {
+TEST(ConfigQuestionsTest, SingleNodeIsNotAskedForAnEndpoint) {
   EXPECT_THAT(Asked({}),
               ElementsAre("program", "nproc-per-node", "nnodes", "max-restarts",
                           "log-dir", "framework-env"));
@@ -79,7 +79,7 @@ TEST(ConfigOfTest, OnlyWhatIsNoFallback) {
   EXPECT_THAT(text, Not(HasSubstr("log-dir")));
 }
 
-TEST(ConfigOfTest, OneNodeIsNotWrittenSoThatAClustersNodesCount) {
+TEST(ConfigOfTest, DefaultNodeCountIsNotWritten) {
   EXPECT_THAT(ConfigOf({{"program", "a"}, {"nnodes", "1"}}, Flags()),
               Not(HasSubstr("nnodes")));
 }

@@ -40,7 +40,7 @@ Remarks
 )");
 }
 
-TEST(ConfigJsonTest, OneObject) {
+TEST(ConfigJsonTest, JsonHasAllPartsOfTheView) {
   EXPECT_EQ(ConfigJson(View()), R"({
   "file": "job.yaml",
   "format": "accelerate",

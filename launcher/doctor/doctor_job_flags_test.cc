@@ -51,7 +51,7 @@ TEST(DoctorMeeting, AStaticJobKeepsItsMeetingPoint) {
                           "last_call_timeout=60,mixed_nodes=1"));
 }
 
-TEST(DoctorMeeting, OneNodeHasNoMeetingPoint) {
+TEST(DoctorMeeting, SingleNodeHasNoMeetingPoint) {
   EXPECT_THAT(FlagsForPartialJob(Options({"--nnodes=1"})),
               ElementsAre("--rdzv-conf=join_timeout=60,last_call_timeout=60,"
                           "mixed_nodes=1"));

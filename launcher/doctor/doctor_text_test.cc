@@ -20,7 +20,7 @@ NodeReport Node(const std::string& host, std::vector<agent::Finding> findings) {
   return report;
 }
 
-TEST(DoctorText, OneNodesPageHasAllFindings) {
+TEST(DoctorText, PageOfANodeHasAllFindings) {
   const NodeReport report =
       Node("node1", {agent::Found("versions", "driver 550"),
                      agent::Found("gpus", "8 x H100"),

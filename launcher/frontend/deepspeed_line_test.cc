@@ -50,7 +50,7 @@ TEST(InDeepSpeedsWordsTest, ErrorsHaveDeepSpeedsFlagNames) {
             "--no_ssh_check, --no_ssh, --hostfile=a-b");
 }
 
-TEST(OwnLineOfDeepSpeedTest, OneHostRunsOnThisNode) {
+TEST(OwnLineOfDeepSpeedTest, WithoutHostsTheJobRunsOnThisNode) {
   const OwnLine line = Of({"--num_gpus", "2", "train.py", "--num_gpus", "x"});
   EXPECT_THAT(line.args,
               ElementsAre("--nproc-per-node=2", "--framework-env=deepspeed",

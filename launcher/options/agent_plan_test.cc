@@ -128,7 +128,7 @@ TEST(JobCommand, DiffersWhereTheCommandDoes) {
   }
 }
 
-TEST(JobCommand, ALongOneIsCutAndStillTellsCommandsApart) {
+TEST(JobCommand, LongCommandIsCutAndStaysDistinct) {
   const std::string text(5000, 'x');
   const std::string one = JobCommand(Running({"a", text + "1"}));
   const std::string two = JobCommand(Running({"a", text + "2"}));

@@ -67,7 +67,7 @@ TEST(Defaults, SlurmsNumberOfWorkersIsKnownAsSlurms) {
             "");
 }
 
-TEST(Defaults, AWrongOneIsToldByItsOrigin) {
+TEST(Defaults, InvalidDefaultNamesItsOrigin) {
   EXPECT_THAT(
       std::string(Parse({"a.py"}, SaysNodes("three")).status().message()),
       StartsWith("SLURM_NNODES=three: "));

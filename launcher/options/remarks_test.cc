@@ -21,7 +21,7 @@ std::string Remark(int workers, int cores,
   return CoreRemark(slots, facts);
 }
 
-TEST(CoreRemark, OneCoreForEightWorkers) {
+TEST(CoreRemark, TooFewCoresGetAHint) {
   EXPECT_EQ(
       Remark(8, 1, {{"SLURM_JOB_ID", "7"}}),
       "8 workers on n3 have 1 core to run on; ask Slurm for more: #SBATCH "

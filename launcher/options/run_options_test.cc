@@ -439,7 +439,7 @@ TEST(RunOptions, AProgramIsNeeded) {
   EXPECT_THAT(Error({"--nnodes=2"}), StartsWith("no program: "));
 }
 
-TEST(RunOptions, EtcdIsToldWhatToUseInstead) {
+TEST(RunOptions, EtcdErrorNamesTheAlternative) {
   EXPECT_THAT(Error({"--rdzv-backend=etcd-v2", "x"}),
               HasSubstr("write c10d and --rdzv-endpoint"));
 }

@@ -127,7 +127,7 @@ TEST_F(RemoteJobTest, TheFirstHostHostsTheCoordinatorAndTheOthersGetItsPort) {
                   "(other)"));
 }
 
-TEST_F(RemoteJobTest, OneHostStartsWithoutAMeetingPoint) {
+TEST_F(RemoteJobTest, SingleHostStartsWithoutAnEndpoint) {
   Begin(1, 1);
   EXPECT_THAT(Up(0), ElementsAre("start 0"));
   EXPECT_THAT(Ended(0, 0, "fine\n"), ElementsAre("hang up"));

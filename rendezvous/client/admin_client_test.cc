@@ -65,7 +65,7 @@ class AdminClientTest : public ::testing::Test {
   std::unique_ptr<GrpcServer> server_;
 };
 
-TEST_F(AdminClientTest, TellsTheCallerWhoItIs) {
+TEST_F(AdminClientTest, WhoAmIReturnsTheCaller) {
   const auto caller = Client()->WhoAmI();
   ASSERT_TRUE(caller.ok()) << caller.status();
   EXPECT_EQ(caller->address, "127.0.0.1");
@@ -188,7 +188,7 @@ TEST_F(AdminClientTest, AWatcherMayHaveEnough) {
   EXPECT_EQ(updates, 1);
 }
 
-TEST_F(AdminClientTest, AWatcherIsToldWhenTheCoordinatorGoes) {
+TEST_F(AdminClientTest, WatchEndsWithTheCoordinator) {
   auto a = Join("job", "node-a", 2);
   a->WaitFor(DirectiveKind::kWait);
   std::thread stopper;

@@ -78,7 +78,7 @@ TEST_F(EventLogTest, SeveralThreadsWriteWholeLines) {
   EXPECT_TRUE(troubles_.empty());
 }
 
-TEST_F(EventLogTest, ErrorsAreToldOnce) {
+TEST_F(EventLogTest, ErrorIsReportedOnce) {
   std::ofstream(folder_ + "/exp-7") << "a file where the folder should be";
   EventLog log(folder_ + "/exp-7/events.jsonl", EventLog::Rotation::kOwn,
                Tell());
@@ -119,7 +119,7 @@ TEST_F(EventLogTest, KeepsTheOldFileWhereThereIsNoNewOne) {
   EXPECT_THAT(Lines(folder_ + "/moved/events"), SizeIs(1));
 }
 
-TEST_F(EventLogTest, AFullDiskIsToldOnce) {
+TEST_F(EventLogTest, FullDiskIsReportedOnce) {
   EventLog log("/dev/full", EventLog::Rotation::kOutside, Tell());
   ASSERT_TRUE(log.Reopen().ok());
   log.Append("job", {"join", 0, "a", ""});

@@ -155,7 +155,7 @@ TEST_F(JobBlameUnheard, ItsStreamIsReadLater) {
 }
 
 // b's power was cut, so its stream never ends.
-TEST_F(JobBlameUnheard, OnlyItsLeaseTells) {
+TEST_F(JobBlameUnheard, SilentNodeIsLostAtItsLease) {
   job_.Wait(milliseconds(4999));
   EXPECT_EQ(job_.phase(), JobPhase::kStopping);
   job_.Wait(milliseconds(1));
@@ -202,7 +202,7 @@ TEST_F(JobBlameUnheard, AnAnswerToTheOrderProvesThatItOutlivedTheFailure) {
   EXPECT_EQ(job_.told("a").verdict.exit_code, 1);
 }
 
-TEST_F(JobBlameUnheard, OneThatLivesAndDoesNotStopIsGivenUpAndNotBlamed) {
+TEST_F(JobBlameUnheard, LiveNodeThatDoesNotStopIsLostAndNotBlamed) {
   job_.agent("b").silent = false;  // b reports, but gets no directives
   job_.Wait(seconds(15));
   EXPECT_THAT(job_.Decided("lost"), HasSubstr("would not stop"));
@@ -302,7 +302,7 @@ TEST_F(JobBlameRaisedFirst, ACommunicationErrorIsNoCause) {
   EXPECT_EQ(Ends(LostItsPeer(), "a", second).cause->rank, 0);
 }
 
-TEST_F(JobBlameRaisedFirst, OneRaisedLaterIsNoCause) {
+TEST_F(JobBlameRaisedFirst, LaterExceptionIsNoCause) {
   Failure second = RaisedFirst();
   second.raised_first = false;
   EXPECT_EQ(Ends(LostItsPeer(), "a", second).cause->rank, 0);
@@ -607,7 +607,7 @@ TEST_F(JobKillSecond, AfterTheOrderToStopItSaysNothing) {
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
 }
 
-TEST_F(JobKillSecond, NorDoesAnotherSignal) {
+TEST_F(JobKillSecond, OtherSignalEndsTheJobAtOnce) {
   job_.Fails("b", KilledBy(1, SIGSEGV));
   job_.Idle("b");
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);

@@ -243,7 +243,7 @@ TEST(JobLeaving, WhereTooFewAreLeftTheVerdictSaysWhyOneWent) {
             "s; absent: b (left: the guardian process was killed by signal 9)");
 }
 
-TEST(JobLeaving, OneThatLeavesAndIsLostThenHasLeft) {
+TEST(JobLeaving, LeavingNodeThatIsLostHasLeft) {
   JobSpec spec = QuickSpec(2, 2);
   spec.rejoin_timeout = seconds(20);
   JobFixture job(spec);
@@ -426,7 +426,7 @@ TEST(JobCancel, ACtrlCAtASpareEndsOnlyTheSpare) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-TEST(JobFinished, ALateComerIsRefusedAndAParticipantToldTheVerdict) {
+TEST(JobFinished, LateNodeIsRefusedAndParticipantGetsTheVerdict) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
   job.Succeeds("a");
@@ -455,7 +455,7 @@ TEST(JobFinished, AStrangerToAJobThatDidNotSucceedMayAskAgain) {
   EXPECT_TRUE(job.told("b").another_job);
 }
 
-TEST(JobFinished, ASpareThatMissedTheEndIsToldTheVerdict) {
+TEST(JobFinished, SpareThatMissedTheEndGetsTheVerdict) {
   JobFixture job(QuickSpec(1, 1));
   job.StartAll({"a", "spare"});
   job.agent("spare").deaf = true;
@@ -499,7 +499,7 @@ void Preempt(JobFixture& job, const std::string& name,
   job.Report(name);
 }
 
-TEST(JobPreemption, EveryMemberIsToldAndMayRunOn) {
+TEST(JobPreemption, EveryMemberGetsTheNoticeAndRuns) {
   JobFixture job(PreemptedSpec(2, 2));
   job.StartAll({"a", "b"});
   const uint64_t revision = job.told("a").revision;
@@ -587,7 +587,7 @@ TEST(JobPreemption, TheGraceIsNotRenewed) {
   EXPECT_EQ(job.kind("b"), DirectiveKind::kStop);
 }
 
-TEST(JobPreemption, NorIsItLongerThanTheJobs) {
+TEST(JobPreemption, GraceIsLimitedByTheJobs) {
   JobFixture job(PreemptedSpec(2, 2));
   job.StartAll({"a", "b"});
   Preempt(job, "a", std::chrono::hours(10));

@@ -525,7 +525,7 @@ TEST_F(JobHangWithABudget, ABlameThatMovesLeavesACancelItsReason) {
   EXPECT_EQ(job_.told("a").verdict.reason, "cancelled: by root");
 }
 
-TEST_F(JobHang, OneThatFellSilentLaterIsAVictim) {
+TEST_F(JobHang, WorkerSilentLaterIsAVictim) {
   job_.Fails("a", Hung(0, seconds(30)));
   job_.Wait(milliseconds(500));
   job_.Fails("b", Hung(2, seconds(30)));
@@ -563,7 +563,7 @@ TEST_F(JobHang, OnlyAnotherStoppedOneThatFellSilentBeforeTakesItsPlace) {
   }
 }
 
-TEST_F(JobHang, OthersThatFellSilentTogetherWithItAreTold) {
+TEST_F(JobHang, WorkersSilentAtTheSameTimeAreCounted) {
   // b's workers: one that fell silent a second later, one that still reports,
   // and one that has ended.
   job_.agent("b").report.progress = {
@@ -600,7 +600,7 @@ TEST_F(JobHang, ACrashIsNotBlamedOnAHang) {
   EXPECT_EQ(job_.Count("hang"), 0);
 }
 
-TEST_F(JobHang, NorAHangOnACrashThatFollows) {
+TEST_F(JobHang, HangStaysTheCauseOfALaterCrash) {
   job_.Fails("a", Hung(0, seconds(30)));
   job_.Fails("b", ExitedWith(2, 3));
   AllIdle();
@@ -650,7 +650,7 @@ TEST_F(JobHangWithABudget, ProgressOfAnEarlierRoundIsNotShown) {
   EXPECT_THAT(job_.status().nodes[1].progress, IsEmpty());
 }
 
-TEST_F(JobHang, MembersAreToldOfALikelierCause) {
+TEST_F(JobHang, MembersGetTheMoreLikelyCause) {
   job_.Fails("a", Hung(0, seconds(20)));
   const uint64_t revision = job_.told("b").revision;
   EXPECT_THAT(job_.told("b").reason, HasSubstr("rank 0 on a"));

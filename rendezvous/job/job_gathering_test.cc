@@ -553,7 +553,7 @@ TEST(JobScaling, NotForOneThatIsGone) {
   EXPECT_EQ(job.round(), 1);
 }
 
-TEST(JobScaling, OneToThreeInTwoSteps) {
+TEST(JobScaling, GrowsFromOneNodeToThree) {
   JobSpec spec = QuickSpec(1, 3);
   spec.last_call = Duration::zero();
   JobFixture job(spec);
@@ -610,7 +610,7 @@ TEST(JobHealth, TheUnhealthyHearOfEachOther) {
                                           Not(HasSubstr("b ("))));
 }
 
-TEST(JobHealth, ANodeUnderCheckIsToldSo) {
+TEST(JobHealth, WaitReasonMentionsTheCheck) {
   JobFixture job(QuickSpec(2, 2));
   job.Create("a").report.health = Health::kUnchecked;
   job.Join("a");

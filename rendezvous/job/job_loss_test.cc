@@ -188,7 +188,7 @@ TEST(JobLoss, ANodeThatIsAboutToReconnectIsWorthAMoment) {
   EXPECT_THAT(job.World(), ElementsAre("a", "c"));
 }
 
-TEST(JobLoss, OneThatHasStoppedAndReconnectsIsWaitedForAsWell) {
+TEST(JobLoss, StoppedNodeMayReconnect) {
   JobFixture job(QuickSpec(1, 3));
   job.StartAll({"a", "b", "c"});
   job.Fails("a", ExitedWith(0, 1));
@@ -334,7 +334,7 @@ TEST_F(JobStandstillTest, NoNodeIsLost) {
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
 }
 
-TEST_F(JobStandstillTest, NorIfTheTimeThatPassedIsNoticedFirst) {
+TEST_F(JobStandstillTest, TimePassedAfterAStandstillLosesNoNode) {
   job_.StandStill(seconds(60));
   job_.Step(TimePassed());
   job_.Wait(seconds(20));
@@ -375,7 +375,7 @@ TEST_F(JobStandstillTest, ABrokenStreamHasItsGraceOnceMore) {
 
 // On a machine where every step is late, a node that is gone must still be
 // lost.
-TEST_F(JobStandstillTest, OneSilenceIsForgivenOnce) {
+TEST_F(JobStandstillTest, SecondStandstillIsNotExcused) {
   job_.StandStill(seconds(60));
   job_.Report("a");
   EXPECT_EQ(job_.Count("lost"), 0);

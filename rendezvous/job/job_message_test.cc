@@ -512,7 +512,7 @@ TEST(JobSpeaker, AStopOfAnEarlierRoundIsAsAnyOther) {
   EXPECT_EQ(job.told("b").stop.cause, StopCause::kBroken);
 }
 
-TEST(JobSpeaker, OneNodeSpeaksAfterTheCoordinatorRestarts) {
+TEST(JobSpeaker, RestartedCoordinatorHasASingleSpeaker) {
   JobFixture job(QuickSpec(2, 2));
   for (const char* name : {"b", "a"}) {
     Report& report = job.Create(name).report;
@@ -706,7 +706,7 @@ TEST(JobAdmission, OtherNnodesAreRefused) {
   EXPECT_EQ(job.status().nodes.size(), 1u);
 }
 
-TEST(JobAdmission, AnotherCommandIsRefusedAndToldToThatNodeAlone) {
+TEST(JobAdmission, RefusedNodeAloneSeesTheCommand) {
   JobSpec spec = QuickSpec(1, 1);
   spec.command = "sleep 5 --token=s3cret";
   JobFixture job(spec);
@@ -786,7 +786,7 @@ TEST_F(JobSuccession, HasABound) {
   EXPECT_THAT(job_.status().reason, Not(HasSubstr("waits for the end")));
 }
 
-TEST_F(JobSuccession, IsToldTheVerdict) {
+TEST_F(JobSuccession, SuccessorGetsTheVerdict) {
   job_.Succeeds("a");
   job_.Succeeds("b");
   ASSERT_EQ(job_.kind("c"), DirectiveKind::kFinished);

@@ -57,7 +57,7 @@ TEST_F(RankAssignmentTest, NaturalHostOrderForAnyOrderOfArrival) {
   EXPECT_THAT(assignment_.notes, IsEmpty());
 }
 
-TEST_F(RankAssignmentTest, OneHostWithSeveralAgentsIsOrderedByNodeId) {
+TEST_F(RankAssignmentTest, AgentsOfAHostAreOrderedByNodeId) {
   Add("a").node_id = "a/10";
   Add("a").node_id = "a/9";
   Ranked(2);

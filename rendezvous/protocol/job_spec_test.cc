@@ -85,7 +85,7 @@ TEST(JobSpec, CommandsMayDifferWhereBothSidesMeanIt) {
   }
 }
 
-TEST(JobSpec, AnotherShapeIsToldWithBothCommands) {
+TEST(JobSpec, DisagreementQuotesBothCommands) {
   JobSpec job;
   job.command = "sleep 5";
   JobSpec asked;

@@ -277,7 +277,7 @@ TEST(CoordinatorTest, DetachingIsNoticed) {
   a.WaitFor(DirectiveKind::kStop);
 }
 
-TEST(CoordinatorTest, TellsDecisionsToTheLogAndToWatchers) {
+TEST(CoordinatorTest, DecisionsReachLogAndWatchers) {
   std::mutex mutex;
   std::vector<std::string> logged;
   Coordinator::Options options;
@@ -400,7 +400,7 @@ TEST(CoordinatorTest, AnUnknownJobIsAnsweredWithTheKnownOnes) {
   EXPECT_THAT(message, HasSubstr("more"));
 }
 
-TEST(CoordinatorTest, DrainTellsAStrangeNodeFromOneThatIsNeeded) {
+TEST(CoordinatorTest, DrainDistinguishesUnknownAndNeededNodes) {
   Coordinator coordinator({});
   Attached a(&coordinator, FirstReport("job", "node-a", 1));
   a.WaitFor(DirectiveKind::kRun);
@@ -491,7 +491,7 @@ TEST(CoordinatorTest, NodesComeAndGoFromManyThreads) {
   EXPECT_TRUE(coordinator.GetJob("job").ok());
 }
 
-TEST(CoordinatorTest, AThousandNodesAreEachToldTheirPlace) {
+TEST(CoordinatorTest, ThousandNodesGetTheirPlaces) {
   constexpr int kNodes = 1000;
   Coordinator coordinator({});
   std::vector<std::unique_ptr<Attached>> nodes;

@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 
 Decision Numbered(int number) { return {.kind = "join", .round = number}; }
 
-TEST(JobWatchersTest, TellsEverybodyInOrder) {
+TEST(JobWatchersTest, AllWatchersAreCalledInOrder) {
   std::vector<std::string> told;
   JobWatchers watchers([&](const Decision& d) {
     told.push_back("always " + std::to_string(d.round));
@@ -73,7 +73,7 @@ TEST(JobWatchersTest, KeepsTheOrderOfDecisionsAcrossThreads) {
   for (int i = 0; i < 2000; ++i) ASSERT_EQ(told[i], i);
 }
 
-TEST(JobWatchersTest, ARemovedOneIsNotBeingTold) {
+TEST(JobWatchersTest, RemovedWatcherIsNotCalled) {
   JobWatchers watchers(nullptr);
   std::atomic<bool> stop = false;
   std::thread teller([&] {

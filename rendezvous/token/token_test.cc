@@ -73,7 +73,7 @@ TEST_F(TokenTest, TheFileGoesBeforeTheVariable) {
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
-TEST_F(TokenTest, OneLineEndDoesNotCount) {
+TEST_F(TokenTest, FinalLineEndIsRemoved) {
   EXPECT_EQ(Read(Write("s3cret\r\n", 0600)).value(), "s3cret");
   EXPECT_EQ(Read(Write("s3cret\n\n", 0600)).status().code(),
             absl::StatusCode::kInvalidArgument);
@@ -115,7 +115,7 @@ TEST_F(TokenTest, MayComeFromAPipe) {
   close(ends[0]);
 }
 
-TEST(IsTokenTest, TellsEqualFromOther) {
+TEST(IsTokenTest, OnlyEqualTokensMatch) {
   EXPECT_TRUE(IsToken("abc", "abc"));
   EXPECT_TRUE(IsToken("", ""));
   for (const char* other : {"", "a", "ab", "abd", "bbc", "abcd", "abcabc"}) {

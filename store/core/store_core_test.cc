@@ -376,7 +376,7 @@ TEST_F(StoreCoreTest, ABarrierWhereAnotherValueLiesEndsTheClient) {
   EXPECT_THAT(Barrier(1, "b", 2), ElementsAre(HasSubstr("1!BARRIER")));
 }
 
-TEST_F(StoreCoreTest, WatchersAreToldOfEveryChange) {
+TEST_F(StoreCoreTest, WatchersGetEveryChange) {
   EXPECT_THAT(Do(1, {.command = C::kWatchKey, .key = "k"}),
               ElementsAre("1<" + Byte(kStoreWatchRegistered)));
   const auto told = [&](uint8_t what, std::string_view before,

@@ -230,7 +230,7 @@ TEST(StoreSimulationTest, NoClientWaitsWhileAnElementIsFree) {
   EXPECT_EQ(tally.refused, 0);
 }
 
-TEST(StoreSimulationTest, NorWhereThereIsLittleRoom) {
+TEST(StoreSimulationTest, LittleRoomRefusesClientsAndBreaksNothing) {
   const auto tally = Simulate(200'000, Told::kMayFindNothing, kLittleRoom);
   EXPECT_GT(tally.refused, 100);
 }

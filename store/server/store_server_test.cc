@@ -87,7 +87,7 @@ TEST_F(StoreServerTest, ServesSeveralClients) {
   EXPECT_EQ(b.Add("n", 3), 5);
 }
 
-TEST_F(StoreServerTest, OneClientReleasesAnother) {
+TEST_F(StoreServerTest, SetReleasesAWaitingClient) {
   Start();
   RawClient a(port());
   RawClient b(port());

@@ -89,7 +89,7 @@ class Compatibility(unittest.TestCase):
                      output)
     return losses
 
-  def test_one_node_gives_the_losses_of_torchrun(self):
+  def test_single_node_has_the_losses_of_torchrun(self):
     arguments = ['--standalone', '--nproc_per_node', '2']
     ours = self.losses_of('ours', [[_LAUNCH] + arguments])
     theirs = self.losses_of('theirs', [_TORCHRUN + arguments])

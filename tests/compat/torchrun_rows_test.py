@@ -113,7 +113,7 @@ class TorchrunRows(unittest.TestCase):
     self.assertEqual(done.returncode, 128 + signal.SIGKILL)
     self.assertIn("its timer 'too late' expired", done.stdout)
 
-  def test_what_torchrun_knows_not_is_refused(self):
+  def test_values_without_a_counterpart_are_refused(self):
     link = launched.called(self, 'torchrun')
     for flag in ('--event-log-handler=nosuch', '--logs-specs=nosuch'):
       done = subprocess.run(

@@ -46,7 +46,7 @@ class OverSsh(unittest.TestCase):
     self.addCleanup(front.close)
     return front, front.end()
 
-  def test_one_command_for_all_hosts(self):
+  def test_single_command_checks_all_hosts(self):
     front, code = self.doctor('127.0.0.1\n127.0.0.2\n127.0.0.3 slots=8\n',
                               '--json')
     self.assertIn(code, _SOUND, front.text())

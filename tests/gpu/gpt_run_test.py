@@ -114,7 +114,7 @@ class GptRunTest(unittest.TestCase):
     self.assertIn('--- FAILED: gradients', said)
     self.assertEqual(said.splitlines()[-1], '12 passed, 1 failed')
 
-  def test_one_gpu_has_two_ranks_as_two_hosts(self):
+  def test_two_ranks_share_a_gpu_as_two_hosts(self):
     code, said = self.staged('[[ $1 == probe ]] && echo GPUS=1\n'
                              '[[ $1 != overlap ]] || '
                              '[[ -v NCCL_HOSTID && $4 == /* ]]\n')

@@ -124,7 +124,7 @@ class NcclRunTest(unittest.TestCase):
     self.assertIn('left out: two ranks on one GPU', said)
     self.assertEqual(said.splitlines()[-1], '5 passed, 0 failed')
 
-  def test_what_a_job_of_two_ranks_must_say(self):
+  def test_correct_job_of_two_ranks_passes(self):
     code, said = self.staged()
     self.assertEqual(code, 0, said)
     self.assertEqual(said.splitlines()[-1], '11 passed, 0 failed')

@@ -193,7 +193,7 @@ class RulesFire(unittest.TestCase):
             sources, {'agent/b_test.cc'}, 'Set `MUSTER_B` or MUSTER_AB.')),
         ['agent/a.cc: MUSTER_A is in no document'])
 
-  def test_what_a_testonly_rule_lists_is_test_support(self):
+  def test_files_of_testonly_rules_are_test_support(self):
     texts = {'agent/BUILD': 'cc_library(\n    name = "a",\n'
                             '    testonly = True,\n    hdrs = ["a.h"],\n)\n'
                             'cc_library(\n    name = "b",\n'
@@ -243,7 +243,7 @@ class Project(unittest.TestCase):
     texts = {source.path: source.text for source in self.sources}
     self.assert_none(list(rules.public_sdk(texts)))
 
-  def test_one_definition(self):
+  def test_definitions_are_unique(self):
     self.assert_none(list(rules.one_definition(self.sources)))
 
   def test_only_for_tests(self):

@@ -158,7 +158,7 @@ class Install(unittest.TestCase):
     self.assertIn('tools/install PREFIX', done.stdout)
     self.assertIn('DESTDIR', done.stdout)
 
-  def test_wrong_arguments_are_told(self):
+  def test_wrong_arguments_are_refused(self):
     for arguments, complaint in (
         ([], 'where to?'), (['--fast'], "unknown option '--fast'"),
         (['/a', '/b'], "two places, '/a' and '/b'"),
@@ -173,7 +173,7 @@ class Install(unittest.TestCase):
     self.assertEqual(done.returncode, 1)
     self.assertIn('white space', done.stdout)
 
-  def test_a_file_in_the_way_is_told(self):
+  def test_file_in_place_of_a_folder_is_named(self):
     done = run(_INSTALL, '--built', _BUILT, self.prefix + '/bin/launch')
     self.assertEqual(done.returncode, 1)
     self.assertIn('is in the way', done.stdout)
@@ -196,7 +196,7 @@ class Install(unittest.TestCase):
       self.assertIn('Nothing was changed', done.stdout)
       self.assertEqual(files_below(folder + '/prefix'), {})
 
-  def test_what_is_not_built_is_told(self):
+  def test_missing_build_output_is_named(self):
     with tempfile.TemporaryDirectory() as folder:
       done = run(_INSTALL, '--built', folder, folder + '/prefix')
     self.assertEqual(done.returncode, 1)
@@ -287,7 +287,7 @@ class Gloo(unittest.TestCase):
     self.assertEqual(done.returncode, 0, done.stdout)
     self.assertIn('transport gloo', done.stdout)
 
-  def test_a_plugin_that_is_missing_is_told(self):
+  def test_missing_plugin_is_named(self):
     moved = self.prefix + '/moved'
     os.mkdir(moved)
     os.rename(self.plugin, moved + '/libmuster_gloo.so')
@@ -304,7 +304,7 @@ class Gloo(unittest.TestCase):
       os.rename(moved + '/libmuster_gloo.so', self.plugin)
       os.rmdir(moved)
 
-  def test_a_plugin_that_cannot_be_loaded_is_told(self):
+  def test_unloadable_plugin_is_named(self):
     kept = self.plugin + '.kept'
     os.rename(self.plugin, kept)
     try:
@@ -403,7 +403,7 @@ class OutsideProgram(unittest.TestCase):
       if os.path.exists(plugin + '.moved'):
         os.rename(plugin + '.moved', plugin)
 
-  def test_what_the_documentation_shows_compiles(self):
+  def test_documented_code_compiles(self):
     with open(_DOCUMENTED, encoding='utf-8') as file:
       compiled = file.read()
     with open(os.path.join(_ROOT, 'docs', 'SDK.md'), encoding='utf-8') as file:

@@ -128,7 +128,7 @@ TEST_F(Preemption, AGatheringJobEndsAtOnce) {
 }
 
 // A fake scontrol records the requeue: exactly one node must call it.
-TEST_F(Preemption, OneNodeRequeuesTheJob) {
+TEST_F(Preemption, OnlyASingleNodeRequeuesTheJob) {
   const std::string asked = folder_ + "/asked";
   const std::string scontrol = folder_ + "/scontrol";
   std::ofstream(scontrol)

@@ -111,7 +111,7 @@ class Chart(unittest.TestCase):
       self.assertEqual(
           chart.values_errors(dict(chart.EVERYTHING, mode=mode)), [])
 
-  def test_what_the_user_says_of_a_name_takes_the_charts_place(self):
+  def test_given_name_overrides_the_chart(self):
     pod, _ = self.rendered(
         env=[{'name': 'HOME', 'value': '/data'}],
         volumes=[{'name': 'tmp', 'persistentVolumeClaim': {'claimName': 'd'}}],
@@ -176,7 +176,7 @@ class Chart(unittest.TestCase):
     self.assertNotEqual(done.error, '')
     return done.error
 
-  def test_what_was_rendered_is_of_this_chart(self):
+  def test_rendered_files_are_of_this_chart(self):
     for case in chart.CASES:
       with self.subTest(case):
         kept = read(os.path.join(chart.RENDERED, case + '.yaml'))
@@ -214,7 +214,7 @@ class Chart(unittest.TestCase):
            if variable['name'] == 'MUSTER_RUN_ID']
     self.assertEqual(ids, ['trainer-1', 'trainer-1', 'trainer-2'])
 
-  def test_what_is_said_of_resources_wins(self):
+  def test_given_resources_override_the_chart(self):
     def asked(**values):
       pod, _ = self.rendered(**values)
       resources = pod['containers'][0]['resources']

@@ -57,7 +57,7 @@ class Containerfile(unittest.TestCase):
         if name == 'ARG':
           declared.add(rest.split('=')[0])
 
-  def test_what_is_copied_is_there_and_all_of_it(self):
+  def test_copied_files_exist_and_are_complete(self):
     copied = set()
     for rest in self.of('COPY'):
       if not rest.startswith('--from'):

@@ -76,7 +76,7 @@ class Backoff(unittest.TestCase):
     self.assertEqual([job_controller.backoff(n) for n in range(9)],
                      [0, 10, 20, 40, 80, 160, 320, 600, 600])
 
-  def test_one_back_off_for_all_counts_evicted_pods(self):
+  def test_shared_back_off_counts_evicted_pods(self):
     spec = dict(specs())['1.27']
     controller = job_controller.JobController(spec, '1.27')
     for index in range(NODES):

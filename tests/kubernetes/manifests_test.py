@@ -37,7 +37,7 @@ class Schema(unittest.TestCase):
     self.assertGreater(count, 40)
     self.assertGreaterEqual(len(SCHEMAS.new_versions), 4)
 
-  def test_what_is_not_for_old_versions_is_found_there(self):
+  def test_fields_unknown_to_old_versions_are_found(self):
     for name, things in manifests():
       for thing in (t for t in things if job_spec(t)):
         with self.subTest(name):
@@ -297,7 +297,7 @@ class InStep(unittest.TestCase):
 
 class Kustomize(unittest.TestCase):
 
-  def test_what_was_built_is_of_these_sources(self):
+  def test_built_files_are_of_these_sources(self):
     self.assertEqual(
         sorted(os.listdir(overlays.BUILT)),
         sorted(name + '.yaml' for name in os.listdir(overlays.SOURCES)))

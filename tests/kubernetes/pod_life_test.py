@@ -167,7 +167,7 @@ class PodLife(pod_case.PodCase):
       pod.wait_for('of 3 works')
     self.finish(again)
 
-  def test_process_1_reaps_forwards_and_tells_the_exit_code(self):
+  def test_process_1_reaps_forwards_and_returns_the_exit_code(self):
     signals = '--signals-to-forward=SIGUSR1'
     pod = self.job_pod(0, nodes=1, flags=[signals], ORPHAN='1')
     pod.wait_for('of 1 works')
@@ -181,7 +181,7 @@ class PodLife(pod_case.PodCase):
     self.assertEqual(pod.exit_code(), 7)
     self.succeeded = True
 
-  def test_one_node_runs_on_whatever_loopback_address_there_is(self):
+  def test_single_node_runs_on_any_loopback_address(self):
     # With one node no address of another node is looked up. When lo comes up,
     # the kernel adds 127.0.0.1 and ::1.
     for addresses, master in [

@@ -50,7 +50,7 @@ class Ssh(over_ssh.OverSsh):
 
   # --- ranks, folders, streams
 
-  def test_one_host(self):
+  def test_single_host(self):
     front = self.finish(['127.0.0.1'], [], ['succeed'])
     self.assertEqual(len(front.lines('up rank=0 of=1 ')), 1, front.text())
     self.assertEqual(len(front.lines('SUCCEEDED')), 1, front.text())

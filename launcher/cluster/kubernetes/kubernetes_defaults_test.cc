@@ -234,7 +234,7 @@ TEST_F(KubernetesDefaultsTest, TheJobSetControllerNamesTheFirstPod) {
   EXPECT_EQ(Options(pod).hosting, Hosting::kAlways);
 }
 
-TEST_F(KubernetesDefaultsTest, OneWorkerForEachGpuOfTheDevicePlugin) {
+TEST_F(KubernetesDefaultsTest, DevicePluginGpusGetAWorkerEach) {
   const auto workers = [this](const std::string& devices) {
     return Options({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
                     {"NVIDIA_VISIBLE_DEVICES", devices}})

@@ -100,7 +100,7 @@ class Output(unittest.TestCase):
     process.stdout.close()
     self.assertEqual(process.wait(_PATIENCE_S), 0)
 
-  def test_a_full_disk_is_told_on_the_other_stream_and_by_the_status(self):
+  def test_full_disk_is_reported_on_the_other_stream_and_by_the_status(self):
     with open('/dev/full', 'wb') as full:
       process = self.launch([], 'seq 1 3', stdout=full, stderr=subprocess.PIPE)
       said = process.communicate(timeout=_PATIENCE_S)[1].decode()
@@ -128,7 +128,7 @@ class Output(unittest.TestCase):
     process.send_signal(signal.SIGINT)
     self.assertEqual(process.wait(_PATIENCE_S), 130)
 
-  def test_one_signal_ends_the_wait_for_a_console_after_the_workers_end(self):
+  def test_first_signal_ends_the_wait_for_a_console_after_the_workers_end(self):
     # The output does not fit into the terminal and launch's queue, so the rest
     # stays in the workers' pipes.
     terminal, side = pty.openpty()
@@ -213,7 +213,7 @@ class Output(unittest.TestCase):
     self.assertRegex(said, r'log: cannot write \S+: File too large')
     self.assertRegex(said, r'launch: \d+ bytes of workers\' output are lost')
 
-  def test_a_log_folder_that_a_worker_removes_is_told(self):
+  def test_removed_log_folder_is_reported(self):
     status, said, _ = self.redirected([], """
       log=$(echo %s/logs/latest/*/0/stdout.log); echo first
       until [ -s $log ]; do :; done

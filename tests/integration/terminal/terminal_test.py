@@ -134,7 +134,7 @@ print("\\r50%", end="", flush=True); input()''') as console:
       self.assertEqual(console.exit_code(), 0)
       self.assertNotIn(':0] ', console.shown)
 
-  def test_what_is_typed_is_edited_and_echoed_once(self):
+  def test_typed_text_is_edited_and_echoed_once(self):
     with on_terminal(python='print("got", repr(input("name? ")))') as console:
       console.until('name? ')
       console.type('ab\x7fc\r')
