@@ -95,7 +95,7 @@ std::vector<LifecycleEvent> Inbox::TakeAll() {
 // The longest time that the agent's first report to the coordinator waits for
 // an NCCL id. Loading NCCL takes some ten milliseconds from memory, some
 // hundreds from a disk.
-constexpr Duration kNcclIdPatience = std::chrono::seconds(5);
+constexpr Duration kNcclIdTimeout = std::chrono::seconds(5);
 
 Lifecycle::Config ConfigOf(const AgentOptions& options) {
   Lifecycle::Config config;
@@ -106,7 +106,7 @@ Lifecycle::Config ConfigOf(const AgentOptions& options) {
   config.endpoint = options.coordinator_endpoint;
   config.policy = options.policy;
   if (!options.nccl_id_program.empty()) {
-    config.nccl_id_patience = kNcclIdPatience;
+    config.nccl_id_timeout = kNcclIdTimeout;
   }
   config.signals_to_preempt = options.preemption.signals;
   config.preempt_signal = options.preemption.worker_signal;
@@ -157,13 +157,13 @@ HealthGate::Options GateOptions(const AgentOptions& options) {
 
 }  // namespace
 
-ConsoleWriter::Patience PatienceAtEnd(ConsoleWriter::Patience patience,
-                                      JobEnd end) {
-  if (end == JobEnd::kByItself) return patience;
-  patience.end_signals = [later = std::move(patience.end_signals)] {
+ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
+                                          JobEnd end) {
+  if (end == JobEnd::kByItself) return limits;
+  limits.end_signals = [later = std::move(limits.end_signals)] {
     return 1 + (later ? later() : 0);
   };
-  return patience;
+  return limits;
 }
 
 class Agent::Impl {
@@ -218,7 +218,7 @@ class Agent::Impl {
     // Closes the link to the coordinator before the wait for this node's
     // console, so that other nodes do not wait for a slow console here.
     link_->Close();
-    logs_.Finish(PatienceAtEnd(observer_.patience, end_));
+    logs_.Finish(WaitLimitsAtEnd(observer_.limits, end_));
     return {.exit_code = leave_->exit_code,
             .never_ran = leave_->never_ran,
             .verdict = leave_->verdict,

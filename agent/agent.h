@@ -18,12 +18,12 @@
 namespace muster::agent {
 
 // Whether a job ended by itself, or because this node received a signal that
-// stops or preempts the job. After a signal, PatienceAtEnd gives the console
+// stops or preempts the job. After a signal, WaitLimitsAtEnd gives the console
 // less time to accept the remaining output, because a cluster soon kills what
-// is left: the signal counts as the first of Patience::end_signals.
+// is left: the signal counts as the first of WaitLimits::end_signals.
 enum class JobEnd { kByItself, kBySignal };
-ConsoleWriter::Patience PatienceAtEnd(ConsoleWriter::Patience patience,
-                                      JobEnd end);
+ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
+                                          JobEnd end);
 
 // The result of an agent's run.
 struct AgentResult {
@@ -63,13 +63,13 @@ class Agent {
     // Receives the agent's state, for probes; may be null.
     AgentView* view = nullptr;
     // The destination of workers' output; null: this process's stdout and
-    // stderr. At the end of the run, `patience` limits the wait for a console
+    // stderr. At the end of the run, `limits` bounds the wait for a console
     // that does not accept the output.
     std::shared_ptr<Console> console;
     // Counts the bytes that are missing in the log files; complete after the
     // agent's destruction. May be null.
     std::shared_ptr<LogAccount> log_account;
-    ConsoleWriter::Patience patience = {.without_progress =
+    ConsoleWriter::WaitLimits limits = {.without_progress =
                                             std::chrono::seconds(1)};
   };
 

@@ -32,11 +32,11 @@ namespace {
 // kept its output waiting for longer than this.
 constexpr Duration kBriefHold = std::chrono::seconds(1);
 // How long the start of a round waits for the workers' folders. Together with
-// kFilePatience well below a lease, since no report is sent meanwhile.
-constexpr Duration kStartPatience = std::chrono::seconds(2);
+// kFileTimeout well below a lease, since no report is sent meanwhile.
+constexpr Duration kStartTimeout = std::chrono::seconds(2);
 // How long this node waits for an error file, or for the record of its workers'
 // ends.
-constexpr Duration kFilePatience = std::chrono::seconds(1);
+constexpr Duration kFileTimeout = std::chrono::seconds(1);
 constexpr char kErrorFile[] = "/error.json";
 constexpr char kFlightRecorderFolder[] = "MUSTER_FLIGHT_RECORDER_DIR";
 
@@ -87,10 +87,10 @@ void RoundWorkers::PrepareFolders() {
           unlink(absl::StrCat(folder, kErrorFile).c_str());
         }
       },
-      kStartPatience);
+      kStartTimeout);
   if (has_folders_ || !on_notice_) return;
   on_notice_(absl::StrCat(
-      records, " has not answered for ", ToSeconds(kStartPatience),
+      records, " has not answered for ", ToSeconds(kStartTimeout),
       " s: its file system seems to hang. The workers start without error "
       "files and flight records, and their output is written once it answers"));
 }
@@ -194,7 +194,7 @@ absl::StatusOr<ErrorFile> RoundWorkers::ReadInTime(
     const std::string& path) const {
   const auto file = std::make_shared<absl::StatusOr<ErrorFile>>();
   const bool done = logs_->folders().Do(
-      path, [path, file] { *file = ReadErrorFile(path); }, kFilePatience);
+      path, [path, file] { *file = ReadErrorFile(path); }, kFileTimeout);
   if (done) return *file;
   return absl::DeadlineExceededError(
       absl::StrCat("the error file ", path,
@@ -294,7 +294,7 @@ absl::Status RoundWorkers::Keep(
         if (access(records.c_str(), F_OK) != 0) return;
         *written = WriteWorkerEnds(path, text);
       },
-      kFilePatience);
+      kFileTimeout);
   if (done) return *written;
   return absl::DeadlineExceededError(absl::StrCat(
       "how this node's workers ended cannot be kept for `launch inspect`: ",

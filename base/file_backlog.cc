@@ -50,12 +50,11 @@ bool FileBacklog::IsHung(Instant now) const {
   return hung_at && now >= *hung_at;
 }
 
-Instant FileBacklog::GiveUpAt(Instant began, const Patience& patience,
+Instant FileBacklog::GiveUpAt(Instant began, const WaitLimits& limits,
                               int signals) const {
   if (signals > 1) return began;
-  const Duration in_all =
-      signals == 1 ? patience.after_signal : patience.in_all;
-  return std::min(moved_ + patience.without_progress, began + in_all);
+  const Duration in_all = signals == 1 ? limits.after_signal : limits.in_all;
+  return std::min(moved_ + limits.without_progress, began + in_all);
 }
 
 }  // namespace muster

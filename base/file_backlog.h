@@ -29,8 +29,8 @@ class FileBacklog {
     Duration hung_after = std::chrono::seconds(10);
   };
 
-  // The patience of a wait for the end of all work.
-  struct Patience {
+  // The limits of a wait for the end of all work.
+  struct WaitLimits {
     // The longest time in which nothing may be finished.
     Duration without_progress = std::chrono::seconds(5);
     // The longest time of the whole wait, and the longest time if one signal
@@ -73,7 +73,7 @@ class FileBacklog {
 
   // When a wait that began at `began` is given up if nothing is finished by
   // then. `signals`: the number of signals that have asked this process to end.
-  Instant GiveUpAt(Instant began, const Patience& patience, int signals) const;
+  Instant GiveUpAt(Instant began, const WaitLimits& limits, int signals) const;
 
   int64_t room_bytes() const { return limits_.room_bytes; }
   int64_t bytes() const { return bytes_; }  // not written yet

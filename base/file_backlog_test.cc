@@ -95,17 +95,17 @@ TEST_F(FileBacklogTest, EntriesAreBoundedExceptForEnds) {
 }
 
 TEST_F(FileBacklogTest, AWaitEndsWithoutProgressOrWhenItIsOver) {
-  constexpr FileBacklog::Patience kPatience = {.without_progress = seconds(5),
+  constexpr FileBacklog::WaitLimits kLimits = {.without_progress = seconds(5),
                                                .in_all = seconds(60),
                                                .after_signal = seconds(3)};
   backlog_.AddEntry(At(100), Entry::kWork);
-  EXPECT_EQ(backlog_.GiveUpAt(At(104), kPatience, 0), At(105));
-  EXPECT_EQ(backlog_.GiveUpAt(At(101), kPatience, 1), At(104));
-  EXPECT_EQ(backlog_.GiveUpAt(At(104), kPatience, 1), At(105));
-  EXPECT_EQ(backlog_.GiveUpAt(At(104), kPatience, 2), At(104));
+  EXPECT_EQ(backlog_.GiveUpAt(At(104), kLimits, 0), At(105));
+  EXPECT_EQ(backlog_.GiveUpAt(At(101), kLimits, 1), At(104));
+  EXPECT_EQ(backlog_.GiveUpAt(At(104), kLimits, 1), At(105));
+  EXPECT_EQ(backlog_.GiveUpAt(At(104), kLimits, 2), At(104));
   backlog_.AddBytes(At(104), 10);
   backlog_.BytesDone(At(163), 1);
-  EXPECT_EQ(backlog_.GiveUpAt(At(104), kPatience, 0), At(164));
+  EXPECT_EQ(backlog_.GiveUpAt(At(104), kLimits, 0), At(164));
 }
 
 }  // namespace

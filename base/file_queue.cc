@@ -203,13 +203,13 @@ bool FileQueue::Post(const std::string& path, std::function<void()> work) {
 }
 
 bool FileQueue::Do(const std::string& path, std::function<void()> work,
-                   Duration patience) {
+                   Duration timeout) {
   struct Call {
     bool cancelled = false;  // guarded by the state's mutex, as `done`
     bool done = false;
   };
   const auto call = std::make_shared<Call>();
-  const Instant deadline = MonotonicNow() + patience;
+  const Instant deadline = MonotonicNow() + timeout;
   {
     std::lock_guard<std::mutex> lock(state_->mutex);
     if (!state_->tasks.empty() && state_->stuck_at == state_->progress) {
@@ -281,7 +281,7 @@ void FileQueue::Look() {
   state_->Tell([&] { state_->on_trouble(trouble); });
 }
 
-bool FileQueue::Finish(const Patience& patience) {
+bool FileQueue::Finish(const WaitLimits& limits) {
   const Instant began = MonotonicNow();
   const auto given_up = std::make_shared<std::deque<Task>>();
   std::string trouble;
@@ -289,19 +289,19 @@ bool FileQueue::Finish(const Patience& patience) {
     std::unique_lock<std::mutex> lock(state_->mutex);
     while (!state_->given_up && !state_->tasks.empty()) {
       int signals = 0;
-      if (patience.end_signals) {
+      if (limits.end_signals) {
         lock.unlock();
-        signals = patience.end_signals();
+        signals = limits.end_signals();
         lock.lock();
         if (state_->tasks.empty()) break;
       }
       const Instant now = MonotonicNow();
-      const Instant until = state_->backlog.GiveUpAt(began, patience, signals);
+      const Instant until = state_->backlog.GiveUpAt(began, limits, signals);
       if (now >= until) {
         state_->given_up = true;
         break;
       }
-      const Instant look = patience.end_signals ? now + kLookForSignals : until;
+      const Instant look = limits.end_signals ? now + kLookForSignals : until;
       state_->moved.wait_until(lock, ToSteady(std::min(until, look)));
     }
     if (!state_->given_up) return true;
@@ -494,7 +494,7 @@ void QueuedFile::Write(std::string_view bytes) {
   }
 }
 
-absl::Status QueuedFile::Reopen(Duration patience) {
+absl::Status QueuedFile::Reopen(Duration timeout) {
   const auto outcome = std::make_shared<absl::Status>();
   {
     std::lock_guard<std::mutex> lock(state_->mutex);
@@ -502,8 +502,7 @@ absl::Status QueuedFile::Reopen(Duration patience) {
   }
   const bool done = queue_->Do(
       *state_->path,
-      [state = state_, outcome] { *outcome = state->file->Reopen(); },
-      patience);
+      [state = state_, outcome] { *outcome = state->file->Reopen(); }, timeout);
   if (done) return *outcome;
   return absl::DeadlineExceededError("cannot open " + *state_->path +
                                      ": its file system did not answer");

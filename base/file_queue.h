@@ -42,12 +42,12 @@ class FileQueue {
   // too much work, no thread can be started, or the queue was given up.
   bool Post(const std::string& path, std::function<void()> work);
 
-  // Like Post, and waits for the end of the work, at most `patience`. Returns
+  // Like Post, and waits for the end of the work, at most `timeout`. Returns
   // whether it ended; work that has not begun by then is cancelled. Does not
   // wait for a thread that has finished nothing since an earlier Do was not
   // done in time: then returns false at once.
   bool Do(const std::string& path, std::function<void()> work,
-          Duration patience);
+          Duration timeout);
 
   // The next three are FileBacklog's, at this time. After HasRoom was false,
   // `on_room` is called once half of the room is free, in the queue's thread.
@@ -60,17 +60,17 @@ class FileQueue {
   // Reports a file system that hangs, once.
   void Look();
 
-  struct Patience : FileBacklog::Patience {
+  struct WaitLimits : FileBacklog::WaitLimits {
     // Returns the number of signals so far that asked this process to end;
     // called about 20 times a second. May be empty.
     std::function<int()> end_signals;
   };
-  // Waits for the end of all work. If `patience` ends before, one sentence says
+  // Waits for the end of all work. If `limits` ends before, one sentence says
   // which path does not answer and how many bytes are not written, the queue is
   // given up, and what is written later is lost. Returns whether all work has
   // ended.
-  bool Finish(const Patience& patience);
-  bool Finish() { return Finish(Patience()); }
+  bool Finish(const WaitLimits& limits);
+  bool Finish() { return Finish(WaitLimits()); }
 
  private:
   friend class QueuedFile;
@@ -104,9 +104,9 @@ class QueuedFile {
 
   void Open();
   void Write(std::string_view bytes);
-  // Waits at most `patience`. DeadlineExceeded: the file system does not
+  // Waits at most `timeout`. DeadlineExceeded: the file system does not
   // answer.
-  absl::Status Reopen(Duration patience);
+  absl::Status Reopen(Duration timeout);
 
  private:
   struct State;

@@ -77,10 +77,10 @@ class FileQueueTest : public ::testing::Test {
     text << std::ifstream(path).rdbuf();
     return text.str();
   }
-  static FileQueue::Patience Impatient() {
-    FileQueue::Patience patience;
-    patience.without_progress = Duration::zero();
-    return patience;
+  static FileQueue::WaitLimits ShortLimits() {
+    FileQueue::WaitLimits limits;
+    limits.without_progress = Duration::zero();
+    return limits;
   }
 
   std::string folder_;
@@ -244,7 +244,7 @@ TEST_F(FileQueueTest, TheEndNamesThePathThatHangsAndCountsWhatIsLost) {
     auto ended = File(queue, hung_);
     ended->Write("123\n");
     ended = nullptr;
-    EXPECT_FALSE(queue.Finish(Impatient()));
+    EXPECT_FALSE(queue.Finish(ShortLimits()));
     EXPECT_EQ(totals_.lost, 4);
     auto open = File(queue, folder_ + "/other");
     open->Write("12345\n");
@@ -264,7 +264,7 @@ TEST_F(FileQueueTest, AFileThatOutlivesAGivenUpQueueCountsItsBytes) {
   FileQueue queue(Trouble());
   auto file = File(queue, hung_);
   file->Write("123\n");
-  EXPECT_FALSE(queue.Finish(Impatient()));
+  EXPECT_FALSE(queue.Finish(ShortLimits()));
   file->Write("45\n");
   file = nullptr;
   EXPECT_EQ(totals_.lost, 7);
@@ -279,7 +279,7 @@ TEST_F(FileQueueTest, AnAbandonedThreadOwnsNothingOfTheOwner) {
         &queue, hung_, RotatingFile::Limits(), [owned](const std::string&) {},
         [owned](const RotatingFile::Totals&) {});
     file->Write("123\n");
-    EXPECT_FALSE(queue.Finish(Impatient()));
+    EXPECT_FALSE(queue.Finish(ShortLimits()));
     file = nullptr;
   }
   EXPECT_EQ(owned.use_count(), 1);
@@ -290,12 +290,12 @@ TEST_F(FileQueueTest, ASecondSignalEndsTheWait) {
   FileQueue queue(Trouble());
   auto file = File(queue, hung_);
   file->Write("123\n");
-  FileQueue::Patience patience;
-  patience.without_progress = kForever;
-  patience.in_all = kForever;
-  patience.after_signal = kForever;
-  patience.end_signals = [signals = 0]() mutable { return signals++; };
-  EXPECT_FALSE(queue.Finish(patience));
+  FileQueue::WaitLimits limits;
+  limits.without_progress = kForever;
+  limits.in_all = kForever;
+  limits.after_signal = kForever;
+  limits.end_signals = [signals = 0]() mutable { return signals++; };
+  EXPECT_FALSE(queue.Finish(limits));
   Release();
 }
 

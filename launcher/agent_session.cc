@@ -35,8 +35,8 @@ namespace {
 // Size limit for logs in a temporary folder, which may lie in memory.
 constexpr int64_t kTemporaryRotateBytes = 16 << 20;
 // How long the temporary folder and the link "latest" are waited for.
-constexpr Duration kLinkPatience = std::chrono::seconds(1);
-constexpr Duration kFolderPatience = std::chrono::seconds(5);
+constexpr Duration kLinkTimeout = std::chrono::seconds(1);
+constexpr Duration kFolderTimeout = std::chrono::seconds(5);
 
 bool KeepsStreams(const agent::StreamsByRank& streams) {
   return streams.all != agent::StreamSet::kNone ||
@@ -142,7 +142,7 @@ void TellLosses(const Voice& voice, agent::Console& console,
 void PointLatestInTime(const std::string& directory,
                        const std::string& run_name) {
   agent::Within<std::monostate>(
-      MonotonicNow() + kLinkPatience, [directory, run_name] {
+      MonotonicNow() + kLinkTimeout, [directory, run_name] {
         agent::PointLatestAt(agent::RunFolder(directory, run_name), directory);
         return std::monostate();
       });
@@ -170,7 +170,7 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   if (log_folder == LogFolder::kTemporary) {
     absl::StatusOr<std::string> made =
         agent::Within<absl::StatusOr<std::string>>(
-            MonotonicNow() + kFolderPatience,
+            MonotonicNow() + kFolderTimeout,
             [directory = options.logs.directory] {
               return MakeTemporaryFolder(directory);
             })
@@ -218,8 +218,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   const auto console = std::make_shared<agent::Console>(
       agent::ConsoleFds{}, ConsoleLimits(logs), std::string(voice.program()));
   voice.SpeakThrough(console);
-  const agent::ConsoleWriter::Patience patience = {
-      .without_progress = logs.console.patience,
+  const agent::ConsoleWriter::WaitLimits limits = {
+      .without_progress = logs.console.limits,
       .end_signals = [count = std::make_shared<std::atomic<int>>(0)] {
         return *count += TakeEndSignals();
       }};
@@ -236,7 +236,7 @@ agent::AgentResult RunAgentSession(const Voice& voice,
          .view = &view,
          .console = console,
          .log_account = log_account,
-         .patience = patience});
+         .limits = limits});
     result = agent.Run();
   }
   Show(voice, result, job_messages, program_name);
@@ -249,8 +249,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
     const absl::Status put_back = agent::RequeueJob(ReadEnvironment());
     if (!put_back.ok()) voice.Error(std::string(put_back.message()));
   }
-  agent::ConsoleWriter::Patience rest =
-      agent::PatienceAtEnd(patience, result.end);
+  agent::ConsoleWriter::WaitLimits rest =
+      agent::WaitLimitsAtEnd(limits, result.end);
   if (console->IsIncomplete()) rest.without_progress = std::chrono::seconds(1);
   console->Finish(rest);
   const bool incomplete = console->IsIncomplete();
@@ -274,8 +274,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         " bytes of older output from the log files (--log-rotate-mb)"));
   }
   if (log_folder == LogFolder::kGiven) return result;
-  const std::optional<bool> stays = agent::Within<bool>(
-      MonotonicNow() + kFolderPatience, [directory, wanted] {
+  const std::optional<bool> stays =
+      agent::Within<bool>(MonotonicNow() + kFolderTimeout, [directory, wanted] {
         if (wanted && HoldsFile(directory)) return true;
         RemoveTemporaryFolder(directory);
         return false;

@@ -79,7 +79,7 @@ absl::Status CheckLogFolder(const RunOptions& options,
   const std::string run =
       logs.is_tagged ? "" : agent::RunFolder(logs.directory, logs.run_name);
   const std::optional<absl::Status> writable = agent::Within<absl::Status>(
-      MonotonicNow() + agent::LogRelay::kCheckPatience,
+      MonotonicNow() + agent::LogRelay::kCheckTimeout,
       [directory = logs.directory, run] {
         return agent::CheckLogFolderWritable(directory, run);
       });

@@ -27,7 +27,7 @@ namespace {
 // Tokens' own folder in a user's folder, which may hold the logs of many jobs.
 constexpr char kFolder[] = "/tokens";
 constexpr size_t kMaxTokenBytes = 4096;
-constexpr Duration kResolvePatience = std::chrono::seconds(5);
+constexpr Duration kResolveTimeout = std::chrono::seconds(5);
 // How often a file is opened again that another process of this user removes or
 // holds for a moment.
 constexpr int kTries = 20;
@@ -236,7 +236,7 @@ std::optional<LocalCoordinator> FindLocalCoordinator(
   }
   if (folders.empty()) return std::nullopt;
   const auto addresses =
-      Resolve(endpoint.host, endpoint.port, {.timeout = kResolvePatience});
+      Resolve(endpoint.host, endpoint.port, {.timeout = kResolveTimeout});
   if (!addresses.ok()) return std::nullopt;
   for (const SocketAddress& address : *addresses) {
     std::vector<std::string> bound = {address.Ip()};

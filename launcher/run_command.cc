@@ -27,7 +27,7 @@
 namespace muster::launcher {
 namespace {
 
-constexpr Duration kStarterPatience = std::chrono::hours(24);
+constexpr Duration kStarterTimeout = std::chrono::hours(24);
 
 // The name of the run's log folder if this process hosts the coordinator, which
 // chooses the run's tag.
@@ -144,7 +144,7 @@ int RunCommand(const std::string& name, const RunOptions& options,
   agent::AgentOptions agent = std::move(plan->agent);
   // This agent's output goes to the `launch` that started it. That `launch` may
   // wait for its own console, so wait long before output is dropped.
-  if (verdict_fd >= 0) agent.logs.console.patience = kStarterPatience;
+  if (verdict_fd >= 0) agent.logs.console.timeout = kStarterTimeout;
   std::unique_ptr<rendezvous::CoordinatorLink> link =
       MakeLink(plan->coordinator, here->get(), options.tls, node->token, agent);
   agent::AlsoLive also_live;

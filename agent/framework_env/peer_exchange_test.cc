@@ -21,12 +21,12 @@ class PeerExchangeTest : public ::testing::Test {
  protected:
   PeerExchangeTest() : server_(store::StoreServer::Start({})) {}
 
-  PeerMeeting Meeting(int rank, Duration patience) {
+  PeerMeeting Meeting(int rank, Duration timeout) {
     return {.host = "127.0.0.1",
             .port = (*server_)->port(),
             .rank = rank,
             .world_size = 3,
-            .deadline = MonotonicNow() + patience};
+            .deadline = MonotonicNow() + timeout};
   }
 
   absl::StatusOr<std::unique_ptr<store::StoreServer>> server_;

@@ -45,8 +45,8 @@ void CheckDisks(const HealthScope& scope, Instant deadline,
 }
 
 // An error that names the first finding of the worst severity for `check`.
-absl::Status Judge(const std::string& check,
-                   const std::vector<Finding>& findings) {
+absl::Status StatusOfFindings(const std::string& check,
+                              const std::vector<Finding>& findings) {
   std::vector<const Finding*> wrong;
   for (const Finding& finding : findings) {
     const FindingKind* kind = KindOf(finding.id);
@@ -84,7 +84,7 @@ absl::Status CheckHealth(const std::vector<std::string>& checks,
       return absl::InvalidArgumentError(
           absl::StrCat(check, " is no check of a node"));
     }
-    absl::Status status = Judge(check, findings);
+    absl::Status status = StatusOfFindings(check, findings);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

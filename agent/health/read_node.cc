@@ -19,12 +19,12 @@ GpuFacts ReadGpusBy(Instant deadline, const std::string& nvml_library) {
 }
 
 NodeFacts ReadNode(const NodePaths& paths) {
-  const auto soon = [&paths] { return MonotonicNow() + paths.patience; };
+  const auto soon = [&paths] { return MonotonicNow() + paths.timeout; };
   NodeFacts facts;
   facts.version = rendezvous::kVersion;
   facts.environment = paths.environment;
   facts.gpus =
-      ReadGpusBy(MonotonicNow() + paths.gpu_patience, paths.nvml_library);
+      ReadGpusBy(MonotonicNow() + paths.gpu_timeout, paths.nvml_library);
   std::vector<std::string> addresses;
   for (const GpuDevice& gpu : facts.gpus.devices) {
     addresses.push_back(gpu.pci_address);

@@ -24,8 +24,8 @@ struct NodePaths {
   std::vector<int> ports = {29400, 29500};
   // Time limits: for the driver to list its GPUs (it needs seconds without
   // persistence mode), and for each other part that may hang.
-  Duration gpu_patience = std::chrono::seconds(30);
-  Duration patience = std::chrono::seconds(5);
+  Duration gpu_timeout = std::chrono::seconds(30);
+  Duration timeout = std::chrono::seconds(5);
 };
 
 // Reads the facts about this node, without its coordinator. Returns even if the

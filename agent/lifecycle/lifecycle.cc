@@ -55,7 +55,7 @@ Lifecycle::Lifecycle(Config config, Instant now)
       began_(now),
       unanswered_since_(now),
       health_(config_.health_interval),
-      nccl_id_(config_.nccl_id_patience, now),
+      nccl_id_(config_.nccl_id_timeout, now),
       next_report_(now) {}
 
 LifecycleStep Lifecycle::Step(Instant now, const LifecycleEvent& event) {

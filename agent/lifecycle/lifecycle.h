@@ -38,7 +38,7 @@ class Lifecycle {
     std::string endpoint;  // the coordinator's endpoint, for messages
     AgentPolicy policy;
     // How long the first report waits for the first NCCL id; zero: no wait.
-    Duration nccl_id_patience = Duration::zero();
+    Duration nccl_id_timeout = Duration::zero();
     // Signals by which the cluster announces a preemption, and the signal that
     // workers then get; 0: none.
     std::vector<int> signals_to_preempt;

@@ -56,15 +56,15 @@ bool Lifecycle::RetriesWrongCoordinator(
 }
 
 void Lifecycle::Retry(const std::string& why) {
-  const Duration patience = ever_answered_ ? config_.policy.coordinator_timeout
-                                           : config_.policy.connect_timeout;
+  const Duration timeout = ever_answered_ ? config_.policy.coordinator_timeout
+                                          : config_.policy.connect_timeout;
   link_error_ = why;
   connected_ = false;
   if (!unanswered_since_.has_value()) unanswered_since_ = now_;
   step_.reconnect = true;
   Notice(absl::StrCat("the coordinator at ", config_.endpoint,
                       " is not this job's (", why, "); asking again for ",
-                      ToSeconds(patience), " s"));
+                      ToSeconds(timeout), " s"));
 }
 
 }  // namespace muster::agent

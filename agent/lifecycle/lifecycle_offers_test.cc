@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 
 Lifecycle::Config PatientConfig() {
   Lifecycle::Config config = LifecycleFixture::QuickConfig();
-  config.nccl_id_patience = seconds(5);
+  config.nccl_id_timeout = seconds(5);
   return config;
 }
 

@@ -17,7 +17,7 @@ constexpr Duration kOneOrder = std::chrono::seconds(2);
 
 // The longest delay of the coordinator's order to stop after the grace period
 // has ended.
-constexpr Duration kOrderPatience = std::chrono::seconds(5);
+constexpr Duration kOrderTimeout = std::chrono::seconds(5);
 
 // The coordinator declares silent nodes lost, and sends the verdict, at most
 // this time after the shutdown time-out.
@@ -118,7 +118,7 @@ bool Lifecycle::WorkersKeepGrace() const {
 // kill the node, which would count as a failure.
 std::optional<Instant> Lifecycle::PreemptionLimit() const {
   if (!preemption_.has_value() || leave_.has_value()) return std::nullopt;
-  const Instant ordered = preemption_->deadline + kOrderPatience;
+  const Instant ordered = preemption_->deadline + kOrderTimeout;
   const bool runs_workers =
       phase_ == rendezvous::NodePhase::kRunning && (pending_ > 0 || any_left_);
   if (runs_workers) return ordered;

@@ -4,8 +4,8 @@
 
 namespace muster::agent {
 
-NcclIdOffer::NcclIdOffer(Duration patience, Instant now) {
-  if (patience > Duration::zero()) awaited_until_ = now + patience;
+NcclIdOffer::NcclIdOffer(Duration timeout, Instant now) {
+  if (timeout > Duration::zero()) awaited_until_ = now + timeout;
 }
 
 void NcclIdOffer::Take(std::string id) {

@@ -14,9 +14,9 @@ namespace muster::agent {
 // world only. Pure.
 class NcclIdOffer {
  public:
-  // `patience`: how long the first report waits for an id, so that round 1 has
+  // `timeout`: how long the first report waits for an id, so that round 1 has
   // one; zero if no id is being made.
-  NcclIdOffer(Duration patience, Instant now);
+  NcclIdOffer(Duration timeout, Instant now);
 
   void Take(std::string id);
   // No id is available, and none will come soon.

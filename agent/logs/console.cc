@@ -98,31 +98,31 @@ void Console::Tell(const std::string& line) {
   (err_->loss().failed > 0 ? out_ : err_)->Write(line);
 }
 
-bool Console::WaitForRoom(const ConsoleWriter::Patience& patience) {
+bool Console::WaitForRoom(const ConsoleWriter::WaitLimits& limits) {
   bool all = true;
   for (ConsoleWriter* stream : StreamsToWaitFor()) {
-    all = stream->WaitForRoom(patience) == kDone && all;
+    all = stream->WaitForRoom(limits) == kDone && all;
   }
   return all;
 }
 
-bool Console::Wait(const ConsoleWriter::Patience& patience) {
+bool Console::Wait(const ConsoleWriter::WaitLimits& limits) {
   bool all = true;
   for (ConsoleWriter* stream : StreamsToWaitFor()) {
-    all = stream->Wait(patience) == kDone && all;
+    all = stream->Wait(limits) == kDone && all;
   }
   return all;
 }
 
-void Console::MakeRoom(const ConsoleWriter::Patience& patience) {
+void Console::MakeRoom(const ConsoleWriter::WaitLimits& limits) {
   for (ConsoleWriter* stream : StreamsToWaitFor()) {
-    if (stream->WaitForRoom(patience) != kDone) stream->GiveUp();
+    if (stream->WaitForRoom(limits) != kDone) stream->GiveUp();
   }
 }
 
-void Console::Finish(const ConsoleWriter::Patience& patience) {
+void Console::Finish(const ConsoleWriter::WaitLimits& limits) {
   for (ConsoleWriter* stream : StreamsToWaitFor()) {
-    if (stream->Wait(patience) != kDone) stream->GiveUp();
+    if (stream->Wait(limits) != kDone) stream->GiveUp();
   }
 }
 

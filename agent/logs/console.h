@@ -56,13 +56,13 @@ class Console {
   void Tell(const std::string& line);
 
   // Waits until each stream has room or everything is written; returns whether
-  // this was reached. Waits for both streams together: `patience` covers both.
-  bool WaitForRoom(const ConsoleWriter::Patience& patience);
-  bool Wait(const ConsoleWriter::Patience& patience);
+  // this was reached. Waits for both streams together: `limits` covers both.
+  bool WaitForRoom(const ConsoleWriter::WaitLimits& limits);
+  bool Wait(const ConsoleWriter::WaitLimits& limits);
   // Like WaitForRoom, at the end of a job: a stream that accepts nothing for
-  // the time of `patience` is given up.
-  void MakeRoom(const ConsoleWriter::Patience& patience);
-  void Finish(const ConsoleWriter::Patience& patience);
+  // the time of `limits` is given up.
+  void MakeRoom(const ConsoleWriter::WaitLimits& limits);
+  void Finish(const ConsoleWriter::WaitLimits& limits);
   // Waits at most `timeout`; returns whether everything has been written.
   bool Flush(Duration timeout);
 

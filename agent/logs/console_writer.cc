@@ -72,7 +72,7 @@ enum class WriteEnd { kWritten, kStopped, kLeft, kFailed };
 
 }  // namespace
 
-Duration ConsoleWriter::Patience::Bound() const {
+Duration ConsoleWriter::WaitLimits::Bound() const {
   const int signals = end_signals ? end_signals() : 0;
   if (signals == 0) return without_progress;
   return signals == 1 ? std::min(without_progress, kAfterSignal)
@@ -119,7 +119,7 @@ struct ConsoleWriter::State {
   }
   // The caller holds `mutex`.
   void BeginWait(Instant now);
-  WaitEnd WaitUntil(const Patience& patience,
+  WaitEnd WaitUntil(const WaitLimits& limits,
                     const std::function<bool()>& is_done);
 
   const int fd;
@@ -317,13 +317,13 @@ void ConsoleWriter::State::BeginWait(Instant now) {
 }
 
 ConsoleWriter::WaitEnd ConsoleWriter::State::WaitUntil(
-    const Patience& patience, const std::function<bool()>& is_done) {
+    const WaitLimits& limits, const std::function<bool()>& is_done) {
   std::unique_lock<std::mutex> lock(mutex);
   BeginWait(MonotonicNow());
   const Instant began = *waited_since;
   while (!is_done()) {
     lock.unlock();
-    const Duration bound = patience.Bound();
+    const Duration bound = limits.Bound();
     lock.lock();
     if (is_done()) break;
     const Instant since = std::max(began, taken_at.load());
@@ -423,12 +423,12 @@ void ConsoleWriter::BeginWait(Instant now) {
   state_->BeginWait(now);
 }
 
-ConsoleWriter::WaitEnd ConsoleWriter::Wait(const Patience& patience) {
-  return state_->WaitUntil(patience, [this] { return state_->IsDone(); });
+ConsoleWriter::WaitEnd ConsoleWriter::Wait(const WaitLimits& limits) {
+  return state_->WaitUntil(limits, [this] { return state_->IsDone(); });
 }
 
-ConsoleWriter::WaitEnd ConsoleWriter::WaitForRoom(const Patience& patience) {
-  return state_->WaitUntil(patience, [this] { return state_->HasRoom(); });
+ConsoleWriter::WaitEnd ConsoleWriter::WaitForRoom(const WaitLimits& limits) {
+  return state_->WaitUntil(limits, [this] { return state_->HasRoom(); });
 }
 
 bool ConsoleWriter::Flush(Duration timeout) {

@@ -56,7 +56,7 @@ class ConsoleWriter {
   };
 
   enum class WaitEnd { kDone, kStalled };
-  struct Patience {
+  struct WaitLimits {
     // The longest time in which the console may accept nothing.
     Duration without_progress = Duration::zero();
     // Returns the number of signals so far that asked this process to end;
@@ -104,9 +104,9 @@ class ConsoleWriter {
   // for several writers, call it for all before the first wait.
   void BeginWait(Instant now);
   // Waits until all queued text has been written.
-  WaitEnd Wait(const Patience& patience);
+  WaitEnd Wait(const WaitLimits& limits);
   // Waits until HasRoom.
-  WaitEnd WaitForRoom(const Patience& patience);
+  WaitEnd WaitForRoom(const WaitLimits& limits);
   // Waits at most `timeout`; returns whether all text was written.
   bool Flush(Duration timeout);
 

@@ -177,14 +177,14 @@ TEST(ConsoleWriterTest, WaitsForAReaderWhoReadsAndNoLonger) {
 
 TEST(ConsoleWriterTest, ASignalShortensTheWaitAndAFurtherOneEndsIt) {
   int signals = 0;
-  const ConsoleWriter::Patience patience = {
+  const ConsoleWriter::WaitLimits limits = {
       .without_progress = kLong, .end_signals = [&] { return signals; }};
-  EXPECT_EQ(patience.Bound(), kLong);
+  EXPECT_EQ(limits.Bound(), kLong);
   signals = 1;
-  EXPECT_EQ(patience.Bound(), std::chrono::seconds(5));
+  EXPECT_EQ(limits.Bound(), std::chrono::seconds(5));
   signals = 2;
-  EXPECT_EQ(patience.Bound(), Duration::zero());
-  EXPECT_EQ(ConsoleWriter::Patience{.without_progress = Duration(7)}.Bound(),
+  EXPECT_EQ(limits.Bound(), Duration::zero());
+  EXPECT_EQ(ConsoleWriter::WaitLimits{.without_progress = Duration(7)}.Bound(),
             Duration(7));
 }
 
@@ -193,14 +193,14 @@ TEST(ConsoleWriterTest, AStalledConsoleIsNotWaitedForTwice) {
   ConsoleWriter writer(pipe.write_end());
   writer.WriteOutput(std::string(1 << 20, 'x') + "\n");
   pipe.AwaitFull(writer);
-  const Duration patience = std::chrono::milliseconds(500);
-  ASSERT_EQ(writer.Wait({.without_progress = patience}),
+  const Duration limits = std::chrono::milliseconds(500);
+  ASSERT_EQ(writer.Wait({.without_progress = limits}),
             ConsoleWriter::WaitEnd::kStalled);
   // A wait that begins anew would call end_signals several times. One call
   // shows that the console still counts as stalled, so that the second wait
   // ends at once.
   int asked = 0;
-  EXPECT_EQ(writer.Wait({.without_progress = patience,
+  EXPECT_EQ(writer.Wait({.without_progress = limits,
                          .end_signals = [&] { return ++asked, 0; }}),
             ConsoleWriter::WaitEnd::kStalled);
   EXPECT_EQ(asked, 1);

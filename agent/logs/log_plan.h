@@ -40,7 +40,7 @@ struct ConsolePolicy {
   bool drops = false;
   // At the end of the job: how long the console may accept nothing before it is
   // given up.
-  Duration patience = std::chrono::seconds(60);
+  Duration timeout = std::chrono::seconds(60);
 
   bool operator==(const ConsolePolicy&) const = default;
 };

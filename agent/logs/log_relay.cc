@@ -91,8 +91,8 @@ class LogRelay::Impl {
   absl::StatusOr<Pipes> Open(const Worker& worker);
   std::vector<std::string> StderrTail(int local_rank);
   HeldUp HeldUpFor(int local_rank);
-  bool Flush(const ConsoleWriter::Patience& patience);
-  void Finish(const ConsoleWriter::Patience& patience);
+  bool Flush(const ConsoleWriter::WaitLimits& limits);
+  void Finish(const ConsoleWriter::WaitLimits& limits);
 
  private:
   using Reader = std::shared_ptr<PipeReader>;
@@ -106,7 +106,7 @@ class LogRelay::Impl {
   Reader Find(uint64_t id);
   void Run();
   void Serve(uint64_t id, std::span<char> buffer);
-  bool FinishFiles(const ConsoleWriter::Patience& patience);
+  bool FinishFiles(const ConsoleWriter::WaitLimits& limits);
   void ResumeAll();
   void ShowPartials();
   int Timeout(std::optional<Instant> room);
@@ -160,12 +160,12 @@ absl::Status LogRelay::Impl::CheckWritable() {
       [directory, run, outcome] {
         *outcome = CheckLogFolderWritable(directory, run);
       },
-      kCheckPatience);
+      kCheckTimeout);
   if (done) return *outcome;
   return absl::DeadlineExceededError(
       folder + " has not answered for " +
       std::to_string(
-          std::chrono::floor<std::chrono::seconds>(kCheckPatience).count()) +
+          std::chrono::floor<std::chrono::seconds>(kCheckTimeout).count()) +
       " s: its file system seems to hang");
 }
 
@@ -401,21 +401,21 @@ LogRelay::HeldUp LogRelay::Impl::HeldUpFor(int local_rank) {
   return longest;
 }
 
-bool LogRelay::Impl::Flush(const ConsoleWriter::Patience& patience) {
+bool LogRelay::Impl::Flush(const ConsoleWriter::WaitLimits& limits) {
   Console& console = router_.console();
   bool all = true;
   char buffer[kDrainBytes];
   for (auto& [id, reader] : OpenReaders()) {
-    if (!reader->HasRoom()) all = console.WaitForRoom(patience) && all;
+    if (!reader->HasRoom()) all = console.WaitForRoom(limits) && all;
     ForgetIfEnded(id, reader->Drain(buffer));
   }
-  all = console.Wait(patience) && all;
-  return FinishFiles(patience) && all;
+  all = console.Wait(limits) && all;
+  return FinishFiles(limits) && all;
 }
 
-bool LogRelay::Impl::FinishFiles(const ConsoleWriter::Patience& patience) {
-  FileQueue::Patience files;
-  files.end_signals = patience.end_signals;
+bool LogRelay::Impl::FinishFiles(const ConsoleWriter::WaitLimits& limits) {
+  FileQueue::WaitLimits files;
+  files.end_signals = limits.end_signals;
   if (files_.Finish(files)) return folders_.Finish(files);
   // Most likely the folders lie on the file system that hangs.
   files.without_progress = std::chrono::seconds(1);
@@ -423,16 +423,16 @@ bool LogRelay::Impl::FinishFiles(const ConsoleWriter::Patience& patience) {
   return false;
 }
 
-void LogRelay::Impl::Finish(const ConsoleWriter::Patience& patience) {
+void LogRelay::Impl::Finish(const ConsoleWriter::WaitLimits& limits) {
   finished_ = true;
   Console& console = router_.console();
   char buffer[kDrainBytes];
   for (auto& [id, reader] : OpenReaders()) {
-    if (!reader->HasRoom()) console.MakeRoom(patience);
+    if (!reader->HasRoom()) console.MakeRoom(limits);
     ForgetIfEnded(id, reader->Drain(buffer));
   }
-  console.Finish(patience);
-  FinishFiles(patience);
+  console.Finish(limits);
+  FinishFiles(limits);
 }
 
 LogRelay::LogRelay(LogPlan plan, std::shared_ptr<Console> console,
@@ -461,11 +461,11 @@ std::vector<std::string> LogRelay::StderrTail(int local_rank) {
 LogRelay::HeldUp LogRelay::HeldUpFor(int local_rank) {
   return impl_->HeldUpFor(local_rank);
 }
-bool LogRelay::Flush(const ConsoleWriter::Patience& patience) {
-  return impl_->Flush(patience);
+bool LogRelay::Flush(const ConsoleWriter::WaitLimits& limits) {
+  return impl_->Flush(limits);
 }
-void LogRelay::Finish(const ConsoleWriter::Patience& patience) {
-  impl_->Finish(patience);
+void LogRelay::Finish(const ConsoleWriter::WaitLimits& limits) {
+  impl_->Finish(limits);
 }
 const std::string& LogRelay::RunFolder() const {
   return impl_->router().run_folder();

@@ -52,7 +52,7 @@ class LogRelay {
   ~LogRelay();
 
   // How long CheckWritable waits for the file system.
-  static constexpr Duration kCheckPatience = std::chrono::seconds(2);
+  static constexpr Duration kCheckTimeout = std::chrono::seconds(2);
 
   // Checks, before any worker starts, that the log folder can be written.
   // Creates the folder. PermissionDenied, ResourceExhausted (full) or Internal
@@ -102,17 +102,17 @@ class LogRelay {
   HeldUp HeldUpFor(int local_rank);
 
   // Waits until the output of all ended workers has reached the files and the
-  // console; `patience` limits the wait for the console. Descendants of a
+  // console; `limits` bounds the wait for the console. Descendants of a
   // worker that still hold its pipe are not waited for. Returns whether the
   // console and the files accepted everything; files that do not are given up
   // (FileQueue::Finish).
-  bool Flush(const ConsoleWriter::Patience& patience = {
+  bool Flush(const ConsoleWriter::WaitLimits& limits = {
                  .without_progress = std::chrono::seconds(1)});
 
   // Like Flush, at the end of the job: a console that stalls is given up, and
   // the remaining output goes to the files only. Files that are not written in
   // time are given up as well: one sentence says which path hangs.
-  void Finish(const ConsoleWriter::Patience& patience);
+  void Finish(const ConsoleWriter::WaitLimits& limits);
 
   // The folder of this run's files; empty if there are no files, or the run's
   // tag is not known yet.

@@ -26,12 +26,12 @@ namespace muster::agent {
 namespace {
 
 // The time limit for reaping a process that was killed or has closed its files.
-constexpr Duration kReapPatience = std::chrono::seconds(2);
+constexpr Duration kReapTimeout = std::chrono::seconds(2);
 
 // Waits until the process is reaped; returns its wait status. nullopt: another
 // part of this process has reaped it, or it does not end.
 std::optional<int> Reap(pid_t pid) {
-  if (AwaitSubprocess(pid, MonotonicNow() + kReapPatience)) {
+  if (AwaitSubprocess(pid, MonotonicNow() + kReapTimeout)) {
     return ReapSubprocess(pid);
   }
   kill(pid, SIGKILL);  // not reaped, so the pid is still its own

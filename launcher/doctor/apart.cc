@@ -40,7 +40,7 @@ std::string EndOf(pid_t child) {
 
 }  // namespace
 
-absl::StatusOr<int> RunApart(Duration patience,
+absl::StatusOr<int> RunApart(Duration timeout,
                              const std::function<int()>& work) {
   int ends[2] = {-1, -1};
   if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -58,10 +58,10 @@ absl::StatusOr<int> RunApart(Duration patience,
   }
   if (child == 0) Work(answering, work);
   answering.Close();
-  if (!PollUntil(answer.get(), POLLIN, MonotonicNow() + patience)) {
+  if (!PollUntil(answer.get(), POLLIN, MonotonicNow() + timeout)) {
     kill(child, SIGKILL);
     return absl::DeadlineExceededError(
-        absl::StrCat("it did not end within ", ToSeconds(patience),
+        absl::StrCat("it did not end within ", ToSeconds(timeout),
                      " s: a driver or a file system hangs"));
   }
   unsigned char code = 0;

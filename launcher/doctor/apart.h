@@ -13,10 +13,10 @@ namespace muster::launcher {
 // has sent it. The child may be unable to exit: a driver or a file system that
 // hangs can hold it forever. Call while this process has one thread.
 //
-// DeadlineExceeded: no exit code within `patience`; the child was killed.
+// DeadlineExceeded: no exit code within `timeout`; the child was killed.
 // Internal: the child died, for example by a signal in a driver's library; the
 // message names the signal.
-absl::StatusOr<int> RunApart(Duration patience,
+absl::StatusOr<int> RunApart(Duration timeout,
                              const std::function<int()>& work);
 
 }  // namespace muster::launcher

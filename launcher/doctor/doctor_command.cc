@@ -50,7 +50,8 @@ int DoctorCommand(const std::vector<std::string>& arguments,
         code = room;
         break;
       }
-      code = RunApart(kChecksTimeout, [&] { return Here(*request, environment); });
+      code =
+          RunApart(kChecksTimeout, [&] { return Here(*request, environment); });
       break;
     case DoctorRequest::Way::kAllNodes:
       code = RunOnAllNodes(*request, environment, launch, voice);

@@ -24,7 +24,7 @@ int Bind(const OwnedFd& fd) {
   return ntohs(address.sin_port);
 }
 
-Instant In(Duration patience) { return MonotonicNow() + patience; }
+Instant In(Duration timeout) { return MonotonicNow() + timeout; }
 
 TEST(NodeProbe, ReachesAListenerAndReadsItsClock) {
   const auto listener = ProbeListener::Start();

@@ -115,7 +115,7 @@ absl::StatusOr<std::vector<NodeSeen>> ExchangeReports(const NodePlace& place,
                                                       Store& store) {
   auto listener = ProbeListener::Start();
   if (!listener.ok()) return listener.status();
-  const Instant deadline = MonotonicNow() + place.patience;
+  const Instant deadline = MonotonicNow() + place.timeout;
   absl::Status told =
       store.Set(Key(place.rank, "report"), NodeReportJson(report));
   if (told.ok()) {
@@ -128,17 +128,17 @@ absl::StatusOr<std::vector<NodeSeen>> ExchangeReports(const NodePlace& place,
   std::vector<rendezvous::Endpoint> endpoints;
   for (const auto& [other, endpoint] : targets) endpoints.push_back(endpoint);
   const std::vector<Probe> results =
-      ProbeAll(endpoints, MonotonicNow() + place.connect_patience);
+      ProbeAll(endpoints, MonotonicNow() + place.connect_timeout);
   std::map<int, Probe> probes;
   size_t i = 0;
   for (const auto& [other, endpoint] : targets) probes[other] = results[i++];
   told = store.Set(Key(place.rank, "probes"), ProbesJson(probes));
   if (!told.ok()) return told;
   // The listener stays open until rank 0 has all results.
-  const Instant end = deadline + 2 * place.connect_patience;
+  const Instant end = deadline + 2 * place.connect_timeout;
   std::vector<NodeSeen> all;
   if (place.rank != 0) {
-    const absl::Status over = store.Wait({kExitCode}, end + place.patience);
+    const absl::Status over = store.Wait({kExitCode}, end + place.timeout);
     if (!over.ok()) return over;
     return all;
   }
@@ -155,7 +155,7 @@ absl::StatusOr<int> AgreeOnExitCode(const NodePlace& place, int own,
     if (!told.ok()) return told;
     return own;
   }
-  const auto text = store.Get(kExitCode, MonotonicNow() + place.patience);
+  const auto text = store.Get(kExitCode, MonotonicNow() + place.timeout);
   if (!text.ok()) return text.status();
   int code = 1;
   if (!absl::SimpleAtoi(*text, &code)) code = 1;
@@ -208,7 +208,7 @@ absl::StatusOr<int> RunAsNode(
   NodePlace place;
   place.rank = (*session)->rank();
   place.nodes = (*session)->world_size();
-  place.patience = kPeersTimeout;
+  place.timeout = kPeersTimeout;
   place.address = OwnAddress(environment);
   Store& store = *(*session)->store();
   const auto nodes = ExchangeReports(place, report, store);

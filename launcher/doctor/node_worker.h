@@ -20,10 +20,10 @@ struct NodePlace {
   int nodes = 1;
   // The address at which the other nodes reach this one.
   std::string address;
-  // patience: time limit for the slowest node to send its report.
-  // connect_patience: time limit for one connection between two nodes.
-  Duration patience = std::chrono::seconds(60);
-  Duration connect_patience = std::chrono::seconds(5);
+  // timeout: time limit for the slowest node to send its report.
+  // connect_timeout: time limit for one connection between two nodes.
+  Duration timeout = std::chrono::seconds(60);
+  Duration connect_timeout = std::chrono::seconds(5);
 };
 
 // Exchanges reports through the job's store: stores this node's report, probes

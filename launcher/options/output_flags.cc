@@ -41,10 +41,10 @@ absl::StatusOr<agent::ConsolePolicy> ReadConsolePolicy(Text text) {
   if (text.rfind(kTimed, 0) != 0) {
     return absl::InvalidArgumentError("is none of wait, wait:SECONDS and drop");
   }
-  const absl::StatusOr<Duration> patience =
+  const absl::StatusOr<Duration> timeout =
       ReadSeconds(text.substr(sizeof kTimed - 1));
-  if (!patience.ok()) return patience.status();
-  policy.patience = *patience;
+  if (!timeout.ok()) return timeout.status();
+  policy.timeout = *timeout;
   return policy;
 }
 

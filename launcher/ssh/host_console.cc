@@ -56,7 +56,7 @@ HostConsole::HostConsole(const agent::ConsolePolicy& policy, std::string prefix)
     : prefix_(std::move(prefix)),
       room_(std::make_shared<RoomFd>()),
       console_({}, LimitsOf(policy)),
-      patience_(policy.patience) {
+      timeout_(policy.timeout) {
   console_.SetOnRoom([room = room_] { room->Raise(); });
 }
 
@@ -66,7 +66,7 @@ int HostConsole::room_fd() const { return room_->get(); }
 
 void HostConsole::ExpectEnd() {
   ends_ = true;
-  patience_ = std::min(patience_, agent::ConsoleWriter::Patience::kAfterSignal);
+  timeout_ = std::min(timeout_, agent::ConsoleWriter::WaitLimits::kAfterSignal);
 }
 
 bool HostConsole::HasRoom(Instant now) {
@@ -80,18 +80,18 @@ bool HostConsole::HasRoom(Instant now) {
     full_since_ = now;
     taken_ = taken;
   }
-  if (now - *full_since_ < patience_) return false;
+  if (now - *full_since_ < timeout_) return false;
   if (ends_) console_.GiveUp();
   return ends_ || console_.HasSpareRoom();
 }
 
 std::optional<Instant> HostConsole::NextDeadline() const {
   if (!full_since_) return std::nullopt;
-  return *full_since_ + patience_;
+  return *full_since_ + timeout_;
 }
 
 bool HostConsole::Finish(const std::function<int()>& end_signals) {
-  console_.Finish({.without_progress = patience_,
+  console_.Finish({.without_progress = timeout_,
                    .end_signals = [&, earlier = ends_ ? 1 : 0] {
                      return earlier + end_signals();
                    }});

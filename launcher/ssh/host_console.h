@@ -51,7 +51,7 @@ class HostConsole {
   void Tell(std::string lines);
 
   // Waits until the console has accepted all output, as long as the policy and
-  // `end_signals` allow (see ConsoleWriter::Patience; the signal of ExpectEnd
+  // `end_signals` allow (see ConsoleWriter::WaitLimits; the signal of ExpectEnd
   // counts as one), then reports lost output. Returns whether all output could
   // be written; output to a closed reader counts as written.
   bool Finish(const std::function<int()>& end_signals);
@@ -62,7 +62,7 @@ class HostConsole {
   const std::string prefix_;
   const std::shared_ptr<RoomFd> room_;
   agent::Console console_;
-  Duration patience_;
+  Duration timeout_;
   bool ends_ = false;
   // Bytes that the console had accepted at the last call of HasRoom.
   int64_t taken_ = 0;

@@ -38,7 +38,7 @@ constexpr Duration kShortWait = std::chrono::seconds(30);
 // Time for an agent's end, in addition to its own time to stop its workers.
 constexpr Duration kSlack = std::chrono::seconds(10);
 // Time for an agent's end after a second signal to stop.
-constexpr Duration kImpatience = std::chrono::seconds(3);
+constexpr Duration kShortTimeout = std::chrono::seconds(3);
 // Bytes queued for the connection; above them the agent's output is not read.
 constexpr size_t kMaxUp = 4 << 20;
 
@@ -195,7 +195,7 @@ class SshNode {
     if (agent_ != nullptr) {
       agent_->Signal(kLeaveSignal);
       within = stops_ > 1
-                   ? kImpatience
+                   ? kShortTimeout
                    : std::chrono::milliseconds(job_->stop_timeout_ms) + kSlack;
     }
     deadline_ = MonotonicNow() + within;

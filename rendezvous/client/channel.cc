@@ -135,7 +135,7 @@ Duration RetryPace::Doubled(Duration first, Duration most) {
 namespace {
 
 constexpr int kConnectTimeoutMs = 5000;
-constexpr Duration kTlsPatience = seconds(2);
+constexpr Duration kTlsTimeout = seconds(2);
 
 }  // namespace
 
@@ -157,7 +157,7 @@ absl::Status WithTlsReason(const absl::Status& status,
                         !absl::StrContains(status.message(), "unreachable");
   if (!accepted && !absl::IsFailedPrecondition(status)) return status;
   const absl::Status reason =
-      ExplainTls(coordinator, address, tls, MonotonicNow() + kTlsPatience);
+      ExplainTls(coordinator, address, tls, MonotonicNow() + kTlsTimeout);
   return reason.ok() ? status : reason;
 }
 

@@ -50,7 +50,7 @@ class EventLog {
 
   static constexpr int64_t kMaxWaitingBytes = 4 << 20;
   // How long Reopen waits for the file system.
-  static constexpr Duration kPatience = std::chrono::seconds(5);
+  static constexpr Duration kTimeout = std::chrono::seconds(5);
 
   // `root`: see RotatingFile::Limits. Does not access the file system yet.
   EventLog(std::string path, Rotation rotation,
@@ -67,7 +67,7 @@ class EventLog {
   // Opens the path again, or for the first time if its folder exists. On
   // failure returns the reason, and keeps an open file open. DeadlineExceeded:
   // the file system does not answer.
-  absl::Status Reopen() { return file_.Reopen(kPatience); }
+  absl::Status Reopen() { return file_.Reopen(kTimeout); }
 
   // Writes the counts of the omitted decisions, if any, and calls Finish.
   ~EventLog();

@@ -39,8 +39,8 @@ OwnedFd Dial(const ProbeServer& server) {
   to.sin_family = AF_INET;
   to.sin_port = htons(static_cast<uint16_t>(server.address().port));
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  timeval patience = {30, 0};
-  setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  timeval timeout = {30, 0};
+  setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
   EXPECT_EQ(connect(fd.get(), reinterpret_cast<sockaddr*>(&to), sizeof(to)), 0);
   return fd;
 }

@@ -67,7 +67,8 @@ void ConnectionPool::Close(Id id, Changes* changes) {
 void ConnectionPool::CloseExpired(Instant now, ConnectionCrowd* crowd,
                                   Changes* changes) {
   while (!crowd->empty() &&
-         connections_.at(crowd->Oldest()).opened + kPatience <= now) {
+         connections_.at(crowd->Oldest()).opened + kFirstMessageTimeout <=
+             now) {
     Close(crowd->Oldest(), changes);
   }
 }
@@ -127,7 +128,7 @@ std::optional<Instant> ConnectionPool::NextDeadline() const {
   };
   for (const ConnectionCrowd* crowd : {&silent_, &spoken_, &on_trial_}) {
     if (crowd->empty()) continue;
-    take(connections_.at(crowd->Oldest()).opened + kPatience);
+    take(connections_.at(crowd->Oldest()).opened + kFirstMessageTimeout);
   }
   if (!spoken_.empty() && !on_trial_.empty()) {
     take(connections_.at(on_trial_.Oldest()).since + kFairTime);

@@ -41,21 +41,21 @@ ConnectionLimits LimitsFor(int descriptors);
 //             has none, any admin call or an accepted report
 //   node      carries the stream of at least one node
 //
-// A connection that is not a caller after kPatience is closed. If there are too
-// many connections in a state, the oldest one of the network with the most is
-// closed, not the newcomer refused: an honest client makes its call within
-// milliseconds, so the old ones of a flood are closed and the honest one stays.
-// On trial this holds for a network with more than an eighth of the places;
-// connections of other networks are not closed for a newcomer before kFairTime,
-// so that thousands of agents that connect at once wait for each other instead
-// of closing each other. Nodes are never closed.
+// A connection that is not a caller after kFirstMessageTimeout is closed. If
+// there are too many connections in a state, the oldest one of the network with
+// the most is closed, not the newcomer refused: an honest client makes its call
+// within milliseconds, so the old ones of a flood are closed and the honest one
+// stays. On trial this holds for a network with more than an eighth of the
+// places; connections of other networks are not closed for a newcomer before
+// kFairTime, so that thousands of agents that connect at once wait for each
+// other instead of closing each other. Nodes are never closed.
 //
 // Pure: time is an argument, which must not decrease. O(log n) per call.
 class ConnectionPool {
  public:
   using Id = ConnectionCrowd::Id;
 
-  static constexpr Duration kPatience = std::chrono::seconds(10);
+  static constexpr Duration kFirstMessageTimeout = std::chrono::seconds(10);
   static constexpr Duration kFairTime = std::chrono::seconds(1);
 
   explicit ConnectionPool(const ConnectionLimits& limits) : limits_(limits) {}

@@ -59,8 +59,8 @@ TEST_F(ConnectionPoolTest, LimitsLeaveMostDescriptorsToNodes) {
 TEST_F(ConnectionPoolTest, ASilentConnectionIsNotHandedOverAndClosedInTime) {
   const Id id = Open("a");
   EXPECT_THAT(Apply().hand_over, IsEmpty());
-  EXPECT_EQ(pool_.NextDeadline(), now_ + ConnectionPool::kPatience);
-  now_ += ConnectionPool::kPatience - milliseconds(1);
+  EXPECT_EQ(pool_.NextDeadline(), now_ + ConnectionPool::kFirstMessageTimeout);
+  now_ += ConnectionPool::kFirstMessageTimeout - milliseconds(1);
   EXPECT_THAT(Apply().close, IsEmpty());
   now_ += milliseconds(1);
   EXPECT_THAT(Apply().close, ElementsAre(id));
@@ -72,8 +72,8 @@ TEST_F(ConnectionPoolTest, AConnectionWithoutAValidCallIsClosedInTime) {
   const Id silent_then = OpenOnTrial("a");
   const Id good = OpenOnTrial("b");
   pool_.Proved(good);
-  EXPECT_EQ(pool_.NextDeadline(), now_ + ConnectionPool::kPatience);
-  now_ += ConnectionPool::kPatience;
+  EXPECT_EQ(pool_.NextDeadline(), now_ + ConnectionPool::kFirstMessageTimeout);
+  now_ += ConnectionPool::kFirstMessageTimeout;
   EXPECT_THAT(Apply().close, ElementsAre(silent_then));
   now_ += seconds(1000);
   EXPECT_THAT(Apply().close, IsEmpty());

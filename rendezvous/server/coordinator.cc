@@ -184,7 +184,7 @@ class Coordinator::Impl {
     for (;;) {
       const Instant abandoned = empty_since_ + kAbandonedAfter;
       const Instant now = MonotonicNow();
-      if (streams_.empty() && (NobodyIsExpected() || now >= abandoned)) {
+      if (streams_.empty() && (NoNodeIsExpected() || now >= abandoned)) {
         return true;
       }
       if (now >= deadline) return false;
@@ -205,7 +205,7 @@ class Coordinator::Impl {
 
   // Whether every job is finished and no node still has to get a verdict.
   // Requires mutex_, and that there are no streams.
-  bool NobodyIsExpected() const {
+  bool NoNodeIsExpected() const {
     return finished_.size() == jobs_.size() &&
            std::none_of(finished_.begin(), finished_.end(),
                         [](const auto& job) { return job->OwesVerdict(); });

@@ -22,7 +22,7 @@
 namespace muster::rendezvous {
 namespace {
 
-constexpr std::chrono::seconds kPatience(30);
+constexpr std::chrono::seconds kTimeout(30);
 constexpr char kPreface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 int SmallestFreeDescriptor() {
@@ -51,8 +51,8 @@ class ListenerTest : public ::testing::Test {
 
   OwnedFd Dial() const {
     OwnedFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    timeval patience = {.tv_sec = kPatience.count(), .tv_usec = 0};
-    setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    timeval timeout = {.tv_sec = kTimeout.count(), .tv_usec = 0};
+    setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
     const sockaddr_in to = Loopback(listener_->port());
     EXPECT_EQ(
         connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)),
@@ -75,7 +75,7 @@ class ListenerTest : public ::testing::Test {
   }
   bool AwaitHandedOver(size_t count) {
     std::unique_lock<std::mutex> lock(mutex_);
-    return changed_.wait_for(lock, kPatience,
+    return changed_.wait_for(lock, kTimeout,
                              [&] { return handed_over_.size() >= count; });
   }
 
@@ -85,7 +85,7 @@ class ListenerTest : public ::testing::Test {
   }
   // Reads what comes on a descriptor that was handed over, until its end.
   static void AwaitEnd(int fd) {
-    const Instant deadline = MonotonicNow() + kPatience;
+    const Instant deadline = MonotonicNow() + kTimeout;
     char bytes[64];
     ssize_t got = 1;
     while (got > 0 && PollUntil(fd, POLLIN, deadline)) {

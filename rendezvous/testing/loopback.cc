@@ -51,8 +51,8 @@ void StrangeServer::Run() {
     if (caller < 0) return;
     send(caller, greeting_.data(), greeting_.size(), MSG_NOSIGNAL);
     char buffer[4096];
-    timeval patience = {.tv_sec = 1, .tv_usec = 0};
-    setsockopt(caller, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    timeval timeout = {.tv_sec = 1, .tv_usec = 0};
+    setsockopt(caller, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
     while (recv(caller, buffer, sizeof(buffer), 0) > 0) {
     }
     close(caller);
@@ -61,8 +61,8 @@ void StrangeServer::Run() {
 
 bool SaysAndIsHungUpOn(int port, const std::string& bytes) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  timeval patience = {.tv_sec = 30, .tv_usec = 0};
-  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  timeval timeout = {.tv_sec = 30, .tv_usec = 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
   const sockaddr_in address = Loopback(port);
   MUSTER_CHECK(connect(fd, reinterpret_cast<const sockaddr*>(&address),
                        sizeof(address)) == 0);

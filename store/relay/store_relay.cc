@@ -207,7 +207,7 @@ absl::StatusOr<std::unique_ptr<StoreRelay>> StoreRelay::Start(
           .max_connections =
               static_cast<size_t>(RaiseDescriptorLimit(kDescriptorsForOthers)),
           .max_buffer_bytes = options.max_buffer_bytes,
-          .patience = options.patience,
+          .timeout = options.timeout,
           .on_notice = std::move(options.on_notice),
       },
       absl::StrCat(options.upstream_host, " port ", options.upstream_port),

@@ -46,7 +46,7 @@ struct StoreRelayOptions {
   // How long clients that do not read may delay the others, as in
   // StoreServerOptions. Shorter here: while the relay waits for its clients,
   // the server waits for the relay.
-  Duration patience = std::chrono::seconds(3);
+  Duration timeout = std::chrono::seconds(3);
   // Receives sentences for people, as in StoreServerOptions.
   std::function<void(const std::string&)> on_notice;
 };

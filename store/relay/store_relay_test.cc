@@ -143,7 +143,7 @@ TEST_F(StoreRelayTest, PipelinedRequestsAreAnsweredInOrder) {
 TEST_F(StoreRelayTest, ManyReadersOfALargeValueAreAllServed) {
   StoreRelayOptions options = To(server_->port());
   options.max_buffer_bytes = 4 * kMaxStoreValueBytes;
-  options.patience = std::chrono::seconds(30);
+  options.timeout = std::chrono::seconds(30);
   auto relay = StoreRelay::Start(std::move(options));
   ASSERT_TRUE(relay.ok()) << relay.status();
   RawClient setter(server_->port());
@@ -161,7 +161,7 @@ TEST_F(StoreRelayTest, ManyReadersOfALargeValueAreAllServed) {
 TEST_F(StoreRelayTest, AClientThatDoesNotReadDoesNotDelayTheOthers) {
   StoreRelayOptions options = To(server_->port());
   options.max_buffer_bytes = 4 * kMaxStoreValueBytes;
-  options.patience = std::chrono::milliseconds(100);
+  options.timeout = std::chrono::milliseconds(100);
   auto relay = StoreRelay::Start(std::move(options));
   ASSERT_TRUE(relay.ok()) << relay.status();
   RawClient other((*relay)->port());

@@ -118,7 +118,7 @@ class StoreSimulation {
 
   void ComeToRest() {
     DeliverAll();
-    CheckNobodyWaitsBesideAnElement(Offers::kStand);
+    CheckNoPopWaitsWhileAnElementIsThere(Offers::kStand);
     if (told_ == Told::kFinds || testing::Test::HasFailure()) return;
     for (size_t tick = 0; store_.store().HasOffers(); ++tick) {
       // An offer ends after two ticks, and an offer to the next client may
@@ -127,12 +127,12 @@ class StoreSimulation {
       store_.AgeOffers();
       DeliverAll();
     }
-    CheckNobodyWaitsBesideAnElement(Offers::kAreOver);
+    CheckNoPopWaitsWhileAnElementIsThere(Offers::kAreOver);
   }
 
   // Checks that no client waits for a queue that has a spare element. kStand:
   // one element is reserved for each client that may hold an offer.
-  void CheckNobodyWaitsBesideAnElement(Offers offers) {
+  void CheckNoPopWaitsWhileAnElementIsThere(Offers offers) {
     for (const std::string_view queue : kQueues) {
       int64_t spare = store_.LengthOf(queue);
       bool waits = false;

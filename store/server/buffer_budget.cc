@@ -4,14 +4,14 @@ namespace muster::store {
 namespace {
 
 // The clients must read at least 1/kLeastReadPart of the budget within
-// `patience`. Otherwise a client that reads one byte now and then could make
+// `timeout`. Otherwise a client that reads one byte now and then could make
 // all others wait for ever.
 constexpr size_t kLeastReadPart = 2048;
 
 }  // namespace
 
-BufferBudget::BufferBudget(size_t max_bytes, Duration patience)
-    : max_bytes_(max_bytes), patience_(patience) {}
+BufferBudget::BufferBudget(size_t max_bytes, Duration timeout)
+    : max_bytes_(max_bytes), timeout_(timeout) {}
 
 void BufferBudget::Charge(BufferShare& share, size_t bytes, size_t outgoing) {
   bytes_ += bytes - share.bytes;
@@ -34,7 +34,7 @@ bool BufferBudget::IsOverdue(Instant now) {
     ++wait_;
     read_ = 0;
   }
-  return now - *wait_began_ >= patience_;
+  return now - *wait_began_ >= timeout_;
 }
 
 bool BufferBudget::FillsBefore(const BufferShare& one,

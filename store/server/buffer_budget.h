@@ -27,14 +27,14 @@ struct BufferShare {
 // - If unread replies exceed half of the limit, requests wait, because their
 //   replies would add to the unread ones. Clients that read make room again, so
 //   no client that reads is closed.
-// - If almost nothing is read during `patience` while requests wait, the
+// - If almost nothing is read during `timeout` while requests wait, the
 //   clients that do not read are closed.
 // - If all buffers exceed the limit, a connection is closed at once. Most of
 //   the memory then holds incomplete requests, because replies are limited by
 //   the wait.
 class BufferBudget {
  public:
-  BufferBudget(size_t max_bytes, Duration patience);
+  BufferBudget(size_t max_bytes, Duration timeout);
 
   // Sets the memory of the connection's buffers, in bytes, and its part for
   // unread replies. Both are 0 at the connection's end.
@@ -44,11 +44,11 @@ class BufferBudget {
 
   size_t bytes() const { return bytes_; }
   size_t outgoing() const { return outgoing_; }
-  Duration patience() const { return patience_; }
+  Duration timeout() const { return timeout_; }
 
   bool IsFull() const { return bytes_ > max_bytes_; }
   bool RequestsWait() const { return outgoing_ > max_bytes_ / 2; }
-  // Whether requests have waited for `patience` while almost nothing was read.
+  // Whether requests have waited for `timeout` while almost nothing was read.
   // Must be called periodically while RequestsWait.
   bool IsOverdue(Instant now);
 
@@ -59,7 +59,7 @@ class BufferBudget {
 
  private:
   const size_t max_bytes_;
-  const Duration patience_;
+  const Duration timeout_;
   size_t bytes_ = 0;
   size_t outgoing_ = 0;
   // Start of the current wait, or a later time at which enough had been read;

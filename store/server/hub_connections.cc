@@ -161,7 +161,7 @@ void HubConnections::RefuseUnread() {
         });
     MUSTER_CHECK(first != nullptr);
     Refuse(*first, absl::StrCat("all requests have waited ",
-                                ToSeconds(budget_->patience()),
+                                ToSeconds(budget_->timeout()),
                                 " s for it to read what was sent to it, of "
                                 "which ",
                                 first->share.outgoing, " bytes are left"));

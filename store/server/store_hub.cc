@@ -44,7 +44,7 @@ StoreHub::StoreHub(StoreHubOptions options, StoreService* service)
       service_(service),
       acceptor_(std::move(options_.listener), options_.max_connections),
       notices_(std::move(options_.on_notice)),
-      budget_(options_.max_buffer_bytes, options_.patience),
+      budget_(options_.max_buffer_bytes, options_.timeout),
       connections_(&events_, &budget_, &notices_,
                    SendCrew::HelpersForThisHost()),
       gate_(&budget_, service),

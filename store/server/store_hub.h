@@ -44,7 +44,7 @@ struct StoreHubOptions {
   // Limit of all buffers in bytes; and how long clients that do not read may
   // delay others. See BufferBudget.
   size_t max_buffer_bytes = 0;
-  Duration patience = std::chrono::seconds(5);
+  Duration timeout = std::chrono::seconds(5);
   // Interval of the service's ticks.
   std::chrono::milliseconds tick = std::chrono::seconds(1);
   // Receives sentences for people, as StoreServerOptions::on_notice.

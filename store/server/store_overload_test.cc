@@ -29,10 +29,10 @@ class StoreOverloadTest : public testing::Test {
  protected:
   // Starts a server whose limit for unread replies is four times the value of
   // the key "large".
-  void Start(Duration patience) {
+  void Start(Duration timeout) {
     StoreServerOptions options;
     options.max_buffer_bytes = 8 * kMaxStoreValueBytes + 4096;
-    options.patience = patience;
+    options.timeout = timeout;
     options.on_notice = [this](const std::string& sentence) {
       const std::lock_guard<std::mutex> lock(mutex_);
       notices_.push_back(sentence);

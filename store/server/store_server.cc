@@ -115,8 +115,8 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(
           .max_connections =
               static_cast<size_t>(RaiseDescriptorLimit(kDescriptorsForOthers)),
           .max_buffer_bytes = options.max_buffer_bytes,
-          .patience = options.patience,
-          .tick = options.offer_patience,
+          .timeout = options.timeout,
+          .tick = options.offer_timeout,
           .on_notice = std::move(options.on_notice),
       },
       options.max_store_bytes, *port);

@@ -36,11 +36,11 @@ struct StoreServerOptions {
   size_t max_buffer_bytes = size_t{2} << 30;
   // How long clients that do not read their replies may delay the requests of
   // others; then these clients are closed.
-  Duration patience = std::chrono::seconds(5);
+  Duration timeout = std::chrono::seconds(5);
   // Minimum time for which an element of a queue is reserved for the client
   // whose wait it ended, while others wait for one. A pop follows its wait
   // after a round trip; the limit is for clients that wait but never pop.
-  std::chrono::milliseconds offer_patience = std::chrono::seconds(1);
+  std::chrono::milliseconds offer_timeout = std::chrono::seconds(1);
   // Receives sentences for people, such as why a connection was closed; a
   // bounded number of them. Called from the server's thread, and must not call
   // the server.

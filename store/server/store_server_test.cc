@@ -549,7 +549,7 @@ TEST_F(StoreServerTest, AllClientsOfALostRelayAreGone) {
 }
 
 TEST_F(StoreServerTest, AReservationOfAnElementExpires) {
-  Start({.offer_patience = std::chrono::milliseconds(1)});
+  Start({.offer_timeout = std::chrono::milliseconds(1)});
   RawClient looking(port());
   RawClient popping(port());
   looking.Send({.command = C::kQueuePush, .key = "q", .value = "e"});

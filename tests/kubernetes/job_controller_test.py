@@ -27,13 +27,13 @@ class Life:
   other.
 
   A killed pod 0 takes the coordinator with it: the others wait for the next
-  one, each for at most `patience`, and exit with 1 where it does not come. All
+  one, each for at most `timeout`, and exit with 1 where it does not come. All
   pods that are missing are waited for likewise.
   """
 
-  def __init__(self, spec, version, patience):
+  def __init__(self, spec, version, timeout):
     self.controller = job_controller.JobController(spec, version)
-    self.patience = patience
+    self.timeout = timeout
     self.now = 0.0
     self.longest_wait = 0.0
 
@@ -55,9 +55,9 @@ class Life:
     while (due := self.controller.next_start()) is not None:
       when, index = due
       gives_up = [i for i, began in since.items()
-                  if began + self.patience < when]
+                  if began + self.timeout < when]
       if gives_up:
-        self.now = min(since[i] for i in gives_up) + self.patience
+        self.now = min(since[i] for i in gives_up) + self.timeout
         for i in gives_up:
           since.pop(i)
           self.controller.ended(self.now, i, 1)
@@ -109,7 +109,7 @@ class Backoff(unittest.TestCase):
       self.assertIsNone(controller.next_start())
 
 
-class Patience(unittest.TestCase):
+class Timeout(unittest.TestCase):
 
   def test_a_killed_pod_costs_one_failure_however_many_disruptions_before(self):
     for version, spec in specs():

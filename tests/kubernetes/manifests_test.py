@@ -250,13 +250,13 @@ class InStep(unittest.TestCase):
       if thing['kind'] == 'Deployment':
         continue
       container = pod['containers'][0]
-      patience = float(dict(
+      timeout = float(dict(
           (e['name'], e.get('value')) for e in container['env']
       ).get('MUSTER_POD_TIMEOUT', pod_timeout()))
       probe = container['startupProbe']
       with self.subTest(name):
         self.assertGreater(probe['periodSeconds'] * probe['failureThreshold'],
-                           patience)
+                           timeout)
 
   def test_pods_wait_longer_than_a_replacement_may_take(self):
     self.assertGreaterEqual(pod_timeout(), 2 * job_controller.MAX_BACKOFF)

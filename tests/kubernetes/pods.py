@@ -282,11 +282,11 @@ class Pod:
     except subprocess.TimeoutExpired:
       return False
 
-  def probe(self, path, patience=PATIENCE):
+  def probe(self, path, timeout=PATIENCE):
     """(status, text) of the kubelet's HTTP probe; None: no answer."""
     try:
       with urllib.request.urlopen('http://%s:8080%s' % (self.address, path),
-                                  timeout=patience) as answer:
+                                  timeout=timeout) as answer:
         return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
       return error.code, error.read().decode()

@@ -16,7 +16,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('no connection has a deadline', _SERVER, 'ConnectionPool::CloseExpired',
      'while', FALSE),
     ('a connection is closed early', _SERVER, 'ConnectionPool::CloseExpired',
-     'while', swap('+ kPatience', '')),
+     'while', swap('+ kFirstMessageTimeout', '')),
     ('a proven connection is proven again', _SERVER, 'ConnectionPool::Proved',
      'if', FALSE),
     ('a node is on trial', _SERVER, 'ConnectionPool::Joined', 'do Withdraw',

@@ -41,5 +41,5 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a wait with progress has no end', _BASE, 'FileBacklog::GiveUpAt',
      'return moved_', swap('began + in_all', 'Instant::max()')),
     ('a signal shortens no wait', _BASE, 'FileBacklog::GiveUpAt',
-     'do in_all', swap('patience.after_signal', 'patience.in_all')),
+     'do in_all', swap('limits.after_signal', 'limits.in_all')),
 )]

@@ -154,7 +154,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('nobody is waited for', _FLIGHT_RECORDER, 'MomentOf', 'if failed', DROP),
     ('a job that runs has ended', _FLIGHT_RECORDER, 'MomentOf', 'do running',
      DROP),
-    ('without patience what begins later is on its way', _FLIGHT_RECORDER,
+    ('without timeout what begins later is on its way', _FLIGHT_RECORDER,
      'IsFresh', 'return', without('moment')),
     # --- process groups
     ('groups that are alike are one', _FLIGHT_RECORDER, 'KeysOf', 'do nth',

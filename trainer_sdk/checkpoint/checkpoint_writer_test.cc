@@ -281,7 +281,7 @@ TEST(CheckpointWriterTest, TwoJobsDoNotShareAFolder) {
 }
 
 // A disk that records the deadlines passed to Lock.
-class PatienceDisk : public MemoryDisk {
+class TimeoutDisk : public MemoryDisk {
  public:
   absl::StatusOr<std::unique_ptr<FolderLock>> Lock(
       const std::string& folder, LockDeadlines deadlines) override {
@@ -295,7 +295,7 @@ class PatienceDisk : public MemoryDisk {
 };
 
 TEST(CheckpointWriterTest, TheLockOfALostNodeIsWaitedForToItsEnd) {
-  PatienceDisk disk;
+  TimeoutDisk disk;
   CheckpointOptions options = In(disk);
   const auto create = [&](ProcessGroup& group) {
     return CheckpointWriter::Create(group, options).status();

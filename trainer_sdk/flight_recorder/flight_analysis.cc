@@ -53,7 +53,7 @@ class FlightCalls {
   const std::vector<FlightCall>& With(const FlightLog& log,
                                       const FlightRecord& record) const;
 
-  // The ranks that have finished, longer ago than the patience, the collective
+  // The ranks that have finished, longer ago than the timeout, the collective
   // in which `log` is stuck. If there are any, the rank of `log` itself is
   // late: no rank can finish such a collective before all ranks have called it.
   // Empty for collectives that some ranks can finish alone, such as the root of
@@ -749,7 +749,7 @@ class Analysis {
   }
 
   // Whether one of the ranks that `log` waits for made progress within the
-  // patience, so that the wait may soon end.
+  // timeout, so that the wait may soon end.
   bool MakesProgress(const FlightLog& log, const FlightRecord& stuck) const {
     if (IsPointToPoint(stuck.signature.kind)) {
       for (const int peer : calls_.PeersOf(log, stuck)) {

@@ -11,7 +11,7 @@ namespace muster {
 namespace {
 
 // Seconds for which a rank of a healthy job may be in one operation
-// (FlightMoment::patience); healthy ranks wait for each other for milliseconds.
+// (FlightMoment::timeout); healthy ranks wait for each other for milliseconds.
 constexpr double kMaxHealthySeconds = 1;
 
 }  // namespace
@@ -33,12 +33,12 @@ FlightMoment MomentOf(const std::vector<FlightLog>& logs,
   // the rank continued while other logs were read, so the clock's time is used.
   moment.now = *clock;
   moment.running = true;
-  if (!failed) moment.patience = kMaxHealthySeconds;
+  if (!failed) moment.timeout = kMaxHealthySeconds;
   return moment;
 }
 
 bool IsFresh(double time, const FlightMoment& moment) {
-  return moment.patience > 0 && moment.now - time < moment.patience;
+  return moment.timeout > 0 && moment.now - time < moment.timeout;
 }
 
 std::string SecondsText(double seconds) {

@@ -15,20 +15,20 @@ struct FlightMoment {
   double now = 0;
   // Whether ranks still run; if not, `now` is the time of their last record.
   bool running = false;
-  // A rank that has been in an operation for less than `patience` is assumed to
+  // A rank that has been in an operation for less than `timeout` is assumed to
   // make progress, not to wait.
-  double patience = 0;
+  double timeout = 0;
 };
 
 // `clock`: the time before the first of `logs` was read, if a process still
 // writes them. Without `clock`, or if agents have seen workers end, the moment
-// is the latest time in the logs. `patience` is nonzero only if nothing in the
+// is the latest time in the logs. `timeout` is nonzero only if nothing in the
 // job has failed. Pure.
 FlightMoment MomentOf(const std::vector<FlightLog>& logs,
                       const std::vector<FlightEnd>& ends,
                       std::optional<double> clock);
 
-// Whether `patience` is nonzero and `time` is less than `patience` before now.
+// Whether `timeout` is nonzero and `time` is less than `timeout` before now.
 bool IsFresh(double time, const FlightMoment& moment);
 
 // Texts for messages about a rank's log. Pure.
@@ -42,7 +42,7 @@ const FlightRecord* StuckRecord(const FlightLog& log,
                                 const FlightMoment& moment);
 
 // Whether a rank has been waiting in `record` for longer than the moment's
-// patience, or its wait failed and the rank has not created the process group
+// timeout, or its wait failed and the rank has not created the process group
 // again since.
 bool IsStuck(const FlightLog& log, const FlightRecord& record,
              const FlightMoment& moment);

@@ -74,7 +74,7 @@ TEST(FlightRunningTest, WhereNobodyWaitsThereIsNoLongestWait) {
   EXPECT_EQ(At(kBegan, {RankLog(0, 1).Does(Barrier(), 1)}).longest_wait, 0);
 }
 
-TEST(FlightRunningTest, OnceSomethingHasFailedThereIsNoPatience) {
+TEST(FlightRunningTest, AfterAFailureNothingIsWaitedFor) {
   EXPECT_THAT(At(kBegan + 0.5, {RankLog(0, 2)
                                     .Does(Barrier(), 1)
                                     .Does(Barrier(), 2, State::kIn)

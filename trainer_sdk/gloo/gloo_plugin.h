@@ -41,10 +41,10 @@ struct GlooPlugin {
 
   // Makes a context of `size` ranks with one Gloo pair for each peer, which
   // listens at the address `host`. The pairs exist before they are connected,
-  // so that a `connect` can be interrupted. `patience_ms` bounds each wait of a
+  // so that a `connect` can be interrupted. `timeout_ms` bounds each wait of a
   // pair; a `connect` may take five times as long. Returns null on failure.
   void* (*new_context)(const char* host, int32_t rank, int32_t size,
-                       int64_t patience_ms, GlooText* why);
+                       int64_t timeout_ms, GlooText* why);
   // Closes the connections gracefully and deletes the context. Delete the
   // context's buffers first.
   void (*delete_context)(void* context);

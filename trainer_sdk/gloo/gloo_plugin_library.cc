@@ -128,12 +128,12 @@ class MeshContext final : public gloo::Context {
  public:
   MeshContext(int rank, int size,
               std::shared_ptr<gloo::transport::Device> device,
-              std::chrono::milliseconds patience)
+              std::chrono::milliseconds timeout)
       : gloo::Context(rank, size) {
-    setTimeout(patience);
+    setTimeout(timeout);
     device_ = std::move(device);
     transportContext_ = device_->createContext(rank, size);
-    transportContext_->setTimeout(patience);
+    transportContext_->setTimeout(timeout);
     for (int peer = 0; peer < size; ++peer) {
       if (peer != rank) transportContext_->createPair(peer);
     }
@@ -189,14 +189,14 @@ MeshContext* Context(void* context) {
 const GlooPlugin kPlugin = {
     .version = GlooPlugin::Version(),
     .new_context = [](const char* host, int32_t rank, int32_t size,
-                      int64_t patience_ms, GlooText* why) -> void* {
+                      int64_t timeout_ms, GlooText* why) -> void* {
       std::unique_ptr<MeshContext> context;
       Guard(why, [&] {
         gloo::transport::tcp::attr attributes;
         attributes.hostname = host;
         context = std::make_unique<MeshContext>(
             rank, size, gloo::transport::tcp::CreateDevice(attributes),
-            std::chrono::milliseconds(patience_ms));
+            std::chrono::milliseconds(timeout_ms));
         return true;
       });
       return context.release();

@@ -15,10 +15,10 @@ namespace {
 
 const GlooPlugin& Gloo() { return *LoadGlooPlugin().value(); }
 
-void* NewContext(int rank, int64_t patience_ms) {
+void* NewContext(int rank, int64_t timeout_ms) {
   GlooText why;
   void* const context =
-      Gloo().new_context("127.0.0.1", rank, 2, patience_ms, &why);
+      Gloo().new_context("127.0.0.1", rank, 2, timeout_ms, &why);
   EXPECT_NE(context, nullptr) << why.Text();
   return context;
 }

@@ -121,8 +121,8 @@ class GlooMesh final : public Mesh {
                       GlooOutcome (*wait)(void*, int64_t, GlooText*));
   // Records that `peer` is gone, and returns the error.
   absl::Status Gone(int peer);
-  void Interrupt();  // Ends the running wait. The caller holds mutex_.
-  int64_t PatienceMs() const;  // milliseconds until the deadline
+  void Interrupt();           // Ends the running wait. The caller holds mutex_.
+  int64_t TimeoutMs() const;  // milliseconds until the deadline
   bool PartsAreNoted() const;
   void PostNote(int peer, uint64_t slot, const std::string& text);
   void PostNoteReceive(Incoming& incoming, uint64_t slot);
@@ -471,7 +471,7 @@ absl::Status GlooMesh::WaitFor(int peer, void* buffer) {
   return WaitAt(peer, buffer, plugin_.wait_receive);
 }
 
-int64_t GlooMesh::PatienceMs() const {
+int64_t GlooMesh::TimeoutMs() const {
   return std::chrono::ceil<std::chrono::milliseconds>(
              std::max<Duration>(deadline_ - MonotonicNow(),
                                 std::chrono::milliseconds(1)))
@@ -487,7 +487,7 @@ absl::Status GlooMesh::WaitAt(int peer, void* buffer,
     waited_for_ = buffer;
   }
   GlooText why;
-  absl::Status s = StatusOf(wait(buffer, PatienceMs(), &why), peer, why);
+  absl::Status s = StatusOf(wait(buffer, TimeoutMs(), &why), peer, why);
   const std::lock_guard<std::mutex> lock(mutex_);
   waited_for_ = nullptr;
   // An interrupted wait returns the error of the peer that died; if Close
@@ -610,13 +610,13 @@ absl::StatusOr<std::unique_ptr<Mesh>> Connect(const GroupPlace& place,
                                               Instant deadline) {
   // Gloo waits up to five times its timeout for a connection, so the timeout is
   // a fifth of the time that is left.
-  const auto patience = std::chrono::ceil<std::chrono::milliseconds>(
+  const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(
       std::max<Duration>(deadline - MonotonicNow(),
                          std::chrono::milliseconds(5)) /
       5);
   GlooText why;
   void* const context = gloo.new_context(address.c_str(), place.rank,
-                                         place.size, patience.count(), &why);
+                                         place.size, timeout.count(), &why);
   std::unique_ptr<GlooMesh> mesh;
   absl::Status failure;
   if (context == nullptr) {

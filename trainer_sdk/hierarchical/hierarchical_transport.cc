@@ -51,7 +51,7 @@ absl::StatusOr<std::string> HostIdentity() {
 
 // The longest time by which an operation may end after its deadline. Used only
 // after a failure, to write and read the cause.
-constexpr Duration kRecordPatience = std::chrono::seconds(2);
+constexpr Duration kRecordTimeout = std::chrono::seconds(2);
 // The longest time to wait for a cause from other ranks. Some ranks first
 // compare late ranks within a tier, which takes less.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(600);
@@ -60,7 +60,7 @@ class HierarchicalTransport final : public Transport {
  public:
   HierarchicalTransport(GroupPlace place, Tiers tiers)
       : place_(std::move(place)),
-        record_(place_.store, place_.rank, kRecordPatience),
+        record_(place_.store, place_.rank, kRecordTimeout),
         tiers_(std::move(tiers)) {}
 
   const char* name() const override { return "hierarchical"; }

@@ -41,9 +41,9 @@ Absent LookFor(const Meeting& meeting, Store& store, int size) {
 }
 
 Absent AbsentFrom(const Meeting& meeting, const GroupPlace& place,
-                  Duration patience) {
+                  Duration timeout) {
   if (place.size > kMaxToLookFor && place.rank != 0) return {};
-  return CallWithin<Absent>(patience,
+  return CallWithin<Absent>(timeout,
                             [meeting, store = place.store, size = place.size] {
                               return LookFor(meeting, *store, size);
                             })
@@ -60,13 +60,13 @@ absl::Status RecordArrival(const Meeting& meeting, const GroupPlace& place) {
 }
 
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
-                        const GroupPlace& place, Duration patience) {
+                        const GroupPlace& place, Duration timeout) {
   // If the formation has failed, another rank, whose deadline passed earlier,
   // has already reported the absent ranks.
   if (!absl::IsDeadlineExceeded(late) || !FormationStatus(place).ok()) {
     return late;
   }
-  const Absent absent = AbsentFrom(meeting, place, patience);
+  const Absent absent = AbsentFrom(meeting, place, timeout);
   if (!absent.has_value()) return late;
   return absl::DeadlineExceededError(absl::StrCat(
       late.message(), "; ",

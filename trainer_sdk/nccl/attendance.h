@@ -23,11 +23,11 @@ struct Meeting {
 absl::Status RecordArrival(const Meeting& meeting, const GroupPlace& place);
 
 // If `late` is DeadlineExceeded of a meeting, adds the ranks that did not reach
-// the meeting to the message, if the store answers within `patience`. Any other
+// the meeting to the message, if the store answers within `timeout`. Any other
 // status is returned unchanged. In large groups only rank 0 asks the store:
 // otherwise each rank would ask one server about every rank.
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
-                        const GroupPlace& place, Duration patience);
+                        const GroupPlace& place, Duration timeout);
 
 }  // namespace muster
 

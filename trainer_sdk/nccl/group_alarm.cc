@@ -21,7 +21,7 @@ namespace {
 constexpr char kKey[] = "nccl_alarm";
 constexpr std::chrono::seconds kLookEvery{1};
 constexpr std::chrono::seconds kReadTimeout{5};
-constexpr std::chrono::seconds kEndPatience{2};
+constexpr std::chrono::seconds kEndTimeout{2};
 
 // Encodes a cause as "CODE RANK MESSAGE".
 std::string Encoded(int rank, const absl::Status& cause) {
@@ -51,7 +51,7 @@ class GroupAlarm::Listener {
       : place_(std::move(place)), on_alarm_(std::move(on_alarm)) {}
 
   void Loop();
-  void End(Duration patience);
+  void End(Duration timeout);
   void Raise(const absl::Status& cause);
   void SetPolling(Polling polling);
 
@@ -83,18 +83,18 @@ GroupAlarm::GroupAlarm(GroupPlace place,
 }
 
 GroupAlarm::~GroupAlarm() {
-  listener_->End(status_.ok() ? kEndPatience : Duration::zero());
+  listener_->End(status_.ok() ? kEndTimeout : Duration::zero());
 }
 
 void GroupAlarm::Raise(const absl::Status& cause) { listener_->Raise(cause); }
 
 void GroupAlarm::SetPolling(Polling polling) { listener_->SetPolling(polling); }
 
-void GroupAlarm::Listener::End(Duration patience) {
+void GroupAlarm::Listener::End(Duration timeout) {
   std::unique_lock<std::mutex> lock(mutex_);
   ending_ = true;
   changed_.notify_all();
-  changed_.wait_until(lock, ToSteady(MonotonicNow() + patience),
+  changed_.wait_until(lock, ToSteady(MonotonicNow() + timeout),
                       [this] { return ended_; });
 }
 

@@ -31,7 +31,7 @@ constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
 constexpr Duration kStalledAfter = std::chrono::seconds(1);
 // The longest time for accesses to the store while an error is explained, in
 // addition to NcclOptions::explanation_timeout.
-constexpr Duration kStorePatience = std::chrono::seconds(1);
+constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 // The interval at which the host polls for the end of a barrier.
 constexpr Duration kBarrierPoll = std::chrono::microseconds(20);
 
@@ -153,7 +153,7 @@ absl::Status NcclGroup::Join(Instant deadline) {
                                 deadline);
     alarm_.SetPolling(GroupAlarm::Polling::kOff);
   }
-  return WithAbsent(joined, joining, place_, kStorePatience);
+  return WithAbsent(joined, joining, place_, kStoreTimeout);
 }
 
 absl::Status NcclGroup::JoinBySplit(NcclGroup& parent, int color, int key,
@@ -211,7 +211,7 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
   }
   // Wakes the watching thread: the group may have broken during the split.
   Wake();
-  return WithAbsent(split, meeting, whole, kStorePatience);
+  return WithAbsent(split, meeting, whole, kStoreTimeout);
 }
 
 absl::Status NcclGroup::Execute(const Operation& operation,
@@ -340,13 +340,13 @@ absl::Status NcclGroup::Explained(
   GroupPlace place = place_;
   place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
   const auto compare = [place, call = *current,
-                        patience = options_.explanation_timeout] {
+                        timeout = options_.explanation_timeout] {
     if (!PublishLastOperation(place, call).ok()) return std::string();
     return CompareLastOperations(
-        ReadLastOperations(place, MonotonicNow() + patience), "");
+        ReadLastOperations(place, MonotonicNow() + timeout), "");
   };
   const std::string accounts =
-      CallWithin<std::string>(options_.explanation_timeout + kStorePatience,
+      CallWithin<std::string>(options_.explanation_timeout + kStoreTimeout,
                               compare)
           .value_or("");
   if (accounts.empty()) return cause;
@@ -358,7 +358,7 @@ absl::Status NcclGroup::ExplainedCause() {
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait_until(lock,
                       ToSteady(MonotonicNow() + options_.explanation_timeout +
-                               2 * kStorePatience),
+                               2 * kStoreTimeout),
                       [this] { return explained_ || ended_; });
   return status();
 }

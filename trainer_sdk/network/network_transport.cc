@@ -13,7 +13,7 @@ namespace {
 
 // The longest time by which an operation may end after its deadline. Used only
 // after a failure, to write and read the cause.
-constexpr Duration kRecordPatience = std::chrono::seconds(1);
+constexpr Duration kRecordTimeout = std::chrono::seconds(1);
 // Time for other ranks to report that they are late too. Ranks that wait for
 // each other time out at nearly the same time, so a short time is enough.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(200);
@@ -24,7 +24,7 @@ NetworkTransport::NetworkTransport(const char* name, GroupPlace place,
                                    std::unique_ptr<Mesh> mesh)
     : name_(name),
       place_(std::move(place)),
-      record_(place_.store, place_.rank, kRecordPatience),
+      record_(place_.store, place_.rank, kRecordTimeout),
       mesh_(std::move(mesh)) {}
 
 absl::Status NetworkTransport::Execute(const Operation& operation,

@@ -39,12 +39,12 @@ absl::Status DecodeFailure(const std::string& text, int own_rank) {
 }
 
 FailureRecord::FailureRecord(std::shared_ptr<Store> store, int rank,
-                             Duration patience)
-    : store_(std::move(store)), rank_(rank), patience_(patience) {}
+                             Duration timeout)
+    : store_(std::move(store)), rank_(rank), timeout_(timeout) {}
 
 absl::Status FailureRecord::Settle(const absl::Status& mine) const {
   const auto recorded = CallWithin<absl::StatusOr<std::string>>(
-      patience_, [store = store_, failure = EncodeFailure(rank_, mine)] {
+      timeout_, [store = store_, failure = EncodeFailure(rank_, mine)] {
         return store->CompareSet(kFailureKey, "", failure);
       });
   if (!recorded || !recorded->ok()) return mine;
@@ -53,7 +53,7 @@ absl::Status FailureRecord::Settle(const absl::Status& mine) const {
 
 absl::Status FailureRecord::Cause() const {
   const auto recorded =
-      CallWithin<absl::StatusOr<std::string>>(patience_, [store = store_] {
+      CallWithin<absl::StatusOr<std::string>>(timeout_, [store = store_] {
         // With a deadline of now, Get returns the current value without
         // waiting.
         return store->Get(kFailureKey, MonotonicNow());
@@ -63,7 +63,7 @@ absl::Status FailureRecord::Cause() const {
 }
 
 void FailureRecord::AwaitCause(Duration grace) const {
-  (void)CallWithin<absl::Status>(patience_, [store = store_, grace] {
+  (void)CallWithin<absl::Status>(timeout_, [store = store_, grace] {
     return store->Wait({kFailureKey}, MonotonicNow() + grace);
   });
 }
@@ -88,7 +88,7 @@ std::vector<LateRank> FailureRecord::CompareLate(const std::string& operation,
     }
     return late;
   };
-  return CallWithin<std::vector<LateRank>>(patience_, compare)
+  return CallWithin<std::vector<LateRank>>(timeout_, compare)
       .value_or(std::vector<LateRank>());
 }
 

@@ -22,9 +22,9 @@ enum class LateRank { kLateToo, kSilent };
 // sees the closed connection. Thread-safe.
 class FailureRecord {
  public:
-  // `store` holds keys of this group only. `patience`: the longest time to wait
+  // `store` holds keys of this group only. `timeout`: the longest time to wait
   // for an answer of the store, which a broken network may make unreachable.
-  FailureRecord(std::shared_ptr<Store> store, int rank, Duration patience);
+  FailureRecord(std::shared_ptr<Store> store, int rank, Duration timeout);
 
   // Writes `mine` unless the store holds an earlier cause. Returns the cause
   // that the store then holds, or `mine` if the store does not answer.
@@ -48,7 +48,7 @@ class FailureRecord {
  private:
   const std::shared_ptr<Store> store_;
   const int rank_;
-  const Duration patience_;
+  const Duration timeout_;
 };
 
 // Converts a failure to the text in the store, "CODE RANK MESSAGE", and back.

@@ -27,7 +27,7 @@ constexpr Duration kFirstWatch = std::chrono::milliseconds(50);
 constexpr Duration kLongestWatch = std::chrono::seconds(1);
 // The longest time to wait for an answer of the store, which a broken network
 // may make unreachable.
-constexpr Duration kStorePatience = std::chrono::seconds(1);
+constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 
 absl::Status NoThread(const std::system_error& error) {
   return absl::ResourceExhaustedError(
@@ -40,7 +40,7 @@ Formation::Formation(std::shared_ptr<Store> store, int rank, Instant deadline)
     : store_(std::move(store)),
       rank_(rank),
       deadline_(deadline),
-      record_(store_, rank, kStorePatience),
+      record_(store_, rank, kStoreTimeout),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 absl::StatusOr<std::shared_ptr<Formation>> Formation::Begin(
@@ -61,15 +61,15 @@ absl::StatusOr<std::shared_ptr<Formation>> Formation::Begin(
 }
 
 void Formation::Watch() {
-  Duration patience = kFirstWatch;
+  Duration timeout = kFirstWatch;
   while (!ended() && MonotonicNow() < deadline_) {
-    const absl::StatusOr<std::string> told = store_->Get(
-        kFailureKey, std::min(deadline_, MonotonicNow() + patience));
+    const absl::StatusOr<std::string> told =
+        store_->Get(kFailureKey, std::min(deadline_, MonotonicNow() + timeout));
     if (told.ok()) return GiveUp(DecodeFailure(*told, rank_));
     if (!absl::IsDeadlineExceeded(told.status())) {
       return GiveUp(RoundOverError(told.status()));
     }
-    patience = std::min(patience * 2, kLongestWatch);
+    timeout = std::min(timeout * 2, kLongestWatch);
   }
 }
 
@@ -138,8 +138,7 @@ absl::Status Formation::Do(std::function<void()> call) {
   std::unique_lock<std::mutex> lock(mutex_);
   // This wait ends after the deadline of `call`, whose own error is more
   // precise.
-  const Instant until =
-      std::max(deadline_, MonotonicNow()) + 2 * kStorePatience;
+  const Instant until = std::max(deadline_, MonotonicNow()) + 2 * kStoreTimeout;
   if (!changed_.wait_until(lock, ToSteady(until),
                            [&] { return *done || !cause_.ok(); })) {
     return absl::DeadlineExceededError("the store has not answered in time");

@@ -145,7 +145,7 @@ namespace {
 
 // Time for the store to write this rank's last operation and to read those of
 // its peers, in addition to the caller's wait.
-constexpr Duration kStorePatience = std::chrono::seconds(1);
+constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -155,7 +155,7 @@ std::string ExchangeLastOperations(const GroupPlace& place,
   // The time limit is needed because a store behind a broken network may never
   // answer.
   const auto differences = CallWithin<std::string>(
-      wait + kStorePatience,
+      wait + kStoreTimeout,
       [place, last, wait, told = std::string(failure.message()),
        record = EncodeFailure(place.rank, failure)]() -> std::string {
         // Reports the failure to ranks that are blocked in a Split.

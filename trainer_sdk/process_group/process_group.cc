@@ -128,7 +128,7 @@ std::string TellQueue(Duration behind, Duration whole) {
 }
 
 // The longest time to report a failure through a store that may be unreachable.
-constexpr Duration kStorePatience = std::chrono::seconds(1);
+constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 
 // Whether the group stays usable after this status.
 bool GoesOn(const absl::Status& status) {
@@ -404,7 +404,7 @@ class ProcessGroup::Body {
   // the transport, namely those in a Split.
   void ReportFailure(const absl::Status& cause) const {
     if (place_.size == 1) return;
-    FailureRecord(place_.store, place_.rank, kStorePatience)
+    FailureRecord(place_.store, place_.rank, kStoreTimeout)
         .Settle(cause)
         .IgnoreError();
   }

@@ -110,7 +110,7 @@ absl::Status In(const GroupPlace& place, const absl::Status& status) {
                    ", shared memory: ", std::string(status.message())));
 }
 
-LocalPatience PatienceOf(const GroupPlace& place, Instant deadline) {
+LocalWaitLimits WaitLimitsOf(const GroupPlace& place, Instant deadline) {
   return {deadline, [&place] { return FormationStatus(place); }};
 }
 
@@ -195,19 +195,19 @@ class RankZeroGatherer {
 
 // Sends the shared memory and the life signs of all ranks to rank `to`.
 absl::Status Welcomes(const Gathered& gathered, int to,
-                      const LocalPatience& patience) {
+                      const LocalWaitLimits& limits) {
   const int socket = gathered.connections[to].get();
   Welcome welcome;
   welcome.dimensions = gathered.dimensions;
   absl::Status sent =
-      SendLocal(socket, Bytes(welcome), {gathered.memory.get()}, patience);
+      SendLocal(socket, Bytes(welcome), {gathered.memory.get()}, limits);
   std::vector<int> lives;
   for (size_t rank = 0; sent.ok() && rank < gathered.lives.size(); ++rank) {
     lives.push_back(rank == 0 ? gathered.own_life.told.get()
                               : gathered.lives[rank].get());
     if (static_cast<int>(lives.size()) == kMaxDescriptors ||
         rank + 1 == gathered.lives.size()) {
-      sent = SendLocal(socket, "lives", lives, patience);
+      sent = SendLocal(socket, "lives", lives, limits);
       lives.clear();
     }
   }
@@ -243,7 +243,7 @@ absl::Status Invite(const GroupPlace& place, Instant deadline,
   gathered->connections = host.TakeConnections();
   gathered->lives = host.TakeLives();
   for (int rank = 1; rank < place.size; ++rank) {
-    done = Welcomes(*gathered, rank, PatienceOf(place, deadline));
+    done = Welcomes(*gathered, rank, WaitLimitsOf(place, deadline));
     if (!done.ok()) {
       return absl::Status(
           done.code(),
@@ -265,8 +265,8 @@ absl::Status AcceptInvitation(const GroupPlace& place, Instant deadline,
       words[2].size() != sizeof(Hello::secret)) {
     return absl::UnavailableError(absl::StrCat("rank 0: ", *value));
   }
-  const LocalPatience patience = PatienceOf(place, deadline);
-  absl::StatusOr<OwnedFd> connection = ConnectLocal(words[1], patience);
+  const LocalWaitLimits limits = WaitLimitsOf(place, deadline);
+  absl::StatusOr<OwnedFd> connection = ConnectLocal(words[1], limits);
   if (absl::Status s = FormationStatus(place); !s.ok()) return s;
   if (!connection.ok()) {
     return absl::Status(
@@ -281,12 +281,12 @@ absl::Status AcceptInvitation(const GroupPlace& place, Instant deadline,
   hello.size = place.size;
   std::memcpy(hello.secret, words[2].data(), sizeof(hello.secret));
   absl::Status sent = SendLocal(connection->get(), Bytes(hello),
-                                {gathered->own_life.told.get()}, patience);
+                                {gathered->own_life.told.get()}, limits);
   if (!sent.ok()) return sent;
 
   const auto receive = [&](size_t max_bytes) {
     absl::StatusOr<LocalMessage> message =
-        ReceiveLocal(connection->get(), max_bytes, patience);
+        ReceiveLocal(connection->get(), max_bytes, limits);
     if (absl::Status s = FormationStatus(place); !s.ok()) {
       return absl::StatusOr<LocalMessage>(s);
     }

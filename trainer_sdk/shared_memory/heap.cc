@@ -45,7 +45,7 @@ bool HeapSegment::freed_everywhere() const {
   return Frees().load() == static_cast<uint32_t>(size_);
 }
 
-LocalPatience Heap::PatienceOf(int rank, const Waiting& waiting) const {
+LocalWaitLimits Heap::WaitLimitsOf(int rank, const Waiting& waiting) const {
   return {waiting.deadline,
           [this, rank, waiting] { return peers_->Look({rank}, waiting); }};
 }
@@ -53,7 +53,7 @@ LocalPatience Heap::PatienceOf(int rank, const Waiting& waiting) const {
 absl::StatusOr<OwnedFd> Heap::ShareFile(int64_t total, const Waiting& waiting) {
   if (peers_->rank() != 0) {
     absl::StatusOr<LocalMessage> message =
-        ReceiveLocal(peers_->connection(0), 256, PatienceOf(0, waiting));
+        ReceiveLocal(peers_->connection(0), 256, WaitLimitsOf(0, waiting));
     if (!message.ok()) {
       if (peers_->broken()) return peers_->cause();
       return peers_->Break(absl::Status(
@@ -78,7 +78,7 @@ absl::StatusOr<OwnedFd> Heap::ShareFile(int64_t total, const Waiting& waiting) {
       file.ok() ? std::vector<int>{file->get()} : std::vector<int>{};
   for (int rank = 1; rank < peers_->size(); ++rank) {
     absl::Status sent = SendLocal(peers_->connection(rank), text, descriptors,
-                                  PatienceOf(rank, waiting));
+                                  WaitLimitsOf(rank, waiting));
     if (!sent.ok()) {
       if (peers_->broken()) return peers_->cause();
       return peers_->Break(absl::Status(

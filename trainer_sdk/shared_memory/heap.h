@@ -81,7 +81,7 @@ class Heap {
   absl::StatusOr<OwnedFd> ShareFile(int64_t total, const Waiting& waiting);
   // The limits of a wait for `rank`, as ReceiveLocal takes them: the wait ends
   // early if the group breaks or `rank` dies.
-  LocalPatience PatienceOf(int rank, const Waiting& waiting) const;
+  LocalWaitLimits WaitLimitsOf(int rank, const Waiting& waiting) const;
 
   struct Entry {
     uint64_t number = 0;

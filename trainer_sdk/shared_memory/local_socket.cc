@@ -59,24 +59,24 @@ absl::Status CheckSameUser(int socket) {
   return absl::OkStatus();
 }
 
-// The interval between calls of LocalPatience::look.
+// The interval between calls of LocalWaitLimits::look.
 constexpr Duration kLook = std::chrono::milliseconds(20);
 
 // OK if the wait may continue. Called at least every kLook.
-absl::Status Look(const LocalPatience& patience, const char* late) {
-  if (patience.look != nullptr) {
-    if (absl::Status s = patience.look(); !s.ok()) return s;
+absl::Status Look(const LocalWaitLimits& limits, const char* late) {
+  if (limits.look != nullptr) {
+    if (absl::Status s = limits.look(); !s.ok()) return s;
   }
-  return MonotonicNow() < patience.deadline ? absl::OkStatus()
-                                            : absl::DeadlineExceededError(late);
+  return MonotonicNow() < limits.deadline ? absl::OkStatus()
+                                          : absl::DeadlineExceededError(late);
 }
 
-absl::Status WaitFor(int fd, short events, const LocalPatience& patience,
+absl::Status WaitFor(int fd, short events, const LocalWaitLimits& limits,
                      const char* late) {
   while (true) {
-    const Instant look = std::min(patience.deadline, MonotonicNow() + kLook);
+    const Instant look = std::min(limits.deadline, MonotonicNow() + kLook);
     if (PollUntil(fd, events, look)) return absl::OkStatus();
-    if (absl::Status s = Look(patience, late); !s.ok()) return s;
+    if (absl::Status s = Look(limits, late); !s.ok()) return s;
   }
 }
 
@@ -107,16 +107,16 @@ absl::StatusOr<OwnedFd> AcceptLocal(int listener) {
 }
 
 absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name,
-                                     const LocalPatience& patience) {
+                                     const LocalWaitLimits& limits) {
   OwnedFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!fd.open()) return Failed("create a local socket", errno);
   // poll cannot wait for a place in a listener's backlog, so connect blocks,
-  // but only for kLook at a time: LocalPatience::look is called in between.
+  // but only for kLook at a time: LocalWaitLimits::look is called in between.
   const timeval slice = {
       0, std::chrono::duration_cast<std::chrono::microseconds>(kLook).count()};
   if (setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &slice, sizeof(slice)) !=
       0) {
-    return Failed("bound a local socket's patience", errno);
+    return Failed("set the time limit of a local socket", errno);
   }
   sockaddr_un address;
   const socklen_t length = Address(name, &address);
@@ -126,7 +126,7 @@ absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name,
       return Failed("connect to a local socket", errno);
     }
     absl::Status go_on =
-        Look(patience, "too many others wait to be taken at the local socket");
+        Look(limits, "too many others wait to be taken at the local socket");
     if (!go_on.ok()) return go_on;
   }
   if (absl::Status same = CheckSameUser(fd.get()); !same.ok()) return same;
@@ -135,7 +135,7 @@ absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name,
 
 absl::Status SendLocal(int socket, const std::string& message,
                        const std::vector<int>& descriptors,
-                       const LocalPatience& patience) {
+                       const LocalWaitLimits& limits) {
   alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))] = {};
   iovec data = {const_cast<char*>(message.data()), message.size()};
   msghdr header = {};
@@ -155,14 +155,14 @@ absl::Status SendLocal(int socket, const std::string& message,
     if (errno == EINTR) continue;
     if (errno != EAGAIN) return Failed("send to a local socket", errno);
     absl::Status ready =
-        WaitFor(socket, POLLOUT, patience, "cannot send to a local socket");
+        WaitFor(socket, POLLOUT, limits, "cannot send to a local socket");
     if (!ready.ok()) return ready;
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<LocalMessage> ReceiveLocal(int socket, size_t max_bytes,
-                                          const LocalPatience& patience) {
+                                          const LocalWaitLimits& limits) {
   LocalMessage message;
   message.bytes.resize(max_bytes);
   alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))];
@@ -178,7 +178,7 @@ absl::StatusOr<LocalMessage> ReceiveLocal(int socket, size_t max_bytes,
     if (errno == EINTR) continue;
     if (errno != EAGAIN) return Failed("receive from a local socket", errno);
     absl::Status ready =
-        WaitFor(socket, POLLIN, patience, "nothing came from a local socket");
+        WaitFor(socket, POLLIN, limits, "nothing came from a local socket");
     if (!ready.ok()) return ready;
   }
   for (cmsghdr* one = CMSG_FIRSTHDR(&header); one != nullptr;

@@ -20,10 +20,10 @@ namespace muster {
 //   Unavailable         no process listens, or the other end is closed
 //   ResourceExhausted   no descriptors or memory left
 //   PermissionDenied    the other process belongs to another user
-//   any other           an error from LocalPatience::look
+//   any other           an error from LocalWaitLimits::look
 
 // The limits of a wait.
-struct LocalPatience {
+struct LocalWaitLimits {
   Instant deadline;  // on MonotonicNow's clock
   // Called repeatedly during the wait; an error ends the wait. Empty: not
   // called.
@@ -41,12 +41,12 @@ absl::StatusOr<OwnedFd> AcceptLocal(int listener);
 
 // Connects; waits while the listener's backlog is full.
 absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name,
-                                     const LocalPatience& patience);
+                                     const LocalWaitLimits& limits);
 
 // Sends one message together with duplicates of the descriptors.
 absl::Status SendLocal(int socket, const std::string& message,
                        const std::vector<int>& descriptors,
-                       const LocalPatience& patience);
+                       const LocalWaitLimits& limits);
 
 struct LocalMessage {
   std::string bytes;
@@ -56,7 +56,7 @@ struct LocalMessage {
 // Blocks until a message arrives. InvalidArgument: the message is longer than
 // `max_bytes`.
 absl::StatusOr<LocalMessage> ReceiveLocal(int socket, size_t max_bytes,
-                                          const LocalPatience& patience);
+                                          const LocalWaitLimits& limits);
 
 }  // namespace muster
 

@@ -12,12 +12,12 @@
 namespace muster {
 
 // Runs `call` on a thread of its own and returns the result of `call`, or
-// nullopt after `patience` or if the system has no thread left. The thread may
+// nullopt after `timeout` or if the system has no thread left. The thread may
 // outlive CallWithin, because a store behind a broken network answers late or
 // never and not all store calls have a deadline; so `call` must own all that it
 // uses.
 template <typename Result, typename Call>
-std::optional<Result> CallWithin(Duration patience, Call call) {
+std::optional<Result> CallWithin(Duration timeout, Call call) {
   std::packaged_task<Result()> task(std::move(call));
   std::future<Result> answer = task.get_future();
   try {
@@ -25,7 +25,7 @@ std::optional<Result> CallWithin(Duration patience, Call call) {
   } catch (const std::system_error&) {
     return std::nullopt;
   }
-  if (answer.wait_for(patience) != std::future_status::ready) {
+  if (answer.wait_for(timeout) != std::future_status::ready) {
     return std::nullopt;
   }
   return answer.get();

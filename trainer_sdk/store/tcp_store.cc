@@ -72,9 +72,9 @@ absl::Status WaitOn(std::optional<store::StoreChannel>& line,
 }  // namespace
 
 absl::StatusOr<std::optional<store::StoreChannel>> WaitLines::Take(
-    Instant patience) {
+    Instant timeout) {
   std::unique_lock<std::mutex> lock(mutex_);
-  if (!given_back_.wait_until(lock, ToSteady(patience),
+  if (!given_back_.wait_until(lock, ToSteady(timeout),
                               [this] { return taken_ < max_channels_; })) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "all ", max_channels_, " connections for waiting are in use"));
@@ -96,8 +96,8 @@ void WaitLines::GiveBack(std::optional<store::StoreChannel> line) {
 }
 
 absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
-                             Instant patience) {
-  absl::StatusOr<std::optional<store::StoreChannel>> taken = Take(patience);
+                             Instant timeout) {
+  absl::StatusOr<std::optional<store::StoreChannel>> taken = Take(timeout);
   if (!taken.ok()) return taken.status();
   std::optional<store::StoreChannel> line = *std::move(taken);
   if (!line) {
@@ -107,7 +107,7 @@ absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
         store::StoreChannel::Open(host_, port_, deadline);
     if (!opened.ok()) {
       GiveBack(std::nullopt);
-      std::this_thread::sleep_until(ToSteady(patience));
+      std::this_thread::sleep_until(ToSteady(timeout));
       return absl::ResourceExhaustedError(
           "no further connection: " + std::string(opened.status().message()));
     }
@@ -127,7 +127,7 @@ constexpr Duration kAskAgain = std::chrono::milliseconds(50);
 // The minimum time for a request, even if the caller's deadline is nearer or
 // has passed: callers use Get with a passed deadline to test whether a key
 // exists.
-constexpr Duration kLeastPatience = std::chrono::seconds(1);
+constexpr Duration kLeastTimeout = std::chrono::seconds(1);
 // The number of requests sent before their replies are read. Requests and
 // replies must fit into the sockets' buffers; otherwise client and server would
 // wait for each other to read.
@@ -143,7 +143,7 @@ std::vector<std::string> OnWire(const std::vector<std::string>& keys) {
 }
 
 Instant AnswerBy(Instant deadline) {
-  return std::max(deadline, MonotonicNow() + kLeastPatience);
+  return std::max(deadline, MonotonicNow() + kLeastTimeout);
 }
 
 std::vector<std::string_view> Views(const std::vector<std::string>& keys) {
@@ -291,12 +291,12 @@ absl::Status TcpStore::AfterRefusedAdd(const store::StoreRequest& add,
                                        const absl::Status& lost) {
   // There is only one attempt: a store that is listening answers at once.
   absl::StatusOr<store::StoreChannel> again =
-      store::StoreChannel::Open(host_, port_, MonotonicNow() + kLeastPatience);
+      store::StoreChannel::Open(host_, port_, MonotonicNow() + kLeastTimeout);
   if (!again.ok()) return lost;
   const auto ask = [&](const store::StoreRequest& request) {
     std::string bytes;
     store::AppendRequest(request, &bytes);
-    const Instant limit = MonotonicNow() + kLeastPatience;
+    const Instant limit = MonotonicNow() + kLeastTimeout;
     const absl::Status sent = again->Send(bytes, limit);
     return sent.ok() ? again->Receive(request.command, 0, limit)
                      : absl::StatusOr<store::StoreReply>(sent);

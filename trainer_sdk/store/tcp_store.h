@@ -33,15 +33,15 @@ class WaitLines {
   //   DeadlineExceeded   some keys do not exist; with a message, the store did
   //                      not say whether they do
   //   ResourceExhausted  no connection was free or could be opened until
-  //                      `patience`; nothing was sent
+  //                      `timeout`; nothing was sent
   //   Unavailable        the store cannot be reached
   absl::Status Wait(const std::string& request, Instant deadline,
-                    Instant patience);
+                    Instant timeout);
 
  private:
   // Takes a free connection; nullopt: the caller has to open one. Fails if no
-  // connection becomes available until `patience`.
-  absl::StatusOr<std::optional<store::StoreChannel>> Take(Instant patience);
+  // connection becomes available until `timeout`.
+  absl::StatusOr<std::optional<store::StoreChannel>> Take(Instant timeout);
   void GiveBack(std::optional<store::StoreChannel> line);
 
   const std::string host_;

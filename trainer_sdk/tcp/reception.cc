@@ -31,11 +31,11 @@ bool HasEnded(int fd) {
 }  // namespace
 
 ListenerWatch::ListenerWatch(const sockaddr_storage& address, socklen_t length,
-                             std::string who, Duration patience, Instant now)
+                             std::string who, Duration timeout, Instant now)
     : address_(address),
       length_(length),
       who_(std::move(who)),
-      patience_(patience) {
+      timeout_(timeout) {
   Dial(now);
 }
 
@@ -64,7 +64,7 @@ void ListenerWatch::OnDialled(int error, Instant now) {
   }
   socket_.Close();
   state_ = error == ECONNREFUSED ? State::kRefused : State::kBlind;
-  if (state_ == State::kRefused) until_ = has_listened_ ? now : now + patience_;
+  if (state_ == State::kRefused) until_ = has_listened_ ? now : now + timeout_;
 }
 
 pollfd ListenerWatch::polled() const {
@@ -111,7 +111,7 @@ namespace {
 
 // The longest time for a caller to identify itself. A rank does so as soon as
 // it is connected; the limit allows for a packet that is lost and sent again.
-constexpr Duration kHelloPatience = std::chrono::seconds(5);
+constexpr Duration kHelloTimeout = std::chrono::seconds(5);
 
 class Reception {
  public:
@@ -204,7 +204,7 @@ class Reception {
           accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (socket.open()) {
         callers_.push_back(
-            {std::move(socket), MonotonicNow() + kHelloPatience, {}});
+            {std::move(socket), MonotonicNow() + kHelloTimeout, {}});
         continue;
       }
       const int error = errno;

@@ -25,12 +25,12 @@ namespace muster {
 //
 // A listener that cannot be reached is not watched. If the first connection is
 // refused, the process may be dead or a firewall may reject connections, so the
-// process still has `patience` to connect to this rank.
+// process still has `timeout` to connect to this rank.
 class ListenerWatch {
  public:
   // Starts to connect. `who`: the listener's name in errors.
   ListenerWatch(const sockaddr_storage& address, socklen_t length,
-                std::string who, Duration patience, Instant now);
+                std::string who, Duration timeout, Instant now);
 
   // The descriptor to poll, and the time at which Look must be called at the
   // latest.
@@ -50,7 +50,7 @@ class ListenerWatch {
   const sockaddr_storage address_;
   const socklen_t length_;
   const std::string who_;
-  const Duration patience_;
+  const Duration timeout_;
   OwnedFd socket_;
   State state_ = State::kDialling;
   bool has_listened_ = false;

@@ -28,7 +28,7 @@ namespace {
 
 // The longest time for the next rank to connect: it knows all addresses by now
 // and connects at once.
-constexpr Duration kCallPatience = std::chrono::seconds(3);
+constexpr Duration kCallTimeout = std::chrono::seconds(3);
 
 absl::StatusOr<SocketAddress> Parse(const std::string& address, int port) {
   const std::optional<SocketAddress> numeric = NumericAddress(address, port);
@@ -173,7 +173,7 @@ class Rendezvous {
     ListenerWatch watch(
         addresses_[next].storage, addresses_[next].size,
         absl::StrCat(Describe(ranks_.names[next]), " at ", Place(next)),
-        kCallPatience, MonotonicNow());
+        kCallTimeout, MonotonicNow());
     absl::Status s = ReceiveRanks(place_, listener_.get(), own_, deadline_,
                                   watch, ranks_.sockets);
     if (!absl::IsDeadlineExceeded(s) || !FormationStatus(place_).ok()) return s;

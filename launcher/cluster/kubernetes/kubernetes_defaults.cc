@@ -327,17 +327,17 @@ absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
 // Sets all time limits for which a pod waits for other pods to the same value.
 // A pod that gives up counts as a failure of the Job, so no limit may pass
 // before the slowest pod can have started.
-absl::Status AddPatience(const Environment& environment, Defaults& defaults) {
-  const FlagDefault patience = VariableSaid(environment, kPodTimeout)
-                                   .value_or(FlagDefault{kOrigin, kPodSeconds});
-  const absl::StatusOr<Duration> seconds = ReadSeconds(patience.text);
+absl::Status AddTimeout(const Environment& environment, Defaults& defaults) {
+  const FlagDefault timeout = VariableSaid(environment, kPodTimeout)
+                                  .value_or(FlagDefault{kOrigin, kPodSeconds});
+  const absl::StatusOr<Duration> seconds = ReadSeconds(timeout.text);
   if (!seconds.ok() || *seconds == Duration::zero()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        patience.origin, "=", patience.text,
+        timeout.origin, "=", timeout.text,
         ": is no number of seconds above 0; write for example ", kPodSeconds));
   }
-  defaults.flags["connect-timeout"] = patience;
-  defaults.flags["coordinator-timeout"] = patience;
+  defaults.flags["connect-timeout"] = timeout;
+  defaults.flags["coordinator-timeout"] = timeout;
   defaults.join_timeout = *seconds;
   return absl::OkStatus();
 }
@@ -422,8 +422,8 @@ absl::StatusOr<Defaults> KubernetesDefaults(const FlagValues& given,
     if (!topology.ok()) return topology.status();
     if (*topology) defaults.flags["topology"] = **topology;
   }
-  const absl::Status patience = AddPatience(environment, defaults);
-  if (!patience.ok()) return patience;
+  const absl::Status timeout = AddTimeout(environment, defaults);
+  if (!timeout.ok()) return timeout;
   defaults.absent_hint = AbsentHint(environment);
   return defaults;
 }

@@ -16,7 +16,7 @@ using std::chrono::seconds;
 // not stopped.
 constexpr Duration kStopMargin = seconds(5);
 // Additional time that a node waits for the orders of a lost coordinator.
-constexpr Duration kOrderPatience = seconds(5);
+constexpr Duration kOrderTimeout = seconds(5);
 // Time limit for the end of killed workers: what they leave behind may ignore
 // SIGKILL for up to nine seconds.
 constexpr Duration kDying = seconds(10);
@@ -87,7 +87,7 @@ class PreemptionChecker : public Checker {
         must_leave_[agent.incarnation] = {
             .slot = agent.slot,
             .by = now() + spec.preempt_grace + spec.shutdown_timeout +
-                  kStopMargin + kOrderPatience + kDying};
+                  kStopMargin + kOrderTimeout + kDying};
       } else if (std::holds_alternative<agent::StartWorkers>(action) &&
                  told_.contains(agent.incarnation)) {
         Fail(absl::StrCat("n", agent.slot, " starts workers after the notice"));
