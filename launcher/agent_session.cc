@@ -219,7 +219,7 @@ agent::AgentResult RunAgentSession(const Voice& voice,
       agent::ConsoleFds{}, ConsoleLimits(logs), std::string(voice.program()));
   voice.SpeakThrough(console);
   const agent::ConsoleWriter::WaitLimits limits = {
-      .without_progress = logs.console.limits,
+      .without_progress = logs.console.timeout,
       .end_signals = [count = std::make_shared<std::atomic<int>>(0)] {
         return *count += TakeEndSignals();
       }};

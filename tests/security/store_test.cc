@@ -101,7 +101,7 @@ class Client {
     std::string received;
     char buffer[4096];
     while (fd_.open() && received.size() < bytes) {
-      if (!PollUntil(fd_.get(), POLLIN, MonotonicNow() + kTimeout)) {
+      if (!PollUntil(fd_.get(), POLLIN, MonotonicNow() + kEventTimeout)) {
         ADD_FAILURE() << "the store neither answers nor closes";
         break;
       }
