@@ -4,6 +4,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -24,6 +26,16 @@ bool IsShortFor(const std::string& name, const std::string& host) {
          absl::EqualsIgnoreCase(shorter, longer.substr(0, longer.find('.')));
 }
 
+// Whether `uri` is "muster:job/RUN_ID" of `run_id` or "muster:job/PREFIX-*" of
+// a prefix of it. "muster:job/*" is no prefix: no certificate is for every job.
+bool IsUriOfJob(absl::string_view uri, absl::string_view run_id) {
+  if (!absl::ConsumePrefix(&uri, "muster:job/")) return false;
+  if (uri == run_id) return true;
+  return absl::ConsumeSuffix(&uri, "*") && uri.size() > 1 &&
+         uri.back() == '-' && run_id.size() > uri.size() &&
+         absl::StartsWith(run_id, uri);
+}
+
 }  // namespace
 
 bool NamesHost(const CertificateNames& names, const std::string& host) {
@@ -37,8 +49,9 @@ bool NamesHost(const CertificateNames& names, const std::string& host) {
 }
 
 bool NamesJob(const CertificateNames& names, const std::string& run_id) {
-  return std::find(names.uris.begin(), names.uris.end(),
-                   absl::StrCat("muster:job/", run_id)) != names.uris.end();
+  return std::any_of(
+      names.uris.begin(), names.uris.end(),
+      [&](const std::string& uri) { return IsUriOfJob(uri, run_id); });
 }
 
 absl::Status CheckClaim(const CertificateNames& names, const NodeClaim& claim) {

@@ -16,7 +16,9 @@ namespace muster::rendezvous {
 bool NamesHost(const CertificateNames& names, const std::string& host);
 
 // Whether the certificate is that of the job `run_id`: it has the URI
-// "muster:job/RUN_ID".
+// "muster:job/RUN_ID", or "muster:job/PREFIX-*" and `run_id` begins with
+// "PREFIX-". A Kubernetes Job needs the second form: the end of its run id is
+// known only once the Job exists.
 bool NamesJob(const CertificateNames& names, const std::string& run_id);
 
 // What a node says of itself in its first report, and where it comes from.

@@ -39,6 +39,27 @@ TEST(TlsNamesTest, ClaimOfTheCertificatesHostAddressOrJobIsAccepted) {
                   .ok());
 }
 
+TEST(TlsNamesTest, PrefixOfRunIdsMatchesWhatFollowsItsDash) {
+  const CertificateNames names{.uris = {"muster:job/trainer-*"}};
+  EXPECT_TRUE(NamesJob(names, "trainer-1234abcd"));
+  EXPECT_TRUE(NamesJob(names, "trainer-1234abcd-0"));
+  EXPECT_FALSE(NamesJob(names, "trainer"));
+  EXPECT_FALSE(NamesJob(names, "trainer-"));
+  EXPECT_FALSE(NamesJob(names, "trainer2-1234abcd"));
+  EXPECT_FALSE(NamesJob(names, "a-trainer-1234abcd"));
+  EXPECT_FALSE(NamesJob(names, "Trainer-1234abcd"));
+}
+
+TEST(TlsNamesTest, StarWithoutAPrefixAndItsDashIsNoWildcard) {
+  const CertificateNames names{
+      .uris = {"muster:job/*", "muster:job/-*", "muster:job/tr*", "*",
+               "muster:jobs/trainer-*", "muster:job/tr-*-1"}};
+  for (const char* run_id : {"trainer-1", "-1", "tr-2-1", "-", ""}) {
+    EXPECT_FALSE(NamesJob(names, run_id)) << run_id;
+  }
+  EXPECT_TRUE(NamesJob(names, "*"));  // this run id itself
+}
+
 TEST(TlsNamesTest, ClaimOfAnotherHostOrJobIsDenied) {
   const NodeClaim claim{.run_id = "r1", .host = "node7.lab", .ip = "10.0.0.7"};
   EXPECT_FALSE(CheckClaim({.dns = {"node7.other"}}, claim).ok());

@@ -67,6 +67,8 @@ _SUITES = (
            ('base/net/connection_crowd*.cc',
             'rendezvous/server/connection_pool*.cc',
             'rendezvous/server/self_check*.cc'), (), []),
+    _Suite('tests of certificate names', ('rendezvous/tls/tls_names*.cc',),
+           ('rendezvous/tls/x509.cc',), ['-lcrypto']),
     _Suite('tests of the wire', ('store/wire/*.cc',), (), []),
     _Suite('tests of the flight recorder',
            ('trainer_sdk/flight_recorder/flight_analysis*.cc',

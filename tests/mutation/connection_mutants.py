@@ -1,10 +1,11 @@
-"""Mutants of the code that bounds a coordinator's connections; see mutants.py.
-"""
+"""Mutants of the code that bounds a coordinator's connections, and of the names
+in certificates; see mutants.py."""
 
 from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 
 _NET = 'base/net'
 _SERVER = 'rendezvous/server'
+_TLS = 'rendezvous/tls'
 
 ALL = [Mutant(*mutant) for mutant in (
     # --- which connection is closed
@@ -65,4 +66,17 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('>= kInterval', '>= Duration::zero()')),
     ('nobody has to ask', _SERVER, 'SelfCheck::IsDue', 'return',
      without('asked_')),
+    # --- which certificate may speak for which job
+    ('any URI is for every job', _TLS, 'IsUriOfJob', 'if ConsumePrefix', FALSE),
+    ('a run id itself is no name', _TLS, 'IsUriOfJob', 'if run_id', FALSE),
+    ('a prefix needs no star', _TLS, 'IsUriOfJob', 'return ConsumeSuffix',
+     without('ConsumeSuffix')),
+    ('a star alone is for every job', _TLS, 'IsUriOfJob',
+     'return ConsumeSuffix', swap('uri.size() > 1', 'true')),
+    ('a prefix needs no dash', _TLS, 'IsUriOfJob', 'return ConsumeSuffix',
+     swap("uri.back() == '-'", 'true')),
+    ('a prefix is a run id of its own', _TLS, 'IsUriOfJob',
+     'return ConsumeSuffix', swap('run_id.size() > uri.size()', 'true')),
+    ('all run ids have every prefix', _TLS, 'IsUriOfJob',
+     'return ConsumeSuffix', without('StartsWith')),
 )]
