@@ -36,6 +36,13 @@ EVERYTHING = {
     'nodeSelector': {'cloud.example/pool': 'h100'},
     'tolerations': [{'key': 'spot', 'operator': 'Exists'}],
     'preemptGrace': 300, 'shutdownTimeout': 60, 'podTimeout': 3600,
+    'tls': {'enabled': True},
+    'networkPolicy': {
+        'operators': [{'ipBlock': {'cidr': '10.1.0.0/16'}}],
+        'monitoring': [{'namespaceSelector': {
+            'matchLabels': {'kubernetes.io/metadata.name': 'monitoring'}}}],
+        'egress': [{'to': [{'ipBlock': {'cidr': '10.2.0.0/16'}}],
+                    'ports': [{'port': 2049, 'protocol': 'TCP'}]}]},
 }
 CASES = {'%s%s' % (mode, suffix): dict(values, mode=mode)
          for mode in ['job', 'jobset', 'elastic']
@@ -59,6 +66,16 @@ def chart_hash():
 def default_values():
   with open(os.path.join(CHART, 'values.yaml')) as file:
     return documents.load(file.read())
+
+
+def merged(defaults, values):
+  """The defaults with `values` in their place, as Helm merges them: a map keeps
+  the keys that `values` does not name."""
+  both = dict(defaults)
+  for key, value in values.items():
+    is_map = isinstance(value, dict) and isinstance(both.get(key), dict)
+    both[key] = merged(both[key], value) if is_map else value
+  return both
 
 
 def go_program():
@@ -86,7 +103,7 @@ class Renderer:
   def render(self, values, version=NEW, only=''):
     """The chart's objects, or one file of it, for a cluster of that version.
     Values that are not given have their defaults."""
-    request = {'values': dict(default_values(), **values), 'version': version,
+    request = {'values': merged(default_values(), values), 'version': version,
                'only': only}
     self._process.stdin.write(json.dumps(request) + '\n')
     self._process.stdin.flush()
@@ -127,7 +144,7 @@ def _values_schema():
 def values_errors(values):
   """Errors of these values by values.schema.json, which Helm checks; null: no
   value."""
-  given = {key: value for key, value in dict(default_values(), **values).items()
+  given = {key: value for key, value in merged(default_values(), values).items()
            if value is not None}
   return ['%s: %s' % ('.'.join(map(str, error.absolute_path)), error.message)
           for error in _values_schema().iter_errors(given)]

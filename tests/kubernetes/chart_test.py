@@ -29,6 +29,14 @@ def values_to_try():
       'sharedMemory': [None, '', '3Gi', 2 ** 33],
       'topologyLabels': [None, {}, {'MUSTER_RACK': 'example.com/rack'}],
       'tokenSecret': [None, '', 'token'],
+      'tls': [None, {}, {'enabled': True, 'secretName': 'mine'},
+              {'enabled': True, 'issuerRef': {'name': 'lab'}},
+              {'enabled': True}],
+      'networkPolicy': [None, {}, {'enabled': False},
+                        {'operators': [{'podSelector': {}}]},
+                        {'monitoring': [{'namespaceSelector': {}}]},
+                        {'egress': [{'to': [{'ipBlock': {
+                            'cidr': '10.0.0.0/8'}}]}]}],
       'volumes': [None, [], [{'name': 'shm', 'emptyDir': {}}],
                   [{'name': 'd', 'hostPath': {'path': '/d'}}]],
       'volumeMounts': [None, [], [{'name': 'tmp', 'mountPath': '/dev/shm'}]],
@@ -103,7 +111,11 @@ class Chart(unittest.TestCase):
         ({'env': [{'name': 'A', 'value': None}]}, 'None is not of type'),
         ({'tolerations': [{'key': None}]}, 'None is not of type'),
         ({'volumes': [{'name': 'a', 'csi': {'driver': None}}]}, 'None is not'),
-        ({'resources': {'limits': {'cpu': None}}}, 'None is not of type')]:
+        ({'resources': {'limits': {'cpu': None}}}, 'None is not of type'),
+        ({'tls': {'enabled': 'yes'}}, "'yes' is not of type 'boolean'"),
+        ({'tls': {'secret': 'mine'}}, "'secret' was unexpected"),
+        ({'networkPolicy': {'operators': [{}]}}, 'networkPolicy.operators'),
+        ({'networkPolicy': {'egress': 'none'}}, "'none' is not of type")]:
       with self.subTest(values):
         self.assertIn(error, ' '.join(chart.values_errors(values)))
     for mode in ('job', 'jobset', 'elastic'):
@@ -123,6 +135,55 @@ class Chart(unittest.TestCase):
                        'persistentVolumeClaim': {'claimName': 'd'}}])
     self.assertIn('env has name A twice', self.refusal(
         env=[{'name': 'A', 'value': '1'}, {'name': 'A', 'value': '2'}]))
+
+  def test_certificates_come_from_the_issuer_that_is_given(self):
+    issuer = {'name': 'lab', 'kind': 'ClusterIssuer'}
+    for mode in ('job', 'jobset', 'elastic'):
+      made = [t for t in self.objects(
+          {'mode': mode, 'tls': {'enabled': True, 'issuerRef': issuer}})
+              if t['apiVersion'] == 'cert-manager.io/v1']
+      self.assertEqual([(t['kind'], t['metadata']['name'],
+                         t['spec']['issuerRef']) for t in made],
+                       [('Certificate', name,
+                         dict(issuer, group='cert-manager.io'))
+                        for name in ['trainer', 'trainer-rendezvousd']
+                        [:2 if mode == 'elastic' else 1]])
+
+  def test_a_secret_of_the_users_takes_the_place_of_certificates(self):
+    for mode in ('job', 'jobset', 'elastic'):
+      things = self.objects(
+          {'mode': mode, 'tls': {'enabled': True, 'secretName': 'mine'}})
+      self.assertEqual([t['kind'] for t in things if t['apiVersion'].startswith(
+          'cert-manager.io/')], [])
+      for pod in filter(None, map(pod_of, things)):
+        self.assertIn({'name': 'tls', 'secret': {
+            'secretName': 'mine', 'defaultMode': 0o440}}, pod['volumes'])
+    self.assertIn('give one of them', self.refusal(
+        tls={'enabled': True, 'secretName': 'a', 'issuerRef': {'name': 'b'}}))
+    # A job that its user takes for closed must not be open.
+    for value in ({'secretName': 'a'}, {'issuerRef': {'name': 'b'}}):
+      self.assertIn('tls.enabled is false', self.refusal(tls=value))
+
+  def test_files_of_tls_may_be_mounted_in_another_way(self):
+    pod, _ = self.rendered(
+        tls={'enabled': True},
+        env=[{'name': 'MUSTER_TLS_CA', 'value': '/lab/ca.pem'}],
+        volumes=[{'name': 'tls', 'csi': {'driver': 'csi.cert-manager.io'}}])
+    self.assertEqual([v for v in pod['volumes'] if v['name'] == 'tls'],
+                     [{'name': 'tls', 'csi': {'driver': 'csi.cert-manager.io'}}])
+    self.assertEqual([e['value'] for e in pod['containers'][0]['env']
+                      if e['name'] == 'MUSTER_TLS_CA'], ['/lab/ca.pem'])
+
+  def test_network_policies_can_be_left_out(self):
+    def policies(**values):
+      return [t['metadata']['name'] for t in self.objects(values)
+              if t['kind'] == 'NetworkPolicy']
+    self.assertEqual(policies(), ['trainer'])
+    self.assertEqual(policies(mode='elastic'),
+                     ['trainer', 'trainer-rendezvousd'])
+    for mode in ('job', 'jobset', 'elastic'):
+      self.assertEqual(
+          policies(mode=mode, networkPolicy={'enabled': False}), [])
 
   def test_whole_numbers_stay_whole(self):
     pod, job = self.rendered(runAsUser=1000650000, nodes=1000000,
@@ -168,6 +229,10 @@ class Chart(unittest.TestCase):
         self.assertNotIn('MUSTER_TOKEN', notes())
         self.assertIn('MUSTER_TOKEN=$(kubectl get secret tk ',
                       notes(tokenSecret='tk'))
+        # The certificate names the coordinator's pod, not localhost.
+        shown = notes(tls={'enabled': True}, tokenSecret='tk')
+        self.assertIn('-- launch status', shown)
+        self.assertNotIn('localhost', shown)
 
   def refusal(self, **values):
     if not self.renderer:

@@ -23,6 +23,7 @@ KINDS = {
     'v1 Service': 'service-v1',
     'apps/v1 Deployment': 'deployment-apps-v1',
     'apps/v1 StatefulSet': 'statefulset-apps-v1',
+    'networking.k8s.io/v1 NetworkPolicy': 'networkpolicy-networking-v1',
     'policy/v1 PodDisruptionBudget': 'poddisruptionbudget-policy-v1',
 }
 # JobSet's definitions refer to these types, but the kinds above do not.

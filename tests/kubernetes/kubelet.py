@@ -1,8 +1,11 @@
-"""A model of the kubelet's probes of a container that does not answer.
+"""A model of the kubelet: its probes of a container that does not answer, and
+the volumes of Secrets.
 
 The probes are real requests. A wait takes a tenth of the time that the manifest
 gives; the time that would pass in Kubernetes is counted.
 """
+
+import os
 
 _REAL = 0.1  # seconds that pass for each second of Kubernetes' time
 
@@ -25,3 +28,33 @@ def end_of_a_silent_container(pod, spec):
     passed += grace
     pod.kill()
   return passed
+
+
+class SecretVolume:
+  """A Secret as files in `folder`, which belong to root and to the pod's
+  fsGroup. Each file is a link into the folder ..data. This is a link as well, so
+  that one rename replaces all files at once."""
+
+  def __init__(self, folder, volume, group):
+    """`volume`: the `secret` of the pod's volume."""
+    self._folder, self._mode = folder, volume['defaultMode']
+    self._group, self._versions = group, 0
+    os.makedirs(folder)
+
+  def write(self, files):
+    """`files`: name to bytes; replaces those of the last call."""
+    self._versions += 1
+    version = '..%d' % self._versions
+    os.mkdir(os.path.join(self._folder, version))
+    for name, content in files.items():
+      path = os.path.join(self._folder, version, name)
+      with open(path, 'wb') as file:
+        file.write(content)
+      os.chown(path, 0, self._group)
+      os.chmod(path, self._mode)
+      link = os.path.join(self._folder, name)
+      if not os.path.lexists(link):
+        os.symlink(os.path.join('..data', name), link)
+    new = os.path.join(self._folder, '..new')
+    os.symlink(version, new)
+    os.replace(new, os.path.join(self._folder, '..data'))

@@ -1,4 +1,4 @@
-"""The schemas of Kubernetes and JobSet, and validation with them."""
+"""The schemas of Kubernetes, JobSet and cert-manager, and validation."""
 
 import copy
 import json
@@ -22,7 +22,10 @@ class Schemas:
   """For each kind, the schema of every version of Kubernetes."""
 
   def __init__(self):
-    kubernetes, jobset = _load('kubernetes.json'), _load('jobset.json')
+    kubernetes = _load('kubernetes.json')
+    custom = {}
+    for name in ('jobset.json', 'cert-manager.json'):
+      custom.update(_load(name)['definitions'])
     self.versions = list(kubernetes['versions'])
     # The plain manifests use backoffLimitPerIndex, which works from Kubernetes
     # 1.29 on. For older clusters there are overlays.
@@ -32,7 +35,7 @@ class Schemas:
                          if v not in self.new_versions]
     self._validators = {}
     for version, own in kubernetes['versions'].items():
-      definitions = {**kubernetes['common'], **own, **jobset['definitions']}
+      definitions = {**kubernetes['common'], **own, **custom}
       for kind in definitions:
         if ' ' in kind:  # "batch/v1 Job"; what it refers to has none
           schema = {**definitions[kind], '$defs': definitions}

@@ -46,7 +46,7 @@ class Schema(unittest.TestCase):
           self.assertIn('maxFailedIndexes', found)
 
   def test_a_null_and_a_name_twice_are_found_as_server_side_apply_does(self):
-    _, (job, _) = next(manifests())
+    job = next(things[0] for _, things in manifests())
     spec = pod_of(job)
     env = spec['containers'][0]['env']
     for change, undo, error in [
@@ -73,7 +73,7 @@ class Schema(unittest.TestCase):
     self.assertGreater(count, 300)
 
   def test_a_wrong_type_is_found(self):
-    _, (job, _) = next(manifests())
+    job = next(things[0] for _, things in manifests())
     self.assertEqual(job['kind'], 'Job')
     job['spec']['completions'] = '4'
     for version in SCHEMAS.new_versions:
@@ -98,7 +98,8 @@ class Safety(unittest.TestCase):
   def test_nothing_of_rbac(self):
     kinds = {thing['kind'] for _, things in manifests() for thing in things}
     self.assertEqual(kinds, {'Job', 'JobSet', 'Service', 'StatefulSet',
-                             'Deployment'})
+                             'Deployment', 'NetworkPolicy', 'Certificate',
+                             'Issuer'})
 
 
 class Consistency(unittest.TestCase):
@@ -286,7 +287,9 @@ class InStep(unittest.TestCase):
   def test_variables_are_read(self):
     sources = ''.join(read(path) for path in glob.glob(
         os.path.join(ROOT, 'launcher', 'cluster', 'kubernetes', '*.cc')))
-    sources += read(os.path.join(ROOT, 'rendezvous', 'token', 'token.h'))
+    for path in (['rendezvous', 'token', 'token.h'],
+                 ['launcher', 'options', 'cluster_flags.cc']):
+      sources += read(os.path.join(ROOT, *path))
     known = set(re.findall(r'"(MUSTER_\w+)"', sources))
     for name, _, pod in pods():
       for variable in pod['containers'][0].get('env', []):

@@ -1,9 +1,14 @@
 """The base of tests with pods, which run as the manifests describe them."""
 
 import os
+import tempfile
 import unittest
 
+import certificate_secrets
 import documents
+import kubelet
+import manifests
+import overlays
 import pods
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -30,6 +35,42 @@ def environment_of(container, fields):
       path = variable['valueFrom']['fieldRef']['fieldPath']
       environment[variable['name']] = fields.get(path, '')
   return environment
+
+
+class TlsPods:
+  """Pods of an overlay with TLS: the Secrets that its Certificates make, in
+  folders of the cluster that stand for the pods' volumes."""
+
+  def __init__(self, cluster, folder, overlay):
+    things = manifests.things_of(manifests.read(
+        os.path.join(overlays.BUILT, overlay + '.yaml')))
+    self._secrets = certificate_secrets.CertificateSecrets(folder, things)
+    self._volumes = {}
+    self.variables = {}  # the kind of the pods' owner -> variables for TLS
+    for thing in things:
+      if manifests.pod_of(thing):
+        self._mount(cluster, thing['kind'], manifests.pod_of(thing))
+    self.issue()
+
+  def _mount(self, cluster, kind, pod):
+    container = pod['containers'][0]
+    mount = next(m for m in container['volumeMounts'] if m['name'] == 'tls')
+    volume = next(v['secret'] for v in pod['volumes'] if v['name'] == 'tls')
+    secret = volume['secretName']
+    self._volumes[secret] = kubelet.SecretVolume(
+        os.path.join(cluster.folder, 'secrets', secret), volume,
+        pod['securityContext']['fsGroup'])
+    self.variables[kind] = {
+        variable['name']: variable['value'].replace(
+            mount['mountPath'], '/srv/secrets/' + secret)
+        for variable in container['env']
+        if variable['name'].startswith('MUSTER_TLS_')}
+
+  def issue(self):
+    """Issues all certificates, with new keys, and writes them to the pods'
+    volumes."""
+    for secret, volume in self._volumes.items():
+      volume.write(self._secrets.issue(secret))
 
 
 class PodCase(unittest.TestCase):
@@ -65,18 +106,24 @@ class PodCase(unittest.TestCase):
     return self.cluster.start('trainer-%d' % index, environment,
                               command + ['/srv/bin/pod_worker.py'])
 
-  def job_set_pod(self, index):
+  def tls_pods(self, overlay):
+    folder = tempfile.TemporaryDirectory()
+    self.addCleanup(folder.cleanup)
+    return TlsPods(self.cluster, folder.name, overlay)
+
+  def job_set_pod(self, index, **more):
     """A pod of the JobSet, as its controller labels it."""
     container = container_of('jobset/jobset.yaml')
     environment = environment_of(container, {
         "metadata.labels['batch.kubernetes.io/job-name']": 'trainer-worker-0',
         "metadata.labels['jobset.sigs.k8s.io/jobset-name']": 'trainer',
+        "metadata.labels['jobset.sigs.k8s.io/jobset-uid']": '8765-4321',
         "metadata.labels['jobset.sigs.k8s.io/restart-attempt']": '0',
         "metadata.annotations['jobset.sigs.k8s.io/coordinator']":
             'trainer-worker-0-0.trainer',
         'status.podIP': 'POD_ADDRESS'})
     environment.update({'JOB_COMPLETION_INDEX': str(index),
-                        'MUSTER_NODES': '2'})
+                        'MUSTER_NODES': '2', **more})
     return self.cluster.start(
         'trainer-worker-0-%d' % index, environment, container['command'] +
         container['args'][:-1] + ['/srv/bin/pod_worker.py'])
@@ -86,9 +133,10 @@ class PodCase(unittest.TestCase):
     self.cluster.set_name('trainer-0.trainer', started[0])
     return started
 
-  def coordinator_pod(self):
+  def coordinator_pod(self, **more):
     container = container_of('elastic/rendezvousd.yaml')
-    pod = self.cluster.start('rendezvousd-x', environment_of(container, {}),
+    pod = self.cluster.start('rendezvousd-x',
+                             {**environment_of(container, {}), **more},
                              container['command'] + container['args'])
     self.cluster.set_name('rendezvousd', pod)
     return pod

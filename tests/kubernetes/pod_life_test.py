@@ -31,6 +31,47 @@ class PodLife(pod_case.PodCase):
       pod.wait_for('of 2 works')
     self.finish(started)
 
+  def test_a_job_with_the_certificate_of_its_overlay_meets(self):
+    tls = self.tls_pods('indexed-job-tls').variables['Job']
+    started = self.start_job(2, **tls)
+    for pod in started:
+      pod.wait_for('of 2 works')
+    self.finish(started)
+
+  def test_a_job_set_with_the_certificate_of_its_overlay_meets(self):
+    tls = self.tls_pods('jobset-tls').variables['JobSet']
+    started = [self.job_set_pod(index, **tls) for index in range(2)]
+    self.cluster.set_name('trainer-worker-0-0.trainer', started[0])
+    for pod in started:
+      pod.wait_for('of 2 works')
+    self.finish(started)
+
+  def test_elastic_pods_use_renewed_certificates(self):
+    tls = self.tls_pods('elastic-tls')
+    agents_tls = tls.variables['StatefulSet']
+    daemon = self.coordinator_pod(**tls.variables['Deployment'])
+    daemon.wait_for('mutual TLS')
+    agents = [self.agent_pod(index, **agents_tls) for index in range(2)]
+    for agent in agents:
+      agent.wait_for('of 2 works')
+    tls.issue()
+    agents.append(self.agent_pod(2, **agents_tls))
+    for agent in agents:
+      agent.wait_for('of 3 works')
+    for agent in agents:
+      self.assertNotIn('lost the coordinator', agent.log())
+    self.finish(agents)
+
+  def test_a_pod_without_a_certificate_is_refused(self):
+    tls = self.tls_pods('indexed-job-tls').variables['Job']
+    first = self.job_pod(0, nodes=2, **tls)
+    self.cluster.set_name('trainer-0.trainer', first)
+    self.job_pod(1, nodes=2).wait_for('asks for TLS with a certificate')
+    second = self.job_pod(1, nodes=2, **tls)
+    for pod in (first, second):
+      pod.wait_for('of 2 works')
+    self.finish([first, second])
+
   def test_agents_wait_for_the_daemons_name(self):
     agents = [self.agent_pod(index) for index in range(2)]
     for agent in agents:

@@ -99,6 +99,9 @@ livenessProbe:
 {{- if .Values.tokenSecret }}
 {{- include "muster.token" (dict "said" $said "secret" .Values.tokenSecret) }}
 {{- end }}
+{{- if include "muster.tlsSecret" . }}
+{{- include "muster.tlsVariables" (dict "said" $said) }}
+{{- end }}
 {{- include "muster.value" (dict "said" $said "name" "HOME" "value" "/tmp") }}
 {{- range .Values.env }}
 - {{ toJson . }}
@@ -219,6 +222,9 @@ containers:
   {{- if not (has "/tmp" $mounts) }}
   - {name: tmp, mountPath: /tmp}
   {{- end }}
+  {{- if and (include "muster.tlsSecret" .) (not (has "/etc/muster/tls" $mounts)) }}
+  {{- include "muster.tlsMount" . | nindent 2 }}
+  {{- end }}
   {{- range .Values.volumeMounts }}
   - {{ toJson . }}
   {{- end }}
@@ -232,6 +238,9 @@ volumes:
 {{- if not (has "tmp" $volumes) }}
 - name: tmp
   emptyDir: {}
+{{- end }}
+{{- if and (include "muster.tlsSecret" .) (not (has "tls" $volumes)) }}
+{{- include "muster.tlsVolume" (include "muster.tlsSecret" .) | nindent 0 }}
 {{- end }}
 {{- range .Values.volumes }}
 - {{ toJson . }}
