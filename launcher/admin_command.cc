@@ -25,6 +25,7 @@
 #include "rendezvous/client/admin_client.h"
 #include "rendezvous/events/event_log.h"
 #include "rendezvous/tls/tls_files.h"
+#include "rendezvous/tls/token_identity.h"
 #include "rendezvous/token/token.h"
 
 namespace muster::launcher {
@@ -203,7 +204,7 @@ int AdminCommand(AdminRequest request, const Voice& voice) {
     voice.Error(std::string(room.message()));
     return 1;
   }
-  absl::StatusOr<std::string> token = rendezvous::ReadToken(
+  absl::StatusOr<std::string> token = rendezvous::ReadCallerToken(
       request.token_file,
       [&](const std::string& sentence) { voice.Error(sentence); });
   if (!token.ok()) {

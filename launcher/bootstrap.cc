@@ -20,6 +20,7 @@
 #include "launcher/options/machine.h"
 #include "launcher/options/program_check.h"
 #include "rendezvous/tls/tls_files.h"
+#include "rendezvous/tls/token_identity.h"
 #include "rendezvous/token/token.h"
 
 namespace muster::launcher {
@@ -46,7 +47,7 @@ absl::StatusOr<PreparedNode> PrepareNode(
   // Check in the order in which a person would look for the mistake.
   absl::Status program = CheckProgram(options, node.facts);
   if (!program.ok()) return program;
-  absl::StatusOr<std::string> token = rendezvous::ReadToken(
+  absl::StatusOr<std::string> token = rendezvous::ReadCallerToken(
       options.token_file,
       [&](const std::string& sentence) { voice.Error(sentence); });
   if (!token.ok()) return absl::InvalidArgumentError(token.status().message());

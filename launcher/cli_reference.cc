@@ -7,6 +7,7 @@
 #include "launcher/options/flag.h"
 #include "launcher/options/flag_table.h"
 #include "launcher/subcommands.h"
+#include "launcher/token_command.h"
 
 namespace muster::launcher {
 namespace {
@@ -374,13 +375,16 @@ std::string CliReference() {
                     Cell(subcommand.arguments), "` | ", subcommand.summary,
                     " |\n");
   }
-  absl::StrAppend(&text,
-                  "\nFlags of `status`, `watch`, `cancel` and `drain`:\n\n"
-                  "| Flag | Meaning |\n|---|---|\n");
-  for (const Flag& flag : AdminFlags()) {
-    absl::StrAppend(&text, "| `", Cell(FlagUsage(flag)), "` | ",
-                    Cell(flag.help), " |\n");
-  }
+  const auto list = [&](const char* of, const std::vector<Flag>& flags) {
+    absl::StrAppend(&text, "\nFlags of ", of,
+                    ":\n\n| Flag | Meaning |\n|---|---|\n");
+    for (const Flag& flag : flags) {
+      absl::StrAppend(&text, "| `", Cell(FlagUsage(flag)), "` | ",
+                      Cell(flag.help), " |\n");
+    }
+  };
+  list("`status`, `watch`, `cancel` and `drain`", AdminFlags());
+  list("`token`", TokenFlags());
   absl::StrAppend(&text, "\n## Exit status\n\n| Code | Meaning |\n|---|---|\n");
   for (const auto& [code, meaning] : ExitCodes()) {
     absl::StrAppend(&text, "| ", code, " | ", meaning, " |\n");

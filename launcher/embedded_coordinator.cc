@@ -63,8 +63,9 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
   }
   rendezvous::GrpcServer::Options server;
   server.listen = options.listen;
-  server.token = options.token;
+  if (!options.token.empty()) server.tokens = {options.token};
   server.tls = options.tls;
+  server.set_up = options.set_up;
   absl::StatusOr<std::unique_ptr<rendezvous::GrpcServer>> started =
       rendezvous::GrpcServer::Start(&here->coordinator_, server);
   if (!started.ok()) return started.status();

@@ -28,6 +28,8 @@ class EmbeddedCoordinator {
     // token (local_token.h); empty: no such file is made.
     std::vector<std::string> token_parents;
     rendezvous::TlsFiles tls;
+    rendezvous::GrpcServer::SetUp set_up =
+        rendezvous::GrpcServer::SetUp::kAtOnce;
     std::string run_tag;  // the run's tag, which names its log folder
     // Path of the event log, whose folder is created; empty: none.
     std::string event_log;

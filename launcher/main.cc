@@ -31,6 +31,7 @@
 #include "launcher/ssh/agent_process.h"
 #include "launcher/ssh/ssh_node.h"
 #include "launcher/subcommands.h"
+#include "launcher/token_command.h"
 #include "launcher/voice.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/token/token.h"
@@ -88,6 +89,7 @@ constexpr std::pair<std::string_view, SubcommandFunction> kFunctions[] = {
            voice);
      }},
     {"bench", BenchCommand},
+    {"token", TokenCommand},
     {"config",
      [](const std::vector<std::string>& args, const Environment& environment,
         const Voice& voice) {

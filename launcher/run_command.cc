@@ -45,10 +45,14 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.listen = plan.coordinator.listen;
   hosting.run_id = plan.agent.run_id;
   hosting.token = token;
-  if (token.empty() && plan.agent.spec.max_nodes == 1) {
-    // The job of one node belongs to its user.
-    hosting.token = rendezvous::FreshToken();
-    hosting.token_parents = LocalTokenParents();
+  if (plan.agent.spec.max_nodes == 1) {
+    // Only operators connect.
+    hosting.set_up = rendezvous::GrpcServer::SetUp::kWithFirstConnection;
+    if (token.empty()) {
+      // The job belongs to its user.
+      hosting.token = rendezvous::FreshToken();
+      hosting.token_parents = LocalTokenParents();
+    }
   }
   hosting.tls = options.tls;
   hosting.run_tag = NewRunTag(facts);
@@ -59,6 +63,13 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
         agent::EventLogPath(logs.directory, HostedRunName(logs, facts));
   }
   return hosting;
+}
+
+std::string OpenJobNotice(const rendezvous::Endpoint& coordinator) {
+  return absl::StrCat(
+      "this job is open: whoever reaches ", coordinator.ToString(),
+      " can see it, join it and end it; to close it, give all its nodes one "
+      "secret by MUSTER_TOKEN or --token-file (`launch token` prints one)");
 }
 
 // Points the link "latest" at the run's folder now, because the event log must
@@ -132,10 +143,14 @@ int RunCommand(const std::string& name, const RunOptions& options,
   const absl::Status logs = CheckLogFolder(options, plan->agent.logs);
   if (!logs.ok()) return refuse(logs);
   PrepareSignals(plan->agent);
-  absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> here = HostCoordinator(
-      plan->coordinator,
-      HostingOptions(*plan, options, node->facts, node->token), voice);
+  const EmbeddedCoordinator::Options hosting =
+      HostingOptions(*plan, options, node->facts, node->token);
+  absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> here =
+      HostCoordinator(plan->coordinator, hosting, voice);
   if (!here.ok()) return refuse(here.status());
+  if (*here != nullptr && hosting.token.empty() && !hosting.tls.given()) {
+    voice.Notice(OpenJobNotice((*here)->address()));
+  }
   if (*here != nullptr) ReportPort(options.remote, (*here)->address().port);
   if (*here != nullptr && !options.log_dir.empty()) {
     PointLatestAtHosted(plan->agent.logs, node->facts);

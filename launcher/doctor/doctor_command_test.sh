@@ -70,7 +70,7 @@ unset MUSTER_NVML_LIBRARY FAKE_NVML_GPUS
 # wrong token.
 output=$(MUSTER_TOKEN=secret timeout 60 "$launch" --standalone --no-python \
   env MUSTER_TOKEN=other "$launch" doctor 2>&1 </dev/null)
-[[ $output == *error*'wrong job token'*coordinator-token* ]] ||
+[[ $output == *error*'has another token'*coordinator-token* ]] ||
   fail "a wrong token: $output"
 
 # Three nodes, one of them with a different GPU. The port was free a moment ago

@@ -17,6 +17,7 @@
 #include "launcher/local_token.h"
 #include "rendezvous/client/admin_client.h"
 #include "rendezvous/endpoint/endpoint.h"
+#include "rendezvous/tls/token_identity.h"
 #include "rendezvous/token/token.h"
 
 namespace muster::launcher {
@@ -25,8 +26,8 @@ namespace {
 constexpr Duration kCoordinatorTimeout = std::chrono::seconds(5);
 
 // Asks the coordinator at `endpoint` whether it answers, which address of this
-// node it sees, and its time. `token`: the job's token from ReadToken. Blocks
-// for at most ten seconds.
+// node it sees, and its time. `token`: the job's token from ReadCallerToken.
+// Blocks for at most ten seconds.
 agent::CoordinatorFacts AskCoordinator(
     const rendezvous::Endpoint& endpoint, const rendezvous::TlsFiles& tls,
     const absl::StatusOr<std::string>& token) {
@@ -90,7 +91,7 @@ absl::StatusOr<std::string> TokenOf(
   if (request.way == DoctorRequest::Way::kAsNode) {
     return EnvironmentValue(environment, kWorkersTokenVariable).value_or("");
   }
-  return rendezvous::ReadToken(
+  return rendezvous::ReadCallerToken(
       request.token_file,
       [](const std::string& /*sentence*/) { /* told in the answer */ });
 }

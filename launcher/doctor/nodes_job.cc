@@ -36,6 +36,7 @@
 #include "launcher/report/text_layout.h"
 #include "launcher/ssh/ssh_front.h"
 #include "launcher/voice.h"
+#include "rendezvous/tls/token_identity.h"
 #include "rendezvous/token/token.h"
 
 namespace muster::launcher {
@@ -239,7 +240,7 @@ absl::StatusOr<RunOptions> OptionsOf(const std::vector<std::string>& arguments,
 // files for TLS. A token that cannot be read is reported by the job, which
 // reads it as well.
 void HandOnAccess(const RunOptions& options) {
-  const absl::StatusOr<std::string> token = rendezvous::ReadToken(
+  const absl::StatusOr<std::string> token = rendezvous::ReadCallerToken(
       options.token_file,
       [](const std::string& /*sentence*/) { /* said by the job */ });
   if (token.ok() && !token->empty()) {

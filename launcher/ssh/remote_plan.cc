@@ -161,6 +161,15 @@ void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
                   "rejoin_timeout=", ToSeconds(kRejoinTimeout));
 }
 
+// Whether one of the hosts has the coordinator. A coordinator elsewhere has the
+// user's token, or none.
+bool IsHostedByOne(const RunOptions& options, const std::vector<Host>& hosts) {
+  return !options.endpoint ||
+         std::any_of(hosts.begin(), hosts.end(), [&](const Host& host) {
+           return host.name == options.endpoint->host;
+         });
+}
+
 uint64_t Milliseconds(Duration duration) {
   return static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
@@ -206,11 +215,9 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
   for (const auto& [name, value] : options.worker_environment) {
     node.environment[name] = value;
   }
-  // Send a token even if --rdzv-endpoint is given: the host that owns the
-  // endpoint's address starts a coordinator if none is running there. A
-  // coordinator without a token ignores the agents' tokens.
   const std::string& token =
-      facts.token.empty() ? facts.fresh_token : facts.token;
+      facts.token.empty() && IsHostedByOne(options, hosts) ? facts.fresh_token
+                                                           : facts.token;
   if (!token.empty()) node.environment[rendezvous::kTokenVariable] = token;
   node.flags = CommonFlags(options, *least, most);
   node.program = options.program;

@@ -13,6 +13,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Key;
 using ::testing::Not;
 using ::testing::Pair;
 using ::testing::StartsWith;
@@ -168,10 +169,12 @@ TEST(RemotePlan, TheTokenIsNeverAFlag) {
   const RemotePlan plan = *Plan({"--token-file=t"}, "a", given);
   EXPECT_THAT(plan.node.environment, Contains(Pair("MUSTER_TOKEN", "given")));
   EXPECT_THAT(plan.node.flags, Not(Contains(HasSubstr("token"))));
-  // The host that owns the endpoint's address starts a coordinator, which needs
-  // a token.
-  EXPECT_THAT(Plan({"--rdzv-endpoint=x"}, "a")->node.environment,
+  // The host that the endpoint names starts a coordinator, which needs a token.
+  EXPECT_THAT(Plan({"--rdzv-endpoint=a:1"}, "a\nb")->node.environment,
               Contains(Pair("MUSTER_TOKEN", "fresh")));
+  // A coordinator elsewhere does not have the fresh one.
+  EXPECT_THAT(Plan({"--rdzv-endpoint=x"}, "a")->node.environment,
+              Not(Contains(Key("MUSTER_TOKEN"))));
 }
 
 TEST(RemotePlan, FlagsGiveTheMeetingPoint) {

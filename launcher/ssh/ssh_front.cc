@@ -36,6 +36,7 @@
 #include "launcher/ssh/remote_job.h"
 #include "launcher/ssh/remote_plan.h"
 #include "launcher/voice.h"
+#include "rendezvous/tls/token_identity.h"
 #include "rendezvous/token/token.h"
 #include "rendezvous/version.h"
 
@@ -133,7 +134,7 @@ absl::StatusOr<RemotePlan> ReadFront(
   absl::StatusOr<Environment> travelling =
       ChooseEnvironment(environment, *files, options.remote.exports);
   if (!travelling.ok()) return travelling.status();
-  absl::StatusOr<std::string> token = rendezvous::ReadToken(
+  absl::StatusOr<std::string> token = rendezvous::ReadCallerToken(
       options.token_file,
       [&](const std::string& sentence) { voice.Error(sentence); });
   if (!token.ok()) {

@@ -23,8 +23,8 @@ class AdminClient::Impl {
   explicit Impl(Options options)
       : options_(std::move(options)),
         endpoint_(options_.coordinator.ToString()),
-        credentials_(
-            ClientCredentials(options_.tls, options_.coordinator.host)) {}
+        credentials_(ClientCredentials(options_.tls, options_.token,
+                                       options_.coordinator.host)) {}
 
   // Calls `call` on each of the coordinator's addresses until one is reached.
   // If none is, returns the error of the first address, the preferred one.
@@ -38,15 +38,16 @@ class AdminClient::Impl {
     for (const SocketAddress& address : *addresses) {
       const auto stub = v1::Admin::NewStub(OpenChannel(address, credentials_));
       grpc::ClientContext context;
-      if (!options_.token.empty()) {
-        context.AddMetadata(kAuthorization,
-                            absl::StrCat(kBearer, options_.token));
+      const std::string bearer = BearerToken(options_.tls, options_.token);
+      if (!bearer.empty()) {
+        context.AddMetadata(kAuthorization, absl::StrCat(kBearer, bearer));
       }
       absl::Status status = FromGrpc(call(stub.get(), &context));
       if (status.ok()) return status;
       if (first.ok()) {
         first = WithTlsReason(ExplainCallError(status, endpoint_),
-                              options_.coordinator, address, options_.tls);
+                              options_.coordinator, address, options_.tls,
+                              options_.token);
       }
       if (status.code() != absl::StatusCode::kUnavailable) break;
     }

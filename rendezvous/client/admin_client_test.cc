@@ -16,6 +16,7 @@
 #include "rendezvous/server/grpc_server.h"
 #include "rendezvous/testing/loopback.h"
 #include "rendezvous/testing/scripted_node.h"
+#include "rendezvous/tls/token_identity.h"
 #include "rendezvous/version.h"
 
 namespace muster::rendezvous {
@@ -24,6 +25,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using Update = AdminClient::Update;
 using Watching = AdminClient::Watching;
@@ -33,7 +35,7 @@ class AdminClientTest : public ::testing::Test {
   void SetUp() override {
     GrpcServer::Options options;
     options.listen = {"127.0.0.1", 0};
-    options.token = "s3cret";
+    options.tokens = {"s3cret"};
     auto server = GrpcServer::Start(&coordinator_, options);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
@@ -214,6 +216,41 @@ TEST_F(AdminClientTest, AsksForTheTokenOnEveryCall) {
     }
   }
   EXPECT_EQ(coordinator_.GetJob("job").value().phase, JobPhase::kGathering);
+}
+
+TEST_F(AdminClientTest, DerivedTokenPermitsWhatItSays) {
+  auto a = Join("ada-1", "node-a", 2);
+  auto b = Join("bob-1", "node-b", 2);
+  a->WaitFor(DirectiveKind::kWait);
+  b->WaitFor(DirectiveKind::kWait);
+  const auto viewer = Client(*DeriveToken(
+      "s3cret", {.name = "ada", .roles = {Role::kView}, .jobs = {"ada-*"}}));
+  const auto jobs = viewer->ListJobs();
+  ASSERT_TRUE(jobs.ok()) << jobs.status();
+  ASSERT_THAT(*jobs, SizeIs(1));
+  EXPECT_EQ(jobs->front().run_id, "ada-1");
+  EXPECT_TRUE(viewer->GetJob("ada-1").ok());
+  const absl::Status missing = viewer->GetJob("ada-2").status();
+  EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(missing.message()), Not(HasSubstr("bob-1")));
+  for (const absl::Status& status :
+       {viewer->GetJob("bob-1").status(), viewer->CancelJob("ada-1", "me"),
+        viewer->DrainNode("ada-1", "node-a"),
+        viewer->WatchJob("bob-1",
+                         [](const Update&) { return Watching::kGoOn; })}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << status;
+  }
+  EXPECT_TRUE(viewer->WhoAmI().ok());
+}
+
+TEST_F(AdminClientTest, VerdictNamesThePrincipal) {
+  auto a = Join("job", "node-a", 2);
+  a->WaitFor(DirectiveKind::kWait);
+  const auto operators = Client(
+      *DeriveToken("s3cret", {.name = "ada", .roles = {Role::kOperate}}));
+  ASSERT_TRUE(operators->CancelJob("job", "asked by me@here").ok());
+  EXPECT_THAT(coordinator_.GetJob("job").value().reason,
+              HasSubstr("asked by me@here, as ada"));
 }
 
 TEST_F(AdminClientTest, SaysThatNobodyIsThere) {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/monotonic_clock.h"
 #include "rendezvous/grpc/grpc_setup.h"
 #include "rendezvous/tls/explain_tls.h"
@@ -140,15 +141,23 @@ constexpr Duration kTlsTimeout = seconds(2);
 }  // namespace
 
 std::shared_ptr<grpc::ChannelCredentials> ClientCredentials(
-    const TlsFiles& tls, const std::string& host) {
+    const TlsFiles& tls, const std::string& token, const std::string& host) {
   SetUpGrpc();
-  return tls.given() ? TlsClient(tls, host)
-                     : grpc::InsecureChannelCredentials();
+  if (tls.given()) return TlsClient(tls, host);
+  if (token.empty()) return grpc::InsecureChannelCredentials();
+  const absl::StatusOr<TokenIdentity> identity = CallerIdentity(token);
+  MUSTER_CHECK(identity.ok()) << identity.status();
+  return TlsClient(*identity);
+}
+
+std::string BearerToken(const TlsFiles& tls, const std::string& token) {
+  return tls.given() ? token : "";
 }
 
 absl::Status WithTlsReason(const absl::Status& status,
                            const Endpoint& coordinator,
-                           const SocketAddress& address, const TlsFiles& tls) {
+                           const SocketAddress& address, const TlsFiles& tls,
+                           const std::string& token) {
   // Only a peer that accepts connections can have refused a handshake.
   const bool accepted = absl::IsUnavailable(status) &&
                         !absl::StrContains(status.message(), "refused") &&
@@ -156,8 +165,8 @@ absl::Status WithTlsReason(const absl::Status& status,
                         !absl::StrContains(status.message(), "no answer") &&
                         !absl::StrContains(status.message(), "unreachable");
   if (!accepted && !absl::IsFailedPrecondition(status)) return status;
-  const absl::Status reason =
-      ExplainTls(coordinator, address, tls, MonotonicNow() + kTlsTimeout);
+  const absl::Status reason = ExplainTls(coordinator, address, tls, token,
+                                         MonotonicNow() + kTlsTimeout);
   return reason.ok() ? status : reason;
 }
 

@@ -58,17 +58,23 @@ class RetryPace {
 };
 
 // The credentials of a client of the coordinator that the user named `host`:
-// mutual TLS with `tls` if it is given, else clear text, where only the job
-// token protects the calls.
+// mutual TLS with `tls` if it is given, else by `token` if it is not empty,
+// else clear text. `token` is one of ReadCallerToken
+// (token_identity.h).
 std::shared_ptr<grpc::ChannelCredentials> ClientCredentials(
-    const TlsFiles& tls, const std::string& host);
+    const TlsFiles& tls, const std::string& token, const std::string& host);
+
+// The token that each call carries: `token` inside TLS with `tls`, else none.
+// Mutual TLS by the token itself proves the token without sending it.
+std::string BearerToken(const TlsFiles& tls, const std::string& token);
 
 // Returns the reason that TLS gives for `status`, the explained error of a call
 // that reached nobody; `status` itself if TLS is not the reason.
 // Unauthenticated (see ExplainTls). Blocks for up to 2 s.
 absl::Status WithTlsReason(const absl::Status& status,
                            const Endpoint& coordinator,
-                           const SocketAddress& address, const TlsFiles& tls);
+                           const SocketAddress& address, const TlsFiles& tls,
+                           const std::string& token);
 
 // Creates a connection to `address` that is not shared with other channels; it
 // connects at the first call. A dead peer is noticed within 15 s.

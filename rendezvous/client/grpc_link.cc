@@ -164,8 +164,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
   explicit Impl(Options options)
       : options_(std::move(options)),
         endpoint_(options_.coordinator.ToString()),
-        credentials_(
-            ClientCredentials(options_.tls, options_.coordinator.host)),
+        credentials_(ClientCredentials(options_.tls, options_.token,
+                                       options_.coordinator.host)),
         random_(std::random_device()()) {}
 
   ~Impl() override { Close(); }
@@ -272,7 +272,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
     // Create the stream without holding the lock: it may call OnUp, which takes
     // the lock, at once.
     auto stream = std::make_unique<AgentStream>(
-        OpenChannel(address, credentials_), options_.token,
+        OpenChannel(address, credentials_),
+        BearerToken(options_.tls, options_.token),
         static_cast<AgentStream::Listener*>(this));
     lock.lock();
     stream_ = stream.get();
@@ -284,7 +285,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
     if (attempt.lasted.has_value()) was_up_ = true;
     if (!was_up_ && !Closing()) {
       attempt.end = WithTlsReason(attempt.end, options_.coordinator, address,
-                                  options_.tls);
+                                  options_.tls, options_.token);
     }
     return attempt;
   }

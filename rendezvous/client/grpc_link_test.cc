@@ -14,6 +14,7 @@
 #include "rendezvous/server/grpc_server.h"
 #include "rendezvous/testing/loopback.h"
 #include "rendezvous/testing/scripted_node.h"
+#include "rendezvous/tls/token_identity.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -22,11 +23,11 @@ using ::testing::HasSubstr;
 
 class GrpcLinkTest : public ::testing::Test {
  protected:
-  void Serve(int port = 0, const std::string& token = "") {
+  void Serve(int port = 0, const std::string& token = "",
+             GrpcServer::Options options = {}) {
     coordinator_ = std::make_unique<Coordinator>(Coordinator::Options{});
-    GrpcServer::Options options;
     options.listen = {"127.0.0.1", port};
-    options.token = token;
+    if (!token.empty()) options.tokens = {token};
     auto server = GrpcServer::Start(coordinator_.get(), options);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
@@ -117,13 +118,53 @@ TEST_F(GrpcLinkTest, AWrongOrMissingTokenIsTurnedAway) {
   right->WaitFor(DirectiveKind::kRun);
   auto wrong = Node(FirstReport("other", "node-b", 1), "guess");
   EXPECT_THAT(wrong->WaitUntilDisconnected(absl::StatusCode::kUnauthenticated),
-              HasSubstr("wrong job token"));
+              HasSubstr("has another token than this process"));
   auto none = Node(FirstReport("other", "node-c", 1));
   EXPECT_THAT(none->WaitUntilDisconnected(absl::StatusCode::kUnauthenticated),
               HasSubstr("none was given"));
   EXPECT_EQ(wrong->connections(), 0);
   EXPECT_EQ(none->connections(), 0);
   EXPECT_EQ(coordinator_->ListJobs().size(), 1u);
+}
+
+TEST_F(GrpcLinkTest, TokenWithoutTheRoleOrTheJobIsRefused) {
+  Serve(0, "s3cret");
+  const auto token = [](const TokenGrant& grant) {
+    return *DeriveToken("s3cret", grant);
+  };
+  auto right =
+      Node(FirstReport("ada-1", "node-a", 1),
+           token({.name = "ada", .roles = {Role::kJoin}, .jobs = {"ada-*"}}));
+  right->WaitFor(DirectiveKind::kRun);
+  auto viewer = Node(FirstReport("ada-2", "node-b", 1),
+                     token({.name = "ada", .roles = {Role::kView}}));
+  EXPECT_THAT(
+      viewer->WaitUntilDisconnected(absl::StatusCode::kPermissionDenied),
+      HasSubstr("ada may not join"));
+  auto other =
+      Node(FirstReport("bob-1", "node-c", 1),
+           token({.name = "ada", .roles = {Role::kJoin}, .jobs = {"ada-*"}}));
+  EXPECT_THAT(other->WaitUntilDisconnected(absl::StatusCode::kPermissionDenied),
+              HasSubstr("for ada-*"));
+  EXPECT_EQ(coordinator_->ListJobs().size(), 1u);
+}
+
+TEST_F(GrpcLinkTest, NodesOfOnePrincipalAreBounded) {
+  GrpcServer::Options options;
+  options.max_nodes_per_principal = 1;
+  Serve(0, "s3cret", options);
+  const std::string ada =
+      *DeriveToken("s3cret", {.name = "ada", .roles = {Role::kJoin}});
+  auto first = Node(FirstReport("job-1", "node-a", 1), ada);
+  first->WaitFor(DirectiveKind::kRun);
+  auto second = Node(FirstReport("job-2", "node-b", 1), ada);
+  EXPECT_THAT(
+      second->WaitUntilDisconnected(absl::StatusCode::kResourceExhausted),
+      HasSubstr("ada has 1 nodes"));
+  auto other = Node(FirstReport("job-3", "node-c", 1), "s3cret");
+  other->WaitFor(DirectiveKind::kRun);
+  first->Close();
+  second->WaitFor(DirectiveKind::kRun);
 }
 
 TEST_F(GrpcLinkTest, AnotherProtocolVersionIsRefusedWithTheReason) {

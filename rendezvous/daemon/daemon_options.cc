@@ -27,6 +27,7 @@ The job token can also come from the variable MUSTER_TOKEN. SIGTERM and SIGINT
 end the daemon; the agents of running jobs wait for the next one. SIGHUP
 opens the event log anew, for logrotate.)";
 
+constexpr int kMaxPerPrincipal = 1'000'000;
 constexpr double kLongestKeepSeconds = 365 * 86400.0;
 
 }  // namespace
@@ -67,6 +68,17 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
                  "operators' certificates")
       ->type_name("FILE")
       ->envname("MUSTER_TLS_CA");
+  app.add_option("--max-jobs-per-principal", options.max_jobs_per_principal,
+                 "Unfinished jobs that the holder of one derived token, or of "
+                 "one certificate name, may have (launch token)")
+      ->type_name("N")
+      ->check(CLI::Range(1, kMaxPerPrincipal))
+      ->default_str("1000");
+  app.add_option("--max-nodes-per-principal", options.max_nodes_per_principal,
+                 "Nodes that the same may have; not given: as many as there is "
+                 "room for")
+      ->type_name("N")
+      ->check(CLI::Range(1, kMaxPerPrincipal));
   app.add_option("--keep-finished", keep_seconds,
                  "How long a finished job's verdict is kept for late comers")
       ->type_name("SECONDS")

@@ -22,6 +22,9 @@ struct DaemonOptions {
   Endpoint listen{"0.0.0.0", kDefaultPort};
   std::string token_file;
   TlsFiles tls;
+  // Limits for each principal; nullopt: none.
+  std::optional<int> max_jobs_per_principal = 1000;
+  std::optional<int> max_nodes_per_principal;
   Duration keep_finished = std::chrono::minutes(10);
   std::string event_log;
   std::string port_file;

@@ -108,8 +108,9 @@ int Serve(const DaemonOptions& options) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
 
-  absl::StatusOr<std::string> token = ReadToken(options.token_file, Say);
-  if (!token.ok()) return Fail(token.status(), kBadUsage);
+  absl::StatusOr<std::vector<std::string>> tokens =
+      ReadTokens(options.token_file, Say);
+  if (!tokens.ok()) return Fail(tokens.status(), kBadUsage);
   const absl::Status tls = CheckTlsFiles(options.tls, std::time(nullptr), Say);
   if (!tls.ok()) return Fail(tls, kBadUsage);
   std::unique_ptr<EventLog> log;
@@ -121,10 +122,11 @@ int Serve(const DaemonOptions& options) {
   }
   Coordinator::Options coordinating;
   coordinating.keep_finished = options.keep_finished;
-  if (token->empty() && !options.tls.given()) {
+  if (tokens->empty() && !options.tls.given()) {
     coordinating.max_jobs_per_peer = kMaxJobsPerPeer;
     coordinating.max_join_timeout = kMaxJoinTimeout;
   }
+  coordinating.max_jobs_per_principal = options.max_jobs_per_principal;
   if (log != nullptr) {
     coordinating.on_decision = [&log](const std::string& run_id,
                                       const Decision& decision) {
@@ -135,7 +137,8 @@ int Serve(const DaemonOptions& options) {
   GrpcServer::Options serving;
   serving.listen = options.listen;
   serving.tls = options.tls;
-  serving.token = *std::move(token);
+  serving.max_nodes_per_principal = options.max_nodes_per_principal;
+  serving.tokens = *std::move(tokens);
   auto server = GrpcServer::Start(&coordinator, serving);
   if (!server.ok()) return Fail(server.status(), 1);
   std::atomic<bool> ending{false};
@@ -149,8 +152,9 @@ int Serve(const DaemonOptions& options) {
   }
   std::printf("rendezvousd: listening on %s, room for %d nodes%s%s\n",
               (*server)->address().ToString().c_str(), (*server)->max_nodes(),
-              serving.tls.given() ? ", mutual TLS" : "",
-              serving.token.empty() ? "" : ", job token asked for");
+              serving.tls.given() || !serving.tokens.empty() ? ", mutual TLS"
+                                                             : ", open to all",
+              serving.tokens.empty() ? "" : ", job token asked for");
   if (*probes != nullptr) {
     std::printf("rendezvousd: answering probes on %s\n",
                 (*probes)->address().ToString().c_str());

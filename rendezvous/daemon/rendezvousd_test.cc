@@ -136,13 +136,13 @@ TEST(RendezvousdTest, SaysWhereItListensAndEndsOnSignals) {
 TEST(RendezvousdTest, RunsAJobAndLogsItsDecisions) {
   const std::string log = ::testing::TempDir() + "events";
   const std::string token_file = ::testing::TempDir() + "token";
-  std::ofstream(token_file) << "s3cret\n";
+  std::ofstream(token_file) << "s3cret-0123456789\n";
   chmod(token_file.c_str(), 0600);
   Daemon daemon(
       {"--listen=127.0.0.1:0", "--event-log", log, "--token-file", token_file});
   GrpcLink::Options options;
   options.coordinator = {"127.0.0.1", daemon.Port()};
-  options.token = "s3cret";
+  options.token = "s3cret-0123456789";
   ScriptedNode node(std::make_unique<GrpcLink>(std::move(options)),
                     FirstReport("job", "node-a", 1));
   node.WaitFor(DirectiveKind::kRun);

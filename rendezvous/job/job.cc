@@ -457,7 +457,9 @@ void Job::On(const DrainAsked& event) {
                                        state_.spec.min_nodes));
     return;
   }
-  LeaveOut(*node, "drained by an operator");
+  LeaveOut(*node, absl::StrCat("drained by ", event.principal.empty()
+                                                  ? "an operator"
+                                                  : event.principal));
 }
 
 void Job::LeaveOut(Node& node, const std::string& why) {

@@ -32,6 +32,7 @@ struct CancelAsked {
 // Removes one node, named by node id or host name, from the job for good.
 struct DrainAsked {
   std::string node;
+  std::string principal;  // who asks for it; empty: unknown
 };
 struct TimePassed {};
 

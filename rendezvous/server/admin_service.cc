@@ -15,6 +15,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/monotonic_clock.h"
 #include "proto/admin.grpc.pb.h"
 #include "proto/admin.pb.h"
@@ -22,6 +24,7 @@
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/server/answer_cache.h"
 #include "rendezvous/server/caller_check.h"
+#include "rendezvous/tls/principal.h"
 #include "rendezvous/version.h"
 #include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/status_wire.h"
@@ -176,13 +179,29 @@ class TurnedAway : public grpc::ServerWriteReactor<v1::JobUpdate> {
   void OnDone() override { delete this; }
 };
 
-// Checks a name from an operator's request. Bounded, since errors repeat the
-// name.
-grpc::Status CheckName(const char* field, const std::string& name) {
+// Checks a name from an operator's request. Bounded, since errors repeat it.
+absl::Status CheckName(const char* field, const std::string& name) {
   BoundedReader reader("request");
   std::string unused;
   reader.Text(field, name, kMaxNameBytes, TextKind::kName, &unused);
-  return ToGrpc(reader.status());
+  return reader.status();
+}
+
+// An answer for a principal of some jobs. The coordinator's own tells which
+// other jobs exist.
+absl::Status WithoutOthers(const absl::Status& status,
+                           const Principal& principal) {
+  return principal.jobs.empty() || !absl::IsNotFound(status)
+             ? status
+             : absl::NotFoundError("no such job");
+}
+
+// The reason of a request, which the caller has worded, and the principal,
+// whom the coordinator knows.
+std::string WithPrincipal(const std::string& reason,
+                          const Principal& principal) {
+  return principal.name.empty() ? reason
+                                : absl::StrCat(reason, ", as ", principal.name);
 }
 
 // ListJobs and GetJob answer with bytes that callers share (AnswerCache); the
@@ -203,30 +222,36 @@ class AdminService : public AdminMethods {
   grpc::ServerUnaryReactor* ListJobs(grpc::CallbackServerContext* context,
                                      const grpc::ByteBuffer*,
                                      grpc::ByteBuffer* response) override {
-    grpc::Status status = Check(*context);
-    if (status.ok()) {
-      status =
-          AnswerFromCache("jobs", response, [this](grpc::ByteBuffer* made) {
-            v1::ListJobsResponse jobs;
-            for (const JobStatus& one : coordinator_->ListJobs()) {
-              ToWire(one, jobs.add_jobs());
-            }
-            return Serialize(jobs, made);
-          });
-    }
-    return Answer(context, status);
+    const absl::StatusOr<Principal> principal = Identify(*context);
+    if (!principal.ok()) return Answer(context, principal.status());
+    const absl::Status allowed = CheckRole(*principal, Role::kView);
+    if (!allowed.ok()) return Answer(context, allowed);
+    const auto make = [&](grpc::ByteBuffer* made) {
+      v1::ListJobsResponse jobs;
+      for (const JobStatus& one : coordinator_->ListJobs()) {
+        if (IncludesJob(*principal, one.run_id)) ToWire(one, jobs.add_jobs());
+      }
+      return Serialize(jobs, made);
+    };
+    return Answer(
+        context,
+        AnswerFromCache(
+            absl::StrCat("jobs ", absl::StrJoin(principal->jobs, "\n")),
+            response, make));
   }
 
   grpc::ServerUnaryReactor* GetJob(grpc::CallbackServerContext* context,
                                    const grpc::ByteBuffer* bytes,
                                    grpc::ByteBuffer* response) override {
     v1::GetJobRequest request;
-    grpc::Status status = Parse(*bytes, &request);
-    if (status.ok()) status = Check(*context, request.run_id());
-    if (!status.ok()) return Answer(context, status);
+    const grpc::Status parsed = Parse(*bytes, &request);
+    if (!parsed.ok()) return Answer(context, parsed);
+    const absl::StatusOr<Principal> caller =
+        Check(*context, Role::kView, request.run_id());
+    if (!caller.ok()) return Answer(context, caller.status());
     const auto make = [&](grpc::ByteBuffer* made) {
       const auto job = coordinator_->GetJob(request.run_id());
-      if (!job.ok()) return ToGrpc(job.status());
+      if (!job.ok()) return ToGrpc(WithoutOthers(job.status(), *caller));
       v1::JobStatus wire;
       ToWire(*job, &wire);
       return Serialize(wire, made);
@@ -238,36 +263,52 @@ class AdminService : public AdminMethods {
   grpc::ServerWriteReactor<v1::JobUpdate>* WatchJob(
       grpc::CallbackServerContext* context,
       const v1::WatchJobRequest* request) override {
-    const grpc::Status allowed = Check(*context, request->run_id());
-    if (!allowed.ok()) return new TurnedAway(allowed);
+    const absl::StatusOr<Principal> caller =
+        Check(*context, Role::kView, request->run_id());
+    if (!caller.ok()) return new TurnedAway(ToGrpc(caller.status()));
+    const absl::Status exists = WithoutOthers(
+        coordinator_->GetJobSummary(request->run_id()).status(), *caller);
+    if (!exists.ok()) return new TurnedAway(ToGrpc(exists));
     return StartWatchStream(coordinator_, request->run_id());
   }
 
   grpc::ServerUnaryReactor* CancelJob(grpc::CallbackServerContext* context,
                                       const v1::CancelJobRequest* request,
                                       v1::CancelJobResponse*) override {
-    grpc::Status allowed = Check(*context, request->run_id());
-    if (allowed.ok()) allowed = CheckName("reason", request->reason());
-    if (!allowed.ok()) return Answer(context, allowed);
-    return Answer(context, ToGrpc(coordinator_->CancelJob(request->run_id(),
-                                                          request->reason())));
+    const absl::StatusOr<Principal> caller =
+        Check(*context, Role::kOperate, request->run_id());
+    absl::Status status = caller.status();
+    if (status.ok()) status = CheckName("reason", request->reason());
+    if (status.ok()) {
+      status = WithoutOthers(
+          coordinator_->CancelJob(request->run_id(),
+                                  WithPrincipal(request->reason(), *caller)),
+          *caller);
+    }
+    return Answer(context, status);
   }
 
   grpc::ServerUnaryReactor* DrainNode(grpc::CallbackServerContext* context,
                                       const v1::DrainNodeRequest* request,
                                       v1::DrainNodeResponse*) override {
-    grpc::Status allowed = Check(*context, request->run_id());
-    if (allowed.ok()) allowed = CheckName("node", request->node());
-    if (!allowed.ok()) return Answer(context, allowed);
-    return Answer(context, ToGrpc(coordinator_->DrainNode(request->run_id(),
-                                                          request->node())));
+    const absl::StatusOr<Principal> caller =
+        Check(*context, Role::kOperate, request->run_id());
+    absl::Status status = caller.status();
+    if (status.ok()) status = CheckName("node", request->node());
+    if (status.ok()) {
+      status =
+          WithoutOthers(coordinator_->DrainNode(request->run_id(),
+                                                request->node(), caller->name),
+                        *caller);
+    }
+    return Answer(context, status);
   }
 
   grpc::ServerUnaryReactor* WhoAmI(grpc::CallbackServerContext* context,
                                    const v1::WhoAmIRequest*,
                                    v1::WhoAmIResponse* response) override {
-    const grpc::Status allowed = Check(*context);
-    if (allowed.ok()) {
+    const absl::StatusOr<Principal> caller = Identify(*context);
+    if (caller.ok()) {
       response->set_address(PeerIp(context->peer()));
       response->set_unix_time(
           std::chrono::nanoseconds(
@@ -275,7 +316,7 @@ class AdminService : public AdminMethods {
               .count());
       response->set_version(kVersion);
     }
-    return Answer(context, allowed);
+    return Answer(context, caller.status());
   }
 
  private:
@@ -285,17 +326,27 @@ class AdminService : public AdminMethods {
     reactor->Finish(status);
     return reactor;
   }
-
-  grpc::Status Check(const grpc::CallbackServerContext& context) const {
-    const grpc::Status allowed = check_->Check(context);
-    if (allowed.ok()) connections_->Proved(context.peer());
-    return allowed;
+  static grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
+                                          const absl::Status& status) {
+    return Answer(context, ToGrpc(status));
   }
 
-  grpc::Status Check(const grpc::CallbackServerContext& context,
-                     const std::string& run_id) const {
-    const grpc::Status allowed = Check(context);
-    return allowed.ok() ? CheckName("run_id", run_id) : allowed;
+  absl::StatusOr<Principal> Identify(
+      const grpc::CallbackServerContext& context) const {
+    absl::StatusOr<Principal> principal = check_->Identify(context);
+    if (principal.ok()) connections_->Proved(context.peer());
+    return principal;
+  }
+
+  // The principal of a call that concerns the job, if it has the role there.
+  absl::StatusOr<Principal> Check(const grpc::CallbackServerContext& context,
+                                  Role role, const std::string& run_id) const {
+    absl::StatusOr<Principal> principal = Identify(context);
+    if (!principal.ok()) return principal;
+    absl::Status allowed = CheckName("run_id", run_id);
+    if (allowed.ok()) allowed = CheckAccess(*principal, role, run_id);
+    if (!allowed.ok()) return allowed;
+    return principal;
   }
 
   template <typename Message>

@@ -5,8 +5,8 @@
 #include <grpcpp/support/server_callback.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -33,26 +33,55 @@ constexpr std::chrono::seconds kFirstReportTimeout(10);
 // The places for nodes. Thread-safe.
 class Places {
  public:
-  explicit Places(int most) : most_(most) {}
+  explicit Places(const NodeLimits& limits) : limits_(limits) {}
 
-  // Returns false if no place is free.
-  bool Take() {
-    if (++taken_ <= most_) return true;
-    --taken_;
-    return false;
+  // Takes a place for a node of `principal` (empty: unknown).
+  // RESOURCE_EXHAUSTED: none is free.
+  grpc::Status Take(const std::string& principal) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const grpc::Status free = Free(principal);
+    if (!free.ok()) return free;
+    ++taken_;
+    if (!principal.empty()) ++taken_by_[principal];
+    return grpc::Status::OK;
   }
-  void GiveBack() { --taken_; }
-  bool AreTaken() const { return taken_ >= most_; }
 
-  grpc::Status NoneFree() const {
-    return {grpc::StatusCode::RESOURCE_EXHAUSTED,
-            absl::StrCat("this coordinator has no room for more than ", most_,
-                         " nodes; raise its limit of open files (ulimit -n)")};
+  void GiveBack(const std::string& principal) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    --taken_;
+    const auto own = taken_by_.find(principal);
+    if (own != taken_by_.end() && --own->second == 0) taken_by_.erase(own);
+  }
+
+  grpc::Status Check(const std::string& principal) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return Free(principal);
   }
 
  private:
-  const int most_;
-  std::atomic<int> taken_ = 0;
+  // Requires mutex_.
+  grpc::Status Free(const std::string& principal) const {
+    if (taken_ >= limits_.all) {
+      return {grpc::StatusCode::RESOURCE_EXHAUSTED,
+              absl::StrCat(
+                  "this coordinator has no room for more than ", limits_.all,
+                  " nodes; raise its limit of open files (ulimit -n)")};
+    }
+    const auto own = taken_by_.find(principal);
+    if (limits_.per_principal.has_value() && own != taken_by_.end() &&
+        own->second >= *limits_.per_principal) {
+      return {grpc::StatusCode::RESOURCE_EXHAUSTED,
+              absl::StrCat(principal, " has ", own->second,
+                           " nodes, and this coordinator permits no more "
+                           "(--max-nodes-per-principal of rendezvousd)")};
+    }
+    return grpc::Status::OK;
+  }
+
+  const NodeLimits limits_;
+  std::mutex mutex_;
+  int taken_ = 0;
+  std::map<std::string, int> taken_by_;  // by principal; no zeros
 };
 
 // One agent's stream. gRPC calls OnRead… and OnWrite… of one stream from
@@ -64,12 +93,17 @@ class Places {
 // stream that is none within kFirstReportTimeout is ended.
 class AgentStream : public AttachReactor, private DirectiveSink {
  public:
+  // `names`: those that the node's host or address must be among; nullopt: they
+  // are not compared.
   AgentStream(Coordinator* coordinator, ConnectionEvents* connections,
-              Places* places, grpc::CallbackServerContext* context)
+              Places* places, Principal principal,
+              std::optional<CertificateNames> names,
+              grpc::CallbackServerContext* context)
       : coordinator_(coordinator),
         connections_(connections),
         places_(places),
-        names_(PeerNames(*context->auth_context())),
+        principal_(std::move(principal)),
+        names_(std::move(names)),
         peer_(context->peer()),
         peer_ip_(PeerIp(peer_)) {
     // The header is sent at once: it tells the agent that it was accepted.
@@ -104,9 +138,12 @@ class AgentStream : public AttachReactor, private DirectiveSink {
       End(ToGrpc(identity));
       return;
     }
-    if (status.ok() && !is_node_ && !places_->Take()) {
-      End(places_->NoneFree());
-      return;
+    if (status.ok() && !is_node_) {
+      const grpc::Status place = places_->Take(principal_.name);
+      if (!place.ok()) {
+        End(place);
+        return;
+      }
     }
     if (status.ok()) {
       AddSeenAddress(&report);
@@ -139,13 +176,13 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   // Coordinator::OnReport.
   absl::Status PassOn(Report report) {
     if (!stream_.has_value()) {
-      stream_ = coordinator_->Attach(this, peer_ip_);
+      stream_ = coordinator_->Attach(this, peer_ip_, principal_.name);
     }
     const absl::Status status =
         coordinator_->OnReport(*stream_, std::move(report));
     if (is_node_) return status;
     if (!status.ok() || !coordinator_->HasJob(*stream_)) {
-      places_->GiveBack();
+      places_->GiveBack(principal_.name);
       return status;
     }
     is_node_ = true;
@@ -198,9 +235,12 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     StartWrite(leaving_.get());
   }
 
-  // With TLS, checks that the certificate may speak for the report's node.
+  // Checks that the peer may speak for the report's node.
   absl::Status CheckIdentity(const Report& report) const {
-    if (!names_.has_value()) return absl::OkStatus();
+    absl::Status allowed = CheckAccess(principal_, Role::kJoin, report.run_id);
+    // The certificate of a job serves all nodes of the job.
+    const bool is_jobs = !principal_.jobs.empty();
+    if (!allowed.ok() || !names_.has_value() || is_jobs) return allowed;
     return CheckClaim(
         *names_,
         {.run_id = report.run_id, .host = report.node.host, .ip = peer_ip_});
@@ -224,7 +264,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   void End(const grpc::Status& status) {
     if (stream_.has_value()) coordinator_->Detach(*stream_);
     if (is_node_) {
-      places_->GiveBack();
+      places_->GiveBack(principal_.name);
       connections_->Left(peer_);
     }
     std::lock_guard<std::mutex> lock(mutex_);
@@ -236,7 +276,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   Coordinator* const coordinator_;
   ConnectionEvents* const connections_;
   Places* const places_;
-  // The names in the peer's certificate; nullopt without TLS.
+  const Principal principal_;
   const std::optional<CertificateNames> names_;
   const std::string peer_;
   const std::string peer_ip_;
@@ -269,24 +309,26 @@ class TurnedAway : public AttachReactor {
 class AttachService : public v1::Coordinator::CallbackService {
  public:
   AttachService(Coordinator* coordinator, const CallerCheck* check,
-                ConnectionEvents* connections, int max_nodes)
+                HostNames host_names, ConnectionEvents* connections,
+                const NodeLimits& limits)
       : coordinator_(coordinator),
         check_(check),
+        host_names_(host_names),
         connections_(connections),
-        places_(max_nodes) {}
+        places_(limits) {}
 
   AttachReactor* Attach(grpc::CallbackServerContext* context) override {
-    const grpc::Status allowed = check_->Check(*context);
-    if (!allowed.ok()) return new TurnedAway(allowed);
-    // Without a token and a certificate, only a report shows that the caller is
-    // an agent.
-    if (check_->needs_token() ||
-        context->auth_context()->IsPeerAuthenticated()) {
-      connections_->Proved(context->peer());
-    }
-    if (places_.AreTaken()) return new TurnedAway(places_.NoneFree());
+    absl::StatusOr<Principal> principal = check_->Identify(*context);
+    if (!principal.ok()) return new TurnedAway(ToGrpc(principal.status()));
+    // Without a certificate, only a report shows that the caller is an agent.
+    std::optional<CertificateNames> names = PeerNames(*context->auth_context());
+    if (names.has_value()) connections_->Proved(context->peer());
+    const grpc::Status place = places_.Check(principal->name);
+    if (!place.ok()) return new TurnedAway(place);
+    if (host_names_ == HostNames::kAny) names.reset();
     auto stream = std::make_shared<AgentStream>(coordinator_, connections_,
-                                                &places_, context);
+                                                &places_, *std::move(principal),
+                                                std::move(names), context);
     stream->Start(stream);
     return stream.get();
   }
@@ -294,6 +336,7 @@ class AttachService : public v1::Coordinator::CallbackService {
  private:
   muster::rendezvous::Coordinator* const coordinator_;
   const CallerCheck* const check_;
+  const HostNames host_names_;
   ConnectionEvents* const connections_;
   Places places_;
 };
@@ -302,10 +345,11 @@ class AttachService : public v1::Coordinator::CallbackService {
 
 std::unique_ptr<grpc::Service> MakeAttachService(Coordinator* coordinator,
                                                  const CallerCheck* check,
+                                                 HostNames host_names,
                                                  ConnectionEvents* connections,
-                                                 int max_nodes) {
-  return std::make_unique<AttachService>(coordinator, check, connections,
-                                         max_nodes);
+                                                 const NodeLimits& limits) {
+  return std::make_unique<AttachService>(coordinator, check, host_names,
+                                         connections, limits);
 }
 
 }  // namespace muster::rendezvous

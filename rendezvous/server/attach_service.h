@@ -2,6 +2,7 @@
 #define MUSTER_RENDEZVOUS_SERVER_ATTACH_SERVICE_H_
 
 #include <memory>
+#include <optional>
 
 #include "rendezvous/server/caller_check.h"
 #include "rendezvous/server/connection_events.h"
@@ -13,15 +14,25 @@ class Service;
 
 namespace muster::rendezvous {
 
+// Whether a node's certificate must name its host or its address (CheckClaim).
+enum class HostNames { kCompared, kAny };
+
+// How many nodes are served at a time. Further streams are ended with
+// RESOURCE_EXHAUSTED.
+struct NodeLimits {
+  int all = 0;
+  std::optional<int> per_principal;  // nullopt: no limit but `all`
+};
+
 // The Coordinator service of proto/coordinator.proto: translates messages, with
-// at most one write in flight per stream. Serves up to `max_nodes` nodes at a
-// time, and ends further streams with RESOURCE_EXHAUSTED. A stream counts as a
+// at most one write in flight per stream. A stream counts as a
 // node once a job has taken a report of it; one that does not get there within
 // 10 s is ended with DEADLINE_EXCEEDED. All arguments must outlive the service.
 std::unique_ptr<grpc::Service> MakeAttachService(Coordinator* coordinator,
                                                  const CallerCheck* check,
+                                                 HostNames host_names,
                                                  ConnectionEvents* connections,
-                                                 int max_nodes);
+                                                 const NodeLimits& limits);
 
 }  // namespace muster::rendezvous
 

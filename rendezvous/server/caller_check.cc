@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "rendezvous/grpc/grpc_setup.h"
+#include "rendezvous/tls/tls_credentials.h"
 #include "rendezvous/token/token.h"
 
 namespace muster::rendezvous {
@@ -43,22 +44,24 @@ std::string PeerKey(const std::string& peer) {
   return ip + peer.substr(peer.rfind(':'));
 }
 
-grpc::Status CallerCheck::Check(
+absl::StatusOr<Principal> CallerCheck::Identify(
     const grpc::CallbackServerContext& context) const {
-  if (token_.empty()) return grpc::Status::OK;
+  if (bearers_.empty()) return PeerPrincipal(*context.auth_context());
   const auto& metadata = context.client_metadata();
   const auto found = metadata.find(kAuthorization);
   if (found == metadata.end()) {
-    return {grpc::StatusCode::UNAUTHENTICATED,
-            "this coordinator asks for a job token, and none was given"};
+    return absl::UnauthenticatedError(
+        "this coordinator asks for a job token, and none was given");
   }
   std::string_view given(found->second.data(), found->second.size());
   const std::string_view scheme = kBearer;
-  if (given.substr(0, scheme.size()) != scheme ||
-      !IsToken(given.substr(scheme.size()), token_)) {
-    return {grpc::StatusCode::UNAUTHENTICATED, "wrong job token"};
-  }
-  return grpc::Status::OK;
+  given.remove_prefix(given.substr(0, scheme.size()) == scheme ? scheme.size()
+                                                               : given.size());
+  int matches = 0;
+  for (const std::string& one : bearers_)
+    matches += IsToken(given, one) ? 1 : 0;
+  if (matches == 0) return absl::UnauthenticatedError("wrong job token");
+  return PeerPrincipal(*context.auth_context());
 }
 
 }  // namespace muster::rendezvous

@@ -2,10 +2,13 @@
 #define MUSTER_RENDEZVOUS_SERVER_CALLER_CHECK_H_
 
 #include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "rendezvous/tls/principal.h"
 
 namespace grpc {
 class CallbackServerContext;
-class Status;
 }  // namespace grpc
 
 namespace muster::rendezvous {
@@ -21,21 +24,23 @@ std::string PeerIp(const std::string& peer);
 // address. Pure.
 std::string PeerKey(const std::string& peer);
 
-// Authenticates callers by the job token; accepts every caller if there is
-// none. Thread-safe.
+// Identifies callers by what TLS has found out and, where certificates
+// come from files, by the job token as well. Thread-safe.
 class CallerCheck {
  public:
-  // `token`: the job token; empty: every caller is accepted.
-  explicit CallerCheck(std::string token) : token_(std::move(token)) {}
+  // `bearers`: every call must carry one of these tokens; none: the connection
+  // alone says who calls.
+  explicit CallerCheck(std::vector<std::string> bearers)
+      : bearers_(std::move(bearers)) {}
 
-  // Whether callers need the job token.
-  bool needs_token() const { return !token_.empty(); }
-
-  // Returns OK or UNAUTHENTICATED. The comparison takes constant time.
-  grpc::Status Check(const grpc::CallbackServerContext& context) const;
+  // Who calls. A connection without TLS yields a nameless principal with all
+  // roles. Unauthenticated: the token is missing or wrong; the comparison takes
+  // constant time.
+  absl::StatusOr<Principal> Identify(
+      const grpc::CallbackServerContext& context) const;
 
  private:
-  const std::string token_;
+  const std::vector<std::string> bearers_;
 };
 
 }  // namespace muster::rendezvous

@@ -54,11 +54,13 @@ class Coordinator::Impl {
         << streams_.size() << " streams are still attached";
   }
 
-  StreamId Attach(DirectiveSink* sink, std::string peer) {
+  StreamId Attach(DirectiveSink* sink, std::string peer,
+                  std::string principal) {
     std::lock_guard<std::mutex> lock(mutex_);
     const StreamId id = ++last_stream_;
-    streams_[id].sink =
-        std::make_shared<AttachedSink>(id, sink, std::move(peer));
+    Stream& stream = streams_[id];
+    stream.sink = std::make_shared<AttachedSink>(id, sink, std::move(peer));
+    stream.principal = std::move(principal);
     return id;
   }
 
@@ -197,6 +199,7 @@ class Coordinator::Impl {
  private:
   struct Stream {
     std::shared_ptr<AttachedSink> sink;
+    std::string principal;
     // the node of the stream's first valid report; nullopt before
     std::optional<StreamOwner> owner;
     // the job of `owner`; null before, or if the job was refused
@@ -230,8 +233,8 @@ class Coordinator::Impl {
       abandoned_.erase(report.run_id);
       return stream->job = found->second;
     }
-    const std::string& peer = stream->sink->peer();
-    if (auto why = NotNow(peer, report.spec)) {
+    const Account account = AccountOf(*stream);
+    if (auto why = NotNow(account, report.spec)) {
       refusal->told = *why;
       return nullptr;
     }
@@ -245,23 +248,43 @@ class Coordinator::Impl {
     }
     stream->job = NewJob(report);
     jobs_.emplace(report.run_id, stream->job);
-    peers_.emplace(report.run_id, peer);
-    ++unfinished_[peer];
+    accounts_.emplace(report.run_id, account);
+    ++unfinished_[account];
     return stream->job;
   }
 
-  // Returns why a stream from `peer` may not begin a job of this spec; nullopt:
-  // it may. Requires mutex_.
-  std::optional<std::string> NotNow(const std::string& peer,
+  // Whom a job counts for: a principal or, if that is unknown, an address.
+  struct Account {
+    std::string principal;
+    std::string peer;  // empty if there is a principal
+    auto operator<=>(const Account&) const = default;
+  };
+
+  static Account AccountOf(const Stream& stream) {
+    if (!stream.principal.empty()) return {.principal = stream.principal};
+    return {.peer = stream.sink->peer()};
+  }
+
+  // Returns why a job of this spec may not begin on `account`; nullopt: it may.
+  // Requires mutex_.
+  std::optional<std::string> NotNow(const Account& account,
                                     const JobSpec& spec) const {
     constexpr char kWhatToDo[] =
         "; give the coordinator and the nodes a token (--token-file)";
-    const auto found = unfinished_.find(peer);
+    const auto found = unfinished_.find(account);
     const int begun = found == unfinished_.end() ? 0 : found->second;
+    if (!account.principal.empty()) {
+      if (begun < options_.max_jobs_per_principal.value_or(begun + 1)) {
+        return std::nullopt;
+      }
+      return absl::StrCat(account.principal, " has ", begun,
+                          " unfinished jobs, and this coordinator permits no "
+                          "more (--max-jobs-per-principal of rendezvousd)");
+    }
     if (options_.max_jobs_per_peer.has_value() &&
         begun >= *options_.max_jobs_per_peer) {
-      return absl::StrCat(begun, " unfinished jobs were begun from ", peer,
-                          "; without a token at most ",
+      return absl::StrCat(begun, " unfinished jobs were begun from ",
+                          account.peer, "; without a token at most ",
                           *options_.max_jobs_per_peer, kWhatToDo);
     }
     if (options_.max_join_timeout.has_value() &&
@@ -274,14 +297,14 @@ class Coordinator::Impl {
     return std::nullopt;
   }
 
-  // Takes an unfinished job off the account of the address that began it.
+  // Takes an unfinished job off the account on which it was begun.
   // Requires mutex_.
   void Discharge(const std::string& run_id) {
-    const auto found = peers_.find(run_id);
-    if (found == peers_.end()) return;
+    const auto found = accounts_.find(run_id);
+    if (found == accounts_.end()) return;
     const auto account = unfinished_.find(found->second);
     if (--account->second == 0) unfinished_.erase(account);
-    peers_.erase(found);
+    accounts_.erase(found);
   }
 
   // Forgets a job that has never begun a round and whose agents are all gone:
@@ -383,10 +406,10 @@ class Coordinator::Impl {
   WatchId last_watch_ = 0;
   std::unordered_map<StreamId, Stream> streams_;
   std::map<std::string, std::shared_ptr<DrivenJob>> jobs_;
-  // The address that began each unfinished job, by run id, and the number of
-  // such jobs, by address.
-  std::map<std::string, std::string> peers_;
-  std::map<std::string, int> unfinished_;
+  // The account of each unfinished job, by run id, and the number of such jobs,
+  // by account.
+  std::map<std::string, Account> accounts_;
+  std::map<Account, int> unfinished_;
   // Run ids of jobs that had no agent and had begun no round when their last
   // stream closed.
   std::set<std::string> abandoned_;
@@ -402,8 +425,9 @@ Coordinator::Coordinator(Options options)
 
 Coordinator::~Coordinator() = default;
 
-StreamId Coordinator::Attach(DirectiveSink* sink, std::string peer) {
-  return impl_->Attach(sink, std::move(peer));
+StreamId Coordinator::Attach(DirectiveSink* sink, std::string peer,
+                             std::string principal) {
+  return impl_->Attach(sink, std::move(peer), std::move(principal));
 }
 
 void Coordinator::Detach(StreamId stream) { impl_->Detach(stream); }
@@ -443,10 +467,11 @@ absl::Status Coordinator::CancelJob(const std::string& run_id,
 }
 
 absl::Status Coordinator::DrainNode(const std::string& run_id,
-                                    const std::string& node) {
+                                    const std::string& node,
+                                    const std::string& principal) {
   absl::StatusOr<std::shared_ptr<DrivenJob>> job = impl_->Find(run_id);
   if (!job.ok()) return job.status();
-  const std::string refusal = (*job)->Drain(node);
+  const std::string refusal = (*job)->Drain(node, principal);
   if (refusal.empty()) return absl::OkStatus();
   for (const NodeStatus& one : (*job)->Status().nodes) {
     if (one.node.node_id == node || one.node.host == node) {

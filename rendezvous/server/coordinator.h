@@ -33,6 +33,9 @@ class Coordinator {
     // Maximum number of unfinished jobs whose first report came from one IP
     // address; nullopt: no limit.
     std::optional<int> max_jobs_per_peer;
+    // Maximum number of unfinished jobs that one principal has begun; nullopt:
+    // no limit.
+    std::optional<int> max_jobs_per_principal;
     // Upper bound of JobSpec::join_timeout of a new job; nullopt: none.
     std::optional<Duration> max_join_timeout;
     // The only run id that is accepted, as for the coordinator inside a
@@ -56,7 +59,9 @@ class Coordinator {
   // until no call is running. Detach and OnReport of one stream must not run at
   // the same time.
   // `peer`: the IP address that the stream comes from; empty: this process.
-  StreamId Attach(DirectiveSink* sink, std::string peer = "");
+  // `principal`: the name of the one who opened it; empty: unknown.
+  StreamId Attach(DirectiveSink* sink, std::string peer = "",
+                  std::string principal = "");
   void Detach(StreamId stream);
 
   // An invalid report (bad spec, empty id, wrong version) is answered with a
@@ -77,7 +82,9 @@ class Coordinator {
   absl::Status CancelJob(const std::string& run_id, const std::string& reason);
   // NotFound: no such job or node. FailedPrecondition: too few nodes would
   // remain.
-  absl::Status DrainNode(const std::string& run_id, const std::string& node);
+  // `principal`: who asks for it; empty: unknown.
+  absl::Status DrainNode(const std::string& run_id, const std::string& node,
+                         const std::string& principal = "");
 
   // Calls `on_change` with each later decision of the job until Unwatch
   // returns: from any thread, one call at a time, never from within Watch.

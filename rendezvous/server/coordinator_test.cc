@@ -60,10 +60,12 @@ class FakeSink : public DirectiveSink {
 // An agent attached to the coordinator.
 class Attached {
  public:
-  Attached(Coordinator* coordinator, Report first, std::string peer = "")
+  Attached(Coordinator* coordinator, Report first, std::string peer = "",
+           std::string principal = "")
       : coordinator_(coordinator),
         report_(std::move(first)),
-        stream_(coordinator->Attach(&sink_, std::move(peer))) {
+        stream_(coordinator->Attach(&sink_, std::move(peer),
+                                    std::move(principal))) {
     EXPECT_EQ(Send(), absl::OkStatus());
   }
   ~Attached() { coordinator_->Detach(stream_); }
@@ -218,6 +220,22 @@ TEST(CoordinatorTest, OneAddressBeginsABoundedNumberOfJobs) {
   EXPECT_EQ(two.Send(), absl::OkStatus());
   two.WaitFor(DirectiveKind::kFinished);
   Attached four(&coordinator, FirstReport("job-5", "a", 2), "10.0.0.1");
+  four.WaitFor(DirectiveKind::kWait);
+}
+
+TEST(CoordinatorTest, OnePrincipalBeginsABoundedNumberOfJobs) {
+  Coordinator coordinator(
+      {.max_jobs_per_peer = 1, .max_jobs_per_principal = 2});
+  Attached one(&coordinator, FirstReport("job-1", "a", 2), "10.0.0.1", "ada");
+  Attached two(&coordinator, FirstReport("job-2", "a", 2), "10.0.0.2", "ada");
+  Attached three(&coordinator, FirstReport("job-3", "a", 2), "10.0.0.3", "ada");
+  EXPECT_THAT(three.WaitFor(DirectiveKind::kRefused).reason,
+              HasSubstr("ada has 2 unfinished jobs"));
+  Attached other(&coordinator, FirstReport("job-3", "a", 2), "10.0.0.1", "bob");
+  other.WaitFor(DirectiveKind::kWait);
+  ASSERT_TRUE(coordinator.CancelJob("job-2", "enough").ok());
+  two.WaitFor(DirectiveKind::kFinished);
+  Attached four(&coordinator, FirstReport("job-4", "a", 2), "10.0.0.1", "ada");
   four.WaitFor(DirectiveKind::kWait);
 }
 

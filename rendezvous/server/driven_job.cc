@@ -88,8 +88,9 @@ std::string DrivenJob::Cancel(const std::string& reason) {
   return Step(CancelAsked{reason}, nullptr);
 }
 
-std::string DrivenJob::Drain(const std::string& node) {
-  return Step(DrainAsked{node}, nullptr);
+std::string DrivenJob::Drain(const std::string& node,
+                             const std::string& principal) {
+  return Step(DrainAsked{node, principal}, nullptr);
 }
 
 JobStatus DrivenJob::Status() const {

@@ -79,7 +79,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   void OnStreamClosed(StreamId stream);
   // Cancel and Drain return "" on success, else the reason of the refusal.
   std::string Cancel(const std::string& reason);
-  std::string Drain(const std::string& node);
+  std::string Drain(const std::string& node, const std::string& principal);
 
   JobStatus Status() const;
   JobStatus Summary() const;  // without `nodes`

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/descriptor_limit.h"
 #include "base/net/resolve.h"
+#include "base/owned_fd.h"
 #include "base/resource_room.h"
 #include "rendezvous/grpc/grpc_setup.h"
 #include "rendezvous/server/admin_service.h"
@@ -94,52 +95,49 @@ void Tune(grpc::ServerBuilder* builder) {
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);
 }
 
+// What gRPC needs at least, measured.
+constexpr ResourceNeed kNeed = {.threads = 8, .descriptors = 12};
+
+std::shared_ptr<grpc::ServerCredentials> CredentialsOf(
+    const GrpcServer::Options& options) {
+  if (options.tls.given()) return TlsServer(options.tls);
+  if (options.tokens.empty()) return grpc::InsecureServerCredentials();
+  return TlsServer(CoordinatorIdentity(options.tokens));
+}
+
 }  // namespace
 
 class GrpcServer::Impl {
  public:
   Impl(Coordinator* coordinator, const Options& options,
        const ConnectionLimits& limits, std::unique_ptr<Listener> listener)
-      : max_nodes_(limits.nodes),
-        check_(options.token),
+      : options_(options),
+        max_nodes_(limits.nodes),
+        check_(options.tls.given() ? options.tokens
+                                   : std::vector<std::string>()),
         listener_(std::move(listener)),
-        attach_(MakeAttachService(coordinator, &check_, listener_.get(),
-                                  max_nodes_)),
+        attach_(MakeAttachService(
+            coordinator, &check_,
+            options.tls.given() ? HostNames::kCompared : HostNames::kAny,
+            listener_.get(),
+            NodeLimits{.all = max_nodes_,
+                       .per_principal = options.max_nodes_per_principal})),
         admin_(MakeAdminService(coordinator, &check_, listener_.get())),
         address_{options.listen.host, listener_->port()} {}
 
-  absl::Status Start(const Options& options) {
-    grpc::ServerBuilder builder;
-    using Builder = grpc::ServerBuilder::experimental_type;
-    acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
-        Builder::ExternalConnectionType::FROM_FD,
-        options.tls.given() ? TlsServer(options.tls)
-                            : grpc::InsecureServerCredentials());
-    builder.RegisterService(attach_.get());
-    builder.RegisterService(admin_.get());
-    Tune(&builder);
-    grpc::ResourceQuota quota("coordinator");
-    quota.Resize(kBasicMemory +
-                 kMemoryPerNode *
-                     std::min<size_t>(max_nodes_, kMaxNodesWithMemory));
-    builder.SetResourceQuota(quota);
-    server_ = builder.BuildAndStart();
-    if (server_ == nullptr) {
-      return WhyNotListening(options.listen,
+  absl::Status Start() {
+    if (options_.set_up == SetUp::kAtOnce && !SetUpServer()) {
+      return WhyNotListening(options_.listen,
                              absl::UnavailableError("gRPC does not start"));
     }
-    const absl::Status started = listener_->Start([this](int fd) {
-      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters
-          connection;
-      connection.fd = fd;
-      acceptor_->HandleNewConnection(&connection);
-    });
-    return started.ok() ? started : WhyNotListening(options.listen, started);
+    const absl::Status started =
+        listener_->Start([this](int fd) { HandOver(OwnedFd(fd)); });
+    return started.ok() ? started : WhyNotListening(options_.listen, started);
   }
 
   void Shutdown(Duration grace) {
-    if (server_ == nullptr) return;
     listener_->Stop();
+    if (server_ == nullptr) return;
     server_->Shutdown(
         std::chrono::system_clock::now() +
         std::chrono::duration_cast<std::chrono::system_clock::duration>(grace));
@@ -152,12 +150,45 @@ class GrpcServer::Impl {
   absl::Status Check() { return listener_->Check(); }
 
  private:
+  // Returns whether gRPC serves.
+  bool SetUpServer() {
+    SetUpGrpc();
+    grpc::ServerBuilder builder;
+    using Builder = grpc::ServerBuilder::experimental_type;
+    acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+        Builder::ExternalConnectionType::FROM_FD, CredentialsOf(options_));
+    builder.RegisterService(attach_.get());
+    builder.RegisterService(admin_.get());
+    Tune(&builder);
+    grpc::ResourceQuota quota("coordinator");
+    quota.Resize(kBasicMemory +
+                 kMemoryPerNode *
+                     std::min<size_t>(max_nodes_, kMaxNodesWithMemory));
+    builder.SetResourceQuota(quota);
+    server_ = builder.BuildAndStart();
+    return server_ != nullptr;
+  }
+
+  // From the listener's thread.
+  void HandOver(OwnedFd fd) {
+    // Without threads for it, gRPC would end the process.
+    const bool serves =
+        server_ != nullptr || (CheckRoom(kNeed).ok() && SetUpServer());
+    if (!serves) return;
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters
+        connection;
+    connection.fd = fd.Release();
+    acceptor_->HandleNewConnection(&connection);
+  }
+
+  const Options options_;
   const int max_nodes_;
   const CallerCheck check_;
   const std::unique_ptr<Listener> listener_;
   const std::unique_ptr<grpc::Service> attach_;
   const std::unique_ptr<grpc::Service> admin_;
   const Endpoint address_;
+  // Null until gRPC is set up: in Start, or in the listener's thread.
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
 };
@@ -168,7 +199,8 @@ GrpcServer::~GrpcServer() { Shutdown(Duration::zero()); }
 
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
     Coordinator* coordinator, const Options& options) {
-  SetUpGrpc();
+  const absl::Status tokens = CheckCoordinatorTokens(options.tokens);
+  if (!options.tls.given() && !tokens.ok()) return tokens;
   const auto addresses = Resolve(options.listen.host, options.listen.port,
                                  {.timeout = kResolveTimeout});
   if (!addresses.ok()) return addresses.status();
@@ -187,7 +219,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
   }
   auto impl = std::make_unique<Impl>(coordinator, options, limits,
                                      *std::move(listener));
-  const absl::Status started = impl->Start(options);
+  const absl::Status started = impl->Start();
   if (!started.ok()) return started;
   return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(impl)));
 }

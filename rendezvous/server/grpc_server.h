@@ -19,18 +19,28 @@ namespace muster::rendezvous {
 // and closed by a Listener.
 class GrpcServer {
  public:
+  // When gRPC is set up, which takes some milliseconds and threads.
+  enum class SetUp {
+    kAtOnce,
+    kWithFirstConnection,  // for a coordinator that may never have one
+  };
   struct Options {
     // Port 0: any free port. Host 0.0.0.0: all addresses, IPv6 included.
     Endpoint listen{"0.0.0.0", kDefaultPort};
-    // Files for mutual TLS, checked by CheckTlsFiles. Not given: connections
-    // are in clear text, and only the job token protects the calls.
+    // Files for mutual TLS, checked by CheckTlsFiles. Not given: mutual
+    // TLS by `tokens`.
     TlsFiles tls;
-    // The job token that every call must carry; empty: none is required.
-    std::string token;
+    // With `tls`: every call must carry one of these tokens. Else the secrets
+    // of CoordinatorIdentity. Without both, connections are in clear text and
+    // everybody may call.
+    std::vector<std::string> tokens;
     // Maximum number of attached agents; further ones are refused with
     // RESOURCE_EXHAUSTED. nullopt: the number that the limit of open files
     // allows, which Start raises as far as it may.
     std::optional<int> max_nodes;
+    // The same for the agents of one principal; nullopt: no limit.
+    std::optional<int> max_nodes_per_principal;
+    SetUp set_up = SetUp::kAtOnce;
   };
 
   // Listens when it returns. `coordinator` must outlive the server.

@@ -47,10 +47,10 @@ class GrpcServerTest : public ::testing::Test {
         std::make_unique<GrpcLink>(std::move(options)),
         FirstReport(run_id, "node", 1));
   }
-  std::shared_ptr<grpc::Channel> Channel() {
+  std::shared_ptr<grpc::Channel> Channel(const std::string& token = "") {
     return OpenChannel(
         *NumericAddress(server_->address().host, server_->address().port),
-        ClientCredentials({}, "127.0.0.1"));
+        ClientCredentials({}, token, "127.0.0.1"));
   }
 
   Coordinator coordinator_{Coordinator::Options{}};
@@ -183,13 +183,12 @@ TEST_F(GrpcServerTest, AStreamThatNeverReportsIsEnded) {
 TEST_F(GrpcServerTest, AStreamWithATokenThatNeverReportsIsToldSo) {
   GrpcServer::Options options;
   options.listen = {"127.0.0.1", 0};
-  options.token = "secret";
+  options.tokens = {"secret"};
   auto server = GrpcServer::Start(&coordinator_, options);
   ASSERT_TRUE(server.ok()) << server.status();
   server_ = *std::move(server);
-  const auto stub = v1::Coordinator::NewStub(Channel());
+  const auto stub = v1::Coordinator::NewStub(Channel("secret"));
   grpc::ClientContext context;
-  context.AddMetadata("authorization", "Bearer secret");
   const auto stream = stub->Attach(&context);
   v1::Directive directive;
   EXPECT_FALSE(stream->Read(&directive));

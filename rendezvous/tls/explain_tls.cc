@@ -14,6 +14,7 @@
 #include "base/net/connect.h"
 #include "base/poll.h"
 #include "rendezvous/tls/tls_names.h"
+#include "rendezvous/tls/token_identity.h"
 #include "rendezvous/tls/x509.h"
 
 namespace muster::rendezvous {
@@ -28,22 +29,43 @@ struct SslDeleter {
   void operator()(SSL* ssl) const { SSL_free(ssl); }
 };
 
+// What this process has to show, if anything.
+struct Shown {
+  const TlsFiles& files;
+  const std::string& token;
+
+  bool nothing() const { return !files.given() && token.empty(); }
+};
+
+// Shows the certificate of the token.
+void UseToken(const std::string& token, SSL_CTX* context) {
+  const absl::StatusOr<TokenIdentity> identity = CallerIdentity(token);
+  if (!identity.ok()) return;
+  const std::vector<Certificate> chain =
+      ReadCertificates(identity->certificate);
+  SSL_CTX_use_certificate(context, chain[0].get());
+  const PrivateKey key = ReadPrivateKey(identity->key);
+  SSL_CTX_use_PrivateKey(context, key.get());
+}
+
 // How one step of the conversation ended.
 enum class Outcome { kDone, kPeerClosed, kTimeout, kError };
 
 // One TLS connection that trusts every certificate.
 class Conversation {
  public:
-  Conversation(OwnedFd fd, const TlsFiles& files, Instant deadline)
+  Conversation(OwnedFd fd, const Shown& shown, Instant deadline)
       : fd_(std::move(fd)),
         deadline_(deadline),
         context_(SSL_CTX_new(TLS_client_method())) {
     SSL_CTX_set_min_proto_version(context_.get(), TLS1_3_VERSION);
-    if (files.given()) {
+    if (shown.files.given()) {
       SSL_CTX_use_certificate_chain_file(context_.get(),
-                                         files.certificate.c_str());
-      SSL_CTX_use_PrivateKey_file(context_.get(), files.key.c_str(),
+                                         shown.files.certificate.c_str());
+      SSL_CTX_use_PrivateKey_file(context_.get(), shown.files.key.c_str(),
                                   SSL_FILETYPE_PEM);
+    } else if (!shown.token.empty()) {
+      UseToken(shown.token, context_.get());
     }
     ssl_.reset(SSL_new(context_.get()));
     // Without this protocol, gRPC's server ends the handshake.
@@ -153,63 +175,118 @@ absl::Status CheckPeer(const std::vector<Certificate>& chain,
   return absl::OkStatus();
 }
 
-// Explains that the coordinator refused this side.
-absl::Status Refused(const Conversation& talk, const std::string& who,
-                     const TlsFiles& files) {
-  if (!files.given()) {
+// The same, for a process that has a token and no files.
+absl::Status CheckPeerByToken(const std::vector<Certificate>& chain,
+                              const std::string& who,
+                              const std::string& token) {
+  if (chain.empty()) return absl::OkStatus();
+  if (!NamesCoordinator(NamesOf(chain[0].get()))) {
     return absl::UnauthenticatedError(absl::StrCat(
-        who,
-        " asks for TLS with a certificate; give --tls-cert, --tls-key and "
-        "--tls-ca"));
+        who, " shows a certificate (", SubjectOf(chain[0].get()),
+        ") that no token has made; if it was started with --tls-cert, give "
+        "--tls-cert, --tls-key and --tls-ca here, too"));
+  }
+  const std::string own = AuthorityName(token);
+  for (const Certificate& one : chain) {
+    if (IssuerNameOf(one.get()) == own) return absl::OkStatus();
   }
   return absl::UnauthenticatedError(absl::StrCat(
-      who, " refuses --tls-cert ", files.certificate, ": ", talk.ReasonText(),
+      who, " has another token than this process (\"",
+      IssuerNameOf(chain[0].get()), "\" there, \"", own,
+      "\" here); give both the same by MUSTER_TOKEN or --token-file"));
+}
+
+// Explains that the coordinator refused this side, which has shown a
+// certificate.
+absl::Status Refused(const Conversation& talk, const std::string& who,
+                     const Shown& shown) {
+  if (!shown.files.given()) {
+    return absl::UnauthenticatedError(
+        absl::StrCat(who, " refuses the token: ", talk.ReasonText(),
+                     "; it may be another one, or expired: `launch token` "
+                     "makes one from the coordinator's"));
+  }
+  return absl::UnauthenticatedError(absl::StrCat(
+      who, " refuses --tls-cert ", shown.files.certificate, ": ",
+      talk.ReasonText(),
       "; its --tls-ca must hold the authority that signed this file, and its "
       "clock must be right"));
+}
+
+// Explains that the coordinator asks for a certificate, and this side has none.
+absl::Status AsksForMore(const std::vector<Certificate>& chain,
+                         const std::string& who) {
+  const bool by_token =
+      !chain.empty() && NamesCoordinator(NamesOf(chain[0].get()));
+  return absl::UnauthenticatedError(
+      by_token ? absl::StrCat(who,
+                              " asks for a job token, and none was given; give "
+                              "the coordinator's own by MUSTER_TOKEN or "
+                              "--token-file")
+               : absl::StrCat(who,
+                              " asks for TLS with a certificate; give "
+                              "--tls-cert, --tls-key and --tls-ca"));
+}
+
+// Explains that the coordinator speaks no TLS.
+absl::Status NoTls(const std::string& who, const Shown& shown) {
+  return absl::UnauthenticatedError(
+      shown.files.given()
+          ? absl::StrCat(
+                who,
+                " uses no TLS; start it with --tls-cert, --tls-key and "
+                "--tls-ca, or leave them out here")
+          : absl::StrCat(
+                who,
+                " has no token and uses no TLS; start it with the "
+                "same MUSTER_TOKEN or --token-file, or leave the token "
+                "out here"));
 }
 
 // One attempt of ExplainTls. Sets `*closed` if the coordinator hung up right
 // after the handshake, before its first message.
 absl::Status Attempt(const std::string& who, const std::string& host,
-                     const SocketAddress& address, const TlsFiles& files,
+                     const SocketAddress& address, const Shown& shown,
                      Instant deadline, bool* closed) {
   *closed = false;
   absl::StatusOr<OwnedFd> fd = Connect(address, deadline);
   if (!fd.ok()) return absl::OkStatus();
-  Conversation talk(*std::move(fd), files, deadline);
+  Conversation talk(*std::move(fd), shown, deadline);
   const Outcome shaken = talk.Handshake();
   if (shaken == Outcome::kError) {
-    if (!SpeaksNoTls(talk.reason())) return Refused(talk, who, files);
-    if (!files.given()) return absl::OkStatus();
-    return absl::UnauthenticatedError(
-        absl::StrCat(who,
-                     " uses no TLS; start it with --tls-cert, --tls-key and "
-                     "--tls-ca, or leave them out here"));
+    if (SpeaksNoTls(talk.reason())) {
+      return shown.nothing() ? absl::OkStatus() : NoTls(who, shown);
+    }
+    return shown.nothing() ? AsksForMore(talk.PeerChain(), who)
+                           : Refused(talk, who, shown);
   }
   if (shaken != Outcome::kDone) return absl::OkStatus();
-  if (files.given()) {
-    absl::Status peer = CheckPeer(talk.PeerChain(), who, host, files);
-    if (!peer.ok()) return peer;
-  }
+  if (shown.nothing()) return AsksForMore(talk.PeerChain(), who);
+  absl::Status peer =
+      shown.files.given()
+          ? CheckPeer(talk.PeerChain(), who, host, shown.files)
+          : CheckPeerByToken(talk.PeerChain(), who, shown.token);
+  if (!peer.ok()) return peer;
   // gRPC's server sends its settings once it has accepted the certificate.
   const Outcome read = talk.ReadByte();
   *closed = read == Outcome::kPeerClosed;
-  const bool refused = *closed || read == Outcome::kError || !files.given();
-  return refused ? Refused(talk, who, files) : absl::OkStatus();
+  return *closed || read == Outcome::kError ? Refused(talk, who, shown)
+                                            : absl::OkStatus();
 }
 
 }  // namespace
 
 absl::Status ExplainTls(const Endpoint& coordinator,
                         const SocketAddress& address, const TlsFiles& files,
-                        Instant deadline) {
+                        const std::string& token, Instant deadline) {
   const std::string who = absl::StrCat("coordinator ", coordinator.ToString());
+  const Shown shown{files, token};
   bool closed = false;
   absl::Status why =
-      Attempt(who, coordinator.host, address, files, deadline, &closed);
+      Attempt(who, coordinator.host, address, shown, deadline, &closed);
   if (!closed) return why;
   // A coordinator that was ending also closes the connection, but only once.
-  return Attempt(who, coordinator.host, address, files, deadline, &closed);
+  return Attempt(who, coordinator.host, address, shown, deadline, &closed);
 }
 
 }  // namespace muster::rendezvous

@@ -1,6 +1,8 @@
 #ifndef MUSTER_RENDEZVOUS_TLS_EXPLAIN_TLS_H_
 #define MUSTER_RENDEZVOUS_TLS_EXPLAIN_TLS_H_
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "base/net/socket_address.h"
 #include "base/time.h"
@@ -11,17 +13,18 @@ namespace muster::rendezvous {
 
 // Explains why calls to `coordinator` at `address` fail, if TLS is the reason.
 // gRPC only says that a handshake failed; this function makes a handshake of
-// its own and reads the peer's certificate and alert. `files`: those of this
-// process; not given: this process uses no TLS. Blocks, at most until
-// `deadline`; any thread.
+// its own and reads the peer's certificate and alert. `files` and `token`:
+// those of this process, as in ClientCredentials (client/channel.h). Blocks, at
+// most until `deadline`; any thread.
 //
 // Unauthenticated: a sentence that says which side is wrong, which file, and
-// which date or name: one side uses no TLS; the coordinator's certificate is
-// expired, foreign or for another host; the coordinator refuses this side's.
+// which date or name: one side uses no TLS, or has another token; the
+// coordinator's certificate is expired, foreign or for another host; the
+// coordinator refuses this side's.
 // Ok: TLS is not the reason, or the reason cannot be found.
 absl::Status ExplainTls(const Endpoint& coordinator,
                         const SocketAddress& address, const TlsFiles& files,
-                        Instant deadline);
+                        const std::string& token, Instant deadline);
 
 }  // namespace muster::rendezvous
 

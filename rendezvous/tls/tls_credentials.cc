@@ -54,16 +54,28 @@ void SetUpTls() {
   });
 }
 
-std::shared_ptr<FileWatcherCertificateProvider> Watch(const TlsFiles& files) {
+using Provider =
+    std::shared_ptr<grpc::experimental::CertificateProviderInterface>;
+
+Provider ProviderOf(const TlsFiles& files) {
   return std::make_shared<FileWatcherCertificateProvider>(
       files.key, files.certificate, files.authority, kReadAgainSeconds);
 }
 
-// Checks after the handshake that the coordinator's certificate is for the host
-// that the user named. gRPC itself would compare the address.
-class HostVerifier : public grpc::experimental::ExternalCertificateVerifier {
+Provider ProviderOf(const TokenIdentity& identity) {
+  return std::make_shared<grpc::experimental::StaticDataCertificateProvider>(
+      identity.authorities,
+      std::vector<grpc::experimental::IdentityKeyCertPair>{
+          {identity.key, identity.certificate}});
+}
+
+// What the coordinator's certificate must be issued for. gRPC itself would
+// compare the address.
+class CoordinatorVerifier
+    : public grpc::experimental::ExternalCertificateVerifier {
  public:
-  explicit HostVerifier(std::string host) : host_(std::move(host)) {}
+  // `host`: a host; empty: a coordinator with a token.
+  explicit CoordinatorVerifier(std::string host) : host_(std::move(host)) {}
 
   bool Verify(TlsCustomVerificationCheckRequest* request,
               std::function<void(grpc::Status)> /*callback*/,
@@ -75,12 +87,18 @@ class HostVerifier : public grpc::experimental::ExternalCertificateVerifier {
     for (const auto& one : request->ip_names()) {
       names.ips.emplace_back(one.data(), one.size());
     }
+    for (const auto& one : request->uri_names()) {
+      names.uris.emplace_back(one.data(), one.size());
+    }
+    const bool expected =
+        host_.empty() ? NamesCoordinator(names) : NamesHost(names, host_);
     *sync_status =
-        NamesHost(names, host_)
-            ? grpc::Status::OK
-            : grpc::Status(grpc::StatusCode::UNAUTHENTICATED,
-                           absl::StrCat("its certificate is for ",
-                                        ToText(names), ", not for ", host_));
+        expected ? grpc::Status::OK
+                 : grpc::Status(
+                       grpc::StatusCode::UNAUTHENTICATED,
+                       absl::StrCat("its certificate is for ", ToText(names),
+                                    ", not for ",
+                                    host_.empty() ? kCoordinatorUri : host_));
     return true;  // verified at once
   }
   void Cancel(TlsCustomVerificationCheckRequest*) override {}
@@ -88,6 +106,30 @@ class HostVerifier : public grpc::experimental::ExternalCertificateVerifier {
  private:
   const std::string host_;
 };
+
+std::shared_ptr<grpc::ServerCredentials> ServerWith(Provider provider) {
+  SetUpTls();
+  grpc::experimental::TlsServerCredentialsOptions options(std::move(provider));
+  options.watch_root_certs();
+  options.watch_identity_key_cert_pairs();
+  options.set_cert_request_type(
+      GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  return grpc::experimental::TlsServerCredentials(options);
+}
+
+std::shared_ptr<grpc::ChannelCredentials> ClientWith(Provider provider,
+                                                     const std::string& host) {
+  SetUpTls();
+  grpc::experimental::TlsChannelCredentialsOptions options;
+  options.set_certificate_provider(std::move(provider));
+  options.watch_root_certs();
+  options.watch_identity_key_cert_pairs();
+  options.set_certificate_verifier(
+      grpc::experimental::ExternalCertificateVerifier::Create<
+          CoordinatorVerifier>(host));
+  options.set_check_call_host(false);
+  return grpc::experimental::TlsCredentials(options);
+}
 
 std::vector<std::string> Values(const grpc::AuthContext& context,
                                 const char* property) {
@@ -101,27 +143,22 @@ std::vector<std::string> Values(const grpc::AuthContext& context,
 }  // namespace
 
 std::shared_ptr<grpc::ServerCredentials> TlsServer(const TlsFiles& files) {
-  SetUpTls();
-  grpc::experimental::TlsServerCredentialsOptions options(Watch(files));
-  options.watch_root_certs();
-  options.watch_identity_key_cert_pairs();
-  options.set_cert_request_type(
-      GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  return grpc::experimental::TlsServerCredentials(options);
+  return ServerWith(ProviderOf(files));
+}
+
+std::shared_ptr<grpc::ServerCredentials> TlsServer(
+    const TokenIdentity& identity) {
+  return ServerWith(ProviderOf(identity));
 }
 
 std::shared_ptr<grpc::ChannelCredentials> TlsClient(const TlsFiles& files,
                                                     const std::string& host) {
-  SetUpTls();
-  grpc::experimental::TlsChannelCredentialsOptions options;
-  options.set_certificate_provider(Watch(files));
-  options.watch_root_certs();
-  options.watch_identity_key_cert_pairs();
-  options.set_certificate_verifier(
-      grpc::experimental::ExternalCertificateVerifier::Create<HostVerifier>(
-          host));
-  options.set_check_call_host(false);
-  return grpc::experimental::TlsCredentials(options);
+  return ClientWith(ProviderOf(files), host);
+}
+
+std::shared_ptr<grpc::ChannelCredentials> TlsClient(
+    const TokenIdentity& identity) {
+  return ClientWith(ProviderOf(identity), "");
 }
 
 std::optional<CertificateNames> PeerNames(const grpc::AuthContext& context) {
@@ -129,6 +166,14 @@ std::optional<CertificateNames> PeerNames(const grpc::AuthContext& context) {
   return CertificateNames{.dns = Values(context, GRPC_PEER_DNS_PROPERTY_NAME),
                           .ips = Values(context, GRPC_PEER_IP_PROPERTY_NAME),
                           .uris = Values(context, GRPC_PEER_URI_PROPERTY_NAME)};
+}
+
+Principal PeerPrincipal(const grpc::AuthContext& context) {
+  const std::optional<CertificateNames> names = PeerNames(context);
+  if (!names.has_value()) return Principal();
+  const std::vector<std::string> common =
+      Values(context, GRPC_X509_CN_PROPERTY_NAME);
+  return PrincipalOf(*names, common.empty() ? "" : common[0]);
 }
 
 }  // namespace muster::rendezvous

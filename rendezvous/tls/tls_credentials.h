@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "rendezvous/tls/principal.h"
 #include "rendezvous/tls/tls_files.h"
+#include "rendezvous/tls/token_identity.h"
 #include "rendezvous/tls/x509.h"
 
 namespace grpc {
@@ -16,23 +18,33 @@ class ServerCredentials;
 
 namespace muster::rendezvous {
 
-// gRPC credentials for mutual TLS 1.3. Both sides show a certificate and check
-// the other's against the authorities in `files.authority`. The files are read
-// again within 5 s of a change; connections that exist go on. `files` must have
-// passed CheckTlsFiles.
+// gRPC credentials for mutual TLS 1.3: both sides show a certificate and check
+// the other's against the authorities that they trust.
+//
+// From files: they are read again within 5 s of a change; connections that
+// exist go on. `files` must have passed CheckTlsFiles.
+// From a token: see token_identity.h.
 
-// The coordinator's side. It accepts any certificate of the authorities;
-// CheckClaim (tls_names.h) compares the names.
+// The coordinator's side. Any certificate of the authorities is accepted;
+// PeerPrincipal and CheckClaim (tls_names.h) say what it permits.
 std::shared_ptr<grpc::ServerCredentials> TlsServer(const TlsFiles& files);
+std::shared_ptr<grpc::ServerCredentials> TlsServer(
+    const TokenIdentity& identity);
 
 // The side of an agent or an operator. `host`: the coordinator as the user
 // named it. Its certificate must have been issued for that host name or
 // address.
 std::shared_ptr<grpc::ChannelCredentials> TlsClient(const TlsFiles& files,
                                                     const std::string& host);
+// The peer must be a coordinator with the same token, at any address.
+std::shared_ptr<grpc::ChannelCredentials> TlsClient(
+    const TokenIdentity& identity);
 
 // The names in the certificate of a call's peer; nullopt without TLS.
 std::optional<CertificateNames> PeerNames(const grpc::AuthContext& context);
+
+// The peer of a call. Without TLS a nameless one with all roles.
+Principal PeerPrincipal(const grpc::AuthContext& context);
 
 }  // namespace muster::rendezvous
 

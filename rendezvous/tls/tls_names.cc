@@ -4,8 +4,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -26,16 +24,6 @@ bool IsShortFor(const std::string& name, const std::string& host) {
          absl::EqualsIgnoreCase(shorter, longer.substr(0, longer.find('.')));
 }
 
-// Whether `uri` is "muster:job/RUN_ID" of `run_id` or "muster:job/PREFIX-*" of
-// a prefix of it. "muster:job/*" is no prefix: no certificate is for every job.
-bool IsUriOfJob(absl::string_view uri, absl::string_view run_id) {
-  if (!absl::ConsumePrefix(&uri, "muster:job/")) return false;
-  if (uri == run_id) return true;
-  return absl::ConsumeSuffix(&uri, "*") && uri.size() > 1 &&
-         uri.back() == '-' && run_id.size() > uri.size() &&
-         absl::StartsWith(run_id, uri);
-}
-
 }  // namespace
 
 bool NamesHost(const CertificateNames& names, const std::string& host) {
@@ -48,18 +36,16 @@ bool NamesHost(const CertificateNames& names, const std::string& host) {
                      });
 }
 
-bool NamesJob(const CertificateNames& names, const std::string& run_id) {
-  return std::any_of(
-      names.uris.begin(), names.uris.end(),
-      [&](const std::string& uri) { return IsUriOfJob(uri, run_id); });
+bool NamesCoordinator(const CertificateNames& names) {
+  return std::find(names.uris.begin(), names.uris.end(), kCoordinatorUri) !=
+         names.uris.end();
 }
 
 absl::Status CheckClaim(const CertificateNames& names, const NodeClaim& claim) {
   const bool is_short = std::any_of(
       names.dns.begin(), names.dns.end(),
       [&](const std::string& name) { return IsShortFor(name, claim.host); });
-  if (is_short || NamesJob(names, claim.run_id) ||
-      NamesHost(names, claim.host) || NamesHost(names, claim.ip)) {
+  if (is_short || NamesHost(names, claim.host) || NamesHost(names, claim.ip)) {
     return absl::OkStatus();
   }
   return absl::PermissionDeniedError(absl::StrCat(

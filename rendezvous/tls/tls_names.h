@@ -10,16 +10,17 @@ namespace muster::rendezvous {
 
 // Which certificate may speak for which host, node and job. Pure.
 
+// The URI in the certificate of a coordinator with a token.
+inline constexpr char kCoordinatorUri[] = "muster:coordinator";
+
 // Whether the certificate was issued for `host`, a host name or an IP address.
 // Host names are compared without case; "*.lab" matches one label: "node7.lab",
 // but neither "lab" nor "a.node7.lab".
 bool NamesHost(const CertificateNames& names, const std::string& host);
 
-// Whether the certificate is that of the job `run_id`: it has the URI
-// "muster:job/RUN_ID", or "muster:job/PREFIX-*" and `run_id` begins with
-// "PREFIX-". A Kubernetes Job needs the second form: the end of its run id is
-// known only once the Job exists.
-bool NamesJob(const CertificateNames& names, const std::string& run_id);
+// Whether the certificate is that of a coordinator with a token
+// (token_identity.h).
+bool NamesCoordinator(const CertificateNames& names);
 
 // What a node says of itself in its first report, and where it comes from.
 struct NodeClaim {
@@ -28,9 +29,9 @@ struct NodeClaim {
   std::string ip;    // the address of its connection
 };
 
-// Checks that a certificate with `names` may speak for the node: it is the
-// job's, or it was issued for the node's host name (in full, or for its first
-// label) or for its address.
+// Checks that a certificate with `names`, which is not a job's (principal.h),
+// may speak for the node: it was issued for the node's host name (in full, or
+// for its first label) or for its address.
 //
 // PermissionDenied: a sentence with the names, the claim and what to do.
 absl::Status CheckClaim(const CertificateNames& names, const NodeClaim& claim);

@@ -27,45 +27,27 @@ TEST(TlsNamesTest, WildcardMatchesExactlyOneLabel) {
   EXPECT_FALSE(NamesHost(names, ".lab"));
 }
 
-TEST(TlsNamesTest, ClaimOfTheCertificatesHostAddressOrJobIsAccepted) {
+TEST(TlsNamesTest, CoordinatorWithATokenIsNamedByItsUri) {
+  EXPECT_TRUE(NamesCoordinator({.uris = {"a:b", "muster:coordinator"}}));
+  EXPECT_FALSE(NamesCoordinator({.dns = {"muster:coordinator"}}));
+}
+
+TEST(TlsNamesTest, ClaimOfTheCertificatesHostOrAddressIsAccepted) {
   const NodeClaim claim{.run_id = "r1", .host = "node7.lab", .ip = "10.0.0.7"};
   EXPECT_TRUE(CheckClaim({.dns = {"node7.lab"}}, claim).ok());
   EXPECT_TRUE(CheckClaim({.dns = {"node7"}}, claim).ok());
   EXPECT_TRUE(CheckClaim({.dns = {"*.lab"}}, claim).ok());
   EXPECT_TRUE(CheckClaim({.ips = {"10.0.0.7"}}, claim).ok());
-  EXPECT_TRUE(CheckClaim({.uris = {"muster:job/r1"}}, claim).ok());
   EXPECT_TRUE(CheckClaim({.dns = {"node7.lab"}},
                          {.run_id = "r", .host = "node7", .ip = "::1"})
                   .ok());
 }
 
-TEST(TlsNamesTest, PrefixOfRunIdsMatchesWhatFollowsItsDash) {
-  const CertificateNames names{.uris = {"muster:job/trainer-*"}};
-  EXPECT_TRUE(NamesJob(names, "trainer-1234abcd"));
-  EXPECT_TRUE(NamesJob(names, "trainer-1234abcd-0"));
-  EXPECT_FALSE(NamesJob(names, "trainer"));
-  EXPECT_FALSE(NamesJob(names, "trainer-"));
-  EXPECT_FALSE(NamesJob(names, "trainer2-1234abcd"));
-  EXPECT_FALSE(NamesJob(names, "a-trainer-1234abcd"));
-  EXPECT_FALSE(NamesJob(names, "Trainer-1234abcd"));
-}
-
-TEST(TlsNamesTest, StarWithoutAPrefixAndItsDashIsNoWildcard) {
-  const CertificateNames names{
-      .uris = {"muster:job/*", "muster:job/-*", "muster:job/tr*", "*",
-               "muster:jobs/trainer-*", "muster:job/tr-*-1"}};
-  for (const char* run_id : {"trainer-1", "-1", "tr-2-1", "-", ""}) {
-    EXPECT_FALSE(NamesJob(names, run_id)) << run_id;
-  }
-  EXPECT_TRUE(NamesJob(names, "*"));  // this run id itself
-}
-
-TEST(TlsNamesTest, ClaimOfAnotherHostOrJobIsDenied) {
+TEST(TlsNamesTest, ClaimOfAnotherHostIsDenied) {
   const NodeClaim claim{.run_id = "r1", .host = "node7.lab", .ip = "10.0.0.7"};
   EXPECT_FALSE(CheckClaim({.dns = {"node7.other"}}, claim).ok());
   EXPECT_FALSE(CheckClaim({.dns = {"node70"}}, claim).ok());
   EXPECT_FALSE(CheckClaim({.ips = {"10.0.0.8"}}, claim).ok());
-  EXPECT_FALSE(CheckClaim({.uris = {"muster:job/r12"}}, claim).ok());
   EXPECT_FALSE(CheckClaim({}, {}).ok());
   const absl::Status denied =
       CheckClaim({.dns = {"node8"}, .uris = {"muster:job/r2"}}, claim);

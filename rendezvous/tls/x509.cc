@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
@@ -57,7 +58,22 @@ std::string Text(const ASN1_STRING* string) {
       static_cast<size_t>(ASN1_STRING_length(string)));
 }
 
+std::string CommonName(const X509_NAME* name) {
+  const int index = X509_NAME_get_index_by_NID(name, NID_commonName, -1);
+  if (index < 0) return "";
+  return Text(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, index)));
+}
+
 }  // namespace
+
+void KeyDeleter::operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+
+PrivateKey ReadPrivateKey(const std::string& pem) {
+  const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  PrivateKey key(PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr));
+  ERR_clear_error();
+  return key;
+}
 
 void X509Deleter::operator()(X509* certificate) const {
   X509_free(certificate);
@@ -81,6 +97,14 @@ std::string SubjectOf(const X509* certificate) {
   const auto size = BIO_get_mem_data(bio.get(), &data);
   if (size <= 0) return "without a subject";
   return std::string(data, static_cast<size_t>(size));
+}
+
+std::string CommonNameOf(const X509* certificate) {
+  return CommonName(X509_get_subject_name(certificate));
+}
+
+std::string IssuerNameOf(const X509* certificate) {
+  return CommonName(X509_get_issuer_name(certificate));
 }
 
 std::string WhyNotValid(const X509* certificate, std::time_t now) {

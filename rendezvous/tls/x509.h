@@ -17,12 +17,26 @@ struct X509Deleter {
 };
 using Certificate = std::unique_ptr<X509, X509Deleter>;
 
+struct KeyDeleter {
+  void operator()(EVP_PKEY* key) const;
+};
+using PrivateKey = std::unique_ptr<EVP_PKEY, KeyDeleter>;
+
+// Returns the private key of a PEM text; null if there is none.
+PrivateKey ReadPrivateKey(const std::string& pem);
+
 // Returns the certificates of a PEM text, in its order; empty if there is none.
 // Other PEM blocks are skipped.
 std::vector<Certificate> ReadCertificates(const std::string& pem);
 
 // The subject: "CN=node7,O=lab"; "without a subject" if it is empty.
 std::string SubjectOf(const X509* certificate);
+
+// The common name of the subject; empty if it has none.
+std::string CommonNameOf(const X509* certificate);
+
+// The common name of the issuer; empty if it has none.
+std::string IssuerNameOf(const X509* certificate);
 
 // Returns why `certificate` is not valid at `now`: "expired on 2026-01-31
 // 12:00:00 UTC", or "is not valid before …"; empty if it is valid.

@@ -11,6 +11,9 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "base/bounded_file.h"
 #include "base/owned_fd.h"
 #include "base/process_secrets.h"
@@ -20,6 +23,7 @@ namespace muster::rendezvous {
 namespace {
 
 constexpr size_t kMaxTokenBytes = 4096;
+constexpr size_t kMaxTokens = 2;
 
 std::string& Taken() {
   static std::string& taken = *new std::string();
@@ -30,10 +34,11 @@ std::string CannotRead(const std::string& file, const std::string& why) {
   return absl::StrCat("cannot read the token file ", file, ": ", why);
 }
 
-absl::StatusOr<std::string> Checked(std::string token,
-                                    const std::string& where) {
-  if (!token.empty() && token.back() == '\n') token.pop_back();
-  if (!token.empty() && token.back() == '\r') token.pop_back();
+// A token that people have thought of can be found by trying: whoever connects
+// to the coordinator can test guesses at home.
+constexpr size_t kShort = 16;
+
+absl::Status Check(const std::string& token, const std::string& where) {
   if (token.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(where, " is empty"));
   }
@@ -44,12 +49,39 @@ absl::StatusOr<std::string> Checked(std::string token,
   for (unsigned char c : token) {
     if (c > ' ' && c < 0x7f) continue;
     return absl::InvalidArgumentError(absl::StrCat(
-        where, " must be one line of printable ASCII without spaces"));
+        where, " must be printable ASCII without spaces, a line for a token"));
   }
-  return token;
+  return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> ReadFile(
+// The tokens in `content`, which comes from `where`.
+absl::StatusOr<std::vector<std::string>> Parse(
+    absl::string_view content, const std::string& where,
+    const std::function<void(const std::string&)>& warn) {
+  absl::ConsumeSuffix(&content, "\n");
+  std::vector<std::string> tokens = absl::StrSplit(content, '\n');
+  if (tokens.size() > kMaxTokens) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(where, " has ", tokens.size(),
+                     " lines; it may have two: the token, and the one that it "
+                     "replaces"));
+  }
+  bool is_short = false;
+  for (std::string& token : tokens) {
+    if (!token.empty() && token.back() == '\r') token.pop_back();
+    const absl::Status status = Check(token, where);
+    if (!status.ok()) return status;
+    is_short = is_short || token.size() < kShort;
+  }
+  if (is_short) {
+    warn(absl::StrCat(where,
+                      " is short and may be guessed; `launch token` "
+                      "makes one that cannot be"));
+  }
+  return tokens;
+}
+
+absl::StatusOr<std::vector<std::string>> ReadFile(
     const std::string& file,
     const std::function<void(const std::string&)>& warn) {
   const OwnedFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -65,15 +97,15 @@ absl::StatusOr<std::string> ReadFile(
     warn(absl::StrCat("others on this machine can read the token file ", file,
                       "; chmod 600 ", file));
   }
-  // Leaves room for "\r\n" and one byte more, to notice a token that is too
+  // Leaves room for line ends and one byte more, to notice a token that is too
   // long.
   absl::StatusOr<std::string> content =
-      ReadAtMost(fd.get(), kMaxTokenBytes + 3);
+      ReadAtMost(fd.get(), kMaxTokens * (kMaxTokenBytes + 2) + 1);
   if (!content.ok()) {
     return absl::PermissionDeniedError(
         CannotRead(file, std::string(content.status().message())));
   }
-  return Checked(*std::move(content), absl::StrCat("the token file ", file));
+  return Parse(*content, absl::StrCat("the token file ", file), warn);
 }
 
 }  // namespace
@@ -95,13 +127,21 @@ std::string FreshToken() {
   return absl::BytesToHexString(bytes);
 }
 
-absl::StatusOr<std::string> ReadToken(
+absl::StatusOr<std::vector<std::string>> ReadTokens(
     const std::string& file,
     const std::function<void(const std::string&)>& warn) {
   if (!file.empty()) return ReadFile(file, warn);
   TakeTokenVariable();
-  if (Taken().empty()) return std::string();
-  return Checked(Taken(), kTokenVariable);
+  if (Taken().empty()) return std::vector<std::string>();
+  return Parse(Taken(), kTokenVariable, warn);
+}
+
+absl::StatusOr<std::string> ReadToken(
+    const std::string& file,
+    const std::function<void(const std::string&)>& warn) {
+  absl::StatusOr<std::vector<std::string>> tokens = ReadTokens(file, warn);
+  if (!tokens.ok()) return tokens.status();
+  return tokens->empty() ? std::string() : std::move(tokens->front());
 }
 
 bool IsToken(std::string_view given, std::string_view expected) {

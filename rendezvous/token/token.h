@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -28,13 +29,20 @@ const std::string& TakenToken();
 // Returns a new token: 32 random bytes as hexadecimal text.
 std::string FreshToken();
 
-// Returns the token in `file`, or if `file` is empty the value of MUSTER_TOKEN,
-// which it takes (see above), or "" if neither is set. One trailing line end is
-// removed. Calls `warn` at most once, with a sentence, if other users may read
-// the file.
+// Returns the tokens in `file`, or if `file` is empty the value of
+// MUSTER_TOKEN, which it takes (see above), or nothing if neither is set. A
+// file has a line for a token, and may have a second one for the token that is
+// being replaced. Calls `warn` with a sentence if other users may read the
+// file, or if a token is so short that it may be guessed.
 //
-// NotFound, PermissionDenied: the file cannot be read. InvalidArgument: the
-// token is empty, longer than 4 KiB, or has characters that HTTP cannot carry.
+// NotFound, PermissionDenied: the file cannot be read. InvalidArgument: a token
+// is empty, longer than 4 KiB, or has characters that HTTP cannot carry; there
+// are more than two.
+absl::StatusOr<std::vector<std::string>> ReadTokens(
+    const std::string& file,
+    const std::function<void(const std::string&)>& warn);
+
+// The first one of ReadTokens; "" if there is none.
 absl::StatusOr<std::string> ReadToken(
     const std::string& file,
     const std::function<void(const std::string&)>& warn);

@@ -46,18 +46,18 @@ TEST_F(TokenTest, NoneIsSet) {
 }
 
 TEST_F(TokenTest, ComesFromTheVariable) {
-  setenv(kTokenVariable, "s3cret", 1);
-  EXPECT_EQ(Read("").value(), "s3cret");
+  setenv(kTokenVariable, "s3cret-0123456789", 1);
+  EXPECT_EQ(Read("").value(), "s3cret-0123456789");
 }
 
 TEST_F(TokenTest, LeavesTheEnvironmentAndIsStillKnown) {
-  setenv(kTokenVariable, "s3cret", 1);
+  setenv(kTokenVariable, "s3cret-0123456789", 1);
   TakeTokenVariable();
   EXPECT_EQ(getenv(kTokenVariable), nullptr);
-  EXPECT_EQ(Read("").value(), "s3cret");
-  EXPECT_EQ(TakenToken(), "s3cret");
+  EXPECT_EQ(Read("").value(), "s3cret-0123456789");
+  EXPECT_EQ(TakenToken(), "s3cret-0123456789");
   TakeTokenVariable();
-  EXPECT_EQ(TakenToken(), "s3cret");
+  EXPECT_EQ(TakenToken(), "s3cret-0123456789");
 }
 
 TEST(FreshToken, IsLongAndNeverTheSame) {
@@ -69,19 +69,36 @@ TEST(FreshToken, IsLongAndNeverTheSame) {
 
 TEST_F(TokenTest, TheFileGoesBeforeTheVariable) {
   setenv(kTokenVariable, "other", 1);
-  EXPECT_EQ(Read(Write("s3cret\n", 0600)).value(), "s3cret");
+  EXPECT_EQ(Read(Write("s3cret-0123456789\n", 0600)).value(),
+            "s3cret-0123456789");
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
 TEST_F(TokenTest, FinalLineEndIsRemoved) {
-  EXPECT_EQ(Read(Write("s3cret\r\n", 0600)).value(), "s3cret");
-  EXPECT_EQ(Read(Write("s3cret\n\n", 0600)).status().code(),
+  EXPECT_EQ(Read(Write("s3cret-0123456789\r\n", 0600)).value(),
+            "s3cret-0123456789");
+  EXPECT_EQ(Read(Write("s3cret-0123456789\n\n", 0600)).status().code(),
             absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(TokenTest, WarnsWhereOthersMayRead) {
-  EXPECT_EQ(Read(Write("s3cret", 0644)).value(), "s3cret");
+  EXPECT_EQ(Read(Write("s3cret-0123456789", 0644)).value(),
+            "s3cret-0123456789");
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr("chmod 600")));
+}
+
+TEST_F(TokenTest, WarnsOfATokenThatMayBeGuessed) {
+  EXPECT_EQ(Read(Write("123456789012345\n", 0600)).value(), "123456789012345");
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("launch token")));
+}
+
+TEST_F(TokenTest, SecondLineIsTheTokenThatIsBeingReplaced) {
+  const std::string file =
+      Write("s3cret-0123456789\r\nolder-0123456789\n", 0600);
+  const auto tokens = ReadTokens(file, [](const std::string&) {});
+  EXPECT_THAT(tokens.value(),
+              ElementsAre("s3cret-0123456789", "older-0123456789"));
+  EXPECT_EQ(Read(file).value(), "s3cret-0123456789");
 }
 
 TEST_F(TokenTest, SaysWhatIsWrongWithTheFile) {
@@ -89,8 +106,8 @@ TEST_F(TokenTest, SaysWhatIsWrongWithTheFile) {
   EXPECT_FALSE(Read(::testing::TempDir()).ok());
   for (const std::string& bad :
        {std::string(), std::string("\n"), std::string(5000, 'x'),
-        std::string("two words"), std::string("a\nb"), std::string("\xc3\xa9"),
-        std::string("a\0b", 3)}) {
+        std::string("two words"), std::string("a\nb\nc"), std::string("a\n\nb"),
+        std::string("\xc3\xa9"), std::string("a\0b", 3)}) {
     EXPECT_EQ(Read(Write(bad, 0600)).status().code(),
               absl::StatusCode::kInvalidArgument);
   }
@@ -106,11 +123,11 @@ TEST_F(TokenTest, MayComeFromAPipe) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   std::thread writer([end = ends[1]] {
-    EXPECT_EQ(write(end, "s3cret\n", 7), 7);
+    EXPECT_EQ(write(end, "s3cret-0123456789\n", 18), 18);
     close(end);
   });
   EXPECT_EQ(Read("/proc/self/fd/" + std::to_string(ends[0])).value_or("failed"),
-            "s3cret");
+            "s3cret-0123456789");
   writer.join();
   close(ends[0]);
 }

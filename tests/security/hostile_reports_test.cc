@@ -78,7 +78,7 @@ class HostileReports : public ::testing::Test {
   std::shared_ptr<grpc::Channel> Channel() {
     return OpenChannel(
         *NumericAddress(server_->address().host, server_->address().port),
-        ClientCredentials({}, server_->address().host));
+        ClientCredentials({}, "", server_->address().host));
   }
   std::unique_ptr<ScriptedNode> Join(const std::string& host) {
     GrpcLink::Options options;

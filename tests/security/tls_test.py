@@ -183,9 +183,12 @@ class Tls(unittest.TestCase):
         (flags(self.folder, 'foreign', 'both'),
          'refuses --tls-cert %s/foreign.pem' % self.folder),
         (self.lab.sign('elsewhere', 'DNS:node8.lab'),
-         'the certificate is for node8.lab, but the node calls itself'),
-        (self.lab.sign('another', 'URI:muster:job/another'),
          'or the URI muster:job/job'),
+        (self.lab.sign('another', 'URI:muster:job/another'),
+         'may not join job "job": its token or certificate is for another'),
+        (self.lab.sign('viewer', _HERE_TOO + ',URI:muster:role/view'),
+         'viewer may not join: its token or certificate has only the role '
+         'view'),
     )
     for tls, reason in cases:
       with self.subTest(reason=reason):

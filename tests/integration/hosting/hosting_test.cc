@@ -252,7 +252,8 @@ TEST_F(Hosting, WithoutTheTokenNoNodeJoins) {
   ASSERT_TRUE(host->Printed("1 of 2 nodes")) << host->Output();
   Program stranger = Node({"--nnodes=2"}, {}, {{"MUSTER_TOKEN", "guess"}});
   EXPECT_EQ(stranger->ExitCode(), 1);
-  EXPECT_THAT(stranger->Output(), HasSubstr("wrong job token"));
+  EXPECT_THAT(stranger->Output(),
+              HasSubstr("has another token than this process"));
   Program friendly = Node({"--nnodes=2"}, {}, token);
   EXPECT_EQ(friendly->ExitCode(), 0) << friendly->Output();
   EXPECT_EQ(host->ExitCode(), 0) << host->Output();

@@ -1,0 +1,43 @@
+#ifndef MUSTER_LAUNCHER_TOKEN_COMMAND_H_
+#define MUSTER_LAUNCHER_TOKEN_COMMAND_H_
+
+#include <ctime>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "launcher/options/flag.h"
+#include "launcher/voice.h"
+#include "rendezvous/tls/token_identity.h"
+
+namespace muster::launcher {
+
+// What `launch token` is asked for.
+struct TokenRequest {
+  enum class Way { kHelp, kSecret, kDerived };
+  Way way = Way::kSecret;
+  std::string token_file;        // of kDerived
+  rendezvous::TokenGrant grant;  // of kDerived
+};
+
+// The flags of `launch token`.
+std::vector<Flag> TokenFlags();
+
+// Parses the arguments after "token". `now`: the time from which --valid-for
+// counts. `user`: the default of --name. InvalidArgument: a sentence.
+absl::StatusOr<TokenRequest> ParseTokenRequest(
+    const std::vector<std::string>& args,
+    const std::map<std::string, std::string>& environment, std::time_t now,
+    const std::string& user);
+
+// `launch token`: prints a fresh secret or a token that is derived from one.
+// Returns the exit code.
+int TokenCommand(const std::vector<std::string>& args,
+                 const std::map<std::string, std::string>& environment,
+                 const Voice& voice);
+
+}  // namespace muster::launcher
+
+#endif  // MUSTER_LAUNCHER_TOKEN_COMMAND_H_

@@ -1,0 +1,127 @@
+#include "rendezvous/tls/principal.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+
+namespace muster::rendezvous {
+namespace {
+
+constexpr absl::string_view kRoleUri = "muster:role/";
+constexpr absl::string_view kJobUri = "muster:job/";
+constexpr size_t kMaxJobSize = 256;
+constexpr size_t kMaxNameSize = 64;  // X.509 permits no longer common name
+
+struct NamedRole {
+  Role role;
+  const char* name;
+};
+constexpr std::array<NamedRole, 3> kRoles = {{{Role::kJoin, "join"},
+                                              {Role::kView, "view"},
+                                              {Role::kOperate, "operate"}}};
+
+// Whether `job` is `run_id`, or "PREFIX-*" of a prefix of it. "*" alone is
+// none.
+bool MatchesJob(absl::string_view job, absl::string_view run_id) {
+  if (job == run_id) return true;
+  return absl::ConsumeSuffix(&job, "*") && job.size() > 1 &&
+         job.back() == '-' && run_id.size() > job.size() &&
+         absl::StartsWith(run_id, job);
+}
+
+std::string Who(const Principal& principal) {
+  return principal.name.empty() ? "this caller" : principal.name;
+}
+
+}  // namespace
+
+const char* RoleName(Role role) {
+  return std::find_if(kRoles.begin(), kRoles.end(),
+                      [&](const NamedRole& one) { return one.role == role; })
+      ->name;
+}
+
+std::optional<Role> RoleOf(absl::string_view name) {
+  for (const NamedRole& one : kRoles) {
+    if (name == one.name) return one.role;
+  }
+  return std::nullopt;
+}
+
+std::set<Role> AllRoles() { return {Role::kJoin, Role::kView, Role::kOperate}; }
+
+Principal PrincipalOf(const CertificateNames& names, std::string common_name) {
+  Principal principal{.name = std::move(common_name)};
+  bool has_role = false;
+  std::set<Role> roles;
+  for (const std::string& uri : names.uris) {
+    absl::string_view rest = uri;
+    if (absl::ConsumePrefix(&rest, kRoleUri)) {
+      has_role = true;
+      if (const std::optional<Role> role = RoleOf(rest)) roles.insert(*role);
+    } else if (absl::ConsumePrefix(&rest, kJobUri)) {
+      principal.jobs.emplace_back(rest);
+    }
+  }
+  if (has_role) principal.roles = std::move(roles);
+  if (principal.roles.count(Role::kOperate) != 0) {
+    principal.roles.insert(Role::kView);
+  }
+  return principal;
+}
+
+bool IncludesJob(const Principal& principal, absl::string_view run_id) {
+  return principal.jobs.empty() ||
+         std::any_of(principal.jobs.begin(), principal.jobs.end(),
+                     [&](const std::string& pattern) {
+                       return MatchesJob(pattern, run_id);
+                     });
+}
+
+absl::Status CheckRole(const Principal& principal, Role role) {
+  if (principal.roles.count(role) != 0) return absl::OkStatus();
+  const std::string has =
+      principal.roles.empty()
+          ? "no role that this version knows"
+          : absl::StrCat("only the role ",
+                         absl::StrJoin(principal.roles, " and ",
+                                       [](std::string* out, Role one) {
+                                         out->append(RoleName(one));
+                                       }));
+  return absl::PermissionDeniedError(
+      absl::StrCat(Who(principal), " may not ", RoleName(role),
+                   ": its token or certificate has ", has));
+}
+
+absl::Status CheckAccess(const Principal& principal, Role role,
+                         absl::string_view run_id) {
+  absl::Status allowed = CheckRole(principal, role);
+  if (!allowed.ok() || IncludesJob(principal, run_id)) return allowed;
+  return absl::PermissionDeniedError(
+      absl::StrCat(Who(principal), " may not ", RoleName(role), " job \"",
+                   run_id, "\": its token or certificate is for ",
+                   absl::StrJoin(principal.jobs, ", ")));
+}
+
+bool IsPrincipalName(absl::string_view name) {
+  return !name.empty() && name.size() <= kMaxNameSize &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) {
+           return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '@' ||
+                  c == '-';
+         });
+}
+
+bool IsJobPattern(absl::string_view job) {
+  return !job.empty() && job.size() <= kMaxJobSize &&
+         std::all_of(job.begin(), job.end(),
+                     [](unsigned char c) { return absl::ascii_isprint(c); });
+}
+
+}  // namespace muster::rendezvous
