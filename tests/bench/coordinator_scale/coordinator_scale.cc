@@ -1,8 +1,10 @@
 // Measures how many nodes one coordinator can serve: starts rendezvousd, lets
-// 100, 1,000 and 10,000 simulated agents, each with its own TCP connection,
-// join one job, and prints a table. All processes share this machine's cores.
+// simulated agents, each with its own TCP connection, join one job, in clear
+// text and with mutual TLS by a token, and prints a table with the medians of
+// the runs, which take turns. --flood also measures both while a client opens
+// connections as fast as it can. All processes share this machine's cores.
 //
-//   coordinator_scale [--shards N] [NODES…]
+//   coordinator_scale [--shards N] [--runs N] [--flood] [NODES…]
 
 #include <fcntl.h>
 #include <signal.h>
@@ -23,6 +25,7 @@ namespace muster {
 namespace {
 
 constexpr int kSteadySeconds = 5;
+constexpr char kToken[] = "0123456789abcdef0123456789abcdef";
 
 struct Child {
   pid_t pid = 0;
@@ -30,7 +33,8 @@ struct Child {
   int in = -1;               // the write end of the process's stdin
 };
 
-Child Start(const std::vector<std::string>& command) {
+// `token`: MUSTER_TOKEN of the process.
+Child Start(const std::vector<std::string>& command, const std::string& token) {
   int to[2];
   int from[2];
   if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) {
@@ -39,7 +43,7 @@ Child Start(const std::vector<std::string>& command) {
   }
   SubprocessPlan plan;
   plan.argv = command;
-  plan.environment = EnvironmentWith({});
+  plan.environment = EnvironmentWith({"MUSTER_TOKEN=" + token});
   plan.descriptors = {to[0], from[1]};
   const absl::StatusOr<pid_t> pid = StartSubprocess(plan);
   if (!pid.ok()) {
@@ -84,10 +88,29 @@ double CpuSeconds(pid_t pid) {
   return read ? static_cast<double>(user + system) / sysconf(_SC_CLK_TCK) : 0;
 }
 
-// Measures one row of the table. Returns false if an agent got no place.
-bool Measure(const std::string& self, const std::string& daemon, int nodes,
-             int shards) {
-  Child server = Start({daemon, "--listen", "127.0.0.1:0"});
+enum class Channel { kPlain, kTls };
+enum class Beside { kNothing, kFlood };
+
+// One line of the table.
+struct Row {
+  int nodes = 0;
+  Channel channel = Channel::kPlain;
+  Beside beside = Beside::kNothing;
+};
+
+struct Figures {
+  double joining = 0;     // seconds from the first connection to the last join
+  double placing = 0;     // seconds from the last join to the last place
+  double kib = 0;         // memory of the coordinator for each node
+  double join_cpu = 0;    // its CPU seconds for each node
+  double steady_cpu = 0;  // its cores at a report a second of each node
+};
+
+// Runs a row once. Ends the program if an agent got no place.
+Figures Measure(const std::string& self, const std::string& daemon,
+                const Row& row, int shards) {
+  const std::string token = row.channel == Channel::kTls ? kToken : "";
+  Child server = Start({daemon, "--listen", "127.0.0.1:0"}, token);
   int port = 0;
   if (std::fscanf(server.out, "rendezvousd: listening on 127.0.0.1:%d",
                   &port) != 1) {
@@ -95,13 +118,18 @@ bool Measure(const std::string& self, const std::string& daemon, int nodes,
     std::exit(1);
   }
   const long resident_before = ResidentKib(server.pid);
+  std::vector<Child> floods;
+  if (row.beside == Beside::kFlood) {
+    floods.push_back(Start({self, "--flood", std::to_string(port)}, ""));
+  }
   std::vector<Child> load;
   for (int i = 0; i < shards; ++i) {
-    const int first = nodes * i / shards;
-    const int end = nodes * (i + 1) / shards;
+    const int first = row.nodes * i / shards;
+    const int end = row.nodes * (i + 1) / shards;
     load.push_back(
-        Start({self, "--shard", std::to_string(port), std::to_string(nodes),
-               std::to_string(first), std::to_string(end - first)}));
+        Start({self, "--shard", std::to_string(port), std::to_string(row.nodes),
+               std::to_string(first), std::to_string(end - first)},
+              token));
   }
   bool placed = true;
   long long first_channel = 0;
@@ -124,56 +152,105 @@ bool Measure(const std::string& self, const std::string& daemon, int nodes,
   }
   const long resident = ResidentKib(server.pid) - resident_before;
   const double join_cpu = CpuSeconds(server.pid);
+  for (Child& flood : floods) Finish(&flood);
+  const double before = CpuSeconds(server.pid);
   sleep(kSteadySeconds);
-  const double steady_cpu = CpuSeconds(server.pid) - join_cpu;
+  const double steady_cpu = CpuSeconds(server.pid) - before;
   for (Child& shard : load) Finish(&shard);
   kill(server.pid, SIGTERM);
   Finish(&server);
-  const double joining = (last_join - first_channel) * 1e-9;
+  if (!placed) {
+    std::fprintf(stderr, "not all of %d nodes got a place\n", row.nodes);
+    std::exit(1);
+  }
+  return {.joining = (last_join - first_channel) * 1e-9,
+          .placing = (last_place - last_join) * 1e-9,
+          .kib = static_cast<double>(resident) / row.nodes,
+          .join_cpu = join_cpu / row.nodes,
+          .steady_cpu = steady_cpu / kSteadySeconds};
+}
+
+double Median(const std::vector<Figures>& runs, double Figures::*figure) {
+  std::vector<double> values;
+  for (const Figures& run : runs) values.push_back(run.*figure);
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void Print(const Row& row, const std::vector<Figures>& runs) {
+  const double joining = Median(runs, &Figures::joining);
   std::printf(
-      "| %6d | %8.2f | %8.0f | %10.0f | %9.1f | %10.0f | %6.2f | %s |\n", nodes,
-      joining, nodes / joining, (last_place - last_join) * 1e-6,
-      static_cast<double>(resident) / nodes, join_cpu * 1e6 / nodes,
-      steady_cpu / kSteadySeconds, placed ? "all" : "NOT ALL");
+      "| %6d | %s%s | %6.3f | %6.0f | %7.1f | %6.1f | %4.0f | %5.2f |\n",
+      row.nodes, row.channel == Channel::kTls ? "mutual TLS" : "clear text",
+      row.beside == Beside::kFlood ? ", flooded" : "", joining,
+      row.nodes / joining, Median(runs, &Figures::placing) * 1e3,
+      Median(runs, &Figures::kib), Median(runs, &Figures::join_cpu) * 1e6,
+      Median(runs, &Figures::steady_cpu));
   std::fflush(stdout);
-  return placed;
 }
 
 }  // namespace
 }  // namespace muster
 
 int main(int argc, char** argv) {
-  using muster::LoadShard;
-  if (argc == 6 && std::strcmp(argv[1], "--shard") == 0) {
+  using muster::Beside;
+  using muster::Channel;
+  const auto is = [&](int i, const char* name) {
+    return i < argc && std::strcmp(argv[i], name) == 0;
+  };
+  if (argc == 6 && is(1, "--shard")) {
+    const char* const token = std::getenv("MUSTER_TOKEN");
     return muster::RunLoadShard({.port = std::atoi(argv[2]),
                                  .run_id = "scale",
                                  .nodes = std::atoi(argv[3]),
                                  .first = std::atoi(argv[4]),
-                                 .count = std::atoi(argv[5])});
+                                 .count = std::atoi(argv[5]),
+                                 .token = token == nullptr ? "" : token});
+  }
+  if (argc == 3 && is(1, "--flood")) {
+    return muster::RunFlood(std::atoi(argv[2]));
   }
   int shards = 2;
+  int runs = 1;
+  std::vector<Beside> besides = {Beside::kNothing};
   std::vector<int> sizes;
   for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--shards") == 0 && i + 1 < argc) {
+    if (is(i, "--shards") && i + 1 < argc) {
       shards = std::atoi(argv[++i]);
+    } else if (is(i, "--runs") && i + 1 < argc) {
+      runs = std::atoi(argv[++i]);
+    } else if (is(i, "--flood")) {
+      besides.push_back(Beside::kFlood);
     } else {
       sizes.push_back(std::atoi(argv[i]));
     }
   }
-  if (sizes.empty()) sizes = {100, 1000, 10000};
+  if (sizes.empty()) sizes = {128, 1000, 10000};
   const char* daemon = std::getenv("RENDEZVOUSD");
-  const std::string beside = std::string(argv[0]);
+  const std::string own(argv[0]);
   const std::string found = daemon != nullptr
                                 ? daemon
-                                : beside.substr(0, beside.rfind("/tests/")) +
+                                : own.substr(0, own.rfind("/tests/")) +
                                       "/rendezvous/daemon/rendezvousd";
   std::printf(
-      "| nodes  | joins, s | joins/s | last join to last place, ms | KiB/node "
-      "| server CPU to join, us/node | cores at 1 report/s | placed |\n"
+      "| nodes | connections | joins, s | joins/s | last join to last place, "
+      "ms | KiB/node | server CPU to join, us/node | cores at 1 report/s |\n"
       "|---|---|---|---|---|---|---|---|\n");
-  bool good = true;
-  for (int nodes : sizes) {
-    good = muster::Measure("/proc/self/exe", found, nodes, shards) && good;
+  for (const int nodes : sizes) {
+    std::vector<muster::Row> rows;
+    for (const Beside beside : besides) {
+      for (const Channel channel : {Channel::kPlain, Channel::kTls}) {
+        rows.push_back({nodes, channel, beside});
+      }
+    }
+    std::vector<std::vector<muster::Figures>> figures(rows.size());
+    for (int run = 0; run < runs; ++run) {
+      for (size_t i = 0; i < rows.size(); ++i) {
+        figures[i].push_back(
+            muster::Measure("/proc/self/exe", found, rows[i], shards));
+      }
+    }
+    for (size_t i = 0; i < rows.size(); ++i) muster::Print(rows[i], figures[i]);
   }
-  return good ? 0 : 1;
+  return 0;
 }

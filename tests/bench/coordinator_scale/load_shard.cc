@@ -1,8 +1,10 @@
 #include "tests/bench/coordinator_scale/load_shard.h"
 
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -15,6 +17,7 @@
 #include "base/descriptor_limit.h"
 #include "base/monotonic_clock.h"
 #include "base/net/socket_address.h"
+#include "base/owned_fd.h"
 #include "base/poll.h"
 #include "rendezvous/client/channel.h"
 #include "rendezvous/client/grpc_link.h"
@@ -115,13 +118,13 @@ rendezvous::Report FirstReport(const LoadShard& shard, int index) {
 
 class SimulatedAgent : private rendezvous::AgentStream::Listener {
  public:
-  SimulatedAgent(const SocketAddress& coordinator, rendezvous::Report first,
-                 Tally* tally)
+  SimulatedAgent(const SocketAddress& coordinator,
+                 const std::shared_ptr<grpc::ChannelCredentials>& credentials,
+                 rendezvous::Report first, Tally* tally)
       : tally_(tally), report_(std::move(first)) {
     stream_ = std::make_unique<rendezvous::AgentStream>(
-        rendezvous::OpenChannel(
-            coordinator, rendezvous::ClientCredentials({}, coordinator.Ip())),
-        "", static_cast<rendezvous::AgentStream::Listener*>(this));
+        rendezvous::OpenChannel(coordinator, credentials), "",
+        static_cast<rendezvous::AgentStream::Listener*>(this));
     KeepAlive();
   }
 
@@ -172,16 +175,33 @@ bool PauseWhileWanted(std::chrono::microseconds pause) {
 
 }  // namespace
 
+int RunFlood(int port) {
+  const SocketAddress address = *NumericAddress("127.0.0.1", port);
+  std::array<OwnedFd, 256> connections;
+  for (size_t i = 0; PauseWhileWanted(std::chrono::microseconds(0)); ++i) {
+    OwnedFd& one = connections[i % connections.size()];
+    one =
+        OwnedFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    // No FIN_WAIT, so that ports do not run out.
+    const linger reset = {.l_onoff = 1, .l_linger = 0};
+    setsockopt(one.get(), SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+    (void)connect(one.get(), address.get(), address.size);
+  }
+  return 0;
+}
+
 int RunLoadShard(const LoadShard& shard) {
   RaiseDescriptorLimit(/*kept_for_others=*/0);
   const SocketAddress address = *NumericAddress("127.0.0.1", shard.port);
   Tally tally;
+  const auto credentials =
+      rendezvous::ClientCredentials({}, shard.token, address.Ip());
   std::vector<std::unique_ptr<SimulatedAgent>> agents;
   const int64_t first_channel = Now();
   for (int i = 0; i < shard.count; ++i) {
     tally.AwaitJoined(i - kMaxConnecting);
     agents.push_back(std::make_unique<SimulatedAgent>(
-        address, FirstReport(shard, shard.first + i), &tally));
+        address, credentials, FirstReport(shard, shard.first + i), &tally));
   }
   const bool placed = tally.AwaitPlaced(shard.count);
   const ShardTimes times = tally.times();

@@ -13,6 +13,8 @@ struct LoadShard {
   int nodes = 0;       // number of nodes of the whole job
   int first = 0;       // first agent: agents first to first + count - 1
   int count = 0;
+  // Mutual TLS by this token; empty: clear text.
+  std::string token;
 };
 
 // Times of CLOCK_MONOTONIC in nanoseconds, comparable between processes.
@@ -22,6 +24,10 @@ struct ShardTimes {
   int64_t last_join = 0;
   int64_t last_place = 0;  // when the last agent had got its place
 };
+
+// Opens connections to the coordinator's port as fast as it can, at most 256 at
+// a time, which say nothing, until stdin ends. Returns the exit status.
+int RunFlood(int port);
 
 // Runs the shard: each agent joins on its own connection. Once all have their
 // places, prints the times as one line; then each agent reports once per second
