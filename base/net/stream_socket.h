@@ -1,0 +1,43 @@
+#ifndef MUSTER_BASE_NET_STREAM_SOCKET_H_
+#define MUSTER_BASE_NET_STREAM_SOCKET_H_
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <memory>
+#include <span>
+
+#include "base/net/tls_stream.h"
+#include "base/owned_fd.h"
+
+namespace muster {
+
+// A connected stream socket, in clear text or encrypted.
+struct StreamSocket {
+  OwnedFd fd;
+  // null: clear text
+  std::unique_ptr<TlsStream> tls;
+
+  bool open() const { return fd.open(); }
+
+  // As sendmsg and recvmsg, without blocking and without SIGPIPE. After a
+  // result below the size of `pieces`, Send must be called again with the rest.
+  ssize_t Send(std::span<iovec> pieces) {
+    if (tls != nullptr) return tls->Write(pieces);
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = pieces.size();
+    return sendmsg(fd.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+  ssize_t Receive(std::span<iovec> pieces) {
+    if (tls != nullptr) return tls->Read(pieces);
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = pieces.size();
+    return recvmsg(fd.get(), &message, MSG_DONTWAIT);
+  }
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_BASE_NET_STREAM_SOCKET_H_

@@ -1,0 +1,143 @@
+#ifndef MUSTER_BASE_NET_TLS_STREAM_H_
+#define MUSTER_BASE_NET_TLS_STREAM_H_
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/time.h"
+
+struct ssl_ctx_st;
+struct ssl_st;
+
+namespace muster {
+
+// The key that both ends of encrypted connections know, prepared for TLS.
+// Copies share it. Thread-safe.
+class TlsContext {
+ public:
+  // `key`: kChannelKeyBytes random bytes. `purpose`: names the protocol that
+  // the connections carry. Ends with different purposes refuse each other,
+  // because each purpose has a pre-shared key of its own, derived from `key`
+  // with HKDF-SHA256.
+  //   InvalidArgument  the key has another length
+  //   Internal         OpenSSL lacks an algorithm
+  static absl::StatusOr<TlsContext> Make(std::string_view key,
+                                         std::string_view purpose);
+
+ private:
+  friend class TlsStream;
+  explicit TlsContext(std::shared_ptr<ssl_ctx_st> context)
+      : context_(std::move(context)) {}
+
+  std::shared_ptr<ssl_ctx_st> context_;
+};
+
+// One end of a connection that is encrypted and authenticated with TLS 1.3 and
+// a pre-shared key (TLS_AES_128_GCM_SHA256, with an ephemeral Diffie-Hellman
+// exchange). Never blocks, whatever the mode of the socket, and raises no
+// SIGPIPE. The caller keeps the socket open while this object lives, and polls
+// it. Not thread-safe.
+//
+// The end of the connection is not authenticated: the protocol that it carries
+// must tell a complete conversation from one that was cut.
+class TlsStream {
+ public:
+  enum class Side { kClient, kServer };
+
+  // What this end takes from the socket beyond the records that a read needs.
+  enum class Buffering {
+    // As much as there is, with few system calls. Poll only after a Read that
+    // has failed with EAGAIN.
+    kAhead,
+    // Nothing: what Read leaves stays in the socket, which polls as readable. A
+    // Read must ask for kMaxRecordBytes or more. An idle stream holds little
+    // memory.
+    kNone,
+  };
+
+  struct Options {
+    Buffering buffering = Buffering::kAhead;
+    // Number of records after which this end changes its sending key. AES-GCM
+    // may protect 2^24.5 records with one key (RFC 8446, section 5.5).
+    uint64_t records_per_key = uint64_t{1} << 22;
+  };
+
+  // `fd`: a connected stream socket.
+  TlsStream(const TlsContext& context, Side side, int fd,
+            const Options& options);
+  TlsStream(const TlsContext& context, Side side, int fd);
+  ~TlsStream();
+  TlsStream(const TlsStream&) = delete;
+  TlsStream& operator=(const TlsStream&) = delete;
+
+  // Continues the handshake. Returns the poll events to wait for before the
+  // next call; 0: the handshake is complete, and the peer has the key.
+  //   PermissionDenied  the peer has another key, another purpose, or does not
+  //                     speak TLS
+  //   Unavailable       the connection broke or was closed
+  absl::StatusOr<short> Handshake();
+  // Waits for the handshake. DeadlineExceeded: the peer does not answer.
+  absl::Status FinishHandshake(Instant deadline);
+
+  // As recvmsg: fills `pieces` in order. A result below their size means that
+  // no more data has arrived, or that a limit was reached: kMaxReadBytes, and
+  // with Buffering::kNone a rest of `pieces` below kMaxRecordBytes. 0: the peer
+  // closed the connection. -1 with errno: EAGAIN, EBADMSG (the data was forged
+  // or damaged; the connection is lost), or an error of the socket.
+  ssize_t Read(std::span<const iovec> pieces);
+  ssize_t Read(void* data, size_t bytes);
+
+  // As sendmsg: returns the number of bytes that the socket has taken. -1 with
+  // errno: EAGAIN or an error of the socket. After a result below the size of
+  // `pieces`, or EAGAIN, the next call must begin with the bytes that were not
+  // taken, at the same or another address, and have at least as many of them.
+  ssize_t Write(std::span<const iovec> pieces);
+  ssize_t Write(const void* data, size_t bytes);
+
+  // Limit of one call of Read.
+  static constexpr size_t kMaxReadBytes = size_t{1} << 20;
+  // The largest number of bytes in one record of TLS.
+  static constexpr size_t kMaxRecordBytes = size_t{16} << 10;
+
+ private:
+  struct Socket;
+
+  // Returns -1 with errno for the failure of an operation that OpenSSL reports
+  // as `result`; 0 at the end of the connection.
+  ssize_t Failed(int result);
+  // Encrypts one record, which stays in socket_'s buffer. Returns the number of
+  // its bytes; 0, with errno: the connection cannot be used.
+  size_t EncryptRecord(const void* data, size_t bytes);
+  // Sends what is in socket_'s buffer. Returns false with errno if the socket
+  // does not take all of it.
+  bool Flush();
+
+  const TlsContext context_;
+  const Options options_;
+  std::unique_ptr<Socket> socket_;
+  ssl_st* ssl_ = nullptr;
+  // errno of a failure after which the connection cannot be used; 0: none.
+  int broken_ = 0;
+  bool ended_ = false;
+  bool established_ = false;
+  // records sent with the current key
+  uint64_t records_ = 0;
+  // Number of bytes that are encrypted, and that Write has not returned as
+  // taken, because the socket has not taken all of them.
+  size_t held_back_ = 0;
+  // joins small pieces into one record
+  std::vector<char> record_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_BASE_NET_TLS_STREAM_H_
