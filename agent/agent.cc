@@ -38,6 +38,7 @@
 #include "agent/terminal/terminal_bridge.h"
 #include "agent/timers/worker_timers.h"
 #include "agent/workers/worker_input.h"
+#include "base/channel_key.h"
 #include "base/check.h"
 #include "base/environment_value.h"
 #include "base/loopback.h"
@@ -145,6 +146,20 @@ PreemptionAnnouncer::Options AnnouncerOptions(
           .after_grace = options.spec.shutdown_timeout,
           .signals = options.preemption.signals,
           .on_notice = on_notice};
+}
+
+// FailedPrecondition: the workers are to encrypt, and the coordinator gave no
+// key.
+absl::Status CheckChannelKey(const AgentOptions& options,
+                             const rendezvous::Place& place) {
+  if (options.spec.encryption == rendezvous::Encryption::kNone ||
+      place.channel_key.size() == kChannelKeyBytes) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("--encrypt=workers: ", options.node.host,
+                   " got no key for the round: the coordinator is of an older "
+                   "Muster; install the same Muster on every node"));
 }
 
 HealthGate::Options GateOptions(const AgentOptions& options) {
@@ -423,6 +438,11 @@ class Agent::Impl {
       }
       if (node_address.empty()) node_address = own_address_;
     }
+    // The coordinator's own node has no connection to the coordinator.
+    if (const auto master = NumericAddress(place.master_address, 0);
+        node_address.empty() && master.has_value()) {
+      node_address = LocalAddressTowards(*master);
+    }
     // Only the node with group rank 0 prints this remark, so that it appears
     // once.
     const std::string unread =
@@ -440,7 +460,9 @@ class Agent::Impl {
       observer_.on_notice(std::string(opened.message()));
     }
     timers_.Open(progress_.folder(), guardian_->pid());
-    const absl::StatusOr<rendezvous::Endpoint> master = store_.Begin(place);
+    const absl::Status key = CheckChannelKey(options_, place);
+    const absl::StatusOr<rendezvous::Endpoint> master =
+        key.ok() ? store_.Begin(place) : key;
     std::vector<WorkerDown> failed;
     if (master.ok()) {
       place.master_address = master->host;

@@ -13,6 +13,8 @@
 #include <iterator>
 #include <mutex>
 
+#include "base/channel_key.h"
+
 namespace muster::agent {
 namespace {
 
@@ -132,6 +134,40 @@ TEST_F(AgentTest, OffersAPortBeforeItIsNeeded) {
     return Finished(0);
   });
   EXPECT_GT(offered, 0);
+}
+
+TEST_F(AgentTest, WorkersReadTheRoundsKeyFromAPipe) {
+  options_.spec.encryption = rendezvous::Encryption::kWorkers;
+  const std::string key(kChannelKeyBytes, 'k');
+  const AgentResult result = RunShell(
+      "read -r -N 32 key <&${MUSTER_CHANNEL_KEY_PIPE%%:*}; "
+      "[[ $key = " +
+          key + " ]] && ! grep -q kkkkkkkk /proc/self/environ",
+      [&key](const rendezvous::Report& report)
+          -> std::optional<rendezvous::Directive> {
+        if (!report.failures.empty()) return Finished(1);
+        if (report.phase == rendezvous::NodePhase::kSucceeded)
+          return Finished(0);
+        if (report.round != 0) return std::nullopt;
+        rendezvous::Directive directive = ToldToRun(1);
+        directive.place.channel_key = key;
+        return directive;
+      });
+  EXPECT_EQ(result.exit_code, 0) << notices_;
+}
+
+TEST_F(AgentTest, ARoundWithoutAKeyIsNotRunInClearText) {
+  options_.spec.encryption = rendezvous::Encryption::kWorkers;
+  std::string why;
+  RunShell("exit 0",
+           [&why](const rendezvous::Report& report)
+               -> std::optional<rendezvous::Directive> {
+             if (report.failures.empty()) return ToldToRun(1);
+             why = report.failures[0].message;
+             return Finished(1);
+           });
+  EXPECT_THAT(why, HasSubstr("--encrypt=workers: host got no key"));
+  EXPECT_THAT(why, HasSubstr("older Muster"));
 }
 
 // Each of two rounds has its own id in every worker's environment.

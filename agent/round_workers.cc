@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -22,8 +24,10 @@
 #include "base/file_below.h"
 #include "base/file_size_signal.h"
 #include "base/ignored_signals.h"
+#include "base/owned_fd.h"
 #include "base/time.h"
 #include "base/unix_time.h"
+#include "base/write_all.h"
 
 namespace muster::agent {
 namespace {
@@ -38,6 +42,25 @@ constexpr Duration kStartTimeout = std::chrono::seconds(2);
 // ends.
 constexpr Duration kFileTimeout = std::chrono::seconds(1);
 constexpr char kErrorFile[] = "/error.json";
+
+// Returns a pipe from which a worker can read `key` once. Not open: there is no
+// key. ResourceExhausted: no descriptor is left.
+absl::StatusOr<OwnedFd> PipeWith(const std::string& key) {
+  if (key.empty()) return OwnedFd();
+  int ends[2] = {-1, -1};
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no pipe for the channel key: ", std::strerror(errno)));
+  }
+  OwnedFd read_end(ends[0]);
+  const OwnedFd write_end(ends[1]);
+  if (!WriteAll(write_end.get(), key)) {
+    return absl::InternalError(
+        absl::StrCat("writing the channel key: ", std::strerror(errno)));
+  }
+  return read_end;
+}
+
 constexpr char kFlightRecorderFolder[] = "MUSTER_FLIGHT_RECORDER_DIR";
 
 }  // namespace
@@ -124,6 +147,12 @@ std::optional<rendezvous::Failure> RoundWorkers::StartOne(int local_rank) {
                                          .local_rank = local_rank}),
                    .alone = options_->node.slots == 1});
   if (!pipes.ok()) return NotStartable(local_rank, pipes.status().message());
+  const absl::StatusOr<OwnedFd> key = PipeWith(place_.channel_key);
+  if (!key.ok()) {
+    close(pipes->stdout_fd);
+    close(pipes->stderr_fd);
+    return NotStartable(local_rank, key.status().message());
+  }
   const std::string error_file = ErrorFileOf(local_rank);
   WorkerSpec spec;
   spec.local_rank = local_rank;
@@ -146,6 +175,7 @@ std::optional<rendezvous::Failure> RoundWorkers::StartOne(int local_rank) {
   spec.ignored_signals = ignored_signals_;
   spec.stdout_fd = pipes->stdout_fd;
   spec.stderr_fd = pipes->stderr_fd;
+  spec.key_fd = key->get();
   GiveInput(rank, *pipes, spec);
   const absl::Status asked = guardian_->Start(spec);
   close(pipes->stdout_fd);

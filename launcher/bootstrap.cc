@@ -56,6 +56,8 @@ absl::StatusOr<PreparedNode> PrepareNode(
       options.tls, std::time(nullptr),
       [&](const std::string& sentence) { voice.Error(sentence); });
   if (!tls.ok()) return tls;
+  absl::Status encryption = CheckEncryption(options, node.token);
+  if (!encryption.ok()) return encryption;
   absl::Status room = CheckRoom(RoomNeededFor(options));
   if (!room.ok()) return room;
   // Fork the guardian before NVIDIA's library, the resolver and gRPC are used:

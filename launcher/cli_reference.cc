@@ -73,7 +73,7 @@ coordinator, or to `--local-addr`.
 | Port | Listener | Clients |
 |---|---|---|
 | the coordinator's (`--rdzv-endpoint`, 29400; of a static job `--master-port`, 29500) | the node that hosts it | every node's agent, and `launch status` |
-| the workers' store, `MASTER_PORT`: a new free port in each round, unless `--store-port` fixes it | rank 0's node, which may change | every worker; with `--local-store` every agent |
+| the workers' store, `MASTER_PORT`: a new free port in each round, unless `--store-port` fixes it | rank 0's node, which may change | every worker; with `--local-store` or `--encrypt=workers` every agent |
 | the workers' own ports (NCCL, Gloo, MPI) | every node | workers; free ports of `net.ipv4.ip_local_port_range`, unless the library is configured otherwise |
 
 The first two ports always differ, also in static jobs, where torchrun's are equal: the
@@ -89,6 +89,7 @@ coordinator's port and from the ports of other jobs on the node.
 | `PYTHON_EXEC` | the Python for scripts and modules |
 | `MUSTER_TOKEN` | the job's shared secret, if `--token-file` is not given; each program removes it from its environment at its start |
 | `MUSTER_TLS_CERT`, `MUSTER_TLS_KEY`, `MUSTER_TLS_CA` | defaults of `--tls-cert`, `--tls-key` and `--tls-ca` |
+| `MUSTER_ENCRYPT` | default of `--encrypt` |
 | `MUSTER_COORDINATOR` | default of the sub-commands' `--endpoint`, and of `agent`'s `--rdzv-endpoint` |
 | `CUDA_VISIBLE_DEVICES` | the GPUs that may be used; with `--virtual-local-rank` also `HIP_VISIBLE_DEVICES`, which has priority |
 | `TORCH_ELASTIC_SHUTDOWN_TIMEOUT` | default of `--shutdown-timeout`, after `PET_SHUTDOWN_TIMEOUT` |
@@ -117,6 +118,8 @@ A worker has the environment of `launch`, and these variables: `RANK`, `LOCAL_RA
 which the training library keeps each rank's last operations, for `launch inspect`),
 `MUSTER_PROGRESS_SOCKET`, `MUSTER_PREEMPTION_FILE` (see below),
 `MUSTER_NODE_ADDRESS` (the address at which peers connect to this node);
+with `--encrypt=workers`, `MUSTER_CHANNEL_KEY_PIPE` (see
+[SECURITY.md](SECURITY.md#encrypted-workers));
 with `--numa-binding`, `MUSTER_CPU_SET` and `MUSTER_NEAR_NIC` (see
 [BINDING.md](BINDING.md)); if rank 0's node has an NVIDIA driver and NCCL,
 `MUSTER_NCCL_ID` (see [SDK.md](SDK.md)). `--framework-env` adds variables of other

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kHeaderBytes = 4;
 constexpr size_t kChunkBytes = 64 << 10;
-constexpr size_t kMaxDescriptors = 3;  // per frame: stdin, stdout, stderr
+constexpr size_t kMaxDescriptors = 4;  // per frame: stdin, stdout, stderr, key
 // The maximum number of descriptors that wait to be taken; reading pauses above
 // it, so that the limit of open files is not reached.
 constexpr size_t kMaxHeldDescriptors = 32;

@@ -352,6 +352,7 @@ absl::Status Guardian::Impl::Start(const WorkerSpec& spec) {
   if (spec.stdin_fd >= 0) descriptors.push_back(spec.stdin_fd);
   if (spec.stdout_fd >= 0) descriptors.push_back(spec.stdout_fd);
   if (spec.stderr_fd >= 0) descriptors.push_back(spec.stderr_fd);
+  if (spec.key_fd >= 0) descriptors.push_back(spec.key_fd);
   ++starts_sent_;
   return Send(*command, std::move(descriptors));
 }

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,6 +38,7 @@
 #include "agent/guardian/wire.h"
 #include "agent/lifecycle/guardian_watch.h"
 #include "agent/terminal/terminal_modes.h"
+#include "base/channel_key.h"
 #include "base/monotonic_clock.h"
 #include "base/subprocess.h"
 #include "base/time.h"
@@ -235,9 +237,9 @@ class GuardianLoop {
   // A worker that could not be forked for a passing reason, and is tried again.
   struct Postponed {
     SpawnRequest request;
-    OwnedFd in, out, err;  // the descriptors of `request`
-    int failed = 0;        // number of failed attempts
-    Instant again;         // time of the next attempt
+    OwnedFd in, out, err, key;  // the descriptors of `request`
+    int failed = 0;             // number of failed attempts
+    Instant again;              // time of the next attempt
     StartFailure failure;
   };
 
@@ -372,6 +374,7 @@ void GuardianLoop::Handle(StartCommand start) {
   OwnedFd in = start.has_stdin ? channel_.TakeDescriptor() : OwnedFd();
   OwnedFd out = start.has_stdout ? channel_.TakeDescriptor() : OwnedFd();
   OwnedFd err = start.has_stderr ? channel_.TakeDescriptor() : OwnedFd();
+  OwnedFd key = start.has_key ? channel_.TakeDescriptor() : OwnedFd();
   ++starts_taken_;
   occupied_ = true;
   sweeping_ = false;
@@ -380,10 +383,16 @@ void GuardianLoop::Handle(StartCommand start) {
     SendNotice(NotStartedNotice{local_rank, "local rank in use", "", EBUSY});
     return;
   }
+  struct stat pipe = {};
+  if (start.has_key && fstat(key.get(), &pipe) != 0) {
+    SendNotice(NotStartedNotice{local_rank, "key", "", errno});
+    return;
+  }
   Postponed attempt;
   attempt.in = std::move(in);
   attempt.out = std::move(out);
   attempt.err = std::move(err);
+  attempt.key = std::move(key);
   SpawnRequest& request = attempt.request;
   request.argv = std::move(start.argv);
   request.seen =
@@ -391,6 +400,11 @@ void GuardianLoop::Handle(StartCommand start) {
   std::vector<std::string> changes;
   for (const auto& [name, value] : start.environment) {
     changes.push_back(name + "=" + value);
+  }
+  if (attempt.key.open()) {
+    changes.push_back(std::string(kChannelKeyVariable) + "=" +
+                      std::to_string(attempt.key.get()) + ":" +
+                      std::to_string(pipe.st_ino));
   }
   request.environment = EnvironmentWith(changes, start.unset);
   request.working_directory = std::move(start.working_directory);
@@ -400,6 +414,7 @@ void GuardianLoop::Handle(StartCommand start) {
   request.stdin_fd = attempt.in.get();
   request.stdout_fd = attempt.out.get();
   request.stderr_fd = attempt.err.get();
+  request.key_fd = attempt.key.get();
   request.controls_terminal = start.controls_terminal && attempt.in.open();
   Attempt(local_rank, std::move(attempt));
 }

@@ -1,5 +1,6 @@
 #include "agent/guardian/guardian.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -239,6 +240,27 @@ TEST_F(GuardianTest, RefusesWhatNoProcessCanBeGiven) {
 TEST_F(GuardianTest, WorkersGetNothingButTheirThreeDescriptors) {
   const OutputPipe another;  // open in the agent when the worker starts
   EXPECT_EQ(OutputOf({"say-descriptors"}), "0 1 2 ");
+}
+
+TEST_F(GuardianTest, OneWorkerReadsItsKeyAndNoOtherWorkerHasIt) {
+  int pipe[2] = {-1, -1};
+  ASSERT_EQ(pipe2(pipe, O_CLOEXEC), 0);
+  const OwnedFd read_end(pipe[0]);
+  OwnedFd write_end(pipe[1]);
+  ASSERT_EQ(write(write_end.get(), "the key", 7), 7);
+  write_end.Close();
+  WorkerSpec spec = Staged(0, {"say-key"}, out_);
+  spec.key_fd = read_end.get();
+  spec.stdin_fd = read_end.get();  // so that all four descriptors are sent
+  spec.unset = {"MUSTER_CHANNEL_KEY_PIPE"};
+  ASSERT_TRUE(guardian_->Start(spec).ok());
+  Start(1, {"say-variable", "MUSTER_CHANNEL_KEY_PIPE", "say-descriptors"});
+  std::set<std::string> lines;
+  for (int i = 0; i < 3; ++i) lines.insert(out_.Line());
+  EXPECT_EQ(lines, (std::set<std::string>{"the key", "(unset)", "0 1 2 "}));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(events_.Await<WorkerEnded>().wait_status, 0);
+  }
 }
 
 TEST_F(GuardianTest, WorkersReadNothingFromStdin) {

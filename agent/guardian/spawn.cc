@@ -115,6 +115,9 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
   constexpr unsigned kCloseOnExec = 1 << 2;
   syscall(SYS_close_range, 3, ~0u, kCloseOnExec);
 #endif
+  if (request.key_fd >= 0 && fcntl(request.key_fd, F_SETFD, 0) != 0) {
+    return {"key", "", errno};
+  }
   if (!request.cpus.empty()) {
     if (const int error = BindToCpus(request.cpus); error != 0) {
       return {"bind", CpuList(request.cpus), error};

@@ -40,6 +40,7 @@ struct SpawnRequest {
   int stdin_fd = -1;             // -1: as in this process
   int stdout_fd = -1;            // -1: as in this process
   int stderr_fd = -1;            // -1: as in this process
+  int key_fd = -1;  // a descriptor that the child keeps, with its number; or -1
   // whether stdin becomes the child's controlling terminal
   bool controls_terminal = false;
 };
@@ -54,9 +55,9 @@ struct Spawned {
 
 // Forks a child that executes the program. The child leads its own session,
 // dies (SIGKILL) with this thread, has default signal dispositions except for
-// `ignored_signals`, an empty signal mask, and no descriptors besides 0, 1 and
-// 2. Does not wait: if the program's file system hangs, only the child blocks.
-// For a single-threaded process with open descriptors 0, 1 and 2.
+// `ignored_signals`, an empty signal mask, and no descriptors besides 0, 1, 2
+// and `key_fd`. Does not wait: if the program's file system hangs, only the
+// child blocks. For a single-threaded process with open descriptors 0, 1 and 2.
 std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request);
 
 // Sends `signal` to the process group that a spawned child leads. While

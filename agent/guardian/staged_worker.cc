@@ -91,6 +91,14 @@ void SaySizes(int argc, char** argv) {
   std::cout << arguments << " " << variables << std::endl;
 }
 
+// Prints what the pipe that MUSTER_CHANNEL_KEY_PIPE names holds.
+void SayKey() {
+  char key[64] = {};
+  const ssize_t count =
+      read(std::atoi(std::getenv("MUSTER_CHANNEL_KEY_PIPE")), key, sizeof(key));
+  std::cout << std::string(key, count > 0 ? count : 0) << std::endl;
+}
+
 // Prints the CPUs that this process may run on, as the kernel writes them.
 void SayCpus() {
   const std::string name = "Cpus_allowed_list:\t";
@@ -141,6 +149,7 @@ int main(int argc, char** argv) {
       {"say-signals", SaySignals},
       {"say-sizes", [=] { SaySizes(argc, argv); }},
       {"say-directory", SayDirectory},
+      {"say-key", SayKey},
       {"say-cpus", SayCpus},
       {"say-memory", SayMemory},
       {"err", [] { std::cerr << "to stderr" << std::endl; }},

@@ -41,6 +41,7 @@ std::string EncodeOne(const StartCommand& start) {
   out.U8(start.has_stdin ? 1 : 0);
   out.U8(start.has_stdout ? 1 : 0);
   out.U8(start.has_stderr ? 1 : 0);
+  out.U8(start.has_key ? 1 : 0);
   out.U8(start.controls_terminal ? 1 : 0);
   return out.Take();
 }
@@ -122,6 +123,7 @@ StartCommand ReadStart(FieldReader& in) {
   start.has_stdin = in.U8() != 0;
   start.has_stdout = in.U8() != 0;
   start.has_stderr = in.U8() != 0;
+  start.has_key = in.U8() != 0;
   start.controls_terminal = in.U8() != 0;
   return start;
 }
@@ -303,6 +305,7 @@ absl::StatusOr<std::string> EncodeStart(const WorkerSpec& spec) {
   start.has_stdin = spec.stdin_fd >= 0;
   start.has_stdout = spec.stdout_fd >= 0;
   start.has_stderr = spec.stderr_fd >= 0;
+  start.has_key = spec.key_fd >= 0;
   start.controls_terminal = spec.controls_terminal;
   std::string payload = Encode(Command(std::move(start)));
   if (payload.size() > kMaxMessageBytes) {

@@ -45,6 +45,7 @@ struct StartCommand {
   bool has_stdin = false;
   bool has_stdout = false;
   bool has_stderr = false;
+  bool has_key = false;
   // whether stdin becomes the worker's controlling terminal; requires has_stdin
   bool controls_terminal = false;
 };

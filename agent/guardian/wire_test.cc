@@ -25,6 +25,7 @@ StartCommand AStart() {
   start.ignored_signals = 1ull << 63 | 1ull << 9;
   start.has_stdin = true;
   start.has_stdout = true;
+  start.has_key = true;
   start.controls_terminal = true;
   return start;
 }
@@ -45,6 +46,7 @@ TEST(Wire, AStartComesBack) {
   EXPECT_TRUE(start.has_stdin);
   EXPECT_TRUE(start.has_stdout);
   EXPECT_FALSE(start.has_stderr);
+  EXPECT_TRUE(start.has_key);
   EXPECT_TRUE(start.controls_terminal);
 }
 

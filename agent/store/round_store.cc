@@ -24,6 +24,8 @@ absl::StatusOr<std::string> RoundStore::Listen(const StorePlan& plan,
     options.address = address;
     options.port = port;
     options.clients = plan.clients;
+    options.tls = tls_;
+    options.clear_text_clients = plan.own_host;
     options.max_store_bytes = plan.max_store_bytes;
     options.max_buffer_bytes = plan.max_buffer_bytes;
     options.on_notice = options_.on_notice;
@@ -60,6 +62,13 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
   relay_.reset();
   server_.reset();
   port_.reset();
+  tls_.reset();
+  if (!place.channel_key.empty()) {
+    absl::StatusOr<TlsContext> tls =
+        TlsContext::Make(place.channel_key, store::kRelayPurpose);
+    if (!tls.ok()) return tls.status();
+    tls_ = *std::move(tls);
+  }
   rendezvous::Endpoint master{place.master_address, place.master_port};
   const bool is_master = place.group_rank == 0;
   if (options_.host == rendezvous::StoreHost::kWorker) {
@@ -85,15 +94,24 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
 // moment later, and returns the relay's address. If the store cannot be
 // reached, its node may be lost, which the coordinator will notice; the workers
 // then get the store's own address, and their connections fail with a message.
-rendezvous::Endpoint RoundStore::Relay(const rendezvous::Endpoint& master) {
+// But if the round has a key, workers must not send anything in clear text.
+absl::StatusOr<rendezvous::Endpoint> RoundStore::Relay(
+    const rendezvous::Endpoint& master) {
   store::StoreRelayOptions options;
   options.upstream_host = master.host;
   options.upstream_port = master.port;
   options.deadline = MonotonicNow() + kReachTimeout;
+  options.tls = tls_;
   options.address = kThisHost;
   options.on_notice = options_.on_notice;
   absl::StatusOr<std::unique_ptr<store::StoreRelay>> relay =
       store::StoreRelay::Start(std::move(options));
+  if (!relay.ok() && tls_.has_value()) {
+    return absl::Status(
+        relay.status().code(),
+        absl::StrCat("--encrypt=workers: ", options_.node_host, ": ",
+                     std::string(relay.status().message())));
+  }
   if (!relay.ok()) {
     if (options_.on_notice) {
       options_.on_notice(absl::StrCat(

@@ -14,6 +14,7 @@
 #include "agent/store/store_path.h"
 #include "agent/store/store_plan.h"
 #include "base/net/socket_address.h"
+#include "base/net/tls_stream.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/directive.h"
 #include "rendezvous/protocol/job_spec.h"
@@ -58,7 +59,8 @@ class RoundStore {
 
   // Begins a round, and closes an earlier round's store. Returns the
   // MASTER_ADDR and MASTER_PORT for this node's workers. `place.master_address`
-  // is reachable from this node. Any error: the store cannot be served here.
+  // is reachable from this node. With `place.channel_key`, connections between
+  // nodes are encrypted. Any error: the store cannot be served here.
   absl::StatusOr<rendezvous::Endpoint> Begin(const rendezvous::Place& place);
 
   // Fails the pending requests of the clients of the current round's store.
@@ -69,7 +71,8 @@ class RoundStore {
   // has; returns that address, or an empty string for all addresses.
   absl::StatusOr<std::string> Listen(const StorePlan& plan, int port);
   absl::StatusOr<std::string> Serve(const rendezvous::Place& place);
-  rendezvous::Endpoint Relay(const rendezvous::Endpoint& master);
+  absl::StatusOr<rendezvous::Endpoint> Relay(
+      const rendezvous::Endpoint& master);
 
   const Options options_;
   // why next_port_ has no value
@@ -77,6 +80,8 @@ class RoundStore {
       absl::FailedPreconditionError("it was not prepared");
   std::optional<PortReservation> next_port_;
 
+  // the key of the current round; nullopt: clear text
+  std::optional<TlsContext> tls_;
   // the server, relay or port of the current round
   std::unique_ptr<store::StoreServer> server_;
   std::unique_ptr<store::StoreRelay> relay_;

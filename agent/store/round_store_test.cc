@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "base/channel_key.h"
 #include "base/owned_fd.h"
 #include "base/testing/free_port.h"
 #include "rendezvous/testing/loopback.h"
@@ -132,6 +133,25 @@ TEST(RoundStoreTest, ANodeThatIsNotTheMasterKeepsItsOwnForLater) {
   const rendezvous::Endpoint master = store.Begin(PlaceOf(1, 1, 4321)).value();
   EXPECT_EQ(master.ToString(), "127.0.0.1:4321");
   EXPECT_EQ(store.Prepare().value(), port);
+}
+
+TEST(RoundStoreTest, NodesWithTheRoundsKeyMeetAndOthersDoNot) {
+  rendezvous::Place place = PlaceOf(1, 0, 0);
+  place.channel_key = std::string(kChannelKeyBytes, 'k');
+  RoundStore master({.path = StorePath::kThroughAgent});
+  place.master_port = master.Prepare().value();
+  ASSERT_TRUE(master.Begin(place).ok());
+  place.group_rank = 1;
+  RoundStore node({.path = StorePath::kThroughAgent});
+  const rendezvous::Endpoint relay = node.Begin(place).value();
+  EXPECT_NE(relay.port, place.master_port);
+  EXPECT_TRUE(Connect(relay.port).open());
+  // Its workers do not reach the store in clear text instead.
+  place.channel_key = std::string(kChannelKeyBytes, 'x');
+  RoundStore other({.path = StorePath::kThroughAgent, .node_host = "host2"});
+  const absl::Status refused = other.Begin(place).status();
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("--encrypt=workers: host2: the round's store at"));
 }
 
 TEST(RoundStoreTest, ARelayEndsWithTheStoreItRelays) {

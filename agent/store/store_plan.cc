@@ -67,6 +67,7 @@ StorePlan PlanStore(const rendezvous::Place& place,
   for (const std::string& address : own_addresses) {
     plan.clients.Add(address).IgnoreError();
   }
+  plan.own_host = plan.clients;
   plan.listen = ListenAddresses(place, plan.clients, more_clients);
   // A name (--local-addr) is not added: its node reports its addresses as well.
   for (const std::string& address : place.store_clients) {

@@ -17,6 +17,9 @@ struct StorePlan {
   std::vector<std::string> listen;
   // The addresses that are served.
   AddressSet clients;
+  // The addresses of this host. If the round has a channel key, only they are
+  // served in clear text.
+  AddressSet own_host;
   // As in StoreServerOptions.
   size_t max_store_bytes = 0;
   size_t max_buffer_bytes = 0;

@@ -47,6 +47,18 @@ TEST(StorePlan, ASingleNodeListensOnLoopback) {
               ElementsAre("127.0.0.1", "::1", "10.0.0.1"));
 }
 
+TEST(StorePlan, OwnHostIsThisOneAlone) {
+  const AddressSet own =
+      PlanStore(PlaceAt(2, "10.0.0.1", {"10.0.0.2"}), kOwn, {"10.0.0.3"})
+          .own_host;
+  for (const char* here : {"127.0.0.1", "::1", "10.0.0.1", "fd00::1"}) {
+    EXPECT_TRUE(own.Contains(*NumericAddress(here, 0))) << here;
+  }
+  for (const char* other : {"127.0.0.2", "10.0.0.2", "10.0.0.3"}) {
+    EXPECT_FALSE(own.Contains(*NumericAddress(other, 0))) << other;
+  }
+}
+
 TEST(StorePlan, SeveralNodesMeetAtTheAdvertisedAddress) {
   const StorePlan plan =
       PlanStore(PlaceAt(2, "10.0.0.1", {"10.0.0.1", "10.0.0.2"}), kOwn, {});

@@ -6,6 +6,7 @@
 
 #include "agent/binding/cpu_list.h"
 #include "agent/workers/framework_variables.h"
+#include "base/channel_key.h"
 #include "base/check.h"
 #include "base/environment_value.h"
 
@@ -121,10 +122,10 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
 }
 
 std::vector<std::string> WithheldFromWorkers() {
-  return {"MUSTER_TOKEN",    "MUSTER_NCCL_ID", "MUSTER_CPU_SET",
-          "MUSTER_NEAR_NIC", "NOTIFY_SOCKET",  "WATCHDOG_PID",
-          "WATCHDOG_USEC",   "LISTEN_FDS",     "LISTEN_PID",
-          "LISTEN_FDNAMES"};
+  return {kChannelKeyVariable, "MUSTER_TOKEN",    "MUSTER_NCCL_ID",
+          "MUSTER_CPU_SET",    "MUSTER_NEAR_NIC", "NOTIFY_SOCKET",
+          "WATCHDOG_PID",      "WATCHDOG_USEC",   "LISTEN_FDS",
+          "LISTEN_PID",        "LISTEN_FDNAMES"};
 }
 
 namespace {
@@ -157,6 +158,7 @@ constexpr std::array kAgentsVariables = {
     "MUSTER_NODE_ADDRESS",
     "MUSTER_PROGRESS_SOCKET",
     "MUSTER_PREEMPTION_FILE",
+    kChannelKeyVariable,
 };
 
 }  // namespace

@@ -63,9 +63,9 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     const std::map<std::string, std::string>& inherited);
 
 // Variables of the agent that must not reach its workers, for
-// WorkerSpec::unset: the job's secret, the identity of an outer job's world, an
-// outer worker's cores, and the sockets by which an init system talks to the
-// agent.
+// WorkerSpec::unset: the job's secret, an outer worker's key, the identity of
+// an outer job's world, an outer worker's cores, and the sockets by which an
+// init system talks to the agent.
 std::vector<std::string> WithheldFromWorkers();
 
 // Whether WorkerEnvironment sets the variable `name` itself and ignores its

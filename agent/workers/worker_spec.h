@@ -31,6 +31,9 @@ struct WorkerSpec {
   int stdin_fd = -1;
   int stdout_fd = -1;
   int stderr_fd = -1;
+  // Descriptor of this process for a pipe that the worker inherits, and that
+  // kChannelKeyVariable names; the caller closes it after Start. -1: none.
+  int key_fd = -1;
   // stdin is a terminal, and becomes the controlling terminal of the worker's
   // session.
   bool controls_terminal = false;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "base/loopback.h"
 #include "launcher/options/command_line.h"
 #include "rendezvous/protocol/signal_names.h"
 
@@ -89,6 +90,11 @@ void CheckInterpreter(FlagValues& values) {
 
 void CheckStore(const RunOptions& options, FlagValues& values) {
   if (options.spec.store_host != rendezvous::StoreHost::kWorker) return;
+  if (options.spec.encryption == rendezvous::Encryption::kWorkers) {
+    RefuseFlag(values, "encrypt",
+               "the store of a worker (--worker-store) is in clear text; give "
+               "one of the two");
+  }
   if (options.store_path == agent::StorePath::kThroughAgent) {
     RefuseFlag(values, "local-store",
                "relays the agent's store, and --worker-store asks for the "
@@ -123,6 +129,10 @@ void Derive(const FlagValues& values, const std::optional<Duration>& rejoin,
   rendezvous::JobSpec& spec = options.spec;
   if (options.rdzv_conf.count("rejoin_timeout") == 0) {
     spec.rejoin_timeout = rejoin.value_or(spec.join_timeout);
+  }
+  // A worker speaks clear text with its node's agent alone.
+  if (spec.encryption == rendezvous::Encryption::kWorkers) {
+    options.store_path = agent::StorePath::kThroughAgent;
   }
   const auto store = options.rdzv_conf.find("store_type");
   if (store != options.rdzv_conf.end() && spec.max_nodes > 1 &&
@@ -200,6 +210,28 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   }
   options.program = std::move(line->rest);
   return parsed;
+}
+
+absl::Status CheckEncryption(const RunOptions& options,
+                             const std::string& token) {
+  const rendezvous::JobSpec& spec = options.spec;
+  const std::string& host = options.endpoint.has_value()
+                                ? options.endpoint->host
+                                : options.master.host;
+  const bool stays_here =
+      spec.max_nodes == 1 ||
+      (options.remote.start == RemoteStart::kNone && IsLoopback(host));
+  if (spec.encryption == rendezvous::Encryption::kNone || stays_here ||
+      options.tls.given() || !token.empty()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      "--encrypt=workers: the workers' key comes from the coordinator, and "
+      "would "
+      "cross the network in clear text; give all nodes one secret by "
+      "MUSTER_TOKEN or --token-file (`launch token` prints one), or "
+      "--tls-cert, "
+      "--tls-key and --tls-ca");
 }
 
 }  // namespace muster::launcher

@@ -156,6 +156,12 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
     const std::map<std::string, std::string>& environment,
     const DefaultsSource& source = nullptr);
 
+// Checks that the key of --encrypt=workers does not come from the coordinator
+// over a network in clear text. `token`: the job's secret; empty: none. Pure.
+// InvalidArgument: one line that says what to give.
+absl::Status CheckEncryption(const RunOptions& options,
+                             const std::string& token);
+
 }  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_OPTIONS_RUN_OPTIONS_H_

@@ -551,6 +551,47 @@ TEST(StdinOption, ARankReadsIt) {
   EXPECT_EQ(Options({"--stdin=1"}).input.rank, 1);
 }
 
+TEST(EncryptOption, IsReadFromTheCommandLineAndTheEnvironment) {
+  using rendezvous::Encryption;
+  EXPECT_EQ(Options({}).spec.encryption, Encryption::kNone);
+  EXPECT_EQ(Options({"--encrypt=workers"}).spec.encryption,
+            Encryption::kWorkers);
+  EXPECT_EQ(Options({}, {{"MUSTER_ENCRYPT", "workers"}}).spec.encryption,
+            Encryption::kWorkers);
+  EXPECT_EQ(Options({"--encrypt=none"}, {{"MUSTER_ENCRYPT", "workers"}})
+                .spec.encryption,
+            Encryption::kNone);
+  EXPECT_THAT(Error({"--encrypt=all", "x"}), HasSubstr("write none, workers"));
+}
+
+TEST(EncryptOption, StoreIsReachedThroughTheAgent) {
+  EXPECT_EQ(Options({}).store_path, agent::StorePath::kDirect);
+  EXPECT_EQ(Options({"--encrypt=workers"}).store_path,
+            agent::StorePath::kThroughAgent);
+  EXPECT_THAT(Error({"--encrypt=workers", "--worker-store", "x"}),
+              HasSubstr("the store of a worker (--worker-store)"));
+}
+
+TEST(EncryptOption, KeysDoNotCrossANetworkInClearText) {
+  const auto check = [](std::vector<std::string> args,
+                        const std::string& token = "") {
+    args.push_back("--encrypt=workers");
+    return std::string(CheckEncryption(Options(args), token).message());
+  };
+  const std::vector<std::string> two = {"--nnodes=2",
+                                        "--rdzv-endpoint=a:29400"};
+  EXPECT_THAT(check(two), HasSubstr("MUSTER_TOKEN or --token-file"));
+  EXPECT_EQ(check(two, "secret"), "");
+  std::vector<std::string> with_tls = {"--tls-cert=c", "--tls-key=k",
+                                       "--tls-ca=a"};
+  with_tls.insert(with_tls.end(), two.begin(), two.end());
+  EXPECT_EQ(check(with_tls), "");
+  EXPECT_EQ(check({"--nnodes=1", "--rdzv-endpoint=a:29400"}), "");
+  EXPECT_EQ(check({"--nnodes=2", "--rdzv-endpoint=127.0.0.1:29400"}), "")
+      << "the key stays on this machine";
+  EXPECT_EQ(CheckEncryption(Options(two), ""), absl::OkStatus());
+}
+
 TEST(StdinOption, AnythingElseThanARankIsRefused) {
   EXPECT_THAT(Error({"--stdin=first", "train.py"}),
               StartsWith("--stdin=first: is no rank"));

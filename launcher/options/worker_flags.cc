@@ -252,6 +252,30 @@ constexpr Flag kFlags[] = {
                       ReadEither(t, agent::StorePath::kDirect,
                                  agent::StorePath::kThroughAgent));
          }},
+    {.name = "encrypt",
+     .value = "WHAT",
+     .default_text = "none",
+     .group = FlagGroup::kWorkers,
+     .help =
+         "workers: the connections between nodes that Muster's own "
+         "programs make for workers (the training library's TCP transport, "
+         "and the store, as with --local-store) are encrypted and "
+         "authenticated with a key of the round, which comes from the "
+         "coordinator. Needs a token or --tls-cert if the coordinator is on "
+         "another machine. Other libraries' connections "
+         "(NCCL, Gloo, MPI) stay in clear text: see SECURITY.md.",
+     .completions = "none workers",
+     .variable = "MUSTER_ENCRYPT",
+     .read =
+         [](Text t, RunOptions& o) {
+           const absl::StatusOr<std::string> what =
+               ReadChoice(t, {"none", "workers"});
+           if (!what.ok()) return what.status();
+           o.spec.encryption = *what == "workers"
+                                   ? rendezvous::Encryption::kWorkers
+                                   : rendezvous::Encryption::kNone;
+           return absl::OkStatus();
+         }},
     {.name = "max-restarts",
      .value = "N",
      .default_text = "0",

@@ -45,6 +45,10 @@ struct Place {
   // each node. The round's store serves no other hosts. Each is an IP address
   // or the host name of --local-addr. Empty: the coordinator is an older one.
   std::vector<std::string> store_clients;
+  // Encryption::kWorkers: the round's secret key, kChannelKeyBytes random
+  // bytes, the same on all nodes. Else, and from an older coordinator, empty.
+  // Must not stand in a text, a status or an environment.
+  std::string channel_key;
 };
 
 // Whether the workers that are to stop can still communicate with one another.

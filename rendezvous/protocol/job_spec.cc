@@ -33,6 +33,14 @@ std::optional<std::string> OtherShape(const JobSpec& job,
                         ", but this node was started with ",
                         asked.max_restarts);
   }
+  if (job.encryption != asked.encryption) {
+    const auto how = [](Encryption encryption) {
+      return encryption == Encryption::kWorkers ? "workers" : "none";
+    };
+    return absl::StrCat(
+        "this job runs with --encrypt=", how(job.encryption),
+        ", but this node was started with --encrypt=", how(asked.encryption));
+  }
   if (job.store_host != asked.store_host) {
     const auto how = [](StoreHost host) {
       return host == StoreHost::kWorker ? "with" : "without";

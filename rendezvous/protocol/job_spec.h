@@ -23,6 +23,15 @@ enum class StoreHost {
   kWorker,  // Rank 0's worker, as with plain env:// (--worker-store).
 };
 
+// The connections of the job's workers that are encrypted (--encrypt).
+enum class Encryption {
+  kNone,
+  // Those between nodes that Muster's own programs make: the SDK's TCP
+  // transport and the relays of the round's store. Each round has a key of its
+  // own, Place::channel_key.
+  kWorkers,
+};
+
 inline constexpr size_t kMaxCommandBytes = 1024;  // limit of JobSpec::command
 
 // Limit of JobSpec::max_nodes: limits the memory that an untrusted peer can
@@ -72,6 +81,8 @@ struct JobSpec {
   Duration scale_up_cool_down = std::chrono::seconds(10);
 
   StoreHost store_host = StoreHost::kAgent;
+
+  Encryption encryption = Encryption::kNone;
 
   // Time that workers may run after the notice of a preemption; then they are
   // stopped within `shutdown_timeout`.

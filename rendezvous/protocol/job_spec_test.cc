@@ -45,6 +45,18 @@ TEST(JobSpec, DisagreesOnWorldAndBudgetButNotOnTimeouts) {
                         "started with it"));
 }
 
+TEST(JobSpec, DisagreesOnEncryption) {
+  JobSpec job;
+  JobSpec asked;
+  asked.encryption = Encryption::kWorkers;
+  EXPECT_THAT(Disagreement(job, asked)->told,
+              HasSubstr("runs with --encrypt=none, but this node was started "
+                        "with --encrypt=workers"));
+  EXPECT_THAT(Disagreement(asked, job)->told,
+              HasSubstr("runs with --encrypt=workers, but this node was "
+                        "started with --encrypt=none"));
+}
+
 TEST(JobSpec, AnotherCommandIsAnotherJob) {
   JobSpec job;
   job.command = "--nproc-per-node=1 sleep 5";

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/channel_key.h"
 #include "rendezvous/testing/scripted_node.h"
 
 namespace muster::rendezvous {
@@ -129,6 +130,37 @@ TEST(CoordinatorTest, GivesTheRunTheTagThatItWasGiven) {
   Coordinator coordinator({.run_tag = "mine"});
   Attached agent(&coordinator, FirstReport("one", "a", 1));
   EXPECT_EQ(agent.WaitFor(DirectiveKind::kRun).place.run_tag, "mine");
+}
+
+Report EncryptedReport(const std::string& run_id, const std::string& host,
+                       int nodes) {
+  Report report = FirstReport(run_id, host, nodes);
+  report.spec.encryption = Encryption::kWorkers;
+  return report;
+}
+
+TEST(CoordinatorTest, NodesOfARoundGetOneKeyAndJobsGetTheirOwn) {
+  Coordinator coordinator({});
+  Attached a(&coordinator, EncryptedReport("one", "a", 2));
+  EXPECT_EQ(a.WaitFor(DirectiveKind::kWait).place.channel_key, "");
+  Attached b(&coordinator, EncryptedReport("one", "b", 2));
+  Attached other(&coordinator, EncryptedReport("two", "c", 1));
+  Attached plain(&coordinator, FirstReport("three", "d", 1));
+  const std::string key = a.WaitFor(DirectiveKind::kRun).place.channel_key;
+  EXPECT_EQ(key.size(), kChannelKeyBytes);
+  EXPECT_EQ(b.WaitFor(DirectiveKind::kRun).place.channel_key, key);
+  EXPECT_NE(other.WaitFor(DirectiveKind::kRun).place.channel_key, key);
+  EXPECT_EQ(plain.WaitFor(DirectiveKind::kRun).place.channel_key, "");
+}
+
+TEST(CoordinatorTest, AJobThatEncryptsRefusesANodeThatDoesNot) {
+  Coordinator coordinator({});
+  Attached a(&coordinator, EncryptedReport("job", "a", 2));
+  a.WaitFor(DirectiveKind::kWait);
+  Attached b(&coordinator, FirstReport("job", "b", 2));
+  const Directive refused = b.WaitFor(DirectiveKind::kRefused);
+  EXPECT_THAT(refused.reason, HasSubstr("--encrypt=workers"));
+  EXPECT_EQ(refused.place.channel_key, "");
 }
 
 TEST(CoordinatorTest, AnUnsoundFirstReportIsRefusedAndMakesNoJob) {

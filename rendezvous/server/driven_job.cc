@@ -1,9 +1,13 @@
 #include "rendezvous/server/driven_job.h"
 
+#include <sys/random.h>
+
 #include <iterator>
 #include <utility>
 #include <vector>
 
+#include "base/channel_key.h"
+#include "base/check.h"
 #include "base/monotonic_clock.h"
 
 namespace muster::rendezvous {
@@ -65,10 +69,21 @@ void JobWatchers::Tell() {
   telling_ = false;
 }
 
+const std::string& ChannelKeys::KeyOf(int round) {
+  if (round != round_) {
+    key_.assign(kChannelKeyBytes, '\0');
+    const ssize_t drawn = getrandom(key_.data(), key_.size(), 0);
+    MUSTER_CHECK(drawn == static_cast<ssize_t>(key_.size())) << drawn;
+    round_ = round;
+  }
+  return key_;
+}
+
 DrivenJob::DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
                      std::string run_tag, AlarmThread* alarms,
                      Observer observer)
     : run_id_(run_id),
+      encryption_(spec.encryption),
       alarms_(alarms),
       observer_(std::move(observer)),
       watchers_(observer_.on_decision),
@@ -133,6 +148,12 @@ std::string DrivenJob::Step(const JobEvent& event,
     for (Delivery& delivery : step.deliveries) {
       auto found = sinks_.find(delivery.stream);
       if (found == sinks_.end()) continue;
+      // The job itself draws nothing at random.
+      if (encryption_ == Encryption::kWorkers &&
+          delivery.directive.kind == DirectiveKind::kRun) {
+        Place& place = delivery.directive.place;
+        place.channel_key = keys_.KeyOf(place.round);
+      }
       deliveries.emplace_back(found->second, std::move(delivery.directive));
     }
     refusal = std::move(step.refusal);

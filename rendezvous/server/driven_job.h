@@ -55,6 +55,17 @@ class JobWatchers {
   std::map<uint64_t, std::shared_ptr<Watcher>> watchers_;
 };
 
+// Draws the secret key of each round (Place::channel_key). Not thread-safe.
+class ChannelKeys {
+ public:
+  // Returns the key of `round`. Rounds are asked for in ascending order.
+  const std::string& KeyOf(int round);
+
+ private:
+  int round_ = 0;  // the round of `key_`; 0: none
+  std::string key_;
+};
+
 // Runs one job's state machine (Job, which does no I/O) under a lock: gives it
 // the time and the agents' reports, and passes its directives and decisions on
 // without holding the lock.
@@ -97,12 +108,14 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   void SetAlarm();
 
   const std::string run_id_;
+  const Encryption encryption_;
   AlarmThread* const alarms_;
   const Observer observer_;
   JobWatchers watchers_;
 
   mutable std::mutex mutex_;
   Job job_;
+  ChannelKeys keys_;
   std::unordered_map<StreamId, std::shared_ptr<AttachedSink>> sinks_;
   // The time of the alarm that is in effect. It may be earlier than the job's
   // next deadline, so that a report, which extends a lease, does not have to

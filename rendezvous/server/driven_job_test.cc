@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/channel_key.h"
+
 namespace muster::rendezvous {
 namespace {
 
@@ -91,6 +93,15 @@ TEST(JobWatchersTest, RemovedWatcherIsNotCalled) {
   }
   stop = true;
   teller.join();
+}
+
+TEST(ChannelKeys, EachRoundHasAnother) {
+  ChannelKeys keys;
+  const std::string first = keys.KeyOf(1);
+  EXPECT_EQ(first.size(), kChannelKeyBytes);
+  EXPECT_EQ(keys.KeyOf(1), first);
+  EXPECT_NE(keys.KeyOf(2), first);
+  EXPECT_EQ(keys.KeyOf(2).size(), kChannelKeyBytes);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "rendezvous/wire/directive_wire.h"
 
+#include "base/channel_key.h"
 #include "proto/coordinator.pb.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
@@ -69,6 +70,7 @@ void ToWire(const Place& place, v1::Place* wire) {
   for (const std::string& address : place.store_clients) {
     wire->add_store_clients(address);
   }
+  wire->set_channel_key(place.channel_key);
 }
 
 void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
@@ -95,6 +97,8 @@ void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
                &place->nccl_id);
   reader->Text("run_tag", wire.run_tag(), kMaxRunTagBytes, TextKind::kName,
                &place->run_tag);
+  reader->Text("channel_key", wire.channel_key(), kChannelKeyBytes,
+               TextKind::kWords, &place->channel_key);
   const int clients = wire.store_clients_size();
   if (reader->Count("store_clients", clients, kMaxStoreClients)) {
     place->store_clients.resize(clients);

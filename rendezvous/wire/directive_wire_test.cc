@@ -99,6 +99,10 @@ TEST(DirectiveWireTest, RefusesWhatIsBeyondBoundsNamingTheField) {
        [](v1::Directive* d) {
          d->mutable_place()->set_master_address("a\nb");
        }},
+      {DirectiveKind::kRun, "place.channel_key",
+       [](v1::Directive* d) {
+         d->mutable_place()->set_channel_key(std::string(33, 'k'));
+       }},
       {DirectiveKind::kRun, "preemption.signal",
        [](v1::Directive* d) { d->mutable_preemption()->set_signal(65); }},
       {DirectiveKind::kRun, "preemption.host",

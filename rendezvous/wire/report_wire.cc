@@ -155,6 +155,7 @@ void ToWire(const JobSpec& spec, v1::JobSpec* wire) {
   wire->set_rejoin_timeout(spec.rejoin_timeout.count());
   wire->set_command(spec.command);
   wire->set_mixed_nodes(spec.mixed_nodes);
+  wire->set_encrypt_workers(spec.encryption == Encryption::kWorkers);
   switch (spec.store_host) {
     case StoreHost::kAgent:
       wire->set_store_host(v1::JobSpec::AGENT);
@@ -203,6 +204,8 @@ void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec) {
   reader->Text("command", wire.command(), kMaxCommandBytes, TextKind::kName,
                &spec->command);
   spec->mixed_nodes = wire.mixed_nodes();
+  spec->encryption =
+      wire.encrypt_workers() ? Encryption::kWorkers : Encryption::kNone;
   switch (wire.store_host()) {
     case v1::JobSpec::AGENT:
       spec->store_host = StoreHost::kAgent;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -35,26 +36,27 @@ constexpr Duration kLongestRetryPause = std::chrono::milliseconds(50);
 
 // Sends VALIDATE and RELAY on a new connection, and checks that the server
 // accepts relay frames of this version.
-absl::Status Agree(const OwnedFd& fd, Instant deadline) {
+absl::Status Agree(StreamSocket& socket, Instant deadline) {
   std::string greeting;
   AppendRequest({.command = StoreCommand::kValidate, .number = kStoreMagic},
                 &greeting);
   AppendRequest({.command = StoreCommand::kRelay, .number = kRelayVersion},
                 &greeting);
   // A new connection accepts this few bytes without blocking.
-  if (send(fd.get(), greeting.data(), greeting.size(), MSG_NOSIGNAL) !=
-      static_cast<ssize_t>(greeting.size())) {
+  iovec whole = {greeting.data(), greeting.size()};
+  if (socket.Send({&whole, 1}) != static_cast<ssize_t>(greeting.size())) {
     return absl::UnavailableError("it ended the connection");
   }
   std::string answer(sizeof(uint32_t), '\0');
   size_t got = 0;
   while (got < answer.size()) {
-    if (!PollUntil(fd.get(), POLLIN, deadline)) {
+    iovec rest = {answer.data() + got, answer.size() - got};
+    const ssize_t count = socket.Receive({&rest, 1});
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) {
+      if (PollUntil(socket.fd.get(), POLLIN, deadline)) continue;
       return absl::DeadlineExceededError("it does not answer");
     }
-    const ssize_t count =
-        recv(fd.get(), answer.data() + got, answer.size() - got, 0);
-    if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (count <= 0) {
       return absl::FailedPreconditionError(
           "it ended the connection: it takes no relay");
@@ -67,23 +69,41 @@ absl::Status Agree(const OwnedFd& fd, Instant deadline) {
   return absl::OkStatus();
 }
 
+// Makes an attempt to connect to one address.
+absl::StatusOr<StreamSocket> Reach(const SocketAddress& address,
+                                   const std::optional<TlsContext>& tls,
+                                   Instant deadline) {
+  absl::StatusOr<OwnedFd> fd = Connect(address, deadline);
+  if (!fd.ok()) return fd.status();
+  StreamSocket socket{*std::move(fd), nullptr};
+  if (tls.has_value()) {
+    // Without buffering, because a hub's epoll does not see what TLS has
+    // buffered.
+    socket.tls = std::make_unique<TlsStream>(
+        *tls, TlsStream::Side::kClient, socket.fd.get(),
+        TlsStream::Options{.buffering = TlsStream::Buffering::kNone});
+    absl::Status shaken = socket.tls->FinishHandshake(deadline);
+    if (!shaken.ok()) return shaken;
+  }
+  absl::Status agreed = Agree(socket, deadline);
+  if (!agreed.ok()) return agreed;
+  return socket;
+}
+
 }  // namespace
 
-absl::StatusOr<OwnedFd> ConnectUpstream(
-    const std::vector<SocketAddress>& addresses, Instant deadline) {
+absl::StatusOr<StreamSocket> ConnectUpstream(
+    const std::vector<SocketAddress>& addresses,
+    const std::optional<TlsContext>& tls, Instant deadline) {
   absl::Status last = absl::UnavailableError("the deadline is over");
   Duration pause = kFirstRetryPause;
   while (true) {
     for (size_t i = 0; i < addresses.size(); ++i) {
       const Instant share =
           ShareOf(deadline, MonotonicNow(), addresses.size() - i);
-      absl::StatusOr<OwnedFd> fd = Connect(addresses[i], share);
-      if (!fd.ok()) {
-        last = fd.status();
-        continue;
-      }
-      last = Agree(*fd, share);
-      if (last.ok()) return fd;
+      absl::StatusOr<StreamSocket> socket = Reach(addresses[i], tls, share);
+      if (socket.ok()) return socket;
+      last = socket.status();
       if (absl::IsFailedPrecondition(last)) return last;
     }
     if (MonotonicNow() + pause >= deadline) return last;
@@ -130,13 +150,15 @@ class RelayService : public StoreService {
   RelayCore core_;
 };
 
-absl::StatusOr<OwnedFd> ReachUpstream(const std::string& host, int port,
-                                      Instant deadline) {
+absl::StatusOr<StreamSocket> ReachUpstream(const std::string& host, int port,
+                                           const std::optional<TlsContext>& tls,
+                                           Instant deadline) {
   const absl::StatusOr<std::vector<SocketAddress>> addresses =
       Resolve(host, port, {.timeout = deadline - MonotonicNow()});
   absl::Status status = addresses.status();
   if (addresses.ok()) {
-    absl::StatusOr<OwnedFd> upstream = ConnectUpstream(*addresses, deadline);
+    absl::StatusOr<StreamSocket> upstream =
+        ConnectUpstream(*addresses, tls, deadline);
     if (upstream.ok()) return upstream;
     status = upstream.status();
   }
@@ -195,8 +217,9 @@ absl::StatusOr<std::unique_ptr<StoreRelay>> StoreRelay::Start(
   if (!listener.ok()) return listener.status();
   const absl::StatusOr<int> port = LocalPort(*listener);
   if (!port.ok()) return port.status();
-  absl::StatusOr<OwnedFd> upstream = ReachUpstream(
-      options.upstream_host, options.upstream_port, options.deadline);
+  absl::StatusOr<StreamSocket> upstream =
+      ReachUpstream(options.upstream_host, options.upstream_port, options.tls,
+                    options.deadline);
   if (!upstream.ok()) return upstream.status();
   auto running = std::make_unique<Running>(
       StoreHubOptions{

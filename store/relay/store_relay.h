@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,21 +12,30 @@
 #include "absl/status/statusor.h"
 #include "base/net/address_set.h"
 #include "base/net/socket_address.h"
+#include "base/net/stream_socket.h"
+#include "base/net/tls_stream.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
 
 namespace muster::store {
 
+// The purpose of the TLS connections between relays and the store.
+inline constexpr char kRelayPurpose[] = "muster relay";
+
 // Returns a non-blocking connection to a StoreServer that has agreed to relay
 // frames. Tries every address, each within its share of the time, so that an
 // address that drops all packets leaves time for the next; if they refuse,
-// retries until `deadline` (on the clock of MonotonicNow). Blocks.
+// retries until `deadline` (on the clock of MonotonicNow). With `tls` the
+// connection is encrypted, and a peer without the key is like one that refuses:
+// the store of an earlier round may still have the port. Blocks.
+//   PermissionDenied    the peer does not have the key
 //   Unavailable         refused or unreachable until the deadline; has the last
 //                       error
 //   DeadlineExceeded    connected, but no answer arrived
 //   FailedPrecondition  the peer does not accept relays of this version
-absl::StatusOr<OwnedFd> ConnectUpstream(
-    const std::vector<SocketAddress>& addresses, Instant deadline);
+absl::StatusOr<StreamSocket> ConnectUpstream(
+    const std::vector<SocketAddress>& addresses,
+    const std::optional<TlsContext>& tls, Instant deadline);
 
 struct StoreRelayOptions {
   // Address of the round's StoreServer: a host name or IP address, and a port.
@@ -34,6 +44,8 @@ struct StoreRelayOptions {
   // Time (on the clock of MonotonicNow) until which connecting upstream is
   // retried.
   Instant deadline;
+  // The key of the connection to the StoreServer; nullopt: clear text.
+  std::optional<TlsContext> tls;
   // Where the relay listens, as in StoreServerOptions.
   std::string address;
   int port = 0;
@@ -64,6 +76,7 @@ class StoreRelay {
   // deadline.
   //   Unavailable        the upstream cannot be reached; has the last error
   //   DeadlineExceeded   the upstream or the resolver does not answer
+  //   PermissionDenied   the upstream does not have the key
   //   FailedPrecondition the upstream is a store that accepts no relays
   //   and the errors of StoreServer::Start
   static absl::StatusOr<std::unique_ptr<StoreRelay>> Start(

@@ -5,13 +5,18 @@
 #include <sys/socket.h>
 
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/channel_key.h"
 #include "base/little_endian.h"
 #include "base/monotonic_clock.h"
 #include "base/net/socket_address.h"
+#include "base/net/stream_socket.h"
+#include "base/net/tls_stream.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
 #include "store/server/listening_socket.h"
@@ -239,6 +244,139 @@ TEST(StoreRelayStartTest, NamesTheUnreachableStore) {
               HasSubstr("127.0.0.1 port " + std::to_string(port)));
 }
 
+TlsContext Tls(char fill) {
+  return TlsContext::Make(std::string(kChannelKeyBytes, fill), kRelayPurpose)
+      .value();
+}
+
+// A store that encrypts, with a relay that has the key.
+class EncryptedRelayTest : public testing::Test {
+ protected:
+  EncryptedRelayTest() {
+    StoreServerOptions options;
+    options.tls = Tls('k');
+    // None: this host counts as another one.
+    options.clear_text_clients = AddressSet();
+    options.on_notice = [this](const std::string& sentence) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      notices_ += sentence + "\n";
+    };
+    auto server = StoreServer::Start(std::move(options));
+    EXPECT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    auto relay = StoreRelay::Start(With('k'));
+    EXPECT_TRUE(relay.ok()) << relay.status();
+    relay_ = *std::move(relay);
+  }
+
+  StoreRelayOptions With(char fill) {
+    StoreRelayOptions options = To(server_->port());
+    options.tls = Tls(fill);
+    return options;
+  }
+  std::string Notices() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return notices_;
+  }
+
+  std::mutex mutex_;
+  std::string notices_;
+  std::unique_ptr<StoreServer> server_;
+  std::unique_ptr<StoreRelay> relay_;
+};
+
+TEST_F(EncryptedRelayTest, RelaysLargeAndManyRequests) {
+  RawClient one(relay_->port());
+  RawClient two(relay_->port());
+  const std::string large(kMaxStoreValueBytes, 'v');
+  for (int i = 0; i < 3; ++i) {
+    one.Set("large", large);
+    EXPECT_TRUE(one.Get("large") == large);
+    EXPECT_TRUE(two.Get("large") == large);
+  }
+  std::string bytes;
+  for (int i = 0; i < 500; ++i) {
+    AppendRequest({.command = C::kAdd, .key = "n", .number = 1}, &bytes);
+    AppendRequest({.command = C::kGet, .key = "n"}, &bytes);
+  }
+  one.Send(bytes);
+  for (int i = 1; i <= 500; ++i) {
+    ASSERT_EQ(one.Reply({.command = C::kAdd}).number, i);
+    ASSERT_EQ(one.Reply({.command = C::kGet}).strings.at(0), std::to_string(i));
+  }
+  one.StartWait("late");
+  two.Set("late", "v");
+  EXPECT_TRUE(one.Released());
+}
+
+// Slow readers fill the sockets in both directions, so that records wait in
+// TLS.
+TEST_F(EncryptedRelayTest, RepliesThatDoNotFitArriveOnceTheyAreRead) {
+  RawClient one(relay_->port());
+  one.Set("k", std::string(1 << 20, 'v'));
+  const StoreRequest get = {.command = C::kGet, .key = "k"};
+  constexpr int kRequests = 40;
+  for (int i = 0; i < kRequests; ++i) one.Send(get);
+  for (int i = 0; i < kRequests; ++i) {
+    ASSERT_EQ(one.Reply(get).strings.at(0).size(), size_t{1} << 20) << i;
+  }
+}
+
+TEST_F(EncryptedRelayTest, ClearTextFromAnotherHostIsRefused) {
+  RawClient stranger(server_->port(), RawClient::Greeting::kNone);
+  stranger.Send({.command = C::kValidate, .number = kStoreMagic});
+  stranger.Send({.command = C::kSet, .key = "k", .value = "v"});
+  EXPECT_TRUE(stranger.Ended());
+  EXPECT_THAT(Notices(), HasSubstr("key of this round"));
+  RawClient one(relay_->port());
+  EXPECT_EQ(one.Add("n", 1), 1) << "the others are served";
+}
+
+TEST_F(EncryptedRelayTest, RelayWithAnotherKeyIsRefused) {
+  StoreRelayOptions options = With('x');
+  options.deadline = MonotonicNow() + std::chrono::milliseconds(50);
+  EXPECT_TRUE(
+      absl::IsPermissionDenied(StoreRelay::Start(std::move(options)).status()));
+}
+
+TEST_F(EncryptedRelayTest, RelayWithoutAKeyIsRefused) {
+  StoreRelayOptions options = To(server_->port());
+  options.deadline = MonotonicNow() + std::chrono::milliseconds(50);
+  EXPECT_FALSE(StoreRelay::Start(std::move(options)).ok());
+}
+
+// A stranger that begins a handshake and stays silent holds up nobody.
+TEST_F(EncryptedRelayTest, HalfOpenHandshakeHoldsUpNobody) {
+  RawClient silent(server_->port(), RawClient::Greeting::kNone);
+  silent.Send(std::string("\x16\x03\x01\x02", 4));
+  RawClient one(relay_->port());
+  EXPECT_EQ(one.Add("n", 1), 1);
+}
+
+TEST(EncryptedStore, ClientsOnItsOwnHostSpeakClearText) {
+  StoreServerOptions options;
+  options.tls = Tls('k');
+  auto server = StoreServer::Start(std::move(options));
+  ASSERT_TRUE(server.ok()) << server.status();
+  StoreRelayOptions to = To((*server)->port());
+  to.tls = Tls('k');
+  auto relay = StoreRelay::Start(std::move(to));
+  ASSERT_TRUE(relay.ok()) << relay.status();
+  RawClient direct((*server)->port());
+  RawClient relayed((*relay)->port());
+  direct.Set("k", "v");
+  EXPECT_EQ(relayed.Get("k"), "v");
+}
+
+TEST(EncryptedStore, RelayRefusesAStoreWithoutTheKey) {
+  auto server = StoreServer::Start({});
+  ASSERT_TRUE(server.ok()) << server.status();
+  StoreRelayOptions options = To((*server)->port());
+  options.tls = Tls('k');
+  options.deadline = MonotonicNow() + std::chrono::milliseconds(50);
+  EXPECT_FALSE(StoreRelay::Start(std::move(options)).ok());
+}
+
 SocketAddress Local(int port) {
   return NumericAddress("127.0.0.1", port).value();
 }
@@ -249,10 +387,10 @@ class UpstreamConnectionTest : public testing::Test {
 
   // Connects to `first`, or else to the server. The server's address follows 39
   // times, so that `first` gets 1/40 of the 20 s: half a second.
-  absl::StatusOr<OwnedFd> ConnectAfter(const SocketAddress& first) {
+  absl::StatusOr<StreamSocket> ConnectAfter(const SocketAddress& first) {
     std::vector<SocketAddress> addresses(40, Local(server_->port()));
     addresses[0] = first;
-    return ConnectUpstream(addresses,
+    return ConnectUpstream(addresses, std::nullopt,
                            MonotonicNow() + std::chrono::seconds(20));
   }
 
@@ -263,8 +401,9 @@ TEST_F(UpstreamConnectionTest, AnAddressThatRefusesIsPassedOver) {
   auto closed = ListenOn("127.0.0.1", 0);
   const SocketAddress refusing = Local(*LocalPort(*closed));
   closed->Close();
-  const auto fd = ConnectUpstream({refusing, Local(server_->port())},
-                                  MonotonicNow() + std::chrono::seconds(30));
+  const auto fd =
+      ConnectUpstream({refusing, Local(server_->port())}, std::nullopt,
+                      MonotonicNow() + std::chrono::seconds(30));
   EXPECT_TRUE(fd.ok()) << fd.status();
 }
 
@@ -295,7 +434,7 @@ TEST_F(UpstreamConnectionTest, ABlackHoleLeavesTimeForTheNext) {
 TEST_F(UpstreamConnectionTest, ReturnsTheErrorOfTheLastAddress) {
   const auto silent = ListenOn("127.0.0.1", 0);
   const auto fd =
-      ConnectUpstream({Local(*LocalPort(*silent))},
+      ConnectUpstream({Local(*LocalPort(*silent))}, std::nullopt,
                       MonotonicNow() + std::chrono::milliseconds(20));
   EXPECT_EQ(fd.status().code(), absl::StatusCode::kDeadlineExceeded);
 }

@@ -21,10 +21,10 @@ constexpr size_t kMaxUnread = size_t{1} << 20 | kMaxStoreReplyBytes * 2;
 
 }  // namespace
 
-StoreConnection* HubConnections::Add(OwnedFd socket, Role role) {
+StoreConnection* HubConnections::Add(StreamSocket socket, Role role) {
   StoreConnection& connection = table_.Add(std::move(socket), role);
   connection.watched = EPOLLIN;
-  if (!events_->Add(connection.socket.get(), connection.id, EPOLLIN)) {
+  if (!events_->Add(connection.socket.fd.get(), connection.id, EPOLLIN)) {
     notices_->Say(absl::StrCat("the store cannot watch a connection: ",
                                std::strerror(errno)));
     table_.Remove(connection);
@@ -50,7 +50,7 @@ void HubConnections::Watch(StoreConnection& connection) {
   // whether to watch for writability.
   if (connection.scheduled) return;
   connection.watched = wanted;
-  events_->Change(connection.socket.get(), connection.id, wanted);
+  events_->Change(connection.socket.fd.get(), connection.id, wanted);
 }
 
 void HubConnections::Charge(StoreConnection& connection) {
@@ -85,18 +85,22 @@ StoreConnection* HubConnections::TakeScheduled() {
 
 std::vector<StoreConnection*> HubConnections::SendScheduled() {
   std::vector<StoreConnection*> connections;
+  std::vector<StoreConnection*> sent_to;  // the connections of `jobs`
   std::vector<SendCrew::Job> jobs;
   while (scheduled() > 0) {
     StoreConnection* const connection = TakeScheduled();
     if (connection == nullptr) continue;
     connections.push_back(connection);
+    // The crew does not encrypt: the caller sends to such a connection.
+    if (connection->socket.tls != nullptr) continue;
+    sent_to.push_back(connection);
     jobs.push_back(
-        {.fd = connection->socket.get(), .bytes = connection->out.view()});
+        {.fd = connection->socket.fd.get(), .bytes = connection->out.view()});
   }
   crew_.SendAll(jobs);
   for (size_t i = 0; i < jobs.size(); ++i) {
     if (jobs[i].sent <= 0) continue;
-    CountSent(*connections[i], static_cast<size_t>(jobs[i].sent));
+    CountSent(*sent_to[i], static_cast<size_t>(jobs[i].sent));
   }
   return connections;
 }
@@ -104,8 +108,8 @@ std::vector<StoreConnection*> HubConnections::SendScheduled() {
 void HubConnections::Send(StoreConnection& connection) {
   while (!connection.out.empty()) {
     const std::string_view bytes = connection.out.view();
-    const ssize_t count = send(connection.socket.get(), bytes.data(),
-                               bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    iovec piece = {const_cast<char*>(bytes.data()), bytes.size()};
+    const ssize_t count = connection.socket.Send({&piece, 1});
     if (count < 0) {
       if (errno == EINTR) continue;
       if (errno != EAGAIN) End(connection);
@@ -135,8 +139,8 @@ void HubConnections::Refuse(StoreConnection& connection,
                             std::string_view reason) {
   if (connection.ending) return;
   const std::string sentence = absl::StrCat(
-      "the store ends its connection with ", PeerName(connection.socket), ": ",
-      absl::string_view(reason.data(), reason.size()));
+      "the store ends its connection with ", PeerName(connection.socket.fd),
+      ": ", absl::string_view(reason.data(), reason.size()));
   notices_->Say(sentence);
   if (&connection == upstream_) failure_ = absl::UnavailableError(sentence);
   End(connection);

@@ -36,7 +36,7 @@ class HubConnections {
 
   // Adds a connection and watches it for data. Returns null, with a notice, if
   // epoll cannot watch it. Role::kUpstream: at most once.
-  StoreConnection* Add(OwnedFd socket, Role role);
+  StoreConnection* Add(StreamSocket socket, Role role);
   // Returns null if the connection is gone. O(1).
   StoreConnection* Find(StoreClientId id) const;
   StoreConnection* upstream() const { return upstream_; }

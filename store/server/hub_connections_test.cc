@@ -28,7 +28,7 @@ class HubConnectionsTest : public ::testing::Test {
                          ends),
               0);
     peers_.emplace_back(ends[1]);
-    return *connections_.Add(OwnedFd(ends[0]), role);
+    return *connections_.Add({OwnedFd(ends[0]), nullptr}, role);
   }
   std::string ReceivedBy(size_t peer) {
     std::string bytes(4096, '\0');

@@ -62,9 +62,9 @@ void ChannelTable::EndAll(StoreConnection& connection,
   }
 }
 
-StoreConnection& ConnectionTable::Add(OwnedFd socket,
+StoreConnection& ConnectionTable::Add(StreamSocket socket,
                                       StoreConnection::Role role) {
-  const int fd = socket.get();
+  const int fd = socket.fd.get();
   MUSTER_CHECK(fd < 1 << kFdBits);
   auto connection = std::make_unique<StoreConnection>();
   connection->id = next_serial_++ << kFdBits | static_cast<uint64_t>(fd);
@@ -83,7 +83,7 @@ StoreConnection* ConnectionTable::Find(StoreClientId id) const {
 }
 
 void ConnectionTable::Remove(const StoreConnection& connection) {
-  by_fd_[connection.socket.get()].reset();
+  by_fd_[connection.socket.fd.get()].reset();
   --size_;
 }
 

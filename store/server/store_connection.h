@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/net/stream_socket.h"
 #include "base/owned_fd.h"
 #include "store/core/store_effects.h"
 #include "store/server/buffer_budget.h"
@@ -71,7 +72,15 @@ struct StoreConnection {
     kUpstream,
   };
 
-  OwnedFd socket;
+  // The meaning of the bytes that arrive next.
+  enum class Opening {
+    kDone,       // requests or frames
+    kUndecided,  // the first byte tells a TLS handshake from clear text
+    kHandshake,  // a TLS handshake, then requests or frames
+  };
+
+  StreamSocket socket;
+  Opening opening = Opening::kDone;
   StoreClientId id = 0;
   Role role = Role::kClient;
   RequestParser parser;
@@ -147,7 +156,7 @@ class ChannelTable {
 // is never reused with its descriptor. No id is below 2^24.
 class ConnectionTable {
  public:
-  StoreConnection& Add(OwnedFd socket, StoreConnection::Role role);
+  StoreConnection& Add(StreamSocket socket, StoreConnection::Role role);
   // Returns null if the connection is gone.
   StoreConnection* Find(StoreClientId id) const;
   // Closes the connection's socket.

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -24,6 +25,8 @@ namespace {
 // Ids of epoll events that belong to no connection. The ids of ConnectionTable
 // are larger.
 constexpr uint64_t kListenerId = 1;
+// The first byte of a TLS handshake. No request begins with it.
+constexpr char kTlsHandshake = 0x16;
 static_assert(HubEvents::kStopId != kListenerId);
 
 // Limit of one recv; then other connections get their turn.
@@ -150,7 +153,13 @@ void StoreHub::Accept() {
       continue;
     }
     StoreConnection* const connection = connections_.Add(
-        std::move(accepted.socket), StoreConnection::Role::kClient);
+        {std::move(accepted.socket), nullptr}, StoreConnection::Role::kClient);
+    if (connection != nullptr && options_.tls.has_value()) {
+      connection->opening = StoreConnection::Opening::kUndecided;
+      if (!options_.clear_text_clients.Contains(accepted.peer)) {
+        Encrypt(*connection);
+      }
+    }
     // The client speaks first, so its greeting has usually arrived.
     if (connection != nullptr) OnReadable(*connection);
   }
@@ -172,9 +181,49 @@ void StoreHub::OnReadable(StoreConnection& connection) {
   connections_.Watch(connection);
 }
 
+void StoreHub::Encrypt(StoreConnection& connection) {
+  // Without buffering, because epoll does not see what TLS has buffered.
+  connection.socket.tls = std::make_unique<TlsStream>(
+      *options_.tls, TlsStream::Side::kServer, connection.socket.fd.get(),
+      TlsStream::Options{.buffering = TlsStream::Buffering::kNone});
+  connection.opening = StoreConnection::Opening::kHandshake;
+}
+
+bool StoreHub::IsOpened(StoreConnection& connection) {
+  using Opening = StoreConnection::Opening;
+  if (connection.opening == Opening::kUndecided) {
+    char first = 0;
+    const ssize_t count =
+        recv(connection.socket.fd.get(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+    if (count == 1 && first == kTlsHandshake) {
+      Encrypt(connection);
+    } else {
+      connection.opening = Opening::kDone;
+    }
+  }
+  if (connection.opening == Opening::kHandshake) {
+    const absl::StatusOr<short> events = connection.socket.tls->Handshake();
+    if (!events.ok()) {
+      const absl::string_view why = events.status().message();
+      connections_.Refuse(connection, std::string_view(why.data(), why.size()));
+      return false;
+    }
+    // The few bytes of a handshake always fit into the socket's buffer, so that
+    // it waits for the peer alone.
+    if (*events != 0) return false;
+    connection.opening = Opening::kDone;
+  }
+  return true;
+}
+
 void StoreHub::Read(StoreConnection& connection) {
-  const ssize_t count =
-      recv(connection.socket.get(), scratch_.data(), scratch_.size(), 0);
+  if (connection.opening != StoreConnection::Opening::kDone &&
+      !IsOpened(connection)) {
+    return;
+  }
+  iovec piece = {scratch_.data(), scratch_.size()};
+  const ssize_t count = connection.socket.Receive({&piece, 1});
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (count <= 0) {
     connections_.End(connection);

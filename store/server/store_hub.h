@@ -13,6 +13,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/net/address_set.h"
+#include "base/net/stream_socket.h"
+#include "base/net/tls_stream.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
 #include "store/core/store_effects.h"
@@ -35,11 +37,14 @@ struct StoreHubOptions {
   OwnedFd listener;
   // A non-blocking, connected socket to the upstream, or none. The effects for
   // kUpstreamClient are sent on it.
-  OwnedFd upstream;
+  StreamSocket upstream;
   Relays relays = Relays::kTaken;
   // The addresses that are served. A connection from any other address is
   // closed before anything is read from it.
   AddressSet clients = AddressSet::Loopback();
+  // As StoreServerOptions::tls and clear_text_clients.
+  std::optional<TlsContext> tls;
+  AddressSet clear_text_clients = AddressSet::Loopback();
   size_t max_connections = 0;
   // Limit of all buffers in bytes; and how long clients that do not read may
   // delay others. See BufferBudget.
@@ -101,6 +106,10 @@ class StoreHub {
   // Reads from a connection that has data, or makes it wait in the FIFO.
   void OnReadable(StoreConnection& connection);
   void Read(StoreConnection& connection);
+  // Continues the opening of a connection. Returns whether requests may be read
+  // from it now.
+  bool IsOpened(StoreConnection& connection);
+  void Encrypt(StoreConnection& connection);
   // Handles the requests in `bytes` until one has to wait. Returns the number
   // of bytes used.
   size_t Process(StoreConnection& connection, std::string_view bytes);

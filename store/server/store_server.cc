@@ -112,6 +112,8 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(
       StoreHubOptions{
           .listener = *std::move(listener),
           .clients = std::move(options.clients),
+          .tls = std::move(options.tls),
+          .clear_text_clients = std::move(options.clear_text_clients),
           .max_connections =
               static_cast<size_t>(RaiseDescriptorLimit(kDescriptorsForOthers)),
           .max_buffer_bytes = options.max_buffer_bytes,

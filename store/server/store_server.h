@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/net/address_set.h"
+#include "base/net/tls_stream.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
 
@@ -26,6 +28,11 @@ struct StoreServerOptions {
   // closed before anything is read from it, counted, and named in a notice once
   // for each address.
   AddressSet clients = AddressSet::Loopback();
+  // Set: a connection is encrypted if its first byte is that of a TLS
+  // handshake, and refused if its peer does not have the key. One from an
+  // address that is not in `clear_text_clients` must be encrypted.
+  std::optional<TlsContext> tls;
+  AddressSet clear_text_clients = AddressSet::Loopback();
   // Limit of the memory for keys, values, queues and waits, in bytes. A request
   // that exceeds it closes its connection; the others continue.
   size_t max_store_bytes = size_t{1} << 30;

@@ -56,6 +56,8 @@ ALL = [Mutant(*mutant) for mutant in (
     # --- nodes of another job
     ('another command is the same job', _PROTOCOL, 'Disagreement',
      'do other_command', FALSE),
+    ('a node may encrypt otherwise than its job', _PROTOCOL, 'OtherShape',
+     'if encryption', FALSE),
     ('an older agent is another job', _PROTOCOL, 'Disagreement', 'do empty',
      TRUE),
     ('commands differ where one side means it', _PROTOCOL, 'Disagreement',

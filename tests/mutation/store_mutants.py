@@ -209,6 +209,8 @@ ALL = [Mutant(*mutant) for mutant in (
      DROP),
     ('who is asked for is not served', _PLAN, 'PlanStore',
      'do address IgnoreError #3', DROP),
+    ('clear text is served to all', _PLAN, 'PlanStore', 'do own_host',
+     swap('plan.clients', 'AddressSet::All()')),
     ('a store is never open', _PLAN, 'PlanStore', 'if store_clients', FALSE),
     ('a single node is open to all', _PLAN, 'PlanStore', 'if store_clients',
      without('group_world_size')),

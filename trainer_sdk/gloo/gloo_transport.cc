@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "absl/strings/str_split.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
+#include "base/net/stream_socket.h"
 #include "base/owned_fd.h"
 #include "base/seconds_text.h"
 #include "base/time.h"
@@ -596,8 +598,12 @@ absl::Status ConnectPairs(const GroupPlace& place,
 // interrupts place.formation, if there is one, so that no rank waits for the
 // dead peer.
 absl::Status WatchWhileForming(const GroupPlace& place,
-                               std::vector<OwnedFd> sockets, GlooMesh& mesh) {
-  return mesh.Watch(std::move(sockets),
+                               std::vector<StreamSocket> sockets,
+                               GlooMesh& mesh) {
+  std::vector<OwnedFd> watched;
+  watched.reserve(sockets.size());
+  for (StreamSocket& socket : sockets) watched.push_back(std::move(socket.fd));
+  return mesh.Watch(std::move(watched),
                     [formation = place.formation](const absl::Status& gone) {
                       if (formation != nullptr) formation->Interrupt(gone);
                     });
@@ -659,7 +665,7 @@ absl::StatusOr<std::unique_ptr<NetworkTransport>> NewGlooTransport(
   GroupPlace watched = place;
   watched.store = std::make_shared<PrefixStore>("watch", place.store);
   absl::StatusOr<ConnectedRanks> ranks =
-      ConnectRanks(watched, *address, deadline);
+      ConnectRanks(watched, *address, std::nullopt, deadline);
   if (!ranks.ok()) return ranks.status();
   MUSTER_CHECK(options.ranks_in_errors.empty() ||
                options.ranks_in_errors.size() == ranks->names.size())

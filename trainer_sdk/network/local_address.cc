@@ -116,6 +116,11 @@ LocalAddressOptions LocalAddressFromEnvironment() {
     options.interface = EnvironmentVariable("GLOO_SOCKET_IFNAME");
   }
   options.reachable_host = EnvironmentVariable("MASTER_ADDR");
+  // With a relay of the store, MASTER_ADDR is a loopback address on every node.
+  const std::string own = EnvironmentVariable("MUSTER_NODE_ADDRESS");
+  if (IsLoopback(options.reachable_host) && !own.empty()) {
+    options.reachable_host = own;
+  }
   return options;
 }
 

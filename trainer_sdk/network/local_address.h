@@ -18,7 +18,8 @@ struct LocalAddressOptions {
 };
 
 // Reads the options: `interface` from MUSTER_SOCKET_IFNAME, else
-// GLOO_SOCKET_IFNAME; `reachable_host` from MASTER_ADDR, the host of the store.
+// GLOO_SOCKET_IFNAME; `reachable_host` from MASTER_ADDR, the host of the store,
+// or from MUSTER_NODE_ADDRESS if MASTER_ADDR is a relay on this host.
 LocalAddressOptions LocalAddressFromEnvironment();
 
 // A numeric IPv4 or IPv6 address of this host. NotFound: no address fits; the

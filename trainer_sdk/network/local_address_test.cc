@@ -57,5 +57,15 @@ TEST(LocalAddress, OurVariableWinsOverGloos) {
   EXPECT_EQ(LocalAddressFromEnvironment().reachable_host, "node0");
 }
 
+TEST(LocalAddress, BehindARelayTheNodesOwnAddressCounts) {
+  setenv("MASTER_ADDR", "127.0.0.1", 1);
+  unsetenv("MUSTER_NODE_ADDRESS");
+  EXPECT_EQ(LocalAddressFromEnvironment().reachable_host, "127.0.0.1");
+  setenv("MUSTER_NODE_ADDRESS", "10.0.0.7", 1);
+  EXPECT_EQ(LocalAddressFromEnvironment().reachable_host, "10.0.0.7");
+  setenv("MASTER_ADDR", "node0", 1);
+  EXPECT_EQ(LocalAddressFromEnvironment().reachable_host, "node0");
+}
+
 }  // namespace
 }  // namespace muster

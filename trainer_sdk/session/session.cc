@@ -11,6 +11,7 @@
 #include "base/loopback.h"
 #include "base/monotonic_clock.h"
 #include "store/server/store_server.h"
+#include "trainer_sdk/network/inherited_key.h"
 #include "trainer_sdk/session/host_places.h"
 #include "trainer_sdk/session/session_plan.h"
 #include "trainer_sdk/store/in_process_store.h"
@@ -52,6 +53,10 @@ Session::Session(SessionPlan plan, const SessionOptions& options)
 
 absl::StatusOr<std::unique_ptr<Session>> Session::FromEnvironment(
     const SessionOptions& options) {
+  // Read before anything else, so that no program that this process starts
+  // inherits the key.
+  const absl::StatusOr<std::string> key = InheritedChannelKey();
+  if (!key.ok()) return key.status();
   absl::StatusOr<SessionPlan> plan = PlanSession(ReadEnvironment());
   if (!plan.ok()) return plan.status();
   return Start(*plan, options);

@@ -47,7 +47,8 @@ class Session {
   //   InvalidArgument     the environment is contradictory; says what to set
   //   AlreadyExists       rank 0 must serve the store, and the port is in use
   //   DeadlineExceeded    the store or a rank cannot be reached: names it
-  //   FailedPrecondition  a service that is not a store is at the address
+  //   FailedPrecondition  a service that is not a store is at the address, or
+  //                       the key of --encrypt=workers was not handed over
   static absl::StatusOr<std::unique_ptr<Session>> FromEnvironment(
       const SessionOptions& options = {});
 

@@ -120,9 +120,9 @@ bool Matters(FrameType type) {
 
 }  // namespace
 
-FrameConnection::FrameConnection(int peer, OwnedFd socket)
+FrameConnection::FrameConnection(int peer, StreamSocket socket)
     : peer_(peer), socket_(std::move(socket)), staged_(kStagingBytes) {
-  const int fd = socket_.get();
+  const int fd = socket_.fd.get();
   SetOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   // Detects a vanished host after 30 s, even if the operation's deadline is
   // later.
@@ -168,11 +168,7 @@ bool FrameConnection::Write() {
       }
       skip = 0;
     }
-    msghdr message{};
-    message.msg_iov = pieces.data();
-    message.msg_iovlen = count;
-    const ssize_t n =
-        sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t n = socket_.Send({pieces.data(), static_cast<size_t>(count)});
     if (n < 0) {
       if (errno == EINTR) continue;
       if (errno != EAGAIN && errno != EWOULDBLOCK) WriteFailed(errno);
@@ -269,10 +265,8 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
                          static_cast<size_t>(remaining)};
     }
     pieces[count++] = {staged_.data() + staged_end_, stage};
-    msghdr message{};
-    message.msg_iov = pieces.data();
-    message.msg_iovlen = count;
-    const ssize_t n = recvmsg(socket_.get(), &message, MSG_DONTWAIT);
+    const ssize_t n =
+        socket_.Receive({pieces.data(), static_cast<size_t>(count)});
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return any;
     if (n <= 0) {

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/owned_fd.h"
+#include "base/net/stream_socket.h"
 #include "trainer_sdk/network/mesh.h"
 #include "trainer_sdk/process_group/signature.h"
 
@@ -70,7 +70,7 @@ class FrameSink {
 class FrameConnection {
  public:
   // `socket` is connected, in blocking or non-blocking mode.
-  FrameConnection(int peer, OwnedFd socket);
+  FrameConnection(int peer, StreamSocket socket);
 
   // Queues a frame and sends as much as the socket takes. `data` is not copied
   // and must not change until outgoing() is 0.
@@ -84,7 +84,7 @@ class FrameConnection {
   // was available.
   absl::StatusOr<bool> Read(FrameSink& sink);
 
-  int fd() const { return socket_.get(); }
+  int fd() const { return socket_.fd.get(); }
   // The number of bytes that are queued and not sent.
   int64_t outgoing() const { return outgoing_bytes_; }
   // Whether reading is paused because the next frame has no receive yet.
@@ -112,7 +112,7 @@ class FrameConnection {
   void WriteFailed(int error);
 
   const int peer_;
-  OwnedFd socket_;
+  StreamSocket socket_;
 
   std::deque<Outgoing> queue_;
   // bytes sent of the first queued frame, including its header

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -87,10 +88,10 @@ absl::Status ListenerWatch::Look(Instant now) {
       absl::StrCat(who_, " has died: nobody listens there any more"));
 }
 
-ArrivingHello::State ArrivingHello::Read(int fd) {
+ArrivingHello::State ArrivingHello::Read(StreamSocket& socket) {
   while (have < sizeof(hello)) {
-    const ssize_t n = recv(fd, reinterpret_cast<char*>(&hello) + have,
-                           sizeof(hello) - have, MSG_DONTWAIT);
+    iovec rest = {reinterpret_cast<char*>(&hello) + have, sizeof(hello) - have};
+    const ssize_t n = socket.Receive({&rest, 1});
     if (n > 0) {
       have += static_cast<size_t>(n);
     } else if (n < 0 && errno == EAGAIN) {
@@ -102,9 +103,9 @@ ArrivingHello::State ArrivingHello::Read(int fd) {
   return State::kWhole;
 }
 
-bool SendHello(int fd, const Hello& hello) {
-  return send(fd, &hello, sizeof(hello), MSG_NOSIGNAL | MSG_DONTWAIT) ==
-         sizeof(hello);
+bool SendHello(StreamSocket& socket, const Hello& hello) {
+  iovec whole = {const_cast<Hello*>(&hello), sizeof(hello)};
+  return socket.Send({&whole, 1}) == sizeof(hello);
 }
 
 namespace {
@@ -116,11 +117,12 @@ constexpr Duration kHelloTimeout = std::chrono::seconds(5);
 class Reception {
  public:
   Reception(const GroupPlace& place, int listener, const Hello& own,
-            Instant deadline, ListenerWatch& next,
-            std::vector<OwnedFd>& sockets)
+            const std::optional<TlsContext>& tls, Instant deadline,
+            ListenerWatch& next, std::vector<StreamSocket>& sockets)
       : place_(place),
         listener_(listener),
         own_(own),
+        tls_(tls),
         deadline_(deadline),
         next_(next),
         sockets_(sockets),
@@ -144,8 +146,9 @@ class Reception {
 
  private:
   struct Caller {
-    OwnedFd socket;
+    StreamSocket socket;
     Instant until;
+    short events = POLLIN;  // that the socket is polled for
     ArrivingHello arriving;
   };
 
@@ -161,7 +164,7 @@ class Reception {
                             {FormationWakeFd(place_), POLLIN, 0}};
     Instant until = deadline_;
     for (const Caller& caller : callers_) {
-      fds.push_back({caller.socket.get(), POLLIN, 0});
+      fds.push_back({caller.socket.fd.get(), caller.events, 0});
       until = std::min(until, caller.until);
     }
     if (AwaitsNext()) {
@@ -177,7 +180,7 @@ class Reception {
     uint32_t heard = 0;
     const Instant now = MonotonicNow();
     for (auto caller = callers_.begin(); caller != callers_.end();) {
-      const auto state = caller->arriving.Read(caller->socket.get());
+      const auto state = HearOne(*caller);
       if (state == ArrivingHello::State::kMore && now < caller->until) {
         ++caller;
         continue;
@@ -188,10 +191,20 @@ class Reception {
     return heard;
   }
 
+  static ArrivingHello::State HearOne(Caller& caller) {
+    if (caller.socket.tls != nullptr) {
+      const absl::StatusOr<short> events = caller.socket.tls->Handshake();
+      if (!events.ok()) return ArrivingHello::State::kBroken;
+      caller.events = *events != 0 ? *events : short{POLLIN};
+      if (*events != 0) return ArrivingHello::State::kMore;
+    }
+    return caller.arriving.Read(caller.socket);
+  }
+
   bool Admit(Caller& caller) {
     const Hello& hello = caller.arriving.hello;
     if (!SameGroup(own_, hello) || hello.rank <= own_.rank ||
-        sockets_[hello.rank].open() || !SendHello(caller.socket.get(), own_)) {
+        sockets_[hello.rank].open() || !SendHello(caller.socket, own_)) {
       return false;
     }
     sockets_[hello.rank] = std::move(caller.socket);
@@ -203,8 +216,13 @@ class Reception {
       OwnedFd socket(
           accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (socket.open()) {
-        callers_.push_back(
-            {std::move(socket), MonotonicNow() + kHelloTimeout, {}});
+        Caller& caller = callers_.emplace_back();
+        caller.until = MonotonicNow() + kHelloTimeout;
+        if (tls_.has_value()) {
+          caller.socket.tls = std::make_unique<TlsStream>(
+              *tls_, TlsStream::Side::kServer, socket.get());
+        }
+        caller.socket.fd = std::move(socket);
         continue;
       }
       const int error = errno;
@@ -223,9 +241,10 @@ class Reception {
   const GroupPlace& place_;
   const int listener_;
   const Hello& own_;
+  const std::optional<TlsContext>& tls_;
   const Instant deadline_;
   ListenerWatch& next_;
-  std::vector<OwnedFd>& sockets_;
+  std::vector<StreamSocket>& sockets_;
   const size_t max_callers_;
   std::list<Caller> callers_;  // callers that have not identified themselves
 };
@@ -233,9 +252,11 @@ class Reception {
 }  // namespace
 
 absl::Status ReceiveRanks(const GroupPlace& place, int listener,
-                          const Hello& own, Instant deadline,
-                          ListenerWatch& next, std::vector<OwnedFd>& sockets) {
-  return Reception(place, listener, own, deadline, next, sockets).Run();
+                          const Hello& own,
+                          const std::optional<TlsContext>& tls,
+                          Instant deadline, ListenerWatch& next,
+                          std::vector<StreamSocket>& sockets) {
+  return Reception(place, listener, own, tls, deadline, next, sockets).Run();
 }
 
 }  // namespace muster

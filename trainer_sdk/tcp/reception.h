@@ -7,10 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/net/stream_socket.h"
+#include "base/net/tls_stream.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
 #include "trainer_sdk/process_group/transport.h"
@@ -85,32 +88,38 @@ struct ArrivingHello {
 
   enum class State { kMore, kWhole, kBroken };
   // Reads the available bytes without blocking.
-  State Read(int fd);
+  State Read(StreamSocket& socket);
 };
 
-// Sends a Hello on a socket on which nothing has been sent yet, so that the
-// socket's buffer has room for all of it. False: the send failed.
-bool SendHello(int fd, const Hello& hello);
+// Sends a Hello on a socket on which nothing but a handshake has been sent yet,
+// so that the socket's buffer has room for all of it. False: the send failed.
+bool SendHello(StreamSocket& socket, const Hello& hello);
 
 // The number of simultaneous connections from unidentified callers that are
 // accepted in addition to those of the group's ranks.
 inline constexpr int kStrangers = 64;
 
+// The purpose of the TLS connections between ranks.
+inline constexpr char kTcpPurpose[] = "muster tcp";
+
 // Accepts connections of the ranks above `own.rank` at `listener`, which must
 // be non-blocking, and exchanges greetings, until each of these ranks has a
-// socket in `sockets`. There must be at least one such rank. Blocks until
-// `deadline` at most. Unidentified callers are handled concurrently, for a few
-// seconds each. `next` watches the next rank until that rank has connected. So
-// a rank that dies before it has connected to all lower ranks is detected by
-// one of them: the rank to which it would connect last.
+// socket in `sockets`. There must be at least one such rank. With `tls` a
+// caller must have the key before its greeting is read. Blocks until `deadline`
+// at most. Unidentified callers are handled concurrently, for a few seconds
+// each. `next` watches the next rank until that rank has connected. So a rank
+// that dies before it has connected to all lower ranks is detected by one of
+// them: the rank to which it would connect last.
 //
 //   DeadlineExceeded   ranks without a socket did not connect
 //   ResourceExhausted  no descriptor is left for a connection
 //   Unavailable        the listener failed, or the next rank has died
 //   any other          the cause for which `place`'s formation was given up
 absl::Status ReceiveRanks(const GroupPlace& place, int listener,
-                          const Hello& own, Instant deadline,
-                          ListenerWatch& next, std::vector<OwnedFd>& sockets);
+                          const Hello& own,
+                          const std::optional<TlsContext>& tls,
+                          Instant deadline, ListenerWatch& next,
+                          std::vector<StreamSocket>& sockets);
 
 // The longest time for which a rank sleeps before it checks its connections
 // again, so that a missed wake-up does no harm.

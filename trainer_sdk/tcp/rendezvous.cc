@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -39,8 +40,9 @@ absl::StatusOr<SocketAddress> Parse(const std::string& address, int port) {
 
 class Rendezvous {
  public:
-  Rendezvous(const GroupPlace& place, Instant deadline)
-      : place_(place), deadline_(deadline) {
+  Rendezvous(const GroupPlace& place, std::optional<TlsContext> tls,
+             Instant deadline)
+      : place_(place), tls_(std::move(tls)), deadline_(deadline) {
     ranks_.names.resize(place.size);
     ranks_.sockets.resize(place.size);
     addresses_.resize(place.size);
@@ -162,9 +164,32 @@ class Rendezvous {
       (void)getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &length);
       if (error != 0) return Unreachable(peer, error);
     }
-    if (!SendHello(fd.get(), own_)) return Unreachable(peer, errno);
-    ranks_.sockets[peer] = std::move(fd);
+    StreamSocket connection{std::move(fd), nullptr};
+    if (absl::Status s = Encrypt(peer, connection); !s.ok()) return s;
+    if (!SendHello(connection, own_)) return Unreachable(peer, errno);
+    ranks_.sockets[peer] = std::move(connection);
     return absl::OkStatus();
+  }
+
+  // Waits for the handshake with a lower rank. No cycle of ranks waits: a rank
+  // answers as soon as it has reached all ranks below it.
+  absl::Status Encrypt(int peer, StreamSocket& connection) {
+    if (!tls_.has_value()) return absl::OkStatus();
+    const int fd = connection.fd.get();
+    connection.tls =
+        std::make_unique<TlsStream>(*tls_, TlsStream::Side::kClient, fd);
+    for (;;) {
+      const absl::StatusOr<short> events = connection.tls->Handshake();
+      if (!events.ok()) {
+        return absl::Status(
+            events.status().code(),
+            absl::StrCat("reaching ", Describe(ranks_.names[peer]), " at ",
+                         Place(peer), ": ",
+                         std::string(events.status().message())));
+      }
+      if (*events == 0) return absl::OkStatus();
+      if (absl::Status s = Await(fd, *events, peer); !s.ok()) return s;
+    }
   }
 
   absl::Status Receive() {
@@ -174,8 +199,8 @@ class Rendezvous {
         addresses_[next].storage, addresses_[next].size,
         absl::StrCat(Describe(ranks_.names[next]), " at ", Place(next)),
         kCallTimeout, MonotonicNow());
-    absl::Status s = ReceiveRanks(place_, listener_.get(), own_, deadline_,
-                                  watch, ranks_.sockets);
+    absl::Status s = ReceiveRanks(place_, listener_.get(), own_, tls_,
+                                  deadline_, watch, ranks_.sockets);
     if (!absl::IsDeadlineExceeded(s) || !FormationStatus(place_).ok()) return s;
     int absent = next;
     while (ranks_.sockets[absent].open()) ++absent;
@@ -184,12 +209,14 @@ class Rendezvous {
 
   // Checks that the process that accepted the connection is `peer`.
   absl::Status Confirm(int peer) {
-    const int fd = ranks_.sockets[peer].get();
+    StreamSocket& socket = ranks_.sockets[peer];
     ArrivingHello arriving;
-    auto state = ArrivingHello::State::kMore;
+    auto state = arriving.Read(socket);
     while (state == ArrivingHello::State::kMore) {
-      if (absl::Status s = Await(fd, POLLIN, peer); !s.ok()) return s;
-      state = arriving.Read(fd);
+      if (absl::Status s = Await(socket.fd.get(), POLLIN, peer); !s.ok()) {
+        return s;
+      }
+      state = arriving.Read(socket);
     }
     if (state == ArrivingHello::State::kBroken ||
         !SameGroup(own_, arriving.hello) ||
@@ -218,6 +245,7 @@ class Rendezvous {
   }
 
   const GroupPlace& place_;
+  const std::optional<TlsContext> tls_;
   const Instant deadline_;
   OwnedFd listener_;
   Hello own_{};
@@ -229,8 +257,9 @@ class Rendezvous {
 
 absl::StatusOr<ConnectedRanks> ConnectRanks(const GroupPlace& place,
                                             const std::string& address,
+                                            std::optional<TlsContext> tls,
                                             Instant deadline) {
-  return Rendezvous(place, deadline).Run(address);
+  return Rendezvous(place, std::move(tls), deadline).Run(address);
 }
 
 }  // namespace muster

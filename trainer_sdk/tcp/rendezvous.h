@@ -1,11 +1,13 @@
 #ifndef MUSTER_TRAINER_SDK_TCP_RENDEZVOUS_H_
 #define MUSTER_TRAINER_SDK_TCP_RENDEZVOUS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "base/owned_fd.h"
+#include "base/net/stream_socket.h"
+#include "base/net/tls_stream.h"
 #include "base/time.h"
 #include "trainer_sdk/network/mesh.h"
 #include "trainer_sdk/process_group/transport.h"
@@ -14,19 +16,22 @@ namespace muster {
 
 // All ranks of a group, with a connection to each.
 struct ConnectedRanks {
-  std::vector<PeerName> names;   // names of the ranks, indexed by rank
-  std::vector<OwnedFd> sockets;  // indexed by rank; not open for this rank
+  std::vector<PeerName> names;        // names of the ranks, indexed by rank
+  std::vector<StreamSocket> sockets;  // indexed by rank; not open for this rank
 };
 
 // Listens at `address` on a port chosen by the kernel, publishes it in the
 // group's store, and connects: each rank connects to all lower ranks. Rejects
-// connections that do not know the group's secret, which is in the store.
-// Blocking.
+// connections that do not know the group's secret, which is in the store. With
+// `tls` the connections are encrypted, and rejected if the peer does not have
+// the key. Blocking.
 //
 //   DeadlineExceeded  some ranks did not come or cannot be reached; names them
 //   Unavailable       the store failed, or a rank refuses or has died
+//   PermissionDenied  the process at a rank's address does not have the key
 absl::StatusOr<ConnectedRanks> ConnectRanks(const GroupPlace& place,
                                             const std::string& address,
+                                            std::optional<TlsContext> tls,
                                             Instant deadline);
 
 }  // namespace muster

@@ -9,15 +9,21 @@
 #include <sys/socket.h>
 
 #include <chrono>
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/channel_key.h"
 #include "base/monotonic_clock.h"
+#include "base/net/tls_stream.h"
+#include "base/poll.h"
 #include "trainer_sdk/store/in_process_store.h"
+#include "trainer_sdk/tcp/reception.h"
 
 namespace muster {
 namespace {
@@ -79,7 +85,7 @@ TEST(Rendezvous, TurnsStrangersAway) {
   const auto store = std::make_shared<InProcessStore>();
   absl::StatusOr<ConnectedRanks> ranks[2];
   std::thread first([&] {
-    ranks[0] = ConnectRanks(PlaceOf(store, 0, 2), kLoopback,
+    ranks[0] = ConnectRanks(PlaceOf(store, 0, 2), kLoopback, std::nullopt,
                             In(std::chrono::seconds(30)));
   });
   // An unidentified caller connects before rank 1 does and sends random bytes.
@@ -89,15 +95,15 @@ TEST(Rendezvous, TurnsStrangersAway) {
   const std::string hello(1000, 'x');
   ASSERT_GT(send(stranger.get(), hello.data(), hello.size(), MSG_NOSIGNAL), 0);
 
-  ranks[1] = ConnectRanks(PlaceOf(store, 1, 2), kLoopback,
+  ranks[1] = ConnectRanks(PlaceOf(store, 1, 2), kLoopback, std::nullopt,
                           In(std::chrono::seconds(30)));
   first.join();
   ASSERT_TRUE(ranks[0].ok()) << ranks[0].status();
   ASSERT_TRUE(ranks[1].ok()) << ranks[1].status();
   // The two ranks are connected to each other.
-  ASSERT_EQ(send(ranks[0]->sockets[1].get(), "hi", 2, 0), 2);
+  ASSERT_EQ(send(ranks[0]->sockets[1].fd.get(), "hi", 2, 0), 2);
   char heard[2];
-  ASSERT_EQ(recv(ranks[1]->sockets[0].get(), heard, 2, MSG_WAITALL), 2);
+  ASSERT_EQ(recv(ranks[1]->sockets[0].fd.get(), heard, 2, MSG_WAITALL), 2);
   EXPECT_EQ(std::string(heard, 2), "hi");
   EXPECT_EQ(ranks[1]->names[0].rank, 0);
   EXPECT_EQ(ranks[1]->names[0].pid, getpid());
@@ -109,17 +115,96 @@ TEST(Rendezvous, SilentStrangersHoldNobodyUp) {
   const auto store = std::make_shared<InProcessStore>();
   const Instant deadline = In(std::chrono::seconds(60));
   absl::StatusOr<ConnectedRanks> first;
-  std::thread rank0(
-      [&] { first = ConnectRanks(PlaceOf(store, 0, 2), kLoopback, deadline); });
+  std::thread rank0([&] {
+    first =
+        ConnectRanks(PlaceOf(store, 0, 2), kLoopback, std::nullopt, deadline);
+  });
   const auto where = store->Get("tcp/0", deadline);
   ASSERT_TRUE(where.ok()) << where.status();
   std::vector<OwnedFd> strangers;
   strangers.reserve(20);
   for (int i = 0; i < 20; ++i) strangers.push_back(Call(*where));
-  const auto second = ConnectRanks(PlaceOf(store, 1, 2), kLoopback, deadline);
+  const auto second =
+      ConnectRanks(PlaceOf(store, 1, 2), kLoopback, std::nullopt, deadline);
   rank0.join();
   EXPECT_TRUE(first.ok()) << first.status();
   EXPECT_TRUE(second.ok()) << second.status();
+}
+
+TlsContext Tls(char fill = 'k') {
+  return TlsContext::Make(std::string(kChannelKeyBytes, fill), "test").value();
+}
+
+// Three ranks with the key form a group while strangers without it keep
+// calling: with the group's secret, which the store shows them, with noise that
+// looks like TLS, with another key, and silently.
+TEST(Rendezvous, StrangersWithoutTheKeyGetNothingAndHarmNobody) {
+  const auto store = std::make_shared<InProcessStore>();
+  const Instant deadline = In(std::chrono::seconds(60));
+  absl::StatusOr<ConnectedRanks> ranks[3];
+  std::vector<std::thread> threads;
+  const auto join = [&](int rank) {
+    threads.emplace_back([&, rank] {
+      ranks[rank] =
+          ConnectRanks(PlaceOf(store, rank, 3), kLoopback, Tls(), deadline);
+    });
+  };
+  join(0);
+  const auto where = store->Get("tcp/0", deadline);
+  ASSERT_TRUE(where.ok()) << where.status();
+  const auto secret = store->Get("tcp/secret", deadline);
+  ASSERT_TRUE(secret.ok()) << secret.status();
+  const OwnedFd in_clear = Call(*where);
+  Hello hello{};
+  std::memcpy(hello.magic, kHelloMagic, sizeof(kHelloMagic));
+  std::memcpy(hello.secret, secret->data(), kSecretBytes);
+  hello.rank = 1;
+  hello.size = 3;
+  ASSERT_EQ(send(in_clear.get(), &hello, sizeof(hello), MSG_NOSIGNAL),
+            sizeof(hello));
+  const OwnedFd noise = Call(*where);
+  const std::string record = "\x16\x03\x01\x02\x7f" + std::string(600, 'n');
+  ASSERT_GT(send(noise.get(), record.data(), record.size(), MSG_NOSIGNAL), 0);
+  const OwnedFd silent = Call(*where);
+  join(1);
+  join(2);
+  const OwnedFd other_key = Call(*where);
+  TlsStream stream(Tls('x'), TlsStream::Side::kClient, other_key.get());
+  EXPECT_FALSE(stream.FinishHandshake(deadline).ok());
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& rank : ranks) ASSERT_TRUE(rank.ok()) << rank.status();
+
+  // The stranger that knows the secret got no greeting back: nothing that it
+  // reads is one.
+  char heard[sizeof(Hello)] = {};
+  const ssize_t n = recv(in_clear.get(), heard, sizeof(heard), MSG_WAITALL);
+  EXPECT_LT(n, static_cast<ssize_t>(sizeof(heard)));
+  iovec sent = {const_cast<char*>("hi"), 2};
+  ASSERT_EQ(ranks[2]->sockets[0].Send({&sent, 1}), 2);
+  ASSERT_TRUE(PollUntil(ranks[0]->sockets[2].fd.get(), POLLIN, deadline));
+  iovec received = {heard, 2};
+  ASSERT_EQ(ranks[0]->sockets[2].Receive({&received, 1}), 2);
+  EXPECT_EQ(std::string(heard, 2), "hi");
+}
+
+// A process without the key that has taken a rank's address is found out before
+// anything is sent to it.
+TEST(Rendezvous, ImpostorWithoutTheKeyIsRefused) {
+  const auto store = std::make_shared<InProcessStore>();
+  Listening impostor;
+  ASSERT_TRUE(store->Set("tcp/secret", std::string(32, '0')).ok());
+  ASSERT_TRUE(store->Set("tcp/0", impostor.told()).ok());
+  std::thread thread([&] {
+    const OwnedFd call = impostor.Accept();
+    TlsStream stream(Tls('x'), TlsStream::Side::kServer, call.get());
+    EXPECT_FALSE(stream.FinishHandshake(In(std::chrono::seconds(60))).ok());
+  });
+  const auto ranks = ConnectRanks(PlaceOf(store, 1, 2), kLoopback, Tls(),
+                                  In(std::chrono::seconds(60)));
+  thread.join();
+  EXPECT_TRUE(absl::IsPermissionDenied(ranks.status())) << ranks.status();
+  EXPECT_THAT(std::string(ranks.status().message()),
+              HasSubstr("rank 0 (host h, pid 4711) at 127.0.0.1:"));
 }
 
 TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
@@ -133,7 +218,7 @@ TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
   ASSERT_TRUE(store->Set("tcp/1", above.told()).ok());
   absl::StatusOr<ConnectedRanks> ranks;
   std::thread rank0([&] {
-    ranks = ConnectRanks(PlaceOf(store, 0, 2), kLoopback,
+    ranks = ConnectRanks(PlaceOf(store, 0, 2), kLoopback, std::nullopt,
                          In(std::chrono::seconds(60)));
   });
   const auto where = store->Get("tcp/0", In(std::chrono::seconds(60)));
@@ -160,7 +245,7 @@ TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
 
 TEST(Rendezvous, NamesWhoDidNotCome) {
   const auto store = std::make_shared<InProcessStore>();
-  const auto ranks = ConnectRanks(PlaceOf(store, 0, 2), kLoopback,
+  const auto ranks = ConnectRanks(PlaceOf(store, 0, 2), kLoopback, std::nullopt,
                                   In(std::chrono::milliseconds(20)));
   EXPECT_TRUE(absl::IsDeadlineExceeded(ranks.status())) << ranks.status();
   EXPECT_THAT(std::string(ranks.status().message()), HasSubstr("tcp/1"));
@@ -171,7 +256,7 @@ TEST(Rendezvous, NamesWhoListensNoMore) {
   // Simulates a rank 0 that has published its port and died.
   ASSERT_TRUE(store->Set("tcp/secret", std::string(32, '0')).ok());
   ASSERT_TRUE(store->Set("tcp/0", "127.0.0.1 1 4711 gone").ok());
-  const auto ranks = ConnectRanks(PlaceOf(store, 1, 2), kLoopback,
+  const auto ranks = ConnectRanks(PlaceOf(store, 1, 2), kLoopback, std::nullopt,
                                   In(std::chrono::seconds(30)));
   EXPECT_TRUE(absl::IsUnavailable(ranks.status())) << ranks.status();
   EXPECT_THAT(std::string(ranks.status().message()),
@@ -186,7 +271,7 @@ TEST(Rendezvous, NamesWhoDiesBeforeItCalls) {
   ASSERT_TRUE(store->Set("tcp/1", next->told()).ok());
   absl::StatusOr<ConnectedRanks> ranks;
   std::thread rank0([&] {
-    ranks = ConnectRanks(PlaceOf(store, 0, 2), kLoopback,
+    ranks = ConnectRanks(PlaceOf(store, 0, 2), kLoopback, std::nullopt,
                          In(std::chrono::seconds(30)));
   });
   // Behaves like a rank that accepts a connection and closes it, as it does
@@ -208,7 +293,7 @@ TEST(Rendezvous, RefusesWhatTheStoreMustNotHold) {
     const auto store = std::make_shared<InProcessStore>();
     ASSERT_TRUE(store->Set("tcp/secret", std::string(32, '0')).ok());
     ASSERT_TRUE(store->Set("tcp/0", told).ok());
-    EXPECT_FALSE(ConnectRanks(PlaceOf(store, 1, 2), kLoopback,
+    EXPECT_FALSE(ConnectRanks(PlaceOf(store, 1, 2), kLoopback, std::nullopt,
                               In(std::chrono::seconds(30)))
                      .ok())
         << told;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,8 @@
 #include "absl/strings/str_join.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
+#include "base/net/stream_socket.h"
+#include "base/net/tls_stream.h"
 #include "base/owned_fd.h"
 #include "base/poll.h"
 #include "base/seconds_text.h"
@@ -31,6 +34,7 @@
 #include "trainer_sdk/network/mesh.h"
 #include "trainer_sdk/tcp/frame_connection.h"
 #include "trainer_sdk/tcp/frame_inbox.h"
+#include "trainer_sdk/tcp/reception.h"
 #include "trainer_sdk/tcp/rendezvous.h"
 
 namespace muster {
@@ -59,8 +63,8 @@ class TcpMesh final : public Mesh {
   };
 
   // `sockets` are connected, one for each rank but this one.
-  TcpMesh(int rank, std::vector<PeerName> names, std::vector<OwnedFd> sockets,
-          const Options& options);
+  TcpMesh(int rank, std::vector<PeerName> names,
+          std::vector<StreamSocket> sockets, const Options& options);
   // Says goodbye and waits until the peers have received what was sent to them.
   ~TcpMesh() override;
 
@@ -120,7 +124,7 @@ class TcpMesh final : public Mesh {
 constexpr int kTriesOfOne = 32;
 
 TcpMesh::TcpMesh(int rank, std::vector<PeerName> names,
-                 std::vector<OwnedFd> sockets, const Options& options)
+                 std::vector<StreamSocket> sockets, const Options& options)
     : rank_(rank),
       names_(std::move(names)),
       options_(options),
@@ -378,8 +382,16 @@ absl::StatusOr<std::unique_ptr<NetworkTransport>> NewTcpTransport(
     GroupPlace place, const TcpOptions& options, Instant deadline) {
   const absl::StatusOr<std::string> address = LocalAddress(options.address);
   if (!address.ok()) return address.status();
+  if (!options.channel_key.ok()) return options.channel_key.status();
+  std::optional<TlsContext> tls;
+  if (!options.channel_key->empty()) {
+    absl::StatusOr<TlsContext> made =
+        TlsContext::Make(*options.channel_key, kTcpPurpose);
+    if (!made.ok()) return made.status();
+    tls = *std::move(made);
+  }
   absl::StatusOr<ConnectedRanks> ranks =
-      ConnectRanks(place, *address, deadline);
+      ConnectRanks(place, *address, std::move(tls), deadline);
   if (!ranks.ok()) return ranks.status();
   MUSTER_CHECK(options.ranks_in_errors.empty() ||
                options.ranks_in_errors.size() == ranks->names.size())

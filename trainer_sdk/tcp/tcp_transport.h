@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/time.h"
+#include "trainer_sdk/network/inherited_key.h"
 #include "trainer_sdk/network/local_address.h"
 #include "trainer_sdk/network/network_transport.h"
 #include "trainer_sdk/process_group/transport.h"
@@ -16,6 +18,9 @@ namespace muster {
 
 struct TcpOptions {
   LocalAddressOptions address = LocalAddressFromEnvironment();
+  // Key with which all connections of the group are encrypted; the same on all
+  // ranks. Empty: clear text. The default is the key of --encrypt=workers.
+  absl::StatusOr<std::string> channel_key = InheritedChannelKey();
   // The numbers used for the ranks in errors, indexed by rank: their ranks in
   // the larger group that this group is a part of. Empty: the ranks of this
   // group.
@@ -34,7 +39,7 @@ struct TcpOptions {
 // Makes a transport for collectives between CPU hosts over TCP ("tcp"). It has
 // one connection per pair of ranks, and the caller's thread does all the work.
 // Collective: every rank of `place`'s group calls it. Errors are those of
-// ConnectRanks and LocalAddress.
+// ConnectRanks, LocalAddress and InheritedChannelKey.
 absl::StatusOr<std::unique_ptr<NetworkTransport>> NewTcpTransport(
     GroupPlace place, const TcpOptions& options, Instant deadline);
 

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 
+#include "base/channel_key.h"
 #include "trainer_sdk/process_group/testing/transport_conformance.h"
 
 namespace muster {
@@ -19,7 +21,19 @@ ConformanceSubject Tcp() {
   return subject;
 }
 
-INSTANTIATE_TEST_SUITE_P(Tcp, TransportConformance, testing::Values(Tcp()));
+ConformanceSubject EncryptedTcp() {
+  ConformanceSubject subject = Tcp();
+  subject.name = "EncryptedTcp";
+  subject.factory = [](GroupPlace place, Instant deadline) {
+    TcpOptions options;
+    options.channel_key = std::string(kChannelKeyBytes, 'k');
+    return NewTcpTransport(std::move(place), options, deadline);
+  };
+  return subject;
+}
+
+INSTANTIATE_TEST_SUITE_P(Tcp, TransportConformance,
+                         testing::Values(Tcp(), EncryptedTcp()));
 
 }  // namespace
 }  // namespace muster

@@ -27,6 +27,7 @@ JobSpec FullSpec() {
   spec.rejoin_timeout = milliseconds(1009);
   spec.command = "--nproc-per-node=8 train.py --name=\xff";
   spec.mixed_nodes = true;
+  spec.encryption = Encryption::kWorkers;
   return spec;
 }
 
@@ -153,7 +154,8 @@ Directive FullDirective(DirectiveKind kind) {
                      29501,
                      "2c3d",
                      "3d4e",
-                     {"10.0.0.1", "10.0.0.7"}};
+                     {"10.0.0.1", "10.0.0.7"},
+                     "sixteen bytes \xff\n of 32"};
   directive.stop = {1, 15, milliseconds(30), StopCause::kAsked};
   directive.verdict.outcome = Outcome::kFailed;
   directive.verdict.exit_code = 137;
