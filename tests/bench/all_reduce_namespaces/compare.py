@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-OURS = ('tcp', 'gloo')
+OURS = ('tcp', 'tcp_encrypted', 'gloo')
 PEERS = ('gloo_ring', 'gloo_bcube', 'gloo_halving_doubling', 'openmpi')
 
 

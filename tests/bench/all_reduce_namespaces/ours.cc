@@ -1,7 +1,9 @@
 #include <chrono>
 #include <memory>
+#include <string>
 #include <utility>
 
+#include "base/channel_key.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
 #include "tests/bench/all_reduce_namespaces/worker.h"
@@ -39,15 +41,25 @@ SumInPlace Over(std::shared_ptr<Transport> transport) {
       };
 }
 
-}  // namespace
-
-SumInPlace OursOverTcp(const WorkerOptions& options) {
+SumInPlace OverTcp(const WorkerOptions& options,
+                   const std::string& channel_key) {
   TcpOptions tcp;
   tcp.address.interface = options.address;
+  tcp.channel_key = channel_key;
   auto transport = NewTcpTransport(PlaceOf(options, "tcp"), tcp,
                                    MonotonicNow() + kOperationTimeout);
   MUSTER_CHECK(transport.ok()) << transport.status();
   return Over(*std::move(transport));
+}
+
+}  // namespace
+
+SumInPlace OursOverTcp(const WorkerOptions& options) {
+  return OverTcp(options, "");
+}
+
+SumInPlace OursOverEncryptedTcp(const WorkerOptions& options) {
+  return OverTcp(options, std::string(kChannelKeyBytes, 'k'));
 }
 
 SumInPlace OursOverGloo(const WorkerOptions& options) {

@@ -74,11 +74,9 @@ int Run(const std::vector<std::string>& arguments) {
   }
   MUSTER_CHECK(arguments.size() == 6) << "see the head of worker.cc";
   const std::map<std::string, SumInPlace (*)(const WorkerOptions&)> kinds = {
-      {"tcp", OursOverTcp},
-      {"gloo", OursOverGloo},
-      {"gloo_ring", GlooRing},
-      {"gloo_bcube", GlooBcube},
-      {"gloo_halving_doubling", GlooHalvingDoubling},
+      {"tcp", OursOverTcp},      {"tcp_encrypted", OursOverEncryptedTcp},
+      {"gloo", OursOverGloo},    {"gloo_ring", GlooRing},
+      {"gloo_bcube", GlooBcube}, {"gloo_halving_doubling", GlooHalvingDoubling},
   };
   WorkerOptions options;
   options.rank = std::atoi(arguments[1].c_str());

@@ -26,6 +26,7 @@ void Measure(const WorkerOptions& options, const SumInPlace& sum);
 
 // The implementations to measure; each connects the ranks at its first call.
 SumInPlace OursOverTcp(const WorkerOptions& options);
+SumInPlace OursOverEncryptedTcp(const WorkerOptions& options);
 SumInPlace OursOverGloo(const WorkerOptions& options);
 SumInPlace GlooRing(const WorkerOptions& options);
 SumInPlace GlooBcube(const WorkerOptions& options);
