@@ -91,7 +91,11 @@ class LogRelayTest : public ::testing::Test {
     plan_.directory = folder_;
     plan_.run_name = "job";
   }
-  ~LogRelayTest() override { std::filesystem::remove_all(folder_); }
+  ~LogRelayTest() override {
+    // The relay's thread may still create files.
+    relay_.reset();
+    std::filesystem::remove_all(folder_);
+  }
 
   void Start() {
     relay_ = std::make_unique<LogRelay>(plan_, NewConsole(out_, err_));
