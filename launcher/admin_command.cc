@@ -3,8 +3,10 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -13,6 +15,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/logs/terminal_text.h"
+#include "base/exec_pointers.h"
+#include "base/file_size_signal.h"
+#include "base/own_program.h"
 #include "base/resource_room.h"
 #include "base/unix_time.h"
 #include "launcher/launch_help.h"
@@ -195,6 +200,24 @@ namespace {
 // started.
 constexpr ResourceNeed kNeed = {.threads = 8};
 
+// Runs the command in this process's place on the coordinator's host, where the
+// token that `launch --slurm` has made is found. Returns why it cannot.
+absl::Status AskOnItsHost(const SlurmCoordinator& coordinator,
+                          const std::vector<std::string>& args) {
+  const std::string program = OwnProgram();
+  std::vector<std::string> command = {
+      program.empty() ? "launch" : program, args[0],
+      "--endpoint=" + coordinator.endpoint.ToString()};
+  command.insert(command.end(), args.begin() + 1, args.end());
+  const std::vector<std::string> there = OnHostOf(coordinator, command);
+  const std::vector<char*> argv = ExecPointers(there);
+  RestoreFileSizeSignal();
+  execvp(argv[0], argv.data());
+  return absl::UnauthenticatedError(absl::StrCat(
+      "the job has a token that is known on ", coordinator.endpoint.host,
+      " only, and srun cannot be run: ", std::strerror(errno)));
+}
+
 }  // namespace
 
 int AdminCommand(AdminRequest request, const Voice& voice) {
@@ -214,14 +237,16 @@ int AdminCommand(AdminRequest request, const Voice& voice) {
       request.tls, std::time(nullptr),
       [&](const std::string& sentence) { voice.Error(sentence); });
   if (!tls.ok()) return voice.Refuse(tls);
+  std::optional<SlurmCoordinator> of_slurm;
   if (!request.slurm_job.empty()) {
-    const absl::StatusOr<rendezvous::Endpoint> found =
+    absl::StatusOr<SlurmCoordinator> found =
         FindCoordinator(request.slurm_job, request.slurm_step);
     if (!found.ok()) {
       voice.Error(std::string(found.status().message()));
       return 1;
     }
-    request.endpoint = *found;
+    of_slurm = *std::move(found);
+    request.endpoint = of_slurm->endpoint;
   }
   rendezvous::AdminClient::Options options;
   options.coordinator = request.endpoint;
@@ -235,9 +260,13 @@ int AdminCommand(AdminRequest request, const Voice& voice) {
       options.token = std::move(local->token);
     }
   }
+  const bool has_access = options.tls.given() || !options.token.empty();
   rendezvous::AdminClient client(std::move(options));
-  const absl::Status status = Perform(client, request);
+  absl::Status status = Perform(client, request);
   if (status.ok()) return 0;
+  if (absl::IsUnauthenticated(status) && of_slurm && !has_access) {
+    status = AskOnItsHost(*of_slurm, request.args);
+  }
   voice.Error(std::string(status.message()));
   return 1;
 }

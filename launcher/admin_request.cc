@@ -96,6 +96,7 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
   const std::vector<Flag> flags = AdminFlags();
   AdminRequest request;
   request.verb = VerbOf(args[0]);
+  request.args = args;
   absl::StatusOr<CommandLine> line =
       ParseCommandLine(flags, {args.begin() + 1, args.end()});
   if (!line.ok()) return line.status();

@@ -25,7 +25,8 @@ struct AdminRequest {
   std::string slurm_job;
   // Step of `slurm_job` that this process runs in.
   std::optional<uint64_t> slurm_step;
-  std::string run_id;  // empty: the coordinator's only job
+  std::vector<std::string> args;  // as given, from the verb on
+  std::string run_id;             // empty: the coordinator's only job
   std::string token_file;
   rendezvous::TlsFiles tls;
   AdminFormat format = AdminFormat::kText;

@@ -18,6 +18,7 @@
 #include "launcher/config/config_command.h"
 #include "launcher/config/config_defaults.h"
 #include "launcher/doctor/doctor_command.h"
+#include "launcher/doctor/doctor_job_flags.h"
 #include "launcher/frontend/frontend.h"
 #include "launcher/frontend/own_line.h"
 #include "launcher/init_process.h"
@@ -120,6 +121,23 @@ int RunSubcommand(const Subcommand& subcommand,
   return 1;
 }
 
+// The environment for srun, which hands it on to the tasks, with the job's
+// token. A job whose coordinator one of the tasks hosts gets a fresh one if its
+// user gives none.
+Environment WithJobToken(Environment environment, const RunOptions& options) {
+  const bool has_access = !rendezvous::TakenToken().empty() ||
+                          !options.token_file.empty() || options.tls.given();
+  if (!rendezvous::TakenToken().empty()) {
+    environment[rendezvous::kTokenVariable] = rendezvous::TakenToken();
+  }
+  if (has_access || options.endpoint.has_value()) return environment;
+  const auto doctors = environment.find(kWorkersTokenVariable);
+  environment[rendezvous::kTokenVariable] =
+      doctors == environment.end() ? rendezvous::FreshToken() : doctors->second;
+  environment[kTokenMadeVariable] = "1";
+  return environment;
+}
+
 // Runs the command line `args`, which has the syntax of `launch`, whatever the
 // name is under which the program was called.
 int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
@@ -143,6 +161,7 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
   if (!parsed.ok()) return refuse(parsed.status());
   parsed->options.remote.endpoint_fd = starter.endpoint_fd;
   parsed->options.remote.verdict_fd = starter.verdict_fd;
+  parsed->options.remote.token_maker = starter.token_maker;
   if (starter.verdict_fd >= 0) parsed->options.cluster = Cluster::kHostFile;
   if (starter.job_messages != agent::JobMessages::kAll) {
     parsed->options.policy.job_messages = starter.job_messages;
@@ -164,12 +183,8 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
       break;
   }
   if (parsed->options.remote.start == RemoteStart::kSlurm) {
-    // srun hands the variable on to the tasks.
-    Environment for_srun = environment;
-    if (!rendezvous::TakenToken().empty()) {
-      for_srun[rendezvous::kTokenVariable] = rendezvous::TakenToken();
-    }
-    return SlurmCommand(name, args, parsed->options, for_srun);
+    return SlurmCommand(name, args, parsed->options,
+                        WithJobToken(environment, parsed->options));
   }
   const int exit_code = RunAsInit(
       [&] { return RunCommand(name, parsed->options, environment, refuse); });

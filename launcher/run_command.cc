@@ -48,11 +48,13 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   if (plan.agent.spec.max_nodes == 1) {
     // Only operators connect.
     hosting.set_up = rendezvous::GrpcServer::SetUp::kWithFirstConnection;
-    if (token.empty()) {
-      // The job belongs to its user.
-      hosting.token = rendezvous::FreshToken();
-      hosting.token_parents = LocalTokenParents();
-    }
+    // The job belongs to its user.
+    if (token.empty()) hosting.token = rendezvous::FreshToken();
+  }
+  // Nobody has typed the token: operators find it on this machine.
+  const bool is_made = options.remote.token_maker == TokenMaker::kStarter;
+  if (is_made || token != hosting.token) {
+    hosting.token_parents = LocalTokenParents();
   }
   hosting.tls = options.tls;
   hosting.run_tag = NewRunTag(facts);

@@ -245,6 +245,11 @@ void HandOnAccess(const RunOptions& options) {
       [](const std::string& /*sentence*/) { /* said by the job */ });
   if (token.ok() && !token->empty()) {
     setenv(kWorkersTokenVariable, token->c_str(), /*overwrite=*/1);
+  } else if (options.remote.start == RemoteStart::kSlurm &&
+             !options.tls.given() && !options.endpoint) {
+    // The job's fresh token; main.cc gives it to the agents.
+    setenv(kWorkersTokenVariable, rendezvous::FreshToken().c_str(),
+           /*overwrite=*/1);
   }
   for (const auto& [variable, file] :
        {std::pair("MUSTER_TLS_CERT", options.tls.certificate),

@@ -44,6 +44,8 @@ enum class Interpreter {
 // Whether this `launch` starts the job's agents on other nodes, and how.
 enum class RemoteStart { kNone, kSlurm, kHostFile };
 
+enum class TokenMaker { kUser, kStarter };
+
 struct RemoteOptions {
   RemoteStart start = RemoteStart::kNone;
   std::string host_file;
@@ -66,6 +68,9 @@ struct RemoteOptions {
   // Used only in an agent that another `launch` started: which messages about
   // the whole job the agent prints.
   agent::JobMessages job_messages = agent::JobMessages::kAll;
+  // Whether the `launch` that started this agent made the job's token, so that
+  // only that `launch` and its agents have it.
+  TokenMaker token_maker = TokenMaker::kUser;
 
   bool operator==(const RemoteOptions&) const = default;
 };

@@ -157,7 +157,7 @@ absl::StatusOr<rendezvous::Endpoint> EndpointOfSteps(
                               SlurmPort(job.number, found->number)};
 }
 
-absl::StatusOr<rendezvous::Endpoint> FindCoordinator(
+absl::StatusOr<SlurmCoordinator> FindCoordinator(
     const std::string& job, std::optional<uint64_t> asking) {
   const absl::StatusOr<std::string> jobs =
       AskSlurm(job, {"--states=running", "--format=%A|%i"});
@@ -167,7 +167,23 @@ absl::StatusOr<rendezvous::Endpoint> FindCoordinator(
   const absl::StatusOr<std::string> steps =
       AskSlurm(job, {"--steps", "--format=%i|%j|%N"});
   if (!steps.ok()) return steps.status();
-  return EndpointOfSteps(*steps, *found, asking);
+  absl::StatusOr<rendezvous::Endpoint> endpoint =
+      EndpointOfSteps(*steps, *found, asking);
+  if (!endpoint.ok()) return endpoint.status();
+  return SlurmCoordinator{found->number, *std::move(endpoint)};
+}
+
+std::vector<std::string> OnHostOf(const SlurmCoordinator& coordinator,
+                                  const std::vector<std::string>& command) {
+  std::vector<std::string> argv = {"srun",
+                                   absl::StrCat("--jobid=", coordinator.job),
+                                   "--overlap",
+                                   "--quiet",
+                                   "--nodes=1",
+                                   "--ntasks=1",
+                                   "--nodelist=" + coordinator.endpoint.host};
+  argv.insert(argv.end(), command.begin(), command.end());
+  return argv;
 }
 
 }  // namespace muster::launcher

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "rendezvous/endpoint/endpoint.h"
@@ -50,10 +51,21 @@ absl::StatusOr<rendezvous::Endpoint> EndpointOfSteps(
     const std::string& squeue, const SlurmJob& job,
     std::optional<uint64_t> asking);
 
+// The coordinator of a Slurm job.
+struct SlurmCoordinator {
+  uint64_t job = 0;  // SlurmJob::number
+  rendezvous::Endpoint endpoint;
+};
+
 // Runs squeue to find the job `job` (name or number) and its steps. Blocks for
 // at most 20 s. Errors: one line that says what to do.
-absl::StatusOr<rendezvous::Endpoint> FindCoordinator(
+absl::StatusOr<SlurmCoordinator> FindCoordinator(
     const std::string& job, std::optional<uint64_t> asking);
+
+// The command that runs `command` on the coordinator's host, in a step of its
+// own beside the job's. Pure.
+std::vector<std::string> OnHostOf(const SlurmCoordinator& coordinator,
+                                  const std::vector<std::string>& command);
 
 }  // namespace muster::launcher
 

@@ -93,5 +93,13 @@ TEST(EndpointOfSteps, WithoutAStepTheErrorSaysWhatToDo) {
   EXPECT_THAT(Found("7.0|launch|n[1-\n"), HasSubstr("nodes 'n[1-'"));
 }
 
+TEST(OnHostOf, IsAStepBesideTheJobs) {
+  EXPECT_THAT(OnHostOf({.job = 41, .endpoint = {"n3", 12041}},
+                       {"/bin/launch", "status"}),
+              ::testing::ElementsAre("srun", "--jobid=41", "--overlap",
+                                     "--quiet", "--nodes=1", "--ntasks=1",
+                                     "--nodelist=n3", "/bin/launch", "status"));
+}
+
 }  // namespace
 }  // namespace muster::launcher

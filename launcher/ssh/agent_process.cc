@@ -46,6 +46,9 @@ void TakeStarterPipes(RemoteOptions& options) {
   if (job_messages >= 0) {
     options.job_messages = static_cast<agent::JobMessages>(job_messages);
   }
+  if (TakeNumber(kTokenMadeVariable, 1, 1) == 1) {
+    options.token_maker = TokenMaker::kStarter;
+  }
 }
 
 std::string TakeCalledName(const std::string& name) {

@@ -23,13 +23,16 @@ inline constexpr char kVerdictVariable[] = "MUSTER_VERDICT_FD";
 // The agent's JobMessages as a number: which of the messages this agent prints,
 // since the starter shows the messages of all agents.
 inline constexpr char kJobMessagesVariable[] = "MUSTER_JOB_MESSAGES";
+// "1": the starter made the token in MUSTER_TOKEN for this job (--slurm).
+inline constexpr char kTokenMadeVariable[] = "MUSTER_TOKEN_MADE";
 // The program name at the beginning of the agent's messages: the name by which
 // its starter was called.
 inline constexpr char kCalledVariable[] = "MUSTER_CALLED_AS";
 
-// Moves MUSTER_ENDPOINT_FD, MUSTER_VERDICT_FD and MUSTER_JOB_MESSAGES from this
-// process's environment to `options`, and sets the descriptors close-on-exec.
-// Call while there is one thread, before the environment is read.
+// Moves MUSTER_ENDPOINT_FD, MUSTER_VERDICT_FD, MUSTER_JOB_MESSAGES and
+// MUSTER_TOKEN_MADE from this process's environment to `options`, and sets the
+// descriptors close-on-exec. Call while there is one thread, before the
+// environment is read.
 void TakeStarterPipes(RemoteOptions& options);
 
 // Removes MUSTER_CALLED_AS from this process's environment and returns its

@@ -116,6 +116,7 @@ PROCESS_ALLOWED = {
     'agent/guardian/spawn.cc': 'a worker is bound to cores, and traced',
     'agent/guardian/staged_worker.cc': 'stands in for a worker that forks',
     'base/subprocess.cc': 'is StartSubprocess',
+    'launcher/admin_command.cc': 'srun takes the place of this program',
     'launcher/bench_command.cc': 'the program takes the place of this one',
     'launcher/doctor/apart.cc': 'the child runs a function',
     'launcher/init_process.cc': 'the child is this program',

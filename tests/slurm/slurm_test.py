@@ -278,6 +278,26 @@ class SlurmTest(unittest.TestCase):
     gone = self.slurm.run(_LAUNCH, 'status', '--slurm-job', job.id, check=False)
     self.assertIn(job.id, gone)
 
+  def test_launch_slurm_makes_a_token_that_its_user_finds(self):
+    go = os.path.join(self.folder, 'go-token')
+    job = self.slurm.sbatch(
+        f'exec {_LAUNCH} --slurm --nproc-per-node=1 {_WORKER} until {go}\n',
+        '--nodes=2')
+    job.wait_for('up rank', 2)
+    # Through a step on the coordinator's host: the test's own machine has
+    # another token folder than a node would have.
+    shown = self.slurm.run(_LAUNCH, 'status', '--slurm-job', job.id,
+                           env={'MUSTER_TOKEN': ''})
+    refused = self.slurm.run(_LAUNCH, 'status', '--slurm-job', job.id,
+                             env={'MUSTER_TOKEN': 'another-' * 4},
+                             check=False)
+    with open(go, 'wb'):
+      pass
+    self.succeeded(job)
+    self.assertIn(f'job {job.id}.0: ', shown)
+    self.assertIn('has another token', refused)
+    self.assertNotIn('is open', job.output())
+
   def test_a_job_put_back_into_its_queue(self):
     job = self.slurm.sbatch(f'{_SRUN} {_WORKER} restarted\n', '--nodes=2')
     job.wait_for('up rank', 2)
