@@ -60,7 +60,10 @@ std::optional<ProcessEntry> ParseProcessStat(std::string_view line) {
     return std::nullopt;
   }
   ProcessEntry process;
-  if (!ReadNumber(line.substr(0, open), &process.pid)) return std::nullopt;
+  // kill would take a pid of 0 or less for a group.
+  if (!ReadNumber(line.substr(0, open), &process.pid) || process.pid <= 0) {
+    return std::nullopt;
+  }
   // Fields are numbered as in proc(5), from 1; the state is field 3.
   int field = 3;
   std::string_view rest = line.substr(close + 2);

@@ -35,6 +35,8 @@ TEST(ParseProcessStat, RefusesWhatIsNoSuchLine) {
   }
   EXPECT_FALSE(ParseProcessStat("x (y) S 1 2").has_value());
   EXPECT_FALSE(ParseProcessStat(") 1 (").has_value());
+  EXPECT_FALSE(ParseProcessStat("-" + whole).has_value());
+  EXPECT_FALSE(ParseProcessStat("0" + whole.substr(4)).has_value());
 }
 
 TEST(DescendantsAmong, FollowsParentsBreadthFirst) {

@@ -23,6 +23,9 @@ namespace muster::agent {
 namespace {
 
 constexpr size_t kMaxXids = 64;
+// A later time in a record is damaged; its nanoseconds would overflow.
+constexpr std::chrono::microseconds kLongestUptime =
+    std::chrono::hours(876'000);
 // The number of bytes read of the kernel log, which has a few MiB at most.
 constexpr size_t kMaxLog = 16 << 20;
 constexpr int kMaxRecords = 200'000;
@@ -110,7 +113,10 @@ std::vector<XidEvent> ParseXids(const std::string& log, Duration now) {
     }
     const auto microseconds = LeadingNumber(head[2]);
     const size_t colon = line.find(':', end);
-    if (!microseconds || colon == std::string::npos) continue;
+    if (!microseconds || *microseconds > kLongestUptime.count() ||
+        colon == std::string::npos) {
+      continue;
+    }
     const auto xid = LeadingNumber(line.substr(colon + 1));
     if (!xid || *xid <= 0 || *xid > 100'000) continue;
     XidEvent event;

@@ -57,6 +57,7 @@ TEST_F(ReadTreeTest, ErrorsInTheKernelsLog) {
       "4,102,8000000,-,caller=T1;NVRM: Xid (PCI:0000:3b:00): 31, pid=7\n"
       "4,103,9000000,-;NVRM: Xid (PCI:0000:3b:00): x\n"
       "4,104;NVRM: Xid (PCI:0000:3b:00): 48\n"
+      "4,104,9223372036854775807,-;NVRM: Xid (PCI:0000:3b:00): 48\n"
       "NVRM: Xid (PCI:0000:3b:00): 48\n"
       "4,105,9000000,-;NVRM: Xid (PCI:0000:3b:00";
   const auto events = ParseXids(log, std::chrono::seconds(10));

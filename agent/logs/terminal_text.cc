@@ -94,7 +94,12 @@ std::string WithoutControls(std::string_view text, Colours colours) {
     } else if (IsC1(text.substr(i))) {
       i += 2;
     } else {
-      if (!IsControl(text[i])) clean.push_back(text[i]);
+      if (clean.ends_with('\xc2') && Between(text[i], 0x80, 0x9f)) {
+        // A control between the two bytes was removed: now they are a C1.
+        clean.pop_back();
+      } else if (!IsControl(text[i])) {
+        clean.push_back(text[i]);
+      }
       ++i;
     }
   }

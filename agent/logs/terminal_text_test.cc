@@ -40,6 +40,22 @@ TEST(WithoutControlsTest, DropsEscapesAndControlsButNotTabs) {
   }
 }
 
+TEST(WithoutControlsTest, TheRestOfARemovedControlMakesNoOther) {
+  const auto plain = [](std::string_view text) {
+    return WithoutControls(text, Colours::kDrop);
+  };
+  EXPECT_EQ(plain("a\xc2\x07\x9b"
+                  "2J"),
+            "a2J");
+  EXPECT_EQ(plain("a\xc2\x1b[0m\x9b"
+                  "2J"),
+            "a2J");
+  EXPECT_EQ(plain("a\xc2\xc2\x07\x9b\x9b"
+                  "2J"),
+            "a2J");
+  EXPECT_EQ(plain("a\xc2\xa0"), "a\xc2\xa0");
+}
+
 TEST(WithoutControlsTest, KeptColoursEndWithTheLine) {
   EXPECT_EQ(WithoutControls("\x1b[31mred", Colours::kKeep),
             "\x1b[31mred\x1b[0m");

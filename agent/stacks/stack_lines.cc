@@ -59,7 +59,9 @@ std::vector<std::string_view> PythonFrames(std::string_view dump) {
       best = std::max(best, sure);
     } else if (taken && line.starts_with("  ") &&
                frames.size() < kMaxPythonFrames) {
-      frames.push_back(line.substr(line.find_first_not_of(' ')));
+      // A thread's name may hold line ends: a line of blanks is no frame.
+      const size_t begin = line.find_first_not_of(' ');
+      if (begin != std::string_view::npos) frames.push_back(line.substr(begin));
     }
   }
   return frames;

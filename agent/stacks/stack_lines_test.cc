@@ -118,6 +118,13 @@ TEST(MostInformativeLines, AreBoundedAndPrintable) {
   EXPECT_THAT(MostInformativeLines(texts), SizeIs(rendezvous::kMaxStackLines));
 }
 
+TEST(MostInformativeLines, ALineOfBlanksIsNoFrame) {
+  const StackTexts texts{
+      .python = "Thread 7 (idle): \"a\n    \n\"\n    step (train.py:3)\n"};
+  EXPECT_THAT(MostInformativeLines(texts),
+              ElementsAre("Python, main thread:", "  step (train.py:3)"));
+}
+
 TEST(WholeText, KeepsAll) {
   const std::string whole = WholeText({kPySpy, kGdb, kKernel});
   for (const char* part : {kPySpy, kGdb, kKernel}) {

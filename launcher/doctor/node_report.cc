@@ -49,6 +49,48 @@ std::string TextOf(const Json& json, const char* name) {
                                                    : "";
 }
 
+// Parses JSON without the values that are nested more deeply than those of a
+// page: the JSON library copies nested values by recursion. Discarded if `text`
+// is no JSON.
+Json ParseShallow(const std::string& text) {
+  constexpr int kMaxDepth = 8;
+  const auto shallow = [](int depth, Json::parse_event_t, Json&) {
+    return depth <= kMaxDepth;
+  };
+  return Json::parse(text, shallow, /*allow_exceptions=*/false);
+}
+
+absl::StatusOr<NodeReport> ReportFrom(const Json& json) {
+  if (json.is_discarded() || !json.is_object()) {
+    return absl::InvalidArgumentError("a node's report is no JSON object");
+  }
+  NodeReport report;
+  report.host = TextOf(json, "host");
+  report.node = TextOf(json, "node");
+  const auto rank = json.find("node_rank");
+  if (rank != json.end() && rank->is_number_integer()) {
+    const int64_t number = rank->get<int64_t>();
+    if (number >= 0 && number < kMaxRanks) {
+      report.node_rank = static_cast<int>(number);
+    }
+  }
+  report.addresses = TextsOf(json, "addresses");
+  report.versions = TextsOf(json, "versions");
+  report.hardware = TextsOf(json, "hardware");
+  const auto findings = json.find("findings");
+  if (findings == json.end() || !findings->is_array() ||
+      findings->size() > kMaxFindings) {
+    return absl::InvalidArgumentError("a node's report has no findings");
+  }
+  for (const Json& one : *findings) {
+    if (!one.is_object()) continue;
+    report.findings.push_back({SeverityOf(TextOf(one, "severity")),
+                               TextOf(one, "id"), TextOf(one, "what"),
+                               TextOf(one, "remedy")});
+  }
+  return report;
+}
+
 }  // namespace
 
 NodeReport ReportOf(const agent::NodeFacts& facts,
@@ -116,35 +158,7 @@ absl::StatusOr<NodeReport> ParseNodeReport(const std::string& text) {
   if (text.size() > kMaxReportBytes) {
     return absl::InvalidArgumentError("a node's report is too long");
   }
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object()) {
-    return absl::InvalidArgumentError("a node's report is no JSON object");
-  }
-  NodeReport report;
-  report.host = TextOf(json, "host");
-  report.node = TextOf(json, "node");
-  const auto rank = json.find("node_rank");
-  if (rank != json.end() && rank->is_number_integer()) {
-    const int64_t number = rank->get<int64_t>();
-    if (number >= 0 && number < kMaxRanks) {
-      report.node_rank = static_cast<int>(number);
-    }
-  }
-  report.addresses = TextsOf(json, "addresses");
-  report.versions = TextsOf(json, "versions");
-  report.hardware = TextsOf(json, "hardware");
-  const auto findings = json.find("findings");
-  if (findings == json.end() || !findings->is_array() ||
-      findings->size() > kMaxFindings) {
-    return absl::InvalidArgumentError("a node's report has no findings");
-  }
-  for (const Json& one : *findings) {
-    if (!one.is_object()) continue;
-    report.findings.push_back({SeverityOf(TextOf(one, "severity")),
-                               TextOf(one, "id"), TextOf(one, "what"),
-                               TextOf(one, "remedy")});
-  }
-  return report;
+  return ReportFrom(ParseShallow(text));
 }
 
 namespace {
@@ -204,7 +218,7 @@ absl::StatusOr<NodesPage> ParseNodesJson(const std::string& text) {
   if (text.size() > kMaxPageBytes) {
     return absl::InvalidArgumentError("the nodes' page is too long");
   }
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = ParseShallow(text);
   const auto none =
       absl::InvalidArgumentError("the nodes' page is no such JSON object");
   if (json.is_discarded() || !json.is_object()) return none;
@@ -220,11 +234,11 @@ absl::StatusOr<NodesPage> ParseNodesJson(const std::string& text) {
     page.expected = static_cast<int>(
         std::min<uint64_t>(expected->get<uint64_t>(), kMaxNodes));
   }
-  absl::StatusOr<NodeReport> own = ParseNodeReport(between->dump());
+  absl::StatusOr<NodeReport> own = ReportFrom(*between);
   if (!own.ok()) return own.status();
   page.between = std::move(own->findings);
   for (const Json& node : *nodes) {
-    absl::StatusOr<NodeReport> report = ParseNodeReport(node.dump());
+    absl::StatusOr<NodeReport> report = ReportFrom(node);
     if (!report.ok()) return report.status();
     page.reports.push_back(*std::move(report));
   }

@@ -68,5 +68,15 @@ TEST(NodesJson, InvalidJsonIsRejected) {
       ParseNodesJson(R"({"between": {"findings": []}, "nodes": []})").ok());
 }
 
+TEST(NodesJson, NestingIsNotCopied) {
+  constexpr size_t kDepth = 1'000'000;
+  const std::string deep = std::string(kDepth, '[') + std::string(kDepth, ']');
+  const auto read = ParseNodesJson(R"({"between": {"findings": [], "x": )" +
+                                   deep + R"(}, "nodes": [{"findings": [], )" +
+                                   R"("x": )" + deep + "}]}");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->reports.size(), 1u);
+}
+
 }  // namespace
 }  // namespace muster::launcher

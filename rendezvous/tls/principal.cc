@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -107,7 +108,7 @@ absl::Status CheckAccess(const Principal& principal, Role role,
   return absl::PermissionDeniedError(
       absl::StrCat(Who(principal), " may not ", RoleName(role), " job \"",
                    run_id, "\": its token or certificate is for ",
-                   absl::StrJoin(principal.jobs, ", ")));
+                   absl::Utf8SafeCEscape(absl::StrJoin(principal.jobs, ", "))));
 }
 
 bool IsPrincipalName(absl::string_view name) {

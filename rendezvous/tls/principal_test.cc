@@ -68,6 +68,12 @@ TEST(PrincipalTest, StarWithoutAPrefixAndItsDashIsNoWildcard) {
   EXPECT_TRUE(IncludesJob(principal, "*"));  // this run id itself
 }
 
+TEST(PrincipalTest, ControlCharactersOfJobsDoNotReachMessages) {
+  const absl::Status denied =
+      CheckAccess(Of({"muster:job/a\n\x1b[2J"}), Role::kView, "r1");
+  EXPECT_THAT(std::string(denied.message()), HasSubstr("for a\\n\\033[2J"));
+}
+
 TEST(PrincipalTest, OtherUrisLimitNothing) {
   const Principal principal =
       Of({"spiffe://lab/ns/a", "muster:coordinator", "muster:jobs/x"});

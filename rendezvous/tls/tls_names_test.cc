@@ -57,5 +57,10 @@ TEST(TlsNamesTest, ClaimOfAnotherHostIsDenied) {
                     HasSubstr("10.0.0.7"), HasSubstr("muster:job/r1")));
 }
 
+TEST(TlsNamesTest, ControlCharactersOfNamesDoNotReachMessages) {
+  const CertificateNames names{.dns = {"a\n\x1b[2J"}, .uris = {"b\r"}};
+  EXPECT_EQ(ToText(names), "a\\n\\033[2J, b\\r");
+}
+
 }  // namespace
 }  // namespace muster::rendezvous

@@ -10,6 +10,7 @@
 
 #include <array>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -58,10 +59,17 @@ std::string Text(const ASN1_STRING* string) {
       static_cast<size_t>(ASN1_STRING_length(string)));
 }
 
+// Names are chosen by whoever made the certificate, and are shown on terminals
+// and in logs: control characters, quotes and backslashes are escaped.
+std::string Escaped(const std::string& text) {
+  return absl::Utf8SafeCEscape(text);
+}
+
 std::string CommonName(const X509_NAME* name) {
   const int index = X509_NAME_get_index_by_NID(name, NID_commonName, -1);
   if (index < 0) return "";
-  return Text(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, index)));
+  return Escaped(
+      Text(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, index))));
 }
 
 }  // namespace
@@ -70,7 +78,10 @@ void KeyDeleter::operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
 
 PrivateKey ReadPrivateKey(const std::string& pem) {
   const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  PrivateKey key(PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr));
+  // Without this function OpenSSL would ask for the passphrase on the terminal.
+  const auto no_passphrase = [](char*, int, int, void*) { return -1; };
+  PrivateKey key(
+      PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr));
   ERR_clear_error();
   return key;
 }
@@ -172,7 +183,7 @@ std::string ToText(const CertificateNames& names) {
   std::vector<std::string> all = names.dns;
   all.insert(all.end(), names.ips.begin(), names.ips.end());
   all.insert(all.end(), names.uris.begin(), names.uris.end());
-  return all.empty() ? "no name" : absl::StrJoin(all, ", ");
+  return all.empty() ? "no name" : Escaped(absl::StrJoin(all, ", "));
 }
 
 }  // namespace muster::rendezvous

@@ -22,7 +22,8 @@ struct KeyDeleter {
 };
 using PrivateKey = std::unique_ptr<EVP_PKEY, KeyDeleter>;
 
-// Returns the private key of a PEM text; null if there is none.
+// Returns the private key of a PEM text; null if there is none or if it is
+// encrypted.
 PrivateKey ReadPrivateKey(const std::string& pem);
 
 // Returns the certificates of a PEM text, in its order; empty if there is none.
@@ -32,10 +33,11 @@ std::vector<Certificate> ReadCertificates(const std::string& pem);
 // The subject: "CN=node7,O=lab"; "without a subject" if it is empty.
 std::string SubjectOf(const X509* certificate);
 
-// The common name of the subject; empty if it has none.
+// The common name of the subject, with control characters escaped; empty if it
+// has none.
 std::string CommonNameOf(const X509* certificate);
 
-// The common name of the issuer; empty if it has none.
+// The common name of the issuer, as CommonNameOf.
 std::string IssuerNameOf(const X509* certificate);
 
 // Returns why `certificate` is not valid at `now`: "expired on 2026-01-31
@@ -57,8 +59,8 @@ struct CertificateNames {
 
 CertificateNames NamesOf(const X509* certificate);
 
-// All names in one text, for messages: "node7.lab, 10.0.0.7"; "no name" if
-// there is none.
+// All names in one line, for messages, with control characters escaped:
+// "node7.lab, 10.0.0.7"; "no name" if there is none.
 std::string ToText(const CertificateNames& names);
 
 }  // namespace muster::rendezvous

@@ -1,4 +1,8 @@
-#include "tests/fuzz/bpe_fuzz_case.h"
+// Runs the case that the first byte of `input` selects: a text, or edits
+// (edited_bytes.h) of a valid vocab.json, merges.txt, stored vocabulary or
+// token file. Aborts if a result is wrong: a text that is not decoded to
+// itself, pieces that do not add up to the text, a vocabulary that changes when
+// stored, a token outside of its vocabulary.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,6 +22,7 @@
 #include "models/text/text_pieces.h"
 #include "models/text/token_file.h"
 #include "tests/fuzz/edited_bytes.h"
+#include "tests/fuzz/fuzz_case.h"
 
 namespace muster {
 namespace {
@@ -112,7 +117,7 @@ std::string SoundTokenFile() {
 
 }  // namespace
 
-void RunBpeFuzzCase(std::string_view input) {
+void RunFuzzCase(std::string_view input) {
   if (input.empty()) return;
   const int kind = static_cast<unsigned char>(input[0]) % 5;
   input.remove_prefix(1);

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "tests/fuzz/bpe_fuzz_case.h"
+#include "tests/fuzz/fuzz_case.h"
 
 namespace muster {
 namespace {
@@ -32,7 +32,7 @@ std::string Input(uint64_t seed) {
 TEST(BpeFuzzTest, InvalidInputIsRejected) {
   for (uint64_t seed = 1; seed <= 5000; ++seed) {
     SCOPED_TRACE(seed);
-    RunBpeFuzzCase(Input(seed));
+    RunFuzzCase(Input(seed));
   }
 }
 

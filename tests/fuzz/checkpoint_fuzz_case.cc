@@ -1,4 +1,7 @@
-#include "tests/fuzz/checkpoint_fuzz_case.h"
+// Edits (edited_bytes.h) a valid safetensors header, a checkpoint's manifest
+// (whose checksum is corrected afterwards), or a rank's list of slices. Aborts
+// if one of them is accepted that changes when written again, or whose tensors
+// do not tile their range.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +13,7 @@
 #include "base/check.h"
 #include "base/checksum.h"
 #include "tests/fuzz/edited_bytes.h"
+#include "tests/fuzz/fuzz_case.h"
 #include "trainer_sdk/checkpoint/manifest.h"
 #include "trainer_sdk/checkpoint/slice_list.h"
 #include "trainer_sdk/safetensors/safetensors_header.h"
@@ -94,7 +98,7 @@ void ReadSlicesWith(std::string_view edits) {
 
 }  // namespace
 
-void RunCheckpointFuzzCase(std::string_view input) {
+void RunFuzzCase(std::string_view input) {
   if (input.empty()) return;
   const int kind = static_cast<unsigned char>(input[0]) % 4;
   input.remove_prefix(1);

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "tests/fuzz/checkpoint_fuzz_case.h"
 #include "tests/fuzz/edited_bytes.h"
+#include "tests/fuzz/fuzz_case.h"
 #include "trainer_sdk/safetensors/safetensors_header.h"
 
 namespace muster {
@@ -30,7 +30,7 @@ std::string Input(uint64_t seed) {
 TEST(CheckpointFuzzTest, InvalidInputIsRejected) {
   for (uint64_t seed = 1; seed <= 8000; ++seed) {
     SCOPED_TRACE(seed);
-    RunCheckpointFuzzCase(Input(seed));
+    RunFuzzCase(Input(seed));
   }
 }
 

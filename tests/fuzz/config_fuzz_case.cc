@@ -1,4 +1,7 @@
-#include "tests/fuzz/config_fuzz_case.h"
+// Applies the edits of `input` (EditedBytes) to a valid configuration file in
+// one of three forms, selected by the first byte. Checks that a refusal is one
+// line that names the file, and that an accepted file yields no more than its
+// text holds and no name that is harmful in an environment.
 
 #include <iterator>
 #include <string>
@@ -7,6 +10,7 @@
 #include "launcher/config/config_file.h"
 #include "launcher/options/flag_table.h"
 #include "tests/fuzz/edited_bytes.h"
+#include "tests/fuzz/fuzz_case.h"
 
 namespace muster {
 namespace {
@@ -29,7 +33,7 @@ constexpr std::string_view kSound[] = {
 
 }  // namespace
 
-void RunConfigFuzzCase(std::string_view input) {
+void RunFuzzCase(std::string_view input) {
   if (input.empty()) return;
   static const auto& flags = *new std::vector<launcher::Flag>(
       launcher::FlagsOf(launcher::FlagUser::kLaunchOnly));

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "tests/fuzz/config_fuzz_case.h"
 #include "tests/fuzz/edited_bytes.h"
+#include "tests/fuzz/fuzz_case.h"
 
 namespace muster {
 namespace {
@@ -31,7 +31,7 @@ std::string Input(uint64_t seed) {
 TEST(ConfigFuzzTest, InvalidInputIsRejected) {
   for (uint64_t seed = 1; seed <= 5000; ++seed) {
     SCOPED_TRACE(seed);
-    RunConfigFuzzCase(Input(seed));
+    RunFuzzCase(Input(seed));
   }
 }
 

@@ -1,4 +1,6 @@
-#include "tests/fuzz/host_list_fuzz_case.h"
+// Edits (edited_bytes.h) a valid host list of Slurm. Aborts if an accepted list
+// has names outside of their limits, or differs from the list of its names
+// written one by one.
 
 #include <iterator>
 #include <string>
@@ -7,6 +9,7 @@
 #include "base/check.h"
 #include "launcher/cluster/slurm/host_list.h"
 #include "tests/fuzz/edited_bytes.h"
+#include "tests/fuzz/fuzz_case.h"
 
 namespace muster {
 namespace {
@@ -20,7 +23,7 @@ constexpr std::string_view kSound[] = {
 
 }  // namespace
 
-void RunHostListFuzzCase(std::string_view input) {
+void RunFuzzCase(std::string_view input) {
   if (input.empty()) return;
   const std::string_view sound =
       kSound[static_cast<unsigned char>(input[0]) % std::size(kSound)];

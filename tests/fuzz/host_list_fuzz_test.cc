@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "tests/fuzz/edited_bytes.h"
-#include "tests/fuzz/host_list_fuzz_case.h"
+#include "tests/fuzz/fuzz_case.h"
 
 namespace muster {
 namespace {
@@ -25,7 +25,7 @@ std::string Input(uint64_t seed) {
 TEST(HostListFuzzTest, AcceptedListsAreBounded) {
   for (uint64_t seed = 1; seed <= 1000; ++seed) {
     SCOPED_TRACE(seed);
-    RunHostListFuzzCase(Input(seed));
+    RunFuzzCase(Input(seed));
   }
 }
 

@@ -1,4 +1,6 @@
-#include "tests/fuzz/schedule_csv_fuzz_case.h"
+// Edits (edited_bytes.h) the CSV of a valid schedule, either of computations or
+// lowered. Aborts if an accepted schedule is invalid or changes when written
+// again.
 
 #include <cstddef>
 #include <string>
@@ -6,6 +8,7 @@
 
 #include "base/check.h"
 #include "tests/fuzz/edited_bytes.h"
+#include "tests/fuzz/fuzz_case.h"
 #include "trainer_sdk/pipeline/schedule/schedule_csv.h"
 
 namespace muster {
@@ -24,7 +27,7 @@ constexpr std::string_view kSound[] = {
 
 }  // namespace
 
-void RunScheduleCsvFuzzCase(std::string_view input) {
+void RunFuzzCase(std::string_view input) {
   if (input.empty()) return;
   const std::string_view sound =
       kSound[static_cast<unsigned char>(input[0]) % std::size(kSound)];

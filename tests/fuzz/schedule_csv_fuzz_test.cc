@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "tests/fuzz/edited_bytes.h"
-#include "tests/fuzz/schedule_csv_fuzz_case.h"
+#include "tests/fuzz/fuzz_case.h"
 
 namespace muster {
 namespace {
@@ -24,7 +24,7 @@ std::string Input(uint64_t seed) {
 TEST(ScheduleCsvFuzzTest, InvalidInputIsRejected) {
   for (uint64_t seed = 1; seed <= 20000; ++seed) {
     SCOPED_TRACE(seed);
-    RunScheduleCsvFuzzCase(Input(seed));
+    RunFuzzCase(Input(seed));
   }
 }
 

@@ -1,4 +1,7 @@
-#include "tests/fuzz/ssh_fuzz_case.h"
+// Passes `input`, and valid inputs edited by it (EditedBytes), to all parsers
+// of a start over ssh: host files and filters, .deepspeed_env, --ssh-args, and
+// the messages of both sides. Accepted input must be valid, and must be the
+// same after writing and reading it again.
 
 #include <string>
 #include <string_view>
@@ -9,6 +12,7 @@
 #include "launcher/ssh/messages.h"
 #include "launcher/ssh/remote_environment.h"
 #include "tests/fuzz/edited_bytes.h"
+#include "tests/fuzz/fuzz_case.h"
 
 namespace muster {
 namespace {
@@ -108,7 +112,7 @@ std::string SoundMessages() {
 
 }  // namespace
 
-void RunSshFuzzCase(std::string_view input) {
+void RunFuzzCase(std::string_view input) {
   FuzzHosts(input);
   FuzzHosts(EditedBytes("a slots=4 max_slots=8\nu@b:2\n[::1]:3 # c\n", input));
   FuzzHosts(EditedBytes("a:0,2@[::1]:1", input));

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "tests/fuzz/edited_bytes.h"
-#include "tests/fuzz/ssh_fuzz_case.h"
+#include "tests/fuzz/fuzz_case.h"
 
 namespace muster {
 namespace {
@@ -46,7 +46,7 @@ std::string Input(uint64_t seed) {
 TEST(SshFuzzTest, InvalidInputIsRejected) {
   for (uint64_t seed = 1; seed <= 20000; ++seed) {
     SCOPED_TRACE(seed);
-    RunSshFuzzCase(Input(seed));
+    RunFuzzCase(Input(seed));
   }
 }
 

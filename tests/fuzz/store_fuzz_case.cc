@@ -1,4 +1,7 @@
-#include "tests/fuzz/store_fuzz_case.h"
+// Lets four clients send pieces of `input` to a store core, directly and
+// through a relay core; the input determines the order and the sizes. Aborts if
+// an invariant is broken: memory is bounded and freed, clients that are gone
+// get no replies, and each reply answers a request of its client.
 
 #include <algorithm>
 #include <array>
@@ -14,6 +17,7 @@
 #include "store/relay/relay_core.h"
 #include "store/wire/relay_frames.h"
 #include "store/wire/request_parser.h"
+#include "tests/fuzz/fuzz_case.h"
 
 namespace muster {
 namespace {
@@ -188,7 +192,7 @@ struct Client {
 
 }  // namespace
 
-void RunStoreFuzzCase(std::string_view input) {
+void RunFuzzCase(std::string_view input) {
   World world;
   std::array<Client, kClients + 1> clients;
   for (store::StoreClientId client = 1; client <= kClients; ++client) {

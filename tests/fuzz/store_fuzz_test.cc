@@ -17,8 +17,8 @@
 #include "store/relay/store_relay.h"
 #include "store/server/store_server.h"
 #include "store/testing/raw_client.h"
+#include "tests/fuzz/fuzz_case.h"
 #include "tests/fuzz/store_bytes.h"
-#include "tests/fuzz/store_fuzz_case.h"
 
 namespace muster {
 namespace {
@@ -48,7 +48,7 @@ std::string FuzzInput(uint64_t seed) {
 TEST(StoreFuzzTest, CoresKeepTheirInvariants) {
   for (uint64_t seed = 1; seed <= 3000; ++seed) {
     SCOPED_TRACE(seed);
-    RunStoreFuzzCase(FuzzInput(seed));
+    RunFuzzCase(FuzzInput(seed));
   }
 }
 

@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/owned_fd.h"
@@ -37,7 +38,8 @@ absl::StatusOr<Enum> Named(const std::string& name, int values) {
     const auto value = static_cast<Enum>(i);
     if (name == Name(value)) return value;
   }
-  return absl::InvalidArgumentError(absl::StrCat("unknown name '", name, "'"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "unknown name '", absl::CHexEscape(name.substr(0, 64)), "'"));
 }
 
 // Reads an integer that fits T; otherwise throws the JSON library's exception.

@@ -170,6 +170,10 @@ TEST_F(FlightFilesTest, SaysWhatIsNoDump) {
   EXPECT_THAT(Complaint({Write("a.json", cut)}),
               AllOf(HasSubstr("flight recorder: key 'pid'"),
                     Not(HasSubstr("exception"))));
+  std::string unknown = FlightJson(Log(0, 2));
+  unknown.replace(unknown.find("\"kind\":\"") + 8, 0, "a\\n\\u001b");
+  EXPECT_THAT(Complaint({Write("a.json", unknown)}),
+              HasSubstr("unknown name 'a\\n\\x1b"));
   EXPECT_THAT(Complaint({Write("b.ring", "")}), HasSubstr("b.ring: is empty"));
   EXPECT_THAT(Complaint({Write("b.json", "7")}), HasSubstr("no JSON object"));
   EXPECT_THAT(Complaint({Write("c.ring", kRingMagic)}), HasSubstr("c.ring: "));

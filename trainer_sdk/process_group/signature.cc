@@ -1,6 +1,7 @@
 #include "trainer_sdk/process_group/signature.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -23,6 +24,15 @@ int64_t Sum(const std::vector<int64_t>& counts) {
   int64_t sum = 0;
   for (const int64_t count : counts) sum += count;
   return sum;
+}
+
+// The bytes of the elements. A signature from another rank or a damaged file
+// may have any count: more bytes than an int64_t holds are the largest int64_t.
+int64_t BytesOf(const OperationSignature& signature) {
+  int64_t bytes = 0;
+  const bool overflows =
+      __builtin_mul_overflow(signature.count, SizeOf(signature.dtype), &bytes);
+  return overflows ? std::numeric_limits<int64_t>::max() : bytes;
 }
 
 }  // namespace
@@ -114,8 +124,7 @@ std::string Describe(const OperationSignature& signature) {
   if (!signature.mixed) {
     absl::StrAppend(&text, signature.count, " ", Name(signature.dtype));
   }
-  absl::StrAppend(&text, " (", signature.count * SizeOf(signature.dtype),
-                  " bytes");
+  absl::StrAppend(&text, " (", BytesOf(signature), " bytes");
   if (signature.counts_hash != 0) {
     // Different counts can have the same sum, so the text shows their hash. The
     // counts of an all_to_all may differ from rank to rank, so their hash is

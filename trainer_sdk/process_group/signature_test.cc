@@ -131,6 +131,15 @@ TEST(SignatureTest, ComesBackFromItsText) {
   EXPECT_EQ(*decoded, signature);
 }
 
+TEST(SignatureTest, ACountWhoseBytesOverflowIsDescribed) {
+  OperationSignature signature;
+  signature.kind = OperationKind::kAllReduce;
+  signature.count = int64_t{1} << 62;
+  EXPECT_EQ(Describe(signature),
+            "all_reduce #0 of 4611686018427387904 float32 (9223372036854775807 "
+            "bytes), sum");
+}
+
 TEST(SignatureTest, RefusesOtherTexts) {
   for (const char* text :
        {"", " ", "1 2 3", "1 99 0 0 0 0 0 0", "1 0 7 0 0 0 0 0",

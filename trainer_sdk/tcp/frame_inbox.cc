@@ -13,6 +13,8 @@ namespace {
 constexpr Ticket kNobody = -1;
 constexpr Ticket kToKept = -2;
 constexpr size_t kMaxAnnounced = 64;
+// Bound for the number of frames that are kept: empty ones take memory, too.
+constexpr int kMaxKeptFrames = 1 << 16;
 
 std::string DescribeMessage(const MessageLabel& label) {
   return absl::StrCat(label.count, " ", Name(label.dtype), " with tag ",
@@ -87,6 +89,7 @@ Ticket FrameInbox::Add(Posted posted) {
       std::memcpy(mine.data, early->data.data(), early->data.size());
     }
     kept_bytes_ -= mine.bytes;
+    --kept_frames_;
     kept.erase(early);
     Complete(ticket);
     return ticket;
@@ -216,7 +219,8 @@ absl::StatusOr<FramePlace> FrameInbox::PlaceAnnouncement(
 
 absl::StatusOr<FramePlace> FrameInbox::Keep(int peer,
                                             const FrameHeader& header) {
-  if (header.bytes > keep_bytes_ - kept_bytes_) {
+  if (header.bytes > keep_bytes_ - kept_bytes_ ||
+      kept_frames_ >= kMaxKeptFrames) {
     if (!Awaits(peer)) return FramePlace{};
     return absl::FailedPreconditionError(absl::StrCat(
         Describe(names_[peer]), " sent ",
@@ -224,10 +228,11 @@ absl::StatusOr<FramePlace> FrameInbox::Keep(int peer,
                                            : Describe(header.signature),
         " (", header.bytes, " bytes) before what ", Describe(names_[rank_]),
         " awaits in ", Describe(asked_),
-        ", and nobody receives it: more than the ", keep_bytes_,
-        " bytes that are kept of such"));
+        ", and nobody receives it: more than the ", keep_bytes_, " bytes and ",
+        kMaxKeptFrames, " frames that are kept of such"));
   }
   kept_bytes_ += header.bytes;
+  ++kept_frames_;
   kept_[peer].push_back(
       Kept{header, std::vector<char>(static_cast<size_t>(header.bytes))});
   arriving_[peer] = kToKept;
@@ -253,6 +258,7 @@ void FrameInbox::Placed(int peer, const FrameHeader& header) {
     std::memcpy(posted.data, early.data.data(), early.data.size());
   }
   kept_bytes_ -= posted.bytes;
+  --kept_frames_;
   kept_[peer].pop_back();
   Complete(wanted);
 }

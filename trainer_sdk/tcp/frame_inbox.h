@@ -86,6 +86,7 @@ class FrameInbox : public FrameSink {
   const std::vector<PeerName> names_;
   const int64_t keep_bytes_;
   int64_t kept_bytes_ = 0;
+  int kept_frames_ = 0;
 
   OperationSignature current_;  // the newest collective
   OperationSignature asked_;    // the operation in progress

@@ -190,6 +190,16 @@ TEST_F(FrameInboxTest, KeptMessagesAreBounded) {
   EXPECT_TRUE(Arrives(Message(2, "y"), "y").ok());
 }
 
+TEST_F(FrameInboxTest, EmptyMessagesThatNobodyReceivesAreBounded) {
+  ASSERT_TRUE(inbox_.Begin(Receiving()).ok());
+  inbox_.PostMessage(1, LabelOf(3, "z"), first_.data());
+  constexpr int kMany = 1 << 17;
+  absl::Status s;
+  for (int i = 0; i < kMany && s.ok(); ++i) s = Arrives(Message(2, ""), "");
+  EXPECT_TRUE(absl::IsFailedPrecondition(s));
+  EXPECT_THAT(std::string(s.message()), HasSubstr("tag 2"));
+}
+
 TEST_F(FrameInboxTest, APartOfALaterCollectiveMakesWayForAMessage) {
   ASSERT_TRUE(inbox_.Begin(Receiving()).ok());
   const Ticket message = inbox_.PostMessage(1, LabelOf(1, "ab"), first_.data());
