@@ -11,6 +11,7 @@ import re
 
 PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
                 'base/net/connection_crowd',
+                'rendezvous/journal/pending_records',
                 'rendezvous/server/answer_cache',
                 'rendezvous/server/connection_pool',
                 'rendezvous/server/self_check',

@@ -12,6 +12,7 @@ import connection_mutants
 import file_mutants
 import inspect_mutants
 import job_mutants
+import journal_mutants
 import lifecycle_mutants
 import placement_mutants
 import relay_mutants
@@ -22,4 +23,5 @@ import training_mutants
 ALL = (job_mutants.ALL + speaker_mutants.ALL + lifecycle_mutants.ALL
        + cluster_mutants.ALL + placement_mutants.ALL + training_mutants.ALL
        + store_mutants.ALL + relay_mutants.ALL + inspect_mutants.ALL
-       + bounds_mutants.ALL + file_mutants.ALL + connection_mutants.ALL)
+       + bounds_mutants.ALL + file_mutants.ALL + connection_mutants.ALL
+       + journal_mutants.ALL)

@@ -1,0 +1,237 @@
+#include "rendezvous/journal/journal.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/check.h"
+#include "base/monotonic_clock.h"
+#include "rendezvous/journal/journal_file.h"
+
+namespace muster::rendezvous {
+namespace {
+
+// Runs `body` in a thread that handles no signals.
+absl::StatusOr<std::thread> StartThread(std::function<void()> body) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  absl::StatusOr<std::thread> thread =
+      absl::ResourceExhaustedError("cannot start the journal's thread");
+  try {
+    thread = std::thread(std::move(body));
+  } catch (const std::system_error&) {
+    // The error is returned.
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
+}  // namespace
+
+struct Journal::State : std::enable_shared_from_this<Journal::State> {
+  State(std::string file_path, const Limits& time_limits)
+      : path(std::move(file_path)),
+        limits(time_limits),
+        pending(path, time_limits) {}
+
+  void Add(const std::string& run_id, std::optional<std::string> record,
+           std::function<void()> done);
+  // Begins a write if there is something to write. `mutex` is held.
+  void Schedule();
+  // Writes one batch. Runs in the queue's thread.
+  void Write();
+  // The thread that calls each `done`.
+  void Call();
+  // Whether nothing more will be written. `mutex` is held.
+  bool HasEnded(Instant now) const;
+  // When HasEnded becomes true although the file system does not answer.
+  Instant GiveUpAt() const;
+
+  const std::string path;
+  const Limits limits;
+  std::unique_ptr<JournalFile> file;  // used in the queue's thread only
+
+  std::mutex mutex;                 // guards the fields below
+  std::condition_variable changed;  // wakes Call
+  PendingRecords pending;
+  // The numbers of the changes in `pending`, with what is to be called.
+  struct Waiting {
+    uint64_t number;
+    std::function<void()> done;  // may be empty
+  };
+  std::deque<Waiting> waiting;
+  FileQueue* queue = nullptr;  // null: not opened yet, or closed
+  std::optional<Instant> closing_since;
+  bool last_attempt_failed = false;
+};
+
+void Journal::State::Add(const std::string& run_id,
+                         std::optional<std::string> record,
+                         std::function<void()> done) {
+  std::lock_guard<std::mutex> lock(mutex);
+  waiting.push_back({.number = pending.Add(run_id, std::move(record)),
+                     .done = std::move(done)});
+  Schedule();
+  if (pending.released() >= waiting.front().number) changed.notify_one();
+}
+
+void Journal::State::Schedule() {
+  const Instant now = MonotonicNow();
+  if (queue == nullptr || !pending.MayWrite(now)) return;
+  pending.Begin(now);
+  const bool posted =
+      queue->Post(path, [self = shared_from_this()] { self->Write(); });
+  // The queue has one piece of work at most, and its thread since Open.
+  MUSTER_CHECK(posted);
+  changed.notify_one();  // for the time of the next look
+}
+
+void Journal::State::Write() {
+  const absl::Status written = file->Write(pending.batch());
+  std::lock_guard<std::mutex> lock(mutex);
+  if (written.ok()) {
+    pending.Succeeded();
+  } else {
+    pending.Failed(MonotonicNow(), std::string(written.message()));
+    if (closing_since) last_attempt_failed = true;
+  }
+  Schedule();
+  changed.notify_one();
+}
+
+Instant Journal::State::GiveUpAt() const {
+  const Instant in_all = *closing_since + limits.close_within;
+  if (!pending.writing_since()) return in_all;
+  return std::min(in_all, *pending.writing_since() + limits.close_within);
+}
+
+bool Journal::State::HasEnded(Instant now) const {
+  return closing_since &&
+         (pending.IsIdle() || last_attempt_failed || now >= GiveUpAt());
+}
+
+void Journal::State::Call() {
+  std::unique_lock<std::mutex> lock(mutex);
+  while (true) {
+    const Instant now = MonotonicNow();
+    pending.Look(now);
+    Schedule();
+    const bool ended = HasEnded(now);
+    std::vector<std::function<void()>> ready;
+    while (!waiting.empty() &&
+           (ended || waiting.front().number <= pending.released())) {
+      if (waiting.front().done)
+        ready.push_back(std::move(waiting.front().done));
+      waiting.pop_front();
+    }
+    if (!ready.empty()) {
+      lock.unlock();
+      for (const std::function<void()>& done : ready) done();
+      ready.clear();  // destroys what the functions own, without the lock
+      lock.lock();
+      continue;
+    }
+    if (ended) return;
+    std::optional<Instant> look = pending.NextLook();
+    if (closing_since) look = look ? std::min(*look, GiveUpAt()) : GiveUpAt();
+    if (look) {
+      changed.wait_until(lock, ToSteady(*look));
+    } else {
+      changed.wait(lock);
+    }
+  }
+}
+
+Journal::Journal(const std::string& path, const Limits& limits)
+    : path_(path),
+      limits_(limits),
+      state_(std::make_shared<State>(path, limits)),
+      // The queue reports only that it was given up, which ~Journal documents.
+      queue_([](const std::string&) {}) {}
+
+absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(
+    const std::string& folder, uint64_t least_epoch) {
+  return Open(folder, least_epoch, Limits());
+}
+
+absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(
+    const std::string& folder, uint64_t least_epoch, const Limits& limits) {
+  const std::string path = JournalFile::PathIn(folder);
+  std::unique_ptr<Journal> journal(new Journal(path, limits));
+  const auto opened =
+      std::make_shared<absl::StatusOr<std::unique_ptr<JournalFile>>>(
+          absl::UnknownError(""));
+  const bool answered = journal->queue_.Do(
+      path,
+      [opened, folder, least_epoch] {
+        *opened = JournalFile::Open(folder, least_epoch);
+      },
+      limits.open_within);
+  if (!answered) {
+    return absl::DeadlineExceededError(
+        "cannot open " + path +
+        ": its file system does not answer; repair it, or name another folder");
+  }
+  if (!opened->ok()) return opened->status();
+  State& state = *journal->state_;
+  state.file = std::move(**opened);
+  journal->epoch_ = state.file->epoch();
+  journal->records_ = state.file->TakeRecords();
+  absl::StatusOr<std::thread> caller =
+      StartThread([shared = journal->state_] { shared->Call(); });
+  if (!caller.ok()) return caller.status();
+  journal->caller_ = *std::move(caller);
+  std::lock_guard<std::mutex> lock(state.mutex);
+  state.queue = &journal->queue_;
+  return journal;
+}
+
+Journal::~Journal() {
+  {
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    state_->closing_since = MonotonicNow();
+    state_->pending.RetryNow();
+    state_->changed.notify_one();
+  }
+  if (caller_.joinable()) caller_.join();
+  {
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    state_->queue = nullptr;
+  }
+  // In the queue's thread, because the end of the file may hang as well.
+  queue_.Post(path_, [state = state_] { state->file = nullptr; });
+  FileQueue::WaitLimits limits;
+  limits.without_progress = limits_.close_within;
+  limits.in_all = limits_.close_within;
+  queue_.Finish(limits);
+}
+
+std::map<std::string, std::string> Journal::TakeRecords() {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  return std::exchange(records_, {});
+}
+
+void Journal::Put(const std::string& run_id, std::string record,
+                  std::function<void()> done) {
+  state_->Add(run_id, std::move(record), std::move(done));
+}
+
+void Journal::Remove(const std::string& run_id) {
+  state_->Add(run_id, std::nullopt, nullptr);
+}
+
+std::optional<Journal::Trouble> Journal::trouble() const {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  return state_->pending.trouble();
+}
+
+}  // namespace muster::rendezvous

@@ -1,0 +1,105 @@
+#ifndef MUSTER_RENDEZVOUS_JOURNAL_JOURNAL_FILE_H_
+#define MUSTER_RENDEZVOUS_JOURNAL_JOURNAL_FILE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rendezvous/journal/pending_records.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace muster::rendezvous {
+
+// The SQLite file of a journal: a table of records by run id, and the epoch.
+//
+// Each call may wait for the file system without end. Not thread-safe.
+//
+// SQLite's write-ahead log (WAL) makes a commit one write and one fsync, and
+// leaves a prefix of the commits after a crash. This process locks the file for
+// as long as it is open (locking_mode=EXCLUSIVE): then SQLite needs no shared
+// memory beside it, which does not work on NFS. The lock is POSIX's, of the
+// whole process: no other code of this process may open and close the file,
+// because the close would remove the lock.
+class JournalFile {
+ public:
+  // The path of the journal in `folder`.
+  static std::string PathIn(const std::string& folder);
+
+  // Opens FOLDER/coordinator.journal and draws its next epoch: one more than
+  // the last one, and at least `least_epoch`. The folder (mode 0700) and the
+  // file (mode 0600) are created if missing. An error is one sentence that
+  // names the path and says what to do, and leaves the file as it was.
+  //   Unavailable         another process has the file open
+  //   FailedPrecondition  the file is another program's or a newer Muster's
+  //   DataLoss            the file is damaged
+  //   PermissionDenied    other users own the folder or file, or can write
+  //                       there; or this user has no permission
+  //   ResourceExhausted   no space is left
+  //   Internal            another error of the file system
+  static absl::StatusOr<std::unique_ptr<JournalFile>> Open(
+      const std::string& folder, uint64_t least_epoch);
+  // Moves the write-ahead log into the file.
+  ~JournalFile();
+
+  JournalFile(const JournalFile&) = delete;
+  JournalFile& operator=(const JournalFile&) = delete;
+
+  // Writes `batch` in one transaction. OK: it is durable. An error has changed
+  // nothing, and is a clause with the path: "cannot write …: the disk is full".
+  absl::Status Write(const PendingRecords::Batch& batch);
+
+  // The records that Open has found, by run id; empty after the first call.
+  std::map<std::string, std::string> TakeRecords() {
+    return std::move(records_);
+  }
+  uint64_t epoch() const { return epoch_; }
+
+ private:
+  explicit JournalFile(std::string path) : path_(std::move(path)) {}
+
+  // The steps of Open.
+  // `resolved`: the path of the file without symbolic links.
+  absl::Status Connect(const std::string& resolved);
+  // Refuses a file that is not a journal of this version. Reads only.
+  absl::Status Inspect();
+  absl::Status CreateTables();
+  absl::Status Prepare();
+  absl::Status DrawEpoch(uint64_t least_epoch);
+  absl::Status ReadRecords();
+
+  // The next functions return a code of SQLite; SQLITE_OK: it is done.
+  int Execute(const char* sql);
+  // Reads the only value that a query returns.
+  int Read(const char* sql, int64_t* number);
+  int Read(const char* sql, std::string* text);
+  // Runs a prepared statement that returns nothing.
+  int Run(sqlite3_stmt* statement);
+  int WriteChanges(const PendingRecords::Batch& batch);
+
+  // Why SQLite has returned `code`: "the disk is full".
+  std::string Cause(int code) const;
+  // The error of Open.
+  absl::Status CannotOpen(int code) const;
+  absl::Status Damaged(const std::string& what) const;
+
+  const std::string path_;
+  sqlite3* connection_ = nullptr;
+  sqlite3_stmt* begin_ = nullptr;
+  sqlite3_stmt* commit_ = nullptr;
+  sqlite3_stmt* rollback_ = nullptr;
+  sqlite3_stmt* put_ = nullptr;
+  sqlite3_stmt* remove_ = nullptr;
+  bool is_new_ = false;  // there are no tables yet
+  uint64_t epoch_ = 0;
+  std::map<std::string, std::string> records_;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_JOURNAL_JOURNAL_FILE_H_

@@ -1,0 +1,966 @@
+// Tests of Journal. A layer between SQLite and the file system lets the disk
+// hang, be full or fail, and counts the syncs. For crashes, the test starts
+// itself as a process that writes a journal (main).
+#include "rendezvous/journal/journal.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/monotonic_clock.h"
+#include "base/own_program.h"
+#include "base/owned_fd.h"
+#include "base/subprocess.h"
+#include "base/write_all.h"
+
+namespace muster::rendezvous {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+using Records = std::map<std::string, std::string>;
+
+constexpr std::chrono::seconds kLong(60);
+constexpr std::chrono::hours kForever(1);
+constexpr uid_t kNobody = 65534;
+
+// The disk under SQLite.
+class Disk {
+ public:
+  enum class Mode {
+    kWorks,
+    kHangs,       // writes and syncs wait
+    kFull,        // writes fail
+    kCannotSync,  // syncs fail
+  };
+
+  // Never destroyed: an abandoned thread may use it until the process ends.
+  static Disk& Get() {
+    static Disk* const disk = new Disk;
+    return *disk;
+  }
+
+  void Set(Mode mode) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    mode_ = mode;
+    changed_.notify_all();
+  }
+  int syncs() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return syncs_;
+  }
+  // Waits until a thread hangs. Returns false at a deadline.
+  bool AwaitHung() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    return changed_.wait_for(lock, kLong, [this] { return hung_ > 0; });
+  }
+  // Waits until no thread hangs.
+  bool AwaitNoneHung() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    return changed_.wait_for(lock, kLong, [this] { return hung_ == 0; });
+  }
+
+ private:
+  struct File {
+    sqlite3_file base;
+    sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
+  };
+  static sqlite3_file* Real(sqlite3_file* file) {
+    return reinterpret_cast<File*>(file)->real();
+  }
+
+  Disk() : real_(sqlite3_vfs_find(nullptr)), layer_(*real_) {
+    layer_.zName = "disk";
+    layer_.szOsFile = static_cast<int>(sizeof(File)) + real_->szOsFile;
+    layer_.xOpen = [](sqlite3_vfs*, const char* name, sqlite3_file* file,
+                      int flags, int* out_flags) {
+      file->pMethods = nullptr;
+      const int code =
+          Get().real_->xOpen(Get().real_, name, Real(file), flags, out_flags);
+      if (code == SQLITE_OK) file->pMethods = &Get().methods_;
+      return code;
+    };
+    // Version 1: files without shared memory.
+    methods_.iVersion = 1;
+    methods_.xClose = [](sqlite3_file* f) {
+      return Real(f)->pMethods->xClose(Real(f));
+    };
+    methods_.xRead = [](sqlite3_file* f, void* to, int n, sqlite3_int64 at) {
+      return Real(f)->pMethods->xRead(Real(f), to, n, at);
+    };
+    methods_.xWrite = [](sqlite3_file* f, const void* from, int n,
+                         sqlite3_int64 at) {
+      const int code = Get().BeforeWrite();
+      return code == SQLITE_OK ? Real(f)->pMethods->xWrite(Real(f), from, n, at)
+                               : code;
+    };
+    methods_.xTruncate = [](sqlite3_file* f, sqlite3_int64 size) {
+      return Real(f)->pMethods->xTruncate(Real(f), size);
+    };
+    methods_.xSync = [](sqlite3_file* f, int flags) {
+      const int code = Get().BeforeSync();
+      return code == SQLITE_OK ? Real(f)->pMethods->xSync(Real(f), flags)
+                               : code;
+    };
+    methods_.xFileSize = [](sqlite3_file* f, sqlite3_int64* size) {
+      return Real(f)->pMethods->xFileSize(Real(f), size);
+    };
+    methods_.xLock = [](sqlite3_file* f, int level) {
+      return Real(f)->pMethods->xLock(Real(f), level);
+    };
+    methods_.xUnlock = [](sqlite3_file* f, int level) {
+      return Real(f)->pMethods->xUnlock(Real(f), level);
+    };
+    methods_.xCheckReservedLock = [](sqlite3_file* f, int* reserved) {
+      return Real(f)->pMethods->xCheckReservedLock(Real(f), reserved);
+    };
+    methods_.xFileControl = [](sqlite3_file* f, int op, void* argument) {
+      return Real(f)->pMethods->xFileControl(Real(f), op, argument);
+    };
+    methods_.xSectorSize = [](sqlite3_file* f) {
+      return Real(f)->pMethods->xSectorSize(Real(f));
+    };
+    methods_.xDeviceCharacteristics = [](sqlite3_file* f) {
+      return Real(f)->pMethods->xDeviceCharacteristics(Real(f));
+    };
+    sqlite3_vfs_register(&layer_, 1);
+  }
+
+  void WaitWhileHung(std::unique_lock<std::mutex>& lock) {
+    if (mode_ != Mode::kHangs) return;
+    ++hung_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return mode_ != Mode::kHangs; });
+    --hung_;
+    changed_.notify_all();
+  }
+  int BeforeWrite() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    WaitWhileHung(lock);
+    return mode_ == Mode::kFull ? SQLITE_FULL : SQLITE_OK;
+  }
+  int BeforeSync() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    WaitWhileHung(lock);
+    ++syncs_;
+    return mode_ == Mode::kCannotSync ? SQLITE_IOERR_FSYNC : SQLITE_OK;
+  }
+
+  sqlite3_vfs* const real_;
+  sqlite3_vfs layer_;
+  sqlite3_io_methods methods_ = {};
+
+  std::mutex mutex_;  // guards the fields below
+  std::condition_variable changed_;
+  Mode mode_ = Mode::kWorks;
+  int hung_ = 0;
+  int syncs_ = 0;
+};
+
+// What a journal has called, in order.
+class Calls {
+ public:
+  std::function<void()> Note(int number) {
+    return [this, number] {
+      std::lock_guard<std::mutex> lock(mutex_);
+      numbers_.push_back(number);
+      changed_.notify_all();
+    };
+  }
+  // Waits for `count` calls, and returns all.
+  std::vector<int> Await(size_t count) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_for(lock, kLong, [&] { return numbers_.size() >= count; });
+    EXPECT_GE(numbers_.size(), count);
+    return numbers_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<int> numbers_;  // guarded by mutex_
+};
+
+// No write counts as hung.
+Journal::Limits Patient() {
+  Journal::Limits limits;
+  limits.hung_after = kForever;
+  limits.close_within = kForever;
+  limits.open_within = kForever;
+  return limits;
+}
+
+std::string Bytes(const std::string& path) {
+  std::stringstream bytes;
+  bytes << std::ifstream(path, std::ios::binary).rdbuf();
+  return bytes.str();
+}
+
+mode_t Mode(const std::string& path) {
+  struct stat info = {};
+  EXPECT_EQ(lstat(path.c_str(), &info), 0) << path;
+  return info.st_mode & 07777;
+}
+
+bool Eventually(const std::function<bool()>& condition) {
+  const Instant deadline = MonotonicNow() + kLong;
+  while (!condition()) {
+    if (MonotonicNow() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+class JournalTest : public ::testing::Test {
+ protected:
+  JournalTest() {
+    std::string name = ::testing::TempDir() + "/journal-XXXXXX";
+    top_ = mkdtemp(name.data());
+    folder_ = top_ + "/state";
+    file_ = folder_ + "/coordinator.journal";
+    Disk::Get().Set(Disk::Mode::kWorks);
+  }
+  ~JournalTest() override {
+    Disk::Get().Set(Disk::Mode::kWorks);
+    EXPECT_TRUE(Disk::Get().AwaitNoneHung());
+    std::error_code ignored;
+    fs::remove_all(top_, ignored);
+  }
+
+  std::unique_ptr<Journal> Open(const Journal::Limits& limits = Patient()) {
+    auto journal = Journal::Open(folder_, 0, limits);
+    EXPECT_TRUE(journal.ok()) << journal.status();
+    return journal.ok() ? *std::move(journal) : nullptr;
+  }
+  absl::Status OpenError() {
+    const auto journal = Journal::Open(folder_, 0, Patient());
+    return journal.status();
+  }
+  // The records in the file. No journal has it open.
+  Records Stored() { return Open()->TakeRecords(); }
+
+  // Puts the records one after the other, so that each has a commit of its own.
+  static void PutEach(Journal& journal, const Records& records) {
+    for (const auto& [run_id, record] : records) {
+      Calls calls;
+      journal.Put(run_id, record, calls.Note(0));
+      calls.Await(1);
+    }
+  }
+  // Executes SQL on the file, which no journal has open.
+  void Sql(const std::string& sql) {
+    sqlite3* connection = nullptr;
+    ASSERT_EQ(
+        sqlite3_open_v2(file_.c_str(), &connection,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix"),
+        SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, nullptr),
+              SQLITE_OK)
+        << sqlite3_errmsg(connection);
+    sqlite3_close(connection);
+  }
+  // Makes the state folder with a file of these bytes in the journal's place.
+  void Plant(const std::string& bytes) {
+    fs::create_directory(folder_);
+    std::ofstream(file_, std::ios::binary) << bytes;
+  }
+  // Opens the file, which must fail and change nothing.
+  void ExpectRefused(absl::StatusCode code, const std::string& reason) {
+    std::map<std::string, std::string> before;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      before[entry.path()] = Bytes(entry.path());
+    }
+    const absl::Status error = OpenError();
+    EXPECT_EQ(error.code(), code) << error;
+    EXPECT_THAT(std::string(error.message()),
+                AllOf(HasSubstr(file_), HasSubstr(reason),
+                      HasSubstr("name another folder")));
+    for (const auto& [path, bytes] : before) {
+      EXPECT_TRUE(Bytes(path) == bytes) << path << " has changed";
+    }
+  }
+
+  std::string top_;
+  std::string folder_;
+  std::string file_;
+};
+
+TEST_F(JournalTest, RecordsAreThereAfterReopening) {
+  const Records records = {
+      {"", "no name"},
+      {"job", std::string("\0\xff\n'", 4)},
+      {std::string("a\0b'; DROP TABLE job", 20), ""},
+      {"größe", std::string(5 << 20, 'x')},
+  };
+  {
+    const auto journal = Open();
+    EXPECT_THAT(journal->TakeRecords(), IsEmpty());
+    PutEach(*journal, records);
+    EXPECT_FALSE(journal->trouble().has_value());
+  }
+  const auto journal = Open();
+  EXPECT_TRUE(journal->TakeRecords() == records);
+  EXPECT_THAT(journal->TakeRecords(), IsEmpty());
+}
+
+TEST_F(JournalTest, RecordsAreReplacedAndRemoved) {
+  {
+    const auto journal = Open();
+    PutEach(*journal, {{"a", "1"}, {"b", "1"}, {"c", "1"}});
+    PutEach(*journal, {{"a", "2"}});
+    journal->Remove("b");
+    journal->Remove("never there");
+  }
+  EXPECT_THAT(Stored(), ElementsAre(Pair("a", "2"), Pair("c", "1")));
+}
+
+TEST_F(JournalTest, TheDestructorWritesWhatIsQueued) {
+  Calls calls;
+  {
+    const auto journal = Open();
+    for (int i = 0; i < 50; ++i) {
+      journal->Put(std::to_string(i), "r", calls.Note(i));
+    }
+  }
+  EXPECT_THAT(calls.Await(50), SizeIs(50));
+  EXPECT_THAT(Stored(), SizeIs(50));
+}
+
+TEST_F(JournalTest, EachRunHasAGreaterEpoch) {
+  const auto epoch = [this](uint64_t least) {
+    const auto journal = Journal::Open(folder_, least, Patient());
+    return journal.ok() ? (*journal)->epoch() : 0;
+  };
+  EXPECT_EQ(epoch(0), 1u);
+  EXPECT_EQ(epoch(2), 2u);
+  EXPECT_EQ(epoch(2), 3u);
+  const uint64_t now = 1'800'000'000'000'000'000;  // nanoseconds since 1970
+  EXPECT_EQ(epoch(now), now);
+  EXPECT_EQ(epoch(0), now + 1);
+}
+
+TEST_F(JournalTest, OnlyThisUserCanReadTheFiles) {
+  folder_ += "/of/jobs";
+  file_ = folder_ + "/coordinator.journal";
+  const mode_t umask_before = umask(0);
+  const auto journal = Open();
+  PutEach(*journal, {{"a", "1"}});
+  umask(umask_before);
+  EXPECT_EQ(Mode(folder_), 0700);
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    names.push_back(entry.path().filename());
+    EXPECT_EQ(Mode(entry.path()), 0600) << entry.path();
+  }
+  // No shared memory and no rollback journal.
+  EXPECT_THAT(names, UnorderedElementsAre("coordinator.journal",
+                                          "coordinator.journal-wal"));
+}
+
+TEST_F(JournalTest, ASymbolicLinkToTheFolderIsFollowed) {
+  fs::create_directory(top_ + "/elsewhere");
+  fs::permissions(top_ + "/elsewhere", fs::perms::owner_all);
+  fs::create_directory_symlink(top_ + "/elsewhere", folder_);
+  PutEach(*Open(), {{"a", "1"}});
+  EXPECT_TRUE(fs::exists(top_ + "/elsewhere/coordinator.journal"));
+  EXPECT_THAT(Stored(), ElementsAre(Pair("a", "1")));
+}
+
+TEST_F(JournalTest, DonesAreCalledInTheOrderOfThePuts) {
+  constexpr int kPuts = 2000;
+  Calls calls;
+  const auto journal = Open();
+  for (int i = 0; i < kPuts; ++i) {
+    journal->Put("job " + std::to_string(i % 7), "r", calls.Note(i));
+  }
+  const std::vector<int> numbers = calls.Await(kPuts);
+  ASSERT_THAT(numbers, SizeIs(kPuts));
+  EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
+}
+
+TEST_F(JournalTest, PutsOfSeveralThreadsAreAllDurable) {
+  constexpr int kThreads = 4;
+  constexpr int kPuts = 200;
+  Calls calls;
+  {
+    const auto journal = Open();
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < kPuts; ++i) {
+          journal->Put(std::to_string(t) + "-" + std::to_string(i), "r",
+                       calls.Note(i));
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_THAT(calls.Await(kThreads * kPuts), SizeIs(kThreads * kPuts));
+  }
+  EXPECT_THAT(Stored(), SizeIs(kThreads * kPuts));
+}
+
+TEST_F(JournalTest, ADoneMayPutAgain) {
+  Calls calls;
+  const auto journal = Open();
+  journal->Put("a", "1", [&] {
+    journal->Remove("b");
+    journal->Put("a", "2", calls.Note(2));
+  });
+  EXPECT_THAT(calls.Await(1), ElementsAre(2));
+}
+
+TEST_F(JournalTest, QueuedRecordsShareOneCommit) {
+  constexpr int kPuts = 10000;
+  Calls calls;
+  const auto journal = Open();
+  Disk::Get().Set(Disk::Mode::kHangs);
+  journal->Put("first", "r", calls.Note(0));
+  ASSERT_TRUE(Disk::Get().AwaitHung());
+  const int before = Disk::Get().syncs();
+  for (int i = 1; i < kPuts; ++i) {
+    journal->Put("job " + std::to_string(i), std::string(200, 'r'),
+                 calls.Note(i));
+  }
+  Disk::Get().Set(Disk::Mode::kWorks);
+  EXPECT_THAT(calls.Await(kPuts), SizeIs(kPuts));
+  // One sync for each of two commits; a checkpoint has three at most.
+  EXPECT_LE(Disk::Get().syncs() - before, 5);
+}
+
+TEST_F(JournalTest, AHungDiskHoldsNobodyUp) {
+  Journal::Limits limits = Patient();
+  limits.hung_after = std::chrono::milliseconds(1);
+  Calls calls;
+  {
+    const auto journal = Open(limits);
+    Disk::Get().Set(Disk::Mode::kHangs);
+    journal->Put("a", "1", calls.Note(1));
+    journal->Put("b", "1", calls.Note(2));
+    EXPECT_THAT(calls.Await(2), ElementsAre(1, 2));
+    const std::optional<Journal::Trouble> trouble = journal->trouble();
+    ASSERT_TRUE(trouble.has_value());
+    EXPECT_EQ(trouble->why,
+              "cannot write " + file_ + ": its file system does not answer");
+    EXPECT_LE(trouble->since, MonotonicNow());
+    journal->Put("a", "2", calls.Note(3));
+    journal->Remove("b");
+    journal->Put("c", "1", calls.Note(4));
+    EXPECT_THAT(calls.Await(4), ElementsAre(1, 2, 3, 4));
+
+    Disk::Get().Set(Disk::Mode::kWorks);
+    EXPECT_TRUE(Eventually([&] { return !journal->trouble().has_value(); }));
+  }
+  EXPECT_THAT(Stored(), ElementsAre(Pair("a", "2"), Pair("c", "1")));
+}
+
+TEST_F(JournalTest, AFullDiskHoldsNobodyUp) {
+  Journal::Limits limits = Patient();
+  limits.retry_after = std::chrono::milliseconds(1);
+  Calls calls;
+  {
+    const auto journal = Open(limits);
+    PutEach(*journal, {{"a", "0"}, {"b", "0"}});
+    Disk::Get().Set(Disk::Mode::kFull);
+    journal->Put("a", "1", calls.Note(1));
+    calls.Await(1);
+    ASSERT_TRUE(journal->trouble().has_value());
+    EXPECT_EQ(journal->trouble()->why,
+              "cannot write " + file_ + ": the disk is full");
+    journal->Put("a", "2", calls.Note(2));
+    journal->Put("c", "1", calls.Note(3));
+    EXPECT_THAT(calls.Await(3), ElementsAre(1, 2, 3));
+    EXPECT_TRUE(journal->trouble().has_value());
+
+    Disk::Get().Set(Disk::Mode::kWorks);
+    EXPECT_TRUE(Eventually([&] { return !journal->trouble().has_value(); }));
+  }
+  EXPECT_THAT(Stored(),
+              ElementsAre(Pair("a", "2"), Pair("b", "0"), Pair("c", "1")));
+}
+
+TEST_F(JournalTest, AFailedSyncIsNotDurable) {
+  Journal::Limits limits = Patient();
+  limits.retry_after = std::chrono::milliseconds(1);
+  Calls calls;
+  {
+    const auto journal = Open(limits);
+    Disk::Get().Set(Disk::Mode::kCannotSync);
+    journal->Put("a", "1", calls.Note(1));
+    calls.Await(1);
+    ASSERT_TRUE(journal->trouble().has_value());
+    EXPECT_THAT(journal->trouble()->why, HasSubstr("cannot write " + file_));
+    Disk::Get().Set(Disk::Mode::kWorks);
+    EXPECT_TRUE(Eventually([&] { return !journal->trouble().has_value(); }));
+  }
+  EXPECT_THAT(Stored(), ElementsAre(Pair("a", "1")));
+}
+
+TEST_F(JournalTest, ARemovedFileIsTrouble) {
+  Calls calls;
+  const auto journal = Open();
+  fs::remove_all(folder_);
+  journal->Put("a", "1", calls.Note(1));
+  calls.Await(1);
+  ASSERT_TRUE(journal->trouble().has_value());
+  EXPECT_EQ(journal->trouble()->why,
+            "cannot write " + file_ + ": it was removed or replaced");
+}
+
+TEST_F(JournalTest, TheDestructorTriesAFullDiskOnce) {
+  Journal::Limits limits = Patient();
+  limits.retry_after = kForever;
+  Calls calls;
+  for (const Disk::Mode later : {Disk::Mode::kWorks, Disk::Mode::kFull}) {
+    const auto journal = Open(limits);
+    Disk::Get().Set(Disk::Mode::kFull);
+    journal->Put(later == Disk::Mode::kWorks ? "kept" : "lost", "1",
+                 calls.Note(1));
+    calls.Await(1);
+    Disk::Get().Set(later);
+  }
+  Disk::Get().Set(Disk::Mode::kWorks);
+  EXPECT_THAT(Stored(), ElementsAre(Pair("kept", "1")));
+}
+
+TEST_F(JournalTest, TheDestructorLeavesAHungDisk) {
+  Journal::Limits limits = Patient();
+  limits.close_within = std::chrono::milliseconds(1);
+  Calls calls;
+  {
+    const auto journal = Open(limits);
+    Disk::Get().Set(Disk::Mode::kHangs);
+    journal->Put("a", "1", calls.Note(1));
+    journal->Put("b", "1", calls.Note(2));
+    ASSERT_TRUE(Disk::Get().AwaitHung());
+  }
+  // It has returned, and nobody waits for a done.
+  EXPECT_THAT(calls.Await(2), ElementsAre(1, 2));
+}
+
+TEST_F(JournalTest, TheDestructorLeavesADiskThatHangsAtTheEnd) {
+  Journal::Limits limits = Patient();
+  limits.close_within = std::chrono::milliseconds(1);
+  auto journal = Open(limits);
+  PutEach(*journal, {{"a", "1"}});
+  Disk::Get().Set(Disk::Mode::kHangs);
+  journal.reset();
+}
+
+TEST_F(JournalTest, OpenLeavesAHungDisk) {
+  Journal::Limits limits = Patient();
+  limits.open_within = std::chrono::milliseconds(1);
+  limits.close_within = std::chrono::milliseconds(1);
+  Disk::Get().Set(Disk::Mode::kHangs);
+  const auto journal = Journal::Open(folder_, 0, limits);
+  EXPECT_EQ(journal.status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(std::string(journal.status().message()),
+              AllOf(HasSubstr(file_), HasSubstr("does not answer")));
+}
+
+TEST_F(JournalTest, AFullDiskIsRefused) {
+  Disk::Get().Set(Disk::Mode::kFull);
+  const absl::Status error = OpenError();
+  EXPECT_EQ(error.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(error.message()),
+              AllOf(HasSubstr(file_), HasSubstr("the disk is full")));
+  // What is left does not stand in the way.
+  Disk::Get().Set(Disk::Mode::kWorks);
+  EXPECT_THAT(Stored(), IsEmpty());
+}
+
+TEST_F(JournalTest, AnotherOpenerIsRefused) {
+  const auto journal = Open();
+  PutEach(*journal, {{"a", "1"}});
+  for (int i = 0; i < 2; ++i) {
+    const absl::Status error = OpenError();
+    EXPECT_EQ(error.code(), absl::StatusCode::kUnavailable);
+    EXPECT_THAT(
+        std::string(error.message()),
+        AllOf(HasSubstr(file_),
+              HasSubstr("in use by process " + std::to_string(getpid()) + ";"),
+              HasSubstr("end that coordinator")));
+  }
+  PutEach(*journal, {{"a", "2"}});
+  EXPECT_FALSE(journal->trouble().has_value());
+}
+
+TEST_F(JournalTest, AFileThatIsNoDatabaseIsRefused) {
+  Plant(std::string(10000, 'x'));
+  ExpectRefused(absl::StatusCode::kFailedPrecondition,
+                "it is not an SQLite database");
+}
+
+TEST_F(JournalTest, ADatabaseOfAnotherProgramIsRefused) {
+  fs::create_directory(folder_);
+  Sql("CREATE TABLE flower (name TEXT)");
+  ExpectRefused(absl::StatusCode::kFailedPrecondition,
+                "an SQLite database of another program");
+  Sql("PRAGMA application_id = 42; PRAGMA journal_mode = WAL");
+  ExpectRefused(absl::StatusCode::kFailedPrecondition,
+                "an SQLite database of another program");
+}
+
+TEST_F(JournalTest, TheLogOfAnotherProgramIsLeftAsItIs) {
+  // A database whose only table is in its write-ahead log.
+  const std::string made = top_ + "/made";
+  sqlite3* connection = nullptr;
+  ASSERT_EQ(sqlite3_open(made.c_str(), &connection), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(connection,
+                         "PRAGMA locking_mode = EXCLUSIVE;"
+                         "PRAGMA journal_mode = WAL;"
+                         "CREATE TABLE flower (name TEXT)",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  fs::create_directory(folder_);
+  fs::copy_file(made, file_);
+  fs::copy_file(made + "-wal", file_ + "-wal");
+  sqlite3_close(connection);
+  ASSERT_GT(fs::file_size(file_ + "-wal"), 0u);
+  ExpectRefused(absl::StatusCode::kFailedPrecondition,
+                "an SQLite database of another program");
+  EXPECT_TRUE(fs::exists(file_ + "-wal"));
+}
+
+TEST_F(JournalTest, AnEmptyFileIsANewJournal) {
+  Plant("");
+  PutEach(*Open(), {{"a", "1"}});
+  EXPECT_THAT(Stored(), ElementsAre(Pair("a", "1")));
+}
+
+TEST_F(JournalTest, AJournalOfANewerVersionIsRefused) {
+  PutEach(*Open(), {{"a", "1"}});
+  Sql("PRAGMA user_version = 2");
+  ExpectRefused(absl::StatusCode::kFailedPrecondition,
+                "a newer Muster has written it (version 2, and this one knows "
+                "1); use the newer Muster");
+  Sql("PRAGMA user_version = 0");
+  ExpectRefused(absl::StatusCode::kDataLoss, "damaged (its version is 0)");
+  Sql("PRAGMA user_version = 1");
+  EXPECT_THAT(Stored(), ElementsAre(Pair("a", "1")));
+}
+
+TEST_F(JournalTest, ADamagedFileIsRefused) {
+  {
+    const auto journal = Open();
+    for (int i = 0; i < 300; ++i) {
+      journal->Put("job " + std::to_string(i), std::string(200, 'r'), nullptr);
+    }
+  }
+  const std::string sound = Bytes(file_);
+  ASSERT_GT(sound.size(), 40000u);
+  std::string bytes = sound;
+  bytes.replace(20480, 4096, std::string(4096, '\x42'));
+  Plant(bytes);
+  ExpectRefused(absl::StatusCode::kDataLoss, "it is damaged");
+  Plant(sound.substr(0, 20480));
+  ExpectRefused(absl::StatusCode::kDataLoss, "it is damaged");
+  Plant(sound);
+  Sql("DROP TABLE job");
+  ExpectRefused(absl::StatusCode::kDataLoss, "it is damaged");
+  Plant(sound);
+  Sql("DELETE FROM run");
+  ExpectRefused(absl::StatusCode::kDataLoss, "it is damaged");
+}
+
+TEST_F(JournalTest, ALogWithoutItsFileIsRefused) {
+  const auto journal = Open();
+  PutEach(*journal, {{"a", "1"}});
+  const std::string log = Bytes(file_ + "-wal");
+  folder_ = top_ + "/other";
+  file_ = folder_ + "/coordinator.journal";
+  fs::create_directory(folder_);
+  std::ofstream(file_ + "-wal", std::ios::binary) << log;
+  ExpectRefused(absl::StatusCode::kDataLoss,
+                "it is missing, but " + file_ + "-wal");
+  Plant("");
+  ExpectRefused(absl::StatusCode::kDataLoss,
+                "it is empty, but " + file_ + "-wal");
+}
+
+TEST_F(JournalTest, AnythingButAFileIsRefused) {
+  fs::create_directory(folder_);
+  std::ofstream(top_ + "/victim") << "";
+  fs::create_symlink(top_ + "/victim", file_);
+  ExpectRefused(absl::StatusCode::kFailedPrecondition, "a symbolic link");
+  EXPECT_EQ(fs::file_size(top_ + "/victim"), 0u);
+  fs::remove(file_);
+  fs::create_directory(file_);
+  ExpectRefused(absl::StatusCode::kFailedPrecondition, "not a regular file");
+  fs::remove(file_);
+  fs::create_symlink(top_ + "/victim", file_ + "-wal");
+  ExpectRefused(absl::StatusCode::kFailedPrecondition,
+                "-wal: it is a symbolic");
+}
+
+TEST_F(JournalTest, AFileInTheFoldersPlaceIsRefused) {
+  std::ofstream(folder_) << "x";
+  const absl::Status error = OpenError();
+  EXPECT_EQ(error.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(error.message(),
+            "cannot use " + folder_ + ": it is not a folder; name another one");
+}
+
+TEST_F(JournalTest, WhatOtherUsersCanWriteIsRefused) {
+  PutEach(*Open(), {{"a", "1"}});
+  const auto expect_refused = [&](const std::string& path, mode_t mode) {
+    const mode_t before = Mode(path);
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+    const absl::Status error = OpenError();
+    EXPECT_EQ(error.code(), absl::StatusCode::kPermissionDenied);
+    EXPECT_THAT(std::string(error.message()),
+                AllOf(HasSubstr("cannot use " + path + ": other users"),
+                      HasSubstr("run chmod go-w " + path)));
+    ASSERT_EQ(chmod(path.c_str(), before), 0);
+  };
+  expect_refused(folder_, 0770);
+  expect_refused(folder_, 01777);
+  expect_refused(file_, 0660);
+  expect_refused(file_, 0602);
+  EXPECT_THAT(Stored(), ElementsAre(Pair("a", "1")));
+}
+
+TEST_F(JournalTest, WhatAnotherUserOwnsIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make another user's file";
+  PutEach(*Open(), {{"a", "1"}});
+  for (const std::string& path : {folder_, file_}) {
+    ASSERT_EQ(chown(path.c_str(), kNobody, kNobody), 0);
+    const absl::Status error = OpenError();
+    EXPECT_EQ(error.code(), absl::StatusCode::kPermissionDenied);
+    EXPECT_THAT(std::string(error.message()),
+                HasSubstr("cannot use " + path +
+                          ": it belongs to user 65534, and this process runs "
+                          "as user 0"));
+    ASSERT_EQ(chown(path.c_str(), 0, 0), 0);
+  }
+}
+
+// As a user without root's rights.
+TEST_F(JournalTest, MissingPermissionsAreSaid) {
+  const bool is_root = geteuid() == 0;
+  std::string name = "/tmp/journal-XXXXXX";
+  const std::string top = mkdtemp(name.data());
+  folder_ = top + "/state";
+  file_ = folder_ + "/coordinator.journal";
+  if (is_root) {
+    ASSERT_EQ(chown(top.c_str(), kNobody, kNobody), 0);
+    ASSERT_EQ(seteuid(kNobody), 0);
+  }
+  chmod(top.c_str(), 0500);
+  absl::Status error = OpenError();
+  EXPECT_EQ(error.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(error.message(), "cannot create folder " + folder_ +
+                                 ": Permission denied; name another folder");
+  chmod(top.c_str(), 0700);
+  EXPECT_THAT(Stored(), IsEmpty());
+  chmod(file_.c_str(), 0400);
+  error = OpenError();
+  EXPECT_EQ(error.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(std::string(error.message()),
+              HasSubstr("no permission to write it; run chmod u+rw " + file_));
+  if (is_root) {
+    ASSERT_EQ(seteuid(0), 0);
+  }
+  fs::remove_all(top);
+}
+
+// A crash of the machine can leave any part of the log.
+TEST_F(JournalTest, ATornLogHasThePrefixOfTheCommits) {
+  constexpr int kCommits = 20;
+  constexpr size_t kStep = 577;
+  const auto name = [](int i) { return std::string(1, 'a' + i); };
+  std::string file;
+  std::string log;
+  {
+    const auto journal = Open();
+    for (int i = 0; i < kCommits; ++i) PutEach(*journal, {{name(i), "r"}});
+    // This unlocks the file, which nobody else opens.
+    file = Bytes(file_);
+    log = Bytes(file_ + "-wal");
+  }
+  size_t records_before = 0;
+  for (size_t size = 0;; size = std::min(size + kStep, log.size())) {
+    fs::remove_all(folder_);
+    Plant(file);
+    std::ofstream(file_ + "-wal", std::ios::binary) << log.substr(0, size);
+    const Records records = Stored();
+    ASSERT_GE(records.size(), records_before) << size;
+    ASSERT_LE(records.size(), records_before + 1) << size;
+    records_before = records.size();
+    for (size_t i = 0; i < records.size(); ++i) {
+      ASSERT_TRUE(records.contains(name(static_cast<int>(i)))) << size;
+    }
+    if (size == log.size()) break;
+  }
+  EXPECT_EQ(records_before, size_t{kCommits});
+  // A page that was never written.
+  for (size_t at = 0; at < log.size(); at += 4 * 4096) {
+    fs::remove_all(folder_);
+    Plant(file);
+    std::string hole = log;
+    std::fill_n(hole.begin() + static_cast<ptrdiff_t>(at),
+                std::min<size_t>(4096, log.size() - at), '\0');
+    std::ofstream(file_ + "-wal", std::ios::binary) << hole;
+    const Records records = Stored();
+    for (size_t i = 0; i < records.size(); ++i) {
+      ASSERT_TRUE(records.contains(name(static_cast<int>(i)))) << at;
+    }
+  }
+}
+
+// --- other processes
+
+constexpr int kReportDescriptor = 3;
+
+pid_t StartSelf(const std::vector<std::string>& arguments, int report) {
+  SubprocessPlan plan;
+  plan.argv = {OwnProgram()};
+  plan.argv.insert(plan.argv.end(), arguments.begin(), arguments.end());
+  plan.environment = EnvironmentWith({});
+  plan.descriptors = {SubprocessPlan::kNull, SubprocessPlan::kInherit,
+                      SubprocessPlan::kInherit, report};
+  plan.death_signal = SIGKILL;
+  const auto pid = StartSubprocess(plan);
+  EXPECT_TRUE(pid.ok()) << pid.status();
+  return pid.ok() ? *pid : -1;
+}
+
+// The program `journal_test --open FOLDER`: prints Open's error to the report.
+int OpenInAnotherProcess(const std::string& folder) {
+  const auto journal = Journal::Open(folder, 0);
+  WriteAll(kReportDescriptor, journal.status().ToString());
+  return journal.ok() ? 0 : 1;
+}
+
+// The program `journal_test --put FOLDER FIRST`: puts records of seven jobs,
+// numbered from FIRST, without end, and reports each number that is durable.
+int PutWithoutEnd(const std::string& folder, int first) {
+  constexpr int kMaxQueued = 40;
+  auto journal = Journal::Open(folder, 0, Patient());
+  if (!journal.ok()) return 1;
+  std::mutex mutex;
+  std::condition_variable changed;
+  int queued = 0;
+  for (int number = first;; ++number) {
+    {
+      std::unique_lock<std::mutex> lock(mutex);
+      changed.wait(lock, [&] { return queued < kMaxQueued; });
+      ++queued;
+    }
+    const std::string text = std::to_string(number);
+    // Sizes between a part of a page and several pages.
+    const auto size = static_cast<size_t>(number * 7919 % 10000);
+    (*journal)->Put("job " + std::to_string(number % 7),
+                    text + " " + std::string(size, 'r'), [&, text] {
+                      if (!WriteAll(kReportDescriptor, text + "\n")) _exit(1);
+                      std::lock_guard<std::mutex> lock(mutex);
+                      --queued;
+                      changed.notify_all();
+                    });
+  }
+}
+
+TEST_F(JournalTest, AnotherProcessIsRefused) {
+  const auto journal = Open();
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const OwnedFd reader(ends[0]);
+  OwnedFd writer(ends[1]);
+  const pid_t pid = StartSelf({"--open", folder_}, writer.get());
+  writer.Close();
+  EXPECT_EQ(ExitCodeOf(*ReapSubprocess(pid)), 1);
+  char text[1000] = "";
+  EXPECT_GT(read(reader.get(), text, sizeof(text) - 1), 0);
+  EXPECT_EQ(std::string(text),
+            "UNAVAILABLE: cannot open " + file_ + ": it is in use by process " +
+                std::to_string(getpid()) +
+                "; end that coordinator, or name another folder");
+}
+
+TEST_F(JournalTest, AProcessThatIsKilledHasKeptWhatItReported) {
+  constexpr int kKills = 25;
+  std::mt19937 random(17);
+  int first = 1;
+  uint64_t epoch = 0;
+  std::map<int, int> reported;  // the newest number of each job
+  for (int kill_number = 0; kill_number < kKills; ++kill_number) {
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    OwnedFd writer(ends[1]);
+    const pid_t pid =
+        StartSelf({"--put", folder_, std::to_string(first)}, writer.get());
+    writer.Close();
+    std::FILE* const reports = fdopen(ends[0], "r");
+    // The pipe holds many reports, so that the process does not stand still at
+    // the kill.
+    int until_kill = static_cast<int>(random() % 300);
+    if (until_kill == 0) kill(pid, SIGKILL);
+    int number = 0;
+    while (std::fscanf(reports, "%d\n", &number) == 1) {
+      reported[number % 7] = number;
+      first = std::max(first, number + 1);
+      if (--until_kill == 0) kill(pid, SIGKILL);
+    }
+    std::fclose(reports);
+    EXPECT_EQ(ExitCodeOf(*ReapSubprocess(pid)), 128 + SIGKILL);
+
+    const auto journal = Open();
+    ASSERT_NE(journal, nullptr);
+    EXPECT_GT(journal->epoch(), epoch);
+    epoch = journal->epoch();
+    const Records records = journal->TakeRecords();
+    for (const auto& [job, newest] : reported) {
+      const auto found = records.find("job " + std::to_string(job));
+      ASSERT_NE(found, records.end()) << job;
+      EXPECT_GE(std::stoi(found->second), newest);
+      // Numbers that were durable, and not reported before the kill.
+      first = std::max(first, std::stoi(found->second) + 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster::rendezvous
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.size() == 2 && words[0] == "--open") {
+    return muster::rendezvous::OpenInAnotherProcess(words[1]);
+  }
+  if (words.size() == 3 && words[0] == "--put") {
+    return muster::rendezvous::PutWithoutEnd(words[1], std::stoi(words[2]));
+  }
+  testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,101 @@
+#ifndef MUSTER_RENDEZVOUS_JOURNAL_PENDING_RECORDS_H_
+#define MUSTER_RENDEZVOUS_JOURNAL_PENDING_RECORDS_H_
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/time.h"
+
+namespace muster::rendezvous {
+
+// Why records are not durable: "cannot write /s/coordinator.journal: the disk
+// is full".
+struct JournalTrouble {
+  // The begin of the first write that failed or hung.
+  Instant since;
+  std::string why;
+};
+
+// Decides which changes of a journal are written when, and which changes need
+// not be waited for any longer: those that are durable, and all while the file
+// system hangs or fails.
+//
+// Changes have numbers: 1, 2, 3, …. One write at a time takes all changes that
+// are queued. Of each job only the newest change is kept, so that the jobs
+// bound the memory, however long nothing can be written.
+//
+// Pure. Not thread-safe, except as batch() says.
+class PendingRecords {
+ public:
+  struct Limits {
+    // A write that takes longer counts as hung.
+    Duration hung_after = std::chrono::seconds(1);
+    // The time from a failed write to the next one.
+    Duration retry_after = std::chrono::seconds(1);
+  };
+  // Records by run id. nullopt: the job's record is removed.
+  using Batch = std::map<std::string, std::optional<std::string>>;
+
+  // `path`: the journal's file, for messages.
+  PendingRecords(std::string path, const Limits& limits)
+      : path_(std::move(path)), limits_(limits) {}
+
+  // Queues a change and returns its number.
+  uint64_t Add(const std::string& run_id, std::optional<std::string> record);
+
+  // Whether something is queued and its write may begin.
+  bool MayWrite(Instant now) const;
+  // Begins a write of all that is queued.
+  void Begin(Instant now);
+  // The changes of the current write. Constant until Succeeded or Failed, so
+  // that another thread can read the batch meanwhile.
+  const Batch& batch() const { return batch_; }
+  // The current write has ended. `why`: one clause with the path.
+  void Succeeded();
+  void Failed(Instant now, std::string why);
+  // Lets the write after a failed one begin at once.
+  void RetryNow() { retry_at_ = Instant(); }
+
+  // Notes that the current write hangs, if it does. To be called at NextLook.
+  void Look(Instant now);
+  // When Look or MayWrite is to be called next; nullopt: after the next call of
+  // another function.
+  std::optional<Instant> NextLook() const;
+
+  // The highest number whose change need not be waited for any longer.
+  uint64_t released() const { return released_; }
+  // nullopt: each change that was released is durable.
+  const std::optional<JournalTrouble>& trouble() const { return trouble_; }
+  // When the current write began; nullopt: there is none.
+  std::optional<Instant> writing_since() const { return writing_since_; }
+  // Whether each change is durable.
+  bool IsIdle() const { return queued_.empty() && !writing_since_; }
+
+ private:
+  // The current write hangs or the last one has failed.
+  void NoteTrouble(Instant since, std::string why);
+
+  const std::string path_;
+  const Limits limits_;
+  Batch queued_;
+  Batch batch_;
+  uint64_t newest_ = 0;        // number of the newest change
+  uint64_t batch_newest_ = 0;  // the newest change of the current write
+  uint64_t released_ = 0;
+  std::optional<Instant> writing_since_;
+  // Of the current write: whether it is known to hang.
+  bool hangs_ = false;
+  // True from a hang or failure to the next success: changes are released at
+  // once.
+  bool failing_ = false;
+  Instant retry_at_;  // no write before this time
+  std::optional<JournalTrouble> trouble_;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_JOURNAL_PENDING_RECORDS_H_

@@ -1,0 +1,181 @@
+#include "rendezvous/journal/pending_records.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace muster::rendezvous {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+constexpr Duration kHungAfter = std::chrono::seconds(1);
+constexpr Duration kRetryAfter = std::chrono::seconds(5);
+constexpr Duration kMoment = std::chrono::nanoseconds(1);
+constexpr Instant kBegin = Instant(std::chrono::hours(1));
+
+class PendingRecordsTest : public ::testing::Test {
+ protected:
+  // Begins a write and lets it hang.
+  void Hang(Instant begin) {
+    pending_.Begin(begin);
+    pending_.Look(begin + kHungAfter);
+  }
+  std::string Why() const {
+    return pending_.trouble() ? pending_.trouble()->why : "";
+  }
+
+  PendingRecords pending_{
+      "/s/journal", {.hung_after = kHungAfter, .retry_after = kRetryAfter}};
+};
+
+TEST_F(PendingRecordsTest, ABatchHasTheNewestChangeOfEachJob) {
+  EXPECT_TRUE(pending_.IsIdle());
+  EXPECT_FALSE(pending_.MayWrite(kBegin));
+  EXPECT_EQ(pending_.Add("a", "1"), 1u);
+  EXPECT_EQ(pending_.Add("b", "2"), 2u);
+  EXPECT_EQ(pending_.Add("a", "3"), 3u);
+  EXPECT_EQ(pending_.Add("b", std::nullopt), 4u);
+  EXPECT_TRUE(pending_.MayWrite(kBegin));
+  EXPECT_FALSE(pending_.IsIdle());
+  pending_.Begin(kBegin);
+  EXPECT_FALSE(pending_.IsIdle());
+  EXPECT_EQ(pending_.writing_since(), kBegin);
+  EXPECT_THAT(pending_.batch(),
+              ElementsAre(Pair("a", "3"), Pair("b", std::nullopt)));
+  pending_.Succeeded();
+  EXPECT_TRUE(pending_.IsIdle());
+  EXPECT_EQ(pending_.NextLook(), std::nullopt);
+}
+
+TEST_F(PendingRecordsTest, ChangesAreReleasedOnceDurable) {
+  pending_.Add("a", "1");
+  pending_.Begin(kBegin);
+  pending_.Add("a", "2");
+  EXPECT_FALSE(pending_.MayWrite(kBegin));  // one write at a time
+  EXPECT_EQ(pending_.released(), 0u);
+  EXPECT_THAT(pending_.batch(), ElementsAre(Pair("a", "1")));
+  pending_.Succeeded();
+  EXPECT_EQ(pending_.released(), 1u);
+  EXPECT_TRUE(pending_.MayWrite(kBegin));
+  pending_.Begin(kBegin);
+  EXPECT_THAT(pending_.batch(), ElementsAre(Pair("a", "2")));
+  pending_.Succeeded();
+  EXPECT_EQ(pending_.released(), 2u);
+  EXPECT_FALSE(pending_.trouble().has_value());
+}
+
+TEST_F(PendingRecordsTest, AHungWriteReleasesAllChanges) {
+  pending_.Add("a", "1");
+  pending_.Begin(kBegin);
+  pending_.Add("b", "2");
+  EXPECT_EQ(pending_.NextLook(), kBegin + kHungAfter);
+  pending_.Look(kBegin + kHungAfter - kMoment);
+  EXPECT_EQ(pending_.released(), 0u);
+  EXPECT_FALSE(pending_.trouble().has_value());
+
+  pending_.Look(kBegin + kHungAfter);
+  EXPECT_EQ(pending_.released(), 2u);
+  ASSERT_TRUE(pending_.trouble().has_value());
+  EXPECT_EQ(pending_.trouble()->since, kBegin);
+  EXPECT_EQ(Why(), "cannot write /s/journal: its file system does not answer");
+  EXPECT_EQ(pending_.NextLook(), std::nullopt);
+  // The write still runs.
+  EXPECT_FALSE(pending_.MayWrite(kBegin + kHungAfter));
+  EXPECT_EQ(pending_.Add("c", "3"), 3u);
+  EXPECT_EQ(pending_.released(), 3u);
+}
+
+TEST_F(PendingRecordsTest, AHungWriteThatEndsMakesOnlyItsBatchDurable) {
+  pending_.Add("a", "1");
+  Hang(kBegin);
+  pending_.Add("b", "2");
+  pending_.Succeeded();
+  // b was released, and is not durable.
+  EXPECT_TRUE(pending_.trouble().has_value());
+  // Writing works: nothing more is released early, so that the trouble ends
+  // although changes keep coming.
+  pending_.Add("c", "3");
+  EXPECT_EQ(pending_.released(), 2u);
+  EXPECT_TRUE(pending_.MayWrite(kBegin));
+  pending_.Begin(kBegin);
+  pending_.Add("d", "4");
+  pending_.Succeeded();
+  EXPECT_EQ(pending_.released(), 3u);
+  EXPECT_FALSE(pending_.trouble().has_value());
+}
+
+TEST_F(PendingRecordsTest, AHungWriteThatEndsWithNothingBehindEndsTheTrouble) {
+  pending_.Add("a", "1");
+  Hang(kBegin);
+  pending_.Succeeded();
+  EXPECT_FALSE(pending_.trouble().has_value());
+  EXPECT_EQ(pending_.released(), 1u);
+}
+
+TEST_F(PendingRecordsTest, AFailedWriteIsTriedAgainLater) {
+  pending_.Add("a", "1");
+  pending_.Add("b", "1");
+  pending_.Begin(kBegin);
+  pending_.Add("a", "2");
+  const Instant failed = kBegin + kMoment;
+  pending_.Failed(failed, "the disk is full");
+  EXPECT_EQ(pending_.released(), 3u);
+  EXPECT_EQ(Why(), "the disk is full");
+  EXPECT_EQ(pending_.trouble()->since, kBegin);
+  EXPECT_FALSE(pending_.IsIdle());
+  EXPECT_EQ(pending_.writing_since(), std::nullopt);
+  EXPECT_THAT(pending_.batch(), IsEmpty());
+  EXPECT_EQ(pending_.Add("c", "1"), 4u);
+  EXPECT_EQ(pending_.released(), 4u);
+
+  EXPECT_EQ(pending_.NextLook(), failed + kRetryAfter);
+  EXPECT_FALSE(pending_.MayWrite(failed + kRetryAfter - kMoment));
+  EXPECT_TRUE(pending_.MayWrite(failed + kRetryAfter));
+  pending_.Begin(failed + kRetryAfter);
+  EXPECT_THAT(pending_.batch(),
+              ElementsAre(Pair("a", "2"), Pair("b", "1"), Pair("c", "1")));
+  pending_.Succeeded();
+  EXPECT_FALSE(pending_.trouble().has_value());
+}
+
+TEST_F(PendingRecordsTest, TheTroubleBeginsWithTheFirstFailure) {
+  pending_.Add("a", "1");
+  pending_.Begin(kBegin);
+  pending_.Failed(kBegin, "the disk is full");
+  Hang(kBegin + kRetryAfter);
+  EXPECT_EQ(pending_.trouble()->since, kBegin);
+  EXPECT_THAT(Why(), HasSubstr("does not answer"));
+  pending_.Failed(kBegin + 2 * kRetryAfter, "Input/output error");
+  EXPECT_EQ(pending_.trouble()->since, kBegin);
+  EXPECT_EQ(Why(), "Input/output error");
+  // A hang is known once.
+  Hang(kBegin + 3 * kRetryAfter);
+  EXPECT_EQ(pending_.NextLook(), std::nullopt);
+}
+
+TEST_F(PendingRecordsTest, AFailedWriteCanBeTriedAtOnce) {
+  pending_.Add("a", "1");
+  pending_.Begin(kBegin);
+  pending_.Failed(kBegin, "the disk is full");
+  EXPECT_FALSE(pending_.MayWrite(kBegin));
+  pending_.RetryNow();
+  EXPECT_TRUE(pending_.MayWrite(kBegin));
+}
+
+TEST_F(PendingRecordsTest, TimeWithoutAWriteIsNoHang) {
+  pending_.Look(kBegin);
+  pending_.Add("a", "1");
+  pending_.Look(kBegin + kHungAfter);
+  EXPECT_EQ(pending_.released(), 0u);
+  EXPECT_FALSE(pending_.trouble().has_value());
+}
+
+}  // namespace
+}  // namespace muster::rendezvous
