@@ -69,8 +69,8 @@ class Journal {
   // Queues `record` as the newest of its job, and returns at once. `done` is
   // called once, by the journal's thread, in the order of the calls of Put over
   // all jobs: once this record or a newer one of its job is durable, or as soon
-  // as the journal is in trouble. It may call any function of the journal, and
-  // must not destroy the journal.
+  // as the journal is in trouble. It may be empty, may call any function of the
+  // journal, and must not destroy the journal.
   void Put(const std::string& run_id, std::string record,
            std::function<void()> done);
   // Queues the removal of the job's record, and returns at once.

@@ -75,7 +75,18 @@ class Disk {
   void Set(Mode mode) {
     std::lock_guard<std::mutex> lock(mutex_);
     mode_ = mode;
+    steps_left_.reset();
     changed_.notify_all();
+  }
+  // From now on, the first `count` writes and syncs work, and all later ones
+  // find a full disk, or the first of them ends the process with kExitCode.
+  enum class Later { kFull, kExits };
+  static constexpr int kExitCode = 9;
+  void WorkFor(int count, Later later) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    mode_ = Mode::kWorks;
+    steps_left_ = count;
+    later_ = later;
   }
   int syncs() {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -166,13 +177,20 @@ class Disk {
     --hung_;
     changed_.notify_all();
   }
+  void CountStep() {
+    if (!steps_left_ || --*steps_left_ >= 0) return;
+    if (later_ == Later::kExits) _exit(kExitCode);
+    mode_ = Mode::kFull;
+  }
   int BeforeWrite() {
     std::unique_lock<std::mutex> lock(mutex_);
+    CountStep();
     WaitWhileHung(lock);
     return mode_ == Mode::kFull ? SQLITE_FULL : SQLITE_OK;
   }
   int BeforeSync() {
     std::unique_lock<std::mutex> lock(mutex_);
+    CountStep();
     WaitWhileHung(lock);
     ++syncs_;
     return mode_ == Mode::kCannotSync ? SQLITE_IOERR_FSYNC : SQLITE_OK;
@@ -185,6 +203,8 @@ class Disk {
   std::mutex mutex_;  // guards the fields below
   std::condition_variable changed_;
   Mode mode_ = Mode::kWorks;
+  std::optional<int> steps_left_;
+  Later later_ = Later::kFull;
   int hung_ = 0;
   int syncs_ = 0;
 };
@@ -441,6 +461,24 @@ TEST_F(JournalTest, ADoneMayPutAgain) {
   EXPECT_THAT(calls.Await(1), ElementsAre(2));
 }
 
+TEST_F(JournalTest, WritesGoOnWhileADoneRuns) {
+  Calls calls;
+  bool went_on = false;
+  const auto journal = Open();
+  journal->Put("a", "1", [&] {
+    Disk::Get().Set(Disk::Mode::kHangs);
+    journal->Put("b", "1", nullptr);
+    EXPECT_TRUE(Disk::Get().AwaitHung());
+    journal->Put("c", "1", nullptr);
+    const int before = Disk::Get().syncs();
+    Disk::Get().Set(Disk::Mode::kWorks);
+    went_on = Eventually([&] { return Disk::Get().syncs() == before + 2; });
+    calls.Note(1)();
+  });
+  calls.Await(1);
+  EXPECT_TRUE(went_on);
+}
+
 TEST_F(JournalTest, QueuedRecordsShareOneCommit) {
   constexpr int kPuts = 10000;
   Calls calls;
@@ -589,15 +627,22 @@ TEST_F(JournalTest, OpenLeavesAHungDisk) {
               AllOf(HasSubstr(file_), HasSubstr("does not answer")));
 }
 
-TEST_F(JournalTest, AFullDiskIsRefused) {
-  Disk::Get().Set(Disk::Mode::kFull);
-  const absl::Status error = OpenError();
-  EXPECT_EQ(error.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(std::string(error.message()),
-              AllOf(HasSubstr(file_), HasSubstr("the disk is full")));
-  // What is left does not stand in the way.
-  Disk::Get().Set(Disk::Mode::kWorks);
-  EXPECT_THAT(Stored(), IsEmpty());
+TEST_F(JournalTest, ADiskThatIsFullAtAnyWriteOfOpenIsRefused) {
+  int steps = 0;
+  for (;; ++steps) {
+    ASSERT_LT(steps, 100);
+    fs::remove_all(folder_);
+    Disk::Get().WorkFor(steps, Disk::Later::kFull);
+    const absl::Status error = OpenError();
+    // What is left does not stand in the way.
+    Disk::Get().Set(Disk::Mode::kWorks);
+    EXPECT_THAT(Stored(), IsEmpty());
+    if (error.ok()) break;
+    EXPECT_EQ(error.code(), absl::StatusCode::kResourceExhausted) << error;
+    EXPECT_THAT(std::string(error.message()),
+                AllOf(HasSubstr(file_), HasSubstr("the disk is full; free")));
+  }
+  EXPECT_GT(steps, 5);
 }
 
 TEST_F(JournalTest, AnotherOpenerIsRefused) {
@@ -891,6 +936,29 @@ int PutWithoutEnd(const std::string& folder, int first) {
   }
 }
 
+// The program `journal_test --exit FOLDER STEPS`: writes some records, and
+// reports those that are durable. Exits before a write or sync.
+int ExitAfter(const std::string& folder, int steps) {
+  Disk::Get().WorkFor(steps, Disk::Later::kExits);
+  auto journal = Journal::Open(folder, 0, Patient());
+  if (!journal.ok()) return 1;
+  const auto put = [&](const std::string& run_id, int number) {
+    Calls calls;
+    const std::string report = run_id + " " + std::to_string(number) + "\n";
+    (*journal)->Put(run_id, std::to_string(number), [&] {
+      WriteAll(kReportDescriptor, report);
+      calls.Note(0)();
+    });
+    calls.Await(1);
+  };
+  put("a", 1);
+  put("b", 1);
+  (*journal)->Remove("b");
+  put("a", 2);
+  journal->reset();
+  return 0;
+}
+
 TEST_F(JournalTest, AnotherProcessIsRefused) {
   const auto journal = Open();
   int ends[2];
@@ -950,6 +1018,43 @@ TEST_F(JournalTest, AProcessThatIsKilledHasKeptWhatItReported) {
   }
 }
 
+TEST_F(JournalTest, AProcessThatExitsBeforeAnyWriteHasKeptWhatItReported) {
+  int exit_code = -1;
+  int steps = 0;
+  for (; exit_code != 0; ++steps) {
+    ASSERT_LT(steps, 200);
+    fs::remove_all(folder_);
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    OwnedFd writer(ends[1]);
+    const pid_t pid =
+        StartSelf({"--exit", folder_, std::to_string(steps)}, writer.get());
+    writer.Close();
+    std::FILE* const reports = fdopen(ends[0], "r");
+    char job = ' ';
+    int number = 0;
+    std::map<char, int> reported;
+    while (std::fscanf(reports, " %c %d", &job, &number) == 2) {
+      reported[job] = number;
+    }
+    std::fclose(reports);
+    exit_code = ExitCodeOf(*ReapSubprocess(pid));
+    ASSERT_TRUE(exit_code == 0 || exit_code == Disk::kExitCode) << exit_code;
+
+    const auto journal = Open();
+    ASSERT_NE(journal, nullptr) << steps;
+    EXPECT_GE(journal->epoch(), reported.empty() ? 1u : 2u);
+    const Records records = journal->TakeRecords();
+    const auto stored = [&](const std::string& run_id) {
+      return records.contains(run_id) ? std::stoi(records.at(run_id)) : 0;
+    };
+    EXPECT_GE(stored("a"), reported['a']) << steps;
+    // b comes after the first record of a, and goes before the second one.
+    EXPECT_TRUE(stored("b") == 0 || stored("a") == 1) << steps;
+  }
+  EXPECT_GT(steps, 10);
+}
+
 }  // namespace
 }  // namespace muster::rendezvous
 
@@ -960,6 +1065,9 @@ int main(int argc, char** argv) {
   }
   if (words.size() == 3 && words[0] == "--put") {
     return muster::rendezvous::PutWithoutEnd(words[1], std::stoi(words[2]));
+  }
+  if (words.size() == 3 && words[0] == "--exit") {
+    return muster::rendezvous::ExitAfter(words[1], std::stoi(words[2]));
   }
   testing::InitGoogleMock(&argc, argv);
   return RUN_ALL_TESTS();

@@ -119,6 +119,18 @@ TEST_F(PendingRecordsTest, AHungWriteThatEndsWithNothingBehindEndsTheTrouble) {
   EXPECT_EQ(pending_.released(), 1u);
 }
 
+TEST_F(PendingRecordsTest, ASecondHangIsNoticed) {
+  pending_.Add("a", "1");
+  Hang(kBegin);
+  pending_.Succeeded();
+  pending_.Add("a", "2");
+  const Instant again = kBegin + 10 * kHungAfter;
+  Hang(again);
+  EXPECT_EQ(pending_.released(), 2u);
+  ASSERT_TRUE(pending_.trouble().has_value());
+  EXPECT_EQ(pending_.trouble()->since, again);
+}
+
 TEST_F(PendingRecordsTest, AFailedWriteIsTriedAgainLater) {
   pending_.Add("a", "1");
   pending_.Add("b", "1");
