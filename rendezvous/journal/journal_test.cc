@@ -78,15 +78,22 @@ class Disk {
     steps_left_.reset();
     changed_.notify_all();
   }
-  // From now on, the first `count` writes and syncs work, and all later ones
-  // find a full disk, or the first of them ends the process with kExitCode.
-  enum class Later { kFull, kExits };
+  // From now on, the first `count` writes and syncs work, and the next one does
+  // what `later` says.
+  enum class Later {
+    kFull,         // the disk is full from now on
+    kExits,        // ends the process with kExitCode
+    kLosesAll,     // also, all writes since each file's last sync are lost
+    kLosesSome,    // or each of them is lost with the probability 1/2
+    kLosesOthers,  // the same with other random bits
+  };
   static constexpr int kExitCode = 9;
   void WorkFor(int count, Later later) {
     std::lock_guard<std::mutex> lock(mutex_);
     mode_ = Mode::kWorks;
     steps_left_ = count;
     later_ = later;
+    random_.seed(static_cast<unsigned>(count * 10 + static_cast<int>(later)));
   }
   int syncs() {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -126,6 +133,7 @@ class Disk {
     // Version 1: files without shared memory.
     methods_.iVersion = 1;
     methods_.xClose = [](sqlite3_file* f) {
+      Get().Forget(f);
       return Real(f)->pMethods->xClose(Real(f));
     };
     methods_.xRead = [](sqlite3_file* f, void* to, int n, sqlite3_int64 at) {
@@ -134,14 +142,21 @@ class Disk {
     methods_.xWrite = [](sqlite3_file* f, const void* from, int n,
                          sqlite3_int64 at) {
       const int code = Get().BeforeWrite();
+      if (code == SQLITE_OK) Get().Remember(f, n, at);
       return code == SQLITE_OK ? Real(f)->pMethods->xWrite(Real(f), from, n, at)
                                : code;
     };
     methods_.xTruncate = [](sqlite3_file* f, sqlite3_int64 size) {
+      sqlite3_int64 before = 0;
+      Real(f)->pMethods->xFileSize(Real(f), &before);
+      if (before > size) {
+        Get().Remember(f, static_cast<int>(before - size), size);
+      }
       return Real(f)->pMethods->xTruncate(Real(f), size);
     };
     methods_.xSync = [](sqlite3_file* f, int flags) {
       const int code = Get().BeforeSync();
+      if (code == SQLITE_OK) Get().Forget(f);
       return code == SQLITE_OK ? Real(f)->pMethods->xSync(Real(f), flags)
                                : code;
     };
@@ -177,10 +192,45 @@ class Disk {
     --hung_;
     changed_.notify_all();
   }
+  // Keeps the bytes that a write is about to replace.
+  void Remember(sqlite3_file* file, int size, sqlite3_int64 at) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!steps_left_) return;
+    Unsynced& unsynced = unsynced_[file];
+    if (unsynced.replaced.empty()) {
+      Real(file)->pMethods->xFileSize(Real(file), &unsynced.size);
+    }
+    std::string bytes(static_cast<size_t>(size), '\0');
+    // Reads zeros beyond the end.
+    Real(file)->pMethods->xRead(Real(file), bytes.data(), size, at);
+    unsynced.replaced.emplace_back(at, std::move(bytes));
+  }
+  void Forget(sqlite3_file* file) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    unsynced_.erase(file);
+  }
+  void LosePower() {
+    for (auto& [file, unsynced] : unsynced_) {
+      sqlite3_file* const real = Real(file);
+      std::reverse(unsynced.replaced.begin(), unsynced.replaced.end());
+      for (const auto& [at, bytes] : unsynced.replaced) {
+        if (later_ != Later::kLosesAll && random_() % 2 == 0) continue;
+        real->pMethods->xWrite(real, bytes.data(),
+                               static_cast<int>(bytes.size()), at);
+      }
+      if (later_ == Later::kLosesAll) {
+        real->pMethods->xTruncate(real, unsynced.size);
+      }
+    }
+  }
   void CountStep() {
     if (!steps_left_ || --*steps_left_ >= 0) return;
-    if (later_ == Later::kExits) _exit(kExitCode);
-    mode_ = Mode::kFull;
+    if (later_ == Later::kFull) {
+      mode_ = Mode::kFull;
+      return;
+    }
+    if (later_ != Later::kExits) LosePower();
+    _exit(kExitCode);
   }
   int BeforeWrite() {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -205,6 +255,14 @@ class Disk {
   Mode mode_ = Mode::kWorks;
   std::optional<int> steps_left_;
   Later later_ = Later::kFull;
+  std::mt19937 random_;
+  // Of a file, since its last sync: its size then, and the bytes that writes
+  // have replaced.
+  struct Unsynced {
+    sqlite3_int64 size = 0;
+    std::vector<std::pair<sqlite3_int64, std::string>> replaced;
+  };
+  std::map<sqlite3_file*, Unsynced> unsynced_;
   int hung_ = 0;
   int syncs_ = 0;
 };
@@ -936,10 +994,10 @@ int PutWithoutEnd(const std::string& folder, int first) {
   }
 }
 
-// The program `journal_test --exit FOLDER STEPS`: writes some records, and
-// reports those that are durable. Exits before a write or sync.
-int ExitAfter(const std::string& folder, int steps) {
-  Disk::Get().WorkFor(steps, Disk::Later::kExits);
+// The program `journal_test --exit FOLDER STEPS LATER`: writes some records,
+// and reports those that are durable. Exits before a write or sync.
+int ExitAfter(const std::string& folder, int steps, Disk::Later later) {
+  Disk::Get().WorkFor(steps, later);
   auto journal = Journal::Open(folder, 0, Patient());
   if (!journal.ok()) return 1;
   const auto put = [&](const std::string& run_id, int number) {
@@ -1018,7 +1076,10 @@ TEST_F(JournalTest, AProcessThatIsKilledHasKeptWhatItReported) {
   }
 }
 
-TEST_F(JournalTest, AProcessThatExitsBeforeAnyWriteHasKeptWhatItReported) {
+class CrashTest : public JournalTest,
+                  public ::testing::WithParamInterface<Disk::Later> {};
+
+TEST_P(CrashTest, BeforeAnyWriteKeepsWhatWasReported) {
   int exit_code = -1;
   int steps = 0;
   for (; exit_code != 0; ++steps) {
@@ -1027,8 +1088,9 @@ TEST_F(JournalTest, AProcessThatExitsBeforeAnyWriteHasKeptWhatItReported) {
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
     OwnedFd writer(ends[1]);
-    const pid_t pid =
-        StartSelf({"--exit", folder_, std::to_string(steps)}, writer.get());
+    const pid_t pid = StartSelf({"--exit", folder_, std::to_string(steps),
+                                 std::to_string(static_cast<int>(GetParam()))},
+                                writer.get());
     writer.Close();
     std::FILE* const reports = fdopen(ends[0], "r");
     char job = ' ';
@@ -1043,7 +1105,7 @@ TEST_F(JournalTest, AProcessThatExitsBeforeAnyWriteHasKeptWhatItReported) {
 
     const auto journal = Open();
     ASSERT_NE(journal, nullptr) << steps;
-    EXPECT_GE(journal->epoch(), reported.empty() ? 1u : 2u);
+    EXPECT_GE(journal->epoch(), reported.empty() ? 1u : 2u) << steps;
     const Records records = journal->TakeRecords();
     const auto stored = [&](const std::string& run_id) {
       return records.contains(run_id) ? std::stoi(records.at(run_id)) : 0;
@@ -1054,6 +1116,12 @@ TEST_F(JournalTest, AProcessThatExitsBeforeAnyWriteHasKeptWhatItReported) {
   }
   EXPECT_GT(steps, 10);
 }
+
+INSTANTIATE_TEST_SUITE_P(All, CrashTest,
+                         ::testing::Values(Disk::Later::kExits,
+                                           Disk::Later::kLosesAll,
+                                           Disk::Later::kLosesSome,
+                                           Disk::Later::kLosesOthers));
 
 }  // namespace
 }  // namespace muster::rendezvous
@@ -1066,8 +1134,10 @@ int main(int argc, char** argv) {
   if (words.size() == 3 && words[0] == "--put") {
     return muster::rendezvous::PutWithoutEnd(words[1], std::stoi(words[2]));
   }
-  if (words.size() == 3 && words[0] == "--exit") {
-    return muster::rendezvous::ExitAfter(words[1], std::stoi(words[2]));
+  if (words.size() == 4 && words[0] == "--exit") {
+    return muster::rendezvous::ExitAfter(
+        words[1], std::stoi(words[2]),
+        static_cast<muster::rendezvous::Disk::Later>(std::stoi(words[3])));
   }
   testing::InitGoogleMock(&argc, argv);
   return RUN_ALL_TESTS();
