@@ -129,8 +129,8 @@ void Journal::State::Call() {
     std::vector<std::function<void()>> ready;
     while (!waiting.empty() &&
            (ended || waiting.front().number <= pending.released())) {
-      if (waiting.front().done)
-        ready.push_back(std::move(waiting.front().done));
+      std::function<void()>& done = waiting.front().done;
+      if (done) ready.push_back(std::move(done));
       waiting.pop_front();
     }
     if (!ready.empty()) {

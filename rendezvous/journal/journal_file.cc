@@ -82,7 +82,7 @@ absl::Status MakeFolder(const std::string& folder) {
   if (errno != ENOENT || slash == std::string::npos || slash == 0) {
     return PathStatus("cannot create folder", folder, errno);
   }
-  const absl::Status above = CreateFolder(folder.substr(0, slash));
+  absl::Status above = CreateFolder(folder.substr(0, slash));
   if (!above.ok()) return above;
   return MakeFolder(folder);
 }
@@ -172,11 +172,12 @@ int64_t LockHolder(const std::string& path) {
 }  // namespace
 
 std::string JournalFile::PathIn(const std::string& folder) {
-  return folder + "/coordinator.journal";
+  return folder + (folder.ends_with('/') ? "" : "/") + "coordinator.journal";
 }
 
 absl::StatusOr<std::unique_ptr<JournalFile>> JournalFile::Open(
-    const std::string& folder, uint64_t least_epoch) {
+    std::string folder, uint64_t least_epoch) {
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   absl::Status status = CheckFolder(folder);
   if (!status.ok()) return status;
   // The path to the folder may have symbolic links, the rest may not.

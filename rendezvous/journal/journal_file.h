@@ -43,7 +43,7 @@ class JournalFile {
   //   ResourceExhausted   no space is left
   //   Internal            another error of the file system
   static absl::StatusOr<std::unique_ptr<JournalFile>> Open(
-      const std::string& folder, uint64_t least_epoch);
+      std::string folder, uint64_t least_epoch);
   // Moves the write-ahead log into the file.
   ~JournalFile();
 

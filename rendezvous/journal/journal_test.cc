@@ -82,12 +82,11 @@ class Disk {
   // what `later` says.
   enum class Later {
     kFull,         // the disk is full from now on
-    kExits,        // ends the process with kExitCode
+    kIsKilled,     // the process is killed
     kLosesAll,     // also, all writes since each file's last sync are lost
     kLosesSome,    // or each of them is lost with the probability 1/2
     kLosesOthers,  // the same with other random bits
   };
-  static constexpr int kExitCode = 9;
   void WorkFor(int count, Later later) {
     std::lock_guard<std::mutex> lock(mutex_);
     mode_ = Mode::kWorks;
@@ -229,8 +228,9 @@ class Disk {
       mode_ = Mode::kFull;
       return;
     }
-    if (later_ != Later::kExits) LosePower();
-    _exit(kExitCode);
+    if (later_ != Later::kIsKilled) LosePower();
+    kill(getpid(), SIGKILL);
+    abort();
   }
   int BeforeWrite() {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -450,8 +450,8 @@ TEST_F(JournalTest, EachRunHasAGreaterEpoch) {
 }
 
 TEST_F(JournalTest, OnlyThisUserCanReadTheFiles) {
-  folder_ += "/of/jobs";
-  file_ = folder_ + "/coordinator.journal";
+  folder_ += "/of/jobs/";
+  file_ = folder_ + "coordinator.journal";
   const mode_t umask_before = umask(0);
   const auto journal = Open();
   PutEach(*journal, {{"a", "1"}});
@@ -495,6 +495,7 @@ TEST_F(JournalTest, PutsOfSeveralThreadsAreAllDurable) {
   {
     const auto journal = Open();
     std::vector<std::thread> threads;
+    threads.reserve(kThreads);
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([&, t] {
         for (int i = 0; i < kPuts; ++i) {
@@ -504,7 +505,8 @@ TEST_F(JournalTest, PutsOfSeveralThreadsAreAllDurable) {
       });
     }
     for (std::thread& thread : threads) thread.join();
-    EXPECT_THAT(calls.Await(kThreads * kPuts), SizeIs(kThreads * kPuts));
+    constexpr size_t kAll = size_t{kThreads} * kPuts;
+    EXPECT_THAT(calls.Await(kAll), SizeIs(kAll));
   }
   EXPECT_THAT(Stored(), SizeIs(kThreads * kPuts));
 }
@@ -928,7 +930,7 @@ TEST_F(JournalTest, ATornLogHasThePrefixOfTheCommits) {
   }
   EXPECT_EQ(records_before, size_t{kCommits});
   // A page that was never written.
-  for (size_t at = 0; at < log.size(); at += 4 * 4096) {
+  for (size_t at = 0; at < log.size(); at += 16384) {
     fs::remove_all(folder_);
     Plant(file);
     std::string hole = log;
@@ -994,9 +996,9 @@ int PutWithoutEnd(const std::string& folder, int first) {
   }
 }
 
-// The program `journal_test --exit FOLDER STEPS LATER`: writes some records,
-// and reports those that are durable. Exits before a write or sync.
-int ExitAfter(const std::string& folder, int steps, Disk::Later later) {
+// The program `journal_test --crash FOLDER STEPS LATER`: writes some records,
+// and reports those that are durable. `later` comes before a write or sync.
+int CrashAfter(const std::string& folder, int steps, Disk::Later later) {
   Disk::Get().WorkFor(steps, later);
   auto journal = Journal::Open(folder, 0, Patient());
   if (!journal.ok()) return 1;
@@ -1088,7 +1090,7 @@ TEST_P(CrashTest, BeforeAnyWriteKeepsWhatWasReported) {
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
     OwnedFd writer(ends[1]);
-    const pid_t pid = StartSelf({"--exit", folder_, std::to_string(steps),
+    const pid_t pid = StartSelf({"--crash", folder_, std::to_string(steps),
                                  std::to_string(static_cast<int>(GetParam()))},
                                 writer.get());
     writer.Close();
@@ -1101,7 +1103,7 @@ TEST_P(CrashTest, BeforeAnyWriteKeepsWhatWasReported) {
     }
     std::fclose(reports);
     exit_code = ExitCodeOf(*ReapSubprocess(pid));
-    ASSERT_TRUE(exit_code == 0 || exit_code == Disk::kExitCode) << exit_code;
+    ASSERT_TRUE(exit_code == 0 || exit_code == 128 + SIGKILL) << exit_code;
 
     const auto journal = Open();
     ASSERT_NE(journal, nullptr) << steps;
@@ -1118,7 +1120,7 @@ TEST_P(CrashTest, BeforeAnyWriteKeepsWhatWasReported) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CrashTest,
-                         ::testing::Values(Disk::Later::kExits,
+                         ::testing::Values(Disk::Later::kIsKilled,
                                            Disk::Later::kLosesAll,
                                            Disk::Later::kLosesSome,
                                            Disk::Later::kLosesOthers));
@@ -1134,8 +1136,8 @@ int main(int argc, char** argv) {
   if (words.size() == 3 && words[0] == "--put") {
     return muster::rendezvous::PutWithoutEnd(words[1], std::stoi(words[2]));
   }
-  if (words.size() == 4 && words[0] == "--exit") {
-    return muster::rendezvous::ExitAfter(
+  if (words.size() == 4 && words[0] == "--crash") {
+    return muster::rendezvous::CrashAfter(
         words[1], std::stoi(words[2]),
         static_cast<muster::rendezvous::Disk::Later>(std::stoi(words[3])));
   }
