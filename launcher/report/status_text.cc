@@ -186,6 +186,11 @@ std::string StatusTable(const rendezvous::JobStatus& job,
                 PrintableLine(job.preemption->host) + ", " +
                 DurationText(job.preemption->left) + " left"});
   }
+  if (!job.not_durable.empty()) {
+    text.Field("journal",
+               {"not durable for " + DurationText(job.not_durable_for) + ": " +
+                PrintableLine(job.not_durable)});
+  }
   const std::string progress = ProgressLine(job);
   if (!progress.empty()) text.Field("progress", {progress});
   if (job.verdict) {
@@ -329,6 +334,10 @@ Json ToJson(const rendezvous::JobStatus& job) {
       {"phase_age_seconds", ToSeconds(job.phase_age)},
       {"preemption", job.preemption ? ToJson(*job.preemption) : Json()},
       {"verdict", job.verdict ? ToJson(*job.verdict) : Json()}};
+  if (!job.not_durable.empty()) {
+    json["not_durable"] = {{"reason", job.not_durable},
+                           {"seconds", ToSeconds(job.not_durable_for)}};
+  }
   json["nodes"] = Json::array();
   // The rank of the first worker of `node`; nodes are in the order of their
   // group rank.

@@ -60,6 +60,16 @@ TEST(StatusTableTest, ALongGatheringShowsAHint) {
   EXPECT_THAT(StatusTable(job, {}), Not(HasSubstr("hint")));
 }
 
+TEST(StatusTableTest, AJournalThatFailsIsShown) {
+  rendezvous::JobStatus job = Running();
+  EXPECT_THAT(StatusTable(job, {}), Not(HasSubstr("journal")));
+  job.not_durable = "the disk is\x1b[2J full";
+  job.not_durable_for = std::chrono::seconds(75);
+  EXPECT_THAT(StatusTable(job, {}),
+              HasSubstr("journal      not durable for 1m 15s: the disk is"));
+  EXPECT_THAT(StatusTable(job, {}), Not(HasSubstr("\x1b[2J")));
+}
+
 TEST(StatusTableTest, ARunningJobShowsItsNodes) {
   EXPECT_EQ("\n" + StatusTable(Running(), {}), R"(
 job exp-7: running

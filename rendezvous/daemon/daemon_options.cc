@@ -83,6 +83,11 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
                  "How long a finished job's verdict is kept for late comers")
       ->type_name("SECONDS")
       ->capture_default_str();
+  app.add_option("--state-dir", options.state_dir,
+                 "Folder in which the jobs' state is kept: started again with "
+                 "it, the daemon goes on with the jobs, and their workers run "
+                 "on meanwhile; made if missing; for one daemon only")
+      ->type_name("FOLDER");
   app.add_option("--event-log", options.event_log,
                  "File to append each decision to, with its reason, as one "
                  "JSON object a line")

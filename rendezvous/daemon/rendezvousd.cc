@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/counted.h"
 #include "base/file_size_signal.h"
 #include "base/ignored_signals.h"
 #include "base/process_secrets.h"
@@ -18,6 +19,7 @@
 #include "base/standard_descriptors.h"
 #include "rendezvous/daemon/daemon_options.h"
 #include "rendezvous/events/event_log.h"
+#include "rendezvous/journal/journal.h"
 #include "rendezvous/probes/probe_server.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
@@ -121,6 +123,18 @@ int Serve(const DaemonOptions& options) {
     if (!opened.ok()) return Fail(opened, kBadUsage);
   }
   Coordinator::Options coordinating;
+  if (!options.state_dir.empty()) {
+    auto opened = Journal::Open(options.state_dir, /*least_epoch=*/1);
+    if (!opened.ok()) return Fail(opened.status(), 1);
+    auto kept = ReadJournal(**opened);
+    if (!kept.ok()) return Fail(kept.status(), 1);
+    if (!kept->empty()) {
+      Say(absl::StrCat("goes on with ", Counted(kept->size(), "job"), " of ",
+                       options.state_dir));
+    }
+    coordinating.journal = *std::move(opened);
+    coordinating.kept = *std::move(kept);
+  }
   coordinating.keep_finished = options.keep_finished;
   if (tokens->empty() && !options.tls.given()) {
     coordinating.max_jobs_per_peer = kMaxJobsPerPeer;

@@ -52,6 +52,12 @@ bool MayFollow(const Failure& cause, const std::string& raised_on) {
 
 }  // namespace
 
+FailureLog::FailureLog(std::optional<Failure> cause,
+                       std::vector<Failure> collateral, int omitted)
+    : cause_(std::move(cause)),
+      collateral_(std::move(collateral)),
+      omitted_(omitted) {}
+
 void FailureLog::Clear() { *this = FailureLog(); }
 
 void FailureLog::Add(const Failure& failure) {
@@ -117,6 +123,12 @@ Instant SilentSince(const Failure& hang, Instant now) {
 bool IsStopped(const Failure& hang) { return hang.signal == SIGSTOP; }
 
 void Blame::Clear() { *this = Blame(); }
+
+void Blame::Restore(FailureLog failures, std::string why) {
+  *this = Blame();
+  failures_ = std::move(failures);
+  why_ = std::move(why);
+}
 
 void Blame::Break(Instant now, uint64_t revision, std::string why,
                   const Failure* failure) {

@@ -21,6 +21,12 @@ namespace muster::rendezvous {
 // blames the node whose clock is slow.)
 class FailureLog {
  public:
+  FailureLog() = default;
+  // The log with these contents; `omitted`: number of failures that it had no
+  // room for.
+  FailureLog(std::optional<Failure> cause, std::vector<Failure> collateral,
+             int omitted);
+
   void Clear();
   void Add(const Failure& failure);
   // Makes `cause` the cause, of whatever kind it is. The former cause becomes
@@ -28,6 +34,8 @@ class FailureLog {
   void Blame(const Failure& cause);
 
   const std::optional<Failure>& cause() const { return cause_; }
+  const std::vector<Failure>& collateral() const { return collateral_; }
+  int omitted() const { return omitted_; }
   // Copies the cause and the collateral into `verdict`.
   void Tell(Verdict& verdict) const;
 
@@ -81,6 +89,8 @@ class Blame {
 
   // Begins a new round without failures and without a break.
   void Clear();
+  // Continues with what another coordinator has found; the cause is final.
+  void Restore(FailureLog failures, std::string why);
   // Records a failure of the round.
   void Add(const Failure& failure) { failures_.Add(failure); }
   // Records that the round is broken because of `why`. `failure`: the worker's

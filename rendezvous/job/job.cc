@@ -36,9 +36,12 @@ Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
   state_.run_tag = std::move(run_tag);
 }
 
+Job::Job(JobState state) : state_(std::move(state)), outbox_(&state_) {}
+
 JobStep Job::Step(Instant now, const JobEvent& event) {
   MUSTER_CHECK(now >= state_.now) << "time runs backwards";
   const std::optional<Instant> due = NextDeadline();
+  const uint64_t changes = state_.changes;
   state_.now = now;
   outbox_.Begin();
   ForgiveSilence(due);
@@ -77,7 +80,9 @@ JobStep Job::Step(Instant now, const JobEvent& event) {
     }
     outbox_.Tell(*state_.nodes.Find(*node_id));
   }
-  return outbox_.Take();
+  JobStep step = outbox_.Take();
+  step.record_changed = state_.changes != changes;
+  return step;
 }
 
 std::optional<Instant> Job::NextDeadline() const {
@@ -218,6 +223,7 @@ Node* Job::Admit(const ReportArrived& event) {
   if (holder != nullptr) return Contend(*holder, event);
   state_.successors.erase(stream);
   Node& node = state_.nodes.Add(report.node, state_.now);
+  if (state_.nodes.size() == 1) ++state_.changes;
   node.place_key = report.place_key;
   // The node has talked to a coordinator before, so the NCCL id that it offers
   // may have been given to a round that the node never began. The agent makes
@@ -278,6 +284,7 @@ void Job::TakeOver(Node& node, const Report& report) {
   }
   state_.nodes.SetDeadline(node, state_.now + state_.spec.lease());
   node.forgiven = false;
+  node.is_restored = false;
   node.heard = state_.now;
   node.sequence = report.sequence;
   node.offered_master_port = report.offered_master_port;
@@ -316,6 +323,7 @@ void Job::TakeOver(Node& node, const Report& report) {
   for (const SignalNotice& notice : report.signals) {
     if (notice.ordinal <= node.newest_signal) continue;
     node.newest_signal = notice.ordinal;
+    ++state_.changes;
     if (state_.phase != JobPhase::kRunning) continue;
     state_.signals.push_back({++state_.newest_signal, notice.signal});
     if (state_.signals.size() > kMaxSignalNotices) {
@@ -386,7 +394,10 @@ void Job::FollowMember(Node& node, const Report& report) {
     --state_.world.unstarted;
   }
   if (report.phase == NodePhase::kSucceeded) {
-    if (node.part == Part::kRunning) ++state_.world.succeeded;
+    if (node.part == Part::kRunning) {
+      ++state_.world.succeeded;
+      ++state_.changes;
+    }
     node.part = Part::kSucceeded;
   } else if (report.phase != NodePhase::kRunning) {
     BreakRound(absl::StrCat(node.identity.host, " (group rank ",
@@ -411,6 +422,7 @@ void Job::On(const StreamClosed& event) {
     return;
   }
   if (node->told.kind == DirectiveKind::kReleased) {
+    ++state_.changes;
     state_.nodes.Remove(*node, Membership::Memory::kReleased);
     return;
   }
@@ -463,6 +475,7 @@ void Job::On(const DrainAsked& event) {
 }
 
 void Job::LeaveOut(Node& node, const std::string& why) {
+  ++state_.changes;
   node.going_why = why;
   state_.nodes.Update(node, [](Node& n) { n.going = true; });
   outbox_.Reword();
@@ -485,6 +498,7 @@ void Job::LeaveOut(Node& node, const std::string& why) {
 
 void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   const Node lost = node;
+  ++state_.changes;
   outbox_.Reword();
   state_.nodes.Remove(node,
                       node.going && memory == Membership::Memory::kMayReturn
@@ -589,7 +603,7 @@ void Job::ForgiveSilence(std::optional<Instant> due) {
   for (auto& [id, node] : state_.nodes.nodes()) {
     if (node.forgiven) continue;
     node.forgiven = true;
-    const bool broken = node.stream == 0;
+    const bool broken = node.stream == 0 && !node.is_restored;
     state_.nodes.SetDeadline(
         node, state_.now + (broken ? std::min(state_.spec.reconnect_grace,
                                               state_.spec.lease())
@@ -606,7 +620,12 @@ void Job::ExpireLeases() {
        node = state_.nodes.FirstToExpire()) {
     const double silent = ToSeconds(state_.now - node->heard);
     const std::string why =
-        node->stream == 0
+        node->is_restored
+            ? absl::StrCat(
+                  "it did not come to the new coordinator within its "
+                  "lease of ",
+                  ToSeconds(state_.spec.lease()), " s")
+        : node->stream == 0
             ? absl::StrCat(
                   "its connection broke and it did not come back "
                   "within ",

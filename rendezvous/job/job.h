@@ -7,6 +7,7 @@
 
 #include "base/time.h"
 #include "rendezvous/job/directives.h"
+#include "rendezvous/job/job_record.h"
 #include "rendezvous/job/job_state.h"
 #include "rendezvous/job/job_step.h"
 #include "rendezvous/protocol/job_spec.h"
@@ -55,6 +56,10 @@ class Job {
   Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
       std::string run_tag = "");
 
+  // Continues a job from the state that another coordinator has recorded
+  // (StateOf).
+  explicit Job(JobState state);
+
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
@@ -64,6 +69,9 @@ class Job {
   // The latest time at which Step must be called with TimePassed if no other
   // event arrives. nullopt: no deadline.
   std::optional<Instant> NextDeadline() const;
+
+  // What a new coordinator must know of the job, as of the newest step. O(n).
+  JobRecord Record() const { return RecordOf(state_); }
 
   JobStatus Status(Instant now) const { return StatusOf(state_, now); }
   JobStatus Summary(Instant now) const { return SummaryOf(state_, now); }

@@ -12,13 +12,14 @@ JobFixture::JobFixture(const JobSpec& spec, uint64_t epoch)
     : spec_(spec),
       now_(std::chrono::hours(1)),
       next_keep_alive_(now_ + spec.keep_alive_interval),
-      job_("train", epoch, spec, now_, "own-tag") {}
+      epoch_(epoch),
+      job_(std::make_unique<Job>("train", epoch, spec, now_, "own-tag")) {}
 
 void JobFixture::Wait(Duration duration) {
   const Instant end = now_ + duration;
   for (;;) {
     Instant next = std::min(end, next_keep_alive_);
-    const std::optional<Instant> deadline = job_.NextDeadline();
+    const std::optional<Instant> deadline = job_->NextDeadline();
     if (deadline.has_value()) {
       MUSTER_CHECK(*deadline > now_) << "a deadline that has passed";
       next = std::min(next, *deadline);
@@ -147,8 +148,20 @@ void JobFixture::AllStop() {
   }
 }
 
+void JobFixture::ReplaceCoordinator(Duration away) {
+  const JobRecord record = job_->Record();
+  const uint64_t epoch = ++epoch_;
+  StandStill(away);
+  job_ = std::make_unique<Job>(StateOf(record, epoch, now_, away));
+  for (auto& [name, agent] : agents_) agent.stream = 0;
+}
+
 JobStep JobFixture::Step(const JobEvent& event) {
-  last_step_ = job_.Step(now_, event);
+  last_step_ = job_->Step(now_, event);
+  if (last_step_.record_changed) {
+    const absl::Status sound = CheckRecord(job_->Record());
+    MUSTER_CHECK(sound.ok()) << sound.message();
+  }
   for (const Decision& decision : last_step_.decisions) {
     decisions_.push_back(decision);
   }

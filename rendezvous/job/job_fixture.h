@@ -2,6 +2,7 @@
 #define MUSTER_RENDEZVOUS_JOB_JOB_FIXTURE_H_
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,6 +36,10 @@ class JobFixture {
   // first event that the driver handles afterwards.
   void StandStill(Duration duration);
 
+  // Ends the coordinator, and begins another one with the job's record after
+  // `away`. All streams are broken; the agents must reconnect.
+  void ReplaceCoordinator(Duration away = Duration::zero());
+
   // --- agents. `name` is both the node id and the host.
   Agent& agent(const std::string& name);
   // Adds an agent that has not reported yet, so that a test can change its
@@ -64,9 +69,9 @@ class JobFixture {
   // --- results of the job's steps
   const Directive& told(const std::string& name) { return agent(name).told; }
   DirectiveKind kind(const std::string& name) { return told(name).kind; }
-  JobPhase phase() const { return job_.phase(); }
-  JobStatus status() const { return job_.Status(now_); }
-  const Job& job() const { return job_; }
+  JobPhase phase() const { return job_->phase(); }
+  JobStatus status() const { return job_->Status(now_); }
+  const Job& job() const { return *job_; }
   int round() const { return status().round; }
   // Ids of the members by group rank.
   std::vector<std::string> World() const;
@@ -82,7 +87,8 @@ class JobFixture {
   JobSpec spec_;
   Instant now_;
   Instant next_keep_alive_;
-  Job job_;
+  uint64_t epoch_;
+  std::unique_ptr<Job> job_;
   std::map<std::string, Agent> agents_;
   std::map<StreamId, std::string> by_stream_;
   StreamId next_stream_ = 1;

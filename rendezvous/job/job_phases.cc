@@ -74,6 +74,7 @@ void Job::FormWorld() {
     candidates.push_back(candidate);
     nodes.push_back(&node);
   }
+  ++state_.changes;
   const Assignment assignment = AssignRanks(candidates, state_.spec.max_nodes);
   MUSTER_CHECK(!assignment.order.empty());
 
@@ -165,6 +166,7 @@ void Job::ConsiderRunning() {
 
 void Job::BreakRound(const std::string& why, Stopping stopping,
                      const Failure* failure) {
+  ++state_.changes;
   state_.blame.Break(state_.now, outbox_.revision(), why, failure);
   state_.stopping = std::move(stopping);
   state_.Enter(JobPhase::kStopping);
@@ -215,6 +217,7 @@ void Job::Excuse(const std::string& node_id, const std::string& why) {
 
 void Job::Reblame(const std::string& node_id, const std::string& why,
                   const Blame::Move& move) {
+  ++state_.changes;
   state_.why = why;
   outbox_.Reword();
   outbox_.Note(move.decision, node_id,
@@ -241,7 +244,10 @@ void Job::Cancel(const std::string& why, const CancelWish& wish) {
   const bool taken = state_.stopping.consequence.Cancel(
       verdict, state_.blame.provisional() ? Consequence::Cause::kProvisional
                                           : Consequence::Cause::kFinal);
-  if (taken) outbox_.Note("cancel", "", verdict.reason);
+  if (taken) {
+    ++state_.changes;
+    outbox_.Note("cancel", "", verdict.reason);
+  }
   if (wish.at_once && state_.stopping.Hurry(state_.now)) TellMembers();
 }
 
@@ -258,7 +264,8 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
       state_.now +
       std::clamp(notice.left, Duration::zero(), state_.spec.preempt_grace);
   if (state_.preemption.has_value()) {
-    // A second signal to a node ends the grace at once.
+    // A second signal to a node ends the grace at once. It is not recorded:
+    // each report repeats the notice.
     state_.preemption->deadline =
         std::min(state_.preemption->deadline, deadline);
     // The node that reports now may explain the break, even if the node that
@@ -266,6 +273,7 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
     excuse();
     return;
   }
+  ++state_.changes;
   // While gathering, the failures of the last round have been handled already.
   if (state_.phase == JobPhase::kGathering) state_.blame.Clear();
   state_.preemption = Preemption{
@@ -325,6 +333,7 @@ void Job::ConsiderStopping() {
     Finish(NewVerdict(Outcome::kSucceeded, 0, "every worker succeeded"));
   } else {
     const Duration delay = DelayOfNextRound();
+    ++state_.changes;
     state_.Enter(JobPhase::kGathering);
     state_.gathering.Begin(state_.now + delay);
     outbox_.Reword();
@@ -350,6 +359,7 @@ Duration Job::DelayOfNextRound() {
 }
 
 void Job::Finish(Verdict verdict) {
+  ++state_.changes;
   state_.Enter(JobPhase::kFinished);
   state_.why = verdict.reason;
   verdict.restarts_used = state_.restarts_used;

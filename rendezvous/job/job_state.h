@@ -66,6 +66,9 @@ struct JobState {
   // Ordinal of the newest signal; increases over all rounds.
   uint64_t newest_signal = 0;
   int restarts_used = 0;
+  // Number of changes of what a JobRecord keeps, as far as a new coordinator
+  // would not learn it from the nodes' reports.
+  uint64_t changes = 0;
   // The node that prints and acts for the job while the job is gathering,
   // stopping or finished.
   std::string speaker;

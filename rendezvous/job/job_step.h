@@ -45,6 +45,9 @@ struct Delivery {
   Directive directive;
 };
 struct JobStep {
+  // Whether the job's record has changed (Job::Record): if a journal is kept,
+  // the new record must be durable before `deliveries` leave.
+  bool record_changed = false;
   std::vector<Delivery> deliveries;
   std::vector<Decision> decisions;
   // The reason why a requested change (cancel, drain) was not possible; else

@@ -130,6 +130,31 @@ void Membership::Hear(const NodeIdentity& identity, uint64_t sequence) {
   if (is_new) Bound(life);
 }
 
+std::vector<PastNode> Membership::PastNodes() const {
+  std::vector<PastNode> all;
+  for (const Life& life : past_order_) {
+    const Past& past = past_.at(life);
+    all.push_back({.node_id = life.first,
+                   .incarnation = life.second,
+                   .memory = past.memory,
+                   .sequence = past.sequence,
+                   .place_key = past.place_key});
+  }
+  return all;
+}
+
+void Membership::Remember(const std::vector<PastNode>& past) {
+  for (const PastNode& one : past) {
+    const Life life(one.node_id, one.incarnation);
+    const bool is_new =
+        past_
+            .insert_or_assign(life,
+                              Past{one.memory, one.sequence, one.place_key})
+            .second;
+    if (is_new) Bound(life);
+  }
+}
+
 void Membership::Bound(const Life& life) {
   past_order_.push_back(life);
   if (past_order_.size() <= kMaxPast) return;

@@ -72,6 +72,8 @@ struct Node {
   Instant heard;
   Instant deadline;  // time at which the node is lost, unless it reports before
   bool forgiven = false;  // the deadline was put off once (Job::ForgiveSilence)
+  // Whether the node comes from a JobRecord and has not reported since.
+  bool is_restored = false;
 
   // The stream of another agent that claims this place; 0: none. Once this node
   // proves to be alive, the claimant is refused, or keeps waiting if
@@ -113,6 +115,9 @@ struct Node {
   bool present() const;
 };
 
+// An incarnation that is not a node of the job any more, or not yet.
+struct PastNode;
+
 // The nodes of one job with their streams and leases, and the counts on which
 // gathering depends. Every look-up and change costs O(log n), unless noted.
 class Membership {
@@ -147,6 +152,11 @@ class Membership {
   // Records the sequence number of a report whose incarnation is not admitted
   // (yet).
   void Hear(const NodeIdentity& identity, uint64_t sequence);
+
+  // All incarnations that are remembered, oldest first. O(n).
+  std::vector<PastNode> PastNodes() const;
+  // Remembers what PastNodes has returned, of at most as many. O(n log n).
+  void Remember(const std::vector<PastNode>& past);
 
   // Applies `change` to `node` and updates the counts. Every change that may
   // affect the result of ready() or the stream must go through here.
@@ -204,6 +214,14 @@ class Membership {
   int broken_ = 0;
   int being_checked_ = 0;
   std::set<std::string> kept_out_;
+};
+
+struct PastNode {
+  std::string node_id;
+  uint64_t incarnation = 0;
+  Membership::Memory memory = Membership::Memory::kNeverAdmitted;
+  uint64_t sequence = 0;  // Membership::LastSequenceOf
+  std::string place_key;  // Membership::PlaceKeyOf
 };
 
 }  // namespace muster::rendezvous

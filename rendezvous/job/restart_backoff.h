@@ -26,6 +26,9 @@ class RestartBackoff {
   static constexpr Duration kMaxDelay = std::chrono::seconds(30);
   static constexpr Duration kHealthyRound = kMaxDelay;
 
+  // `failures`: number of failures in a row so far.
+  explicit RestartBackoff(int failures = 0) : failures_(failures) {}
+
   // The cause of a round's end. A change of membership is no failure.
   enum class End { kFailure, kOther };
   // Counts the end of a round that had run for `ran`.

@@ -13,6 +13,12 @@ constexpr Duration kStopMargin = std::chrono::seconds(5);
 
 }  // namespace
 
+Consequence::Consequence(std::optional<Verdict> verdict,
+                         std::optional<Verdict> otherwise, int restarts_spent)
+    : verdict_(std::move(verdict)),
+      otherwise_(std::move(otherwise)),
+      restarts_spent_(restarts_spent) {}
+
 Consequence Consequence::End(Verdict verdict) {
   Consequence end;
   end.verdict_ = std::move(verdict);

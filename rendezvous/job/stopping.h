@@ -23,6 +23,10 @@ class Consequence {
   // A new round that spends one restart.
   static Consequence Restart();
 
+  // The consequence with these values; see the accessors.
+  Consequence(std::optional<Verdict> verdict, std::optional<Verdict> otherwise,
+              int restarts_spent);
+
   // Whether the cause of the break is final, or a failure that another event
   // may still replace (Blame::provisional).
   enum class Cause { kProvisional, kFinal };
@@ -42,11 +46,13 @@ class Consequence {
   bool IsFailure() const;
   // nullopt: a new round follows.
   const std::optional<Verdict>& verdict() const { return verdict_; }
+  // The verdict that replaces verdict() if the failure's consequence is
+  // withdrawn.
+  const std::optional<Verdict>& otherwise() const { return otherwise_; }
+  int restarts_spent() const { return restarts_spent_; }
 
  private:
   std::optional<Verdict> verdict_;
-  // The verdict that replaces `verdict_` if the failure's consequence is
-  // withdrawn.
   std::optional<Verdict> otherwise_;
   int restarts_spent_ = 0;
 };

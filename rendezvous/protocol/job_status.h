@@ -45,6 +45,10 @@ struct JobStatus {
   Duration age = Duration::zero();
   Duration phase_age = Duration::zero();
   std::optional<PreemptionNotice> preemption;
+  // Why the job's newest state is not in the coordinator's journal, and since
+  // when; empty: it is, or there is no journal.
+  std::string not_durable;
+  Duration not_durable_for = Duration::zero();
   std::vector<NodeStatus> nodes;   // members by group rank, then spares
   std::optional<Verdict> verdict;  // set once the job has finished
 };

@@ -8,13 +8,15 @@ namespace muster::rendezvous {
 
 AlarmThread::AlarmThread() : thread_([this] { Run(); }) {}
 
-AlarmThread::~AlarmThread() {
+AlarmThread::~AlarmThread() { Stop(); }
+
+void AlarmThread::Stop() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     ending_ = true;
   }
   changed_.notify_one();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void AlarmThread::CallAt(Instant when, std::function<void()> what) {

@@ -17,8 +17,7 @@ namespace muster::rendezvous {
 // alarm cannot be cancelled: its function must check whether it is still
 // wanted.
 //
-// Thread-safe. The destructor drops the alarms that are not due, and waits for
-// a call that is running.
+// Thread-safe. The destructor calls Stop.
 class AlarmThread {
  public:
   AlarmThread();
@@ -30,6 +29,9 @@ class AlarmThread {
   // Calls `what` on the thread at `when` (on the clock of MonotonicNow) or soon
   // after, never from within CallAt. `what` may set further alarms.
   void CallAt(Instant when, std::function<void()> what);
+  // Drops the alarms that are not due, and waits for a call that is running.
+  // Later alarms are never called. Not from the thread itself.
+  void Stop();
 
  private:
   struct Alarm {

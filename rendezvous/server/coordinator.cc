@@ -31,6 +31,15 @@ constexpr size_t kMaxBytesOfNames = 500;
 // streams all broke return within their reconnect grace, which is far shorter.
 constexpr Duration kAbandonedAfter = std::chrono::seconds(2);
 
+// Two runs of a coordinator must have different epochs, which are compared for
+// equality only. Without a journal, whose runs are numbered, the first epoch
+// comes from the wall clock.
+uint64_t FirstEpoch(const Journal* journal) {
+  if (journal != nullptr) return journal->epoch() << 32;
+  return static_cast<uint64_t>(
+      std::chrono::system_clock::now().time_since_epoch().count());
+}
+
 std::string DrawRunTag() {
   std::random_device device;
   return absl::StrCat(absl::Hex(device(), absl::kZeroPad8));
@@ -42,16 +51,21 @@ class Coordinator::Impl {
  public:
   explicit Impl(Options options)
       : options_(std::move(options)),
-        // The first epoch comes from the wall clock, so that two runs of a
-        // coordinator have different epochs. Epochs are compared for equality
-        // only.
-        next_epoch_(static_cast<uint64_t>(
-            std::chrono::system_clock::now().time_since_epoch().count())) {}
+        next_epoch_(FirstEpoch(options_.journal.get())) {
+    for (const KeptJob& kept : options_.kept) Continue(kept);
+    options_.kept.clear();
+  }
 
   ~Impl() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    MUSTER_CHECK(streams_.empty())
-        << streams_.size() << " streams are still attached";
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      MUSTER_CHECK(streams_.empty())
+          << streams_.size() << " streams are still attached";
+    }
+    // Both call jobs, which call this object and one another: the alarms first,
+    // because the journal's last calls may set alarms.
+    alarms_.Stop();
+    options_.journal = nullptr;
   }
 
   StreamId Attach(DirectiveSink* sink, std::string peer,
@@ -127,8 +141,19 @@ class Coordinator::Impl {
       for (const auto& [run_id, job] : jobs_) jobs.push_back(job);
     }
     std::vector<JobStatus> list;
-    for (const auto& job : jobs) list.push_back(job->Summary());
+    list.reserve(jobs.size());
+    for (const auto& job : jobs) list.push_back(WithTrouble(job->Summary()));
     return list;
+  }
+
+  // Adds the journal's trouble.
+  JobStatus WithTrouble(JobStatus status) const {
+    if (options_.journal == nullptr) return status;
+    if (const auto trouble = options_.journal->trouble(); trouble.has_value()) {
+      status.not_durable = trouble->why;
+      status.not_durable_for = MonotonicNow() - trouble->since;
+    }
+    return status;
   }
 
   absl::StatusOr<std::shared_ptr<DrivenJob>> Find(
@@ -233,7 +258,7 @@ class Coordinator::Impl {
       abandoned_.erase(report.run_id);
       return stream->job = found->second;
     }
-    const Account account = AccountOf(*stream);
+    const JobOwner account = OwnerOfJob(*stream);
     if (auto why = NotNow(account, report.spec)) {
       refusal->told = *why;
       return nullptr;
@@ -246,28 +271,21 @@ class Coordinator::Impl {
                                    " jobs; use another one");
       return nullptr;
     }
-    stream->job = NewJob(report);
+    stream->job = NewJob(report, account);
     jobs_.emplace(report.run_id, stream->job);
     accounts_.emplace(report.run_id, account);
     ++unfinished_[account];
     return stream->job;
   }
 
-  // Whom a job counts for: a principal or, if that is unknown, an address.
-  struct Account {
-    std::string principal;
-    std::string peer;  // empty if there is a principal
-    auto operator<=>(const Account&) const = default;
-  };
-
-  static Account AccountOf(const Stream& stream) {
+  static JobOwner OwnerOfJob(const Stream& stream) {
     if (!stream.principal.empty()) return {.principal = stream.principal};
     return {.peer = stream.sink->peer()};
   }
 
   // Returns why a job of this spec may not begin on `account`; nullopt: it may.
   // Requires mutex_.
-  std::optional<std::string> NotNow(const Account& account,
+  std::optional<std::string> NotNow(const JobOwner& account,
                                     const JobSpec& spec) const {
     constexpr char kWhatToDo[] =
         "; give the coordinator and the nodes a token (--token-file)";
@@ -327,28 +345,58 @@ class Coordinator::Impl {
       abandoned_.erase(it);
       Discharge(run_id);
       jobs_.erase(found);
+      if (options_.journal != nullptr) options_.journal->Remove(run_id);
       return;
     }
   }
 
-  std::shared_ptr<DrivenJob> NewJob(const Report& report) {
-    // The callback must hold the job weakly: otherwise the job would own itself
-    // and never be freed.
+  // Requires mutex_.
+  std::shared_ptr<DrivenJob> NewJob(const Report& report,
+                                    const JobOwner& account) {
     auto self = std::make_shared<std::weak_ptr<DrivenJob>>();
-    DrivenJob::Observer observer;
-    if (options_.on_decision) {
-      observer.on_decision =
-          [this, run_id = report.run_id](const Decision& decision) {
-            options_.on_decision(run_id, decision);
-          };
-    }
-    observer.on_finished = [this, self] { OnFinished(self->lock()); };
     auto job = std::make_shared<DrivenJob>(
         report.run_id, next_epoch_++, report.spec,
-        options_.run_tag.empty() ? DrawRunTag() : options_.run_tag, &alarms_,
-        std::move(observer));
+        options_.run_tag.empty() ? DrawRunTag() : options_.run_tag, account,
+        DrivenJob::Surroundings{.alarms = &alarms_,
+                                .journal = options_.journal.get()},
+        ObserverOf(report.run_id, self));
     *self = job;
     return job;
+  }
+
+  // Goes on with the job of an earlier coordinator. Called by the constructor.
+  void Continue(const KeptJob& kept) {
+    const std::string& run_id = kept.job.run_id;
+    auto self = std::make_shared<std::weak_ptr<DrivenJob>>();
+    auto job = std::make_shared<DrivenJob>(
+        kept, next_epoch_++,
+        DrivenJob::Surroundings{.alarms = &alarms_,
+                                .journal = options_.journal.get()},
+        ObserverOf(run_id, self));
+    *self = job;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      jobs_.emplace(run_id, job);
+      accounts_.emplace(run_id, kept.owner);
+      ++unfinished_[kept.owner];
+    }
+    if (job->finished()) OnFinished(job);
+    job->Resume();
+  }
+
+  // `self` must be set to the job once that exists. The callback holds it
+  // weakly: otherwise the job would own itself and never be freed.
+  DrivenJob::Observer ObserverOf(
+      const std::string& run_id,
+      const std::shared_ptr<std::weak_ptr<DrivenJob>>& self) {
+    DrivenJob::Observer observer;
+    if (options_.on_decision) {
+      observer.on_decision = [this, run_id](const Decision& decision) {
+        options_.on_decision(run_id, decision);
+      };
+    }
+    observer.on_finished = [this, self] { OnFinished(self->lock()); };
+    return observer;
   }
 
   void OnFinished(const std::shared_ptr<DrivenJob>& job) {
@@ -378,6 +426,7 @@ class Coordinator::Impl {
     const std::string run_id = job->run_id();
     finished_.erase(found);
     jobs_.erase(run_id);
+    if (options_.journal != nullptr) options_.journal->Remove(run_id);
   }
 
   void Refuse(AttachedSink* sink, const Report& report, const Objection& why) {
@@ -396,7 +445,7 @@ class Coordinator::Impl {
     sink->Deliver(directive);
   }
 
-  const Options options_;
+  Options options_;  // `kept` is used by the constructor only
   mutable std::mutex mutex_;
   std::condition_variable deserted_;
   // time of the last Detach; valid while there are no streams
@@ -408,8 +457,8 @@ class Coordinator::Impl {
   std::map<std::string, std::shared_ptr<DrivenJob>> jobs_;
   // The account of each unfinished job, by run id, and the number of such jobs,
   // by account.
-  std::map<std::string, Account> accounts_;
-  std::map<Account, int> unfinished_;
+  std::map<std::string, JobOwner> accounts_;
+  std::map<JobOwner, int> unfinished_;
   // Run ids of jobs that had no agent and had begun no round when their last
   // stream closed.
   std::set<std::string> abandoned_;
@@ -419,6 +468,20 @@ class Coordinator::Impl {
   // Declared last: its thread ends before the members that it uses.
   AlarmThread alarms_;
 };
+
+absl::StatusOr<std::vector<KeptJob>> ReadJournal(Journal& journal) {
+  std::vector<KeptJob> all;
+  for (const auto& [run_id, bytes] : journal.TakeRecords()) {
+    absl::StatusOr<KeptJob> kept = FromBytes(bytes);
+    if (!kept.ok() || kept->job.run_id != run_id) {
+      return absl::DataLossError(absl::StrCat(
+          "the journal's record of job \"", run_id, "\" cannot be used: ",
+          kept.ok() ? "it is another job's" : kept.status().message()));
+    }
+    all.push_back(*std::move(kept));
+  }
+  return all;
+}
 
 Coordinator::Coordinator(Options options)
     : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -447,14 +510,14 @@ std::vector<JobStatus> Coordinator::ListJobs() const {
 absl::StatusOr<JobStatus> Coordinator::GetJob(const std::string& run_id) const {
   absl::StatusOr<std::shared_ptr<DrivenJob>> job = impl_->Find(run_id);
   if (!job.ok()) return job.status();
-  return (*job)->Status();
+  return impl_->WithTrouble((*job)->Status());
 }
 
 absl::StatusOr<JobStatus> Coordinator::GetJobSummary(
     const std::string& run_id) const {
   absl::StatusOr<std::shared_ptr<DrivenJob>> job = impl_->Find(run_id);
   if (!job.ok()) return job.status();
-  return (*job)->Summary();
+  return impl_->WithTrouble((*job)->Summary());
 }
 
 absl::Status Coordinator::CancelJob(const std::string& run_id,

@@ -11,8 +11,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rendezvous/job/job_step.h"
+#include "rendezvous/journal/journal.h"
 #include "rendezvous/protocol/job_status.h"
 #include "rendezvous/server/directive_sink.h"
+#include "rendezvous/wire/record_wire.h"
 
 namespace muster::rendezvous {
 
@@ -44,6 +46,11 @@ class Coordinator {
     // Place::run_tag of every job. Empty: the coordinator draws a tag for each
     // job.
     std::string run_tag;
+    // Where the jobs' records are kept. Null: nowhere, and a restarted
+    // coordinator knows no job.
+    std::unique_ptr<Journal> journal;
+    // The jobs of an earlier coordinator, from `journal` (ReadJournal).
+    std::vector<KeptJob> kept;
     // Called for each decision, from any thread; within a job in the order of
     // the decisions.
     std::function<void(const std::string& run_id, const Decision&)> on_decision;
@@ -105,6 +112,10 @@ class Coordinator {
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// The records that `journal` was opened with. An error names the job whose
+// record is damaged.
+absl::StatusOr<std::vector<KeptJob>> ReadJournal(Journal& journal);
 
 }  // namespace muster::rendezvous
 

@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <condition_variable>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -370,7 +372,7 @@ TEST(CoordinatorTest, FinishedJobsTellLateComersHowTheyEnded) {
 TEST(CoordinatorTest, FinishedJobsAreForgottenAfterAWhile) {
   Coordinator::Options options;
   options.keep_finished = Duration::zero();
-  Coordinator coordinator(options);
+  Coordinator coordinator(std::move(options));
   Attached a(&coordinator, FirstReport("job", "node-a", 2));
   ASSERT_TRUE(coordinator.CancelJob("job", "test").ok());
   const auto give_up = std::chrono::steady_clock::now() + seconds(30);
@@ -390,7 +392,7 @@ TEST(CoordinatorTest, FinishedJobsAreForgottenAfterAWhile) {
 TEST(CoordinatorTest, FinishedJobsAreBoundedInNumber) {
   Coordinator::Options options;
   options.max_finished_jobs = 2;
-  Coordinator coordinator(options);
+  Coordinator coordinator(std::move(options));
   for (const char* run_id : {"a", "b", "c", "d"}) {
     Attached node(&coordinator, FirstReport(run_id, "node", 2));
     ASSERT_TRUE(coordinator.CancelJob(run_id, "test").ok());
@@ -404,7 +406,7 @@ TEST(CoordinatorTest, FinishedJobsAreBoundedInNumber) {
 TEST(CoordinatorTest, JobsAreBoundedAndFinishedOnesMakeRoom) {
   Coordinator::Options options;
   options.max_jobs = 2;
-  Coordinator coordinator(options);
+  Coordinator coordinator(std::move(options));
   Attached a(&coordinator, FirstReport("a", "node-a", 2));
   Attached b(&coordinator, FirstReport("b", "node-b", 2));
   Attached c(&coordinator, FirstReport("c", "node-c", 2));
@@ -420,7 +422,7 @@ TEST(CoordinatorTest, JobsAreBoundedAndFinishedOnesMakeRoom) {
 TEST(CoordinatorTest, AnotherJobIsRefusedWhereOnlyOneMayMeet) {
   Coordinator::Options options;
   options.only_run_id = "a";
-  Coordinator coordinator(options);
+  Coordinator coordinator(std::move(options));
   Attached a(&coordinator, FirstReport("a", "node-a", 2));
   a.WaitFor(DirectiveKind::kWait);
   Attached b(&coordinator, FirstReport("b", "node-b", 2));
@@ -555,6 +557,127 @@ TEST(CoordinatorTest, ThousandNodesGetTheirPlaces) {
     ASSERT_EQ(run.place.group_rank, i);
     ASSERT_EQ(run.place.group_world_size, kNodes);
   }
+}
+
+class CoordinatorJournalTest : public ::testing::Test {
+ protected:
+  CoordinatorJournalTest() {
+    folder_ = ::testing::TempDir() + "/journal-XXXXXX";
+    EXPECT_NE(mkdtemp(folder_.data()), nullptr);
+  }
+  ~CoordinatorJournalTest() override { std::filesystem::remove_all(folder_); }
+
+  // Options of a coordinator that goes on with the folder's jobs.
+  Coordinator::Options Options() {
+    Coordinator::Options options;
+    auto journal = Journal::Open(folder_, 1);
+    EXPECT_TRUE(journal.ok()) << journal.status();
+    auto kept = ReadJournal(**journal);
+    EXPECT_TRUE(kept.ok()) << kept.status();
+    options.journal = *std::move(journal);
+    options.kept = *std::move(kept);
+    return options;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(CoordinatorJournalTest, ARoundGoesOnInTheNextCoordinator) {
+  Report a = FirstReport("job", "node-a", 2);
+  Report b = FirstReport("job", "node-b", 2);
+  a.spec.encryption = b.spec.encryption = Encryption::kWorkers;
+  a.place_key = "key of a";
+  b.place_key = "key of b";
+  Directive before;
+  {
+    Coordinator coordinator(Options());
+    Attached first(&coordinator, a);
+    Attached second(&coordinator, b);
+    before = second.WaitFor(DirectiveKind::kRun);
+    first.WaitFor(DirectiveKind::kRun);
+  }
+  Coordinator coordinator(Options());
+  ASSERT_THAT(coordinator.ListJobs(), SizeIs(1));
+  b.phase = NodePhase::kRunning;
+  b.round = 1;
+  b.sequence = 7;
+  Attached second(&coordinator, b);
+  const Directive after = second.WaitFor(DirectiveKind::kRun);
+  EXPECT_NE(after.epoch, before.epoch);
+  EXPECT_EQ(after.place.round, before.place.round);
+  EXPECT_EQ(after.place.group_rank, before.place.group_rank);
+  EXPECT_EQ(after.place.channel_key, before.place.channel_key);
+  EXPECT_EQ(after.place.run_tag, before.place.run_tag);
+}
+
+TEST_F(CoordinatorJournalTest, AnAnswerToAnOperatorIsDurable) {
+  {
+    Coordinator coordinator(Options());
+    Attached a(&coordinator, FirstReport("job", "node-a", 1));
+    a.WaitFor(DirectiveKind::kRun);
+    EXPECT_TRUE(coordinator.CancelJob("job", "by ada").ok());
+  }
+  Coordinator coordinator(Options());
+  EXPECT_THAT(coordinator.GetJob("job")->reason, HasSubstr("by ada"));
+}
+
+TEST_F(CoordinatorJournalTest, JobsOfAPrincipalStillCount) {
+  {
+    Coordinator coordinator(Options());
+    Attached a(&coordinator, FirstReport("one", "node-a", 1), "", "ada");
+    a.WaitFor(DirectiveKind::kRun);
+  }
+  Coordinator::Options options = Options();
+  options.max_jobs_per_principal = 1;
+  Coordinator coordinator(std::move(options));
+  Attached b(&coordinator, FirstReport("two", "node-b", 1), "", "ada");
+  EXPECT_THAT(b.WaitFor(DirectiveKind::kRefused).reason,
+              HasSubstr("ada has 1 unfinished jobs"));
+}
+
+TEST_F(CoordinatorJournalTest, AForgottenJobHasNoRecord) {
+  {
+    Coordinator::Options options = Options();
+    options.max_finished_jobs = 0;
+    Coordinator coordinator(std::move(options));
+    Attached a(&coordinator, FirstReport("job", "node-a", 1));
+    a.WaitFor(DirectiveKind::kRun);
+    a.report().round = 1;
+    a.report().phase = NodePhase::kSucceeded;
+    EXPECT_TRUE(a.Send().ok());
+    a.WaitFor(DirectiveKind::kFinished);
+    while (!coordinator.ListJobs().empty()) std::this_thread::yield();
+  }
+  EXPECT_THAT(Options().kept, SizeIs(0));
+}
+
+TEST_F(CoordinatorJournalTest, AVerdictIsForgottenInItsTime) {
+  {
+    Coordinator coordinator(Options());
+    Attached a(&coordinator, FirstReport("job", "node-a", 1));
+    a.WaitFor(DirectiveKind::kRun);
+    a.report().round = 1;
+    a.report().phase = NodePhase::kSucceeded;
+    EXPECT_TRUE(a.Send().ok());
+    a.WaitFor(DirectiveKind::kFinished);
+  }
+  Coordinator::Options options = Options();
+  ASSERT_THAT(options.kept, SizeIs(1));
+  options.keep_finished = milliseconds(1);
+  Coordinator coordinator(std::move(options));
+  while (!coordinator.ListJobs().empty()) std::this_thread::yield();
+}
+
+TEST_F(CoordinatorJournalTest, ADamagedRecordNamesItsJob) {
+  {
+    auto journal = Journal::Open(folder_, 1);
+    ASSERT_TRUE(journal.ok()) << journal.status();
+    (*journal)->Put("train", "\xff", nullptr);
+  }
+  auto journal = Journal::Open(folder_, 1);
+  ASSERT_TRUE(journal.ok()) << journal.status();
+  EXPECT_THAT(std::string(ReadJournal(**journal).status().message()),
+              HasSubstr("record of job \"train\" cannot be used"));
 }
 
 }  // namespace

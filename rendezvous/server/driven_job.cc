@@ -2,6 +2,8 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -14,6 +16,12 @@ namespace muster::rendezvous {
 namespace {
 
 constexpr size_t kMaxWatchers = 100;
+
+// Time since 1970. The wall clock may be set; see StateOf.
+Duration UnixNow() {
+  return std::chrono::duration_cast<Duration>(
+      std::chrono::system_clock::now().time_since_epoch());
+}
 
 }  // namespace
 
@@ -69,6 +77,12 @@ void JobWatchers::Tell() {
   telling_ = false;
 }
 
+void ChannelKeys::Restore(int round, const std::string& key) {
+  if (key.size() != kChannelKeyBytes) return;
+  round_ = round;
+  key_ = key;
+}
+
 const std::string& ChannelKeys::KeyOf(int round) {
   if (round != round_) {
     key_.assign(kChannelKeyBytes, '\0');
@@ -80,14 +94,34 @@ const std::string& ChannelKeys::KeyOf(int round) {
 }
 
 DrivenJob::DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
-                     std::string run_tag, AlarmThread* alarms,
-                     Observer observer)
+                     std::string run_tag, JobOwner owner,
+                     Surroundings surroundings, Observer observer)
     : run_id_(run_id),
       encryption_(spec.encryption),
-      alarms_(alarms),
+      owner_(std::move(owner)),
+      surroundings_(surroundings),
       observer_(std::move(observer)),
       watchers_(observer_.on_decision),
       job_(std::move(run_id), epoch, spec, MonotonicNow(), std::move(run_tag)) {
+}
+
+DrivenJob::DrivenJob(const KeptJob& kept, uint64_t epoch,
+                     Surroundings surroundings, Observer observer)
+    : run_id_(kept.job.run_id),
+      encryption_(kept.job.spec.encryption),
+      owner_(kept.owner),
+      surroundings_(surroundings),
+      observer_(std::move(observer)),
+      watchers_(observer_.on_decision),
+      job_(StateOf(kept.job, epoch, MonotonicNow(),
+                   std::max(UnixNow() - kept.written_at, Duration::zero()))),
+      told_finished_(job_.finished()) {
+  keys_.Restore(kept.job.round, kept.channel_key);
+}
+
+void DrivenJob::Resume() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  SetAlarm();
 }
 
 void DrivenJob::OnReport(const std::shared_ptr<AttachedSink>& sink,
@@ -100,12 +134,21 @@ void DrivenJob::OnStreamClosed(StreamId stream) {
 }
 
 std::string DrivenJob::Cancel(const std::string& reason) {
-  return Step(CancelAsked{reason}, nullptr);
+  std::string refusal = Step(CancelAsked{reason}, nullptr);
+  AwaitWritten();
+  return refusal;
 }
 
 std::string DrivenJob::Drain(const std::string& node,
                              const std::string& principal) {
-  return Step(DrainAsked{node, principal}, nullptr);
+  std::string refusal = Step(DrainAsked{node, principal}, nullptr);
+  AwaitWritten();
+  return refusal;
+}
+
+bool DrivenJob::finished() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return job_.finished();
 }
 
 JobStatus DrivenJob::Status() const {
@@ -131,10 +174,8 @@ bool DrivenJob::NeverBegan() const {
 
 std::string DrivenJob::Step(const JobEvent& event,
                             const std::shared_ptr<AttachedSink>& sink) {
-  std::vector<std::pair<std::shared_ptr<AttachedSink>, Directive>> deliveries;
+  News news;
   std::string refusal;
-  bool has_decisions;
-  bool has_finished = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (sink != nullptr) sinks_.try_emplace(sink->stream(), sink);
@@ -144,30 +185,87 @@ std::string DrivenJob::Step(const JobEvent& event,
     // Read the clock with the lock held, so that the job's time never
     // decreases.
     JobStep step = job_.Step(MonotonicNow(), event);
-    deliveries.reserve(step.deliveries.size());
-    for (Delivery& delivery : step.deliveries) {
-      auto found = sinks_.find(delivery.stream);
-      if (found == sinks_.end()) continue;
-      // The job itself draws nothing at random.
-      if (encryption_ == Encryption::kWorkers &&
-          delivery.directive.kind == DirectiveKind::kRun) {
-        Place& place = delivery.directive.place;
-        place.channel_key = keys_.KeyOf(place.round);
-      }
-      deliveries.emplace_back(found->second, std::move(delivery.directive));
-    }
+    changes_ += step.record_changed ? 1 : 0;
     refusal = std::move(step.refusal);
-    has_decisions = !step.decisions.empty();
-    if (has_decisions) watchers_.Note(std::move(step.decisions));
-    if (job_.finished() && !told_finished_) {
-      told_finished_ = has_finished = true;
+    news = NewsOf(std::move(step));
+    if (surroundings_.journal != nullptr) {
+      Hold(news);
+      Write();
     }
+    if (news.has_decisions) watchers_.Note(std::move(news.decisions));
     SetAlarm();
   }
-  for (const auto& [to, directive] : deliveries) to->Deliver(directive);
-  if (has_decisions) watchers_.Tell();
-  if (has_finished) observer_.on_finished();
+  Tell(news);
   return refusal;
+}
+
+DrivenJob::News DrivenJob::NewsOf(JobStep step) {
+  News news;
+  news.deliveries.reserve(step.deliveries.size());
+  for (Delivery& delivery : step.deliveries) {
+    auto found = sinks_.find(delivery.stream);
+    if (found == sinks_.end()) continue;
+    // The job itself draws nothing at random.
+    if (encryption_ == Encryption::kWorkers &&
+        delivery.directive.kind == DirectiveKind::kRun) {
+      Place& place = delivery.directive.place;
+      place.channel_key = keys_.KeyOf(place.round);
+    }
+    news.deliveries.emplace_back(found->second, std::move(delivery.directive));
+  }
+  news.decisions = std::move(step.decisions);
+  news.has_decisions = !news.decisions.empty();
+  if (job_.finished() && !told_finished_) {
+    told_finished_ = news.has_finished = true;
+  }
+  return news;
+}
+
+void DrivenJob::Hold(News& news) {
+  if (durable_ == changes_) return;
+  std::vector<News>& held = written_ == changes_ ? in_write_ : later_;
+  held.push_back(std::exchange(news, News()));
+}
+
+void DrivenJob::Write() {
+  if (written_ == changes_ || written_ != durable_) return;
+  KeptJob kept{.job = job_.Record(), .written_at = UnixNow(), .owner = owner_};
+  if (encryption_ == Encryption::kWorkers && kept.job.round > 0) {
+    kept.channel_key = keys_.KeyOf(kept.job.round);
+  }
+  written_ = changes_;
+  in_write_ = std::exchange(later_, {});
+  surroundings_.journal->Put(run_id_, ToBytes(kept), [weak = weak_from_this()] {
+    if (auto job = weak.lock()) job->OnWritten();
+  });
+}
+
+void DrivenJob::OnWritten() {
+  std::vector<News> news;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    durable_ = written_;
+    news = std::exchange(in_write_, {});
+    for (News& one : news) {
+      if (one.has_decisions) watchers_.Note(std::move(one.decisions));
+    }
+    Write();
+  }
+  was_written_.notify_all();
+  for (const News& one : news) Tell(one);
+}
+
+void DrivenJob::AwaitWritten() {
+  if (surroundings_.journal == nullptr) return;
+  std::unique_lock<std::mutex> lock(mutex_);
+  was_written_.wait(lock,
+                    [this, until = changes_] { return durable_ >= until; });
+}
+
+void DrivenJob::Tell(const News& news) {
+  for (const auto& [to, directive] : news.deliveries) to->Deliver(directive);
+  if (news.has_decisions) watchers_.Tell();
+  if (news.has_finished) observer_.on_finished();
 }
 
 void DrivenJob::SetAlarm() {
@@ -175,9 +273,10 @@ void DrivenJob::SetAlarm() {
   if (!deadline.has_value()) return;
   if (alarm_.has_value() && *alarm_ <= *deadline) return;
   alarm_ = deadline;
-  alarms_->CallAt(*deadline, [weak = weak_from_this(), when = *deadline] {
-    if (std::shared_ptr<DrivenJob> job = weak.lock()) job->OnAlarm(when);
-  });
+  surroundings_.alarms->CallAt(
+      *deadline, [weak = weak_from_this(), when = *deadline] {
+        if (std::shared_ptr<DrivenJob> job = weak.lock()) job->OnAlarm(when);
+      });
 }
 
 void DrivenJob::OnAlarm(Instant when) {

@@ -1,6 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_SERVER_DRIVEN_JOB_H_
 #define MUSTER_RENDEZVOUS_SERVER_DRIVEN_JOB_H_
 
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,12 +10,15 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "rendezvous/job/job.h"
+#include "rendezvous/journal/journal.h"
 #include "rendezvous/protocol/job_status.h"
 #include "rendezvous/server/alarm_thread.h"
 #include "rendezvous/server/directive_sink.h"
+#include "rendezvous/wire/record_wire.h"
 
 namespace muster::rendezvous {
 
@@ -58,6 +62,8 @@ class JobWatchers {
 // Draws the secret key of each round (Place::channel_key). Not thread-safe.
 class ChannelKeys {
  public:
+  // Continues with the key of `round`, if it has one.
+  void Restore(int round, const std::string& key);
   // Returns the key of `round`. Rounds are asked for in ascending order.
   const std::string& KeyOf(int round);
 
@@ -68,7 +74,8 @@ class ChannelKeys {
 
 // Runs one job's state machine (Job, which does no I/O) under a lock: gives it
 // the time and the agents' reports, and passes its directives and decisions on
-// without holding the lock.
+// without holding the lock. With a journal it passes on a change of the job's
+// record, and all that follows it, once the record is durable.
 //
 // Thread-safe, except that OnReport and OnStreamClosed of one stream must not
 // run at the same time.
@@ -80,9 +87,23 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
     std::function<void()> on_finished;
   };
 
-  // `alarms` must outlive the job. `spec` must be valid. `run_tag`: as Job's.
+  // What a job works with; all must outlive it.
+  struct Surroundings {
+    AlarmThread* alarms = nullptr;
+    Journal* journal = nullptr;  // null: records are not kept
+  };
+
+  // A new job. `spec` must be valid. `run_tag`: as Job's. `owner`: whom it
+  // counts for.
   DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
-            std::string run_tag, AlarmThread* alarms, Observer observer);
+            std::string run_tag, JobOwner owner, Surroundings surroundings,
+            Observer observer);
+  // Continues a job of another coordinator; call Resume once a shared_ptr holds
+  // the object.
+  DrivenJob(const KeptJob& kept, uint64_t epoch, Surroundings surroundings,
+            Observer observer);
+  // Sets the alarm for the job's first deadline.
+  void Resume();
 
   const std::string& run_id() const { return run_id_; }
 
@@ -92,6 +113,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   std::string Cancel(const std::string& reason);
   std::string Drain(const std::string& node, const std::string& principal);
 
+  bool finished() const;
   JobStatus Status() const;
   JobStatus Summary() const;  // without `nodes`
   bool OwesVerdict() const;
@@ -100,8 +122,27 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   JobWatchers& watchers() { return watchers_; }
 
  private:
+  // What a step tells others.
+  struct News {
+    std::vector<std::pair<std::shared_ptr<AttachedSink>, Directive>> deliveries;
+    std::vector<Decision> decisions;  // empty once the watchers have them
+    bool has_decisions = false;
+    bool has_finished = false;
+  };
+
   std::string Step(const JobEvent& event,
                    const std::shared_ptr<AttachedSink>& sink);
+  // Gives the deliveries of `step` their streams. Requires mutex_.
+  News NewsOf(JobStep step);
+  // Takes `news` if they must wait for the journal. Requires mutex_.
+  void Hold(News& news);
+  // Writes the record, if it has changed and no other write is in progress.
+  // Requires mutex_.
+  void Write();
+  void OnWritten();
+  // Waits until all changes so far are durable, or the journal is in trouble.
+  void AwaitWritten();
+  void Tell(const News& news);
   void OnAlarm(Instant when);
   // Sets an alarm for the job's next deadline, unless an earlier one is set.
   // Requires mutex_.
@@ -109,7 +150,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   const std::string run_id_;
   const Encryption encryption_;
-  AlarmThread* const alarms_;
+  const JobOwner owner_;
+  const Surroundings surroundings_;
   const Observer observer_;
   JobWatchers watchers_;
 
@@ -122,6 +164,14 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // set a new alarm.
   std::optional<Instant> alarm_;
   bool told_finished_ = false;
+
+  // Number of changes of the record: made, in the write in progress, durable.
+  uint64_t changes_ = 0;
+  uint64_t written_ = 0;
+  uint64_t durable_ = 0;
+  std::vector<News> in_write_;  // told when the write in progress has ended
+  std::vector<News> later_;     // told after the write that follows it
+  std::condition_variable was_written_;
 };
 
 }  // namespace muster::rendezvous

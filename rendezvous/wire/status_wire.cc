@@ -95,6 +95,8 @@ void ToWire(const JobStatus& status, v1::JobStatus* wire) {
   if (status.preemption.has_value()) {
     ToWire(*status.preemption, wire->mutable_preemption());
   }
+  wire->set_not_durable(status.not_durable.substr(0, kMaxReasonBytes));
+  wire->set_not_durable_for(status.not_durable_for.count());
   for (const NodeStatus& node : status.nodes) ToWire(node, wire->add_nodes());
   if (status.verdict.has_value()) {
     ToWire(*status.verdict, wire->mutable_verdict());
@@ -130,6 +132,10 @@ absl::Status FromWire(const v1::JobStatus& wire, JobStatus* status) {
     BoundedReader::Within within(&reader, "preemption");
     FromWire(wire.preemption(), &reader, &status->preemption.emplace());
   }
+  reader.Text("not_durable", wire.not_durable(), kMaxReasonBytes,
+              TextKind::kWords, &status->not_durable);
+  reader.Integer64("not_durable_for", wire.not_durable_for(), 0, &age);
+  status->not_durable_for = Duration(age);
   if (reader.Count("nodes", wire.nodes_size(), kMaxListedNodes)) {
     status->nodes.resize(wire.nodes_size());
     for (int i = 0; i < wire.nodes_size(); ++i) {

@@ -173,11 +173,11 @@ class Contained(unittest.TestCase):
             for row in notice.rows(table)}
     # Packages that need no row of their own in NOTICE: gloo's headers belong to
     # the plugin's library; gRPC has two packages; the C library, the kernel's
-    # headers, GoogleTest and SQLite are not in the programs.
+    # headers and GoogleTest are not in the programs.
     self.assertEqual(packages - ours - {
         'libgloo-dev', 'libgrpc++-dev', 'libc6-dev', 'linux-libc-dev',
         'libgtest-dev', 'libgmock-dev', 'libopenblas-dev',
-        'libopenblas-pthread-dev', 'libsqlite3-dev'}, set())
+        'libopenblas-pthread-dev'}, set())
 
 
 class Loaded(unittest.TestCase):

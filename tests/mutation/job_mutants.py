@@ -6,6 +6,33 @@ _JOB = 'rendezvous/job'
 _PROTOCOL = 'rendezvous/protocol'
 
 ALL = [Mutant(*mutant) for mutant in (
+    # --- a new coordinator with the record of the one before
+    ('a restored node is lost as if its stream had broken', _JOB,
+     'Job::ForgiveSilence', 'do broken is_restored', without('is_restored')),
+    ('the budget is forgotten', _JOB, 'StateOf', 'do restarts_used', DROP),
+    ('the round is forgotten', _JOB, 'StateOf', 'do round', DROP),
+    ('signals are forwarded again', _JOB, 'Restore', 'do newest_signal #2',
+     DROP),
+    ('the reports of a failure are counted again', _JOB, 'Restore',
+     'do failures_taken #2', DROP),
+    ('a stranger takes the place of a restored node', _JOB, 'Restore',
+     'do place_key #2', DROP),
+    ('released nodes come back', _JOB, 'StateOf', 'do Remember', DROP),
+    ('a node that was not told to run holds the round up for ever', _JOB,
+     'StateOf', 'do kAssigned', DROP),
+    ('what a restored node has reported is forgotten', _JOB, 'Restore',
+     'do round #2', DROP),
+    ('a restored node looks idle', _JOB, 'Restore', 'do phase #2', DROP),
+    ('a cancel is forgotten', _JOB, 'StateOf', 'do stopping record #1', DROP),
+    ('a world is not recorded', _JOB, 'Job::FormWorld', 'do changes', DROP),
+    ('a break is not recorded', _JOB, 'Job::BreakRound', 'do changes', DROP),
+    ('a verdict is not recorded', _JOB, 'Job::Finish', 'do changes', DROP),
+    ('a success is not recorded', _JOB, 'Job::FollowMember', 'do changes',
+     DROP),
+    ('a loss is not recorded', _JOB, 'Job::Lose', 'do changes', DROP),
+    ('a drain is not recorded', _JOB, 'Job::LeaveOut', 'do changes', DROP),
+    ('the grace of a preemption begins anew', _JOB, 'StateOf', 'do preemption',
+     swap('record.preemption->left - elapsed', 'record.preemption->left')),
     # --- admission of nodes
     ('a stale report counts', _JOB, 'Job::Admit', 'if sequence holder', DROP),
     ('a late report brings a lost node back', _JOB, 'Job::Admit',

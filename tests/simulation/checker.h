@@ -29,7 +29,7 @@ struct Sent {
 
 // The result of one step of the coordinator.
 struct CoordinatorStepped {
-  uint64_t epoch = 0;
+  uint64_t epoch = 0;            // Stage::memories of the coordinator's epoch
   rendezvous::JobStatus status;  // the job's status after the step
   std::vector<rendezvous::Decision> decisions;
   std::vector<Sent> sent;
@@ -49,6 +49,8 @@ class Checker {
 
   // --- events of the coordinator
   virtual void OnCoordinatorStarted(uint64_t /*epoch*/) {}
+  // A coordinator has begun with the record of the one before.
+  virtual void OnCoordinatorContinued() {}
   // The coordinator has crashed and lost all its state.
   virtual void OnCoordinatorCrashed() {}
   virtual void OnReport(AgentName /*from*/, rendezvous::StreamId /*stream*/,

@@ -164,17 +164,35 @@ void FaultInjector::ClogSome() {
   }
 }
 
-// Restarts the coordinator. It keeps its memory once the job has ended, since
+// Restarts the coordinator, with a journal half of the times in the middle of a
+// change. Without a journal it keeps its memory once the job has ended, since
 // the agents need it to learn the verdict.
 void FaultInjector::RestartCoordinator() {
   const rendezvous::Job* job = coordinator_->job();
-  if (!coordinator_->up() || (job != nullptr && job->finished())) return;
+  if (!coordinator_->up()) return;
+  const auto restart = [this] {
+    stage_->queue.In(stage_->random.Between(milliseconds(50), seconds(6)),
+                     [this] { coordinator_->Restart(); });
+  };
+  if (stage_->plan.journal && job != nullptr) {
+    using Moment = SimCoordinator::Moment;
+    if (stage_->random.Chance(500)) {
+      coordinator_->CrashAtChange(stage_->random.Chance(500)
+                                      ? Moment::kBeforeWrite
+                                      : Moment::kAfterWrite,
+                                  restart);
+    } else {
+      coordinator_->Crash();
+      restart();
+    }
+    return;
+  }
+  if (job != nullptr && job->finished()) return;
   for (const auto& node : *nodes_) {
     stage_->Watch([&](Checker& c) { c.OnTrouble(node->slot()); });
   }
   coordinator_->Crash();
-  stage_->queue.In(stage_->random.Between(milliseconds(50), seconds(6)),
-                   [this] { coordinator_->Restart(); });
+  restart();
 }
 
 void FaultInjector::Spread(const WorkerModel& crashed) {

@@ -47,7 +47,7 @@ rendezvous::JobSpec DrawSpec(Random& random) {
 
 }  // namespace
 
-Plan DrawPlan(Random& random) {
+Plan DrawPlan(Random& random, uint64_t seed) {
   Plan plan;
   plan.spec = DrawSpec(random);
   plan.slots = plan.spec.max_nodes + random.Below(3);
@@ -59,6 +59,7 @@ Plan DrawPlan(Random& random) {
   // Derived and not drawn: an additional draw would change all later draws of
   // every seed.
   plan.patient = plan.spec.max_restarts % 2 == 0;
+  plan.journal = seed % 4 == 3;
   plan.coordinator_timeout = random.Between(seconds(4), seconds(40));
   plan.latest_join = random.Chance(500)
                          ? milliseconds(100)
@@ -124,12 +125,12 @@ std::string Plan::Describe() const {
       ToSeconds(spec.last_call), " s, cool-down ",
       ToSeconds(spec.scale_up_cool_down), " s",
       node_ranks ? ", node ranks" : "", rival ? ", a rival" : "",
-      patient ? ", patient" : "", "; drop ", drop, " duplicate ", duplicate,
-      " reorder ", reorder ? 1 : 0, " straggle ", straggle, " break ",
-      break_stream, " kill ", kill, " pause ", pause, " cut ", cut, " crash ",
-      worker_crash, " hang ", hang, " clog ", clog, " restart ",
-      coordinator_restart, " ctrl-c ", ctrl_c, " drain ", drain, " leave ",
-      leave, " preempt ", preempt, " unhealthy ", unhealthy);
+      patient ? ", patient" : "", journal ? ", a journal" : "", "; drop ", drop,
+      " duplicate ", duplicate, " reorder ", reorder ? 1 : 0, " straggle ",
+      straggle, " break ", break_stream, " kill ", kill, " pause ", pause,
+      " cut ", cut, " crash ", worker_crash, " hang ", hang, " clog ", clog,
+      " restart ", coordinator_restart, " ctrl-c ", ctrl_c, " drain ", drain,
+      " leave ", leave, " preempt ", preempt, " unhealthy ", unhealthy);
 }
 
 }  // namespace muster::simulation

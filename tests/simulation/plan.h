@@ -1,6 +1,7 @@
 #ifndef MUSTER_TESTS_SIMULATION_PLAN_H_
 #define MUSTER_TESTS_SIMULATION_PLAN_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,8 @@ struct Plan {
   bool rival = false;
   // A node whose node rank is taken waits for it (Report::waits_for_place).
   bool patient = false;
+  // The coordinator keeps a record of its job, which the next one finds.
+  bool journal = false;
   Duration coordinator_timeout = Duration::zero();
   Duration latest_join = Duration::zero();
   // Time for which the workers of a round run; nullopt: until phase 3
@@ -84,7 +87,8 @@ struct Plan {
   std::string Describe() const;
 };
 
-Plan DrawPlan(Random& random);
+// `random` must be that of `seed`.
+Plan DrawPlan(Random& random, uint64_t seed);
 
 }  // namespace muster::simulation
 

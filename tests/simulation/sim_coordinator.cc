@@ -1,6 +1,7 @@
 #include "tests/simulation/sim_coordinator.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "rendezvous/protocol/state_names.h"
@@ -36,6 +37,7 @@ void SimCoordinator::Receive(rendezvous::StreamId stream,
   if (!up_) return;
   const AgentName agent = agents_.at(stream);
   if (job_ == nullptr) {
+    stage_->memories[epoch_] = epoch_;
     job_ = std::make_unique<rendezvous::Job>(report.run_id, epoch_, report.spec,
                                              stage_->queue.now(),
                                              absl::StrCat("tag", epoch_));
@@ -68,7 +70,7 @@ void SimCoordinator::Impersonate(int slot) {
   const bool knows_incarnation = impostors_ % 2 == 0;
   if (!knows_incarnation) report.node.incarnation = impostor_stream_;
   Step(rendezvous::ReportArrived{impostor_stream_, report, "elsewhere"});
-  if (knows_incarnation && !impostor_was_refused_) {
+  if (job_ != nullptr && knows_incarnation && !impostor_was_refused_) {
     stage_->Fail("a stranger who names an incarnation is not refused");
   }
   if (job_ != nullptr) Step(rendezvous::StreamClosed{impostor_stream_});
@@ -96,8 +98,11 @@ void SimCoordinator::Drain(int slot) {
 void SimCoordinator::Crash() {
   stage_->Note("the coordinator crashes");
   ++stage_->census["coordinator restart"];
-  stage_->Watch([](Checker& c) { c.OnCoordinatorCrashed(); });
+  if (!journal_.has_value()) {
+    stage_->Watch([](Checker& c) { c.OnCoordinatorCrashed(); });
+  }
   up_ = false;
+  crash_at_.reset();
   job_.reset();
   agents_.clear();
   last_reports_.clear();
@@ -107,16 +112,52 @@ void SimCoordinator::Crash() {
 
 void SimCoordinator::Restart() {
   if (up_) return;
-  stage_->Note("the coordinator is back, without memory");
   up_ = true;
   ++epoch_;
+  if (!journal_.has_value()) {
+    stage_->Note("the coordinator is back, without memory");
+    return;
+  }
+  stage_->Note("the coordinator is back, with its journal");
+  ++stage_->census["coordinator continued"];
+  const Instant now = stage_->queue.now();
+  stage_->memories[epoch_] = stage_->memories.at(epoch_ - 1);
+  if (const absl::Status sound = rendezvous::CheckRecord(journal_->record);
+      !sound.ok()) {
+    stage_->Fail(std::string(sound.message()));
+  }
+  job_ = std::make_unique<rendezvous::Job>(rendezvous::StateOf(
+      journal_->record, epoch_, now, now - journal_->written_at));
+  stage_->Watch([](Checker& c) { c.OnCoordinatorContinued(); });
+  Arm(job_->NextDeadline());
+}
+
+void SimCoordinator::CrashAtChange(Moment moment,
+                                   std::function<void()> crashed) {
+  crash_at_ = moment;
+  crashed_ = std::move(crashed);
+}
+
+bool SimCoordinator::CrashesAt(Moment moment) {
+  if (crash_at_ != moment || stage_->healed) return false;
+  stage_->Note(moment == Moment::kBeforeWrite ? "before the record is written"
+                                              : "before anybody is told");
+  ++stage_->census["crash at a change"];
+  Crash();
+  std::exchange(crashed_, nullptr)();
+  return true;
 }
 
 void SimCoordinator::Step(const rendezvous::JobEvent& event) {
   const Instant now = stage_->queue.now();
   rendezvous::JobStep step = job_->Step(now, event);
+  const bool is_recorded = stage_->plan.journal && step.record_changed;
+  if (is_recorded) {
+    if (CrashesAt(Moment::kBeforeWrite)) return;
+    journal_ = Kept{job_->Record(), now};
+  }
   CoordinatorStepped stepped;
-  stepped.epoch = epoch_;
+  stepped.epoch = stage_->memories.at(epoch_);
   stepped.status = job_->Status(now);
   stepped.decisions = step.decisions;
   stepped.next_deadline = job_->NextDeadline();
@@ -153,6 +194,7 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
                                   : directive.stop.round));
   }
   stage_->Watch([&](Checker& c) { c.OnStep(stepped); });
+  if (is_recorded && CrashesAt(Moment::kAfterWrite)) return;
   for (const rendezvous::Delivery& delivery : step.deliveries) {
     if (!agents_.contains(delivery.stream)) continue;
     network_->SendDown(delivery.stream, delivery.directive);

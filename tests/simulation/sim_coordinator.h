@@ -1,6 +1,7 @@
 #ifndef MUSTER_TESTS_SIMULATION_SIM_COORDINATOR_H_
 #define MUSTER_TESTS_SIMULATION_SIM_COORDINATOR_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,7 +14,8 @@
 namespace muster::simulation {
 
 // Drives one real Job as the coordinator does. The first report creates the
-// Job; a crash of the coordinator deletes it with all its state.
+// Job; a crash of the coordinator deletes it with all its state, except for the
+// record of Plan::journal.
 class SimCoordinator {
  public:
   SimCoordinator(Stage* stage, Network* network)
@@ -34,6 +36,10 @@ class SimCoordinator {
   // reports as its node. Fails the simulation if it gets the node's place.
   void Impersonate(int slot);
   void Crash();
+  // Crashes at the next change of the record: before the record is durable, or
+  // before anybody is told of the change.
+  enum class Moment { kBeforeWrite, kAfterWrite };
+  void CrashAtChange(Moment moment, std::function<void()> crashed);
   void Restart();
 
  private:
@@ -42,7 +48,17 @@ class SimCoordinator {
 
   Stage* const stage_;
   Network* const network_;
+  // Crashes if that was asked for `moment`; returns whether it has.
+  bool CrashesAt(Moment moment);
+
   bool up_ = true;
+  struct Kept {
+    rendezvous::JobRecord record;
+    Instant written_at;
+  };
+  std::optional<Kept> journal_;  // nullopt: no journal, or no record yet
+  std::optional<Moment> crash_at_;
+  std::function<void()> crashed_;
   uint64_t epoch_ = 1;
   std::unique_ptr<rendezvous::Job> job_;
   std::map<rendezvous::StreamId, AgentName> agents_;

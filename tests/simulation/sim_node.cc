@@ -235,7 +235,7 @@ void SimNode::Post(const agent::LifecycleEvent& event) {
 
 void SimNode::Step(const agent::LifecycleEvent& event) {
   if (const auto* came = std::get_if<agent::DirectiveCame>(&event)) {
-    told_epoch_ = came->directive.epoch;
+    told_epoch_ = stage_->memories.at(came->directive.epoch);
   }
   if (std::holds_alternative<agent::LinkUp>(event)) {
     talking_on_ = coming_up_.front();

@@ -76,6 +76,7 @@ class SimNode {
   std::deque<rendezvous::StreamId> coming_up_;
   rendezvous::StreamId talking_on_ = 0;
   Duration backoff_ = Duration::zero();
+  // Stage::memories of the newest directive's epoch
   uint64_t told_epoch_ = 0;
   int nccl_ids_ = 0;  // number of NCCL ids made by this slot
   std::string held_nccl_id_;

@@ -18,7 +18,7 @@ namespace muster::simulation {
 // The objects that all parts of a simulation share.
 struct Stage {
   Stage(uint64_t seed, Trace::Echo echo)
-      : random(seed), plan(DrawPlan(random)), trace(echo) {}
+      : random(seed), plan(DrawPlan(random, seed)), trace(echo) {}
 
   void Note(const std::string& text) { trace.Line(queue.now(), text); }
   // Reports an event to every checker, and keeps the first breach.
@@ -35,6 +35,8 @@ struct Stage {
   std::string failure;
   // how often each kind of event has occurred
   std::map<std::string, int> census;
+  // By epoch of a coordinator: the epoch of the first one whose memory it has.
+  std::map<uint64_t, uint64_t> memories;
   bool healed = false;  // phase 2 or 3 of Cluster: no more faults
   // phase 3 of Cluster: workers succeed as soon as they run
   bool finishing = false;

@@ -200,6 +200,8 @@ JobStatus FullStatus() {
   node.health = Health::kUnhealthy;
   node.unhealthy = "no GPU";
   status.preemption = PreemptionNotice{10, "h2", milliseconds(1300)};
+  status.not_durable = "the disk is full";
+  status.not_durable_for = milliseconds(1200);
   status.nodes = {node};
   status.verdict = FullDirective(DirectiveKind::kFinished).verdict;
   return status;

@@ -1,5 +1,7 @@
 #include "tests/integration/harness/cluster.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -36,9 +38,22 @@ std::vector<std::string> WithMixedNodes(std::vector<std::string> flags) {
   return flags;
 }
 
-LocalCluster::LocalCluster(std::string worker) : worker_(std::move(worker)) {
-  daemon_ = std::make_unique<Subprocess>(
-      std::vector<std::string>{kDaemon, "--listen", "127.0.0.1:0"});
+LocalCluster::LocalCluster(std::string worker,
+                           std::vector<std::string> daemon_flags)
+    : worker_(std::move(worker)), daemon_flags_(std::move(daemon_flags)) {
+  StartDaemon("127.0.0.1:0");
+}
+
+void LocalCluster::RestartDaemon() {
+  daemon_->Signal(SIGKILL);
+  MUSTER_CHECK(daemon_->ExitCode().has_value()) << daemon_->Output();
+  StartDaemon(endpoint_);
+}
+
+void LocalCluster::StartDaemon(const std::string& listen) {
+  std::vector<std::string> argv = {kDaemon, "--listen", listen};
+  Append(argv, daemon_flags_);
+  daemon_ = std::make_unique<Subprocess>(argv);
   MUSTER_CHECK(daemon_->Printed("127.0.0.1:")) << daemon_->Output();
   const std::string output = daemon_->Output();
   const size_t at = output.find("127.0.0.1:");

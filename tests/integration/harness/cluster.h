@@ -23,10 +23,14 @@ std::vector<std::string> WithMixedNodes(std::vector<std::string> flags);
 class LocalCluster {
  public:
   // `worker`: the program that every node runs.
-  explicit LocalCluster(std::string worker = kWorker);
+  // `daemon_flags`: further flags of rendezvousd.
+  explicit LocalCluster(std::string worker = kWorker,
+                        std::vector<std::string> daemon_flags = {});
 
   const std::string& endpoint() const { return endpoint_; }
   Subprocess& daemon() { return *daemon_; }
+  // Kills the daemon and starts it again with the same flags and port.
+  void RestartDaemon();
 
   // Starts one node: `launch` with `flags` and the test worker with the
   // arguments `deed`, which may differ between nodes. The run id is unique to
@@ -38,7 +42,10 @@ class LocalCluster {
   std::unique_ptr<Subprocess> Command(std::vector<std::string> words);
 
  private:
+  void StartDaemon(const std::string& listen);
+
   const std::string worker_;
+  const std::vector<std::string> daemon_flags_;
   std::unique_ptr<Subprocess> daemon_;
   std::string endpoint_;
 };

@@ -15,6 +15,13 @@ class DetectionChecker : public Checker {
       : Checker(plan, "detection bound") {}
 
   void OnCoordinatorStarted(uint64_t) override { lives_.clear(); }
+  // Each node has a whole lease in order to come to the new coordinator.
+  void OnCoordinatorContinued() override {
+    for (auto& [incarnation, life] : lives_) {
+      life.heard = now();
+      life.broken.reset();
+    }
+  }
   void OnReport(AgentName from, rendezvous::StreamId stream,
                 const rendezvous::Report& report) override {
     Life& life = lives_[from.incarnation];

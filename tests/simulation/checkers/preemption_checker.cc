@@ -29,6 +29,10 @@ class PreemptionChecker : public Checker {
     known_since_.reset();
     ended_ = false;
   }
+  // Nobody could stop the workers while there was no coordinator.
+  void OnCoordinatorContinued() override {
+    if (known_since_.has_value()) known_since_ = now();
+  }
   // A new coordinator learns of the preemption only from the nodes' reports.
   void OnCoordinatorCrashed() override { known_since_.reset(); }
   void OnStep(const CoordinatorStepped& step) override {

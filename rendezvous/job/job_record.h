@@ -1,0 +1,81 @@
+#ifndef MUSTER_RENDEZVOUS_JOB_JOB_RECORD_H_
+#define MUSTER_RENDEZVOUS_JOB_JOB_RECORD_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/time.h"
+#include "rendezvous/job/job_state.h"
+
+namespace muster::rendezvous {
+
+// What a new coordinator must know of a job in order to go on with it. The rest
+// of a JobState comes again with the nodes' reports, each of which is complete.
+// Times are relative, because another process has another clock.
+struct JobRecord {
+  // A node of the job, and its place in the newest round.
+  struct Member {
+    NodeIdentity identity;
+    std::string place_key;
+    std::string peer;
+    // of the newest report
+    NodePhase phase = NodePhase::kIdle;
+    int round = 0;
+    uint64_t newest_signal = 0;
+    int failures_taken = 0;
+    bool going = false;
+    std::string going_why;
+    Part part = Part::kNone;
+    int group_rank = -1;
+  };
+
+  std::string run_id;
+  JobSpec spec;
+  std::string run_tag;
+  Duration age = Duration::zero();  // time since the job's first report
+  JobPhase phase = JobPhase::kGathering;
+  std::string why;
+  int round = 0;
+  int claimed_round = 0;
+  int restarts_used = 0;
+  int failures_in_row = 0;  // RestartBackoff::failures
+  // While gathering: time until a world may form.
+  Duration backoff_left = Duration::zero();
+  std::vector<SignalNotice> signals;
+  uint64_t newest_signal = 0;
+  std::string speaker;
+  std::optional<PreemptionNotice> preemption;
+  std::optional<Verdict> verdict;
+
+  World world;  // except `began`, `unstarted` and `unstopped`
+  Duration ran = Duration::zero();  // time since the round's start
+  std::vector<Member> members;      // in the order in which they joined
+  std::vector<PastNode> past;
+
+  // the stop of the newest broken round, except its deadline
+  Stopping stopping;
+  FailureLog failures;
+  std::string blamed;  // Blame::why
+};
+
+// The record of `state` at state.now. O(n).
+JobRecord RecordOf(const JobState& state);
+
+// The state of a new coordinator with `record`, which was written `elapsed` ago
+// (an estimate, which may be wrong by the difference of two clocks). All nodes
+// are disconnected, and are lost unless they come within their lease. What the
+// coordinator had not yet decided about a break is not decided any more: its
+// cause is final. `record` must be sound (CheckRecord).
+JobState StateOf(const JobRecord& record, uint64_t epoch, Instant now,
+                 Duration elapsed);
+
+// OK, or why `record` cannot come from RecordOf: a damaged file must not bring
+// a coordinator into an impossible state.
+absl::Status CheckRecord(const JobRecord& record);
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_JOB_JOB_RECORD_H_

@@ -1,0 +1,102 @@
+// Jobs that go on while their coordinator is killed and started again with its
+// state (--state-dir).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tests/integration/harness/cluster.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class CoordinatorRestart : public ::testing::Test {
+ protected:
+  CoordinatorRestart() {
+    folder_ = testing::TempDir() + "state-XXXXXX";
+    EXPECT_NE(mkdtemp(folder_.data()), nullptr);
+  }
+  ~CoordinatorRestart() override { std::filesystem::remove_all(folder_); }
+
+  std::vector<std::string> State() const { return {"--state-dir=" + folder_}; }
+
+  std::string folder_;
+};
+
+TEST_F(CoordinatorRestart, WorkersRunOnAndTheJobSucceeds) {
+  LocalCluster cluster(kWorker, State());
+  const std::vector<std::string> flags = {"--nnodes=2", "--nproc-per-node=2"};
+  auto a = cluster.Node(flags, {"catch", "USR1"});
+  auto b = cluster.Node(flags, {"catch", "USR1"});
+  ASSERT_TRUE(a->Printed("ready rank=", 2));
+  ASSERT_TRUE(b->Printed("ready rank=", 2));
+  for (int i = 0; i < 2; ++i) {
+    cluster.RestartDaemon();
+    EXPECT_THAT(cluster.daemon().Output(), HasSubstr("goes on with 1 job"));
+    auto status = cluster.Command({"status", "--run-id=job"});
+    EXPECT_EQ(status->ExitCode(), 0);
+    EXPECT_THAT(status->Output(), HasSubstr("round        1,"));
+  }
+  for (Subprocess* node : {a.get(), b.get()}) {
+    for (const pid_t pid : WorkerPids(*node, 1)) kill(pid, SIGUSR1);
+  }
+  EXPECT_EQ(a->ExitCode(), 0);
+  EXPECT_EQ(b->ExitCode(), 0);
+  EXPECT_THAT(a->Lines("up rank="), SizeIs(2));
+  EXPECT_THAT(b->Lines("up rank="), SizeIs(2));
+  EXPECT_THAT(a->Lines("caught"), SizeIs(2));
+  EXPECT_THAT(b->Lines("caught"), SizeIs(2));
+}
+
+TEST_F(CoordinatorRestart, AWorkerThatFailsMeanwhileIsCountedOnce) {
+  LocalCluster cluster(kWorker, State());
+  const std::vector<std::string> flags = {"--nnodes=2", "--max-restarts=1"};
+  auto a = cluster.Node(flags, {"forever"});
+  auto b = cluster.Node(flags, {"forever"});
+  ASSERT_TRUE(a->Printed("up rank="));
+  ASSERT_TRUE(b->Printed("up rank="));
+  kill(WorkerPids(*a, 1).at(0), SIGKILL);
+  cluster.RestartDaemon();
+  ASSERT_TRUE(a->Printed("up rank=", 2)) << a->Output();
+  ASSERT_TRUE(b->Printed("up rank=", 2)) << b->Output();
+  cluster.RestartDaemon();
+  kill(WorkerPids(*b, 2).at(0), SIGSEGV);
+  EXPECT_EQ(a->ExitCode(), 128 + SIGSEGV);
+  EXPECT_EQ(b->ExitCode(), 128 + SIGSEGV);
+  EXPECT_THAT(a->Lines("round=3"), IsEmpty());
+}
+
+TEST_F(CoordinatorRestart, ADrainedNodeStaysAwayAndACancelHolds) {
+  LocalCluster cluster(kWorker, State());
+  auto a = cluster.Node({"--nnodes=1:2", "--node-id=a"}, {"forever"});
+  auto b = cluster.Node({"--nnodes=1:2", "--node-id=b"}, {"forever"});
+  ASSERT_TRUE(a->Printed("round=1"));
+  ASSERT_TRUE(b->Printed("round=1"));
+  auto drain = cluster.Command({"drain", "b", "--run-id=job"});
+  EXPECT_EQ(drain->ExitCode(), 0) << drain->Output();
+  EXPECT_EQ(b->ExitCode(), 0);
+  ASSERT_TRUE(a->Printed("round=2"));
+  cluster.RestartDaemon();
+  auto cancel = cluster.Command({"cancel", "--run-id=job"});
+  EXPECT_EQ(cancel->ExitCode(), 0) << cancel->Output();
+  cluster.RestartDaemon();
+  EXPECT_EQ(a->ExitCode(), 128 + SIGTERM) << a->Output();
+}
+
+TEST_F(CoordinatorRestart, OnlyOneDaemonHasTheState) {
+  LocalCluster cluster(kWorker, State());
+  Subprocess other({kDaemon, "--listen=127.0.0.1:0", "--state-dir=" + folder_});
+  EXPECT_EQ(other.ExitCode(), 1);
+  EXPECT_THAT(other.Output(), HasSubstr(folder_));
+  EXPECT_THAT(other.Output(), HasSubstr("in use by process"));
+}
+
+}  // namespace
+}  // namespace muster
