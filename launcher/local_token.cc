@@ -184,7 +184,8 @@ std::vector<std::string> LocalTokenParents() {
   std::vector<std::string> parents;
   for (const std::string& parent :
        {std::string("/tmp"), absl::StrCat("/run/user/", geteuid()),
-        value("XDG_RUNTIME_DIR"), value("TMPDIR")}) {
+        value("XDG_RUNTIME_DIR"), value("TMPDIR"),
+        std::string(kMemoryFolder)}) {
     if (!parent.empty()) parents.push_back(parent);
   }
   return parents;

@@ -19,9 +19,14 @@ namespace muster::launcher {
 // address and the port. The file is locked as long as its coordinator lives, so
 // that a file left by a killed process is told from a valid one.
 
+// A folder in memory. Where a login manager ends the user's last session, it
+// may be emptied.
+inline constexpr char kMemoryFolder[] = "/dev/shm";
+
 // The folders in which a user's folder (base/user_folder.h) may hold tokens, in
 // the order in which a coordinator tries them: /tmp, the user's runtime folder,
-// TMPDIR. /tmp is first because jobs and logins have different variables.
+// TMPDIR, kMemoryFolder. /tmp is first because jobs and logins have different
+// variables.
 std::vector<std::string> LocalTokenParents();
 
 class LocalToken {

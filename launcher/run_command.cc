@@ -55,6 +55,11 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   const bool is_made = options.remote.token_maker == TokenMaker::kStarter;
   if (is_made || token != hosting.token) {
     hosting.token_parents = LocalTokenParents();
+    if (is_made) {
+      // The starter has promised that nothing of the token is on a disk.
+      hosting.token_parents.insert(hosting.token_parents.begin(),
+                                   kMemoryFolder);
+    }
   }
   hosting.tls = options.tls;
   hosting.run_tag = NewRunTag(facts);

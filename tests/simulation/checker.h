@@ -49,10 +49,10 @@ class Checker {
 
   // --- events of the coordinator
   virtual void OnCoordinatorStarted(uint64_t /*epoch*/) {}
-  // A coordinator has begun with the record of the one before.
-  virtual void OnCoordinatorContinued() {}
-  // The coordinator has crashed and lost all its state.
+  // The coordinator has crashed, and has lost all its state but a journal.
   virtual void OnCoordinatorCrashed() {}
+  // A coordinator has begun with the journal of the one that crashed.
+  virtual void OnCoordinatorContinued() {}
   virtual void OnReport(AgentName /*from*/, rendezvous::StreamId /*stream*/,
                         const rendezvous::Report& /*report*/) {}
   virtual void OnStreamClosed(AgentName /*of*/,

@@ -98,9 +98,7 @@ void SimCoordinator::Drain(int slot) {
 void SimCoordinator::Crash() {
   stage_->Note("the coordinator crashes");
   ++stage_->census["coordinator restart"];
-  if (!journal_.has_value()) {
-    stage_->Watch([](Checker& c) { c.OnCoordinatorCrashed(); });
-  }
+  stage_->Watch([](Checker& c) { c.OnCoordinatorCrashed(); });
   up_ = false;
   crash_at_.reset();
   job_.reset();

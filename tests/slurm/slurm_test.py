@@ -2,6 +2,7 @@
 """Tests launch and launch --slurm in batch jobs of a real Slurm with four
 nodes."""
 
+import glob
 import os
 import random
 import re
@@ -288,6 +289,7 @@ class SlurmTest(unittest.TestCase):
     # another token folder than a node would have.
     shown = self.slurm.run(_LAUNCH, 'status', '--slurm-job', job.id,
                            env={'MUSTER_TOKEN': ''})
+    self.assertTrue(glob.glob('/dev/shm/muster_*/tokens/*'))
     refused = self.slurm.run(_LAUNCH, 'status', '--slurm-job', job.id,
                              env={'MUSTER_TOKEN': 'another-' * 4},
                              check=False)

@@ -29,12 +29,16 @@ class PreemptionChecker : public Checker {
     known_since_.reset();
     ended_ = false;
   }
-  // Nobody could stop the workers while there was no coordinator.
-  void OnCoordinatorContinued() override {
-    if (known_since_.has_value()) known_since_ = now();
+  // Without a coordinator nobody stops the workers. A new one learns of the
+  // preemption from its record, and gives the nodes a lease to come, or only
+  // from the nodes' reports.
+  void OnCoordinatorCrashed() override {
+    recorded_ = known_since_.has_value();
+    known_since_.reset();
   }
-  // A new coordinator learns of the preemption only from the nodes' reports.
-  void OnCoordinatorCrashed() override { known_since_.reset(); }
+  void OnCoordinatorContinued() override {
+    if (recorded_) known_since_ = now() + plan().spec.lease();
+  }
   void OnStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
       if (decision.kind == "preempt") known_since_ = now();
@@ -117,6 +121,7 @@ class PreemptionChecker : public Checker {
 
   // when this coordinator learned of the preemption; nullopt: not yet
   std::optional<Instant> known_since_;
+  bool recorded_ = false;  // a crashed coordinator knew of it
   bool ended_ = false;
   // agents that know of the preemption, by incarnation
   std::set<uint64_t> told_;
