@@ -112,6 +112,13 @@ void Lifecycle::On(const DirectiveCame& event) {
       directive.kind == rendezvous::DirectiveKind::kStop) {
     changed_ = true;
   }
+  if (directive.kind == rendezvous::DirectiveKind::kStop &&
+      directive.stop.round >= round_) {
+    round_end_ = rendezvous::RoundEnd{.cause = directive.stop.cause,
+                                      .exit_code = directive.stop.exit_code,
+                                      .reason = directive.reason};
+  }
+  restarts_used_ = directive.restarts_used.value_or(restarts_used_);
   if (directive.preemption.has_value()) Preempt(*directive.preemption);
   if (directive.kind == rendezvous::DirectiveKind::kWait && PrintsForJob()) {
     Notice(absl::StrCat("waiting: ", directive.reason));
@@ -190,8 +197,9 @@ void Lifecycle::On(const WorkersGone& event) {
   any_left_ = false;
   // All workers have succeeded, and no leftover process needs a SIGKILL any
   // more. (A running AnnouncePreemption has a deadline of its own.)
-  if (phase_ == rendezvous::NodePhase::kRunning && pending_ == 0)
+  if (phase_ == rendezvous::NodePhase::kRunning && pending_ == 0) {
     kill_at_.reset();
+  }
   Settle();
 }
 
@@ -244,6 +252,8 @@ void Lifecycle::Reconcile() {
 void Lifecycle::FollowDirective() {
   const rendezvous::Directive& directive = *directive_;
   switch (directive.kind) {
+    case rendezvous::DirectiveKind::kHold:
+      return;
     case rendezvous::DirectiveKind::kRun:
       if (round_ >= directive.place.round) {
         ForwardSignals();
@@ -276,8 +286,9 @@ void Lifecycle::FollowDirective() {
           Notice(absl::StrCat("round ", round_, " is broken (",
                               directive.reason, "); stopping the workers"));
         }
-        if (directive.stop.cause == rendezvous::StopCause::kBroken)
+        if (directive.stop.cause == rendezvous::StopCause::kBroken) {
           ExamineStopped();
+        }
         Stop(directive.stop.signal, directive.stop.grace);
       }
       return;
@@ -308,8 +319,9 @@ Leave Lifecycle::LeaveWith(const rendezvous::Directive& finished) const {
               .acts_for_job = finished.acts_for_job,
               .verdict = verdict,
               .reason = verdict.reason};
-  if (round_ > 0 || verdict.outcome != rendezvous::Outcome::kSucceeded)
+  if (round_ > 0 || verdict.outcome != rendezvous::Outcome::kSucceeded) {
     return leave;
+  }
   leave.never_ran = true;
   leave.reason =
       "this node stayed a spare, and its program never ran; the job has "
@@ -321,8 +333,8 @@ Leave Lifecycle::LeaveWith(const rendezvous::Directive& finished) const {
 void Lifecycle::Start(const rendezvous::Place& place) {
   phase_ = rendezvous::NodePhase::kRunning;
   round_ = place.round;
-  run_tag_ = place.run_tag;
-  first_rank_ = place.first_rank;
+  place_ = place;
+  round_end_.reset();
   failures_.clear();
   ends_.clear();
   nccl_root_lost_.clear();
@@ -470,7 +482,15 @@ void Lifecycle::SendReport() {
   report.spec = config_.spec;
   report.phase = phase_;
   report.round = round_;
-  report.run_tag = run_tag_;
+  if (place_.has_value()) {
+    report.place = *place_;
+    report.place->nccl_id.clear();
+    report.place->store_clients.clear();
+    report.place->channel_key.clear();
+  }
+  report.round_end = round_end_;
+  report.forwarded_signal = forwarded_;
+  report.restarts_used = restarts_used_;
   report.failures = failures_;
   report.nccl_root_lost = nccl_root_lost_;
   for (rendezvous::Failure& failure : report.failures) {
@@ -507,7 +527,7 @@ std::optional<Instant> Lifecycle::NextDeadline() const {
   consider(announcing_until_);
   consider(PreemptionLimit());
   if (WorkersKeepGrace()) consider(preemption_->deadline);
-  consider(health_.NextCheck());
+  if (!NeedsNoCheck()) consider(health_.NextCheck());
   consider(HangDeadline());
   if (!leave_.has_value()) {
     consider(AbsenceNoticeAt());

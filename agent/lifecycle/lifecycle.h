@@ -147,6 +147,8 @@ class Lifecycle {
   std::optional<rendezvous::PreemptionNotice> PreemptionNow() const;
   // --- what this node offers for the next round: its health, a port and an
   // NCCL id (lifecycle_offers.cc)
+  // Whether no round can follow that the health of this node matters for.
+  bool NeedsNoCheck() const;
   void UpdateHealthChecks();
   // Closes the round's store, once per round, so that waiting clients fail.
   // Clients on other nodes may wait there even if no worker of this node is
@@ -177,8 +179,9 @@ class Lifecycle {
   // The number of the round that this node runs or ran last; 0: none yet. This
   // field and those up to `forwarded_` describe this round.
   int round_ = 0;
-  std::string run_tag_;
-  int first_rank_ = 0;
+  std::optional<rendezvous::Place> place_;  // nullopt: no round yet
+  // How the coordinator ended this round; nullopt: it has not.
+  std::optional<rendezvous::RoundEnd> round_end_;
   // abnormal ends that are reported
   std::vector<rendezvous::Failure> failures_;
   // All abnormal ends of workers in this round, hangs included; `failures_` has
@@ -186,6 +189,7 @@ class Lifecycle {
   std::vector<rendezvous::Failure> ends_;
   // why the NCCL id's root is lost; empty: it lives
   std::string nccl_root_lost_;
+  int restarts_used_ = 0;  // Report::restarts_used
   int pending_ = 0;        // workers that are running or being started
   bool any_left_ = false;  // whether a worker or a descendant of one is alive
   std::optional<Instant> kill_at_;

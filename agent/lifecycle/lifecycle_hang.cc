@@ -110,7 +110,7 @@ rendezvous::Failure Lifecycle::SuspectedOf(
   failure.host = config_.node.host;
   failure.node_id = config_.node.node_id;
   failure.local_rank = silence.local_rank;
-  failure.rank = first_rank_ + silence.local_rank;
+  failure.rank = place_->first_rank + silence.local_rank;
   failure.pid = pids_[silence.local_rank];
   failure.message = Describe(silence, now_);
   return failure;
@@ -195,8 +195,9 @@ void Lifecycle::ReportHang() {
   hung_ = failure.local_rank;
   hung_since_ = suspicion_->since;
   suspicion_.reset();
-  if (failures_.size() < rendezvous::kMaxFailuresPerReport)
+  if (failures_.size() < rendezvous::kMaxFailuresPerReport) {
     failures_.push_back(failure);
+  }
   RecordFailure(failure);
   step_.ends = ends_;
   changed_ = true;

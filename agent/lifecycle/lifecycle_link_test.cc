@@ -32,13 +32,52 @@ TEST(LifecycleReports, BeginWithTheConnectionAndHoldTheWholeTruth) {
   EXPECT_EQ(report.spec.shutdown_timeout, seconds(10));
 }
 
-TEST(LifecycleReports, HoldTheTagOfTheRunOnceARoundHasBegun) {
+TEST(LifecycleReports, HoldThePlaceWithoutItsSecretsOnceARoundHasBegun) {
   LifecycleFixture agent;
   agent.Connect();
-  EXPECT_EQ(agent.reports.back().run_tag, "");
-  agent.TellRun(1);
-  EXPECT_EQ(agent.starts.back().run_tag, "tag");
-  EXPECT_EQ(agent.reports.back().run_tag, "tag");
+  EXPECT_FALSE(agent.reports.back().place.has_value());
+  rendezvous::Directive run = DirectiveOf(rendezvous::DirectiveKind::kRun);
+  run.place.round = 1;
+  run.place.run_tag = "tag";
+  run.place.nccl_id = "0a";
+  run.place.channel_key = "key";
+  run.place.store_clients = {"10.0.0.1"};
+  run.restarts_used = 2;
+  agent.Tell(run);
+  EXPECT_EQ(agent.starts.back().channel_key, "key");
+  const rendezvous::Report& report = agent.reports.back();
+  ASSERT_TRUE(report.place.has_value());
+  EXPECT_EQ(report.place->run_tag, "tag");
+  EXPECT_EQ(report.place->round, 1);
+  EXPECT_EQ(report.place->nccl_id, "");
+  EXPECT_EQ(report.place->channel_key, "");
+  EXPECT_THAT(report.place->store_clients, testing::IsEmpty());
+  EXPECT_EQ(report.restarts_used, 2);
+}
+
+TEST(LifecycleReports, TellHowTheCoordinatorEndedTheRound) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.Run(1);
+  EXPECT_FALSE(agent.reports.back().round_end.has_value());
+  agent.TellStop(1);
+  ASSERT_TRUE(agent.reports.back().round_end.has_value());
+  EXPECT_EQ(agent.reports.back().round_end->reason, "rank 0 on b: exit code 3");
+  agent.Down(0);
+  agent.Down(1);
+  agent.Gone();
+  EXPECT_TRUE(agent.reports.back().round_end.has_value());
+  agent.TellRun(2);
+  EXPECT_FALSE(agent.reports.back().round_end.has_value());
+}
+
+TEST(LifecycleReports, ADirectiveToHoldKeepsTheWorkers) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.Run(1);
+  agent.Tell(DirectiveOf(rendezvous::DirectiveKind::kHold));
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
+  EXPECT_FALSE(agent.reports.back().round_end.has_value());
 }
 
 TEST(LifecycleReports, HoldTheAddressesOfTheNewestConnection) {

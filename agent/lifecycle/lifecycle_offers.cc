@@ -35,17 +35,22 @@ void Lifecycle::On(const NcclRootLost& event) {
                       "will wait until its deadline"));
 }
 
+bool Lifecycle::NeedsNoCheck() const {
+  if (preemption_.has_value()) return true;
+  // A node that has succeeded needs no check until the coordinator says that
+  // the round has ended on all nodes: most likely no other round follows.
+  return phase_ == rendezvous::NodePhase::kSucceeded &&
+         directive_.has_value() &&
+         (directive_->kind == rendezvous::DirectiveKind::kRun ||
+          directive_->kind == rendezvous::DirectiveKind::kHold);
+}
+
 void Lifecycle::UpdateHealthChecks() {
   if (leave_.has_value()) {
     if (health_.Stop()) step_.actions.emplace_back(DropCheck{});
     return;
   }
-  // A node that has succeeded needs no check until the coordinator says that
-  // the round has ended on all nodes: most likely no other round follows.
-  const bool done = phase_ == rendezvous::NodePhase::kSucceeded &&
-                    directive_.has_value() &&
-                    directive_->kind == rendezvous::DirectiveKind::kRun;
-  if (done || preemption_.has_value()) return;
+  if (NeedsNoCheck()) return;
   if (const std::optional<uint64_t> check = health_.Due(now_)) {
     step_.actions.emplace_back(StartCheck{*check});
   }

@@ -23,6 +23,29 @@ std::optional<std::string> BadName(const char* what, const std::string& name) {
   return std::nullopt;
 }
 
+std::optional<std::string> BadPlace(const Report& report, const Place& place) {
+  const int size = place.group_world_size;
+  if (place.round != report.round) {
+    return absl::StrCat("a place in round ", place.round,
+                        " in a report of round ", report.round);
+  }
+  if (size < 1 || size > report.spec.max_nodes || place.group_rank < 0 ||
+      place.group_rank >= size) {
+    return absl::StrCat("group rank ", place.group_rank, " of ", size,
+                        " nodes; the job has at most ", report.spec.max_nodes);
+  }
+  if (place.world_size < 1 || place.first_rank < 0 ||
+      place.first_rank > place.world_size - report.node.slots) {
+    return absl::StrCat("ranks from ", place.first_rank, " of ",
+                        place.world_size, " for ", report.node.slots,
+                        " workers");
+  }
+  if (!place.store_clients.empty() || !place.channel_key.empty()) {
+    return "the reported place has the store's clients or a key";
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> Unsound(const Report& report) {
@@ -75,6 +98,7 @@ std::optional<std::string> Unsound(const Report& report) {
   }
   absl::Status spec = report.spec.Validate();
   if (!spec.ok()) return std::string(spec.message());
+  if (report.place.has_value()) return BadPlace(report, *report.place);
   return std::nullopt;
 }
 

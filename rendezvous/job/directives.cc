@@ -11,11 +11,15 @@ namespace {
 StopOrder StopOrderFor(const JobState& state, int round) {
   const bool ours = round == state.round && state.phase == JobPhase::kStopping;
   const Stopping& stopping = state.stopping;
+  const std::optional<Verdict>& verdict = stopping.consequence.verdict();
   return {.round = round,
           .signal = ours ? stopping.signal : StopOrder().signal,
           .grace = ours && stopping.at_once ? Duration::zero()
                                             : state.spec.shutdown_timeout,
-          .cause = ours ? stopping.cause : StopCause::kBroken};
+          .cause = ours ? stopping.cause : StopCause::kBroken,
+          .exit_code = ours && verdict.has_value()
+                           ? std::optional(verdict->exit_code)
+                           : std::nullopt};
 }
 
 // The value of Directive::prints_for_job for a directive of `key`.
@@ -33,6 +37,7 @@ bool PrintsForJob(const JobState& state, const Node& node,
     case DirectiveKind::kWait:
       // While a round runs, the wait concerns this node alone: it is a spare.
       return is_speaker || state.phase == JobPhase::kRunning;
+    case DirectiveKind::kHold:
     case DirectiveKind::kFinished:
     case DirectiveKind::kReleased:
     case DirectiveKind::kRefused:
@@ -69,6 +74,12 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
                         spec.scale_up == ScaleUp::kRestart
                             ? "this node is let in at the next round"
                             : "this node is a spare (--scale-up=never)");
+  }
+  if (state.adoption.pending()) {
+    const Adoption::Progress progress = state.adoption.progress();
+    return absl::StrCat("a new coordinator collects the nodes of round ",
+                        progress.round, ": ", progress.come, " of ",
+                        progress.world, " have come");
   }
   const bool first = state.gathering.first();
   std::string reason;
@@ -134,6 +145,8 @@ DirectiveKey KeyFor(const JobState& state, const Node& node) {
   const bool member = node.part != Part::kNone;
   if (state.finished()) {
     key.kind = DirectiveKind::kFinished;
+  } else if (state.adoption.Holds(node.identity.node_id)) {
+    key.kind = DirectiveKind::kHold;
   } else if (state.phase == JobPhase::kRunning && member) {
     key.kind = DirectiveKind::kRun;
     key.round = state.round;
@@ -165,8 +178,12 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
   directive.revision = node.revision;
   directive.kind = key.kind;
   directive.reason = state.why;
+  if (!state.adoption.pending()) directive.restarts_used = state.restarts_used;
   directive.prints_for_job = PrintsForJob(state, node, key);
   switch (key.kind) {
+    case DirectiveKind::kHold:
+      directive.reason = WaitReason(state, &node, state.now);
+      break;
     case DirectiveKind::kWait:
       directive.reason = WaitReason(state, &node, state.now);
       if (node.kept_out()) {
@@ -189,7 +206,8 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
       directive.preemption = PreemptionAt(state, state.now);
       if (key.round > state.round) {
         directive.reason =
-            "the coordinator does not know it: it was started again";
+            "a new coordinator does not know it, and no majority of its nodes "
+            "has come";
       } else if (key.round < state.round ||
                  state.phase != JobPhase::kStopping) {
         directive.reason = "the job went on without this node";

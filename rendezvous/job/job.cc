@@ -108,13 +108,25 @@ void Job::On(const ReportArrived& event) {
   outbox_.Await(*node, reconnected || report.seen_epoch != state_.epoch
                            ? 0
                            : report.seen_revision);
+  if (state_.round == 0 && report.place.has_value()) {
+    state_.adoption.Begin(state_.now + state_.spec.lease());
+  }
+  if (state_.adoption.pending()) {
+    state_.adoption.Hear(report);
+    return;
+  }
+  if (state_.world.unknown > 0) JoinAdopted(*node, report);
+  Apply(*node, report);
+}
+
+void Job::Apply(Node& node, const Report& report) {
   const auto take_leave = [&] {
-    if (!report.leave.has_value() || node->going || finished()) return;
-    LeaveOut(*node, *report.leave);
-    if (state_.blame.LeaveExplains(*node, state_.round)) {
-      Excuse(node->identity.node_id,
-             absl::StrCat(node->identity.host, " (group rank ",
-                          node->group_rank, ") goes: ", node->going_why));
+    if (!report.leave.has_value() || node.going || finished()) return;
+    LeaveOut(node, *report.leave);
+    if (state_.blame.LeaveExplains(node, state_.round)) {
+      Excuse(node.identity.node_id,
+             absl::StrCat(node.identity.host, " (group rank ", node.group_rank,
+                          ") goes: ", node.going_why));
       state_.blame.Settle();
     }
   };
@@ -124,17 +136,17 @@ void Job::On(const ReportArrived& event) {
   // signalled its workers, and their failures are a consequence. But with a
   // cancel in the same report, the cancel comes first, since it is the reason
   // to leave.
-  if (report.phase == NodePhase::kSucceeded) FollowMember(*node, report);
-  if (report.preemption.has_value()) Preempt(*node, *report.preemption);
+  if (report.phase == NodePhase::kSucceeded) FollowMember(node, report);
+  if (report.preemption.has_value()) Preempt(node, *report.preemption);
   if (!report.cancel.has_value()) take_leave();
-  TakeFailures(*node, report);
+  TakeFailures(node, report);
   if (report.cancel.has_value()) {
-    CancelFrom(*node, *report.cancel);
+    CancelFrom(node, *report.cancel);
     take_leave();
   }
   // The node's phase comes last: a node that stops its workers by itself breaks
   // the round, but not if this report has already given the order to stop.
-  FollowMember(*node, report);
+  FollowMember(node, report);
 }
 
 void Job::CancelFrom(Node& node, const CancelWish& wish) {
@@ -232,8 +244,8 @@ Node* Job::Admit(const ReportArrived& event) {
   // The tag comes from an earlier coordinator. The run continues under that
   // tag, so that its logs stay in one folder.
   if (state_.gathering.first() && report.round > state_.claimed_round &&
-      !report.run_tag.empty()) {
-    state_.run_tag = report.run_tag;
+      report.place.has_value() && !report.place->run_tag.empty()) {
+    state_.run_tag = report.place->run_tag;
   }
   const bool was_here =
       state_.nodes.MemoryOf(report.node) == Membership::Memory::kMayReturn;
@@ -336,6 +348,34 @@ void Job::TakeOver(Node& node, const Report& report) {
   }
 }
 
+void Job::JoinAdopted(Node& node, const Report& report) {
+  World& world = state_.world;
+  if (state_.phase != JobPhase::kRunning || node.part != Part::kNone ||
+      !report.place.has_value()) {
+    return;
+  }
+  const Place& place = *report.place;
+  const int rank = place.group_rank;
+  if (rank >= world.size() ||
+      !IsSameWorld(place, world.PlaceOf(rank, state_.round))) {
+    return;
+  }
+  const std::string& holder = world.members[rank].node_id;
+  if (holder.empty()) {
+    --world.unknown;
+    ++state_.changes;
+    world.SetMember(place, node.identity);
+  } else if (holder != node.identity.node_id) {
+    return;
+  }
+  ++world.unstarted;
+  state_.nodes.Update(node, [&](Node& n) {
+    n.part = Part::kAssigned;
+    n.group_rank = rank;
+    n.failures_taken = 0;
+  });
+}
+
 void Job::TakeFailures(Node& node, const Report& report) {
   if (node.part == Part::kNone || report.round != state_.round) return;
   if (!report.nccl_root_lost.empty() && state_.world.nccl_root_lost.empty()) {
@@ -423,6 +463,7 @@ void Job::On(const StreamClosed& event) {
   }
   if (node->told.kind == DirectiveKind::kReleased) {
     ++state_.changes;
+    state_.adoption.Forget(node->identity.node_id);
     state_.nodes.Remove(*node, Membership::Memory::kReleased);
     return;
   }
@@ -499,6 +540,7 @@ void Job::LeaveOut(Node& node, const std::string& why) {
 void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   const Node lost = node;
   ++state_.changes;
+  state_.adoption.Forget(lost.identity.node_id);
   outbox_.Reword();
   state_.nodes.Remove(node,
                       node.going && memory == Membership::Memory::kMayReturn
@@ -609,6 +651,7 @@ void Job::ForgiveSilence(std::optional<Instant> due) {
                                               state_.spec.lease())
                                    : state_.spec.lease()));
   }
+  state_.adoption.ForgiveStandstill(state_.now, state_.spec.lease());
   state_.blame.ForgiveStandstill(*due, state_.now);
   state_.clock.Postpone(state_.now, PhaseLimit(state_), state_.spec.lease());
 }

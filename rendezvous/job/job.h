@@ -2,6 +2,7 @@
 #define MUSTER_RENDEZVOUS_JOB_JOB_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -106,6 +107,10 @@ class Job {
   // report that shows that the node is alive refuses the node's contender,
   // unless the contender waits.
   void TakeOver(Node& node, const Report& report);
+  // Acts on what the report says of its node's workers, failures and wishes.
+  void Apply(Node& node, const Report& report);
+  // Gives the node its place in an adopted round, if the round lacks the node.
+  void JoinAdopted(Node& node, const Report& report);
   void TakeFailures(Node& node, const Report& report);
   // Follows the progress of a member within the current round.
   void FollowMember(Node& node, const Report& report);
@@ -119,6 +124,14 @@ class Job {
   void ExpireLeases();
 
   // --- phases (job_phases.cc)
+  // Ends a pending adoption, if it can be decided.
+  void ConsiderAdoption();
+  // Takes the used part of the budget from the report, if that is more than is
+  // known.
+  void SpendAsTold(const Report& report);
+  void AdoptRound(const std::map<std::string, Report>& reports);
+  // Ends an adopted round as its coordinator did, of which the nodes were told.
+  void EndAdopted(const RoundEnd& end);
   void ConsiderGathering();
   void ConsiderRunning();
   void ConsiderStopping();

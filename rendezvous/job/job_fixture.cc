@@ -85,7 +85,10 @@ void JobFixture::Runs(const std::string& name) {
   Agent& who = agent(name);
   MUSTER_CHECK(who.told.kind == DirectiveKind::kRun) << name << " may not run";
   who.report.round = who.told.place.round;
-  who.report.run_tag = who.told.place.run_tag;
+  who.report.place = who.told.place;
+  who.report.place->nccl_id.clear();
+  who.report.place->store_clients.clear();
+  who.report.round_end.reset();
   who.report.failures.clear();
   SetPhase(name, NodePhase::kRunning);
 }
@@ -156,6 +159,13 @@ void JobFixture::ReplaceCoordinator(Duration away) {
   for (auto& [name, agent] : agents_) agent.stream = 0;
 }
 
+void JobFixture::ReplaceCoordinatorAndRecord(Duration away) {
+  ++epoch_;
+  StandStill(away);
+  job_ = std::make_unique<Job>("train", epoch_, spec_, now_, "another-tag");
+  for (auto& [name, agent] : agents_) agent.stream = 0;
+}
+
 JobStep JobFixture::Step(const JobEvent& event) {
   last_step_ = job_->Step(now_, event);
   if (last_step_.record_changed) {
@@ -174,6 +184,14 @@ JobStep JobFixture::Step(const JobEvent& event) {
     ++to.times_told;
     to.report.seen_epoch = delivery.directive.epoch;
     to.report.seen_revision = delivery.directive.revision;
+    to.report.restarts_used =
+        delivery.directive.restarts_used.value_or(to.report.restarts_used);
+    if (to.told.kind == DirectiveKind::kStop &&
+        to.told.stop.round >= to.report.round) {
+      to.report.round_end = RoundEnd{.cause = to.told.stop.cause,
+                                     .exit_code = to.told.stop.exit_code,
+                                     .reason = to.told.reason};
+    }
   }
   return last_step_;
 }

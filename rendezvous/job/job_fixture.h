@@ -40,6 +40,9 @@ class JobFixture {
   // `away`. All streams are broken; the agents must reconnect.
   void ReplaceCoordinator(Duration away = Duration::zero());
 
+  // The same, but the new coordinator knows nothing of the job.
+  void ReplaceCoordinatorAndRecord(Duration away = Duration::zero());
+
   // --- agents. `name` is both the node id and the host.
   Agent& agent(const std::string& name);
   // Adds an agent that has not reported yet, so that a test can change its

@@ -346,9 +346,12 @@ TEST(JobGathering, ACoordinatorStartedAnewGoesOnWithTheTagOfTheNewestRound) {
        {std::pair("a", 0), {"b", 4}, {"c", 6}, {"d", 5}}) {
     Report& report = job.Create(name).report;
     report.round = round;
-    report.run_tag = round == 0 ? "" : absl::StrCat("of-round-", round);
+    if (round == 0) continue;
+    report.place = {.round = round, .group_world_size = 4, .world_size = 8};
+    report.place->run_tag = absl::StrCat("of-round-", round);
   }
   for (const char* name : {"a", "b", "c", "d"}) job.Join(name);
+  job.Wait(seconds(5));
   EXPECT_EQ(job.told("a").place.run_tag, "of-round-6");
   EXPECT_EQ(job.told("b").place.run_tag, "of-round-6");
 }
@@ -367,7 +370,8 @@ TEST(JobGathering, ANodeOfAnotherRunDoesNotChangeTheTagOfOneThatHasBegun) {
   job.Runs("a");
   Report& report = job.Create("b").report;
   report.round = 9;
-  report.run_tag = "another";
+  report.place = {.round = 9, .group_world_size = 1, .world_size = 2};
+  report.place->run_tag = "another";
   job.Join("b");
   job.Wait(seconds(5));
   job.Idle("a");

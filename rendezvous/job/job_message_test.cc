@@ -220,7 +220,8 @@ TEST(JobRestart, AgentsOfAnEarlierCoordinatorStopAndGoOnWithTheNextRound) {
     ASSERT_EQ(job.kind(name), DirectiveKind::kStop);
     EXPECT_EQ(job.told(name).stop.round, 7);
     EXPECT_EQ(job.told(name).reason,
-              "the coordinator does not know it: it was started again");
+              "a new coordinator does not know it, and no majority of its "
+              "nodes has come");
     EXPECT_EQ(job.told(name).stop.grace, seconds(10));
   }
   job.Idle("a");
@@ -520,7 +521,7 @@ TEST(JobSpeaker, RestartedCoordinatorHasASingleSpeaker) {
     report.phase = NodePhase::kRunning;
     job.Join(name);
   }
-  EXPECT_THAT(job.told("a").reason, HasSubstr("started again"));
+  EXPECT_THAT(job.told("a").reason, HasSubstr("no majority"));
   EXPECT_THAT(Say(job, DirectiveKind::kStop, {"a", "b"}), ElementsAre("b"));
 }
 

@@ -15,7 +15,104 @@
 
 namespace muster::rendezvous {
 
+void Job::ConsiderAdoption() {
+  const Adoption::Decision decision = state_.adoption.Decide(state_.now);
+  if (decision == Adoption::Decision::kWait) return;
+  const Adoption::Progress progress = state_.adoption.progress();
+  const std::map<std::string, Report> reports = state_.adoption.End();
+  ++state_.changes;
+  outbox_.Reword();
+  const std::string come =
+      absl::StrCat(progress.come, " of its ", Counted(progress.world, "node"));
+  if (decision == Adoption::Decision::kAdopt) {
+    outbox_.Note("adopt", "",
+                 absl::StrCat("round ", progress.round, " goes on: ", come,
+                              " have come to this coordinator, which has no "
+                              "record of the job: earlier drains, and when the "
+                              "job began, are not known"));
+    AdoptRound(reports);
+  } else {
+    // No world tells which count is the newest: none may be forgotten.
+    for (const auto& [id, report] : reports) SpendAsTold(report);
+    outbox_.Note(
+        "adopt", "",
+        absl::StrCat("round ", progress.round, " is given up: only ", come,
+                     " came to this coordinator within the lease of ",
+                     ToSeconds(state_.spec.lease()), " s"));
+  }
+  for (const auto& [id, report] : reports) {
+    Node* const node = state_.nodes.Find(id);
+    if (node != nullptr && !finished()) Apply(*node, report);
+  }
+  for (auto& [id, node] : state_.nodes.nodes()) outbox_.Tell(node);
+}
+
+void Job::AdoptRound(const std::map<std::string, Report>& reports) {
+  state_.world = WorldOf(reports);
+  state_.world.began = state_.now;
+  state_.world.unknown_until = std::max(state_.now, state_.adoption.deadline());
+  state_.gathering.End();
+  state_.blame.Clear();
+  state_.signals.clear();
+  state_.restarts_used = state_.world.restart_count;
+  std::optional<RoundEnd> end;
+  bool is_alive = false;
+  for (const World::Member& member : state_.world.members) {
+    if (member.node_id.empty()) continue;
+    const Report& report = reports.at(member.node_id);
+    state_.round = report.place->round;
+    state_.newest_signal =
+        std::max(state_.newest_signal, report.forwarded_signal);
+    is_alive = is_alive || report.phase != NodePhase::kIdle;
+    if (!report.round_end.has_value()) continue;
+    // A failure that no coordinator has counted is counted when its report is
+    // applied.
+    SpendAsTold(report);
+    if (!end.has_value()) end = report.round_end;
+  }
+  if (!is_alive && end.has_value() && !end->exit_code.has_value()) {
+    // The round is over and was counted: the next one follows.
+    state_.why = end->reason;
+    state_.world.unknown = 0;
+    state_.gathering.Begin(state_.now);
+    return;
+  }
+  state_.Enter(JobPhase::kRunning);
+  state_.why = absl::StrCat(Counted(state_.world.size(), "node"), ", ",
+                            Counted(state_.world.world_size, "worker"));
+  for (const World::Member& member : state_.world.members) {
+    Node* const node = state_.nodes.Find(member.node_id);
+    if (node != nullptr) JoinAdopted(*node, reports.at(member.node_id));
+  }
+  if (end.has_value()) EndAdopted(*end);
+}
+
+void Job::SpendAsTold(const Report& report) {
+  state_.restarts_used =
+      std::max(state_.restarts_used,
+               std::min(report.restarts_used, state_.spec.max_restarts));
+}
+
+void Job::EndAdopted(const RoundEnd& end) {
+  Stopping stopping{.cause = end.cause};
+  if (end.exit_code.has_value()) {
+    stopping.consequence = Consequence::End(
+        NewVerdict(end.cause == StopCause::kCancelled ? Outcome::kCancelled
+                                                      : Outcome::kFailed,
+                   *end.exit_code, end.reason));
+  } else if (state_.restarts_used > state_.world.restart_count) {
+    stopping.consequence = Consequence::Restart();
+  }
+  BreakRound(end.reason, std::move(stopping));
+}
+
 void Job::ConsiderGathering() {
+  if (state_.adoption.pending()) {
+    ConsiderAdoption();
+    if (state_.phase != JobPhase::kGathering || state_.adoption.pending()) {
+      return;
+    }
+  }
   const JobSpec& spec = state_.spec;
   const Membership& nodes = state_.nodes;
   const int present = static_cast<int>(nodes.size());
@@ -143,9 +240,17 @@ void Job::ConsiderRunning() {
         {.cause = StopCause::kAsked});
     return;
   }
-  if (state_.world.unstarted > 0 &&
-      state_.now >= state_.clock.Postponed(state_.world.began +
-                                           state_.spec.join_timeout)) {
+  if (const std::optional<Instant> limit = StartLimit(state_);
+      limit.has_value() && state_.now >= *limit) {
+    if (state_.world.unknown > 0) {
+      BreakRound(absl::StrCat(Counted(state_.world.unknown, "node"), " of ",
+                              state_.world.size(),
+                              " did not come to the new coordinator within "
+                              "the lease of ",
+                              ToSeconds(state_.spec.lease()), " s"),
+                 {.cause = StopCause::kBroken});
+      return;
+    }
     for (const World::Member& member : state_.world.members) {
       Node* node = state_.nodes.Find(member.node_id);
       if (node == nullptr || node->part != Part::kAssigned) continue;

@@ -83,7 +83,8 @@ JobRecord RecordOf(const JobState& state) {
   record.verdict = state.verdict;
   record.world = state.world;
   record.world.began = Instant();
-  record.world.unstarted = record.world.unstopped = 0;
+  record.world.unstarted = record.world.unstopped = record.world.unknown = 0;
+  record.world.unknown_until = Instant();
   if (state.round > 0) record.ran = state.now - state.world.began;
   std::map<uint64_t, const Node*> by_joining;
   for (const auto& [id, node] : state.nodes.nodes()) {
@@ -135,7 +136,13 @@ JobState StateOf(const JobRecord& record, uint64_t epoch, Instant now,
   state.verdict = record.verdict;
   state.world = record.world;
   state.world.began = now - record.ran - elapsed;
-  if (record.phase == JobPhase::kRunning) state.clock.since = state.world.began;
+  if (record.phase == JobPhase::kRunning) {
+    state.clock.since = state.world.began;
+    state.world.unknown = static_cast<int>(std::count_if(
+        record.world.members.begin(), record.world.members.end(),
+        [](const World::Member& member) { return member.node_id.empty(); }));
+    state.world.unknown_until = now + record.spec.lease();
+  }
   state.world.unstarted = CountMembers(record, Part::kAssigned);
   state.world.unstopped = 0;
   for (const JobRecord::Member& member : record.members) {

@@ -67,6 +67,18 @@ void JobState::Enter(JobPhase next) {
   clock = PhaseClock{.since = now};
 }
 
+std::optional<Instant> StartLimit(const JobState& state) {
+  std::optional<Instant> limit;
+  if (state.world.unstarted > 0) {
+    limit = state.world.began + state.spec.join_timeout;
+  }
+  if (state.world.unknown > 0) {
+    limit = Earlier(limit, state.world.unknown_until);
+  }
+  if (limit.has_value()) limit = state.clock.Postponed(*limit);
+  return limit;
+}
+
 bool SpareWaits(const JobState& state) {
   return state.spec.scale_up == ScaleUp::kRestart && state.nodes.ready() > 0 &&
          state.world.size() < state.spec.max_nodes &&
@@ -76,10 +88,10 @@ bool SpareWaits(const JobState& state) {
 std::optional<Instant> PhaseLimit(const JobState& state) {
   switch (state.phase) {
     case JobPhase::kGathering:
+      if (state.adoption.pending()) return state.adoption.deadline();
       return state.gathering.Limit(state.spec, state.clock);
     case JobPhase::kRunning:
-      if (state.world.unstarted == 0) return std::nullopt;
-      return state.clock.Postponed(state.world.began + state.spec.join_timeout);
+      return StartLimit(state);
     case JobPhase::kStopping:
       if (state.world.unstopped == 0) return std::nullopt;
       return state.clock.Postponed(state.stopping.deadline);
@@ -93,6 +105,7 @@ std::optional<Instant> PhaseDeadline(const JobState& state) {
   std::optional<Instant> deadline = PhaseLimit(state);
   switch (state.phase) {
     case JobPhase::kGathering:
+      if (state.adoption.pending()) return deadline;
       return state.gathering.NextDeadline(state.now, state.spec, state.clock);
     case JobPhase::kRunning:
       if (state.preemption.has_value()) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "rendezvous/job/adoption.h"
 #include "rendezvous/job/blame.h"
 #include "rendezvous/job/gathering.h"
 #include "rendezvous/job/membership.h"
@@ -45,8 +46,9 @@ struct JobState {
   std::map<StreamId, Successor> successors;  // keyed by the agent's stream
 
   JobPhase phase = JobPhase::kGathering;
-  PhaseClock clock;  // start of `phase`, and postponement of its limit
-  std::string why;   // the reason of the current phase, a sentence
+  PhaseClock clock;   // start of `phase`, and postponement of its limit
+  std::string why;    // the reason of the current phase, a sentence
+  Adoption adoption;  // of a round that an earlier coordinator began
   Gathering gathering;
   Stopping stopping;  // stop of the newest broken round
   RestartBackoff backoff;
@@ -83,6 +85,9 @@ inline constexpr size_t kMaxNamedNodes = 8;
 // Whether a node waits and the round may be broken to let it in.
 bool SpareWaits(const JobState& state);
 
+// The time at which the members of the running round that have not started its
+// workers are given up; nullopt: all have started.
+std::optional<Instant> StartLimit(const JobState& state);
 // The time at which the nodes that delay this phase are given up; nullopt: the
 // phase has no such limit.
 std::optional<Instant> PhaseLimit(const JobState& state);

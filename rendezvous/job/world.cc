@@ -36,6 +36,15 @@ Place World::PlaceOf(int group_rank, int round) const {
   return place;
 }
 
+void World::SetMember(const Place& place, const NodeIdentity& node) {
+  members.at(place.group_rank) = {.node_id = node.node_id,
+                                  .host = node.host,
+                                  .first_rank = place.first_rank,
+                                  .role_first_rank = place.role_first_rank,
+                                  .role_world_size = place.role_world_size,
+                                  .slots = node.slots};
+}
+
 void World::RememberDeparture(const std::string& node_id, int group_rank,
                               const std::string& how) {
   if (group_rank < 0 || group_rank >= size()) return;

@@ -42,8 +42,16 @@ struct World {
   // while stopping: number of members that are not in Part::kStopped
   int unstopped = 0;
 
+  // Adopted world: number of members whose node has not come to this
+  // coordinator yet; their node id is empty. The round breaks if one has not
+  // come by `unknown_until`.
+  int unknown = 0;
+  Instant unknown_until;
+
   int size() const { return static_cast<int>(members.size()); }
   Place PlaceOf(int group_rank, int round) const;
+  // Makes `node` the member with this place.
+  void SetMember(const Place& place, const NodeIdentity& node);
   // Keeps for the verdict how a member left or was lost; no effect if the node
   // is not the member of that group rank. The first departure holds: a node
   // that leaves is lost as well, later.

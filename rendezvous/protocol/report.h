@@ -10,13 +10,14 @@
 #include "base/time.h"
 #include "rendezvous/protocol/failure.h"
 #include "rendezvous/protocol/job_spec.h"
+#include "rendezvous/protocol/place.h"
 #include "rendezvous/protocol/progress.h"
 
 namespace muster::rendezvous {
 
 // Increased when the meaning of the messages changes in a way that an older
 // peer would misread. Peers with unequal versions refuse each other.
-inline constexpr int kProtocolVersion = 2;
+inline constexpr int kProtocolVersion = 3;
 
 // Limit of run ids, node ids, host names, addresses and roles.
 inline constexpr size_t kMaxNameBytes = 256;
@@ -96,6 +97,13 @@ enum class Health {
   kUnhealthy,  // The checks failed; they are repeated.
 };
 
+// An order of the coordinator that ended a round.
+struct RoundEnd {
+  StopCause cause = StopCause::kBroken;
+  std::optional<int> exit_code;  // StopOrder::exit_code
+  std::string reason;            // Directive::reason
+};
+
 // The state of a node. Each report is complete, so that a lost, repeated or
 // late one needs no special case.
 struct Report {
@@ -113,9 +121,17 @@ struct Report {
   NodePhase phase = NodePhase::kIdle;
   // The last round that this node started, 0 before the first.
   int round = 0;
-  // Place::run_tag of `round`; empty before the first round. A restarted
-  // coordinator keeps it.
-  std::string run_tag;
+  // The node's place in `round`, as the coordinator gave it, without the NCCL
+  // id, the store's clients and the key: a coordinator that has no record of
+  // the job adopts the round from these. nullopt: before the first round.
+  std::optional<Place> place;
+  // How the coordinator ended `round`; nullopt: this node was not told so.
+  std::optional<RoundEnd> round_end;
+  // Ordinal of the newest of Directive::signals that the workers of `round`
+  // got.
+  uint64_t forwarded_signal = 0;
+  // Directive::restarts_used of the newest directive that has it.
+  int restarts_used = 0;
   // Failures of `round`, in the order seen on this node.
   std::vector<Failure> failures;
   // How the process ended that hosted the root of `round`'s NCCL id on this

@@ -1,6 +1,5 @@
 #include "rendezvous/wire/directive_wire.h"
 
-#include "base/channel_key.h"
 #include "proto/coordinator.pb.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
@@ -14,6 +13,8 @@ v1::Directive::Kind ToWire(DirectiveKind kind) {
   switch (kind) {
     case DirectiveKind::kWait:
       return v1::Directive::WAIT;
+    case DirectiveKind::kHold:
+      return v1::Directive::HOLD;
     case DirectiveKind::kRun:
       return v1::Directive::RUN;
     case DirectiveKind::kStop:
@@ -33,6 +34,9 @@ void FromWire(v1::Directive::Kind wire, BoundedReader* reader,
   switch (wire) {
     case v1::Directive::WAIT:
       *kind = DirectiveKind::kWait;
+      return;
+    case v1::Directive::HOLD:
+      *kind = DirectiveKind::kHold;
       return;
     case v1::Directive::RUN:
       *kind = DirectiveKind::kRun;
@@ -54,76 +58,12 @@ void FromWire(v1::Directive::Kind wire, BoundedReader* reader,
   }
 }
 
-void ToWire(const Place& place, v1::Place* wire) {
-  wire->set_round(place.round);
-  wire->set_group_rank(place.group_rank);
-  wire->set_group_world_size(place.group_world_size);
-  wire->set_first_rank(place.first_rank);
-  wire->set_world_size(place.world_size);
-  wire->set_role_first_rank(place.role_first_rank);
-  wire->set_role_world_size(place.role_world_size);
-  wire->set_restart_count(place.restart_count);
-  wire->set_master_address(place.master_address);
-  wire->set_master_port(place.master_port);
-  wire->set_nccl_id(place.nccl_id);
-  wire->set_run_tag(place.run_tag);
-  for (const std::string& address : place.store_clients) {
-    wire->add_store_clients(address);
-  }
-  wire->set_channel_key(place.channel_key);
-}
-
-void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
-  reader->Integer("round", wire.round(), 0, kAnyInt32, &place->round);
-  reader->Integer("group_rank", wire.group_rank(), 0, kAnyInt32,
-                  &place->group_rank);
-  reader->Integer("group_world_size", wire.group_world_size(), 1, kAnyInt32,
-                  &place->group_world_size);
-  reader->Integer("first_rank", wire.first_rank(), 0, kAnyInt32,
-                  &place->first_rank);
-  reader->Integer("world_size", wire.world_size(), 1, kAnyInt32,
-                  &place->world_size);
-  reader->Integer("role_first_rank", wire.role_first_rank(), 0, kAnyInt32,
-                  &place->role_first_rank);
-  reader->Integer("role_world_size", wire.role_world_size(), 0, kAnyInt32,
-                  &place->role_world_size);
-  reader->Integer("restart_count", wire.restart_count(), 0, kAnyInt32,
-                  &place->restart_count);
-  reader->Text("master_address", wire.master_address(), kMaxNameBytes,
-               TextKind::kName, &place->master_address);
-  reader->Integer("master_port", wire.master_port(), 0, kMaxPort,
-                  &place->master_port);
-  reader->Text("nccl_id", wire.nccl_id(), kMaxNcclIdBytes, TextKind::kName,
-               &place->nccl_id);
-  reader->Text("run_tag", wire.run_tag(), kMaxRunTagBytes, TextKind::kName,
-               &place->run_tag);
-  reader->Text("channel_key", wire.channel_key(), kChannelKeyBytes,
-               TextKind::kWords, &place->channel_key);
-  const int clients = wire.store_clients_size();
-  if (reader->Count("store_clients", clients, kMaxStoreClients)) {
-    place->store_clients.resize(clients);
-    for (int i = 0; i < clients; ++i) {
-      reader->Text("store_clients", wire.store_clients(i), kMaxNameBytes,
-                   TextKind::kName, &place->store_clients[i]);
-    }
-  }
-}
-
 void ToWire(const StopOrder& stop, v1::StopOrder* wire) {
   wire->set_round(stop.round);
   wire->set_signal(stop.signal);
   wire->set_grace(stop.grace.count());
-  switch (stop.cause) {
-    case StopCause::kBroken:
-      wire->set_cause(v1::StopOrder::BROKEN);
-      break;
-    case StopCause::kAsked:
-      wire->set_cause(v1::StopOrder::ASKED);
-      break;
-    case StopCause::kCancelled:
-      wire->set_cause(v1::StopOrder::CANCELLED);
-      break;
-  }
+  if (stop.exit_code.has_value()) wire->set_exit_code(*stop.exit_code);
+  wire->set_cause(static_cast<v1::StopOrder::Cause>(ToWire(stop.cause)));
 }
 
 void FromWire(const v1::StopOrder& wire, BoundedReader* reader,
@@ -131,18 +71,10 @@ void FromWire(const v1::StopOrder& wire, BoundedReader* reader,
   reader->Integer("round", wire.round(), 0, kAnyInt32, &stop->round);
   reader->Integer("signal", wire.signal(), 0, kMaxSignal, &stop->signal);
   reader->Span("grace", wire.grace(), &stop->grace);
-  switch (wire.cause()) {
-    case v1::StopOrder::BROKEN:
-      stop->cause = StopCause::kBroken;
-      return;
-    case v1::StopOrder::ASKED:
-      stop->cause = StopCause::kAsked;
-      return;
-    case v1::StopOrder::CANCELLED:
-      stop->cause = StopCause::kCancelled;
-      return;
-    default:
-      reader->Unknown("cause", wire.cause());
+  FromWire(wire.cause(), reader, &stop->cause);
+  if (wire.has_exit_code()) {
+    reader->Integer("exit_code", wire.exit_code(), 0, kMaxExitCode,
+                    &stop->exit_code.emplace());
   }
 }
 
@@ -177,6 +109,9 @@ void ToWire(const Directive& directive, v1::Directive* wire) {
   if (to_members && directive.preemption.has_value()) {
     ToWire(*directive.preemption, wire->mutable_preemption());
   }
+  if (directive.restarts_used.has_value()) {
+    wire->set_restarts_used(*directive.restarts_used);
+  }
   if (IsPrinted(directive.kind)) {
     wire->set_prints_for_job(directive.prints_for_job);
   }
@@ -208,6 +143,10 @@ absl::Status FromWire(const v1::Directive& wire, Directive* directive) {
   if (wire.has_preemption()) {
     BoundedReader::Within within(&reader, "preemption");
     FromWire(wire.preemption(), &reader, &directive->preemption.emplace());
+  }
+  if (wire.has_restarts_used()) {
+    reader.Integer("restarts_used", wire.restarts_used(), 0, kAnyInt32,
+                   &directive->restarts_used.emplace());
   }
   directive->acts_for_job = wire.acts_for_job();
   directive->prints_for_job = wire.prints_for_job();

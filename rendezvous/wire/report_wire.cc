@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/channel_key.h"
 #include "proto/coordinator.pb.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
@@ -287,6 +288,89 @@ void FromWire(const v1::NodeIdentity& wire, BoundedReader* reader,
                &node->binding);
 }
 
+void ToWire(const Place& place, v1::Place* wire) {
+  wire->set_round(place.round);
+  wire->set_group_rank(place.group_rank);
+  wire->set_group_world_size(place.group_world_size);
+  wire->set_first_rank(place.first_rank);
+  wire->set_world_size(place.world_size);
+  wire->set_role_first_rank(place.role_first_rank);
+  wire->set_role_world_size(place.role_world_size);
+  wire->set_restart_count(place.restart_count);
+  wire->set_master_address(place.master_address);
+  wire->set_master_port(place.master_port);
+  wire->set_nccl_id(place.nccl_id);
+  wire->set_run_tag(place.run_tag);
+  for (const std::string& address : place.store_clients) {
+    wire->add_store_clients(address);
+  }
+  wire->set_channel_key(place.channel_key);
+}
+
+void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
+  reader->Integer("round", wire.round(), 0, kAnyInt32, &place->round);
+  reader->Integer("group_rank", wire.group_rank(), 0, kAnyInt32,
+                  &place->group_rank);
+  reader->Integer("group_world_size", wire.group_world_size(), 1, kAnyInt32,
+                  &place->group_world_size);
+  reader->Integer("first_rank", wire.first_rank(), 0, kAnyInt32,
+                  &place->first_rank);
+  reader->Integer("world_size", wire.world_size(), 1, kAnyInt32,
+                  &place->world_size);
+  reader->Integer("role_first_rank", wire.role_first_rank(), 0, kAnyInt32,
+                  &place->role_first_rank);
+  reader->Integer("role_world_size", wire.role_world_size(), 0, kAnyInt32,
+                  &place->role_world_size);
+  reader->Integer("restart_count", wire.restart_count(), 0, kAnyInt32,
+                  &place->restart_count);
+  reader->Text("master_address", wire.master_address(), kMaxNameBytes,
+               TextKind::kName, &place->master_address);
+  reader->Integer("master_port", wire.master_port(), 0, kMaxPort,
+                  &place->master_port);
+  reader->Text("nccl_id", wire.nccl_id(), kMaxNcclIdBytes, TextKind::kName,
+               &place->nccl_id);
+  reader->Text("run_tag", wire.run_tag(), kMaxRunTagBytes, TextKind::kName,
+               &place->run_tag);
+  reader->Text("channel_key", wire.channel_key(), kChannelKeyBytes,
+               TextKind::kWords, &place->channel_key);
+  const int clients = wire.store_clients_size();
+  if (reader->Count("store_clients", clients, kMaxStoreClients)) {
+    place->store_clients.resize(clients);
+    for (int i = 0; i < clients; ++i) {
+      reader->Text("store_clients", wire.store_clients(i), kMaxNameBytes,
+                   TextKind::kName, &place->store_clients[i]);
+    }
+  }
+}
+
+int ToWire(StopCause cause) {
+  switch (cause) {
+    case StopCause::kBroken:
+      return v1::StopOrder::BROKEN;
+    case StopCause::kAsked:
+      return v1::StopOrder::ASKED;
+    case StopCause::kCancelled:
+      return v1::StopOrder::CANCELLED;
+  }
+  return v1::StopOrder::CAUSE_UNSPECIFIED;
+}
+
+void FromWire(int wire, BoundedReader* reader, StopCause* cause) {
+  switch (wire) {
+    case v1::StopOrder::BROKEN:
+      *cause = StopCause::kBroken;
+      return;
+    case v1::StopOrder::ASKED:
+      *cause = StopCause::kAsked;
+      return;
+    case v1::StopOrder::CANCELLED:
+      *cause = StopCause::kCancelled;
+      return;
+    default:
+      reader->Unknown("cause", wire);
+  }
+}
+
 void ToWire(const Report& report, v1::Report* wire) {
   wire->set_protocol_version(report.protocol_version);
   wire->set_run_id(report.run_id);
@@ -297,7 +381,18 @@ void ToWire(const Report& report, v1::Report* wire) {
   ToWire(report.spec, wire->mutable_spec());
   wire->set_phase(static_cast<v1::NodePhase>(ToWire(report.phase)));
   wire->set_round(report.round);
-  wire->set_run_tag(report.run_tag);
+  if (report.place.has_value()) ToWire(*report.place, wire->mutable_place());
+  if (report.round_end.has_value()) {
+    v1::RoundEnd* const end = wire->mutable_round_end();
+    end->set_cause(
+        static_cast<v1::StopOrder::Cause>(ToWire(report.round_end->cause)));
+    if (report.round_end->exit_code.has_value()) {
+      end->set_exit_code(*report.round_end->exit_code);
+    }
+    end->set_reason(report.round_end->reason.substr(0, kMaxReasonBytes));
+  }
+  wire->set_forwarded_signal(report.forwarded_signal);
+  wire->set_restarts_used(report.restarts_used);
   wire->set_place_key(report.place_key);
   const size_t failures =
       std::min<size_t>(report.failures.size(), kMaxFailuresPerReport);
@@ -349,8 +444,24 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
   }
   FromWire(wire.phase(), &reader, &report->phase);
   reader.Integer("round", wire.round(), 0, kAnyInt32, &report->round);
-  reader.Text("run_tag", wire.run_tag(), kMaxRunTagBytes, TextKind::kName,
-              &report->run_tag);
+  if (wire.has_place()) {
+    BoundedReader::Within within(&reader, "place");
+    FromWire(wire.place(), &reader, &report->place.emplace());
+  }
+  if (wire.has_round_end()) {
+    BoundedReader::Within within(&reader, "round_end");
+    RoundEnd& end = report->round_end.emplace();
+    FromWire(wire.round_end().cause(), &reader, &end.cause);
+    if (wire.round_end().has_exit_code()) {
+      reader.Integer("exit_code", wire.round_end().exit_code(), 0, kMaxExitCode,
+                     &end.exit_code.emplace());
+    }
+    reader.Text("reason", wire.round_end().reason(), kMaxReasonBytes,
+                TextKind::kWords, &end.reason);
+  }
+  report->forwarded_signal = wire.forwarded_signal();
+  reader.Integer("restarts_used", wire.restarts_used(), 0, kAnyInt32,
+                 &report->restarts_used);
   reader.Text("place_key", wire.place_key(), kMaxPlaceKeyBytes, TextKind::kName,
               &report->place_key);
   const int failures = wire.failures_size();

@@ -19,6 +19,7 @@ class WorkerProgress;
 class PreemptionNotice;
 class JobSpec;
 class NodeIdentity;
+class Place;
 class Report;
 class SignalNotice;
 }  // namespace muster::v1
@@ -35,12 +36,17 @@ void ToWire(const PreemptionNotice& notice, v1::PreemptionNotice* wire);
 void FromWire(const v1::PreemptionNotice& wire, BoundedReader* reader,
               PreemptionNotice* notice);
 
-// v1::NodePhase and v1::Health as int, since protobuf enums cannot be
-// forward-declared.
+void ToWire(const Place& place, v1::Place* wire);
+void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place);
+
+// v1::NodePhase, v1::Health and v1::StopOrder::Cause as int, since protobuf
+// enums cannot be forward-declared.
 int ToWire(NodePhase phase);
 void FromWire(int wire, BoundedReader* reader, NodePhase* phase);
 int ToWire(Health health);
 void FromWire(int wire, BoundedReader* reader, Health* health);
+int ToWire(StopCause cause);
+void FromWire(int wire, BoundedReader* reader, StopCause* cause);
 
 void ToWire(const JobSpec& spec, v1::JobSpec* wire);
 // Checks only the sizes of fields; JobSpec::Validate checks their meaning.

@@ -139,7 +139,9 @@ class World {
     const Directive& told = told_[stream];
     if (told.kind == DirectiveKind::kRun) {
       report.round = told.place.round;
-      report.run_tag = told.place.run_tag;
+      report.place = told.place;
+      report.place->store_clients.clear();
+      report.place->channel_key.clear();
       report.phase = NodePhase::kRunning;
     } else if (told.kind == DirectiveKind::kStop) {
       report.phase = NodePhase::kIdle;
@@ -206,7 +208,12 @@ std::string HostileReport(size_t kind) {
   report.spec = Spec();
   report.round = 1;
   report.node.slots = 4;
-  report.run_tag = "tag";
+  report.place = {.round = 1,
+                  .group_rank = static_cast<int>(kind % 3),
+                  .group_world_size = 3,
+                  .world_size = 12,
+                  .master_address = "10.0.0.1",
+                  .run_tag = "tag"};
   if (kind % 4 != 0) {
     report.leave.reset();
     report.cancel.reset();

@@ -1,5 +1,5 @@
-// Jobs that go on while their coordinator is killed and started again with its
-// state (--state-dir).
+// Jobs that go on while their coordinator is killed and started again, with its
+// state (--state-dir) or without.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -88,6 +88,47 @@ TEST_F(CoordinatorRestart, ADrainedNodeStaysAwayAndACancelHolds) {
   EXPECT_EQ(cancel->ExitCode(), 0) << cancel->Output();
   cluster.RestartDaemon();
   EXPECT_EQ(a->ExitCode(), 128 + SIGTERM) << a->Output();
+}
+
+TEST(CoordinatorRestartWithoutState, WorkersRunOnAndTheJobSucceeds) {
+  LocalCluster cluster;
+  const std::vector<std::string> flags = {"--nnodes=2", "--nproc-per-node=2"};
+  auto a = cluster.Node(flags, {"catch", "USR1"});
+  auto b = cluster.Node(flags, {"catch", "USR1"});
+  ASSERT_TRUE(a->Printed("ready rank=", 2));
+  ASSERT_TRUE(b->Printed("ready rank=", 2));
+  for (int i = 0; i < 2; ++i) {
+    cluster.RestartDaemon();
+    EXPECT_TRUE(cluster.daemon().Printed("round 1 goes on: 2 of its 2 nodes"))
+        << cluster.daemon().Output();
+  }
+  for (Subprocess* node : {a.get(), b.get()}) {
+    for (const pid_t pid : WorkerPids(*node, 1)) kill(pid, SIGUSR1);
+  }
+  EXPECT_EQ(a->ExitCode(), 0);
+  EXPECT_EQ(b->ExitCode(), 0);
+  EXPECT_THAT(a->Lines("up rank="), SizeIs(2));
+  EXPECT_THAT(b->Lines("up rank="), SizeIs(2));
+  EXPECT_THAT(a->Lines("caught"), SizeIs(2));
+  EXPECT_THAT(b->Lines("caught"), SizeIs(2));
+}
+
+TEST(CoordinatorRestartWithoutState, TheBudgetIsNotGrantedAgain) {
+  LocalCluster cluster;
+  const std::vector<std::string> flags = {"--nnodes=2", "--max-restarts=1"};
+  auto a = cluster.Node(flags, {"forever"});
+  auto b = cluster.Node(flags, {"forever"});
+  ASSERT_TRUE(a->Printed("up rank="));
+  ASSERT_TRUE(b->Printed("up rank="));
+  kill(WorkerPids(*a, 1).at(0), SIGKILL);
+  ASSERT_TRUE(a->Printed("up rank=", 2)) << a->Output();
+  ASSERT_TRUE(b->Printed("up rank=", 2)) << b->Output();
+  cluster.RestartDaemon();
+  ASSERT_TRUE(cluster.daemon().Printed("round 2 goes on"));
+  kill(WorkerPids(*b, 2).at(0), SIGSEGV);
+  EXPECT_EQ(a->ExitCode(), 128 + SIGSEGV);
+  EXPECT_EQ(b->ExitCode(), 128 + SIGSEGV);
+  EXPECT_THAT(a->Lines("round=3"), IsEmpty());
 }
 
 TEST_F(CoordinatorRestart, OnlyOneDaemonHasTheState) {

@@ -129,7 +129,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a stop ends with the round', _LIFECYCLE, 'HealthWatch::Stop',
      'do stopped_', DROP),
     ('who has succeeded is checked at once', _LIFECYCLE,
-     'Lifecycle::UpdateHealthChecks', 'if preemption_', without('done')),
+     'Lifecycle::NeedsNoCheck', 'return directive_', FALSE),
     ('what was found is not reported', _LIFECYCLE, 'Lifecycle::On',
      'do changed_ #3', DROP),
     ('two checks at once', _LIFECYCLE, 'HealthWatch::MayStart', 'return',

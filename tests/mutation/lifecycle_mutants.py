@@ -97,7 +97,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'do raised_first', swap('now_ - *event.recorded_ago < broke_at_', 'true')),
     ('an exception of the same time came first', _LIFECYCLE, 'Lifecycle::On',
      'do raised_first', swap('<', '<=')),
-    ('an end is known at once', _LIFECYCLE, 'Lifecycle::On', 'do value_or',
+    ('an end is known at once', _LIFECYCLE, 'Lifecycle::On', 'do value_or kLateEnd',
      swap('kLateEnd', 'Duration::zero()')),
     ('a failure leaves the others running', _LIFECYCLE, 'Lifecycle::On',
      'do SIGTERM config_', DROP),

@@ -63,6 +63,8 @@ std::string Words(const rendezvous::Directive& directive) {
                              ToSeconds(directive.preemption->left), " s left")
               : "");
     }
+    case rendezvous::DirectiveKind::kHold:
+      return absl::StrCat("hold: ", directive.reason);
     case rendezvous::DirectiveKind::kStop:
       return absl::StrCat("stop round ", directive.stop.round, " with ",
                           rendezvous::SignalName(directive.stop.signal),

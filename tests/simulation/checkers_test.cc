@@ -33,6 +33,26 @@ TEST_F(CheckersTest, ReportsARoundWithoutAWorld) {
   EXPECT_THAT(checker_->breach(), HasSubstr("without a world"));
 }
 
+TEST_F(CheckersTest, ReportsARoundThatAMinorityHasCarriedOn) {
+  Use(NewAdoptionChecker);
+  checker_->OnCoordinatorStarted(2);
+  rendezvous::Report report;
+  report.sequence = 1;
+  report.place = {.round = 3, .group_world_size = 2};
+  checker_->OnReport(kZero, 1, report);
+  step_.decisions = {{"adopt", 3, "", "round 3 goes on: 1 of its 2 nodes"}};
+  checker_->OnStep(step_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("goes on with 1"));
+}
+
+TEST_F(CheckersTest, ReportsARoundThatIsGivenUpTooEarly) {
+  Use(NewAdoptionChecker);
+  checker_->OnCoordinatorStarted(2);
+  step_.decisions = {{"adopt", 3, "", "round 3 is given up: only 1 of 2"}};
+  checker_->OnStep(step_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("too early"));
+}
+
 TEST_F(CheckersTest, ReportsARankWithTwoOwners) {
   Use(NewOwnerChecker);
   checker_->OnWorkersStarted(kZero, 1, Run(kZero, 1, 0).directive.place);
@@ -315,7 +335,9 @@ TEST_F(CheckersTest, ReportsARoundWithAnUnhealthyNode) {
     report.sequence = 2;
     report.health = health;
     checker_->OnReport(kOne, 2, report);
-    checker_->OnStep(Begin(1));  // round 1 goes on: n1 need not be healthy
+    CoordinatorStepped goes_on = Begin(1);  // n1 need not be healthy
+    goes_on.decisions.clear();
+    checker_->OnStep(goes_on);
     EXPECT_EQ(checker_->breach(), "");
     checker_->OnStep(Begin(2));
     EXPECT_THAT(checker_->breach(), HasSubstr("n1"));

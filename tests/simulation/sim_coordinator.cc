@@ -16,6 +16,8 @@ const char* NameOf(rendezvous::DirectiveKind kind) {
   switch (kind) {
     case rendezvous::DirectiveKind::kWait:
       return "wait";
+    case rendezvous::DirectiveKind::kHold:
+      return "hold";
     case rendezvous::DirectiveKind::kRun:
       return "run";
     case rendezvous::DirectiveKind::kStop:

@@ -72,6 +72,23 @@ void Collect(const google::protobuf::Message& message,
   }
 }
 
+Place FullPlace(int round) {
+  return {.round = round,
+          .group_rank = 2,
+          .group_world_size = 3,
+          .first_rank = 4,
+          .world_size = 5,
+          .role_first_rank = 6,
+          .role_world_size = 7,
+          .restart_count = 8,
+          .master_address = "10.0.0.1",
+          .master_port = 29501,
+          .nccl_id = "2c3d",
+          .run_tag = "3d4e",
+          .store_clients = {"10.0.0.1", "10.0.0.7"},
+          .channel_key = "sixteen bytes \xff\n of 32"};
+}
+
 }  // namespace
 
 WorkerProgress FullProgress(int seed) {
@@ -118,7 +135,10 @@ Report FullReport() {
   report.spec = FullSpec();
   report.phase = NodePhase::kStopping;
   report.round = 14;
-  report.run_tag = "1a2b";
+  report.place = FullPlace(14);
+  report.round_end = RoundEnd{StopCause::kCancelled, 130, "Ctrl-C\xff"};
+  report.forwarded_signal = 15;
+  report.restarts_used = 16;
   report.place_key = "4e5f";
   report.failures = {FullFailure(1), FullFailure(2)};
   report.offered_master_port = 29500;
@@ -142,21 +162,8 @@ Directive FullDirective(DirectiveKind kind) {
   directive.revision = 22;
   directive.kind = kind;
   directive.reason = "because";
-  directive.place = {1,
-                     2,
-                     3,
-                     4,
-                     5,
-                     6,
-                     7,
-                     8,
-                     "10.0.0.1",
-                     29501,
-                     "2c3d",
-                     "3d4e",
-                     {"10.0.0.1", "10.0.0.7"},
-                     "sixteen bytes \xff\n of 32"};
-  directive.stop = {1, 15, milliseconds(30), StopCause::kAsked};
+  directive.place = FullPlace(1);
+  directive.stop = {1, 15, milliseconds(30), StopCause::kAsked, 3};
   directive.verdict.outcome = Outcome::kFailed;
   directive.verdict.exit_code = 137;
   directive.verdict.reason = "rank 2 was killed";
@@ -172,6 +179,7 @@ Directive FullDirective(DirectiveKind kind) {
   directive.acts_for_job = true;
   directive.prints_for_job = true;
   directive.another_job = true;
+  directive.restarts_used = 23;
   return directive;
 }
 

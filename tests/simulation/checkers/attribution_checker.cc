@@ -17,14 +17,20 @@ class AttributionChecker : public Checker {
   explicit AttributionChecker(const Plan& plan)
       : Checker(plan, "attribution") {}
 
-  void OnCoordinatorStarted(uint64_t) override { size_ = 0; }
+  void OnCoordinatorStarted(uint64_t) override {
+    size_ = 0;
+    started_ = now();
+    is_adopted_ = false;
+  }
   void OnWorkerFailed(AgentName agent, uint64_t epoch, int round,
                       const rendezvous::Failure& failure) override {
     failures_.insert({agent.slot, epoch, round, failure.rank});
+    failures_.insert({agent.slot, kAnyEpoch, round, failure.rank});
   }
   void OnWorkerHung(AgentName agent, uint64_t epoch, int round, int,
                     int rank) override {
     failures_.insert({agent.slot, epoch, round, rank});
+    failures_.insert({agent.slot, kAnyEpoch, round, rank});
   }
   void OnTrouble(int slot) override { trouble_[slot] = now(); }
   void OnLeaveAsked(int slot) override { leave_asked_.insert(slot); }
@@ -32,7 +38,9 @@ class AttributionChecker : public Checker {
   void OnPreemptionAsked() override { preemption_asked_ = true; }
   void OnStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
+      is_adopted_ = is_adopted_ || decision.kind == "adopt";
       if (decision.kind == "assign") {
+        is_adopted_ = false;
         began_ = now();
         size_ = static_cast<int>(std::count_if(
             step.sent.begin(), step.sent.end(), [&](const Sent& s) {
@@ -45,8 +53,14 @@ class AttributionChecker : public Checker {
   }
 
  private:
+  static constexpr uint64_t kAnyEpoch = 0;
+
   void CheckBreak(const rendezvous::Decision& decision,
                   const CoordinatorStepped& step) {
+    // An adopted round may be broken for the reason that an earlier coordinator
+    // has told its nodes.
+    const bool is_repeated = !reasons_.insert(decision.reason).second;
+    if (is_adopted_ && is_repeated) return;
     const std::string prefix =
         absl::StrCat("round ", decision.round, " is broken: ");
     const std::string why = decision.reason.substr(prefix.size());
@@ -57,13 +71,20 @@ class AttributionChecker : public Checker {
     } else if (why.compare(0, 9, "preempted") == 0) {
       if (!preemption_asked_) Fail("nobody announced it: " + why);
     } else if (why.compare(0, 5, "rank ") == 0) {
-      CheckFailure(why, decision.round, step.epoch);
+      CheckFailure(why, decision.round, is_adopted_ ? kAnyEpoch : step.epoch);
     } else if (why.find("waited to be let in") != std::string::npos) {
       CheckLetIn(step);
     } else if (why.find(") goes: ") != std::string::npos) {
       if (!leave_asked_.contains(SlotOf(why)) && !Troubled(SlotOf(why))) {
         Fail("it was not asked to: " + why);
       }
+    } else if (is_adopted_ &&
+               why.find("did not come to the new") != std::string::npos) {
+      if (now() < started_ + plan().spec.lease()) Fail("too early: " + why);
+    } else if (is_adopted_ &&
+               (why.find("a new coordinator does not know it") == 0 ||
+                why.find("the job went on without this node") == 0)) {
+      // An earlier coordinator stopped these nodes.
     } else if (!Troubled(SlotOf(why))) {
       Fail("nothing had happened to it: " + why);
     }
@@ -103,7 +124,11 @@ class AttributionChecker : public Checker {
                began_ - plan().spec.lease() - plan().coordinator_timeout;
   }
 
+  std::set<std::string> reasons_;  // of all breaks, with their rounds
   Instant began_;
+  Instant started_;  // start of this coordinator
+  // Whether the round is one that an earlier coordinator began.
+  bool is_adopted_ = false;
   int size_ = 0;
   std::set<std::tuple<int, uint64_t, int, int>> failures_;
   std::map<int, Instant> trouble_;  // by slot: time of the last fault

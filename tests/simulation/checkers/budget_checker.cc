@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checkers.h"
 
@@ -10,10 +12,12 @@ class BudgetChecker : public Checker {
 
   void OnCoordinatorStarted(uint64_t) override {
     spent_ = 0;
+    begun_ = false;
     broken_by_failure_ = false;
     cannot_start_ = false;
   }
   void OnStep(const CoordinatorStepped& step) override {
+    const bool had_begun = begun_;
     for (const rendezvous::Decision& decision : step.decisions) {
       if (decision.kind == "break") {
         broken_by_failure_ =
@@ -24,11 +28,24 @@ class BudgetChecker : public Checker {
       // The decision "blame" moved the cause to a lost node, so no restart is
       // spent.
       if (decision.kind == "blame") broken_by_failure_ = cannot_start_ = false;
+      if (decision.kind == "break" && broken_by_failure_) ++failures_;
       if (decision.kind != "assign") continue;
+      begun_ = true;
       if (cannot_start_) Fail("restarted what cannot be started");
       spent_ += broken_by_failure_ ? 1 : 0;
       broken_by_failure_ = false;
     }
+    // Until its first round, a new coordinator learns from the nodes what
+    // earlier ones have spent.
+    if (!had_begun) {
+      spent_ =
+          std::max(0, step.status.restarts_used - (broken_by_failure_ ? 1 : 0));
+      if (spent_ > failures_) {
+        Fail(absl::StrCat(spent_, " restarts counted after ", failures_,
+                          " failures"));
+      }
+    }
+    begun_ = begun_ || step.status.round > 0;
     if (spent_ > plan().spec.max_restarts ||
         step.status.restarts_used > plan().spec.max_restarts) {
       Fail(absl::StrCat(spent_, " restarts of ", plan().spec.max_restarts));
@@ -53,6 +70,9 @@ class BudgetChecker : public Checker {
 
  private:
   int spent_ = 0;
+  int failures_ = 0;  // rounds that a failure broke, under all coordinators
+  // Whether this coordinator has begun or adopted a round.
+  bool begun_ = false;
   bool broken_by_failure_ = false;
   bool cannot_start_ = false;
 };

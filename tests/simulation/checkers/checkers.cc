@@ -4,9 +4,9 @@ namespace muster::simulation {
 
 std::vector<std::unique_ptr<Checker>> AllCheckers(const Plan& plan) {
   std::vector<std::unique_ptr<Checker>> all;
-  for (auto make : {NewAttributionChecker, NewBudgetChecker, NewDeadlineChecker,
-                    NewDetectionChecker, NewHealthChecker, NewHangChecker,
-                    NewIncarnationChecker, NewOwnerChecker,
+  for (auto make : {NewAdoptionChecker, NewAttributionChecker, NewBudgetChecker,
+                    NewDeadlineChecker, NewDetectionChecker, NewHealthChecker,
+                    NewHangChecker, NewIncarnationChecker, NewOwnerChecker,
                     NewPreemptionChecker, NewRoundChecker, NewStickyChecker,
                     NewVerdictChecker, NewWorldChecker}) {
     all.push_back(make(plan));

@@ -9,6 +9,9 @@
 
 namespace muster::simulation {
 
+// A coordinator without a record goes on with a round only after a majority of
+// its nodes has come, and waits a lease for them.
+std::unique_ptr<Checker> NewAdoptionChecker(const Plan& plan);
 // A round breaks only for a cause within that round.
 std::unique_ptr<Checker> NewAttributionChecker(const Plan& plan);
 // Restarts never exceed the budget, and only failures use it.

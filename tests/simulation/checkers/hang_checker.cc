@@ -30,6 +30,7 @@ class HangChecker : public Checker {
   void OnWorkerHung(AgentName agent, uint64_t epoch, int round, int local_rank,
                     int rank) override {
     hung_.insert({agent.slot, epoch, round, rank});
+    hung_.insert({agent.slot, kAnyEpoch, round, rank});
     Watched& watched = watched_[agent.slot];
     if (watched.round != round) watched = Watched{.round = round};
     watched.local_ranks.insert(local_rank);
@@ -47,6 +48,7 @@ class HangChecker : public Checker {
     watched.due = now() + plan().hang_timeout + kSlack;
     ExcuseTrouble(agent.slot, watched);
   }
+  void OnCoordinatorStarted(uint64_t) override { is_adopted_ = false; }
   void OnTrouble(int slot) override {
     trouble_[slot] = now();
     const auto found = watched_.find(slot);
@@ -78,8 +80,10 @@ class HangChecker : public Checker {
   }
   void OnStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
+      if (decision.kind == "adopt") is_adopted_ = true;
+      if (decision.kind == "assign") is_adopted_ = false;
       if (decision.kind == "break" || decision.kind == "hang") {
-        CheckBlamed(decision, step.epoch);
+        CheckBlamed(decision, is_adopted_ ? kAnyEpoch : step.epoch);
       }
     }
   }
@@ -93,6 +97,8 @@ class HangChecker : public Checker {
   }
 
  private:
+  static constexpr uint64_t kAnyEpoch = 0;
+
   enum class State { kNone, kSilent, kLookedAt, kStopped };
   static const char* Missed(State state) {
     return state == State::kSilent     ? "nobody looks at it"
@@ -181,6 +187,8 @@ class HangChecker : public Checker {
   }
 
   bool healed_ = false;
+  // Whether the round is one that an earlier coordinator began.
+  bool is_adopted_ = false;
   std::map<int, Instant> trouble_;  // time of the last fault, by slot
   std::map<int, Watched> watched_;  // hanging workers, by slot
   // by slot, for nodes that stop their workers: latest time of SIGKILL

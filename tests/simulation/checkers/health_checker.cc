@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -11,7 +12,6 @@ class HealthChecker : public Checker {
  public:
   explicit HealthChecker(const Plan& plan) : Checker(plan, "health") {}
 
-  void OnCoordinatorStarted(uint64_t) override { round_ = 0; }
   void OnReport(AgentName from, rendezvous::StreamId,
                 const rendezvous::Report& report) override {
     Said& said = said_[from.incarnation];
@@ -19,8 +19,10 @@ class HealthChecker : public Checker {
     said = {report.sequence, report.health};
   }
   void OnStep(const CoordinatorStepped& step) override {
-    const bool began = step.status.round != round_;
-    round_ = step.status.round;
+    const bool began = std::any_of(step.decisions.begin(), step.decisions.end(),
+                                   [](const rendezvous::Decision& decision) {
+                                     return decision.kind == "assign";
+                                   });
     if (!began) return;
     for (const rendezvous::NodeStatus& node : step.status.nodes) {
       if (!node.group_rank.has_value()) continue;
@@ -29,8 +31,8 @@ class HealthChecker : public Checker {
           found->second.health == rendezvous::Health::kHealthy) {
         continue;
       }
-      Fail(absl::StrCat("round ", round_, " begins with ", node.node.node_id,
-                        ", which is not known to be fit"));
+      Fail(absl::StrCat("round ", step.status.round, " begins with ",
+                        node.node.node_id, ", which is not known to be fit"));
     }
   }
 
@@ -40,7 +42,6 @@ class HealthChecker : public Checker {
     rendezvous::Health health = rendezvous::Health::kHealthy;
   };
   std::map<uint64_t, Said> said_;  // newest report, by incarnation of the agent
-  int round_ = 0;
 };
 
 }  // namespace

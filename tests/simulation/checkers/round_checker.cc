@@ -23,6 +23,7 @@ class RoundChecker : public Checker {
     int begun = 0;
     for (const rendezvous::Decision& decision : step.decisions) {
       begun += decision.kind == "assign" ? 1 : 0;
+      if (decision.kind == "adopt") Adopt(step.status.round);
     }
     if (begun == 0 && step.status.round != round_) {
       Fail(absl::StrCat("from ", round_, " to ", step.status.round,
@@ -37,6 +38,13 @@ class RoundChecker : public Checker {
   }
 
  private:
+  // A new coordinator goes on with a round that its nodes have run.
+  void Adopt(int round) {
+    if (round_ != 0) Fail("a coordinator that has begun a round adopts one");
+    if (round > claimed_ + 1) Fail("adopts a round of no node");
+    round_ = std::min(round, claimed_);
+  }
+
   int round_ = 0;
   int claimed_ = 0;
 };

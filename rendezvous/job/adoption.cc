@@ -1,0 +1,104 @@
+#include "rendezvous/job/adoption.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace muster::rendezvous {
+namespace {
+
+using Reports = std::map<std::string, Report>;
+using WorldKey = std::tuple<int, int, int, int, std::string, int>;
+
+// The values on which all nodes of one world agree.
+WorldKey KeyOf(const Place& place) {
+  return {place.round,         place.group_world_size, place.world_size,
+          place.restart_count, place.master_address,   place.master_port};
+}
+
+// The reports of the newest round's world, by group rank. If the nodes do not
+// agree about that world: of the world that most nodes name.
+std::map<int, const Report*> NewestWorld(const Reports& reports) {
+  std::map<WorldKey, std::map<int, const Report*>> worlds;
+  int newest = 0;
+  for (const auto& [id, report] : reports) {
+    if (!report.place.has_value()) continue;
+    newest = std::max(newest, report.place->round);
+    worlds[KeyOf(*report.place)].emplace(report.place->group_rank, &report);
+  }
+  std::map<int, const Report*> found;
+  for (auto& [key, members] : worlds) {
+    if (std::get<0>(key) != newest || members.size() <= found.size()) continue;
+    found = std::move(members);
+  }
+  return found;
+}
+
+}  // namespace
+
+bool IsSameWorld(const Place& a, const Place& b) {
+  return KeyOf(a) == KeyOf(b);
+}
+
+void Adoption::Begin(Instant deadline) {
+  if (stage_ != Stage::kNotBegun) return;
+  stage_ = Stage::kPending;
+  deadline_ = deadline;
+}
+
+void Adoption::ForgiveStandstill(Instant now, Duration lease) {
+  if (!pending() || forgiven_) return;
+  forgiven_ = true;
+  deadline_ = now + lease;
+}
+
+void Adoption::Hear(const Report& report) {
+  reports_[report.node.node_id] = report;
+}
+
+bool Adoption::Holds(const std::string& node_id) const {
+  if (!pending()) return false;
+  const auto found = reports_.find(node_id);
+  return found != reports_.end() && found->second.place.has_value() &&
+         found->second.phase != NodePhase::kIdle;
+}
+
+Adoption::Decision Adoption::Decide(Instant now) const {
+  const Progress progress = this->progress();
+  if (2 * progress.come > progress.world) return Decision::kAdopt;
+  return now >= deadline_ ? Decision::kGiveUp : Decision::kWait;
+}
+
+Adoption::Progress Adoption::progress() const {
+  const auto members = NewestWorld(reports_);
+  if (members.empty()) return {};
+  const Place& place = *members.begin()->second->place;
+  return {.round = place.round,
+          .world = place.group_world_size,
+          .come = static_cast<int>(members.size())};
+}
+
+Reports Adoption::End() {
+  stage_ = Stage::kOver;
+  return std::exchange(reports_, {});
+}
+
+World WorldOf(const Reports& reports) {
+  World world;
+  for (const auto& [rank, report] : NewestWorld(reports)) {
+    const Place& place = *report->place;
+    world.members.resize(place.group_world_size);
+    world.world_size = place.world_size;
+    world.master_address = place.master_address;
+    world.master_port = place.master_port;
+    world.restart_count = place.restart_count;
+    world.SetMember(place, report->node);
+  }
+  world.unknown = 0;
+  for (const World::Member& member : world.members) {
+    world.unknown += member.node_id.empty() ? 1 : 0;
+  }
+  return world;
+}
+
+}  // namespace muster::rendezvous

@@ -1,0 +1,387 @@
+// Tests of a job whose coordinator ended, and whose new coordinator has no
+// record of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+
+#include "rendezvous/job/job_fixture.h"
+
+namespace muster::rendezvous {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(JobAdoptionTest, ARoundGoesOnOnceAMajorityOfItsNodesHasCome) {
+  JobFixture job(QuickSpec(3, 3));
+  job.StartAll({"a", "b", "c"});
+  const Place before = job.told("c").place;
+  job.ReplaceCoordinatorAndRecord(seconds(2));
+  job.Reconnect("c");
+  EXPECT_EQ(job.kind("c"), DirectiveKind::kHold);
+  EXPECT_THAT(job.told("c").reason, HasSubstr("1 of 3"));
+  job.Reconnect("a");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_THAT(job.Decided("adopt"), HasSubstr("2 of its 3 nodes"));
+  EXPECT_EQ(job.told("c").kind, DirectiveKind::kRun);
+  EXPECT_EQ(job.told("c").epoch, 8u);
+  EXPECT_EQ(job.told("c").place.round, before.round);
+  EXPECT_EQ(job.told("c").place.group_rank, before.group_rank);
+  EXPECT_EQ(job.told("c").place.first_rank, before.first_rank);
+  EXPECT_EQ(job.told("c").place.role_world_size, before.role_world_size);
+  EXPECT_EQ(job.told("c").place.master_port, before.master_port);
+  EXPECT_EQ(job.told("c").place.run_tag, "own-tag");
+  job.Reconnect("b");
+  EXPECT_THAT(job.World(), ElementsAre("a", "b", "c"));
+  job.Wait(seconds(120));
+  EXPECT_EQ(job.Count("break"), 0);
+  for (const char* name : {"a", "b", "c"}) job.Succeeds(name);
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kSucceeded);
+  EXPECT_EQ(job.status().verdict->rounds, 1);
+}
+
+TEST(JobAdoptionTest, AMinorityIsStoppedAfterALease) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("a");
+  job.Wait(milliseconds(4900));
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kHold);
+  job.Wait(milliseconds(200));
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kStop);
+  EXPECT_THAT(job.Decided("adopt"), HasSubstr("only 1 of its 2 nodes"));
+  job.Idle("a");
+  job.Wait(seconds(4));
+  EXPECT_EQ(job.round(), 2);
+}
+
+TEST(JobAdoptionTest, ANodeThatStaysAwayFromAnAdoptedRoundBreaksIt) {
+  JobFixture job(QuickSpec(2, 3));
+  job.Join("a");
+  job.Join("b");
+  job.StartAll({"c"});
+  job.Runs("a");
+  job.Runs("b");
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("a");
+  job.Reconnect("b");
+  job.Wait(milliseconds(4900));
+  EXPECT_EQ(job.Count("break"), 0);
+  job.Wait(milliseconds(200));
+  EXPECT_THAT(job.Decided("break"), HasSubstr("1 node of 3 did not come"));
+  job.AllStop();
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_EQ(job.status().restarts_used, 0);
+  EXPECT_THAT(job.World(), ElementsAre("a", "b"));
+}
+
+TEST(JobAdoptionTest, AStandstillOfTheNewCoordinatorShortensNoLease) {
+  JobFixture job(QuickSpec(3, 3));
+  job.StartAll({"a", "b", "c"});
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("a");
+  job.StandStill(seconds(6));
+  job.Reconnect("b");
+  job.Wait(seconds(4));
+  job.Reconnect("c");
+  EXPECT_THAT(job.World(), ElementsAre("a", "b", "c"));
+  EXPECT_EQ(job.Count("break"), 0);
+}
+
+TEST(JobAdoptionTest, AFailureInTheCoordinatorsAbsenceIsCountedOnce) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.ReplaceCoordinatorAndRecord();
+  job.agent("a").report.failures = {ExitedWith(0, 3)};
+  job.agent("a").report.phase = NodePhase::kStopping;
+  job.Reconnect("a");
+  job.Reconnect("b");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kStop);
+  EXPECT_EQ(job.status().restarts_used, 1);
+  EXPECT_THAT(job.told("b").reason, HasSubstr("exit code 3"));
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("b");
+  job.Reconnect("a");
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  EXPECT_EQ(job.status().restarts_used, 1);
+  EXPECT_THAT(job.told("b").reason, HasSubstr("exit code 3"));
+  job.Idle("a");
+  job.Idle("b");
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_EQ(job.told("b").place.restart_count, 1);
+}
+
+TEST(JobAdoptionTest, AFailureOfANodeThatStoppedBeforeItCameIsCounted) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.ReplaceCoordinatorAndRecord();
+  for (const char* name : {"a", "b"}) {
+    job.agent(name).report.phase = NodePhase::kIdle;
+    job.agent(name).report.failures = {ExitedWith(0, 3)};
+  }
+  job.Reconnect("a");
+  job.Reconnect("b");
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_EQ(job.status().restarts_used, 1);
+}
+
+TEST(JobAdoptionTest, ARoundThatEndedIsNotCountedAgain) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Fails("a", ExitedWith(0, 3));
+  job.Idle("a");
+  job.agent("b").report.phase = NodePhase::kIdle;
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("a");
+  job.Reconnect("b");
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_EQ(job.Count("break"), 1);
+  EXPECT_EQ(job.status().restarts_used, 1);
+  EXPECT_THAT(job.World(), ElementsAre("a", "b"));
+}
+
+TEST(JobAdoptionTest, TheBudgetIsNotForgotten) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Fails("a", ExitedWith(0, 3));
+  job.AllStop();
+  job.Runs("a");
+  job.Runs("b");
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("a");
+  job.Reconnect("b");
+  EXPECT_EQ(job.status().restarts_used, 1);
+  job.Fails("b", ExitedWith(1, 4));
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("b");
+  job.Reconnect("a");
+  job.AllStop();
+  ASSERT_TRUE(job.status().verdict.has_value());
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kFailed);
+  EXPECT_EQ(job.status().verdict->exit_code, 4);
+  EXPECT_EQ(job.status().verdict->restarts_used, 1);
+}
+
+TEST(JobAdoptionTest, TheBudgetIsNotForgottenWithoutAMajority) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.Fails("a", ExitedWith(0, 3));
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("b");
+  job.Wait(seconds(6));
+  EXPECT_EQ(job.status().restarts_used, 1);
+}
+
+TEST(JobAdoptionTest, AVerdictThatNodesWereToldIsNotForgotten) {
+  JobSpec spec = QuickSpec(2, 3);
+  spec.max_restarts = 0;
+  JobFixture job(spec);
+  job.StartAll({"a", "b", "c"});
+  job.Fails("c", ExitedWith(4, 7));
+  for (const char* name : {"a", "b"}) {
+    ASSERT_EQ(job.told(name).stop.exit_code, 7);
+    job.agent(name).report.phase = NodePhase::kIdle;
+  }
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("a");
+  job.Reconnect("b");
+  ASSERT_TRUE(job.status().verdict.has_value());
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kFailed);
+  EXPECT_EQ(job.status().verdict->exit_code, 7);
+  EXPECT_THAT(job.status().verdict->reason, HasSubstr("rank 4 on c"));
+}
+
+TEST(JobAdoptionTest, ACountOfAnOlderRoundIsNotTakenForANewerOne) {
+  JobFixture job(QuickSpec(2, 3));
+  job.StartAll({"a", "b", "c"});
+  job.agent("c").report.restarts_used = 1;
+  job.agent("c").report.phase = NodePhase::kIdle;
+  job.ReplaceCoordinatorAndRecord();
+  for (const char* name : {"a", "b"}) {
+    job.agent(name).report.round = 2;
+    job.agent(name).report.place->round = 2;
+    job.agent(name).report.place->group_world_size = 2;
+  }
+  job.Reconnect("c");
+  job.Reconnect("a");
+  job.Reconnect("b");
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_EQ(job.status().restarts_used, 0);
+}
+
+TEST(JobAdoptionTest, ACancelIsNotForgotten) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Step(CancelAsked{"the operator"});
+  ASSERT_EQ(job.kind("a"), DirectiveKind::kStop);
+  job.ReplaceCoordinatorAndRecord();
+  job.agent("a").report.phase = NodePhase::kStopping;
+  job.Reconnect("a");
+  job.agent("b").report.phase = NodePhase::kIdle;
+  job.Reconnect("b");
+  job.Idle("a");
+  ASSERT_TRUE(job.status().verdict.has_value());
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kCancelled);
+  EXPECT_EQ(job.status().verdict->exit_code, 128 + SIGTERM);
+  EXPECT_THAT(job.status().verdict->reason, HasSubstr("the operator"));
+}
+
+TEST(JobAdoptionTest, ASignalAfterTheAdoptionReachesTheWorkers) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.agent("b").report.signals = {{.ordinal = 1, .signal = SIGUSR1}};
+  job.Report("b");
+  ASSERT_EQ(job.told("a").signals.size(), 1u);
+  for (const char* name : {"a", "b"}) {
+    job.agent(name).report.forwarded_signal = job.told(name).signals[0].ordinal;
+  }
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("a");
+  job.Reconnect("b");
+  job.agent("b").report.signals.push_back({.ordinal = 2, .signal = SIGUSR2});
+  job.Report("b");
+  ASSERT_EQ(job.told("a").signals.size(), 1u);
+  EXPECT_EQ(job.told("a").signals[0].signal, SIGUSR2);
+  EXPECT_EQ(job.told("a").signals[0].ordinal, 2u);
+}
+
+TEST(JobAdoptionTest, APlaceOfAnotherWorldIsNotAdopted) {
+  JobFixture job(QuickSpec(3, 3));
+  job.StartAll({"a", "b", "c"});
+  job.ReplaceCoordinatorAndRecord();
+  job.agent("a").report.place->master_port = 1;
+  job.Reconnect("a");
+  job.Reconnect("b");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kHold);
+  job.Reconnect("c");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kRun);
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kStop);
+}
+
+TEST(JobAdoptionTest, TheNewestRoundIsTheOneThatIsAdopted) {
+  JobFixture job(QuickSpec(2, 3));
+  job.StartAll({"a", "b", "c"});
+  job.ReplaceCoordinatorAndRecord();
+  for (const char* name : {"a", "b"}) {
+    job.agent(name).report.round = 2;
+    job.agent(name).report.place->round = 2;
+  }
+  job.Reconnect("c");
+  job.Reconnect("a");
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Reconnect("b");
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_EQ(job.kind("c"), DirectiveKind::kStop);
+}
+
+TEST(JobAdoptionTest, AMajorityOfAnOlderRoundIsNotAdopted) {
+  JobFixture job(QuickSpec(2, 3));
+  job.StartAll({"a", "b", "c"});
+  job.ReplaceCoordinatorAndRecord();
+  job.agent("c").report.round = 2;
+  job.agent("c").report.place->round = 2;
+  for (const char* name : {"c", "a", "b"}) job.Reconnect(name);
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kHold);
+  job.Wait(milliseconds(5100));
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kStop);
+  EXPECT_THAT(job.Decided("adopt"), HasSubstr("round 2 is given up"));
+}
+
+TEST(JobAdoptionTest, OnlyAMissingMemberJoinsAnAdoptedRound) {
+  JobFixture job(QuickSpec(3, 4));
+  job.Join("d");
+  job.StartAll({"a", "b", "c"});
+  job.Runs("d");
+  job.ReplaceCoordinatorAndRecord();
+  for (const char* name : {"a", "b", "c"}) job.Reconnect(name);
+  ASSERT_EQ(job.phase(), JobPhase::kRunning);
+  const int rank = job.agent("d").report.place->group_rank;
+  Report& other = job.Create("e").report;
+  other = job.agent("a").report;
+  other.node.node_id = other.node.host = "e";
+  other.node.incarnation = 77;
+  other.sequence = 0;
+  job.Join("e");
+  EXPECT_EQ(job.kind("e"), DirectiveKind::kStop);
+  other.node.node_id = other.node.host = "f";
+  other.place->group_rank = rank;
+  other.place->master_port += 1;
+  job.Create("f").report = other;
+  job.Join("f");
+  EXPECT_EQ(job.kind("f"), DirectiveKind::kStop);
+  job.Reconnect("d");
+  EXPECT_EQ(job.kind("d"), DirectiveKind::kRun);
+  EXPECT_EQ(job.told("d").place.group_rank, rank);
+}
+
+TEST(JobAdoptionTest, AnAdoptionChangesTheRecord) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("a");
+  job.Reconnect("b");
+  EXPECT_TRUE(job.last_step().record_changed);
+}
+
+TEST(JobAdoptionTest, ANewNodeWaitsWhileARoundIsCollected) {
+  JobFixture job(QuickSpec(2, 3));
+  job.StartAll({"a", "b", "c"});
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("a");
+  job.Join("d");
+  EXPECT_EQ(job.kind("d"), DirectiveKind::kWait);
+  EXPECT_THAT(job.told("d").reason, HasSubstr("round 1: 1 of 3"));
+  job.Reconnect("b");
+  job.Reconnect("c");
+  EXPECT_EQ(job.kind("d"), DirectiveKind::kWait);
+  EXPECT_THAT(job.World(), ElementsAre("a", "b", "c"));
+}
+
+TEST(JobAdoptionTest, ANodeLostWhileItsRoundIsCollectedDoesNotCount) {
+  JobFixture job(QuickSpec(3, 3));
+  job.StartAll({"a", "b", "c"});
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("a");
+  job.BreakStream("a");
+  job.Wait(milliseconds(600));
+  job.Reconnect("b");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kHold);
+}
+
+TEST(JobAdoptionTest, ACancelWhileARoundIsCollectedEndsTheJob) {
+  JobFixture job(QuickSpec(3, 3));
+  job.StartAll({"a", "b", "c"});
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("a");
+  job.Step(CancelAsked{"the operator"});
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kFinished);
+}
+
+TEST(JobAdoptionTest, AnAdoptedRoundIsKeptInTheRecord) {
+  JobFixture job(QuickSpec(3, 3));
+  job.StartAll({"a", "b", "c"});
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("a");
+  job.Reconnect("b");
+  job.ReplaceCoordinator();
+  job.Reconnect("a");
+  job.Reconnect("b");
+  job.Reconnect("c");
+  EXPECT_EQ(job.Count("break"), 0);
+  EXPECT_THAT(job.World(), ElementsAre("a", "b", "c"));
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("a");
+  job.Reconnect("b");
+  job.ReplaceCoordinator();
+  job.Reconnect("a");
+  job.Reconnect("b");
+  job.Wait(seconds(6));
+  EXPECT_THAT(job.Decided("break"), HasSubstr("1 node of 3 did not come"));
+}
+
+}  // namespace
+}  // namespace muster::rendezvous
