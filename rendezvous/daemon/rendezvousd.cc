@@ -17,6 +17,7 @@
 #include "base/process_secrets.h"
 #include "base/resource_room.h"
 #include "base/standard_descriptors.h"
+#include "base/unix_time.h"
 #include "rendezvous/daemon/daemon_options.h"
 #include "rendezvous/events/event_log.h"
 #include "rendezvous/journal/journal.h"
@@ -60,6 +61,11 @@ absl::Status WritePortFile(const std::string& path, int port) {
   return absl::InvalidArgumentError(absl::StrCat(
       "cannot write the port file ", path, ": ", std::strerror(errno)));
 }
+
+// The least number of this run, in milliseconds since 1970. With it a new
+// journal, or an older copy of one, does not repeat the number of a run that
+// agents still know: they would drop the new run's directives as outdated.
+uint64_t LeastEpoch() { return static_cast<uint64_t>(UnixSeconds() * 1000); }
 
 // Starts the probes' server; null if none was asked for. Live: the coordinator
 // answers, so a lock that is never released is found, and its listener takes
@@ -124,7 +130,7 @@ int Serve(const DaemonOptions& options) {
   }
   Coordinator::Options coordinating;
   if (!options.state_dir.empty()) {
-    auto opened = Journal::Open(options.state_dir, /*least_epoch=*/1);
+    auto opened = Journal::Open(options.state_dir, LeastEpoch());
     if (!opened.ok()) return Fail(opened.status(), 1);
     auto kept = ReadJournal(**opened);
     if (!kept.ok()) return Fail(kept.status(), 1);

@@ -31,11 +31,15 @@ constexpr size_t kMaxBytesOfNames = 500;
 // streams all broke return within their reconnect grace, which is far shorter.
 constexpr Duration kAbandonedAfter = std::chrono::seconds(2);
 
+// The bits of an epoch that number the jobs of one run. The rest is the number
+// of the run, which has room for milliseconds since 1970 until the year 2109.
+constexpr int kJobBits = 22;
+
 // Two runs of a coordinator must have different epochs, which are compared for
 // equality only. Without a journal, whose runs are numbered, the first epoch
 // comes from the wall clock.
 uint64_t FirstEpoch(const Journal* journal) {
-  if (journal != nullptr) return journal->epoch() << 32;
+  if (journal != nullptr) return journal->epoch() << kJobBits;
   return static_cast<uint64_t>(
       std::chrono::system_clock::now().time_since_epoch().count());
 }

@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class CoordinatorRestart : public ::testing::Test {
@@ -129,6 +130,26 @@ TEST(CoordinatorRestartWithoutState, TheBudgetIsNotGrantedAgain) {
   EXPECT_EQ(a->ExitCode(), 128 + SIGSEGV);
   EXPECT_EQ(b->ExitCode(), 128 + SIGSEGV);
   EXPECT_THAT(a->Lines("round=3"), IsEmpty());
+}
+
+TEST_F(CoordinatorRestart, ForgottenStateLeavesTheWorkersRunning) {
+  LocalCluster cluster(kWorker, State());
+  const std::vector<std::string> flags = {"--nnodes=2"};
+  auto a = cluster.Node(flags, {"catch", "USR1"});
+  auto b = cluster.Node(flags, {"catch", "USR1"});
+  ASSERT_TRUE(a->Printed("ready rank="));
+  ASSERT_TRUE(b->Printed("ready rank="));
+  std::filesystem::remove_all(folder_);
+  // The agents still know the epoch of the daemon whose state is gone.
+  cluster.RestartDaemon();
+  ASSERT_TRUE(cluster.daemon().Printed("round 1 goes on"))
+      << cluster.daemon().Output();
+  for (Subprocess* node : {a.get(), b.get()}) {
+    kill(WorkerPids(*node, 1).at(0), SIGUSR1);
+  }
+  EXPECT_EQ(a->ExitCode(), 0);
+  EXPECT_EQ(b->ExitCode(), 0);
+  EXPECT_THAT(a->Lines("up rank="), SizeIs(1));
 }
 
 TEST_F(CoordinatorRestart, OnlyOneDaemonHasTheState) {
