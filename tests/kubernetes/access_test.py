@@ -293,8 +293,8 @@ class NetworkPolicies(unittest.TestCase):
         # The chart makes a rendezvousd for each release.
         is_shared = ('app.kubernetes.io/instance' not in coordinator.labels)
         self.assertEqual(is_shared, name in (
-            'elastic', 'elastic-gpu.yaml', 'elastic-tls.yaml',
-            'elastic-token.yaml'))
+            'elastic', 'elastic-gpu.yaml', 'elastic-state.yaml',
+            'elastic-tls.yaml', 'elastic-token.yaml'))
         self.assertEqual(
             is_allowed(policies, other, coordinator, COORDINATOR), is_shared)
 

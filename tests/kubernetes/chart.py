@@ -25,9 +25,8 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 CHART = os.path.join(HERE, '..', '..', 'deploy', 'kubernetes', 'helm', 'muster')
 RENDERED = os.path.join(HERE, 'rendered')
 
-# Values of the chart, one for each setting. CASES below renders each kind of
-# job with default values and with these.
-EVERYTHING = {
+# Values of the chart, one for each setting that all kinds of jobs have.
+_COMMON = {
     'gpus': 8, 'tokenSecret': 'trainer-token', 'flags': ['--max-restarts=3'],
     'args': ['train.py', '--steps', '1000'],
     'env': [{'name': 'NCCL_DEBUG', 'value': 'WARN'}],
@@ -44,9 +43,18 @@ EVERYTHING = {
         'egress': [{'to': [{'ipBlock': {'cidr': '10.2.0.0/16'}}],
                     'ports': [{'port': 2049, 'protocol': 'TCP'}]}]},
 }
-CASES = {'%s%s' % (mode, suffix): dict(values, mode=mode)
-         for mode in ['job', 'jobset', 'elastic']
-         for suffix, values in [('', {}), ('-everything', EVERYTHING)]}
+# Only rendezvousd, the coordinator of an elastic job, keeps its state.
+_STATE = {'enabled': True, 'size': '2Gi', 'storageClassName': 'fast'}
+MODES = ['job', 'jobset', 'elastic']
+# By mode: values of the chart, one for each setting.
+EVERYTHING = {
+    mode: dict(_COMMON, mode=mode, **(
+        {'coordinator': {'state': _STATE}} if mode == 'elastic' else {}))
+    for mode in MODES}
+# Each kind of job is rendered with default values and with everything.
+CASES = {mode + suffix: values for mode in MODES
+         for suffix, values in [('', {'mode': mode}),
+                                ('-everything', EVERYTHING[mode])]}
 # A new and an old version of Kubernetes. Before 1.29 a Job has no
 # backoffLimitPerIndex.
 NEW, OLD = 'v1.34.0', 'v1.27.0'

@@ -13,10 +13,10 @@ from manifests import (  # noqa: E402
     ROOT, SCHEMAS, job_spec, pod_of, read, things_of)
 
 
-def values_to_try():
+def values_to_try(mode):
   """Values that Helm accepts: one changed at a time, then all at once."""
   yield {}
-  yield chart.EVERYTHING
+  yield chart.EVERYTHING[mode]
   optional = {
       'args': [['a'], [1, 2.5, True, 10 ** 7], ['--x=1', '']],
       'flags': [None, [], ['--max-restarts=3']],
@@ -50,7 +50,13 @@ def values_to_try():
       'shutdownTimeout': [0, 10 ** 7], 'backoffLimit': [0, 10 ** 7],
       'backoffLimitPerIndex': [0, 10 ** 7], 'maxRestarts': [0, 10 ** 7],
       'runAsUser': [1, 10 ** 9], 'keepFinished': [0, 10 ** 8],
+      'coordinator': [None, {}, {'state': {}}],
   }
+  if mode == 'elastic':
+    optional['coordinator'] += [
+        {'state': dict(state, enabled=True)} for state in
+        ({}, {'size': 2 ** 31}, {'existingClaim': 'mine'},
+         {'storageClassName': 'fast', 'size': '500Mi'})]
   for name, values in optional.items():
     for value in values:
       yield {name: value}
@@ -86,10 +92,10 @@ class Chart(unittest.TestCase):
     if not self.renderer:
       self.skipTest('the chart is not rendered anew: ' + self.why)
     count, sound = 0, []
-    for mode in ('job', 'jobset', 'elastic'):
+    for mode in chart.MODES:
       for version, known in [(chart.NEW, SCHEMAS.new_versions),
                              (chart.OLD, SCHEMAS.old_versions)]:
-        for changed in values_to_try():
+        for changed in values_to_try(mode):
           values = dict(changed, mode=mode)
           with self.subTest(mode=mode, version=version, changed=changed):
             self.assertEqual(chart.values_errors(values), [])
@@ -115,13 +121,14 @@ class Chart(unittest.TestCase):
         ({'tls': {'enabled': 'yes'}}, "'yes' is not of type 'boolean'"),
         ({'tls': {'secret': 'mine'}}, "'secret' was unexpected"),
         ({'networkPolicy': {'operators': [{}]}}, 'networkPolicy.operators'),
-        ({'networkPolicy': {'egress': 'none'}}, "'none' is not of type")]:
+        ({'networkPolicy': {'egress': 'none'}}, "'none' is not of type"),
+        ({'coordinator': {'state': {'enabled': 'yes'}}}, "'yes' is not of"),
+        ({'coordinator': {'state': {'claim': 'a'}}}, "'claim' was unexpected"),
+        ({'coordinator': {'enabled': True}}, "'enabled' was unexpected")]:
       with self.subTest(values):
         self.assertIn(error, ' '.join(chart.values_errors(values)))
-    for mode in ('job', 'jobset', 'elastic'):
-      self.assertEqual(chart.values_errors({'mode': mode}), [])
-      self.assertEqual(
-          chart.values_errors(dict(chart.EVERYTHING, mode=mode)), [])
+    for values in chart.CASES.values():
+      self.assertEqual(chart.values_errors(values), [])
 
   def test_given_name_overrides_the_chart(self):
     pod, _ = self.rendered(
@@ -138,7 +145,7 @@ class Chart(unittest.TestCase):
 
   def test_certificates_come_from_the_issuer_that_is_given(self):
     issuer = {'name': 'lab', 'kind': 'ClusterIssuer'}
-    for mode in ('job', 'jobset', 'elastic'):
+    for mode in chart.MODES:
       made = [t for t in self.objects(
           {'mode': mode, 'tls': {'enabled': True, 'issuerRef': issuer}})
               if t['apiVersion'] == 'cert-manager.io/v1']
@@ -150,7 +157,7 @@ class Chart(unittest.TestCase):
                         [:2 if mode == 'elastic' else 1]])
 
   def test_a_secret_of_the_users_takes_the_place_of_certificates(self):
-    for mode in ('job', 'jobset', 'elastic'):
+    for mode in chart.MODES:
       things = self.objects(
           {'mode': mode, 'tls': {'enabled': True, 'secretName': 'mine'}})
       self.assertEqual([t['kind'] for t in things if t['apiVersion'].startswith(
@@ -174,6 +181,60 @@ class Chart(unittest.TestCase):
     self.assertEqual([e['value'] for e in pod['containers'][0]['env']
                       if e['name'] == 'MUSTER_TLS_CA'], ['/lab/ca.pem'])
 
+  def state_of(self, **state):
+    """The claims of an elastic job with these values of coordinator.state, the
+    claim that rendezvousd mounts, and whether it keeps its state there."""
+    things = self.objects({'mode': 'elastic', 'coordinator': {'state': state}})
+    pod, = [pod_of(thing) for thing in things if thing['kind'] == 'Deployment']
+    mounted = [volume['persistentVolumeClaim']['claimName']
+               for volume in pod.get('volumes', [])]
+    flags = [arg for arg in pod['containers'][0]['args'] if 'state-dir' in arg]
+    return ([(thing['metadata']['name'], thing['spec']) for thing in things
+             if thing['kind'] == 'PersistentVolumeClaim'], mounted, bool(flags))
+
+  def test_state_is_in_a_claim_if_it_is_kept(self):
+    self.assertEqual(self.state_of(), ([], [], False))
+    def claim(**more):
+      return ('trainer-rendezvousd', {
+          'accessModes': ['ReadWriteOnce'],
+          'resources': {'requests': {'storage': '1Gi'}}, **more})
+    mounted = ['trainer-rendezvousd']
+    # storageClassName must be absent: an empty one is not the cluster's default.
+    self.assertEqual(self.state_of(enabled=True), ([claim()], mounted, True))
+    self.assertEqual(
+        self.state_of(enabled=True, storageClassName='fast', size='2Gi'),
+        ([claim(storageClassName='fast',
+                resources={'requests': {'storage': '2Gi'}})], mounted, True))
+    self.assertEqual(self.state_of(enabled=True, existingClaim='mine'),
+                     ([], ['mine'], True))
+
+  def test_values_that_would_lose_the_state_are_refused(self):
+    def refusal(mode, **state):
+      return self.refusal(mode=mode, coordinator={'state': state})
+    for mode in ('job', 'jobset'):
+      self.assertIn('mode is %s' % mode, refusal(mode, enabled=True))
+    for value in ('existingClaim', 'storageClassName'):
+      self.assertIn('coordinator.state names mine, but coordinator.state.enabled '
+                    'is false', refusal('elastic', **{value: 'mine'}))
+    self.assertIn('give one of them', refusal(
+        'elastic', enabled=True, existingClaim='a', storageClassName='b'))
+
+  def test_notes_say_where_the_state_is(self):
+    def notes(**values):
+      if not self.renderer:
+        self.skipTest('the chart is not rendered anew: ' + self.why)
+      done = self.renderer.render(values, only='NOTES.txt')
+      self.assertEqual(done.error, '')
+      return done.text
+    self.assertNotIn('state', notes())
+    self.assertIn('all workers restart', notes(mode='elastic'))
+    for state, name in [({}, 'trainer-rendezvousd'),
+                        ({'existingClaim': 'mine'}, 'mine')]:
+      shown = notes(mode='elastic',
+                    coordinator={'state': dict(state, enabled=True)})
+      self.assertIn('kubectl describe pvc %s\n' % name, shown)
+      self.assertNotIn('all workers restart', shown)
+
   def test_network_policies_can_be_left_out(self):
     def policies(**values):
       return [t['metadata']['name'] for t in self.objects(values)
@@ -181,7 +242,7 @@ class Chart(unittest.TestCase):
     self.assertEqual(policies(), ['trainer'])
     self.assertEqual(policies(mode='elastic'),
                      ['trainer', 'trainer-rendezvousd'])
-    for mode in ('job', 'jobset', 'elastic'):
+    for mode in chart.MODES:
       self.assertEqual(
           policies(mode=mode, networkPolicy={'enabled': False}), [])
 
@@ -215,7 +276,7 @@ class Chart(unittest.TestCase):
   def test_notes_say_what_works(self):
     if not self.renderer:
       self.skipTest('the chart is not rendered anew: ' + self.why)
-    for mode in ('job', 'jobset', 'elastic'):
+    for mode in chart.MODES:
       def notes(**values):
         done = self.renderer.render(dict(values, mode=mode), only='NOTES.txt')
         self.assertEqual(done.error, '')

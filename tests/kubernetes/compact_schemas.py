@@ -21,6 +21,7 @@ VERSIONS = ['1.27', '1.28', '1.29', '1.31', '1.34', '1.37']
 KINDS = {
     'batch/v1 Job': 'job-batch-v1',
     'v1 Service': 'service-v1',
+    'v1 PersistentVolumeClaim': 'persistentvolumeclaim-v1',
     'apps/v1 Deployment': 'deployment-apps-v1',
     'apps/v1 StatefulSet': 'statefulset-apps-v1',
     'networking.k8s.io/v1 NetworkPolicy': 'networkpolicy-networking-v1',

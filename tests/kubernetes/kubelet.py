@@ -1,5 +1,5 @@
-"""A model of the kubelet: its probes of a container that does not answer, and
-the volumes of Secrets.
+"""A model of the kubelet: its probes of a container that does not answer, the
+volumes of Secrets, and the owners and modes of files in persistent volumes.
 
 The probes are real requests. A wait takes a tenth of the time that the manifest
 gives; the time that would pass in Kubernetes is counted.
@@ -58,3 +58,34 @@ class SecretVolume:
     new = os.path.join(self._folder, '..new')
     os.symlink(version, new)
     os.replace(new, os.path.join(self._folder, '..data'))
+
+
+_GROUP_MODE = {True: 0o2770, False: 0o660}  # by whether it is a folder
+
+
+class PersistentVolume:
+  """A disk with a new file system, as `folder`: its root belongs to root, and
+  nobody else can write to it."""
+
+  def __init__(self, folder):
+    self._folder = folder
+    os.makedirs(folder)
+    os.chown(folder, 0, 0)
+    os.chmod(folder, 0o755)
+
+  def mount(self, security):
+    """Changes owners and modes as the kubelet does before it starts a pod.
+    `security`: the pod's securityContext."""
+    group = security.get('fsGroup')
+    if group is None:
+      return
+    if security.get('fsGroupChangePolicy') == 'OnRootMismatch':
+      root = os.stat(self._folder)
+      if (root.st_gid == group and
+          root.st_mode & _GROUP_MODE[True] == _GROUP_MODE[True]):
+        return
+    # The root comes last: what was interrupted begins anew.
+    for folder, _, files in os.walk(self._folder, topdown=False):
+      for path in [os.path.join(folder, file) for file in files] + [folder]:
+        os.chown(path, -1, group)
+        os.chmod(path, os.stat(path).st_mode | _GROUP_MODE[path == folder])

@@ -99,7 +99,7 @@ class Safety(unittest.TestCase):
     kinds = {thing['kind'] for _, things in manifests() for thing in things}
     self.assertEqual(kinds, {'Job', 'JobSet', 'Service', 'StatefulSet',
                              'Deployment', 'NetworkPolicy', 'Certificate',
-                             'Issuer'})
+                             'Issuer', 'PersistentVolumeClaim'})
 
 
 class Consistency(unittest.TestCase):
@@ -219,6 +219,66 @@ class Consistency(unittest.TestCase):
         self.assertEqual(len(found), 2)
         self.assertEqual(found[0], found[1])
         self.assertEqual(found[0][0]['limits']['nvidia.com/gpu'], 8)
+
+
+class State(unittest.TestCase):
+  """rendezvousd keeps its state in a volume."""
+
+  def cases(self):
+    """(name, objects, Deployment, folder of the state) of each rendezvousd with
+    a state."""
+    count = 0
+    for name, things in list(manifests()) + [
+        (os.path.basename(path), things_of(read(path)))
+        for path in built_overlays()]:
+      for thing in (t for t in things if t['kind'] == 'Deployment'):
+        for arg in pod_of(thing)['containers'][0]['args']:
+          if arg.startswith('--state-dir='):
+            yield name, things, thing, arg.split('=')[1]
+            count += 1
+    self.assertEqual(count, 2)
+
+  def test_one_pod_at_a_time_has_the_claim(self):
+    for name, things, deployment, _ in self.cases():
+      with self.subTest(name):
+        volume, = [v for v in pod_of(deployment)['volumes']
+                   if v['name'] == 'state']
+        claim, = [t for t in things if t['kind'] == 'PersistentVolumeClaim']
+        self.assertEqual(volume['persistentVolumeClaim'],
+                         {'claimName': claim['metadata']['name']})
+        self.assertEqual(claim['spec']['accessModes'], ['ReadWriteOnce'])
+        self.assertEqual(deployment['spec']['replicas'], 1)
+        self.assertEqual(deployment['spec']['strategy'], {'type': 'Recreate'})
+
+  def test_rendezvousd_makes_its_folder_in_a_volume_that_it_may_write(self):
+    # pod_life_test shows what the kubelet does to volumes otherwise.
+    for name, _, deployment, folder in self.cases():
+      with self.subTest(name):
+        pod = pod_of(deployment)
+        mount, = [m for m in pod['containers'][0]['volumeMounts']
+                  if m['name'] == 'state']
+        self.assertEqual(mount, {'name': 'state',
+                                 'mountPath': os.path.dirname(folder)})
+        security = pod['securityContext']
+        self.assertEqual(security['fsGroup'], security['runAsGroup'])
+        self.assertEqual(security['fsGroupChangePolicy'], 'OnRootMismatch')
+
+  def test_the_kubelet_waits_as_long_as_the_journal_may_take(self):
+    limits = {name: int(seconds) for name, seconds in re.findall(
+        r'Duration (\w+) = std::chrono::seconds\((\d+)\);', read(os.path.join(
+            ROOT, 'rendezvous', 'journal', 'journal.h')))}
+    for name, _, deployment, _ in self.cases():
+      with self.subTest(name):
+        pod = pod_of(deployment)
+        probe = pod['containers'][0]['startupProbe']
+        # The journal is read before the probes are answered.
+        self.assertGreaterEqual(
+            probe['periodSeconds'] * probe['failureThreshold'],
+            limits['open_within'] + 10)
+        for grace in (pod['terminationGracePeriodSeconds'],
+                      pod['containers'][0]['livenessProbe']
+                      ['terminationGracePeriodSeconds']):
+          self.assertGreaterEqual(grace, limits['close_within'] + 2)
 
 
 class InStep(unittest.TestCase):

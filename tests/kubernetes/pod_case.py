@@ -1,6 +1,7 @@
 """The base of tests with pods, which run as the manifests describe them."""
 
 import os
+import stat
 import tempfile
 import unittest
 
@@ -73,6 +74,36 @@ class TlsPods:
       volume.write(self._secrets.issue(secret))
 
 
+class StatePods:
+  """Pods of rendezvousd with a state: those of the overlay, with a folder of the
+  cluster that stands for their volume."""
+
+  def __init__(self, case):
+    self._case = case
+    deployment, = [thing for thing in manifests.things_of(manifests.read(
+        os.path.join(overlays.BUILT, 'elastic-state.yaml')))
+                   if thing['kind'] == 'Deployment']
+    self._pod = manifests.pod_of(deployment)
+    self._volume = kubelet.PersistentVolume(
+        os.path.join(case.cluster.folder, 'volume'))
+
+  def start(self, **security):
+    """Starts a pod. `security`: other values of its securityContext."""
+    self._volume.mount({**self._pod['securityContext'], **security})
+    container = self._pod['containers'][0]
+    mount, = container['volumeMounts']
+    return self._case.coordinator_pod({
+        **container, 'args': [arg.replace(mount['mountPath'], '/srv/volume')
+                              for arg in container['args']]})
+
+  def modes(self):
+    """The modes of the folder of the state and of the files in it."""
+    folder = os.path.join(self._case.cluster.folder, 'volume', 'state')
+    paths = [folder] + [os.path.join(folder, file)
+                        for file in os.listdir(folder)]
+    return {stat.S_IMODE(os.stat(path).st_mode) for path in paths}
+
+
 class PodCase(unittest.TestCase):
   """A test with its own cluster, which ends with the test."""
 
@@ -133,8 +164,8 @@ class PodCase(unittest.TestCase):
     self.cluster.set_name('trainer-0.trainer', started[0])
     return started
 
-  def coordinator_pod(self, **more):
-    container = container_of('elastic/rendezvousd.yaml')
+  def coordinator_pod(self, container=None, **more):
+    container = container or container_of('elastic/rendezvousd.yaml')
     pod = self.cluster.start('rendezvousd-x',
                              {**environment_of(container, {}), **more},
                              container['command'] + container['args'])

@@ -160,6 +160,72 @@ class PodLife(pod_case.PodCase):
                       before[agent])
     self.finish(agents)
 
+  def status(self, daemon):
+    """The text of launch status."""
+    done = subprocess.run(
+        ['launcher/launch', 'status', '--run-id=trainer-1',
+         '--endpoint=%s:29400' % daemon.address], stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, timeout=pods.PATIENCE)
+    self.assertEqual(done.returncode, 0, done.stdout)
+    return done.stdout
+
+  def test_no_worker_restarts_if_the_daemons_state_is_in_a_volume(self):
+    daemons = pod_case.StatePods(self)
+    daemon = daemons.start()
+    agents = [self.agent_pod(index) for index in range(3)]
+    for agent in agents:
+      agent.wait_for('of 3 works')
+    for end in (pods.Pod.kill, pods.Pod.evict):
+      end(daemon)
+      daemon.exit_code()
+      daemon = daemons.start()
+      daemon.wait_for('answering probes')
+      self.assertIn('goes on with 1 job of', daemon.log())
+      pods.wait_until('all agents are connected again', lambda:
+                      'disconnected' not in self.status(daemon))
+    # The folder is of the daemon alone, and has the group of its parent.
+    self.assertEqual(daemons.modes(), {0o2700, 0o600})
+    self.finish(agents)
+    for agent in agents:
+      self.assertEqual(agent.log().count('works, restart'), 1)
+    # The StatefulSet starts an ended container again.
+    daemon.kill()
+    daemons.start()
+    again = self.agent_pod(0)
+    self.assertEqual(again.exit_code(), 1)
+    self.assertIn('job trainer-1 is over', again.log())
+
+  def test_a_daemon_fails_while_another_one_has_its_state(self):
+    daemons = pod_case.StatePods(self)
+    first = daemons.start()
+    first.wait_for('listening')
+    second = daemons.start()
+    self.assertEqual(second.exit_code(), 1)
+    self.assertIn('it is in use by another process; end that coordinator',
+                  second.log())
+    first.evict()
+    self.assertEqual(first.exit_code(), 0)
+    # The kubelet starts a container again that has failed.
+    daemons.start().wait_for('listening')
+    self.succeeded = True
+
+  def test_a_daemon_says_what_is_wrong_with_its_volume(self):
+    daemons = pod_case.StatePods(self)
+    stranger = daemons.start(fsGroup=None)
+    self.assertEqual(stranger.exit_code(), 1)
+    self.assertIn('cannot create folder /srv/volume/state: Permission denied',
+                  stranger.log())
+    first = daemons.start()
+    first.wait_for('listening')
+    first.evict()
+    self.assertEqual(first.exit_code(), 0)
+    # The default policy of Kubernetes gives the group a right to each file.
+    second = daemons.start(fsGroupChangePolicy='Always')
+    self.assertEqual(second.exit_code(), 1)
+    self.assertIn('cannot use /srv/volume/state: other users can write to it '
+                  '(mode 02770)', second.log())
+    self.succeeded = True
+
   def test_an_evicted_agent_leaves_and_another_comes(self):
     self.coordinator_pod()
     agents = [self.agent_pod(index) for index in range(3)]
