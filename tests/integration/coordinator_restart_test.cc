@@ -15,7 +15,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::SizeIs;
 
 class CoordinatorRestart : public ::testing::Test {
@@ -91,17 +90,25 @@ TEST_F(CoordinatorRestart, ADrainedNodeStaysAwayAndACancelHolds) {
   EXPECT_EQ(a->ExitCode(), 128 + SIGTERM) << a->Output();
 }
 
-TEST(CoordinatorRestartWithoutState, WorkersRunOnAndTheJobSucceeds) {
-  LocalCluster cluster;
+// A cluster whose daemon writes its decisions to a file, and a process that
+// prints them.
+class CoordinatorRestartWithoutState : public CoordinatorRestart {
+ protected:
+  std::string Events() const { return folder_ + "/events.jsonl"; }
+
+  LocalCluster cluster_{kWorker, {"--event-log=" + Events()}};
+  Subprocess events_{{"/usr/bin/tail", "-n+1", "-F", Events()}};
+};
+
+TEST_F(CoordinatorRestartWithoutState, WorkersRunOnAndTheJobSucceeds) {
   const std::vector<std::string> flags = {"--nnodes=2", "--nproc-per-node=2"};
-  auto a = cluster.Node(flags, {"catch", "USR1"});
-  auto b = cluster.Node(flags, {"catch", "USR1"});
+  auto a = cluster_.Node(flags, {"catch", "USR1"});
+  auto b = cluster_.Node(flags, {"catch", "USR1"});
   ASSERT_TRUE(a->Printed("ready rank=", 2));
   ASSERT_TRUE(b->Printed("ready rank=", 2));
   for (int i = 0; i < 2; ++i) {
-    cluster.RestartDaemon();
-    EXPECT_TRUE(cluster.daemon().Printed("round 1 goes on: 2 of its 2 nodes"))
-        << cluster.daemon().Output();
+    cluster_.RestartDaemon();
+    EXPECT_TRUE(events_.Printed("round 1 goes on: 2 of its 2 nodes", i + 1));
   }
   for (Subprocess* node : {a.get(), b.get()}) {
     for (const pid_t pid : WorkerPids(*node, 1)) kill(pid, SIGUSR1);
@@ -114,41 +121,33 @@ TEST(CoordinatorRestartWithoutState, WorkersRunOnAndTheJobSucceeds) {
   EXPECT_THAT(b->Lines("caught"), SizeIs(2));
 }
 
-TEST(CoordinatorRestartWithoutState, TheBudgetIsNotGrantedAgain) {
-  LocalCluster cluster;
+TEST_F(CoordinatorRestartWithoutState, TheBudgetIsNotGrantedAgain) {
   const std::vector<std::string> flags = {"--nnodes=2", "--max-restarts=1"};
-  auto a = cluster.Node(flags, {"forever"});
-  auto b = cluster.Node(flags, {"forever"});
+  auto a = cluster_.Node(flags, {"forever"});
+  auto b = cluster_.Node(flags, {"forever"});
   ASSERT_TRUE(a->Printed("up rank="));
   ASSERT_TRUE(b->Printed("up rank="));
   kill(WorkerPids(*a, 1).at(0), SIGKILL);
   ASSERT_TRUE(a->Printed("up rank=", 2)) << a->Output();
   ASSERT_TRUE(b->Printed("up rank=", 2)) << b->Output();
-  cluster.RestartDaemon();
-  ASSERT_TRUE(cluster.daemon().Printed("round 2 goes on"));
+  cluster_.RestartDaemon();
+  ASSERT_TRUE(events_.Printed("round 2 goes on"));
   kill(WorkerPids(*b, 2).at(0), SIGSEGV);
   EXPECT_EQ(a->ExitCode(), 128 + SIGSEGV);
   EXPECT_EQ(b->ExitCode(), 128 + SIGSEGV);
   EXPECT_THAT(a->Lines("round=3"), IsEmpty());
 }
 
-TEST_F(CoordinatorRestart, ForgottenStateLeavesTheWorkersRunning) {
-  LocalCluster cluster(kWorker, State());
-  const std::vector<std::string> flags = {"--nnodes=2"};
-  auto a = cluster.Node(flags, {"catch", "USR1"});
-  auto b = cluster.Node(flags, {"catch", "USR1"});
+// The agents still know the epoch of the daemon whose state is gone.
+TEST_F(CoordinatorRestartWithoutState, AStateThatWasRemovedStopsNoWorker) {
+  const std::string state = folder_ + "/state";
+  LocalCluster cluster(kWorker, {"--state-dir=" + state});
+  auto a = cluster.Node({"--nnodes=1", "--max-restarts=0"}, {"catch", "USR1"});
   ASSERT_TRUE(a->Printed("ready rank="));
-  ASSERT_TRUE(b->Printed("ready rank="));
-  std::filesystem::remove_all(folder_);
-  // The agents still know the epoch of the daemon whose state is gone.
+  std::filesystem::remove_all(state);
   cluster.RestartDaemon();
-  ASSERT_TRUE(cluster.daemon().Printed("round 1 goes on"))
-      << cluster.daemon().Output();
-  for (Subprocess* node : {a.get(), b.get()}) {
-    kill(WorkerPids(*node, 1).at(0), SIGUSR1);
-  }
-  EXPECT_EQ(a->ExitCode(), 0);
-  EXPECT_EQ(b->ExitCode(), 0);
+  kill(WorkerPids(*a, 1).at(0), SIGUSR1);
+  EXPECT_EQ(a->ExitCode(), 0) << a->Output();
   EXPECT_THAT(a->Lines("up rank="), SizeIs(1));
 }
 
