@@ -227,13 +227,13 @@ class Chart(unittest.TestCase):
       self.assertEqual(done.error, '')
       return done.text
     self.assertNotIn('state', notes())
-    self.assertIn('all workers restart', notes(mode='elastic'))
+    self.assertIn('keeps no state', notes(mode='elastic'))
     for state, name in [({}, 'trainer-rendezvousd'),
                         ({'existingClaim': 'mine'}, 'mine')]:
       shown = notes(mode='elastic',
                     coordinator={'state': dict(state, enabled=True)})
       self.assertIn('kubectl describe pvc %s\n' % name, shown)
-      self.assertNotIn('all workers restart', shown)
+      self.assertNotIn('keeps no state', shown)
 
   def test_network_policies_can_be_left_out(self):
     def policies(**values):
