@@ -2,9 +2,11 @@
 // simulated agents, each with its own TCP connection, join one job, in clear
 // text and with mutual TLS by a token, and prints a table with the medians of
 // the runs, which take turns. --flood also measures both while a client opens
-// connections as fast as it can. All processes share this machine's cores.
+// connections as fast as it can; --state measures clear text without and with a
+// journal (rendezvousd --state-dir, in TMPDIR or /tmp) instead. All processes
+// share this machine's cores.
 //
-//   coordinator_scale [--shards N] [--runs N] [--flood] [NODES…]
+//   coordinator_scale [--shards N] [--runs N] [--flood | --state] [NODES…]
 
 #include <fcntl.h>
 #include <signal.h>
@@ -15,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -90,12 +93,14 @@ double CpuSeconds(pid_t pid) {
 
 enum class Channel { kPlain, kTls };
 enum class Beside { kNothing, kFlood };
+enum class State { kNone, kJournal };
 
 // One line of the table.
 struct Row {
   int nodes = 0;
   Channel channel = Channel::kPlain;
   Beside beside = Beside::kNothing;
+  State state = State::kNone;
 };
 
 struct Figures {
@@ -110,7 +115,14 @@ struct Figures {
 Figures Measure(const std::string& self, const std::string& daemon,
                 const Row& row, int shards) {
   const std::string token = row.channel == Channel::kTls ? kToken : "";
-  Child server = Start({daemon, "--listen", "127.0.0.1:0"}, token);
+  std::vector<std::string> command = {daemon, "--listen", "127.0.0.1:0"};
+  const std::string state =
+      std::filesystem::temp_directory_path() / "coordinator_scale.state";
+  if (row.state == State::kJournal) {
+    std::filesystem::remove_all(state);
+    command.push_back("--state-dir=" + state);
+  }
+  Child server = Start(command, token);
   int port = 0;
   if (std::fscanf(server.out, "rendezvousd: listening on 127.0.0.1:%d",
                   &port) != 1) {
@@ -159,6 +171,7 @@ Figures Measure(const std::string& self, const std::string& daemon,
   for (Child& shard : load) Finish(&shard);
   kill(server.pid, SIGTERM);
   Finish(&server);
+  if (row.state == State::kJournal) std::filesystem::remove_all(state);
   if (!placed) {
     std::fprintf(stderr, "not all of %d nodes got a place\n", row.nodes);
     std::exit(1);
@@ -180,9 +193,10 @@ double Median(const std::vector<Figures>& runs, double Figures::*figure) {
 void Print(const Row& row, const std::vector<Figures>& runs) {
   const double joining = Median(runs, &Figures::joining);
   std::printf(
-      "| %6d | %s%s | %6.3f | %6.0f | %7.1f | %6.1f | %4.0f | %5.2f |\n",
+      "| %6d | %s%s%s | %6.3f | %6.0f | %7.1f | %6.1f | %4.0f | %5.2f |\n",
       row.nodes, row.channel == Channel::kTls ? "mutual TLS" : "clear text",
-      row.beside == Beside::kFlood ? ", flooded" : "", joining,
+      row.beside == Beside::kFlood ? ", flooded" : "",
+      row.state == State::kJournal ? ", journal" : "", joining,
       row.nodes / joining, Median(runs, &Figures::placing) * 1e3,
       Median(runs, &Figures::kib), Median(runs, &Figures::join_cpu) * 1e6,
       Median(runs, &Figures::steady_cpu));
@@ -195,6 +209,7 @@ void Print(const Row& row, const std::vector<Figures>& runs) {
 int main(int argc, char** argv) {
   using muster::Beside;
   using muster::Channel;
+  using muster::State;
   const auto is = [&](int i, const char* name) {
     return i < argc && std::strcmp(argv[i], name) == 0;
   };
@@ -212,7 +227,7 @@ int main(int argc, char** argv) {
   }
   int shards = 2;
   int runs = 1;
-  std::vector<Beside> besides = {Beside::kNothing};
+  std::vector<muster::Row> kinds = {{}, {.channel = Channel::kTls}};
   std::vector<int> sizes;
   for (int i = 1; i < argc; ++i) {
     if (is(i, "--shards") && i + 1 < argc) {
@@ -220,7 +235,10 @@ int main(int argc, char** argv) {
     } else if (is(i, "--runs") && i + 1 < argc) {
       runs = std::atoi(argv[++i]);
     } else if (is(i, "--flood")) {
-      besides.push_back(Beside::kFlood);
+      kinds.push_back({.beside = Beside::kFlood});
+      kinds.push_back({.channel = Channel::kTls, .beside = Beside::kFlood});
+    } else if (is(i, "--state")) {
+      kinds = {{}, {.state = State::kJournal}};
     } else {
       sizes.push_back(std::atoi(argv[i]));
     }
@@ -237,12 +255,8 @@ int main(int argc, char** argv) {
       "ms | KiB/node | server CPU to join, us/node | cores at 1 report/s |\n"
       "|---|---|---|---|---|---|---|---|\n");
   for (const int nodes : sizes) {
-    std::vector<muster::Row> rows;
-    for (const Beside beside : besides) {
-      for (const Channel channel : {Channel::kPlain, Channel::kTls}) {
-        rows.push_back({nodes, channel, beside});
-      }
-    }
+    std::vector<muster::Row> rows = kinds;
+    for (muster::Row& row : rows) row.nodes = nodes;
     std::vector<std::vector<muster::Figures>> figures(rows.size());
     for (int run = 0; run < runs; ++run) {
       for (size_t i = 0; i < rows.size(); ++i) {
