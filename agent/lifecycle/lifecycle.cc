@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "base/check.h"
 #include "rendezvous/protocol/signal_names.h"
+#include "rendezvous/protocol/verdict.h"
 
 namespace muster::agent {
 namespace {
@@ -428,9 +429,27 @@ void Lifecycle::CheckCoordinatorAbsence() {
   const Duration limit = ever_answered_ ? config_.policy.coordinator_timeout
                                         : config_.policy.connect_timeout;
   if (now_ < *unanswered_since_ + limit) return;
-  GiveUp(1, absl::StrCat("no answer from the coordinator at ", config_.endpoint,
-                         " for ", ToSeconds(limit), " s",
-                         link_error_.empty() ? "" : ": ", link_error_));
+  const std::string absence = absl::StrCat(
+      "no answer from the coordinator at ", config_.endpoint, " for ",
+      ToSeconds(limit), " s", link_error_.empty() ? "" : ": ", link_error_);
+  const auto failure =
+      std::find_if(failures_.begin(), failures_.end(), [](const auto& one) {
+        return one.kind != rendezvous::FailureKind::kStoppedByUs;
+      });
+  if (round_end_.has_value() && round_end_->exit_code.has_value()) {
+    GiveUp(*round_end_->exit_code,
+           absl::StrCat(round_end_->reason, "; ", absence));
+  } else if (phase_ == rendezvous::NodePhase::kSucceeded) {
+    GiveUp(0, absl::StrCat("every worker of this node succeeded, but the job's "
+                           "verdict is not known: ",
+                           absence));
+  } else if (failure != failures_.end() && !round_end_.has_value()) {
+    GiveUp(rendezvous::ExitCodeOf(*failure),
+           absl::StrCat("rank ", failure->rank, ": ", failure->message, "; ",
+                        absence));
+  } else {
+    GiveUp(1, absence);
+  }
 }
 
 void Lifecycle::GiveUp(int exit_code, std::string reason) {

@@ -16,6 +16,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 TEST(LifecycleReports, BeginWithTheConnectionAndHoldTheWholeTruth) {
   LifecycleFixture agent;
@@ -267,6 +268,65 @@ TEST(LifecycleAbsence, TooLongAbsenceStopsTheWorkers) {
   ASSERT_TRUE(agent.leave.has_value());
   EXPECT_EQ(agent.leave->exit_code, 1);
   EXPECT_THAT(agent.leave->reason, HasSubstr("for 30 s"));
+}
+
+TEST(LifecycleAbsence, AFailureOfThisNodeIsItsExitCode) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Disconnect();
+  agent.Fails(1, rendezvous::FailureKind::kSignal);
+  agent.Down(0);
+  agent.Gone();
+  agent.Wait(seconds(30));
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->exit_code, 128 + SIGKILL);
+  EXPECT_THAT(agent.leave->reason, StartsWith("rank 3: "));
+  EXPECT_THAT(agent.leave->reason, HasSubstr("for 30 s"));
+}
+
+TEST(LifecycleAbsence, AFailureOfARoundThatTheCoordinatorEndedIsNot) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.FailsByItself(1);
+  agent.TellStop(1);
+  agent.Down(0);
+  agent.Gone();
+  agent.Disconnect();
+  agent.Wait(seconds(30));
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->exit_code, 1);
+}
+
+TEST(LifecycleAbsence, AnExitCodeThatTheCoordinatorHasToldHolds) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  rendezvous::Directive stop = DirectiveOf(rendezvous::DirectiveKind::kStop);
+  stop.reason = "rank 0 on b: exit code 7";
+  stop.stop = {.round = 1, .grace = seconds(10), .exit_code = 7};
+  agent.Tell(stop);
+  agent.Disconnect();
+  agent.Down(0);
+  agent.Down(1);
+  agent.Gone();
+  agent.Wait(seconds(30));
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->exit_code, 7);
+  EXPECT_THAT(agent.leave->reason, HasSubstr("rank 0 on b"));
+}
+
+TEST(LifecycleAbsence, ANodeWhoseWorkersSucceededSucceeds) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Disconnect();
+  agent.Down(0);
+  agent.Down(1);
+  agent.Gone();
+  agent.Wait(seconds(29));
+  EXPECT_FALSE(agent.leave.has_value());
+  agent.Wait(seconds(1));
+  ASSERT_TRUE(agent.leave.has_value());
+  EXPECT_EQ(agent.leave->exit_code, 0);
+  EXPECT_THAT(agent.leave->reason, HasSubstr("verdict is not known"));
 }
 
 // The connection comes back after 29 s of absence, but no directive: after 30 s

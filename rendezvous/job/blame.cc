@@ -89,25 +89,6 @@ void FailureLog::Tell(Verdict& verdict) const {
   verdict.collateral_omitted = omitted_;
 }
 
-int ExitCodeOf(const Failure& failure) {
-  switch (failure.kind) {
-    case FailureKind::kExitCode:
-      // Slurm or Kubernetes would take this worker's exit code for a
-      // preemption, and start the job again for ever.
-      if (failure.exit_code == kPreemptedExitCode) return 1;
-      [[fallthrough]];
-    case FailureKind::kStartFailed:
-      return failure.exit_code != 0 ? failure.exit_code : 1;
-    case FailureKind::kSignal:
-      return 128 + failure.signal;
-    case FailureKind::kStoppedByUs:
-    case FailureKind::kNodeLost:
-    case FailureKind::kHung:
-      return 1;
-  }
-  return 1;
-}
-
 bool IsCommunicationError(std::string_view message) {
   const std::string lower = absl::AsciiStrToLower(std::string(message));
   return std::any_of(std::begin(kPhrases), std::end(kPhrases),

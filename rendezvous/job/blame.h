@@ -45,10 +45,6 @@ class FailureLog {
   int omitted_ = 0;
 };
 
-// The exit code of `launch` for this cause: the worker's exit code, or 128 +
-// signal, or else 1.
-int ExitCodeOf(const Failure& failure);
-
 // Whether the message of a failure is that of a worker whose peer went away:
 // "Connection closed by peer", "DistBackendError: NCCL error ...". Such a
 // failure follows from another one. Known texts of sockets, PyTorch, Gloo, NCCL

@@ -41,6 +41,10 @@ inline constexpr int kMaxCollateral = 16;
 // again later", which a worker is unlikely to use.
 inline constexpr int kPreemptedExitCode = 75;
 
+// The exit code of `launch` for this cause: the worker's exit code, or 128 +
+// signal, or else 1.
+int ExitCodeOf(const Failure& failure);
+
 // Exit code of `launch` on a node that stayed a spare until its job had
 // succeeded: EX_UNAVAILABLE of sysexits.h.
 inline constexpr int kNeverRanExitCode = 69;

@@ -1,0 +1,24 @@
+#include "rendezvous/protocol/verdict.h"
+
+namespace muster::rendezvous {
+
+int ExitCodeOf(const Failure& failure) {
+  switch (failure.kind) {
+    case FailureKind::kExitCode:
+      // Slurm or Kubernetes would take this worker's exit code for a
+      // preemption, and start the job again for ever.
+      if (failure.exit_code == kPreemptedExitCode) return 1;
+      [[fallthrough]];
+    case FailureKind::kStartFailed:
+      return failure.exit_code != 0 ? failure.exit_code : 1;
+    case FailureKind::kSignal:
+      return 128 + failure.signal;
+    case FailureKind::kStoppedByUs:
+    case FailureKind::kNodeLost:
+    case FailureKind::kHung:
+      return 1;
+  }
+  return 1;
+}
+
+}  // namespace muster::rendezvous
