@@ -14,6 +14,7 @@ rendezvous::Failure FailureOf(int local_rank, rendezvous::FailureKind kind) {
   failure.kind = kind;
   failure.rank = 2 + local_rank;
   failure.local_rank = local_rank;
+  failure.exit_code = 3;
   failure.message = "exit code 3";
   return failure;
 }

@@ -274,12 +274,12 @@ TEST(LifecycleAbsence, AFailureOfThisNodeIsItsExitCode) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.Disconnect();
-  agent.Fails(1, rendezvous::FailureKind::kSignal);
+  agent.FailsByItself(1);
   agent.Down(0);
   agent.Gone();
   agent.Wait(seconds(30));
   ASSERT_TRUE(agent.leave.has_value());
-  EXPECT_EQ(agent.leave->exit_code, 128 + SIGKILL);
+  EXPECT_EQ(agent.leave->exit_code, 3);
   EXPECT_THAT(agent.leave->reason, StartsWith("rank 3: "));
   EXPECT_THAT(agent.leave->reason, HasSubstr("for 30 s"));
 }

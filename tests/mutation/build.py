@@ -24,7 +24,8 @@ _GTEST = ['-l:libgmock_main.a', '-l:libgmock.a', '-l:libgtest.a']
 _Suite = collections.namedtuple('_Suite', 'name units linked libraries')
 
 _PROTOCOL = ('rendezvous/protocol/job_spec.cc',
-             'rendezvous/protocol/signal_names.cc')
+             'rendezvous/protocol/signal_names.cc',
+             'rendezvous/protocol/verdict.cc')
 
 _SUITES = (
     _Suite('tests of jobs',

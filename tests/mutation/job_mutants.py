@@ -257,7 +257,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kStoppedByUs', DROP),
     ('collateral is taken for the cause', _JOB, 'FailureLog::Add',
      'if kStoppedByUs', without('failure')),
-    ('a worker\'s own status 75 is the job\'s', _JOB, 'ExitCodeOf', 'body',
+    ('a worker\'s own status 75 is the job\'s', _PROTOCOL, 'ExitCodeOf', 'body',
      swap('if (failure.exit_code == kPreemptedExitCode) return 1;', '')),
     ('an elastic job misses indices', _JOB, 'Absent', 'if min_nodes',
      without('spec')),
