@@ -529,9 +529,12 @@ void Job::LeaveOut(Node& node, const std::string& why) {
     state_.nodes.Update(node, [](Node& n) { n.part = Part::kNone; });
     outbox_.Tell(node);
   } else if (state_.phase == JobPhase::kRunning && node.part != Part::kNone) {
+    // The guardian's death leaves the node without processes: waiting for its
+    // workers is in vain.
     BreakRound(absl::StrCat(node.identity.host, " (group rank ",
                             node.group_rank, ") goes: ", why),
-               {.cause = StopCause::kAsked});
+               {.cause = node.phase == NodePhase::kIdle ? StopCause::kBroken
+                                                        : StopCause::kAsked});
   } else {
     outbox_.Tell(node);
   }

@@ -114,6 +114,7 @@ TEST(JobLeaving, ANodesOwnWishBreaksTheRoundForTheOthers) {
   job.Report("a");
   EXPECT_EQ(job.Decided("leave"), "a goes: SIGTERM");
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  EXPECT_EQ(job.told("b").stop.cause, StopCause::kAsked);
   job.AllStop();
   EXPECT_EQ(job.kind("a"), DirectiveKind::kReleased);
   EXPECT_THAT(job.World(), ElementsAre("b"));
@@ -130,6 +131,14 @@ TEST(JobLeaving, IsTheReasonWhyThatNodeHasStopped) {
             "round 1 is broken: a (group rank 0) goes: SIGTERM");
   job.Idle("b");
   EXPECT_EQ(job.kind("a"), DirectiveKind::kReleased);
+}
+
+TEST(JobLeaving, WorkersDoNotWaitForThoseOfADeadGuardian) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.agent("a").report.leave = "the guardian was killed";
+  job.Idle("a");
+  EXPECT_EQ(job.told("b").stop.cause, StopCause::kBroken);
 }
 
 TEST(JobLeaving, ANodeThatHasSucceededLeavesWithoutABreak) {

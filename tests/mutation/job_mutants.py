@@ -71,6 +71,10 @@ ALL = [Mutant(*mutant) for mutant in (
      'do changes', DROP),
     ('adopt: a missing node is not recorded', _JOB, 'StateOf', 'do unknown',
      DROP),
+    ('workers wait for those of a dead guardian', _JOB, 'Job::LeaveOut',
+     'do BreakRound',
+     swap('node.phase == NodePhase::kIdle ? StopCause::kBroken : '
+          'StopCause::kAsked', 'StopCause::kAsked')),
     # --- admission of nodes
     ('a stale report counts', _JOB, 'Job::Admit', 'if sequence holder', DROP),
     ('a late report brings a lost node back', _JOB, 'Job::Admit',
