@@ -1,0 +1,614 @@
+#!/usr/bin/python3
+"""Trains a small GPT on several nodes of this machine under a seeded schedule
+of faults, and compares the training with an undisturbed one.
+
+  bazel run //tests/chaos -- --seed 7 --faults 8 --nodes 2 --state-dir
+"""
+
+import argparse
+import contextlib
+import dataclasses
+import datetime
+import glob
+import heapq
+import itertools
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+_HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
+
+import checker
+import faults
+import free_port
+
+_LAUNCH = os.path.realpath('launcher/launch')
+_DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
+_GPT = os.path.realpath('models/trainer/gpt')
+# Names the job, the node and the start of each process, as JOB/NODE/START.
+_MARK = 'MUSTER_CHAOS_NODE'
+_TICK_S = 0.02
+# Steps between checkpoints, and steps that show that a job has recovered.
+_CHECKPOINT_EVERY = 20
+_RECOVERED_STEPS = 40
+# Far more steps than a job takes: it is stopped after its last fault.
+_STEPS = 1_000_000
+# The least limit of a silence, in seconds. A busy machine raises it: a start of
+# the job counts several times.
+_PATIENCE_S = 10.0
+_PATIENCE_IN_STARTS = 15
+# The limit of the first start and of the end, in seconds.
+_LONG_S = 120.0
+# The limit of the time in which the last processes of a job end, in seconds.
+_ENDING_S = 2.0
+# The size at which files of the daemon are full.
+_FULL_BYTES = 512
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+  """A job: its size, and the schedule of its faults."""
+  seed: int
+  faults: int
+  nodes: int
+  has_state: bool
+  longest_stop_s: float
+
+  @property
+  def workers(self):
+    """The number of workers on each node; 3 or 4 in all, for few cores."""
+    return 2 if self.nodes <= 2 else 1
+
+  @property
+  def size(self):
+    return self.nodes, self.workers
+
+  @property
+  def name(self):
+    return f'seed-{self.seed}-' + ('state' if self.has_state else 'no-state')
+
+  def __str__(self):
+    return (f'seed {self.seed}, {self.faults} faults, {self.nodes} nodes, ' +
+            ('--state-dir' if self.has_state else '--no-state'))
+
+  def command(self):
+    return (f'bazel run //tests/chaos -- --seed {self.seed} --faults '
+            f'{self.faults} --nodes {self.nodes} --longest-stop '
+            f'{self.longest_stop_s:g} ' +
+            ('--state-dir' if self.has_state else '--no-state'))
+
+  def schedule(self):
+    return faults.schedule(self.seed, self.faults, self.nodes, self.workers,
+                           self.has_state, self.longest_stop_s)
+
+
+class Failed(Exception):
+  """The job cannot go on, for the reason given."""
+
+
+class Processes:
+  """The processes of one job, found in /proc by their mark."""
+
+  def __init__(self, job):
+    self._mark = job + '/'
+    # Mark by session of a launch, a daemon or a guardian. Only root can read
+    # the environment of these.
+    self.sessions = {}
+
+  def all(self):
+    """Yields (pid, parent, mark, variables) of each process that runs."""
+    for path in glob.glob('/proc/[0-9]*'):
+      variables = {}
+      try:
+        with open(path + '/stat', 'rb') as file:
+          words = file.read().rpartition(b')')[2].split()
+        state, parent, session = words[0], int(words[1]), int(words[3])
+        with contextlib.suppress(PermissionError):
+          with open(path + '/environ', 'rb') as file:
+            variables = dict(
+                word.split('=', 1)
+                for word in file.read().decode(errors='replace').split('\0')
+                if '=' in word)
+      except OSError:
+        continue
+      if parent in self.sessions:  # a guardian has a session of its own
+        self.sessions.setdefault(session, self.sessions[parent])
+      mark = variables.get(_MARK) or self.sessions.get(session, '')
+      if state not in b'ZX' and mark.startswith(self._mark):
+        pid = int(path[len('/proc/'):])
+        yield pid, parent, mark[len(self._mark):], variables
+
+  def workers(self):
+    """Returns (rank, round, pid, node, local rank) of each worker, by rank."""
+    return sorted(
+        (int(variables['RANK']), int(variables['MUSTER_ROUND']), pid,
+         mark.split('/')[0], int(variables['LOCAL_RANK']))
+        for pid, _, mark, variables in self.all()
+        if 'MUSTER_ROUND' in variables and 'RANK' in variables)
+
+  def words(self, mark=''):
+    """Describes the processes with this mark; without one, of all nodes."""
+    return [f'{pid} ({its}, {_command_of(pid)})'
+            for pid, _, its, _ in self.all()
+            if its == mark or not mark and not its.startswith('daemon/')]
+
+
+def _command_of(pid):
+  with contextlib.suppress(OSError):
+    with open(f'/proc/{pid}/cmdline', 'rb') as file:
+      return file.read().replace(b'\0', b' ').decode(errors='replace')[:60]
+  return 'ended'
+
+
+def _send(pid, number):
+  with contextlib.suppress(ProcessLookupError):
+    os.kill(pid, number)
+
+
+class Program:
+  """A launch or a daemon, which may be started several times."""
+
+  def __init__(self, name, argv, folder, job, processes):
+    self.name = name
+    self.starts = 0
+    self.process = None
+    self.explained = False  # whether a fault explains an end of this start
+    self._argv = argv
+    self._log = os.path.join(folder, name + '.log')
+    self._job = job
+    self._processes = processes
+
+  @property
+  def mark(self):
+    return f'{self.name}/{self.starts}'
+
+  def start(self):
+    self.starts += 1
+    self.explained = False
+    environment = {
+        name: value for name, value in os.environ.items()
+        if not name.startswith(('MUSTER_', 'PET_', 'TORCHELASTIC_', 'SLURM_'))}
+    environment.update({
+        _MARK: f'{self._job}/{self.mark}', 'NO_COLOR': '1',
+        'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'})
+    with open(self._log, 'ab') as log:
+      # A session of its own: no signal of a terminal reaches it.
+      self.process = subprocess.Popen(
+          self._argv, stdin=subprocess.DEVNULL, stdout=log,
+          stderr=subprocess.STDOUT, env=environment, start_new_session=True)
+    self._processes.sessions[self.process.pid] = f'{self._job}/{self.mark}'
+
+  @property
+  def running(self):
+    return self.process is not None and self.process.poll() is None
+
+  def tail(self):
+    with open(self._log, encoding='utf-8', errors='replace') as log:
+      return ''.join(log.readlines()[-40:])
+
+
+class Job:
+  """One training: its daemon, its nodes, and the faults that act on it."""
+
+  def __init__(self, folder, plan):
+    self._folder = folder
+    self._plan = plan
+    self._patience_s = _PATIENCE_S
+    self._name = f'chaos-{os.getpid()}-{os.path.basename(folder)}'
+    self._processes = Processes(self._name)
+    self._steps_log = os.path.join(folder, 'steps.jsonl')
+    self._read = 0  # bytes of the log that were read
+    self._grown = time.monotonic()
+    self._pause = threading.Event()  # never set
+    self._due = []  # a heap of (time, number, function)
+    self._number = itertools.count()
+    self._steps = []  # since the last group of faults began
+    self._used = 0  # restarts, as the coordinator last said
+    self._failures = 0
+    self._began = time.monotonic()
+    self.began = time.time()
+    self.lines = []
+    self.groups = []
+    self.exit_codes = {}
+    self.left = []
+    os.makedirs(folder)
+    self._endpoint = f'127.0.0.1:{free_port.free_port()}'
+    daemon = [_DAEMON, f'--listen={self._endpoint}',
+              f'--event-log={folder}/events.jsonl']
+    if plan.has_state:
+      daemon.append(f'--state-dir={folder}/state')
+    self._daemon = self._program('daemon', daemon)
+    self._nodes = [
+        self._program(f'node{i}', self._launch(f'node{i}'))
+        for i in range(plan.nodes)]
+
+  def _program(self, name, argv):
+    return Program(name, argv, self._folder, self._name, self._processes)
+
+  def _launch(self, node):
+    plan = self._plan
+    return [
+        _LAUNCH, '--rdzv-backend=c10d', f'--rdzv-endpoint={self._endpoint}',
+        '--rdzv-conf=is_host=0', f'--rdzv-id={self._name}', f'--node-id={node}',
+        f'--nnodes={plan.nodes}', f'--nproc-per-node={plan.workers}',
+        '--max-restarts=100000', f'--log-dir={self._folder}/logs',
+        '--redirects=1', _GPT, 'train',
+        f'--data={os.path.dirname(self._folder)}/text',
+        f'--checkpoint-dir={self._folder}/checkpoints',
+        f'--log={self._steps_log}', '--log-every=1',
+        f'--checkpoint-every={_CHECKPOINT_EVERY}', f'--steps={_STEPS}',
+        '--micro-batches=12', '--batch=2', '--context=16', '--layers=1',
+        '--heads=2', '--width=32', '--validate-every=0', '--peak=1',
+        '--learning-rate=1e-2', '--warmup=10']
+
+  # -- the run
+
+  def run(self, until_step=0):
+    """Runs until the faults are over and `until_step` is logged, then stops.
+
+    Args:
+      until_step: the least number of the last step.
+    """
+    try:
+      self._daemon.start()
+      for node in self._nodes:
+        node.start()
+      self._await('its first step', self._steady, _LONG_S)
+      self._patience_s = max(_PATIENCE_S, _PATIENCE_IN_STARTS *
+                             (time.monotonic() - self._began))
+      for group in self._plan.schedule():
+        self._act(group)
+      self._await(f'step {until_step}',
+                  lambda: self._steps and self._steps[-1] >= until_step and
+                  self._steady(), _LONG_S * 5)
+      self._say('stop the training')
+      _send(self._processes.workers()[0][2], signal.SIGTERM)
+      self._await('the end of each launch', lambda: not any(
+          node.running for node in self._nodes), _LONG_S)
+    finally:
+      self._clean_up()
+
+  def _act(self, planned):
+    group = checker.Group(planned, time.time(), before=self._by_rank(),
+                          used_before=self._used)
+    self.groups.append(group)
+    self._steps = self._steps[-1:]
+    last = self._grown = time.monotonic()
+    group.bound_s = self._patience_s
+    for fault in planned:
+      if fault is not planned[0]:
+        last += fault.gap_s
+      self._failures += fault.rounds
+      # Workers do not wait for a daemon, a disk or an agent that stand still.
+      if any(other.pauses_workers for other in planned):
+        group.bound_s += fault.silence_s(self._failures)
+      heapq.heappush(self._due, (last, next(self._number),
+                                 lambda fault=fault: self._do(fault)))
+    enough = []  # the number of steps that shows the recovery, once it is known
+
+    def recovered():
+      if self._due or not self._all_up():
+        enough.clear()
+        return False
+      if not enough:
+        enough.append(len(self._steps) + _RECOVERED_STEPS)
+      return (len(self._steps) >= enough[0] and self._steady() and
+              self._coordinator_knows())
+
+    self._await(f'recovery after {group}', recovered, _LONG_S + group.bound_s)
+    group.recovered = True
+    group.after = self._by_rank()
+    group.used_after = self._used
+    group.steps = self._steps[:]
+
+  def _await(self, what, event, limit_s):
+    deadline = time.monotonic() + limit_s
+    while not event():
+      if time.monotonic() > deadline:
+        raise Failed(f'{what} did not come within {limit_s:.0f} s; the silence '
+                     f'is {time.monotonic() - self._grown:.1f} s')
+      self._pause.wait(_TICK_S)
+      self._look()
+
+  def _look(self):
+    """Does what is due, reads the log, and starts nodes again."""
+    while self._due and self._due[0][0] <= time.monotonic():
+      heapq.heappop(self._due)[2]()
+    self._read_log()
+    for program in (self._daemon, *self._nodes):
+      if program.process is None or program.running:
+        continue
+      code = program.process.returncode
+      if program is not self._daemon and code == 0 and not self._due:
+        continue
+      if not program.explained:
+        raise Failed(f'{program.name} ended with {code} although no fault '
+                     f'acted on it:\n{program.tail()}')
+
+  def _read_log(self):
+    now = time.monotonic()
+    with contextlib.suppress(FileNotFoundError):
+      with open(self._steps_log, 'rb') as log:
+        log.seek(self._read)
+        new = log.read()
+      new = new[:new.rfind(b'\n') + 1]
+      if new:
+        self._read += len(new)
+        lines = new.decode().splitlines()
+        self.lines += lines
+        self._steps += [step for step, _ in checker.losses_of(lines)]
+        self._hear(now)
+        self._grown = now
+        return
+    self._hear(now)
+
+  def _hear(self, now):
+    if self.groups and not self.groups[-1].recovered:
+      group = self.groups[-1]
+      group.silence_s = max(group.silence_s, now - self._grown)
+
+  def _all_up(self):
+    return self._daemon.running and all(node.running for node in self._nodes)
+
+  def _steady(self):
+    """Whether all workers of one round run, and steps were logged."""
+    workers = self._processes.workers()
+    return (len(self._steps) > 1 and
+            len({rank for rank, *_ in workers}) == len(workers) ==
+            self._plan.nodes * self._plan.workers and
+            len({number for _, number, *_ in workers}) == 1)
+
+  def _coordinator_knows(self):
+    """Whether the coordinator has all nodes in the round of the workers."""
+    with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
+      status = json.loads(subprocess.run(
+          [_LAUNCH, 'status', '--json', f'--run-id={self._name}',
+           f'--endpoint={self._endpoint}'], stdin=subprocess.DEVNULL,
+          capture_output=True, timeout=_LONG_S, check=False).stdout)
+      rounds = {number for number, _ in self._by_rank().values()}
+      self._used = status['restarts_used']
+      return (len(status['nodes']) == self._plan.nodes and
+              {status['round']} == rounds and status['phase'] == 'running' and
+              all(node['connected'] and node['phase'] == 'running' and
+                  {node['round']} == rounds for node in status['nodes']))
+    return False
+
+  def _by_rank(self):
+    return {rank: (number, pid)
+            for rank, number, pid, *_ in self._processes.workers()}
+
+  # -- the faults
+
+  def _do(self, fault):
+    target = self._nodes[fault.node]
+    if fault.target in (faults.DAEMON, faults.JOURNAL):
+      target = self._daemon
+    if not target.running:
+      self._say(f'{fault}: it does not run')
+      return
+    pid = target.process.pid
+    if fault.target == faults.WORKER:
+      rank, pid = next(
+          ((rank, pid) for rank, _, pid, node, local in
+           self._processes.workers()
+           if (node, local) == (target.name, fault.worker)), (None, None))
+    elif fault.target == faults.GUARDIAN:
+      pid = next((child for child, parent, *_ in self._processes.all()
+                  if parent == target.process.pid), None)
+    if pid is None:
+      self._say(f'{fault}: it does not run')
+      return
+    self._say(f'{fault} (pid {pid})')
+    if fault.act == faults.STOP:
+      _send(pid, signal.SIGSTOP)
+      self._later(fault.lasts_s, lambda: _send(pid, signal.SIGCONT))
+    elif fault.act == faults.FILL:
+      self._limit(pid, _FULL_BYTES)
+      self._later(fault.lasts_s, lambda: self._limit(pid, None))
+    elif fault.target == faults.WORKER:
+      self.groups[-1].killed_ranks.append(rank)
+      _send(pid, signal.SIGKILL)
+    else:
+      self._kill(fault, target, pid)
+
+  def _kill(self, fault, target, pid):
+    target.explained = True
+    pids = [pid]
+    if fault.target == faults.NODE:
+      pids = sorted(pid for pid, _, mark, _ in self._processes.all()
+                    if mark == target.mark)
+      # As at the death of a machine, no process acts on the death of another:
+      # all are stopped first, the agent before the others.
+      for one in (pid, *pids):
+        _send(one, signal.SIGSTOP)
+      random.Random(fault.order).shuffle(pids)
+    for one in pids:
+      _send(one, signal.SIGKILL)
+    mark, deadline = target.mark, time.monotonic() + self._patience_s
+
+    def start_again():
+      if target.mark != mark:
+        return
+      # After the death of its guardian an agent ends by itself. After the death
+      # of an agent the guardian ends the workers.
+      left = self._processes.words(mark)
+      if target.running or left:
+        if time.monotonic() < deadline:
+          self._later(_TICK_S, start_again)
+          return
+        raise Failed(f'{self._patience_s:.0f} s after "{fault}" processes are '
+                     f'left: {left}')
+      target.start()
+      self._say(f'{target.name} is started again')
+
+    self._later(fault.lasts_s, start_again)
+
+  def _limit(self, pid, size):
+    """Limits the files of a process; the hard limit stays."""
+    with contextlib.suppress(ProcessLookupError):
+      _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+      resource.prlimit(pid, resource.RLIMIT_FSIZE,
+                       (hard if size is None else size, hard))
+
+  def _later(self, seconds, function):
+    heapq.heappush(self._due, (time.monotonic() + seconds, next(self._number),
+                               function))
+
+  def _say(self, text):
+    step = self._steps[-1] if self._steps else 0
+    print(f'{time.monotonic() - self._began:7.2f} s  step {step:5}  {text}',
+          flush=True)
+
+  # -- the end
+
+  def _clean_up(self):
+    """Ends what runs; records what should have ended."""
+    self.exit_codes = {node.name: node.process and node.process.poll()
+                       for node in self._nodes}
+    deadline = time.monotonic() + _ENDING_S
+    while self._processes.words() and time.monotonic() < deadline:
+      self._pause.wait(_TICK_S)
+    self.left = self._processes.words()
+    self._read_log()
+    for pid, *_ in list(self._processes.all()):
+      _send(pid, signal.SIGKILL)
+    for program in (self._daemon, *self._nodes):
+      if program.process is not None:
+        program.process.wait(_LONG_S)
+
+  def events(self):
+    """Returns the events of all coordinators, with their Unix time."""
+    with contextlib.suppress(FileNotFoundError):
+      with open(self._folder + '/events.jsonl', encoding='utf-8') as file:
+        for line in file:
+          with contextlib.suppress(ValueError):  # a line that a kill cut short
+            event = json.loads(line)
+            event['unix'] = datetime.datetime.fromisoformat(
+                event['time'].replace('Z', '+00:00')).timestamp()
+            yield event
+
+
+def _write_text(folder):
+  with open(folder + '/text', 'w', encoding='ascii') as text:
+    for i in range(4000):
+      text.write(str(i * i % 97) + (' ' if i % 9 else '\n'))
+
+
+def run(jobs, folder):
+  """Runs disturbed jobs, and then an undisturbed one of each size.
+
+  Args:
+    jobs: the plan of each job.
+    folder: an empty folder for all of them.
+
+  Returns:
+    (plan, complaints) of each job.
+  """
+  _write_text(folder)
+  stories = []
+  for plan in jobs:
+    print(f'== {plan}', flush=True)
+    stories.append((plan, *_disturbed(plan, f'{folder}/{plan.name}')))
+  results = []
+  expected = {}
+  for size in sorted({plan.size for plan in jobs}):
+    last = max((step for plan, story, _ in stories if plan.size == size
+                for step, _ in story.losses), default=1)
+    plan = dataclasses.replace(next(plan for plan in jobs if plan.size == size),
+                               faults=0)
+    print(f'== undisturbed, {size[0]} nodes, {last} steps', flush=True)
+    job = Job(f'{folder}/undisturbed-{size[0]}', plan)
+    job.run(until_step=last)
+    expected[size] = dict(checker.losses_of(job.lines))
+  for plan, story, failed in stories:
+    story.expected = expected[plan.size]
+    results.append((plan, failed + list(checker.complaints(story))))
+    if results[-1][1]:
+      print(f'== {plan}: what the coordinators decided')
+      for event in story.events:
+        print(f'{event["unix"] - story.began:7.2f} s  round {event["round"]:3}'
+              f'  {event["kind"]} {event["node"] or ""}: {event["reason"]}')
+  return results
+
+
+def _disturbed(plan, folder):
+  """Returns the story of a job, and the reason why the driver gave up."""
+  job = Job(folder, plan)
+  failed = []
+  try:
+    job.run()
+  except Failed as why:
+    failed.append(str(why))
+  longest = max((group.silence_s for group in job.groups), default=0)
+  rounds = max((number for group in job.groups
+                for number, _ in group.after.values()), default=1)
+  print(f'   {len(job.groups)} groups of faults, {rounds} rounds, '
+        f'{len(job.lines)} lines of steps; the longest silence is '
+        f'{longest:.1f} s', flush=True)
+  return checker.Story(
+      began=job.began, groups=job.groups, expected={},
+      losses=checker.losses_of(job.lines), exit_codes=job.exit_codes,
+      left=job.left, events=list(job.events())), failed
+
+
+def plans_of(options):
+  """Returns the plans of the jobs that the command line asks for."""
+  plans = []
+  for seed in range(options.seed, options.seed + options.jobs):
+    nodes = options.nodes or random.Random(f'size {seed}').randint(2, 4)
+    plans.append(Plan(
+        seed=seed, faults=options.faults, nodes=nodes,
+        has_state=(seed % 2 == 0 if options.has_state is None else
+                   options.has_state), longest_stop_s=options.longest_stop))
+  return plans
+
+
+def _read_options():
+  parser = argparse.ArgumentParser(
+      description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+  parser.add_argument('--seed', type=int, default=1,
+                      help='of the schedule; of the first job')
+  parser.add_argument('--faults', type=int, default=8, help='in each job')
+  parser.add_argument('--nodes', type=int, default=0, choices=range(5),
+                      help='0: 2 to 4, drawn from the seed')
+  parser.add_argument('--jobs', type=int, default=1,
+                      help='one after the other; each adds 1 to the seed')
+  parser.add_argument('--longest-stop', type=float, default=3.0,
+                      help='limit of a stop, in seconds')
+  state = parser.add_mutually_exclusive_group()
+  state.add_argument('--state-dir', dest='has_state', action='store_true',
+                     default=None, help='the daemon has a journal; without '
+                     'either flag it has one if the seed is even')
+  state.add_argument('--no-state', dest='has_state', action='store_false')
+  return parser.parse_args()
+
+
+def main():
+  plans = plans_of(_read_options())
+  folder = tempfile.mkdtemp(prefix='muster_chaos_')
+  results = run(plans, folder)
+  for plan, complaints in results:
+    for complaint in complaints:
+      print(f'FAILED: {plan}: {complaint}')
+    if complaints:
+      print(f'To repeat it: {plan.command()}')
+  failed = sum(bool(complaints) for _, complaints in results)
+  print(f'{len(results) - failed} jobs passed, {failed} failed')
+  if failed:
+    print(f'Logs: {folder}')
+  else:
+    shutil.rmtree(folder)
+  return int(failed > 0)
+
+
+if __name__ == '__main__':
+  sys.exit(main())

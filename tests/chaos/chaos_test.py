@@ -1,0 +1,183 @@
+#!/usr/bin/python3
+"""The checker finds what it must; two jobs survive a few seconds of faults.
+
+The seed is fixed. Where the file of today's date is given, it is of that day.
+"""
+
+import os
+import sys
+import tempfile
+import unittest
+
+_HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
+
+import chaos
+import checker
+import faults
+import xml_main
+
+_DAY = 'tests/simulation/day.txt'
+_NODES = 2
+_FAULTS = 8
+_LONGEST_STOP_S = 3.0
+
+
+def _seed():
+  if not os.path.exists(_DAY):
+    return 1
+  with open(_DAY, encoding='ascii') as file:
+    return int(file.read())
+
+
+def _event(kind, node, reason, unix, number=1):
+  return {'kind': kind, 'node': node, 'reason': reason, 'unix': unix,
+          'round': number}
+
+
+def _story():
+  """A job that survives a killed worker and a killed daemon."""
+  before = {0: (1, 100), 1: (1, 101)}
+  after = {0: (2, 200), 1: (2, 201)}
+  killed = checker.Group(
+      [faults.Fault(faults.KILL, faults.WORKER, node=1)], begin=10.0,
+      before=before, after=after, killed_ranks=[1], steps=[5, 4, 5, 6],
+      used_after=1, silence_s=1.0, bound_s=20.0, recovered=True)
+  coordinator = checker.Group(
+      [faults.Fault(faults.KILL, faults.DAEMON, lasts_s=1.0)], begin=20.0,
+      before=after, after=after, steps=[6, 7], used_before=1,
+      used_after=1, silence_s=0.1, bound_s=20.0,
+      recovered=True)
+  losses = {step: f'{1 / step}' for step in range(1, 9)}
+  return checker.Story(
+      began=9.0, groups=[killed, coordinator], expected=losses,
+      losses=[(step, losses[step]) for step in (1, 2, 3, 4, 5, 4, 5, 6, 7, 8)],
+      exit_codes={'node0': 0, 'node1': 0}, left=[],
+      events=[
+          _event('failure', 'node1', 'rank 1 on h: killed by SIGKILL', 10.1),
+          _event('break', None, 'round 1 is broken: rank 1 on h: killed by '
+                 'SIGKILL (9)', 10.1)])
+
+
+class Checker(unittest.TestCase):
+
+  def assert_found(self, change, *words):
+    story = _story()
+    change(story)
+    found = list(checker.complaints(story))
+    self.assertEqual(len(found), 1, found)
+    for word in words:
+      self.assertIn(word, found[0])
+
+  def test_a_job_that_survives_is_right(self):
+    self.assertEqual(list(checker.complaints(_story())), [])
+
+  def test_changed_loss(self):
+    def change(story):
+      story.losses[6] = (5, '0.20000000000000001')
+    self.assert_found(change, 'step 5', '0.20000000000000001')
+
+  def test_missing_step(self):
+    self.assert_found(lambda story: story.losses.pop(7), '[6]')
+
+  def test_exit_code(self):
+    self.assert_found(lambda story: story.exit_codes.update(node1=1), 'node1')
+
+  def test_launch_that_did_not_end(self):
+    self.assert_found(lambda story: story.exit_codes.update(node1=None), 'None')
+
+  def test_orphan(self):
+    self.assert_found(lambda story: story.left.append('77 (node1/1, gpt)'),
+                      '77')
+
+  def test_silence(self):
+    def change(story):
+      story.groups[0].silence_s = 20.1
+    self.assert_found(change, '20.1 s', 'kill worker 0 of node1')
+
+  def test_no_recovery(self):
+    def change(story):
+      story.groups[1].recovered = False
+    self.assert_found(change, 'did not recover')
+
+  def test_one_round_too_many(self):
+    def change(story):
+      for group, number in zip(story.groups, (3, 3)):
+        group.after = {0: (number, 200), 1: (number, 201)}
+      story.groups[1].before = story.groups[0].after
+    self.assert_found(change, 'explains 1 new rounds')
+
+  def test_budget_that_is_granted_again(self):
+    def change(story):
+      story.groups[1].used_after = 0
+    self.assert_found(change, '1 restarts were used before and 0 after')
+
+  def test_worker_that_restarts_with_the_daemon(self):
+    def change(story):
+      story.groups[1].after = {0: (2, 200), 1: (2, 999)}
+    self.assert_found(change, '999', 'ends no worker')
+
+  def test_step_that_is_lost_with_the_daemon(self):
+    def change(story):
+      story.groups[1].steps = [6, 5, 6, 7]
+    self.assert_found(change, 'step 5 came after step 6')
+
+  def test_break_without_a_fault(self):
+    def change(story):
+      story.events.append(_event('break', None, 'round 2 is broken: hung', 21.0,
+                                 2))
+    self.assert_found(change, 'ends no round')
+
+  def test_break_before_the_first_fault(self):
+    def change(story):
+      story.events.insert(0, _event('failure', 'node1', 'rank 1: exit code 1',
+                                    9.0))
+    self.assert_found(change, 'ends no round')
+
+  def test_cause_that_did_not_happen(self):
+    def change(story):
+      story.events[1]['reason'] = 'round 1 is broken: h (group rank 1) was lost'
+    self.assert_found(change, 'round 1 has the cause')
+
+  def test_wrong_node(self):
+    def change(story):
+      story.events[0]['node'] = 'node0'
+    self.assert_found(change, 'kills no worker there')
+
+  def test_node_that_was_not_lost(self):
+    def change(story):
+      story.events.append(_event('lost', 'node1', 'h is lost: no report', 10.2))
+    self.assert_found(change, 'harms no agent')
+
+
+class Schedule(unittest.TestCase):
+
+  def test_seed_decides(self):
+    def of(seed):
+      return faults.schedule(seed, 50, 3, 2, has_state=True, longest_stop_s=3.0)
+    self.assertEqual(of(1), of(1))
+    self.assertNotEqual(of(1), of(2))
+    self.assertEqual(sum(len(group) for group in of(1)), 50)
+
+  def test_daemon_is_not_killed_while_its_disk_is_full(self):
+    for seed in range(100):
+      for group in faults.schedule(seed, 50, 3, 2, has_state=True,
+                                   longest_stop_s=3.0):
+        targets = {fault.target for fault in group}
+        self.assertFalse({faults.DAEMON, faults.JOURNAL} <= targets)
+
+
+class Jobs(unittest.TestCase):
+
+  def test_jobs_survive_their_faults(self):
+    plans = [chaos.Plan(_seed() + i, _FAULTS, _NODES, has_state,
+                        _LONGEST_STOP_S)
+             for i, has_state in enumerate((True, False))]
+    with tempfile.TemporaryDirectory(prefix='muster_chaos_') as folder:
+      for plan, complaints in chaos.run(plans, folder):
+        with self.subTest(plan=str(plan)):
+          self.assertEqual(complaints, [], f'to repeat it: {plan.command()}')
+
+
+if __name__ == '__main__':
+  xml_main.main()

@@ -1,0 +1,172 @@
+"""Judges the story of a job that went through faults."""
+
+import dataclasses
+import json
+import re
+from typing import Dict, List, Optional, Tuple
+
+import faults
+
+# The resolution of the event log's times, in seconds.
+_CLOCK_S = 0.002
+
+# The cause of a round that names a worker whose peer was killed.
+_VICTIM = r'\brank \d+ on \S+ exit code 1\b'
+
+
+@dataclasses.dataclass
+class Group:
+  """A group of faults and what the job did until the next group."""
+  faults: List[faults.Fault]
+  begin: float  # Unix time of the first fault
+  # rank -> (round, pid), before the faults and after the recovery.
+  before: Dict[int, Tuple[int, int]] = dataclasses.field(default_factory=dict)
+  after: Dict[int, Tuple[int, int]] = dataclasses.field(default_factory=dict)
+  # restarts of the job's budget, before and after
+  used_before: int = 0
+  used_after: int = 0
+  # ranks of the workers that were killed themselves
+  killed_ranks: List[int] = dataclasses.field(default_factory=list)
+  steps: List[int] = dataclasses.field(default_factory=list)  # in log order
+  silence_s: float = 0.0  # the longest time without a new line of the log
+  bound_s: float = 0.0  # its limit
+  recovered: bool = False
+
+  def __str__(self):
+    return '[' + '; '.join(str(fault) for fault in self.faults) + ']'
+
+
+@dataclasses.dataclass
+class Story:
+  """A job from its start to its end."""
+  began: float  # Unix time
+  groups: List[Group]
+  expected: Dict[int, str]  # step -> loss of the undisturbed job, exact text
+  losses: List[Tuple[int, str]]  # of the disturbed job, in log order
+  exit_codes: Dict[str, Optional[int]]  # of each node's last launch
+  left: List[str]  # processes that were left over, in words
+  events: List[dict]  # the coordinators' event logs
+
+
+def losses_of(lines):
+  """Returns the steps and the exact text of their losses, in log order."""
+  found = []
+  for line in lines:
+    entry = json.loads(line, parse_float=str)
+    if 'loss' in entry:
+      found.append((entry['step'], entry['loss']))
+  return found
+
+
+def complaints(story):
+  """Yields a sentence for each thing that is not as it must be."""
+  yield from _losses(story)
+  for node, code in sorted(story.exit_codes.items()):
+    if code != 0:
+      yield f'the last launch of {node} ended with {code}, not 0'
+  for process in story.left:
+    yield f'a process is left: {process}'
+  for group in story.groups:
+    yield from _rounds(group)
+    if not group.recovered:
+      yield f'the job did not recover after {group}'
+    if group.silence_s > group.bound_s:
+      yield (f'no progress for {group.silence_s:.1f} s after {group}; the '
+             f'limit is {group.bound_s:.1f} s')
+  yield from _causes(story)
+
+
+def _losses(story):
+  seen = {}
+  for step, loss in story.losses:
+    if story.expected.get(step) != loss:
+      yield (f'step {step} has the loss {loss}; undisturbed it has '
+             f'{story.expected.get(step)}')
+      return
+    seen[step] = loss
+  if not seen:
+    yield 'no step was logged'
+  missing = set(range(1, max(seen, default=0) + 1)) - set(seen)
+  if missing:
+    yield f'steps without a logged loss: {sorted(missing)[:10]}'
+
+
+def _rounds(group):
+  if not group.recovered:
+    return
+  before = max(number for number, _ in group.before.values())
+  after = max(number for number, _ in group.after.values())
+  allowed = sum(fault.rounds for fault in group.faults)
+  if not 0 <= after - before <= allowed:
+    yield (f'round {before} before and round {after} after {group}, which '
+           f'explains {allowed} new rounds')
+  # The loss of a node alone costs no restart.
+  payable = allowed if _may_name_victim(group) else 0
+  if not 0 <= group.used_after - group.used_before <= payable:
+    yield (f'{group.used_before} restarts were used before and '
+           f'{group.used_after} after {group}, which explains {payable}')
+  if allowed == 0:
+    if group.before != group.after:
+      yield (f'workers (rank: round, pid) {group.before} before and '
+             f'{group.after} after {group}, which ends no worker')
+    for first, second in zip(group.steps, group.steps[1:]):
+      if second != first + 1:
+        yield (f'step {second} came after step {first} although {group} '
+               'costs none')
+        return
+
+
+def _causes(story):
+  """Each failure, loss and broken round has a cause among the faults."""
+  causes = {}  # round -> (group, reason); a later event replaces an earlier one
+  for event in story.events:
+    kind, node, reason = event['kind'], event['node'], event['reason']
+    if kind not in ('failure', 'lost', 'break', 'blame', 'leave', 'refuse',
+                    'cancel', 'omitted'):
+      continue
+    group = next((group for group in reversed(story.groups)
+                  if event['unix'] >= group.begin - _CLOCK_S), None)
+    ending = [fault for fault in (group.faults if group else [])
+              if fault.rounds]
+    on_node = [fault for fault in ending if f'node{fault.node}' == node]
+    what = f'the event log says "{reason}" ({kind}, {node}) after {group}'
+    if kind in ('refuse', 'cancel', 'omitted') or kind == 'leave' and not any(
+        fault.target == faults.GUARDIAN for fault in on_node):
+      yield what + ', which no fault explains'
+    elif not ending:
+      yield what + ', which ends no round'
+    elif kind == 'lost' and all(
+        fault.target == faults.WORKER for fault in on_node):
+      yield what + ', which harms no agent there'
+    elif kind == 'failure' and 'SIGKILL' in reason and not any(
+        fault.act == faults.KILL for fault in on_node):
+      yield what + ', which kills no worker there'
+    elif kind in ('break', 'blame'):
+      causes[event['round']] = (group, reason.split('; not by')[0])
+  for number, (group, reason) in sorted(causes.items()):
+    if not any(re.search(pattern, reason) for pattern in _patterns(group)):
+      yield f'round {number} has the cause "{reason}" after {group}'
+
+
+def _may_name_victim(group):
+  """Whether a round's cause may be a peer whose connection broke.
+
+  The cause is the first failure that the coordinator hears of. This may be that
+  of a peer: on a busy machine; while an agent or the daemon stands still; if an
+  agent hears of its guardian's death after the order to stop.
+  """
+  return len(group.faults) > 1 or group.faults[0].target in (faults.WORKER,
+                                                             faults.GUARDIAN)
+
+
+def _patterns(group):
+  """Yields a pattern for each cause that the faults of a group may have."""
+  for rank in group.killed_ranks:
+    yield rf'\brank {rank} on \S+ killed by SIGKILL'
+  if _may_name_victim(group):
+    yield _VICTIM
+  for fault in group.faults:
+    if fault.rounds and fault.target != faults.WORKER:
+      yield r'\(group rank \d+\) was lost'
+    if fault.target == faults.GUARDIAN:
+      yield r'goes: the guardian process \(pid \d+\) was killed by signal 9'

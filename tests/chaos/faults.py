@@ -1,0 +1,129 @@
+"""A schedule of faults, drawn from a seed.
+
+Faults come in groups. The faults of a group follow one another within seconds,
+whatever the job does meanwhile. The next group begins when the job has
+recovered and made progress.
+"""
+
+import dataclasses
+import math
+import random
+
+WORKER, NODE, AGENT, GUARDIAN, DAEMON, JOURNAL = (
+    'worker', 'node', 'agent', 'guardian', 'daemon', 'journal')
+KILL, STOP, FILL = 'kill', 'stop', 'fill'
+
+# The faults, each as often as it is listed.
+_KINDS = ((KILL, WORKER), (KILL, WORKER), (KILL, NODE), (KILL, AGENT),
+          (KILL, GUARDIAN), (KILL, DAEMON), (KILL, DAEMON), (STOP, WORKER),
+          (STOP, AGENT), (STOP, DAEMON), (FILL, JOURNAL))
+# The probability that a fault belongs to the group of the previous fault.
+_JOINS_GROUP = 0.35
+# Seconds between the faults of a group.
+_GAP_S = (0.01, 1.5)
+# Seconds until a killed node or daemon is started again.
+_DOWN_S = (0.01, 2.0)
+_SHORTEST_STOP_S = 0.1
+# An agent that stands still for so long, in seconds, keeps its lease: the time
+# since its last report, which is up to 2 s more, stays below the 10 s of it.
+HARMLESS_STOP_S = 5.0
+# The longest delay before a round that follows failures in a row, in seconds
+# (RestartBackoff::kMaxDelay), and the number of failures without a delay.
+_MAX_BACKOFF_S = 30.0
+_FREE_FAILURES = 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+  """One fault. A schedule is drawn before the job starts."""
+  act: str
+  target: str
+  node: int = 0  # index of the target's node; unused for daemon and journal
+  worker: int = 0  # local rank of the target
+  gap_s: float = 0.0  # seconds since the previous fault of the group
+  # Seconds until a stopped process continues, or a killed node or daemon is
+  # started again, or the disk has room again.
+  lasts_s: float = 0.0
+  order: int = 0  # the seed of the order in which a node's processes are killed
+
+  def __str__(self):
+    where = {WORKER: f'worker {self.worker} of node{self.node}',
+             NODE: f'node{self.node}',
+             AGENT: f'agent of node{self.node}',
+             GUARDIAN: f'guardian of node{self.node}',
+             DAEMON: 'daemon',
+             JOURNAL: "journal's disk"}[self.target]
+    if self.act == KILL and self.target == WORKER:
+      return f'kill {where}'
+    until = 'started again after' if self.act == KILL else 'for'
+    return f'{self.act} {where}, {until} {self.lasts_s:.2f} s'
+
+  @property
+  def ends_node(self):
+    return self.act == KILL and self.target in (NODE, AGENT, GUARDIAN)
+
+  @property
+  def rounds(self):
+    """The number of rounds that the fault may end."""
+    if self.ends_node or (self.act, self.target) == (KILL, WORKER):
+      return 1
+    return int(self.act == STOP and self.target == AGENT and
+               self.lasts_s > HARMLESS_STOP_S)
+
+  @property
+  def pauses_workers(self):
+    return self.target == WORKER or self.rounds > 0
+
+  def silence_s(self, failures):
+    """How long the job may stand still for this fault, in seconds.
+
+    Args:
+      failures: number of workers' failures in the job so far. Those in a row
+        are followed by a delay.
+    """
+    # A killed process closes its connections, so that no lease has to end.
+    silence = self.lasts_s
+    if self.rounds and failures > _FREE_FAILURES:
+      silence += min(_MAX_BACKOFF_S, 2.0**(failures - _FREE_FAILURES - 2))
+    return silence
+
+
+def _log_uniform(rng, shortest, longest):
+  return math.exp(rng.uniform(math.log(shortest), math.log(longest)))
+
+
+def schedule(seed, faults, nodes, workers, has_state, longest_stop_s):
+  """Returns groups of faults, `faults` in all.
+
+  Args:
+    seed: of the schedule; equal arguments give equal schedules.
+    faults: number of faults.
+    nodes: number of nodes.
+    workers: number of workers on each node.
+    has_state: whether the daemon has a journal.
+    longest_stop_s: limit of a stop, in seconds.
+  """
+  rng = random.Random(seed)
+  kinds = [kind for kind in _KINDS if has_state or kind[1] != JOURNAL]
+  groups = []
+  for _ in range(faults):
+    act, target = rng.choice(kinds)
+    joins = rng.random() < _JOINS_GROUP
+    fault = Fault(
+        act, target, node=rng.randrange(nodes), worker=rng.randrange(workers),
+        gap_s=_log_uniform(rng, *_GAP_S),
+        lasts_s=(_log_uniform(rng, *_DOWN_S) if act == KILL else
+                 _log_uniform(rng, _SHORTEST_STOP_S, longest_stop_s)),
+        order=rng.randrange(1 << 30))
+    # A record that the disk refused is lost with its daemon, as documented: a
+    # daemon is not killed while its disk is full.
+    with_fill = groups and any(
+        {fault.target, other.target} == {DAEMON, JOURNAL}
+        for other in groups[-1])
+    # A full disk is felt only if something happens meanwhile.
+    joins = joins or groups and groups[-1][-1].act == FILL
+    if groups and joins and not with_fill:
+      groups[-1].append(fault)
+    else:
+      groups.append([fault])
+  return groups
