@@ -70,21 +70,23 @@ absl::Status CheckOwner(const std::string& path, const struct stat& info) {
 // Creates `folder` if it is missing, so that a power loss does not remove it
 // again.
 absl::Status MakeFolder(const std::string& folder) {
-  if (mkdir(folder.c_str(), 0700) == 0) {
-    const OwnedFd parent(
-        open((folder + "/..").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    // Some file systems cannot sync a folder; they need not.
-    if (parent.open()) fsync(parent.get());
-    return absl::OkStatus();
-  }
-  if (errno == EEXIST) return absl::OkStatus();
+  const auto make = [&] {
+    return mkdir(folder.c_str(), 0700) == 0 ? 0 : errno;
+  };
+  int error = make();
   const size_t slash = folder.find_last_of('/');
-  if (errno != ENOENT || slash == std::string::npos || slash == 0) {
-    return PathStatus("cannot create folder", folder, errno);
+  if (error == ENOENT && slash != std::string::npos && slash > 0) {
+    absl::Status above = CreateFolder(folder.substr(0, slash));
+    if (!above.ok()) return above;
+    error = make();
   }
-  absl::Status above = CreateFolder(folder.substr(0, slash));
-  if (!above.ok()) return above;
-  return MakeFolder(folder);
+  if (error == EEXIST) return absl::OkStatus();
+  if (error != 0) return PathStatus("cannot create folder", folder, error);
+  const OwnedFd parent(
+      open((folder + "/..").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // Some file systems cannot sync a folder; they need not.
+  if (parent.open()) fsync(parent.get());
+  return absl::OkStatus();
 }
 
 absl::Status CheckFolder(const std::string& folder) {

@@ -837,6 +837,14 @@ TEST_F(JournalTest, AFileInTheFoldersPlaceIsRefused) {
             "cannot use " + folder_ + ": it is not a folder; name another one");
 }
 
+// There mkdir reports that a folder above is missing, although none is.
+TEST_F(JournalTest, AFolderInProcIsRefused) {
+  folder_ = "/proc/state";
+  EXPECT_EQ(OpenError().message(),
+            "cannot create folder /proc/state: No such file or directory; name "
+            "another folder");
+}
+
 TEST_F(JournalTest, WhatOtherUsersCanWriteIsRefused) {
   PutEach(*Open(), {{"a", "1"}});
   const auto expect_refused = [&](const std::string& path, mode_t mode) {
