@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
@@ -280,13 +281,16 @@ class GrpcLink::Impl : private AgentStream::Listener {
     Attempt attempt = Follow(&lock, address);
     stream_ = nullptr;
     lock.unlock();
-    // After a first stream, certificates may be about to be renewed: go on
-    // trying.
     if (attempt.lasted.has_value()) was_up_ = true;
-    if (!was_up_ && !Closing()) {
-      attempt.end = WithTlsReason(attempt.end, options_.coordinator, address,
-                                  options_.tls, options_.token);
-    }
+    const bool may_be_tls =
+        !was_up_ || absl::StrContains(attempt.end.message(), "handshake");
+    if (attempt.lasted.has_value() || !may_be_tls || Closing()) return attempt;
+    absl::Status reason = WithTlsReason(attempt.end, options_.coordinator,
+                                        address, options_.tls, options_.token);
+    // After a first stream, certificates may be about to be renewed, and a
+    // coordinator may be started again with the right token: go on trying.
+    attempt.end = was_up_ ? absl::Status(attempt.end.code(), reason.message())
+                          : std::move(reason);
     return attempt;
   }
 

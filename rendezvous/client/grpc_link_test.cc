@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "base/testing/free_port.h"
@@ -125,6 +126,23 @@ TEST_F(GrpcLinkTest, AWrongOrMissingTokenIsTurnedAway) {
   EXPECT_EQ(wrong->connections(), 0);
   EXPECT_EQ(none->connections(), 0);
   EXPECT_EQ(coordinator_->ListJobs().size(), 1u);
+}
+
+TEST_F(GrpcLinkTest, AWrongTokenAfterARestartIsSaidAndMayBeMended) {
+  Serve(FreePort(), "s3cret");
+  auto node = Node(FirstReport("job", "node-a", 1), "s3cret");
+  node->WaitFor(DirectiveKind::kRun);
+  StopServing();
+  Serve(endpoint_.port, "another");
+  std::string said;
+  while (said.find("has another token than this process") ==
+         std::string::npos) {
+    said = node->WaitUntilDisconnected(absl::StatusCode::kUnavailable);
+    std::this_thread::yield();
+  }
+  StopServing();
+  Serve(endpoint_.port, "s3cret");
+  node->WaitUntilConnected(2);
 }
 
 TEST_F(GrpcLinkTest, TokenWithoutTheRoleOrTheJobIsRefused) {
