@@ -109,23 +109,23 @@ std::shared_ptr<grpc::ServerCredentials> CredentialsOf(
 
 class GrpcServer::Impl {
  public:
-  Impl(Coordinator* coordinator, const Options& options,
-       const ConnectionLimits& limits, std::unique_ptr<Listener> listener)
+  Impl(const Options& options, const ConnectionLimits& limits,
+       std::unique_ptr<Listener> listener)
       : options_(options),
         max_nodes_(limits.nodes),
         check_(options.tls.given() ? options.tokens
                                    : std::vector<std::string>()),
         listener_(std::move(listener)),
-        attach_(MakeAttachService(
-            coordinator, &check_,
-            options.tls.given() ? HostNames::kCompared : HostNames::kAny,
-            listener_.get(),
-            NodeLimits{.all = max_nodes_,
-                       .per_principal = options.max_nodes_per_principal})),
-        admin_(MakeAdminService(coordinator, &check_, listener_.get())),
         address_{options.listen.host, listener_->port()} {}
 
-  absl::Status Start() {
+  absl::Status Serve(Coordinator* coordinator) {
+    attach_ = MakeAttachService(
+        coordinator, &check_,
+        options_.tls.given() ? HostNames::kCompared : HostNames::kAny,
+        listener_.get(),
+        NodeLimits{.all = max_nodes_,
+                   .per_principal = options_.max_nodes_per_principal});
+    admin_ = MakeAdminService(coordinator, &check_, listener_.get());
     if (options_.set_up == SetUp::kAtOnce && !SetUpServer()) {
       return WhyNotListening(options_.listen,
                              absl::UnavailableError("gRPC does not start"));
@@ -185,9 +185,10 @@ class GrpcServer::Impl {
   const int max_nodes_;
   const CallerCheck check_;
   const std::unique_ptr<Listener> listener_;
-  const std::unique_ptr<grpc::Service> attach_;
-  const std::unique_ptr<grpc::Service> admin_;
   const Endpoint address_;
+  // Null until Serve.
+  std::unique_ptr<grpc::Service> attach_;
+  std::unique_ptr<grpc::Service> admin_;
   // Null until gRPC is set up: in Start, or in the listener's thread.
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
@@ -199,6 +200,15 @@ GrpcServer::~GrpcServer() { Shutdown(Duration::zero()); }
 
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
     Coordinator* coordinator, const Options& options) {
+  absl::StatusOr<std::unique_ptr<GrpcServer>> server = Listen(options);
+  if (!server.ok()) return server.status();
+  const absl::Status serving = (*server)->Serve(coordinator);
+  if (!serving.ok()) return serving;
+  return server;
+}
+
+absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
+    const Options& options) {
   const absl::Status tokens = CheckCoordinatorTokens(options.tokens);
   if (!options.tls.given() && !tokens.ok()) return tokens;
   const auto addresses = Resolve(options.listen.host, options.listen.port,
@@ -217,11 +227,12 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
   if (!listener.ok()) {
     return WhyNotListening(options.listen, listener.status());
   }
-  auto impl = std::make_unique<Impl>(coordinator, options, limits,
-                                     *std::move(listener));
-  const absl::Status started = impl->Start();
-  if (!started.ok()) return started;
-  return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(impl)));
+  return std::unique_ptr<GrpcServer>(new GrpcServer(
+      std::make_unique<Impl>(options, limits, *std::move(listener))));
+}
+
+absl::Status GrpcServer::Serve(Coordinator* coordinator) {
+  return impl_->Serve(coordinator);
 }
 
 const Endpoint& GrpcServer::address() const { return impl_->address(); }

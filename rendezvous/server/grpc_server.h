@@ -43,13 +43,22 @@ class GrpcServer {
     SetUp set_up = SetUp::kAtOnce;
   };
 
-  // Listens when it returns. `coordinator` must outlive the server.
+  // Listen and Serve.
+  static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(
+      Coordinator* coordinator, const Options& options);
+
+  // Binds the port. Connections wait until Serve, so that the owner of the port
+  // can be known before there is a coordinator.
   //
   // AlreadyExists: the port is in use. PermissionDenied: a port below 1024.
   // InvalidArgument: the address is not one of this host. Unavailable: the host
   // name does not resolve. Each message names the address.
-  static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(
-      Coordinator* coordinator, const Options& options);
+  static absl::StatusOr<std::unique_ptr<GrpcServer>> Listen(
+      const Options& options);
+  // Begins to serve the connections; to be called once. `coordinator` must
+  // outlive the server. ResourceExhausted, Unavailable: no thread can be had,
+  // or gRPC does not start.
+  absl::Status Serve(Coordinator* coordinator);
 
   // Calls Shutdown(0).
   ~GrpcServer();
@@ -62,9 +71,9 @@ class GrpcServer {
   // The maximum number of attached agents.
   int max_nodes() const;
 
-  // For probes: OK, or in one line why the listener is dead. Each call asks the
-  // listener to connect to itself, and returns what earlier such checks have
-  // shown; it does not block. Any thread.
+  // For probes, after Serve: OK, or in one line why the listener is dead. Each
+  // call asks the listener to connect to itself, and returns what earlier such
+  // checks have shown; it does not block. Any thread.
   absl::Status Check();
 
   // Stops accepting connections, lets open streams end by themselves for

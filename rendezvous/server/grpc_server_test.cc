@@ -93,6 +93,25 @@ TEST_F(GrpcServerTest, APortIsFreeOnceItsServerIsGone) {
   EXPECT_TRUE(again.ok()) << again.status();
 }
 
+TEST_F(GrpcServerTest, NodesOfAServerThatOnlyListensWait) {
+  const Endpoint address = server_->address();
+  server_.reset();
+  auto server = GrpcServer::Listen({.listen = address});
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_EQ(Start(address).status().code(), absl::StatusCode::kAlreadyExists);
+  server_ = *std::move(server);
+  auto node = Join("job");
+  EXPECT_EQ(server_->Serve(&coordinator_), absl::OkStatus());
+  node->WaitFor(DirectiveKind::kRun);
+}
+
+TEST_F(GrpcServerTest, AServerThatHasNeverServedFreesItsPort) {
+  const Endpoint address = server_->address();
+  server_.reset();
+  ASSERT_TRUE(GrpcServer::Listen({.listen = address}).ok());
+  EXPECT_TRUE(Start(address).ok());
+}
+
 TEST_F(GrpcServerTest, SaysThatAnAddressIsNotOfThisHost) {
   const auto server = Start({"192.0.2.1", 0});
   EXPECT_EQ(server.status().code(), absl::StatusCode::kInvalidArgument);
