@@ -17,10 +17,8 @@
 #include "base/process_secrets.h"
 #include "base/resource_room.h"
 #include "base/standard_descriptors.h"
-#include "base/unix_time.h"
 #include "rendezvous/daemon/daemon_options.h"
 #include "rendezvous/events/event_log.h"
-#include "rendezvous/journal/journal.h"
 #include "rendezvous/probes/probe_server.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
@@ -61,11 +59,6 @@ absl::Status WritePortFile(const std::string& path, int port) {
   return absl::InvalidArgumentError(absl::StrCat(
       "cannot write the port file ", path, ": ", std::strerror(errno)));
 }
-
-// The least number of this run, in milliseconds since 1970. With it a new
-// journal, or an older copy of one, does not repeat the number of a run that
-// agents still know: they would drop the new run's directives as outdated.
-uint64_t LeastEpoch() { return static_cast<uint64_t>(UnixSeconds() * 1000); }
 
 // Starts the probes' server; null if none was asked for. Live: the coordinator
 // answers, so a lock that is never released is found, and its listener takes
@@ -130,16 +123,14 @@ int Serve(const DaemonOptions& options) {
   }
   Coordinator::Options coordinating;
   if (!options.state_dir.empty()) {
-    auto opened = Journal::Open(options.state_dir, LeastEpoch());
+    auto opened = OpenJournal(options.state_dir);
     if (!opened.ok()) return Fail(opened.status(), 1);
-    auto kept = ReadJournal(**opened);
-    if (!kept.ok()) return Fail(kept.status(), 1);
-    if (!kept->empty()) {
-      Say(absl::StrCat("goes on with ", Counted(kept->size(), "job"), " of ",
-                       options.state_dir));
+    if (!opened->kept.empty()) {
+      Say(absl::StrCat("goes on with ", Counted(opened->kept.size(), "job"),
+                       " of ", options.state_dir));
     }
-    coordinating.journal = *std::move(opened);
-    coordinating.kept = *std::move(kept);
+    coordinating.journal = std::move(opened->journal);
+    coordinating.kept = std::move(opened->kept);
   }
   coordinating.keep_finished = options.keep_finished;
   if (tokens->empty() && !options.tls.given()) {

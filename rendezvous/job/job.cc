@@ -475,6 +475,13 @@ void Job::On(const StreamClosed& event) {
       std::min(node->deadline, state_.now + state_.spec.reconnect_grace));
 }
 
+void Job::On(const AgentDied& event) {
+  Node* node = state_.nodes.Find(event.node_id);
+  if (finished() || node == nullptr) return;
+  Lose(*node, "it hosted the coordinator, which was started again",
+       Membership::Memory::kMayReturn);
+}
+
 void Job::On(const CancelAsked& event) {
   if (finished()) {
     outbox_.RefuseRequest(absl::StrCat("the job is over: ", state_.why));

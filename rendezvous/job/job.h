@@ -90,6 +90,7 @@ class Job {
   // --- events and nodes (job.cc)
   void On(const ReportArrived& event);
   void On(const StreamClosed& event);
+  void On(const AgentDied& event);
   void On(const CancelAsked& event);
   void On(const DrainAsked& event);
   // Returns the node of the report, admitted if it is new; null if the report

@@ -164,6 +164,12 @@ JobState StateOf(const JobRecord& record, uint64_t epoch, Instant now,
   return state;
 }
 
+bool IsEnding(const JobRecord& record) {
+  return record.verdict.has_value() || record.preemption.has_value() ||
+         (record.phase == JobPhase::kStopping &&
+          record.stopping.consequence.verdict().has_value());
+}
+
 absl::Status CheckRecord(const JobRecord& record) {
   if (const absl::Status valid = record.spec.Validate(); !valid.ok()) {
     return Unsound(absl::StrCat("has a setting that ", valid.message()));

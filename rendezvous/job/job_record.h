@@ -72,6 +72,9 @@ JobRecord RecordOf(const JobState& state);
 JobState StateOf(const JobRecord& record, uint64_t epoch, Instant now,
                  Duration elapsed);
 
+// Whether the job of `record` is over or begins no other round.
+bool IsEnding(const JobRecord& record);
+
 // OK, or why `record` cannot come from RecordOf: a damaged file must not bring
 // a coordinator into an impossible state.
 absl::Status CheckRecord(const JobRecord& record);

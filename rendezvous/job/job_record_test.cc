@@ -53,6 +53,30 @@ TEST(JobRecordTest, AMemberThatDoesNotComeIsLostAfterItsLease) {
   EXPECT_EQ(job.kind("a"), DirectiveKind::kStop);
 }
 
+TEST(JobRecordTest, AnAgentThatDiedWithTheCoordinatorIsLostAtOnce) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.ReplaceCoordinator();
+  job.Step(AgentDied{"a"});
+  EXPECT_THAT(job.Decided("lost"), HasSubstr("it hosted the coordinator"));
+  job.Step(AgentDied{"stranger"});
+  EXPECT_EQ(job.Count("lost"), 1);
+  job.Reconnect("b");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kStop);
+  job.AllStop();
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_EQ(job.status().restarts_used, 0);
+}
+
+TEST(JobRecordTest, AnAgentThatDiedAfterTheVerdictChangesNothing) {
+  JobFixture job(QuickSpec(1, 1));
+  job.StartAll({"a"});
+  job.Succeeds("a");
+  job.ReplaceCoordinator();
+  job.Step(AgentDied{"a"});
+  EXPECT_EQ(job.Count("lost"), 0);
+}
+
 TEST(JobRecordTest, AStandstillOfTheNewCoordinatorShortensNoLease) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
@@ -337,6 +361,36 @@ TEST(JobRecordTest, AFailureThatIsReportedAgainIsNoOther) {
   ASSERT_TRUE(job.status().verdict.has_value());
   EXPECT_EQ(job.status().verdict->cause->exit_code, 3);
   EXPECT_THAT(job.status().verdict->collateral, IsEmpty());
+}
+
+TEST(IsEndingTest, AJobThatGoesOnIsNotEnding) {
+  JobFixture job(QuickSpec(2, 2));
+  EXPECT_FALSE(IsEnding(job.job().Record()));
+  job.StartAll({"a", "b"});
+  EXPECT_FALSE(IsEnding(job.job().Record()));
+  job.Fails("a", ExitedWith(0, 3));
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  EXPECT_FALSE(IsEnding(job.job().Record()));
+}
+
+TEST(IsEndingTest, AJobThatStopsForTheLastTimeIsEnding) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Step(CancelAsked{"launch cancel by ada"});
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  EXPECT_TRUE(IsEnding(job.job().Record()));
+  job.AllStop();
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_TRUE(IsEnding(job.job().Record()));
+}
+
+TEST(IsEndingTest, APreemptedJobIsEnding) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.agent("a").report.preemption = {{SIGUSR1, "a", seconds(30)}};
+  job.Report("a");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_TRUE(IsEnding(job.job().Record()));
 }
 
 TEST(CheckRecordTest, RefusesWhatNoJobCanHave) {

@@ -26,6 +26,11 @@ struct ReportArrived {
 struct StreamClosed {
   StreamId stream = 0;
 };
+// The agent of a node has died, and so have its workers, because it was in the
+// process of an earlier coordinator.
+struct AgentDied {
+  std::string node_id;
+};
 struct CancelAsked {
   std::string reason;  // who asks for the cancel, and why; part of the verdict
 };
@@ -36,8 +41,8 @@ struct DrainAsked {
 };
 struct TimePassed {};
 
-using JobEvent = std::variant<ReportArrived, StreamClosed, CancelAsked,
-                              DrainAsked, TimePassed>;
+using JobEvent = std::variant<ReportArrived, StreamClosed, AgentDied,
+                              CancelAsked, DrainAsked, TimePassed>;
 
 // The actions that the driver carries out, in this order.
 struct Delivery {

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
+#include "base/unix_time.h"
 #include "rendezvous/job/admission.h"
 #include "rendezvous/server/alarm_thread.h"
 #include "rendezvous/server/directive_sink.h"
@@ -225,6 +226,11 @@ class Coordinator::Impl {
     }
   }
 
+  void ForgetFinishedJobs() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    while (!finished_.empty()) Forget(finished_.front());
+  }
+
  private:
   struct Stream {
     std::shared_ptr<AttachedSink> sink;
@@ -386,6 +392,10 @@ class Coordinator::Impl {
     }
     if (job->finished()) OnFinished(job);
     job->Resume();
+    for (const JobRecord::Member& member : kept.job.members) {
+      // The node's agent was in the earlier coordinator's process (see Attach).
+      if (member.peer.empty()) job->OnAgentDied(member.identity.node_id);
+    }
   }
 
   // `self` must be set to the job once that exists. The callback holds it
@@ -473,18 +483,25 @@ class Coordinator::Impl {
   AlarmThread alarms_;
 };
 
-absl::StatusOr<std::vector<KeptJob>> ReadJournal(Journal& journal) {
-  std::vector<KeptJob> all;
-  for (const auto& [run_id, bytes] : journal.TakeRecords()) {
+absl::StatusOr<OpenedJournal> OpenJournal(const std::string& folder) {
+  // Milliseconds since 1970: a new folder, or an older copy of one, does not
+  // repeat the number of a run whose directives nodes may still know. They
+  // would drop the new run's directives as outdated.
+  absl::StatusOr<std::unique_ptr<Journal>> journal =
+      Journal::Open(folder, static_cast<uint64_t>(UnixSeconds() * 1000));
+  if (!journal.ok()) return journal.status();
+  OpenedJournal opened;
+  for (const auto& [run_id, bytes] : (*journal)->TakeRecords()) {
     absl::StatusOr<KeptJob> kept = FromBytes(bytes);
     if (!kept.ok() || kept->job.run_id != run_id) {
       return absl::DataLossError(absl::StrCat(
           "the journal's record of job \"", run_id, "\" cannot be used: ",
           kept.ok() ? "it is another job's" : kept.status().message()));
     }
-    all.push_back(*std::move(kept));
+    opened.kept.push_back(*std::move(kept));
   }
-  return all;
+  opened.journal = *std::move(journal);
+  return opened;
 }
 
 Coordinator::Coordinator(Options options)
@@ -558,5 +575,7 @@ void Coordinator::Unwatch(WatchId watch) { impl_->Unwatch(watch); }
 bool Coordinator::WaitUntilDeserted(Duration timeout) {
   return impl_->WaitUntilDeserted(timeout);
 }
+
+void Coordinator::ForgetFinishedJobs() { impl_->ForgetFinishedJobs(); }
 
 }  // namespace muster::rendezvous

@@ -46,10 +46,10 @@ class Coordinator {
     // Place::run_tag of every job. Empty: the coordinator draws a tag for each
     // job.
     std::string run_tag;
-    // Where the jobs' records are kept. Null: nowhere, and a restarted
-    // coordinator knows no job.
+    // Where the jobs' records are kept (OpenJournal). Null: nowhere, and a
+    // restarted coordinator knows no job.
     std::unique_ptr<Journal> journal;
-    // The jobs of an earlier coordinator, from `journal` (ReadJournal).
+    // The jobs of an earlier coordinator, from `journal`.
     std::vector<KeptJob> kept;
     // Called for each decision, from any thread; within a job in the order of
     // the decisions.
@@ -65,7 +65,8 @@ class Coordinator {
   // The sink may be called from Attach until Detach returns; Detach blocks
   // until no call is running. Detach and OnReport of one stream must not run at
   // the same time.
-  // `peer`: the IP address that the stream comes from; empty: this process.
+  // `peer`: the IP address that the stream comes from; empty: this process, so
+  // that the node is lost with it.
   // `principal`: the name of the one who opened it; empty: unknown.
   StreamId Attach(DirectiveSink* sink, std::string peer = "",
                   std::string principal = "");
@@ -108,14 +109,24 @@ class Coordinator {
   // leave last.
   bool WaitUntilDeserted(Duration timeout);
 
+  // Forgets the finished jobs now, and removes their records. The journal's
+  // destructor waits for that.
+  void ForgetFinishedJobs();
+
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-// The records that `journal` was opened with. An error names the job whose
-// record is damaged.
-absl::StatusOr<std::vector<KeptJob>> ReadJournal(Journal& journal);
+// The fields `journal` and `kept` of Coordinator::Options.
+struct OpenedJournal {
+  std::unique_ptr<Journal> journal;
+  std::vector<KeptJob> kept;
+};
+
+// Opens the journal in `folder` and reads its records. Errors: one sentence,
+// those of Journal::Open; DataLoss also: the record of a job is damaged.
+absl::StatusOr<OpenedJournal> OpenJournal(const std::string& folder);
 
 }  // namespace muster::rendezvous
 

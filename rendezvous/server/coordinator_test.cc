@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/channel_key.h"
+#include "base/unix_time.h"
 #include "rendezvous/testing/scripted_node.h"
 
 namespace muster::rendezvous {
@@ -570,12 +571,10 @@ class CoordinatorJournalTest : public ::testing::Test {
   // Options of a coordinator that goes on with the folder's jobs.
   Coordinator::Options Options() {
     Coordinator::Options options;
-    auto journal = Journal::Open(folder_, 1);
-    EXPECT_TRUE(journal.ok()) << journal.status();
-    auto kept = ReadJournal(**journal);
-    EXPECT_TRUE(kept.ok()) << kept.status();
-    options.journal = *std::move(journal);
-    options.kept = *std::move(kept);
+    auto opened = OpenJournal(folder_);
+    EXPECT_TRUE(opened.ok()) << opened.status();
+    options.journal = std::move(opened->journal);
+    options.kept = std::move(opened->kept);
     return options;
   }
 
@@ -591,8 +590,8 @@ TEST_F(CoordinatorJournalTest, ARoundGoesOnInTheNextCoordinator) {
   Directive before;
   {
     Coordinator coordinator(Options());
-    Attached first(&coordinator, a);
-    Attached second(&coordinator, b);
+    Attached first(&coordinator, a, "10.0.0.1");
+    Attached second(&coordinator, b, "10.0.0.2");
     before = second.WaitFor(DirectiveKind::kRun);
     first.WaitFor(DirectiveKind::kRun);
   }
@@ -601,13 +600,30 @@ TEST_F(CoordinatorJournalTest, ARoundGoesOnInTheNextCoordinator) {
   b.phase = NodePhase::kRunning;
   b.round = 1;
   b.sequence = 7;
-  Attached second(&coordinator, b);
+  Attached second(&coordinator, b, "10.0.0.2");
   const Directive after = second.WaitFor(DirectiveKind::kRun);
   EXPECT_NE(after.epoch, before.epoch);
   EXPECT_EQ(after.place.round, before.place.round);
   EXPECT_EQ(after.place.group_rank, before.place.group_rank);
   EXPECT_EQ(after.place.channel_key, before.place.channel_key);
   EXPECT_EQ(after.place.run_tag, before.place.run_tag);
+}
+
+TEST_F(CoordinatorJournalTest, ANodeInTheProcessOfTheCoordinatorIsLostWithIt) {
+  Report b = FirstReport("job", "node-b", 2);
+  {
+    Coordinator coordinator(Options());
+    Attached first(&coordinator, FirstReport("job", "node-a", 2));
+    Attached second(&coordinator, b, "10.0.0.2");
+    second.WaitFor(DirectiveKind::kRun);
+  }
+  Coordinator coordinator(Options());
+  b.phase = NodePhase::kRunning;
+  b.round = 1;
+  b.sequence = 7;
+  Attached second(&coordinator, b, "10.0.0.2");
+  EXPECT_THAT(second.WaitFor(DirectiveKind::kStop).reason,
+              HasSubstr("it hosted the coordinator"));
 }
 
 TEST_F(CoordinatorJournalTest, AnAnswerToAnOperatorIsDurable) {
@@ -674,10 +690,32 @@ TEST_F(CoordinatorJournalTest, ADamagedRecordNamesItsJob) {
     ASSERT_TRUE(journal.ok()) << journal.status();
     (*journal)->Put("train", "\xff", nullptr);
   }
-  auto journal = Journal::Open(folder_, 1);
-  ASSERT_TRUE(journal.ok()) << journal.status();
-  EXPECT_THAT(std::string(ReadJournal(**journal).status().message()),
+  EXPECT_THAT(std::string(OpenJournal(folder_).status().message()),
               HasSubstr("record of job \"train\" cannot be used"));
+}
+
+TEST_F(CoordinatorJournalTest, AFinishedJobCanBeForgottenAtOnce) {
+  {
+    Coordinator coordinator(Options());
+    Attached done(&coordinator, FirstReport("done", "node-a", 1));
+    done.WaitFor(DirectiveKind::kRun);
+    done.report().round = 1;
+    done.report().phase = NodePhase::kSucceeded;
+    EXPECT_TRUE(done.Send().ok());
+    done.WaitFor(DirectiveKind::kFinished);
+    Attached running(&coordinator, FirstReport("running", "node-a", 1));
+    running.WaitFor(DirectiveKind::kRun);
+    while (coordinator.ListJobs().size() > 1) coordinator.ForgetFinishedJobs();
+  }
+  const std::vector<KeptJob> kept = Options().kept;
+  ASSERT_THAT(kept, SizeIs(1));
+  EXPECT_EQ(kept[0].job.run_id, "running");
+}
+
+// Nodes may have talked to a coordinator whose folder was lost.
+TEST_F(CoordinatorJournalTest, TheEpochsOfANewFolderAreAboveOlderOnes) {
+  const auto now = static_cast<uint64_t>(UnixSeconds());
+  EXPECT_GE(Options().journal->epoch(), now);
 }
 
 }  // namespace

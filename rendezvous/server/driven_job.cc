@@ -133,6 +133,10 @@ void DrivenJob::OnStreamClosed(StreamId stream) {
   Step(StreamClosed{stream}, nullptr);
 }
 
+void DrivenJob::OnAgentDied(const std::string& node_id) {
+  Step(AgentDied{node_id}, nullptr);
+}
+
 std::string DrivenJob::Cancel(const std::string& reason) {
   std::string refusal = Step(CancelAsked{reason}, nullptr);
   AwaitWritten();

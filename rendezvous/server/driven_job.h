@@ -109,6 +109,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   void OnReport(const std::shared_ptr<AttachedSink>& sink, Report report);
   void OnStreamClosed(StreamId stream);
+  void OnAgentDied(const std::string& node_id);
   // Cancel and Drain return "" on success, else the reason of the refusal.
   std::string Cancel(const std::string& reason);
   std::string Drain(const std::string& node, const std::string& principal);

@@ -33,6 +33,12 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a drain is not recorded', _JOB, 'Job::LeaveOut', 'do changes', DROP),
     ('the grace of a preemption begins anew', _JOB, 'StateOf', 'do preemption',
      swap('record.preemption->left - elapsed', 'record.preemption->left')),
+    ('a preempted job is continued when it runs again', _JOB, 'IsEnding',
+     'return', without('preemption')),
+    ('a job that restarts counts as ending', _JOB, 'IsEnding', 'return',
+     swap('record.stopping.consequence.verdict().has_value()', 'true')),
+    ('an agent that died after the verdict is lost', _JOB, 'Job::On',
+     'if finished nullptr', without('finished')),
     # --- a new coordinator without a record
     ('adopt: a minority goes on', _JOB, 'Adoption::Decide', 'if come', TRUE),
     ('adopt: half of the nodes go on', _JOB, 'Adoption::Decide', 'if come',
