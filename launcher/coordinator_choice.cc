@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "base/fnv_hash.h"
 #include "base/loopback.h"
 
 namespace muster::launcher {
@@ -111,6 +112,16 @@ absl::Status CheckPorts(const RunOptions& options, const Meeting& meeting) {
   return absl::OkStatus();
 }
 
+// The run id of a job that has no other: each start with this folder continues
+// one job.
+std::string RunIdOf(const std::string& state_dir, const MachineFacts& facts) {
+  std::string path = state_dir[0] == '/' ? state_dir
+                                         : absl::StrCat(facts.working_directory,
+                                                        "/", state_dir);
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return absl::StrCat("state-", absl::Hex(FnvHashOf(path), absl::kZeroPad16));
+}
+
 Meeting MeetingOfOne(const RunOptions& options, const MachineFacts& facts) {
   const bool is_unnamed = options.run_id == RunOptions().run_id;
   Meeting meeting = {.alone = true,
@@ -118,7 +129,9 @@ Meeting MeetingOfOne(const RunOptions& options, const MachineFacts& facts) {
                      .run_id = options.run_id,
                      .store_port = options.store_port};
   if (options.standalone == Standalone::kYes || is_unnamed) {
-    meeting.run_id = facts.uuid;
+    meeting.run_id = options.state_dir.empty()
+                         ? facts.uuid
+                         : RunIdOf(options.state_dir, facts);
   }
   if (options.store_port == 0) {
     meeting.store_port = options.master_port.value_or(0);

@@ -43,7 +43,8 @@ struct ResolvedHost {
 
 // Decides the coordinator's endpoint, the run id and the store's port. A node
 // is alone with --standalone, or if it is the only node and no endpoint is
-// given. A lone node's run id is unique unless --rdzv-id is given, and its
+// given. A lone node's run id, unless --rdzv-id is given, is unique or with
+// --state-dir that of the folder, and its
 // --master-port is the port of the workers' store, since there is no
 // coordinator that could use the port. Pure. InvalidArgument: options that
 // contradict each other.

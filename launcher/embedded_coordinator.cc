@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/unix_time.h"
 
 namespace muster::launcher {
 namespace {
@@ -33,19 +35,57 @@ bool AllFinished(const std::vector<rendezvous::JobStatus>& jobs) {
 
 }  // namespace
 
+absl::StatusOr<rendezvous::OpenedJournal> EmbeddedCoordinator::OpenState(
+    const Options& options, const Voice& voice) {
+  if (options.state_dir.empty()) return rendezvous::OpenedJournal();
+  const auto refuse = [](const absl::Status& why) {
+    return absl::UnavailableError(absl::StrCat("--state-dir: ", why.message()));
+  };
+  absl::StatusOr<rendezvous::OpenedJournal> opened =
+      rendezvous::OpenJournal(options.state_dir);
+  if (!opened.ok()) return refuse(opened.status());
+  absl::StatusOr<RecordedJob> found =
+      FindRecordedJob(std::move(opened->kept), options.job, options.state_dir,
+                      std::chrono::duration_cast<Duration>(
+                          std::chrono::duration<double>(UnixSeconds())));
+  if (!found.ok()) return refuse(found.status());
+  opened->kept.clear();
+  for (const std::string& run_id : found->over) {
+    voice.Notice(absl::StrCat("job ", run_id, " of ", options.state_dir,
+                              " is over; a new one begins"));
+    opened->journal->Remove(run_id);
+  }
+  if (found->continued) {
+    const rendezvous::JobRecord& job = found->continued->job;
+    voice.Notice(absl::StrCat("goes on with job ", job.run_id, " of ",
+                              options.state_dir, ": round ", job.round, ", ",
+                              job.restarts_used, " of ", job.spec.max_restarts,
+                              " restarts used"));
+    opened->kept.push_back(*std::move(found->continued));
+  }
+  return opened;
+}
+
 EmbeddedCoordinator::EmbeddedCoordinator(const Options& options,
+                                         rendezvous::OpenedJournal state,
                                          const Voice& voice)
-    : event_log_(options.event_log.empty()
+    : run_tag_(state.kept.empty() ? options.run_tag
+                                  : state.kept[0].job.run_tag),
+      recorded_verdict_(state.kept.empty() ? std::nullopt
+                                           : state.kept[0].job.verdict),
+      event_log_(options.event_log == nullptr
                      ? nullptr
                      : std::make_unique<rendezvous::EventLog>(
-                           options.event_log,
+                           options.event_log(run_tag_),
                            rendezvous::EventLog::Rotation::kOwn,
                            [voice](const std::string& sentence) {
                              voice.Error(sentence);
                            },
                            options.log_directory)),
-      coordinator_({.only_run_id = options.run_id,
-                    .run_tag = options.run_tag,
+      coordinator_({.only_run_id = options.job.run_id,
+                    .run_tag = run_tag_,
+                    .journal = std::move(state.journal),
+                    .kept = std::move(state.kept),
                     .on_decision = [log = event_log_.get()](
                                        const std::string& run_id,
                                        const rendezvous::Decision& decision) {
@@ -54,40 +94,47 @@ EmbeddedCoordinator::EmbeddedCoordinator(const Options& options,
 
 absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
     const Options& options, const Voice& voice) {
-  std::unique_ptr<EmbeddedCoordinator> here(
-      new EmbeddedCoordinator(options, voice));
+  std::unique_ptr<LocalToken> local_token;
   const bool port_is_known = options.listen.port != 0;
   if (port_is_known) {
-    const absl::Status kept = here->KeepToken(options.listen, options, voice);
-    if (!kept.ok()) return kept;
+    auto kept = KeepToken(options.listen, options, voice);
+    if (!kept.ok()) return kept.status();
+    local_token = *std::move(kept);
   }
-  rendezvous::GrpcServer::Options server;
-  server.listen = options.listen;
-  if (!options.token.empty()) server.tokens = {options.token};
-  server.tls = options.tls;
-  server.set_up = options.set_up;
-  absl::StatusOr<std::unique_ptr<rendezvous::GrpcServer>> started =
-      rendezvous::GrpcServer::Start(&here->coordinator_, server);
-  if (!started.ok()) return started.status();
-  here->server_ = *std::move(started);
+  rendezvous::GrpcServer::Options serving;
+  serving.listen = options.listen;
+  if (!options.token.empty()) serving.tokens = {options.token};
+  serving.tls = options.tls;
+  serving.set_up = options.set_up;
+  // The journal is opened by the owner of the port alone: other nodes of this
+  // machine may have the same --state-dir.
+  absl::StatusOr<std::unique_ptr<rendezvous::GrpcServer>> server =
+      rendezvous::GrpcServer::Listen(serving);
+  if (!server.ok()) return server.status();
+  absl::StatusOr<rendezvous::OpenedJournal> state = OpenState(options, voice);
+  if (!state.ok()) return state.status();
+  std::unique_ptr<EmbeddedCoordinator> here(
+      new EmbeddedCoordinator(options, *std::move(state), voice));
+  here->local_token_ = std::move(local_token);
+  here->server_ = *std::move(server);
+  const absl::Status served = here->server_->Serve(&here->coordinator_);
+  if (!served.ok()) return served;
   if (!port_is_known) {
-    const absl::Status kept = here->KeepToken(here->address(), options, voice);
-    if (!kept.ok()) return kept;
+    auto kept = KeepToken(here->address(), options, voice);
+    if (!kept.ok()) return kept.status();
+    here->local_token_ = *std::move(kept);
   }
   if (here->event_log_ != nullptr) here->event_log_->Create();
   return here;
 }
 
-absl::Status EmbeddedCoordinator::KeepToken(const rendezvous::Endpoint& listen,
-                                            const Options& options,
-                                            const Voice& voice) {
-  if (options.token_parents.empty()) return absl::OkStatus();
+absl::StatusOr<std::unique_ptr<LocalToken>> EmbeddedCoordinator::KeepToken(
+    const rendezvous::Endpoint& listen, const Options& options,
+    const Voice& voice) {
+  if (options.token_parents.empty()) return nullptr;
   absl::StatusOr<std::unique_ptr<LocalToken>> kept =
       LocalToken::Keep(listen, options.token, options.token_parents);
-  if (kept.ok()) {
-    local_token_ = *std::move(kept);
-    return absl::OkStatus();
-  }
+  if (kept.ok()) return kept;
   if (absl::IsAlreadyExists(kept.status())) {
     return absl::AlreadyExistsError(absl::StrCat(
         "cannot listen on ", listen.ToString(), ": ", kept.status().message()));
@@ -97,13 +144,14 @@ absl::Status EmbeddedCoordinator::KeepToken(const rendezvous::Endpoint& listen,
       "its token cannot be kept: ",
       kept.status().message(),
       "; give a token by MUSTER_TOKEN or --token-file"));
-  return absl::OkStatus();
+  return nullptr;
 }
 
 void EmbeddedCoordinator::Linger(Duration close_timeout, const Voice& voice) {
   WaitForOthers(close_timeout, voice);
   // The grace lets `launch watch` receive the job's end.
   server_->Shutdown(kGoodbye);
+  coordinator_.ForgetFinishedJobs();
 }
 
 void EmbeddedCoordinator::WaitForOthers(Duration close_timeout,

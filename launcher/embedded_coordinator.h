@@ -1,13 +1,16 @@
 #ifndef MUSTER_LAUNCHER_EMBEDDED_COORDINATOR_H_
 #define MUSTER_LAUNCHER_EMBEDDED_COORDINATOR_H_
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/time.h"
 #include "launcher/local_token.h"
+#include "launcher/recorded_job.h"
 #include "launcher/voice.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/events/event_log.h"
@@ -22,7 +25,9 @@ class EmbeddedCoordinator {
  public:
   struct Options {
     rendezvous::Endpoint listen;
-    std::string run_id;  // the only run id that is accepted
+    HostedJob job;  // the only job that is accepted
+    // Folder of the journal of the job's state (--state-dir); empty: none.
+    std::string state_dir;
     std::string token;
     // The folders for the file in which this user's other processes find the
     // token (local_token.h); empty: no such file is made.
@@ -30,19 +35,31 @@ class EmbeddedCoordinator {
     rendezvous::TlsFiles tls;
     rendezvous::GrpcServer::SetUp set_up =
         rendezvous::GrpcServer::SetUp::kAtOnce;
-    std::string run_tag;  // the run's tag, which names its log folder
-    // Path of the event log, whose folder is created; empty: none.
-    std::string event_log;
+    std::string run_tag;  // a new run's tag, which names its log folder
+    // Returns the path of the event log of the run with `run_tag`, whose folder
+    // is created; null: no event log.
+    std::function<std::string(const std::string& run_tag)> event_log;
     std::string log_directory;  // as --log-dir names it; `event_log` is below
   };
 
-  // The coordinator listens when Start returns. Errors: those of
-  // GrpcServer::Start, and AlreadyExists: another job of this user is about to
-  // listen at that address. Must be called after signals have been blocked,
-  // because the coordinator has threads.
+  // The coordinator listens when Start returns. It continues the job whose
+  // record is in `state_dir`.
+  //
+  // Errors: those of GrpcServer::Listen and Serve. AlreadyExists also: another
+  // job of this user is about to listen at that address. Unavailable also: the
+  // journal cannot be used, or holds another job, whose record is unchanged.
+  // Must be called after signals have been blocked, because the coordinator has
+  // threads.
   static absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> Start(
       const Options& options, const Voice& voice);
 
+  // The tag of the job's run: of a continued job, the recorded one.
+  const std::string& run_tag() const { return run_tag_; }
+  // The verdict of a continued job that had ended before; nullopt: the job goes
+  // on, or is new.
+  const std::optional<rendezvous::Verdict>& recorded_verdict() const {
+    return recorded_verdict_;
+  }
   rendezvous::Coordinator* coordinator() { return &coordinator_; }
   const rendezvous::Endpoint& address() const { return server_->address(); }
   // For the liveness probe: whether the listener answers (GrpcServer::Check).
@@ -50,17 +67,27 @@ class EmbeddedCoordinator {
 
   // Keeps serving until every job is finished and its agents have their
   // verdict, or a signal arrives, or `close_timeout` has passed since every job
-  // finished.
+  // finished. Then removes the record of a finished job, so that the same
+  // command begins a new one.
   void Linger(Duration close_timeout, const Voice& voice);
 
  private:
-  EmbeddedCoordinator(const Options& options, const Voice& voice);
+  // Opens the journal in `state_dir`. `kept` has the job if it is continued,
+  // else nothing.
+  static absl::StatusOr<rendezvous::OpenedJournal> OpenState(
+      const Options& options, const Voice& voice);
+
+  EmbeddedCoordinator(const Options& options, rendezvous::OpenedJournal state,
+                      const Voice& voice);
   // Makes the token's file for `listen`, whose port is known. AlreadyExists: as
   // LocalToken::Keep; other failures are only told.
-  absl::Status KeepToken(const rendezvous::Endpoint& listen,
-                         const Options& options, const Voice& voice);
+  static absl::StatusOr<std::unique_ptr<LocalToken>> KeepToken(
+      const rendezvous::Endpoint& listen, const Options& options,
+      const Voice& voice);
   void WaitForOthers(Duration close_timeout, const Voice& voice);
 
+  const std::string run_tag_;
+  const std::optional<rendezvous::Verdict> recorded_verdict_;
   std::unique_ptr<rendezvous::EventLog> event_log_;
   rendezvous::Coordinator coordinator_;
   std::unique_ptr<LocalToken> local_token_;

@@ -82,6 +82,28 @@ TEST(LaunchPlan, ARunOfOneNodeHasALogFolderOfItsOwn) {
   EXPECT_FALSE(Plan({"--log-dir=l", "./a"}).agent.logs.is_tagged);
 }
 
+TEST(LaunchPlan, WithAStateFolderEachStartOfALoneNodeHasOneRunId) {
+  MachineFacts again = Node1();
+  again.uuid = "99999999-2222-4333-8444-555555555555";
+  again.working_directory = "/srv";
+  const std::vector<std::string> args = {"--standalone", "--state-dir=/srv/s",
+                                         "--log-dir=/l", "./a"};
+  const agent::AgentOptions first = Plan(args).agent;
+  const agent::AgentOptions second = Plan(args, again).agent;
+  EXPECT_EQ(first.run_id.rfind("state-", 0), 0u) << first.run_id;
+  EXPECT_EQ(first.run_id, second.run_id);
+  EXPECT_EQ(first.logs.run_name, second.logs.run_name);
+  EXPECT_TRUE(first.logs.is_tagged) << "the coordinator knows the run's tag";
+  const auto run_id = [&](const std::string& folder) {
+    return Plan({"--state-dir=" + folder, "./a"}, again).agent.run_id;
+  };
+  EXPECT_EQ(run_id("s"), first.run_id);
+  EXPECT_EQ(run_id("/srv/s//"), first.run_id);
+  EXPECT_NE(run_id("/srv/t"), first.run_id);
+  EXPECT_EQ(Plan({"--state-dir=/srv/s", "--rdzv-id=x", "./a"}).agent.run_id,
+            "x");
+}
+
 TEST(LaunchPlan, TheNodesOfARunShareALogFolderThatHasItsTag) {
   const auto logs = [](std::vector<std::string> args) {
     for (const char* flag :

@@ -17,6 +17,8 @@
 #include "launcher/meeting.h"
 #include "launcher/options/agent_plan.h"
 #include "launcher/options/machine.h"
+#include "launcher/report/text_layout.h"
+#include "launcher/report/verdict_text.h"
 #include "launcher/ssh/agent_process.h"
 #include "launcher/ssh/ssh_front.h"
 #include "launcher/voice.h"
@@ -31,9 +33,8 @@ constexpr Duration kStarterTimeout = std::chrono::hours(24);
 
 // The name of the run's log folder if this process hosts the coordinator, which
 // chooses the run's tag.
-std::string HostedRunName(const agent::LogPlan& logs,
-                          const MachineFacts& facts) {
-  return logs.is_tagged ? agent::TaggedRunName(logs.run_name, NewRunTag(facts))
+std::string HostedRunName(const agent::LogPlan& logs, const std::string& tag) {
+  return logs.is_tagged ? agent::TaggedRunName(logs.run_name, tag)
                         : logs.run_name;
 }
 
@@ -43,7 +44,15 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
                                             const std::string& token) {
   EmbeddedCoordinator::Options hosting;
   hosting.listen = plan.coordinator.listen;
-  hosting.run_id = plan.agent.run_id;
+  hosting.job = {.run_id = plan.agent.run_id,
+                 .spec = plan.agent.spec,
+                 .verdict_awaited_for = options.policy.coordinator_timeout};
+  // Slurm starts no task of a step again: the nodes of the earlier step are
+  // gone, and a preempted job that was requeued must run.
+  if (options.cluster == Cluster::kSlurm) {
+    hosting.job.verdict_awaited_for = Duration::zero();
+  }
+  hosting.state_dir = options.state_dir;
   hosting.token = token;
   if (plan.agent.spec.max_nodes == 1) {
     // Only operators connect.
@@ -66,8 +75,9 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   if (!options.log_dir.empty()) {
     const agent::LogPlan& logs = plan.agent.logs;
     hosting.log_directory = logs.directory;
-    hosting.event_log =
-        agent::EventLogPath(logs.directory, HostedRunName(logs, facts));
+    hosting.event_log = [logs](const std::string& tag) {
+      return agent::EventLogPath(logs.directory, HostedRunName(logs, tag));
+    };
   }
   return hosting;
 }
@@ -81,9 +91,23 @@ std::string OpenJobNotice(const rendezvous::Endpoint& coordinator) {
 
 // Points the link "latest" at the run's folder now, because the event log must
 // be found even if the job never reaches its first round.
-void PointLatestAtHosted(const agent::LogPlan& logs,
-                         const MachineFacts& facts) {
-  PointLatestInTime(logs.directory, HostedRunName(logs, facts));
+void PointLatestAtHosted(const agent::LogPlan& logs, const std::string& tag) {
+  PointLatestInTime(logs.directory, HostedRunName(logs, tag));
+}
+
+// Ends a `launch` whose job had ended before it was started again: only tells
+// the verdict, here and to the nodes that wait for it. Returns the exit code.
+int TellRecordedVerdict(const rendezvous::Verdict& verdict,
+                        const RunOptions& options, EmbeddedCoordinator& here,
+                        const Voice& voice) {
+  voice.Notice("this job had ended when its coordinator was killed");
+  if (verdict.outcome != rendezvous::Outcome::kSucceeded ||
+      voice.talk() == Talk::kAll) {
+    voice.Verdict(
+        VerdictText(verdict, options.program[0], TargetOf(voice.verdict_fd())));
+  }
+  here.Linger(options.close_timeout, voice);
+  return verdict.exit_code;
 }
 
 // How to reach the coordinator at the endpoint, which another process hosts. If
@@ -160,7 +184,11 @@ int RunCommand(const std::string& name, const RunOptions& options,
   }
   if (*here != nullptr) ReportPort(options.remote, (*here)->address().port);
   if (*here != nullptr && !options.log_dir.empty()) {
-    PointLatestAtHosted(plan->agent.logs, node->facts);
+    PointLatestAtHosted(plan->agent.logs, (*here)->run_tag());
+  }
+  if (*here != nullptr && (*here)->recorded_verdict()) {
+    return TellRecordedVerdict(*(*here)->recorded_verdict(), options, **here,
+                               voice);
   }
 
   agent::AgentOptions agent = std::move(plan->agent);

@@ -40,12 +40,13 @@ agent::CommandRequest AskedCommand(const RunOptions& options,
 
 // Chooses the name of the run's log folder, which no other run uses. If a run
 // may have several nodes, the coordinator chooses the folder's tag and sends it
-// to all of them: nodes that share a file system then use one folder.
+// to all of them: nodes that share a file system then use one folder. The
+// coordinator also knows the tag of a run that continues (--state-dir).
 void NameRun(const RunOptions& options, const MachineFacts& facts,
              const Meeting& meeting, agent::LogPlan& logs) {
   logs.run_name = meeting.run_id;
   if (options.log_dir.empty() || meeting.run_id == facts.uuid) return;
-  logs.is_tagged = options.spec.max_nodes > 1;
+  logs.is_tagged = options.spec.max_nodes > 1 || !options.state_dir.empty();
   if (!logs.is_tagged) {
     logs.run_name = agent::TaggedRunName(meeting.run_id, NewRunTag(facts));
   }

@@ -364,6 +364,20 @@ constexpr Flag kFlags[] = {
              "agent is started again.",
      .on_hosts = OnHosts::kOfOneNode,
      .read = [](Text t, RunOptions& o) { return Set(o.node_id, ReadName(t)); }},
+    {.name = "state-dir",
+     .value = "DIR",
+     .group = FlagGroup::kCluster,
+     .help = "A folder for the job's state. If the node that hosts the "
+             "coordinator is lost or its launch is killed, the same command, "
+             "given again, goes on with the job: round numbers, restart "
+             "budget, drains, log folder and verdict as before, and other "
+             "nodes wait for it for --coordinator-timeout. On a shared file "
+             "system, so that a requeued first node goes on wherever it runs. "
+             "One folder for each job; only the hosting launch uses it.",
+     .completions = "<directory>",
+     .user = FlagUser::kLaunchOnly,
+     .read = [](Text t,
+                RunOptions& o) { return Set(o.state_dir, ReadFolder(t)); }},
     {.name = "token-file",
      .value = "FILE",
      .group = FlagGroup::kCluster,

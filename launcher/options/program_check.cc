@@ -107,6 +107,8 @@ absl::Status CheckCommandName(const std::string& name,
 constexpr int kThreads = 17;
 constexpr int kDescriptors = 42;
 constexpr int kDescriptorsOfAWorker = 6;
+constexpr int kThreadsOfAJournal = 2;
+constexpr int kDescriptorsOfAJournal = 4;
 
 // The number of workers as far as it is known. "gpu" and "auto" are counted
 // later; if a limit is too low for them, the call that fails reports it.
@@ -145,8 +147,11 @@ absl::Status CheckProgram(const RunOptions& options,
 
 ResourceNeed RoomNeededFor(const RunOptions& options) {
   const int workers = AskedWorkers(options);
-  return {.threads = kThreads + 1 + workers,
-          .descriptors = kDescriptors + kDescriptorsOfAWorker * workers};
+  const bool keeps_state = !options.state_dir.empty();
+  return {.threads =
+              kThreads + 1 + workers + (keeps_state ? kThreadsOfAJournal : 0),
+          .descriptors = kDescriptors + kDescriptorsOfAWorker * workers +
+                         (keeps_state ? kDescriptorsOfAJournal : 0)};
 }
 
 }  // namespace muster::launcher

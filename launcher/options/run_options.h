@@ -92,6 +92,9 @@ struct RunOptions {
   std::vector<std::string> store_clients;  // besides the round's nodes
   std::string local_addr;
   std::string node_id;
+  // Folder of the journal of the job's state, if this process hosts the
+  // coordinator; empty: none is kept.
+  std::string state_dir;
   std::string token_file;
   rendezvous::TlsFiles tls;
   std::vector<std::string> topology;  // "KEY=VALUE", outermost level first

@@ -455,8 +455,9 @@ TEST(RunOptions, OurOwnFlags) {
       {"--token-file=/t", "--node-id=n7", "--gpus=0,GPU-1",
        "--wait-for-replacement=4", "--scale-up=never", "--scale-up-cooldown=6",
        "--signals-to-leave=SIGTERM", "--log-rotate-mb=1", "--connect-timeout=2",
-       "--coordinator-timeout=3", "--quiet"});
+       "--coordinator-timeout=3", "--state-dir=/s", "--quiet"});
   EXPECT_EQ(options.token_file, "/t");
+  EXPECT_EQ(options.state_dir, "/s");
   EXPECT_EQ(options.node_id, "n7");
   EXPECT_THAT(options.gpus, ElementsAre("0", "GPU-1"));
   EXPECT_EQ(options.spec.wait_for_replacement, std::chrono::seconds(4));
@@ -474,6 +475,11 @@ TEST(RunOptions, TheAgentTakesNoFlagOfLaunchAlone) {
       FlagsOf(FlagUser::kLaunchAndAgent), {"--standalone", "x"}, {});
   EXPECT_THAT(std::string(parsed.status().message()),
               StartsWith("--standalone: unknown flag"));
+}
+
+TEST(RunOptions, AStateFolderThatNoShellHasExpandedIsRefused) {
+  EXPECT_THAT(Error({"--state-dir=~/state", "p"}),
+              StartsWith("--state-dir=~/state: "));
 }
 
 TEST(RunOptionsTest, RepeatedConfigAndTopologyAreRefused) {

@@ -60,11 +60,12 @@ TEST(RemotePlan, HostsKeepTheirOrderAndSlots) {
 }
 
 TEST(RemotePlan, GivenFlagsAreForwardedToAgents) {
-  const RemotePlan plan = *Plan(
-      {"--nnodes=1:2", "--rdzv-conf=last_call_timeout=1", "--max-restarts=3",
-       "-r", "3", "--no-python", "--hang-timeout=off", "--quiet",
-       "--signals-to-leave=SIGUSR2", "--ssh-args=-p 1", "--export=A=1"},
-      "a\nb\n");
+  const RemotePlan plan =
+      *Plan({"--nnodes=1:2", "--rdzv-conf=last_call_timeout=1",
+             "--max-restarts=3", "-r", "3", "--no-python", "--hang-timeout=off",
+             "--quiet", "--signals-to-leave=SIGUSR2", "--ssh-args=-p 1",
+             "--export=A=1", "--state-dir=/shared/state"},
+            "a\nb\n");
   std::vector<std::string> line = plan.node.flags;
   for (const auto& more :
        {plan.node.hosts[1].flags, MeetingFlags(plan, {"10.0.0.1", 4711}),
@@ -81,6 +82,7 @@ TEST(RemotePlan, GivenFlagsAreForwardedToAgents) {
   EXPECT_EQ(options.spec.max_restarts, 3);
   EXPECT_EQ(options.node_rank, 1);
   EXPECT_EQ(options.node_id, "b");
+  EXPECT_EQ(options.state_dir, "/shared/state");
   EXPECT_EQ(options.interpreter, Interpreter::kNoPython);
   EXPECT_EQ(options.verbosity, Verbosity::kQuiet);
   EXPECT_EQ(options.hosting, Hosting::kNever);

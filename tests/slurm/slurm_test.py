@@ -309,6 +309,23 @@ class SlurmTest(unittest.TestCase):
     self.succeeded(job)
     self.assertEqual({w['run'] for w in workers(job)}, {job.id + '.0-r1'})
 
+  def test_with_its_state_a_killed_step_goes_on_in_the_next(self):
+    state = os.path.join(self.folder, 'state')
+    go = os.path.join(self.folder, 'go-on')
+    command = (f'{_LAUNCH} --slurm --state-dir={state} --max-restarts=1 '
+               f'{_WORKER} round 2 {go}')
+    job = self.slurm.sbatch(f'{command}\n{command}\n', '--nodes=2')
+    job.wait_for('up rank', 2)
+    self.slurm.run('scancel', '--signal=KILL', f'{job.id}.0')
+    job.wait_for('round=2', 2)
+    with open(go, 'wb'):
+      pass
+    self.succeeded(job)
+    self.assertIn(f'goes on with job {job.id} of {state}: round 1',
+                  job.output())
+    self.assertEqual({w['run'] for w in workers(job)}, {job.id})
+    self.assertEqual({w['round'] for w in workers(job)}, {'1', '2'})
+
   def caught_by_both(self, job, code=75):
     self.assertEqual(job.wait(60), ('FAILED', code), job.output())
     self.assertEqual(ranks_that_caught('TERM', job), {'0', '1'}, job.output())
@@ -462,7 +479,7 @@ class SlurmTest(unittest.TestCase):
       file.write('import os\nprint("trained", os.environ["WORLD_SIZE"], ".")\n')
     # Override the script's number of GPUs: one for each node.
     for name, ranks in (('single_node', 1), ('many_nodes', 4), ('elastic', 4),
-                        ('array', 2)):
+                        ('array', 2), ('requeue_state', 4)):
       with self.subTest(name=name):
         script = script_text(name)
         flags = ('--gpus-per-node=1', f'--export=ALL,PATH={_PATH}')

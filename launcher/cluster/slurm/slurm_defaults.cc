@@ -198,7 +198,10 @@ void AddNotices(const FlagValues& given, Defaults& defaults) {
 absl::Status AddNode(const FlagValues& given,
                      const SlurmEnvironment& environment,
                      const SlurmPlace& place, Defaults& defaults) {
-  defaults.flags["rdzv-id"] = {"SLURM_JOB_ID", place.run_id};
+  // With --state-dir a requeued job, or its next step, continues the job.
+  defaults.flags["rdzv-id"] = {"SLURM_JOB_ID", given.Text("state-dir").empty()
+                                                   ? place.run_id
+                                                   : place.job_name};
   if (!given.IsGiven("gpus") && !given.IsGiven("nproc-per-node")) {
     absl::Status workers = AddWorkers(environment, defaults);
     if (!workers.ok()) return workers;

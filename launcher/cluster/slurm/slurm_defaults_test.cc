@@ -130,6 +130,20 @@ TEST_F(SlurmDefaultsTest, RunIdsOfJobsStepsArrayTasksAndRequeuesDiffer) {
             "41.2");
 }
 
+TEST_F(SlurmDefaultsTest, WithAStateFolderARequeuedJobKeepsItsRunId) {
+  const std::vector<std::string> flags = {"--state-dir=/shared/state"};
+  EXPECT_EQ(Options(Task(0), flags).run_id, "41");
+  EXPECT_EQ(
+      Options(With(Task(0), {{"SLURM_RESTART_COUNT", "2"}}), flags).run_id,
+      "41");
+  EXPECT_EQ(Options(With(Task(0), {{"SLURM_ARRAY_JOB_ID", "40"},
+                                   {"SLURM_ARRAY_TASK_ID", "7"}}),
+                    flags)
+                .run_id,
+            "40_7");
+  EXPECT_EQ(Options(Task(0), {"--state-dir="}).run_id, "41.2");
+}
+
 TEST_F(SlurmDefaultsTest, PortsOfNeighbouringJobsAndStepsDiffer) {
   std::set<uint16_t> ports;
   for (uint64_t job = 4'294'965'000; job < 4'294'966'298; ++job) {

@@ -154,11 +154,12 @@ absl::StatusOr<SlurmPlace> ReadSlurmPlace(const SlurmEnvironment& environment) {
   place.first_host = first->host;
   place.nodes = static_cast<int>(hosts->size());
   place.node_name = SlurmValue(environment, "SLURMD_NODENAME");
-  place.run_id =
+  place.job_name =
       *array > 0 ? absl::StrCat(*array, "_", *array_task) : absl::StrCat(*job);
   if (first->component > 0) {
-    absl::StrAppend(&place.run_id, "+", first->component);
+    absl::StrAppend(&place.job_name, "+", first->component);
   }
+  place.run_id = place.job_name;
   if (in_step) {
     absl::StrAppend(&place.run_id, ".", *step);
     const absl::Status tasks = ReadTasks(environment, place);
