@@ -14,22 +14,23 @@
 #include "base/file_queue.h"
 #include "base/time.h"
 #include "rendezvous/journal/pending_records.h"
+#include "rendezvous/journal/record_store.h"
 
 namespace muster::rendezvous {
 
 // Keeps one record for each job in a SQLite file, so that a restarted
-// coordinator goes on with its jobs. A record is a string of any bytes.
+// coordinator goes on with its jobs.
 //
-// No call waits for the file system, except Open and the destructor, whose wait
-// is bounded. Records that are queued while the file is written are written
-// together by the next transaction: many records cost few fsyncs.
+// Only Open and the destructor wait for the file system, for a bounded time.
+// Records that are queued during a write are written together by the next
+// transaction: many records cost few fsyncs.
 //
 // If the disk hangs, is full or fails, the jobs go on: nothing waits for it any
 // longer, trouble() says why, and the newest record of each job is written once
 // writing works again.
 //
 // Thread-safe.
-class Journal {
+class Journal : public RecordStore {
  public:
   struct Limits : PendingRecords::Limits {
     // How long Open waits for a file system that does not answer.
@@ -54,7 +55,7 @@ class Journal {
       const std::string& folder, uint64_t least_epoch, const Limits& limits);
   // Writes what is queued, and calls each `done` that has not been called. If
   // the disk hangs or a last attempt fails, what is queued is lost.
-  ~Journal();
+  ~Journal() override;
 
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -66,15 +67,10 @@ class Journal {
   // durable before Open returned.
   uint64_t epoch() const { return epoch_; }
 
-  // Queues `record` as the newest of its job, and returns at once. `done` is
-  // called once, by the journal's thread, in the order of the calls of Put over
-  // all jobs: once this record or a newer one of its job is durable, or as soon
-  // as the journal is in trouble. It may be empty, may call any function of the
-  // journal, and must not destroy the journal.
+  // Calls `done` at the latest as soon as trouble() has a value.
   void Put(const std::string& run_id, std::string record,
-           std::function<void()> done);
-  // Queues the removal of the job's record, and returns at once.
-  void Remove(const std::string& run_id);
+           std::function<void()> done) override;
+  void Remove(const std::string& run_id) override;
 
   // Why records are not durable; nullopt: each record whose `done` was called
   // is durable.

@@ -368,7 +368,7 @@ class Coordinator::Impl {
         report.run_id, next_epoch_++, report.spec,
         options_.run_tag.empty() ? DrawRunTag() : options_.run_tag, account,
         DrivenJob::Surroundings{.alarms = &alarms_,
-                                .journal = options_.journal.get()},
+                                .records = options_.journal.get()},
         ObserverOf(report.run_id, self));
     *self = job;
     return job;
@@ -381,7 +381,7 @@ class Coordinator::Impl {
     auto job = std::make_shared<DrivenJob>(
         kept, next_epoch_++,
         DrivenJob::Surroundings{.alarms = &alarms_,
-                                .journal = options_.journal.get()},
+                                .records = options_.journal.get()},
         ObserverOf(run_id, self));
     *self = job;
     {

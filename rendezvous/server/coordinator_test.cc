@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "base/channel_key.h"
+#include "base/monotonic_clock.h"
 #include "base/unix_time.h"
 #include "rendezvous/testing/scripted_node.h"
 
@@ -27,6 +29,22 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
+
+constexpr seconds kMaxWait(30);
+
+// Returns whether `condition` becomes true within kMaxWait.
+bool Eventually(const std::function<bool()>& condition) {
+  const Instant deadline = MonotonicNow() + kMaxWait;
+  while (!condition()) {
+    if (MonotonicNow() >= deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+bool ForgetsAllJobs(const Coordinator& coordinator) {
+  return Eventually([&] { return coordinator.ListJobs().empty(); });
+}
 
 // Keeps only the newest directive, as DirectiveSink requires.
 class FakeSink : public DirectiveSink {
@@ -41,11 +59,11 @@ class FakeSink : public DirectiveSink {
     changed_.notify_all();
   }
 
-  // Waits for a directive of `kind`; fails the test after 30 s.
+  // Waits for a directive of `kind`; fails the test after kMaxWait.
   Directive WaitFor(DirectiveKind kind) {
     std::unique_lock<std::mutex> lock(mutex_);
     EXPECT_TRUE(changed_.wait_for(
-        lock, seconds(30),
+        lock, kMaxWait,
         [&] { return newest_.has_value() && newest_->kind == kind; }))
         << "newest: " << (newest_ ? newest_->reason : "none");
     return newest_.value_or(Directive());
@@ -304,17 +322,10 @@ TEST(CoordinatorTest, ASilentNodeIsLostAlthoughOthersReport) {
   Attached b(&coordinator, report);
   a.WaitFor(DirectiveKind::kRun);
   // `a` reports every few milliseconds until it is told to stop because of b.
-  const Instant give_up =
-      Instant(std::chrono::steady_clock::now().time_since_epoch()) +
-      seconds(30);
-  bool lost = false;
-  while (!lost && Instant(std::chrono::steady_clock::now().time_since_epoch()) <
-                      give_up) {
+  EXPECT_TRUE(Eventually([&] {
     EXPECT_EQ(a.Send(), absl::OkStatus());
-    std::this_thread::yield();
-    lost = coordinator.GetJob("job")->nodes.size() == 1;
-  }
-  EXPECT_TRUE(lost);
+    return coordinator.GetJob("job")->nodes.size() == 1;
+  }));
 }
 
 TEST(CoordinatorTest, DetachingIsNoticed) {
@@ -376,12 +387,7 @@ TEST(CoordinatorTest, FinishedJobsAreForgottenAfterAWhile) {
   Coordinator coordinator(std::move(options));
   Attached a(&coordinator, FirstReport("job", "node-a", 2));
   ASSERT_TRUE(coordinator.CancelJob("job", "test").ok());
-  const auto give_up = std::chrono::steady_clock::now() + seconds(30);
-  while (!coordinator.ListJobs().empty() &&
-         std::chrono::steady_clock::now() < give_up) {
-    std::this_thread::yield();
-  }
-  EXPECT_THAT(coordinator.ListJobs(), SizeIs(0));
+  EXPECT_TRUE(ForgetsAllJobs(coordinator));
   // The name is free again; an agent that is still attached gets the old job's
   // verdict.
   Attached b(&coordinator, FirstReport("job", "node-b", 1));
@@ -662,7 +668,7 @@ TEST_F(CoordinatorJournalTest, AForgottenJobHasNoRecord) {
     a.report().phase = NodePhase::kSucceeded;
     EXPECT_TRUE(a.Send().ok());
     a.WaitFor(DirectiveKind::kFinished);
-    while (!coordinator.ListJobs().empty()) std::this_thread::yield();
+    EXPECT_TRUE(ForgetsAllJobs(coordinator));
   }
   EXPECT_THAT(Options().kept, SizeIs(0));
 }
@@ -681,7 +687,7 @@ TEST_F(CoordinatorJournalTest, AVerdictIsForgottenInItsTime) {
   ASSERT_THAT(options.kept, SizeIs(1));
   options.keep_finished = milliseconds(1);
   Coordinator coordinator(std::move(options));
-  while (!coordinator.ListJobs().empty()) std::this_thread::yield();
+  EXPECT_TRUE(ForgetsAllJobs(coordinator));
 }
 
 TEST_F(CoordinatorJournalTest, ADamagedRecordNamesItsJob) {

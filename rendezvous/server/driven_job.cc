@@ -192,7 +192,7 @@ std::string DrivenJob::Step(const JobEvent& event,
     changes_ += step.record_changed ? 1 : 0;
     refusal = std::move(step.refusal);
     news = NewsOf(std::move(step));
-    if (surroundings_.journal != nullptr) {
+    if (surroundings_.records != nullptr) {
       Hold(news);
       Write();
     }
@@ -239,7 +239,7 @@ void DrivenJob::Write() {
   }
   written_ = changes_;
   in_write_ = std::exchange(later_, {});
-  surroundings_.journal->Put(run_id_, ToBytes(kept), [weak = weak_from_this()] {
+  surroundings_.records->Put(run_id_, ToBytes(kept), [weak = weak_from_this()] {
     if (auto job = weak.lock()) job->OnWritten();
   });
 }
@@ -260,10 +260,12 @@ void DrivenJob::OnWritten() {
 }
 
 void DrivenJob::AwaitWritten() {
-  if (surroundings_.journal == nullptr) return;
+  if (surroundings_.records == nullptr) return;
+  const Instant deadline = MonotonicNow() + surroundings_.max_write_wait;
   std::unique_lock<std::mutex> lock(mutex_);
-  was_written_.wait(lock,
-                    [this, until = changes_] { return durable_ >= until; });
+  was_written_.wait_until(lock, ToSteady(deadline), [this, until = changes_] {
+    return durable_ >= until;
+  });
 }
 
 void DrivenJob::Tell(const News& news) {

@@ -1,6 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_SERVER_DRIVEN_JOB_H_
 #define MUSTER_RENDEZVOUS_SERVER_DRIVEN_JOB_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -13,8 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "rendezvous/job/job.h"
-#include "rendezvous/journal/journal.h"
+#include "rendezvous/journal/record_store.h"
 #include "rendezvous/protocol/job_status.h"
 #include "rendezvous/server/alarm_thread.h"
 #include "rendezvous/server/directive_sink.h"
@@ -74,8 +76,9 @@ class ChannelKeys {
 
 // Runs one job's state machine (Job, which does no I/O) under a lock: gives it
 // the time and the agents' reports, and passes its directives and decisions on
-// without holding the lock. With a journal it passes on a change of the job's
-// record, and all that follows it, once the record is durable.
+// without holding the lock. With a record store, the directives and decisions
+// of a step that has changed the job's record, and those of all later steps,
+// are held back until the record is durable.
 //
 // Thread-safe, except that OnReport and OnStreamClosed of one stream must not
 // run at the same time.
@@ -87,14 +90,20 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
     std::function<void()> on_finished;
   };
 
-  // What a job works with; all must outlive it.
+  // Maximum time for which an operator's answer waits for a record store that
+  // does not call back. A sound store needs about one second, even on a disk
+  // that hangs (PendingRecords::Limits).
+  static constexpr Duration kMaxWriteWait = std::chrono::seconds(10);
+
+  // The objects that a job uses. They must outlive the job.
   struct Surroundings {
     AlarmThread* alarms = nullptr;
-    Journal* journal = nullptr;  // null: records are not kept
+    RecordStore* records = nullptr;  // null: records are not kept
+    Duration max_write_wait = kMaxWriteWait;
   };
 
-  // A new job. `spec` must be valid. `run_tag`: as Job's. `owner`: whom it
-  // counts for.
+  // A new job. `spec` must be valid. `run_tag`: as Job's. `owner`: the account
+  // to which the job is charged.
   DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
             std::string run_tag, JobOwner owner, Surroundings surroundings,
             Observer observer);
@@ -110,7 +119,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   void OnReport(const std::shared_ptr<AttachedSink>& sink, Report report);
   void OnStreamClosed(StreamId stream);
   void OnAgentDied(const std::string& node_id);
-  // Cancel and Drain return "" on success, else the reason of the refusal.
+  // Cancel and Drain return "" on success, else the reason of the refusal. They
+  // return once the job's record is durable, or after
+  // Surroundings::max_write_wait at the latest.
   std::string Cancel(const std::string& reason);
   std::string Drain(const std::string& node, const std::string& principal);
 
@@ -123,7 +134,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   JobWatchers& watchers() { return watchers_; }
 
  private:
-  // What a step tells others.
+  // The results of a step for others: agents, watchers, the observer.
   struct News {
     std::vector<std::pair<std::shared_ptr<AttachedSink>, Directive>> deliveries;
     std::vector<Decision> decisions;  // empty once the watchers have them
@@ -135,13 +146,14 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
                    const std::shared_ptr<AttachedSink>& sink);
   // Gives the deliveries of `step` their streams. Requires mutex_.
   News NewsOf(JobStep step);
-  // Takes `news` if they must wait for the journal. Requires mutex_.
+  // Takes `news` if they must wait until a record is durable. Requires mutex_.
   void Hold(News& news);
   // Writes the record, if it has changed and no other write is in progress.
   // Requires mutex_.
   void Write();
   void OnWritten();
-  // Waits until all changes so far are durable, or the journal is in trouble.
+  // Waits until the store has called back for all changes so far, at most
+  // Surroundings::max_write_wait.
   void AwaitWritten();
   void Tell(const News& news);
   void OnAlarm(Instant when);
@@ -166,7 +178,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   std::optional<Instant> alarm_;
   bool told_finished_ = false;
 
-  // Number of changes of the record: made, in the write in progress, durable.
+  // Numbers of changes of the record: made, up to the write in progress,
+  // durable.
   uint64_t changes_ = 0;
   uint64_t written_ = 0;
   uint64_t durable_ = 0;

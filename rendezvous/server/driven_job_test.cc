@@ -4,16 +4,31 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/channel_key.h"
+#include "base/monotonic_clock.h"
+#include "rendezvous/journal/record_store.h"
+#include "rendezvous/server/alarm_thread.h"
+#include "rendezvous/server/directive_sink.h"
+#include "rendezvous/testing/scripted_node.h"
 
 namespace muster::rendezvous {
 namespace {
 
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 Decision Numbered(int number) { return {.kind = "join", .round = number}; }
 
@@ -102,6 +117,130 @@ TEST(ChannelKeys, EachRoundHasAnother) {
   EXPECT_EQ(keys.KeyOf(1), first);
   EXPECT_NE(keys.KeyOf(2), first);
   EXPECT_EQ(keys.KeyOf(2).size(), kChannelKeyBytes);
+}
+
+// A store whose records become durable when the test says so.
+class FakeStore : public RecordStore {
+ public:
+  void Put(const std::string&, std::string,
+           std::function<void()> done) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    queued_.push_back(std::move(done));
+    changed_.notify_all();
+  }
+  void Remove(const std::string&) override {}
+
+  // Waits until a record is queued, and makes all queued records durable. Fails
+  // the test after 30 s.
+  void MakeDurable() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    EXPECT_TRUE(changed_.wait_for(lock, seconds(30),
+                                  [this] { return !queued_.empty(); }));
+    const std::vector<std::function<void()>> durable =
+        std::exchange(queued_, {});
+    lock.unlock();
+    for (const std::function<void()>& done : durable) done();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::function<void()>> queued_;  // the callbacks of Put
+};
+
+// Keeps the kind of each directive, in the order of delivery.
+class FakeSink : public DirectiveSink {
+ public:
+  void Deliver(const Directive& directive) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    delivered_.push_back(directive.kind);
+  }
+  std::vector<DirectiveKind> delivered() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return delivered_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<DirectiveKind> delivered_;
+};
+
+// A job of two nodes with a FakeStore.
+class KeptJobTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<DrivenJob> NewJob(Duration max_write_wait = hours(1)) {
+    DrivenJob::Observer observer;
+    observer.on_finished = [] {};
+    return std::make_shared<DrivenJob>(
+        "job", 1, FirstReport("job", "", 2).spec, "tag", JobOwner(),
+        DrivenJob::Surroundings{.alarms = &alarms_,
+                                .records = &store_,
+                                .max_write_wait = max_write_wait},
+        observer);
+  }
+
+  // Attaches an agent on `host` to the job.
+  void Join(DrivenJob& job, const std::string& host, FakeSink* sink) {
+    Report report = FirstReport("job", host, 2);
+    report.sequence = 1;
+    job.OnReport(std::make_shared<AttachedSink>(++streams_, sink, ""),
+                 std::move(report));
+  }
+
+  // Calls `ask`, which must be successful. Returns whether `ask` has returned
+  // only after the record became durable, 20 ms after the call.
+  bool WaitsForRecord(const std::function<std::string()>& ask) {
+    is_durable_ = false;
+    alarms_.CallAt(MonotonicNow() + milliseconds(20), [this] {
+      is_durable_ = true;
+      store_.MakeDurable();
+    });
+    EXPECT_EQ(ask(), "");
+    return is_durable_;
+  }
+
+  FakeStore store_;
+  FakeSink a_;
+  FakeSink b_;
+  StreamId streams_ = 0;
+  std::atomic<bool> is_durable_ = false;
+  // Declared last: its thread ends before the members that it uses.
+  AlarmThread alarms_;
+};
+
+TEST_F(KeptJobTest, ADirectiveIsNotDeliveredBeforeItsRecordIsDurable) {
+  const auto job = NewJob();
+  Join(*job, "node-a", &a_);
+  EXPECT_THAT(a_.delivered(), IsEmpty());
+}
+
+TEST_F(KeptJobTest, EachDirectiveIsDeliveredOnceItsRecordIsDurable) {
+  const auto job = NewJob();
+  Join(*job, "node-a", &a_);
+  Join(*job, "node-b", &b_);
+  store_.MakeDurable();
+  EXPECT_THAT(a_.delivered(), ElementsAre(DirectiveKind::kWait));
+  store_.MakeDurable();
+  EXPECT_THAT(a_.delivered(),
+              ElementsAre(DirectiveKind::kWait, DirectiveKind::kRun));
+  EXPECT_THAT(b_.delivered(), ElementsAre(DirectiveKind::kRun));
+}
+
+TEST_F(KeptJobTest, AnOperatorsAnswerWaitsForItsRecord) {
+  const auto job = NewJob();
+  Join(*job, "node-a", &a_);
+  store_.MakeDurable();
+  EXPECT_TRUE(WaitsForRecord([&] { return job->Drain("node-a", "ada"); }));
+  EXPECT_TRUE(WaitsForRecord([&] { return job->Cancel("by ada"); }));
+}
+
+TEST_F(KeptJobTest, AnOperatorsAnswerDoesNotWaitForEverForAStore) {
+  constexpr milliseconds kWait(20);
+  const auto job = NewJob(kWait);
+  const Instant asked = MonotonicNow();
+  EXPECT_EQ(job->Cancel("by ada"), "");
+  EXPECT_GE(MonotonicNow() - asked, kWait);
+  EXPECT_EQ(DrivenJob::Surroundings().max_write_wait, seconds(10));
 }
 
 }  // namespace
