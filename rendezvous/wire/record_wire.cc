@@ -1,5 +1,8 @@
 #include "rendezvous/wire/record_wire.h"
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,6 +20,9 @@ namespace {
 constexpr int kMaxMembers = kMaxNodes;
 constexpr int kMaxPastNodes = 1 << 16;
 constexpr size_t kMaxKeyBytes = 256;
+// Limit of the time since a job or a round began. The sum of two such times
+// does not overflow.
+constexpr Duration kMaxAge = std::chrono::hours(24 * 365 * 100);
 
 template <typename Enum>
 void FromWire(const char* field, int wire, Enum last, BoundedReader* reader,
@@ -26,12 +32,12 @@ void FromWire(const char* field, int wire, Enum last, BoundedReader* reader,
   *value = static_cast<Enum>(number);
 }
 
-void LongSpan(const char* field, int64_t wire, BoundedReader* reader,
-              Duration* value) {
+void Age(const char* field, int64_t wire, BoundedReader* reader,
+         Duration* value) {
   // Not Span, because a job may run for more than a year.
   int64_t nanoseconds = 0;
   reader->Integer64(field, wire, 0, &nanoseconds);
-  *value = Duration(nanoseconds);
+  *value = std::min(Duration(nanoseconds), kMaxAge);
 }
 
 void ToWire(const JobRecord::Member& member, v1::JobRecord::Member* wire) {
@@ -219,7 +225,7 @@ void FromWire(const v1::JobRecord& wire, BoundedReader* reader,
   muster::rendezvous::FromWire(wire.spec(), reader, &job->spec);
   reader->Text("run_tag", wire.run_tag(), kMaxRunTagBytes, TextKind::kName,
                &job->run_tag);
-  LongSpan("age", wire.age(), reader, &job->age);
+  Age("age", wire.age(), reader, &job->age);
   FromWire("phase", wire.phase(), JobPhase::kFinished, reader, &job->phase);
   reader->Text("why", wire.why(), kMaxReasonBytes, TextKind::kWords, &job->why);
   reader->Integer("round", wire.round(), 0, kAnyInt32 - 1, &job->round);
@@ -248,7 +254,7 @@ void FromWire(const v1::JobRecord& wire, BoundedReader* reader,
     BoundedReader::Within within(reader, "world");
     FromWire(wire.world(), reader, &job->world);
   }
-  LongSpan("ran", wire.ran(), reader, &job->ran);
+  Age("ran", wire.ran(), reader, &job->ran);
   if (reader->Count("members", wire.members_size(), kMaxMembers)) {
     job->members.resize(wire.members_size());
     for (int i = 0; i < wire.members_size(); ++i) {
@@ -334,7 +340,9 @@ absl::StatusOr<KeptJob> FromBytes(const std::string& bytes) {
   KeptJob kept;
   BoundedReader reader("record");
   FromWire(wire, &reader, &kept.job);
-  LongSpan("written_at", wire.written_at(), &reader, &kept.written_at);
+  int64_t written_at = 0;
+  reader.Integer64("written_at", wire.written_at(), 0, &written_at);
+  kept.written_at = Duration(written_at);
   reader.Text("channel_key", wire.channel_key(), kChannelKeyBytes,
               TextKind::kWords, &kept.channel_key);
   reader.Text("principal", wire.principal(), kMaxNameBytes, TextKind::kName,

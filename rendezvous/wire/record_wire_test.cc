@@ -13,6 +13,7 @@
 namespace muster::rendezvous {
 namespace {
 
+using std::chrono::hours;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -90,7 +91,7 @@ TEST(RecordWireTest, KeepsEveryField) {
   const absl::StatusOr<KeptJob> again = FromBytes(bytes);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(ToBytes(*again), bytes);
-  EXPECT_EQ(again->job.age, std::chrono::hours(24 * 800));
+  EXPECT_EQ(again->job.age, hours(24 * 800));
   EXPECT_EQ(again->job.stopping.consequence.restarts_spent(), 1);
   EXPECT_EQ(again->job.past[0].memory, Membership::Memory::kReleased);
 }
@@ -125,6 +126,19 @@ TEST(RecordWireTest, DamagedBytesAreRefused) {
   EXPECT_THAT(why(wire.SerializeAsString()), HasSubstr("phase"));
   wire.set_phase(1);
   EXPECT_THAT(why(wire.SerializeAsString()), HasSubstr("verdict"));
+}
+
+TEST(RecordWireTest, TimesOfAnyLengthDoNotOverflow) {
+  KeptJob kept = FullJob();
+  kept.job.age = kept.job.ran = kept.written_at = Duration::max();
+  const absl::StatusOr<KeptJob> again = FromBytes(ToBytes(kept));
+  ASSERT_TRUE(again.ok()) << again.status();
+  constexpr Duration kElapsed = hours(24 * 365 * 100);
+  const JobRecord next =
+      RecordOf(StateOf(again->job, 8, Instant(hours(1)), kElapsed));
+  EXPECT_EQ(next.age, again->job.age + kElapsed);
+  EXPECT_GT(next.age, kElapsed);
+  EXPECT_GT(next.ran, kElapsed);
 }
 
 TEST(RecordWireTest, CutBytesAreRefusedOrSound) {
