@@ -6,7 +6,6 @@
 #include <chrono>
 #include <string>
 
-#include "base/channel_key.h"
 #include "proto/journal.pb.h"
 #include "rendezvous/wire/testing/full_messages.h"
 
@@ -16,71 +15,6 @@ namespace {
 using std::chrono::hours;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-KeptJob FullJob() {
-  const Report report = FullReport();
-  const JobStatus status = FullStatus();
-  KeptJob kept;
-  JobRecord& job = kept.job;
-  job.run_id = "train";
-  job.spec = report.spec;
-  job.run_tag = "1a2b";
-  job.age = std::chrono::hours(24 * 800);
-  job.phase = JobPhase::kFinished;
-  job.why = "every worker succeeded";
-  job.round = 3;
-  job.claimed_round = 2;
-  job.restarts_used = 1;
-  job.failures_in_row = 4;
-  job.backoff_left = std::chrono::seconds(2);
-  job.signals = report.signals;
-  job.newest_signal = 9;
-  job.speaker = "n0";
-  job.preemption = report.preemption;
-  job.verdict = status.verdict;
-  job.world.members = {{.node_id = report.node.node_id,
-                        .host = "h0",
-                        .first_rank = 8,
-                        .role_first_rank = 4,
-                        .role_world_size = 16,
-                        .slots = 8,
-                        .departure = "lost: it was silent"}};
-  job.world.world_size = 16;
-  job.world.master_address = "10.0.0.1";
-  job.world.master_port = 29500;
-  job.world.nccl_id = "abcdef";
-  job.world.store_clients = {"10.0.0.1", "10.0.0.2"};
-  job.world.nccl_root_lost = "killed by SIGKILL on h0";
-  job.world.restart_count = 1;
-  job.world.succeeded = 1;
-  job.ran = std::chrono::seconds(77);
-  job.members = {{.identity = report.node,
-                  .place_key = std::string("\0\xff key", 6),
-                  .peer = "10.0.0.1",
-                  .phase = NodePhase::kSucceeded,
-                  .round = 3,
-                  .newest_signal = 5,
-                  .failures_taken = 2,
-                  .going = true,
-                  .going_why = "drained by ada",
-                  .part = Part::kStopped}};
-  job.members[0].group_rank = 0;
-  job.past = {{.node_id = "n7",
-               .incarnation = 17,
-               .memory = Membership::Memory::kReleased,
-               .sequence = 18,
-               .place_key = "another key"}};
-  job.stopping.signal = 10;
-  job.stopping.at_once = true;
-  job.stopping.cause = StopCause::kCancelled;
-  job.stopping.consequence = Consequence(status.verdict, status.verdict, 1);
-  job.failures = FailureLog(FullFailure(1), {FullFailure(2)}, 3);
-  job.blamed = "rank 3 on h1: exit code 1";
-  kept.written_at = std::chrono::seconds(1'700'000'000);
-  kept.owner = {.principal = "ada", .peer = "10.0.0.9"};
-  kept.channel_key = std::string(kChannelKeyBytes, '\7');
-  return kept;
-}
 
 TEST(RecordWireTest, KeepsEveryField) {
   const std::string bytes = ToBytes(FullJob());

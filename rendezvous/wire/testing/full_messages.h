@@ -7,6 +7,7 @@
 #include "rendezvous/protocol/directive.h"
 #include "rendezvous/protocol/job_status.h"
 #include "rendezvous/protocol/report.h"
+#include "rendezvous/wire/record_wire.h"
 
 namespace google::protobuf {
 class Message;
@@ -21,6 +22,7 @@ Failure FullFailure(int seed);
 Report FullReport();
 Directive FullDirective(DirectiveKind kind);
 JobStatus FullStatus();
+KeptJob FullJob();
 
 // Returns the unset fields of `message` and of its submessages as dotted paths.
 std::vector<std::string> UnsetFields(const google::protobuf::Message& message);
