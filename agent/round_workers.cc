@@ -43,8 +43,8 @@ constexpr Duration kStartTimeout = std::chrono::seconds(2);
 constexpr Duration kFileTimeout = std::chrono::seconds(1);
 constexpr char kErrorFile[] = "/error.json";
 
-// Returns a pipe from which a worker can read `key` once. Not open: there is no
-// key. ResourceExhausted: no descriptor is left.
+// Returns a pipe from which a worker can read `key` once; not open if `key` is
+// empty. ResourceExhausted: no descriptor is left.
 absl::StatusOr<OwnedFd> PipeWith(const std::string& key) {
   if (key.empty()) return OwnedFd();
   int ends[2] = {-1, -1};

@@ -45,7 +45,8 @@ class FileQueueTest : public ::testing::Test {
     EXPECT_EQ(mkfifo(hung_.c_str(), 0600), 0);
   }
   ~FileQueueTest() override {
-    // An abandoned thread may still create a file: what is left is left.
+    // An abandoned thread may create a file during the removal, which then
+    // fails.
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
   }

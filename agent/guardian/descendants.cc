@@ -60,7 +60,7 @@ std::optional<ProcessEntry> ParseProcessStat(std::string_view line) {
     return std::nullopt;
   }
   ProcessEntry process;
-  // kill would take a pid of 0 or less for a group.
+  // kill interprets a pid of 0 or less as a process group.
   if (!ReadNumber(line.substr(0, open), &process.pid) || process.pid <= 0) {
     return std::nullopt;
   }

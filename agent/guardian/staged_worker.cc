@@ -91,7 +91,7 @@ void SaySizes(int argc, char** argv) {
   std::cout << arguments << " " << variables << std::endl;
 }
 
-// Prints what the pipe that MUSTER_CHANNEL_KEY_PIPE names holds.
+// Prints the bytes in the pipe that MUSTER_CHANNEL_KEY_PIPE names.
 void SayKey() {
   char key[64] = {};
   const ssize_t count =

@@ -23,7 +23,8 @@ namespace muster::agent {
 namespace {
 
 constexpr size_t kMaxXids = 64;
-// A later time in a record is damaged; its nanoseconds would overflow.
+// Upper bound of the times in the kernel log. A record with a later time is
+// damaged, and the time in nanoseconds would overflow.
 constexpr std::chrono::microseconds kLongestUptime =
     std::chrono::hours(876'000);
 // The number of bytes read of the kernel log, which has a few MiB at most.

@@ -95,7 +95,8 @@ std::string WithoutControls(std::string_view text, Colours colours) {
       i += 2;
     } else {
       if (clean.ends_with('\xc2') && Between(text[i], 0x80, 0x9f)) {
-        // A control between the two bytes was removed: now they are a C1.
+        // The removal of a control character between these two bytes has made
+        // them a C1 control.
         clean.pop_back();
       } else if (!IsControl(text[i])) {
         clean.push_back(text[i]);

@@ -59,7 +59,7 @@ std::vector<std::string_view> PythonFrames(std::string_view dump) {
       best = std::max(best, sure);
     } else if (taken && line.starts_with("  ") &&
                frames.size() < kMaxPythonFrames) {
-      // A thread's name may hold line ends: a line of blanks is no frame.
+      // A line of blanks is no frame: a thread's name may contain line ends.
       const size_t begin = line.find_first_not_of(' ');
       if (begin != std::string_view::npos) frames.push_back(line.substr(begin));
     }

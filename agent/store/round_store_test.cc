@@ -146,7 +146,7 @@ TEST(RoundStoreTest, NodesWithTheRoundsKeyMeetAndOthersDoNot) {
   const rendezvous::Endpoint relay = node.Begin(place).value();
   EXPECT_NE(relay.port, place.master_port);
   EXPECT_TRUE(Connect(relay.port).open());
-  // Its workers do not reach the store in clear text instead.
+  // The node's workers do not reach the store in clear text instead.
   place.channel_key = std::string(kChannelKeyBytes, 'x');
   RoundStore other({.path = StorePath::kThroughAgent, .node_host = "host2"});
   const absl::Status refused = other.Begin(place).status();

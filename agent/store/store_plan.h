@@ -17,8 +17,8 @@ struct StorePlan {
   std::vector<std::string> listen;
   // The addresses that are served.
   AddressSet clients;
-  // The addresses of this host. If the round has a channel key, only they are
-  // served in clear text.
+  // The addresses of this host. If the round has a channel key, the store
+  // serves only clients from these addresses in clear text.
   AddressSet own_host;
   // As in StoreServerOptions.
   size_t max_store_bytes = 0;

@@ -23,8 +23,8 @@ namespace muster {
 namespace {
 
 constexpr size_t kRecordBytes = TlsStream::kMaxRecordBytes;
-// Several records are read, and sent, with one system call. Measured: an
-// all_reduce of 64 MB takes longer with 128 KiB, and still longer with 512 KiB.
+// One system call reads or sends several records. Measured: an all_reduce of
+// 64 MB takes longer with 128 KiB than with 64 KiB, and longest with 512 KiB.
 constexpr size_t kReadBufferBytes = 64 << 10;
 constexpr size_t kWriteBufferBytes = 64 << 10;
 constexpr std::array<unsigned char, 2> kAes128GcmSha256 = {0x13, 0x01};
@@ -82,11 +82,11 @@ SSL_SESSION* NewSession(SSL* ssl) {
   return nullptr;
 }
 
-// Callback of a client: the key that it offers.
+// Callback of OpenSSL in a client: returns the key that the client offers.
 int OfferKey(SSL* ssl, const EVP_MD* hash, const unsigned char** identity,
              size_t* identity_bytes, SSL_SESSION** session) {
   *session = nullptr;
-  // After a request to retry the handshake, the hash is fixed.
+  // The hash is fixed once the server has asked to retry the handshake.
   if (hash != nullptr && EVP_MD_get_type(hash) != NID_sha256) return 0;
   *session = NewSession(ssl);
   if (*session == nullptr) return 0;
@@ -96,7 +96,7 @@ int OfferKey(SSL* ssl, const EVP_MD* hash, const unsigned char** identity,
   return 1;
 }
 
-// Callback of a server: the key that a client offers by its identity.
+// Callback of OpenSSL in a server: looks up the key of an offered identity.
 int FindKey(SSL* ssl, const unsigned char* identity, size_t identity_bytes,
             SSL_SESSION** session) {
   *session = nullptr;
@@ -157,7 +157,7 @@ absl::StatusOr<TlsContext> TlsContext::Make(std::string_view key,
 }
 
 // The socket as OpenSSL uses it: a BIO that never blocks and raises no SIGPIPE.
-// It keeps what OpenSSL writes until Flush.
+// The bytes that OpenSSL writes are kept until Flush.
 struct TlsStream::Socket {
   int fd = -1;
   int error = 0;       // errno of the last failure that is not EAGAIN
@@ -234,8 +234,8 @@ TlsStream::TlsStream(const TlsContext& context, Side side, int fd,
   }
   if (side == Side::kClient) {
     SSL_set_connect_state(ssl_);
-    // A server without the key would have to show a certificate, which no
-    // authority of this (empty) store has signed.
+    // A server without the key has to show a certificate. The store of
+    // authorities is empty, so that the client refuses every certificate.
     SSL_set_verify(ssl_, SSL_VERIFY_PEER, nullptr);
   } else {
     SSL_set_accept_state(ssl_);
@@ -323,8 +323,8 @@ ssize_t TlsStream::Failed(int result) {
       broken_ = socket_->error != 0 ? socket_->error : EPROTO;
       break;
     default:
-      // The alert that OpenSSL sends now may fail as well: `error` says nothing
-      // here.
+      // OpenSSL sends an alert now. The sending may fail as well, so that
+      // `error` does not name the cause.
       if (socket_->ended || SSL_get_shutdown(ssl_) != 0) {
         ended_ = true;
         return 0;
@@ -374,14 +374,14 @@ ssize_t TlsStream::Read(void* data, size_t bytes) {
 size_t TlsStream::EncryptRecord(const void* data, size_t bytes) {
   ERR_clear_error();
   if (records_ >= options_.records_per_key) {
-    // The next write sends the change first.
+    // OpenSSL sends the change of the key before the next record.
     MUSTER_CHECK(SSL_key_update(ssl_, SSL_KEY_UPDATE_NOT_REQUESTED) == 1)
         << LastReason();
     records_ = 0;
   }
   size_t count = 0;
   if (SSL_write_ex(ssl_, data, bytes, &count) != 1) {
-    // The buffer takes every record, so that there is nothing to wait for.
+    // The buffer takes every record: this failure is not EAGAIN.
     broken_ = EPROTO;
     errno = broken_;
     return 0;
@@ -392,7 +392,7 @@ size_t TlsStream::EncryptRecord(const void* data, size_t bytes) {
 
 namespace {
 
-// A place in a list of pieces.
+// A position in a list of pieces.
 class Cursor {
  public:
   explicit Cursor(std::span<const iovec> pieces) : pieces_(pieces) { Settle(); }

@@ -21,7 +21,7 @@ struct ssl_st;
 namespace muster {
 
 // The key that both ends of encrypted connections know, prepared for TLS.
-// Copies share it. Thread-safe.
+// Copies of the object share the key. Thread-safe.
 class TlsContext {
  public:
   // `key`: kChannelKeyBytes random bytes. `purpose`: names the protocol that
@@ -44,8 +44,8 @@ class TlsContext {
 // One end of a connection that is encrypted and authenticated with TLS 1.3 and
 // a pre-shared key (TLS_AES_128_GCM_SHA256, with an ephemeral Diffie-Hellman
 // exchange). Never blocks, whatever the mode of the socket, and raises no
-// SIGPIPE. The caller keeps the socket open while this object lives, and polls
-// it. Not thread-safe.
+// SIGPIPE. The caller polls the socket, and keeps the socket open while this
+// object lives. Not thread-safe.
 //
 // The end of the connection is not authenticated: the protocol that it carries
 // must tell a complete conversation from one that was cut.
@@ -53,13 +53,14 @@ class TlsStream {
  public:
   enum class Side { kClient, kServer };
 
-  // What this end takes from the socket beyond the records that a read needs.
+  // How many bytes this end takes from the socket beyond the records that a
+  // Read needs.
   enum class Buffering {
-    // As much as there is, with few system calls. Poll only after a Read that
+    // All that have arrived, with few system calls. Poll only after a Read that
     // has failed with EAGAIN.
     kAhead,
-    // Nothing: what Read leaves stays in the socket, which polls as readable. A
-    // Read must ask for kMaxRecordBytes or more. An idle stream holds little
+    // None: bytes that Read leaves stay in the socket, which polls as readable.
+    // A Read must ask for kMaxRecordBytes or more. An idle stream holds little
     // memory.
     kNone,
   };
@@ -88,11 +89,12 @@ class TlsStream {
   // Waits for the handshake. DeadlineExceeded: the peer does not answer.
   absl::Status FinishHandshake(Instant deadline);
 
-  // As recvmsg: fills `pieces` in order. A result below their size means that
-  // no more data has arrived, or that a limit was reached: kMaxReadBytes, and
-  // with Buffering::kNone a rest of `pieces` below kMaxRecordBytes. 0: the peer
-  // closed the connection. -1 with errno: EAGAIN, EBADMSG (the data was forged
-  // or damaged; the connection is lost), or an error of the socket.
+  // As recvmsg: fills `pieces` in order. A result below the size of `pieces`
+  // means that no more data has arrived, or that a limit was reached:
+  // kMaxReadBytes, and with Buffering::kNone a rest of `pieces` below
+  // kMaxRecordBytes. 0: the peer closed the connection. -1 with errno: EAGAIN,
+  // EBADMSG (the data was forged or damaged; the connection is lost), or an
+  // error of the socket.
   ssize_t Read(std::span<const iovec> pieces);
   ssize_t Read(void* data, size_t bytes);
 
@@ -115,9 +117,9 @@ class TlsStream {
   // as `result`; 0 at the end of the connection.
   ssize_t Failed(int result);
   // Encrypts one record, which stays in socket_'s buffer. Returns the number of
-  // its bytes; 0, with errno: the connection cannot be used.
+  // bytes taken from `data`; 0, with errno: the connection cannot be used.
   size_t EncryptRecord(const void* data, size_t bytes);
-  // Sends what is in socket_'s buffer. Returns false with errno if the socket
+  // Sends the bytes in socket_'s buffer. Returns false with errno if the socket
   // does not take all of it.
   bool Flush();
 
@@ -134,7 +136,7 @@ class TlsStream {
   // Number of bytes that are encrypted, and that Write has not returned as
   // taken, because the socket has not taken all of them.
   size_t held_back_ = 0;
-  // joins small pieces into one record
+  // buffer in which small pieces are joined into one record
   std::vector<char> record_;
 };
 

@@ -47,7 +47,7 @@ std::pair<OwnedFd, OwnedFd> SocketPair() {
 
 Instant Soon() { return MonotonicNow() + seconds(30); }
 
-// A client and a server that have shaken hands.
+// A client and a server whose handshake is complete.
 class TlsPair {
  public:
   explicit TlsPair(const TlsStream::Options& options = {})
@@ -83,7 +83,7 @@ std::string RandomBytes(size_t count) {
 }
 
 // Sends `bytes` from one end to the other on one thread, with partial writes
-// and partial reads of many sizes, and returns what has arrived.
+// and partial reads of many sizes, and returns the bytes that have arrived.
 std::string Transfer(TlsStream& from, TlsStream& to, const std::string& bytes) {
   std::string arrived(bytes.size(), '\0');
   std::mt19937 random(11);
@@ -202,7 +202,8 @@ TEST(TlsStream, AWriteThatDidNotFitGoesOnWithMoreBytes) {
   EXPECT_TRUE(arrived == bytes);
 }
 
-// Shakes hands between ends with these contexts. Returns the two results.
+// Runs the handshake of a client and a server with these contexts. Returns the
+// result of each.
 std::pair<absl::Status, absl::Status> Handshake(const TlsContext& client,
                                                 const TlsContext& server) {
   auto sockets = SocketPair();
@@ -254,7 +255,7 @@ TEST(TlsStream, RandomBytesAreRefused) {
   for (unsigned seed = 0; seed < 50; ++seed) {
     auto sockets = SocketPair();
     std::mt19937 random(seed);
-    // Half of them begin like a handshake record of TLS.
+    // The bytes of every second seed begin like a handshake record of TLS.
     std::string bytes(400, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
     if (seed % 2 == 0) bytes.replace(0, 5, "\x16\x03\x01\x01\x80", 5);

@@ -28,7 +28,7 @@ struct DaemonOptions {
   Duration keep_finished = std::chrono::minutes(10);
   std::string event_log;
   std::string port_file;
-  std::string state_dir;  // folder of the journal; empty: none is kept
+  std::string state_dir;  // folder of the journal; empty: no journal
   // Address for probes; nullopt: no probes.
   std::optional<Endpoint> probe_listen;
 };

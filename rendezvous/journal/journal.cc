@@ -45,15 +45,16 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
 
   void Add(const std::string& run_id, std::optional<std::string> record,
            std::function<void()> done);
-  // Begins a write if there is something to write. `mutex` is held.
+  // Begins a write if a change is queued and may be written. Requires `mutex`.
   void Schedule();
   // Writes one batch. Runs in the queue's thread.
   void Write();
-  // The thread that calls each `done`.
+  // The body of the thread that calls each `done`.
   void Call();
-  // Whether nothing more will be written. `mutex` is held.
+  // Whether nothing more will be written. Requires `mutex`.
   bool HasEnded(Instant now) const;
-  // When HasEnded becomes true although the file system does not answer.
+  // The time at which HasEnded becomes true even if the file system does not
+  // answer. Requires `mutex`.
   Instant GiveUpAt() const;
 
   const std::string path;
@@ -63,9 +64,9 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
   std::mutex mutex;                 // guards the fields below
   std::condition_variable changed;  // wakes Call
   PendingRecords pending;
-  // The numbers of the changes in `pending`, with what is to be called.
+  // A change whose `done` was not called yet.
   struct Waiting {
-    uint64_t number;
+    uint64_t number;             // number of the change in `pending`
     std::function<void()> done;  // may be empty
   };
   std::deque<Waiting> waiting;
@@ -90,9 +91,9 @@ void Journal::State::Schedule() {
   pending.Begin(now);
   const bool posted =
       queue->Post(path, [self = shared_from_this()] { self->Write(); });
-  // The queue has one piece of work at most, and its thread since Open.
+  // The queue has room: it holds one task at most. Its thread runs since Open.
   MUSTER_CHECK(posted);
-  changed.notify_one();  // for the time of the next look
+  changed.notify_one();  // so that Call takes the new NextLook into account
 }
 
 void Journal::State::Write() {
@@ -155,7 +156,8 @@ Journal::Journal(const std::string& path, const Limits& limits)
     : path_(path),
       limits_(limits),
       state_(std::make_shared<State>(path, limits)),
-      // The queue reports only that it was given up, which ~Journal documents.
+      // The only report of the queue is that Finish gave it up, a case that
+      // ~Journal documents.
       queue_([](const std::string&) {}) {}
 
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(
@@ -207,7 +209,7 @@ Journal::~Journal() {
     std::lock_guard<std::mutex> lock(state_->mutex);
     state_->queue = nullptr;
   }
-  // In the queue's thread, because the end of the file may hang as well.
+  // In the queue's thread, because the close of the file may hang as well.
   queue_.Post(path_, [state = state_] { state->file = nullptr; });
   FileQueue::WaitLimits limits;
   limits.without_progress = limits_.close_within;

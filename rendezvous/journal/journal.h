@@ -25,18 +25,18 @@ namespace muster::rendezvous {
 // Records that are queued during a write are written together by the next
 // transaction: many records cost few fsyncs.
 //
-// If the disk hangs, is full or fails, the jobs go on: nothing waits for it any
-// longer, trouble() says why, and the newest record of each job is written once
-// writing works again.
+// If the disk hangs, is full or fails, the jobs go on: each `done` is called
+// although the record is not durable, trouble() says why, and the newest record
+// of each job is written once writing works again.
 //
 // Thread-safe.
 class Journal : public RecordStore {
  public:
   struct Limits : PendingRecords::Limits {
-    // How long Open waits for a file system that does not answer.
+    // Maximum time for which Open waits for the file system.
     Duration open_within = std::chrono::seconds(30);
-    // How long the destructor waits for a file system that does not answer, and
-    // in all.
+    // Maximum time for which the destructor waits for the last writes, and then
+    // for the close of the file.
     Duration close_within = std::chrono::seconds(5);
   };
   using Trouble = JournalTrouble;
@@ -45,16 +45,16 @@ class Journal : public RecordStore {
   // folder (mode 0700) and the file (mode 0600: records hold secret keys) are
   // created if missing.
   //
-  // An error is one sentence that names the path and says what to do; it has
-  // the codes of JournalFile::Open, and leaves the file as it was.
-  // DeadlineExceeded: the file system does not answer. ResourceExhausted also:
-  // no thread can be started.
+  // An error leaves the file unchanged, and is one sentence that names the path
+  // and says what to do. The codes are those of JournalFile::Open, and
+  //   DeadlineExceeded   the file system does not answer
+  //   ResourceExhausted  no thread can be started
   static absl::StatusOr<std::unique_ptr<Journal>> Open(
       const std::string& folder, uint64_t least_epoch);
   static absl::StatusOr<std::unique_ptr<Journal>> Open(
       const std::string& folder, uint64_t least_epoch, const Limits& limits);
-  // Writes what is queued, and calls each `done` that has not been called. If
-  // the disk hangs or a last attempt fails, what is queued is lost.
+  // Writes the queued records, and calls each `done` that has not been called.
+  // If the disk hangs or the last attempt fails, the queued records are lost.
   ~Journal() override;
 
   Journal(const Journal&) = delete;
@@ -62,9 +62,9 @@ class Journal : public RecordStore {
 
   // The records that Open has found, by run id; empty after the first call.
   std::map<std::string, std::string> TakeRecords();
-  // Tells this run of the coordinator from earlier and later ones: one more
-  // than that of the last run, and at least Open's `least_epoch`. It was
-  // durable before Open returned.
+  // The number of this run of the coordinator: one more than the number of the
+  // previous run, and at least Open's `least_epoch`. Durable before Open
+  // returns.
   uint64_t epoch() const { return epoch_; }
 
   // Calls `done` at the latest as soon as trouble() has a value.
@@ -88,9 +88,9 @@ class Journal : public RecordStore {
   // Shared with the thread of `queue_`, which outlives the journal if the file
   // system hangs.
   const std::shared_ptr<State> state_;
-  // Its thread makes all calls of SQLite.
+  // The queue of one thread, which makes all calls of SQLite.
   FileQueue queue_;
-  // Calls each `done`, and watches the time of the current write.
+  // The thread that calls each `done`, and detects a write that hangs.
   std::thread caller_;
 };
 

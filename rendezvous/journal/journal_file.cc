@@ -50,7 +50,8 @@ absl::Status WithRemedy(const absl::Status& error, const std::string& remedy) {
   return absl::Status(error.code(), std::string(error.message()) + remedy);
 }
 
-// Other users could exchange, read or change what lies at `path`.
+// PermissionDenied: other users can replace, read or change the file or folder
+// at `path`.
 absl::Status CheckOwner(const std::string& path, const struct stat& info) {
   if (info.st_uid != geteuid()) {
     return absl::PermissionDeniedError(
@@ -67,8 +68,7 @@ absl::Status CheckOwner(const std::string& path, const struct stat& info) {
   return absl::OkStatus();
 }
 
-// Creates `folder` if it is missing, so that a power loss does not remove it
-// again.
+// Creates `folder` if it is missing. The new folder survives a power loss.
 absl::Status MakeFolder(const std::string& folder) {
   const auto make = [&] {
     return mkdir(folder.c_str(), 0700) == 0 ? 0 : errno;
@@ -84,7 +84,7 @@ absl::Status MakeFolder(const std::string& folder) {
   if (error != 0) return PathStatus("cannot create folder", folder, error);
   const OwnedFd parent(
       open((folder + "/..").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Some file systems cannot sync a folder; they need not.
+  // An error is ignored, because some file systems cannot sync a folder.
   if (parent.open()) fsync(parent.get());
   return absl::OkStatus();
 }
@@ -104,7 +104,8 @@ absl::Status CheckFolder(const std::string& folder) {
   return CheckOwner(folder, info);
 }
 
-// Checks what lies at `path`: returns its size, nullopt if there is nothing.
+// Returns the size in bytes of the file at `path`; nullopt: there is no file.
+// An error: not a regular file, or other users can change the file.
 absl::StatusOr<std::optional<int64_t>> CheckFile(const std::string& path) {
   struct stat info;
   if (lstat(path.c_str(), &info) != 0) {
@@ -123,7 +124,7 @@ absl::StatusOr<std::optional<int64_t>> CheckFile(const std::string& path) {
   return std::optional<int64_t>(info.st_size);
 }
 
-// Creates the file at `path` if it is missing. Opens none, because the close
+// Creates the file at `path` if it is missing. Opens no file, because the close
 // would remove the lock of a journal that this process has open.
 absl::Status CheckOrCreateFile(const std::string& path) {
   const auto main = CheckFile(path);
@@ -132,7 +133,7 @@ absl::Status CheckOrCreateFile(const std::string& path) {
   if (!log.ok()) return log.status();
   const auto undo = CheckFile(path + "-journal");
   if (!undo.ok()) return undo.status();
-  // SQLite would delete such a log.
+  // SQLite would delete a log whose file is missing or empty.
   if (main->value_or(0) == 0 && log->value_or(0) > 0) {
     return absl::DataLossError("cannot use " + path + ": it is " +
                                (main->has_value() ? "empty" : "missing") +
@@ -148,9 +149,9 @@ absl::Status CheckOrCreateFile(const std::string& path) {
   return absl::OkStatus();
 }
 
-// The process on this host that has locked the file for SQLite; 0: not known.
-// Read from /proc/locks. The device is not compared: for overlays and Btrfs it
-// is not that of stat.
+// The process on this host that has locked the file for SQLite, according to
+// /proc/locks; 0: not known. The device is not compared, because on overlayfs
+// and Btrfs it differs from the device that stat returns.
 int64_t LockHolder(const std::string& path) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0) return 0;
@@ -182,7 +183,7 @@ absl::StatusOr<std::unique_ptr<JournalFile>> JournalFile::Open(
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   absl::Status status = CheckFolder(folder);
   if (!status.ok()) return status;
-  // The path to the folder may have symbolic links, the rest may not.
+  // Symbolic links are permitted in the folder's path, but not as files.
   char resolved[PATH_MAX];
   if (realpath(folder.c_str(), resolved) == nullptr) {
     return WithRemedy(PathStatus("cannot use folder", folder, errno),
@@ -217,9 +218,10 @@ absl::Status JournalFile::Connect(const std::string& resolved) {
   if (sqlite3_db_readonly(connection_, "main") == 1) {
     return CannotOpen(SQLITE_READONLY);
   }
-  // Until the file is known to be a journal, its log is left as it is.
+  // A close before DrawEpoch leaves the log unchanged: the file may be another
+  // program's.
   sqlite3_db_config(connection_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  // The locking mode comes before the first access to the file.
+  // The locking mode must be set before the first access to the file.
   const int set = Execute(
       "PRAGMA locking_mode = EXCLUSIVE;"
       "PRAGMA synchronous = FULL;"
@@ -261,7 +263,7 @@ absl::Status JournalFile::Inspect() {
   code = Read("PRAGMA quick_check(1)", &verdict);
   if (code != SQLITE_OK) return CannotOpen(code);
   if (verdict != "ok") {
-    // A heading, and one problem.
+    // The text is a heading, and one line with the problem.
     return Damaged(verdict.substr(verdict.find_last_of('\n') + 1));
   }
   return absl::OkStatus();
@@ -272,7 +274,7 @@ absl::Status JournalFile::CreateTables() {
     const int code = Execute(kCreateTables);
     if (code != SQLITE_OK) return CannotOpen(code);
   }
-  // Only now, because this changes the file.
+  // After all checks, because this statement changes the file.
   std::string mode;
   const int code = Read("PRAGMA journal_mode = WAL", &mode);
   if (code != SQLITE_OK) return CannotOpen(code);
@@ -346,7 +348,7 @@ absl::Status JournalFile::Write(const PendingRecords::Batch& batch) {
   const int code = WriteChanges(batch);
   if (code == SQLITE_OK) return absl::OkStatus();
   const std::string cause = Cause(code);
-  // Some errors have ended the transaction already.
+  // After some errors SQLite itself has rolled the transaction back.
   if (sqlite3_get_autocommit(connection_) == 0) Run(rollback_);
   return absl::UnavailableError("cannot write " + path_ + ": " + cause);
 }

@@ -18,12 +18,12 @@ namespace muster::rendezvous {
 
 // The SQLite file of a journal: a table of records by run id, and the epoch.
 //
-// Each call may wait for the file system without end. Not thread-safe.
+// Each call blocks for as long as the file system does. Not thread-safe.
 //
 // SQLite's write-ahead log (WAL) makes a commit one write and one fsync, and
 // leaves a prefix of the commits after a crash. This process locks the file for
-// as long as it is open (locking_mode=EXCLUSIVE): then SQLite needs no shared
-// memory beside it, which does not work on NFS. The lock is POSIX's, of the
+// as long as the file is open (locking_mode=EXCLUSIVE): SQLite then needs no
+// shared memory, which does not work on NFS. The lock is a POSIX lock of the
 // whole process: no other code of this process may open and close the file,
 // because the close would remove the lock.
 class JournalFile {
@@ -50,8 +50,9 @@ class JournalFile {
   JournalFile(const JournalFile&) = delete;
   JournalFile& operator=(const JournalFile&) = delete;
 
-  // Writes `batch` in one transaction. OK: it is durable. An error has changed
-  // nothing, and is a clause with the path: "cannot write …: the disk is full".
+  // Writes `batch` in one transaction. OK: the batch is durable. After an error
+  // the file is unchanged; the message is a clause with the path: "cannot write
+  // …: the disk is full".
   absl::Status Write(const PendingRecords::Batch& batch);
 
   // The records that Open has found, by run id; empty after the first call.
@@ -66,14 +67,14 @@ class JournalFile {
   // The steps of Open.
   // `resolved`: the path of the file without symbolic links.
   absl::Status Connect(const std::string& resolved);
-  // Refuses a file that is not a journal of this version. Reads only.
+  // Refuses a file that is not a journal of this version. Changes nothing.
   absl::Status Inspect();
   absl::Status CreateTables();
   absl::Status Prepare();
   absl::Status DrawEpoch(uint64_t least_epoch);
   absl::Status ReadRecords();
 
-  // The next functions return a code of SQLite; SQLITE_OK: it is done.
+  // The next functions return a code of SQLite, SQLITE_OK on success.
   int Execute(const char* sql);
   // Reads the only value that a query returns.
   int Read(const char* sql, int64_t* number);

@@ -1,6 +1,6 @@
-// Tests of Journal. A layer between SQLite and the file system lets the disk
-// hang, be full or fail, and counts the syncs. For crashes, the test starts
-// itself as a process that writes a journal (main).
+// Tests of Journal. A layer between SQLite and the file system simulates a disk
+// that hangs, is full or fails, and counts the syncs. For crashes, the test
+// starts itself as a process that writes a journal (main).
 #include "rendezvous/journal/journal.h"
 
 #include <fcntl.h>
@@ -56,7 +56,7 @@ constexpr std::chrono::seconds kLong(60);
 constexpr std::chrono::hours kForever(1);
 constexpr uid_t kNobody = 65534;
 
-// The disk under SQLite.
+// The layer between SQLite and the file system.
 class Disk {
  public:
   enum class Mode {
@@ -78,13 +78,13 @@ class Disk {
     steps_left_.reset();
     changed_.notify_all();
   }
-  // From now on, the first `count` writes and syncs work, and the next one does
-  // what `later` says.
+  // The next `count` writes and syncs succeed; before the one after them,
+  // `later` happens.
   enum class Later {
     kFull,         // the disk is full from now on
     kIsKilled,     // the process is killed
-    kLosesAll,     // also, all writes since each file's last sync are lost
-    kLosesSome,    // or each of them is lost with the probability 1/2
+    kLosesAll,     // power loss: also, the unsynced writes are lost
+    kLosesSome,    // power loss: also, about half of these writes are lost
     kLosesOthers,  // the same with other random bits
   };
   void WorkFor(int count, Later later) {
@@ -98,12 +98,12 @@ class Disk {
     std::lock_guard<std::mutex> lock(mutex_);
     return syncs_;
   }
-  // Waits until a thread hangs. Returns false at a deadline.
+  // Waits until a thread hangs. Returns false after kLong.
   bool AwaitHung() {
     std::unique_lock<std::mutex> lock(mutex_);
     return changed_.wait_for(lock, kLong, [this] { return hung_ > 0; });
   }
-  // Waits until no thread hangs.
+  // Waits until no thread hangs. Returns false after kLong.
   bool AwaitNoneHung() {
     std::unique_lock<std::mutex> lock(mutex_);
     return changed_.wait_for(lock, kLong, [this] { return hung_ == 0; });
@@ -256,8 +256,8 @@ class Disk {
   std::optional<int> steps_left_;
   Later later_ = Later::kFull;
   std::mt19937 random_;
-  // Of a file, since its last sync: its size then, and the bytes that writes
-  // have replaced.
+  // The changes of a file since its last sync: its size before them, and the
+  // bytes that writes have replaced.
   struct Unsynced {
     sqlite3_int64 size = 0;
     std::vector<std::pair<sqlite3_int64, std::string>> replaced;
@@ -267,7 +267,7 @@ class Disk {
   int syncs_ = 0;
 };
 
-// What a journal has called, in order.
+// The callbacks that a journal has called, in their order.
 class Calls {
  public:
   std::function<void()> Note(int number) {
@@ -291,7 +291,7 @@ class Calls {
   std::vector<int> numbers_;  // guarded by mutex_
 };
 
-// No write counts as hung.
+// Limits with which no write counts as hung.
 Journal::Limits Patient() {
   Journal::Limits limits;
   limits.hung_after = kForever;
@@ -346,7 +346,7 @@ class JournalTest : public ::testing::Test {
     const auto journal = Journal::Open(folder_, 0, Patient());
     return journal.status();
   }
-  // The records in the file. No journal has it open.
+  // Reads the records in the file, which no journal may have open.
   Records Stored() { return Open()->TakeRecords(); }
 
   // Puts the records one after the other, so that each has a commit of its own.
@@ -357,7 +357,7 @@ class JournalTest : public ::testing::Test {
       calls.Await(1);
     }
   }
-  // Executes SQL on the file, which no journal has open.
+  // Executes SQL on the file, which no journal may have open.
   void Sql(const std::string& sql) {
     sqlite3* connection = nullptr;
     ASSERT_EQ(
@@ -369,7 +369,7 @@ class JournalTest : public ::testing::Test {
         << sqlite3_errmsg(connection);
     sqlite3_close(connection);
   }
-  // Makes the state folder with a file of these bytes in the journal's place.
+  // Creates the state folder, and a file with these bytes as its journal.
   void Plant(const std::string& bytes) {
     fs::create_directory(folder_);
     std::ofstream(file_, std::ios::binary) << bytes;
@@ -694,7 +694,7 @@ TEST_F(JournalTest, ADiskThatIsFullAtAnyWriteOfOpenIsRefused) {
     fs::remove_all(folder_);
     Disk::Get().WorkFor(steps, Disk::Later::kFull);
     const absl::Status error = OpenError();
-    // What is left does not stand in the way.
+    // The files that the failed Open leaves do not prevent the next one.
     Disk::Get().Set(Disk::Mode::kWorks);
     EXPECT_THAT(Stored(), IsEmpty());
     if (error.ok()) break;
@@ -879,7 +879,7 @@ TEST_F(JournalTest, WhatAnotherUserOwnsIsRefused) {
   }
 }
 
-// As a user without root's rights.
+// Runs as a user other than root.
 TEST_F(JournalTest, MissingPermissionsAreSaid) {
   const bool is_root = geteuid() == 0;
   std::string name = "/tmp/journal-XXXXXX";
@@ -918,7 +918,7 @@ TEST_F(JournalTest, ATornLogHasThePrefixOfTheCommits) {
   {
     const auto journal = Open();
     for (int i = 0; i < kCommits; ++i) PutEach(*journal, {{name(i), "r"}});
-    // This unlocks the file, which nobody else opens.
+    // Reading unlocks the file. No other process opens it.
     file = Bytes(file_);
     log = Bytes(file_ + "-wal");
   }
@@ -937,7 +937,7 @@ TEST_F(JournalTest, ATornLogHasThePrefixOfTheCommits) {
     if (size == log.size()) break;
   }
   EXPECT_EQ(records_before, size_t{kCommits});
-  // A page that was never written.
+  // The same for a log in which one page was never written.
   for (size_t at = 0; at < log.size(); at += 16384) {
     fs::remove_all(folder_);
     Plant(file);
@@ -1005,7 +1005,8 @@ int PutWithoutEnd(const std::string& folder, int first) {
 }
 
 // The program `journal_test --crash FOLDER STEPS LATER`: writes some records,
-// and reports those that are durable. `later` comes before a write or sync.
+// and reports those that are durable. `later` happens after `steps` writes and
+// syncs.
 int CrashAfter(const std::string& folder, int steps, Disk::Later later) {
   Disk::Get().WorkFor(steps, later);
   auto journal = Journal::Open(folder, 0, Patient());
@@ -1058,8 +1059,8 @@ TEST_F(JournalTest, AProcessThatIsKilledHasKeptWhatItReported) {
         StartSelf({"--put", folder_, std::to_string(first)}, writer.get());
     writer.Close();
     std::FILE* const reports = fdopen(ends[0], "r");
-    // The pipe holds many reports, so that the process does not stand still at
-    // the kill.
+    // The pipe holds many reports, so that the process is still writing when it
+    // is killed.
     int until_kill = static_cast<int>(random() % 300);
     if (until_kill == 0) kill(pid, SIGKILL);
     int number = 0;
@@ -1080,7 +1081,7 @@ TEST_F(JournalTest, AProcessThatIsKilledHasKeptWhatItReported) {
       const auto found = records.find("job " + std::to_string(job));
       ASSERT_NE(found, records.end()) << job;
       EXPECT_GE(std::stoi(found->second), newest);
-      // Numbers that were durable, and not reported before the kill.
+      // The kill came between the commit of these numbers and their report.
       first = std::max(first, std::stoi(found->second) + 1);
     }
   }

@@ -33,7 +33,7 @@ void PendingRecords::Succeeded() {
   batch_.clear();
   failing_ = false;
   released_ = std::max(released_, batch_newest_);
-  // Later changes may have been released during a hang; they are still queued.
+  // Later changes that were released during a hang are still queued.
   if (released_ == batch_newest_) trouble_.reset();
 }
 
@@ -41,7 +41,7 @@ void PendingRecords::Failed(Instant now, std::string why) {
   MUSTER_CHECK(writing_since_.has_value());
   const Instant since = *writing_since_;
   writing_since_.reset();
-  // A change that was queued meanwhile is newer than that of the batch.
+  // Keeps a change that was queued meanwhile: it is newer than the batch.
   queued_.merge(batch_);
   batch_.clear();
   retry_at_ = now + limits_.retry_after;

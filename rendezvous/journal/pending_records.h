@@ -15,18 +15,18 @@ namespace muster::rendezvous {
 // Why records are not durable: "cannot write /s/coordinator.journal: the disk
 // is full".
 struct JournalTrouble {
-  // The begin of the first write that failed or hung.
+  // The start of the first write that failed or hung.
   Instant since;
   std::string why;
 };
 
-// Decides which changes of a journal are written when, and which changes need
-// not be waited for any longer: those that are durable, and all while the file
-// system hangs or fails.
+// Decides when the changes of a journal are written, and when each change is
+// released: from then on no caller waits for the change. A change is released
+// once it is durable, or at once while the file system hangs or fails.
 //
 // Changes have numbers: 1, 2, 3, …. One write at a time takes all changes that
-// are queued. Of each job only the newest change is kept, so that the jobs
-// bound the memory, however long nothing can be written.
+// are queued. Only the newest change of each job is kept, so that the number of
+// jobs bounds the memory while nothing can be written.
 //
 // Pure. Not thread-safe, except as batch() says.
 class PendingRecords {
@@ -47,9 +47,9 @@ class PendingRecords {
   // Queues a change and returns its number.
   uint64_t Add(const std::string& run_id, std::optional<std::string> record);
 
-  // Whether something is queued and its write may begin.
+  // Whether a change is queued and a write may begin.
   bool MayWrite(Instant now) const;
-  // Begins a write of all that is queued.
+  // Begins a write of all queued changes.
   void Begin(Instant now);
   // The changes of the current write. Constant until Succeeded or Failed, so
   // that another thread can read the batch meanwhile.
@@ -60,23 +60,23 @@ class PendingRecords {
   // Lets the write after a failed one begin at once.
   void RetryNow() { retry_at_ = Instant(); }
 
-  // Notes that the current write hangs, if it does. To be called at NextLook.
+  // Checks whether the current write hangs. Must be called at NextLook.
   void Look(Instant now);
-  // When Look or MayWrite is to be called next; nullopt: after the next call of
-  // another function.
+  // The time at which Look and MayWrite must be called next; nullopt: after the
+  // next call of another function.
   std::optional<Instant> NextLook() const;
 
-  // The highest number whose change need not be waited for any longer.
+  // The number of the newest change that is released; all older ones are.
   uint64_t released() const { return released_; }
-  // nullopt: each change that was released is durable.
+  // Why a released change may not be durable; nullopt: all of them are durable.
   const std::optional<JournalTrouble>& trouble() const { return trouble_; }
-  // When the current write began; nullopt: there is none.
+  // The start of the current write; nullopt: no write is in progress.
   std::optional<Instant> writing_since() const { return writing_since_; }
-  // Whether each change is durable.
+  // Whether all changes are durable.
   bool IsIdle() const { return queued_.empty() && !writing_since_; }
 
  private:
-  // The current write hangs or the last one has failed.
+  // Records that the current write hangs or the last write has failed.
   void NoteTrouble(Instant since, std::string why);
 
   const std::string path_;
@@ -87,7 +87,7 @@ class PendingRecords {
   uint64_t batch_newest_ = 0;  // the newest change of the current write
   uint64_t released_ = 0;
   std::optional<Instant> writing_since_;
-  // Of the current write: whether it is known to hang.
+  // Whether the current write is known to hang.
   bool hangs_ = false;
   // True from a hang or failure to the next success: changes are released at
   // once.

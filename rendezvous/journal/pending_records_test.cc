@@ -22,7 +22,7 @@ constexpr Instant kBegin = Instant(std::chrono::hours(1));
 
 class PendingRecordsTest : public ::testing::Test {
  protected:
-  // Begins a write and lets it hang.
+  // Begins a write that hangs.
   void Hang(Instant begin) {
     pending_.Begin(begin);
     pending_.Look(begin + kHungAfter);
@@ -97,10 +97,10 @@ TEST_F(PendingRecordsTest, AHungWriteThatEndsMakesOnlyItsBatchDurable) {
   Hang(kBegin);
   pending_.Add("b", "2");
   pending_.Succeeded();
-  // b was released, and is not durable.
+  // The change of b was released, and is not durable.
   EXPECT_TRUE(pending_.trouble().has_value());
-  // Writing works: nothing more is released early, so that the trouble ends
-  // although changes keep coming.
+  // Writing works again: no change is released early any more, so that the
+  // trouble ends although changes keep coming.
   pending_.Add("c", "3");
   EXPECT_EQ(pending_.released(), 2u);
   EXPECT_TRUE(pending_.MayWrite(kBegin));
@@ -167,7 +167,7 @@ TEST_F(PendingRecordsTest, TheTroubleBeginsWithTheFirstFailure) {
   pending_.Failed(kBegin + 2 * kRetryAfter, "Input/output error");
   EXPECT_EQ(pending_.trouble()->since, kBegin);
   EXPECT_EQ(Why(), "Input/output error");
-  // A hang is known once.
+  // A hang is noted only once.
   Hang(kBegin + 3 * kRetryAfter);
   EXPECT_EQ(pending_.NextLook(), std::nullopt);
 }

@@ -30,7 +30,7 @@ class AlarmThread {
   // after, never from within CallAt. `what` may set further alarms.
   void CallAt(Instant when, std::function<void()> what);
   // Drops the alarms that are not due, and waits for a call that is running.
-  // Later alarms are never called. Not from the thread itself.
+  // Later alarms are never called. Must not be called by the thread itself.
   void Stop();
 
  private:

@@ -67,8 +67,9 @@ class Coordinator::Impl {
       MUSTER_CHECK(streams_.empty())
           << streams_.size() << " streams are still attached";
     }
-    // Both call jobs, which call this object and one another: the alarms first,
-    // because the journal's last calls may set alarms.
+    // Alarms and the journal's callbacks call jobs, which call this object. The
+    // alarms end first, because the journal's last callbacks may set alarms,
+    // which are then dropped.
     alarms_.Stop();
     options_.journal = nullptr;
   }
@@ -374,7 +375,7 @@ class Coordinator::Impl {
     return job;
   }
 
-  // Goes on with the job of an earlier coordinator. Called by the constructor.
+  // Continues the job of an earlier coordinator. Called by the constructor.
   void Continue(const KeptJob& kept) {
     const std::string& run_id = kept.job.run_id;
     auto self = std::make_shared<std::weak_ptr<DrivenJob>>();

@@ -46,7 +46,7 @@ class Coordinator {
     // Place::run_tag of every job. Empty: the coordinator draws a tag for each
     // job.
     std::string run_tag;
-    // Where the jobs' records are kept (OpenJournal). Null: nowhere, and a
+    // The store of the jobs' records (OpenJournal). Null: none is kept, and a
     // restarted coordinator knows no job.
     std::unique_ptr<Journal> journal;
     // The jobs of an earlier coordinator, from `journal`.

@@ -574,7 +574,7 @@ class CoordinatorJournalTest : public ::testing::Test {
   }
   ~CoordinatorJournalTest() override { std::filesystem::remove_all(folder_); }
 
-  // Options of a coordinator that goes on with the folder's jobs.
+  // Options of a coordinator that continues the jobs in `folder_`.
   Coordinator::Options Options() {
     Coordinator::Options options;
     auto opened = OpenJournal(folder_);

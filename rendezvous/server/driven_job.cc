@@ -209,7 +209,7 @@ DrivenJob::News DrivenJob::NewsOf(JobStep step) {
   for (Delivery& delivery : step.deliveries) {
     auto found = sinks_.find(delivery.stream);
     if (found == sinks_.end()) continue;
-    // The job itself draws nothing at random.
+    // The driver draws the key, because the job is a pure state machine.
     if (encryption_ == Encryption::kWorkers &&
         delivery.directive.kind == DirectiveKind::kRun) {
       Place& place = delivery.directive.place;

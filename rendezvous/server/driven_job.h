@@ -183,8 +183,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   uint64_t changes_ = 0;
   uint64_t written_ = 0;
   uint64_t durable_ = 0;
-  std::vector<News> in_write_;  // told when the write in progress has ended
-  std::vector<News> later_;     // told after the write that follows it
+  std::vector<News> in_write_;  // held back until the write in progress ends
+  std::vector<News> later_;     // held back until the write after it ends
   std::condition_variable was_written_;
 };
 

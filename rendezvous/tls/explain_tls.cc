@@ -29,7 +29,7 @@ struct SslDeleter {
   void operator()(SSL* ssl) const { SSL_free(ssl); }
 };
 
-// What this process has to show, if anything.
+// The identity that this process can show: files, a token, or nothing.
 struct Shown {
   const TlsFiles& files;
   const std::string& token;
@@ -48,7 +48,7 @@ void UseToken(const std::string& token, SSL_CTX* context) {
   SSL_CTX_use_PrivateKey(context, key.get());
 }
 
-// How one step of the conversation ended.
+// The result of one step of the conversation.
 enum class Outcome { kDone, kPeerClosed, kTimeout, kError };
 
 // One TLS connection that trusts every certificate.
@@ -137,13 +137,14 @@ class Conversation {
   int reason_ = 0;
 };
 
-// Whether the peer's answer was no TLS record at all.
+// Whether `reason`, a code of OpenSSL, means that the peer's answer was no TLS
+// record.
 bool SpeaksNoTls(int reason) {
   return reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST ||
          reason == SSL_R_PACKET_LENGTH_TOO_LONG;
 }
 
-// Checks what the coordinator shows. Ok: this side accepts it.
+// Checks the certificates of the coordinator. Ok: this side accepts them.
 absl::Status CheckPeer(const std::vector<Certificate>& chain,
                        const std::string& who, const std::string& host,
                        const TlsFiles& files) {

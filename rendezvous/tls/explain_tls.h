@@ -20,7 +20,7 @@ namespace muster::rendezvous {
 // Unauthenticated: a sentence that says which side is wrong, which file, and
 // which date or name: one side uses no TLS, or has another token; the
 // coordinator's certificate is expired, foreign or for another host; the
-// coordinator refuses this side's.
+// coordinator refuses this side's certificate.
 // Ok: TLS is not the reason, or the reason cannot be found.
 absl::Status ExplainTls(const Endpoint& coordinator,
                         const SocketAddress& address, const TlsFiles& files,

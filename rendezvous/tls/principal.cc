@@ -28,8 +28,8 @@ constexpr std::array<NamedRole, 3> kRoles = {{{Role::kJoin, "join"},
                                               {Role::kView, "view"},
                                               {Role::kOperate, "operate"}}};
 
-// Whether `job` is `run_id`, or "PREFIX-*" of a prefix of it. "*" alone is
-// none.
+// Whether `job` is `run_id`, or is "PREFIX-*" and `run_id` begins with
+// "PREFIX-". "*" alone is no pattern.
 bool MatchesJob(absl::string_view job, absl::string_view run_id) {
   if (job == run_id) return true;
   return absl::ConsumeSuffix(&job, "*") && job.size() > 1 &&

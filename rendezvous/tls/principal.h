@@ -12,7 +12,7 @@
 
 namespace muster::rendezvous {
 
-// Who makes a call, and what the caller may do. Pure.
+// The caller of the coordinator's services, and the caller's permissions. Pure.
 
 enum class Role {
   kJoin,     // be a node of a job
@@ -27,20 +27,21 @@ std::optional<Role> RoleOf(absl::string_view name);
 std::set<Role> AllRoles();
 
 struct Principal {
-  // For people: the common name of the certificate. Empty: unknown: there is no
-  // certificate, or the one of a secret that several people share.
+  // The common name of the certificate, for messages. Empty: unknown, because
+  // there is no certificate, or because the certificate comes from a secret,
+  // which several people share.
   std::string name;
   std::set<Role> roles = AllRoles();
-  // The jobs: RUN_ID, or "PREFIX-*" for the run ids that begin with "PREFIX-",
-  // since the end of a Kubernetes Job's run id is known only once the Job
-  // exists. Empty: every job.
+  // The jobs to which the roles apply: RUN_ID, or "PREFIX-*" for the run ids
+  // that begin with "PREFIX-", because the end of a Kubernetes Job's run id is
+  // known only once the Job exists. Empty: every job.
   std::vector<std::string> jobs;
 };
 
-// The principal of a certificate. URIs among its names limit it: only the roles
-// of "muster:role/ROLE" if there is one of these, only the jobs of
-// "muster:job/RUN_ID" if there is one of these. A role that this version does
-// not know permits nothing.
+// The principal of a certificate. URIs among the certificate's names limit the
+// principal: "muster:role/ROLE" to the roles that are named so, and
+// "muster:job/RUN_ID" to the jobs that are named so. A role that this version
+// does not know permits nothing.
 Principal PrincipalOf(const CertificateNames& names, std::string common_name);
 
 // Whether the principal's jobs include `run_id`.

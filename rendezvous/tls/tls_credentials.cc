@@ -69,8 +69,8 @@ Provider ProviderOf(const TokenIdentity& identity) {
           {identity.key, identity.certificate}});
 }
 
-// What the coordinator's certificate must be issued for. gRPC itself would
-// compare the address.
+// Checks the host for which the coordinator's certificate was issued. gRPC
+// itself would compare the address.
 class CoordinatorVerifier
     : public grpc::experimental::ExternalCertificateVerifier {
  public:

@@ -26,14 +26,15 @@ namespace muster::rendezvous {
 // From a token: see token_identity.h.
 
 // The coordinator's side. Any certificate of the authorities is accepted;
-// PeerPrincipal and CheckClaim (tls_names.h) say what it permits.
+// PeerPrincipal and CheckClaim (tls_names.h) decide which calls a certificate
+// permits.
 std::shared_ptr<grpc::ServerCredentials> TlsServer(const TlsFiles& files);
 std::shared_ptr<grpc::ServerCredentials> TlsServer(
     const TokenIdentity& identity);
 
-// The side of an agent or an operator. `host`: the coordinator as the user
-// named it. Its certificate must have been issued for that host name or
-// address.
+// The side of an agent or an operator. `host`: the coordinator's host name or
+// address as the user gave it. The coordinator's certificate must have been
+// issued for `host`.
 std::shared_ptr<grpc::ChannelCredentials> TlsClient(const TlsFiles& files,
                                                     const std::string& host);
 // The peer must be a coordinator with the same token, at any address.
@@ -43,7 +44,7 @@ std::shared_ptr<grpc::ChannelCredentials> TlsClient(
 // The names in the certificate of a call's peer; nullopt without TLS.
 std::optional<CertificateNames> PeerNames(const grpc::AuthContext& context);
 
-// The peer of a call. Without TLS a nameless one with all roles.
+// The peer of a call. Without TLS: a principal without a name, with all roles.
 Principal PeerPrincipal(const grpc::AuthContext& context);
 
 }  // namespace muster::rendezvous

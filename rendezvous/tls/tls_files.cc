@@ -50,8 +50,8 @@ struct FlagFile {
   }
 };
 
-// Gives no passphrase, so that an encrypted key is an error and nobody is asked
-// on the terminal. Sets the bool at `encrypted`.
+// Callback of OpenSSL. Gives no passphrase, so that an encrypted key is an
+// error instead of a question on the terminal. Sets the bool at `encrypted`.
 int NoPassphrase(char*, int, int, void* encrypted) {
   *static_cast<bool*>(encrypted) = true;
   return 0;
@@ -107,8 +107,8 @@ absl::Status CheckTlsFiles(
         std::pair(&authority, &*authorities)}) {
     for (const Certificate& one : *certificates) {
       const std::string why = WhyNotValid(one.get(), now);
-      // An authority may be replaced while its old certificate is still in the
-      // file: only all of them together are a mistake.
+      // The file may still have the expired certificate of an authority beside
+      // its new certificate. Only a file with a single certificate is refused.
       if (!why.empty() && (file == &certificate || certificates->size() == 1)) {
         return file->Wrong(absl::StrCat("(", SubjectOf(one.get()), ") ", why));
       }

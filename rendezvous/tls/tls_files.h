@@ -12,8 +12,8 @@ namespace muster::rendezvous {
 // The files with which a process takes part in mutual TLS, in PEM form. Every
 // process of a job (coordinator, agents, `launch status`) needs all three.
 struct TlsFiles {
-  // --tls-cert: this process's certificate, then the certificates of the
-  // authorities between it and `authority`, if any.
+  // --tls-cert: this process's certificate, then the intermediate certificates
+  // up to `authority`, if any.
   std::string certificate;
   std::string key;        // --tls-key: the private key of `certificate`
   std::string authority;  // --tls-ca: the authorities that are trusted

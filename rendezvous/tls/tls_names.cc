@@ -16,7 +16,7 @@ bool MatchesName(const std::string& pattern, const std::string& host) {
          absl::EqualsIgnoreCase(pattern.substr(1), host.substr(dot));
 }
 
-// Whether one of the two is the other's first label: "node7" and "node7.lab".
+// Whether one name is the first label of the other: "node7" of "node7.lab".
 bool IsShortFor(const std::string& name, const std::string& host) {
   const std::string& shorter = name.size() < host.size() ? name : host;
   const std::string& longer = name.size() < host.size() ? host : name;

@@ -8,7 +8,7 @@
 
 namespace muster::rendezvous {
 
-// Which certificate may speak for which host, node and job. Pure.
+// Checks of the hosts and nodes for which a certificate may speak. Pure.
 
 // The URI in the certificate of a coordinator with a token.
 inline constexpr char kCoordinatorUri[] = "muster:coordinator";
@@ -22,7 +22,7 @@ bool NamesHost(const CertificateNames& names, const std::string& host);
 // (token_identity.h).
 bool NamesCoordinator(const CertificateNames& names);
 
-// What a node says of itself in its first report, and where it comes from.
+// The names in a node's first report, and the address of its connection.
 struct NodeClaim {
   std::string run_id;
   std::string host;  // host name

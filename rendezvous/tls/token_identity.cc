@@ -31,8 +31,8 @@ namespace {
 constexpr absl::string_view kDerivedPrefix = "muster1.";
 constexpr size_t kKeyBytes = 32;  // an Ed25519 private key
 
-// The certificates of secrets have no dates, since the clocks of nodes differ:
-// from 2000 to the end of time as X.509 knows it.
+// The validity of certificates that come from a secret: from the year 2000 to
+// the latest time of X.509, because the clocks of nodes differ.
 constexpr char kBegin[] = "20000101000000Z";
 constexpr char kNoEnd[] = "99991231235959Z";
 
@@ -87,8 +87,8 @@ PrivateKey AuthorityKey(const std::string& secret) {
   return KeyOf(DerivedBytes(secret, "certificate authority"));
 }
 
-// Whoever connects to the coordinator can learn the public key, and so the
-// name.
+// The name is not secret: it is a hash of the public key, which every caller of
+// the coordinator can learn.
 std::string NameOfAuthority(EVP_PKEY* key) {
   std::array<unsigned char, kKeyBytes> raw;
   size_t size = raw.size();
@@ -100,7 +100,7 @@ std::string NameOfAuthority(EVP_PKEY* key) {
                           reinterpret_cast<const char*>(hash.data()), 8)));
 }
 
-// What a certificate is to say.
+// The contents of a certificate that is to be signed.
 struct Contents {
   std::string subject;  // the common name; empty: none
   EVP_PKEY* key = nullptr;
@@ -179,8 +179,9 @@ Certificate AuthorityCertificate(EVP_PKEY* key, EVP_PKEY* issuer) {
               issuer);
 }
 
-// The extensions of a certificate that is no authority. A coordinator's is not
-// accepted from a caller, nor a caller's from a coordinator.
+// The extensions of a certificate that is no authority. `usage`: "serverAuth"
+// for a coordinator, "clientAuth" for a caller; neither is accepted in the
+// place of the other.
 std::vector<std::pair<int, std::string>> LeafExtensions(const char* usage) {
   return {{NID_basic_constraints, "critical,CA:FALSE"},
           {NID_key_usage, "critical,digitalSignature"},
@@ -223,8 +224,8 @@ struct Derived {
   Certificate authority;
 };
 
-// Reads a certificate from the beginning of `*bytes` and removes it from there.
-// Null: it is none.
+// Removes a certificate from the beginning of `*bytes` and returns it. Null:
+// `*bytes` does not begin with a certificate.
 Certificate TakeCertificate(absl::string_view* bytes) {
   const unsigned char* next = Bytes(*bytes);
   Certificate certificate(
@@ -304,7 +305,8 @@ TokenIdentity CoordinatorIdentity(const std::vector<std::string>& secrets) {
   for (const PrivateKey& authority : authorities) {
     identity.authorities +=
         PemOf(AuthorityCertificate(authority.get(), authority.get()).get());
-    // Callers that have the replaced token trust the new one by this.
+    // With this certificate, callers that have the replaced token trust a
+    // coordinator that uses the new token.
     if (authority != authorities[0]) {
       identity.certificate += PemOf(
           AuthorityCertificate(authorities[0].get(), authority.get()).get());

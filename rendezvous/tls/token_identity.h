@@ -15,19 +15,20 @@ namespace muster::rendezvous {
 
 // Mutual TLS with nothing but a token. Two kinds of tokens:
 //
-//   a secret   any text, which the coordinator and its callers share. The key
-//              of a certificate authority (Ed25519) is derived from it by HKDF.
-//              Each process makes a key of its own and a certificate that this
-//              authority signs. The secret is never sent; whoever does not know
-//              it can neither listen nor speak nor stand in between.
+//   a secret   any text, which the coordinator and its callers share. HKDF
+//              derives the key of a certificate authority (Ed25519) from the
+//              secret. Each process makes a key of its own and a certificate
+//              that this authority signs. The secret is never sent. Without the
+//              secret a process cannot read the traffic, cannot be coordinator
+//              or caller, and cannot be a man in the middle.
 //   derived    "muster1." and Base64: a private key, its certificate with a
 //              name, roles and jobs, and the authority's certificate. Made from
-//              a secret by DeriveToken. It proves what the certificate says,
-//              and serves callers only: its holder cannot be a coordinator.
+//              a secret by DeriveToken. Proves the name, roles and jobs of a
+//              caller. The holder of a derived token cannot be a coordinator.
 
-// What a process needs for mutual TLS, in PEM form.
+// The key and the certificates of a process for mutual TLS, in PEM form.
 struct TokenIdentity {
-  // This process's certificate, then those between it and the authorities.
+  // This process's certificate, then the intermediate certificates.
   std::string certificate;
   std::string key;
   std::string authorities;
@@ -52,7 +53,7 @@ absl::StatusOr<std::string> ReadCallerToken(
     const std::string& file,
     const std::function<void(const std::string&)>& warn);
 
-// What a derived token permits.
+// The permissions of a derived token.
 struct TokenGrant {
   std::string name;               // of the principal; see IsPrincipalName
   std::set<Role> roles;           // not empty

@@ -59,8 +59,8 @@ std::string Text(const ASN1_STRING* string) {
       static_cast<size_t>(ASN1_STRING_length(string)));
 }
 
-// Names are chosen by whoever made the certificate, and are shown on terminals
-// and in logs: control characters, quotes and backslashes are escaped.
+// Escapes control characters, quotes and backslashes: terminals and logs show
+// names that the author of a certificate has chosen.
 std::string Escaped(const std::string& text) {
   return absl::Utf8SafeCEscape(text);
 }

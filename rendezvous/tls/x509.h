@@ -44,7 +44,7 @@ std::string IssuerNameOf(const X509* certificate);
 // 12:00:00 UTC", or "is not valid before …"; empty if it is valid.
 std::string WhyNotValid(const X509* certificate, std::time_t now);
 
-// Returns why `chain` (a certificate, then those between it and its authority)
+// Returns why `chain` (a certificate, then the intermediate certificates)
 // is not signed by one of `authorities`, in OpenSSL's words; empty if it is.
 // Ignores the dates.
 std::string WhyNotTrusted(const std::vector<Certificate>& chain,

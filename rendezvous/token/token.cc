@@ -34,8 +34,8 @@ std::string CannotRead(const std::string& file, const std::string& why) {
   return absl::StrCat("cannot read the token file ", file, ": ", why);
 }
 
-// A token that people have thought of can be found by trying: whoever connects
-// to the coordinator can test guesses at home.
+// Length in bytes below which a token may be guessed. An attacker who has once
+// connected to the coordinator can test guesses without further connections.
 constexpr size_t kShort = 16;
 
 absl::Status Check(const std::string& token, const std::string& where) {
@@ -97,7 +97,7 @@ absl::StatusOr<std::vector<std::string>> ReadFile(
     warn(absl::StrCat("others on this machine can read the token file ", file,
                       "; chmod 600 ", file));
   }
-  // Leaves room for line ends and one byte more, to notice a token that is too
+  // Includes the line ends, and one byte more to detect a token that is too
   // long.
   absl::StatusOr<std::string> content =
       ReadAtMost(fd.get(), kMaxTokens * (kMaxTokenBytes + 2) + 1);

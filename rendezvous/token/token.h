@@ -12,8 +12,8 @@ namespace muster::rendezvous {
 
 // The job token: a secret shared by the coordinator and every agent. It comes
 // from a file or from MUSTER_TOKEN, never from a command line, which all users
-// of the machine can read. A job of one node whose user has given none makes a
-// fresh one (launcher/local_token.h).
+// of the machine can read. A job of one node without a token makes a fresh one
+// (launcher/local_token.h).
 
 inline constexpr char kTokenVariable[] = "MUSTER_TOKEN";
 
@@ -30,8 +30,8 @@ const std::string& TakenToken();
 std::string FreshToken();
 
 // Returns the tokens in `file`, or if `file` is empty the value of
-// MUSTER_TOKEN, which it takes (see above), or nothing if neither is set. A
-// file has a line for a token, and may have a second one for the token that is
+// MUSTER_TOKEN, which is taken (see above), or nothing if neither is set. The
+// first line of a file is the token; a second line may hold the token that is
 // being replaced. Calls `warn` with a sentence if other users may read the
 // file, or if a token is so short that it may be guessed.
 //

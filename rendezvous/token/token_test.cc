@@ -118,7 +118,7 @@ TEST_F(TokenTest, AFileThatNeverEndsIsNotReadToItsEnd) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// A pipe, as created by <(…) in bash. The program behind it may be slow.
+// A pipe, as created by <(…) in bash, whose writer may be slow.
 TEST_F(TokenTest, MayComeFromAPipe) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

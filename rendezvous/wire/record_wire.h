@@ -9,14 +9,15 @@
 
 namespace muster::rendezvous {
 
-// Whom a job counts for: a principal or, if that is unknown, an address.
+// The account to which a job is charged: a principal or, if the principal is
+// unknown, an IP address.
 struct JobOwner {
   std::string principal;
   std::string peer;  // empty if there is a principal
   auto operator<=>(const JobOwner&) const = default;
 };
 
-// A job's record, and what its driver adds.
+// A job's record, and the fields that the job's driver adds.
 struct KeptJob {
   JobRecord job;
   Duration written_at = Duration::zero();  // time since 1970
@@ -27,8 +28,9 @@ struct KeptJob {
 // The bytes of a record, for a journal (proto/journal.proto).
 std::string ToBytes(const KeptJob& kept);
 
-// Errors: the bytes are damaged, or no such record; one sentence. A record that
-// is returned has passed CheckRecord.
+// Reads the bytes of a record. The returned record has passed CheckRecord.
+//   DataLoss         the bytes are no record, or the record is contradictory
+//   InvalidArgument  a field is outside of its bounds; names the field
 absl::StatusOr<KeptJob> FromBytes(const std::string& bytes);
 
 }  // namespace muster::rendezvous

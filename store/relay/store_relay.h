@@ -26,8 +26,9 @@ inline constexpr char kRelayPurpose[] = "muster relay";
 // frames. Tries every address, each within its share of the time, so that an
 // address that drops all packets leaves time for the next; if they refuse,
 // retries until `deadline` (on the clock of MonotonicNow). With `tls` the
-// connection is encrypted, and a peer without the key is like one that refuses:
-// the store of an earlier round may still have the port. Blocks.
+// connection is encrypted, and a peer without the key counts as one that
+// refuses, because the store of an earlier round may still have the port.
+// Blocks.
 //   PermissionDenied    the peer does not have the key
 //   Unavailable         refused or unreachable until the deadline; has the last
 //                       error

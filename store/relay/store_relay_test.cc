@@ -255,7 +255,7 @@ class EncryptedRelayTest : public testing::Test {
   EncryptedRelayTest() {
     StoreServerOptions options;
     options.tls = Tls('k');
-    // None: this host counts as another one.
+    // Empty, so that connections from this host count as another host's.
     options.clear_text_clients = AddressSet();
     options.on_notice = [this](const std::string& sentence) {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -309,8 +309,8 @@ TEST_F(EncryptedRelayTest, RelaysLargeAndManyRequests) {
   EXPECT_TRUE(one.Released());
 }
 
-// Slow readers fill the sockets in both directions, so that records wait in
-// TLS.
+// Slow readers fill the sockets in both directions, so that encrypted records
+// wait in the TlsStream.
 TEST_F(EncryptedRelayTest, RepliesThatDoNotFitArriveOnceTheyAreRead) {
   RawClient one(relay_->port());
   one.Set("k", std::string(1 << 20, 'v'));
@@ -345,7 +345,7 @@ TEST_F(EncryptedRelayTest, RelayWithoutAKeyIsRefused) {
   EXPECT_FALSE(StoreRelay::Start(std::move(options)).ok());
 }
 
-// A stranger that begins a handshake and stays silent holds up nobody.
+// A client that begins a TLS handshake and stays silent delays no other client.
 TEST_F(EncryptedRelayTest, HalfOpenHandshakeHoldsUpNobody) {
   RawClient silent(server_->port(), RawClient::Greeting::kNone);
   silent.Send(std::string("\x16\x03\x01\x02", 4));

@@ -91,7 +91,8 @@ std::vector<StoreConnection*> HubConnections::SendScheduled() {
     StoreConnection* const connection = TakeScheduled();
     if (connection == nullptr) continue;
     connections.push_back(connection);
-    // The crew does not encrypt: the caller sends to such a connection.
+    // The crew's threads do not encrypt. The caller of this function sends to
+    // encrypted connections itself.
     if (connection->socket.tls != nullptr) continue;
     sent_to.push_back(connection);
     jobs.push_back(

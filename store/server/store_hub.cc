@@ -210,7 +210,7 @@ bool StoreHub::IsOpened(StoreConnection& connection) {
       return false;
     }
     // The few bytes of a handshake always fit into the socket's buffer, so that
-    // it waits for the peer alone.
+    // the handshake only waits to read.
     if (*events != 0) return false;
     connection.opening = Opening::kDone;
   }

@@ -29,8 +29,8 @@ struct StoreServerOptions {
   // for each address.
   AddressSet clients = AddressSet::Loopback();
   // Set: a connection is encrypted if its first byte is that of a TLS
-  // handshake, and refused if its peer does not have the key. One from an
-  // address that is not in `clear_text_clients` must be encrypted.
+  // handshake, and refused if its peer does not have the key. A connection from
+  // an address that is not in `clear_text_clients` must be encrypted.
   std::optional<TlsContext> tls;
   AddressSet clear_text_clients = AddressSet::Loopback();
   // Limit of the memory for keys, values, queues and waits, in bytes. A request

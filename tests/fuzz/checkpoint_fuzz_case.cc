@@ -1,7 +1,7 @@
 // Edits (edited_bytes.h) a valid safetensors header, a checkpoint's manifest
 // (whose checksum is corrected afterwards), or a rank's list of slices. Aborts
-// if one of them is accepted that changes when written again, or whose tensors
-// do not tile their range.
+// if an accepted input changes when it is written again, or if its tensors do
+// not tile their range.
 
 #include <cstddef>
 #include <cstdint>

@@ -2,9 +2,9 @@
 // of other ranks in the store, and replies of a store. The first byte selects
 // the kind; the rest is the bytes themselves or edits (edited_bytes.h) of valid
 // ones, which arrive in pieces. Aborts if accepted input changes when it is
-// written and read again, if it depends on the pieces how a reply is read, or
-// if a completed receive is not one that was posted; AddressSanitizer finds
-// frames that are written beside their buffers.
+// written and read again, if the sizes of the pieces change the result of a
+// reply, or if a receive completes that was not posted. AddressSanitizer finds
+// frames that are written outside of their buffers.
 
 #include <sys/socket.h>
 
@@ -65,7 +65,7 @@ std::string Message(int tag, std::string_view data) {
                data);
 }
 
-// What a peer sends that follows the script of Receives.
+// The frames that match the operations of Receives.
 std::string SoundFrames() {
   return Frame({.type = FrameType::kAnnounce, .signature = AllReduceOf(1)},
                "") +
@@ -159,8 +159,8 @@ class Receives {
   std::vector<std::pair<Ticket, std::unique_ptr<char[]>>> posted_;
 };
 
-// The first bytes of `input` are turns of the rank between the pieces of the
-// peer's bytes.
+// The first bytes of `input` select the operations that the rank begins, and
+// the sizes of the pieces that arrive between them.
 void FuzzFrames(std::string_view input) {
   constexpr size_t kTurns = 8;
   if (input.size() < kTurns) return;

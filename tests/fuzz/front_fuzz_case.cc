@@ -1,5 +1,5 @@
-// Plays the strangers in front of a coordinator or a probe server. The first
-// byte selects the part:
+// Plays unknown clients of a coordinator or a probe server. The first byte
+// selects the part:
 //
 // * Connections that open, send pieces of bytes, make calls, join and end in
 //   any order, until JudgeFirstBytes and ConnectionPool decide. Aborts if a
@@ -46,7 +46,7 @@ using namespace rendezvous;  // NOLINT(google-build-using-namespace)
 constexpr ConnectionLimits kLimits = {
     .waiting = 5, .on_trial = 8, .callers = 3, .nodes = 100};
 
-// The connections of a listener, as it would see them.
+// The connections of a listener, and the pool that decides on them.
 class Front {
  public:
   void Open(int network) {
@@ -73,7 +73,7 @@ class Front {
     Apply();
   }
 
-  // What the services tell of connections that gRPC has.
+  // An event that a service reports about a connection that gRPC has.
   void Call(ConnectionPool::Id id, int what) {
     const auto found = connections_.find(id);
     if (found == connections_.end() || !found->second.handed_over) return;
@@ -113,7 +113,7 @@ class Front {
     const ConnectionPool::Changes changes = pool_.Apply(now_);
     for (const ConnectionPool::Id id : changes.hand_over) {
       const auto found = connections_.find(id);
-      // One that was handed over for a newcomer may be closed for the next one.
+      // A connection that was handed over may be closed later, to make room.
       MUSTER_CHECK(found != connections_.end() && found->second.has_spoken &&
                    !found->second.handed_over);
       found->second.handed_over = true;
@@ -200,7 +200,7 @@ int ProbePort() {
   return server.address().port;
 }
 
-// Sends `request` in two pieces and returns all that the server answers.
+// Sends `request` in two pieces and returns the server's whole answer.
 std::string Ask(std::string_view request, size_t cut) {
   const OwnedFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   // The connection leaves no state behind when it is closed, so that the ports

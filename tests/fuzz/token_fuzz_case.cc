@@ -91,7 +91,7 @@ void CheckPrincipal(const Principal& principal) {
     }
   }
   if (principal.jobs.empty()) return;
-  // "*" alone is not every job.
+  // A "*" alone does not stand for every job.
   for (const std::string& job : principal.jobs) {
     if (IncludesJob({.jobs = {job}}, "run-1")) {
       MUSTER_CHECK(job == "run-1" || job == "run-*") << job;
@@ -154,7 +154,7 @@ void FuzzToken(const std::string& token) {
   MUSTER_CHECK(!DeriveToken(token, {.name = "bob", .roles = AllRoles()}).ok());
   CheckCertificate(chain[0].get());
   CheckCertificate(own[0].get());
-  // The authority of the secret must trust only what it has signed.
+  // A changed certificate that is still trusted must permit the same as before.
   if (!WhyNotTrusted(chain, ReadCertificates(sound.authorities)).empty()) {
     return;
   }
@@ -231,7 +231,7 @@ void FuzzTokenFile(std::string_view content) {
   }
 }
 
-// Lines of `text` as the names in a certificate.
+// Uses the lines of `text` as the names in a certificate.
 void FuzzPrincipal(std::string_view text) {
   CertificateNames names;
   for (const absl::string_view line :

@@ -121,7 +121,7 @@ class World {
     }
   }
 
-  // As the Attach service and the coordinator do.
+  // Reads and checks a report as the Attach service and the coordinator do.
   void OnBytes(StreamId stream, std::string_view bytes) {
     std::optional<Report> report = Read<v1::Report, Report>(bytes);
     if (!report.has_value() || Unsound(*report).has_value() ||
@@ -133,7 +133,7 @@ class World {
     Step(ReportArrived{stream, *std::move(report), "10.0.0.9"});
   }
 
-  // An honest node does what it was told last, and reports it.
+  // An honest node obeys its last directive, and reports.
   void Obey(StreamId stream) {
     Report& report = honest_.at(stream);
     const Directive& told = told_[stream];
@@ -196,7 +196,7 @@ class World {
 
   Instant now_ = Instant(std::chrono::hours(1));
   Job job_;
-  std::map<StreamId, Report> honest_;  // what each node reported last
+  std::map<StreamId, Report> honest_;  // each node's last report
   std::map<StreamId, Directive> told_;
   std::map<StreamId, StreamOwner> owners_;
 };

@@ -1,5 +1,5 @@
-// Reads what workers and their tools leave to an agent, to `launch inspect` and
-// to `launch doctor`. The first byte selects the kind: progress datagrams,
+// Reads the output of workers and their tools as an agent, `launch inspect` and
+// `launch doctor` do. The first byte selects the kind: progress datagrams,
 // error files, output lines, stacks, messages between agent and guardian,
 // reports of a doctor's nodes, texts of the kernel, or flight records; the rest
 // is the bytes themselves or edits (edited_bytes.h) of valid ones. Aborts if a
@@ -50,7 +50,7 @@ void CheckPrintable(const std::string& text) {
     return (c < ' ' && c != '\n' && c != '\t') || c == 0x7f;
   })) << text;
   MUSTER_CHECK(agent::ValidUtf8(text) == text) << text;
-  // The bytes of the C1 controls, of which one begins escape sequences.
+  // C1 controls in UTF-8. One of them begins an escape sequence.
   for (size_t at = 0; (at = text.find('\xc2', at)) != std::string::npos; ++at) {
     MUSTER_CHECK(static_cast<unsigned char>(text[at + 1]) > 0x9f) << text;
   }
@@ -293,7 +293,7 @@ const std::string& SoundRing() {
 }
 
 void FuzzFlightRing(std::string_view input) {
-  // Edits that keep the size, as only a file of this size is a ring.
+  // The size is kept, because only a file of this size is a ring.
   std::string bytes = EditedBytes(SoundRing(), input);
   bytes.resize(sizeof(RingImage));
   auto log = ParseFlight(bytes);

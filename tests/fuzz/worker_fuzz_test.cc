@@ -13,7 +13,7 @@
 namespace muster {
 namespace {
 
-// The kind, and one to four edits that insert pieces of what workers write.
+// The kind, and one to four edits that insert pieces of workers' output.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {"\n",
                                           "\r",

@@ -1,6 +1,6 @@
 // A worker for sealed_workers_test: the ranks exchange a text through the store
 // and numbers through a group over TCP, both of which the test looks for on the
-// wire. It says the sum, and how many pipes it holds besides its output.
+// wire. Prints the sum, and the number of open pipes besides its output.
 
 #include <sys/stat.h>
 
@@ -20,8 +20,8 @@ namespace muster {
 namespace {
 
 constexpr int64_t kNumbers = 100'000;
-// As bytes "numbers!", which the test knows; the others contribute zeroes, so
-// that the sum has the same bytes.
+// The number of one rank: as bytes "numbers!", for which the test looks. The
+// other ranks contribute zeroes, so that the sum has the same bytes.
 constexpr int64_t kMarker = 0x2173'7265'626d'756e;
 
 int PipesBesideOutput() {

@@ -1,5 +1,5 @@
-// --encrypt=workers on hosts of their own: what a listener on the wire sees,
-// and what the store tells a program on a member's host that has no key.
+// Tests of --encrypt=workers between hosts: an eavesdropper reads no data, and
+// the store refuses a program without the key on a member's host.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ class Wiretap {
 
   ~Wiretap() { End(); }
 
-  // Ends the collection and returns what the packets held.
+  // Ends the collection and returns the bytes of the packets.
   const std::string& End() {
     const uint64_t one = 1;
     (void)!write(end_.get(), &one, sizeof(one));
@@ -125,7 +125,7 @@ class SealedWorkers : public testing::Test {
                   {"MUSTER_TOKEN", "the-secret-of-the-sealed-job"}});
   }
 
-  // Runs the workers, and returns what passed the interface of host 1.
+  // Runs the workers, and returns the bytes that passed host 1's interface.
   std::string Overheard(const std::vector<std::string>& flags) {
     EXPECT_TRUE(hosts_->Enter(1).ok());
     Wiretap tap;

@@ -37,7 +37,7 @@ class SimCoordinator {
   void Impersonate(int slot);
   void Crash();
   // Crashes at the next change of the record: before the record is durable, or
-  // before anybody is told of the change.
+  // afterwards but before a node is told of the change.
   enum class Moment { kBeforeWrite, kAfterWrite };
   void CrashAtChange(Moment moment, std::function<void()> crashed);
   void Restart();

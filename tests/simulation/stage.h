@@ -35,7 +35,8 @@ struct Stage {
   std::string failure;
   // how often each kind of event has occurred
   std::map<std::string, int> census;
-  // By epoch of a coordinator: the epoch of the first one whose memory it has.
+  // For the epoch of each coordinator: the epoch of the first coordinator whose
+  // state it continues.
   std::map<uint64_t, uint64_t> memories;
   bool healed = false;  // phase 2 or 3 of Cluster: no more faults
   // phase 3 of Cluster: workers succeed as soon as they run

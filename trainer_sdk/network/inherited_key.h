@@ -13,12 +13,11 @@ namespace muster {
 // the pipe, so that programs that this process starts later cannot read the
 // key. Later calls return the same result. Thread-safe.
 //
-//   FailedPrecondition  the agent has handed over a key, and the pipe was
-//   closed
-//                       or read by another process
+//   FailedPrecondition  the agent has handed over a key, and another process
+//                       has read the pipe, or the pipe is closed
 absl::StatusOr<std::string> InheritedChannelKey();
 
-// What the first call of InheritedChannelKey does, for an environment in which
+// Reads the key as the first call of InheritedChannelKey does if
 // kChannelKeyVariable is `value`.
 absl::StatusOr<std::string> TakeChannelKey(const std::string& value);
 

@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // A pipe that holds `bytes` and whose other end is closed. TakeChannelKey
-// closes the descriptor, unless it refuses it.
+// closes the descriptor, unless the descriptor is refused.
 int PipeWith(const std::string& bytes) {
   int ends[2] = {-1, -1};
   EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);

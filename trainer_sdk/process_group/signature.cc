@@ -26,8 +26,8 @@ int64_t Sum(const std::vector<int64_t>& counts) {
   return sum;
 }
 
-// The bytes of the elements. A signature from another rank or a damaged file
-// may have any count: more bytes than an int64_t holds are the largest int64_t.
+// The size of the elements in bytes, at most the largest int64_t: a signature
+// from another rank or a damaged file may have any count.
 int64_t BytesOf(const OperationSignature& signature) {
   int64_t bytes = 0;
   const bool overflows =

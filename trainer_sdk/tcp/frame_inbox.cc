@@ -13,7 +13,7 @@ namespace {
 constexpr Ticket kNobody = -1;
 constexpr Ticket kToKept = -2;
 constexpr size_t kMaxAnnounced = 64;
-// Bound for the number of frames that are kept: empty ones take memory, too.
+// Maximum number of frames that are kept. Empty frames take memory, too.
 constexpr int kMaxKeptFrames = 1 << 16;
 
 std::string DescribeMessage(const MessageLabel& label) {

@@ -148,7 +148,7 @@ class Reception {
   struct Caller {
     StreamSocket socket;
     Instant until;
-    short events = POLLIN;  // that the socket is polled for
+    short events = POLLIN;  // poll events to wait for
     ArrivingHello arriving;
   };
 

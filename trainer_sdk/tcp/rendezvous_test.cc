@@ -174,8 +174,7 @@ TEST(Rendezvous, StrangersWithoutTheKeyGetNothingAndHarmNobody) {
   for (std::thread& thread : threads) thread.join();
   for (const auto& rank : ranks) ASSERT_TRUE(rank.ok()) << rank.status();
 
-  // The stranger that knows the secret got no greeting back: nothing that it
-  // reads is one.
+  // The stranger that knows the secret has received no greeting.
   char heard[sizeof(Hello)] = {};
   const ssize_t n = recv(in_clear.get(), heard, sizeof(heard), MSG_WAITALL);
   EXPECT_LT(n, static_cast<ssize_t>(sizeof(heard)));
@@ -187,8 +186,8 @@ TEST(Rendezvous, StrangersWithoutTheKeyGetNothingAndHarmNobody) {
   EXPECT_EQ(std::string(heard, 2), "hi");
 }
 
-// A process without the key that has taken a rank's address is found out before
-// anything is sent to it.
+// A process without the key that has taken a rank's address is detected before
+// any data is sent to that process.
 TEST(Rendezvous, ImpostorWithoutTheKeyIsRefused) {
   const auto store = std::make_shared<InProcessStore>();
   Listening impostor;

@@ -29,9 +29,9 @@ class PreemptionChecker : public Checker {
     known_since_.reset();
     ended_ = false;
   }
-  // Without a coordinator nobody stops the workers. A new one learns of the
-  // preemption from its record, and gives the nodes a lease to come, or only
-  // from the nodes' reports.
+  // The workers are not stopped while there is no coordinator. A new
+  // coordinator learns of the preemption from its record, and then gives the
+  // nodes a lease to come, or without a record from the nodes' reports.
   void OnCoordinatorCrashed() override {
     recorded_ = known_since_.has_value();
     known_since_.reset();
@@ -121,7 +121,7 @@ class PreemptionChecker : public Checker {
 
   // when this coordinator learned of the preemption; nullopt: not yet
   std::optional<Instant> known_since_;
-  bool recorded_ = false;  // a crashed coordinator knew of it
+  bool recorded_ = false;  // a crashed coordinator knew the preemption
   bool ended_ = false;
   // agents that know of the preemption, by incarnation
   std::set<uint64_t> told_;
