@@ -256,7 +256,7 @@ ALL = [Mutant(*mutant) for mutant in (
      without('lost')),
     ('one that had stopped is counted again when lost', _JOB, 'Job::Lose',
      'if kStopped', TRUE),
-    ('a released node may come back', _JOB, 'Job::On', 'do Membership',
+    ('a released node may come back', _JOB, 'Job::On', 'do Membership kReleased',
      swap('kReleased', 'kMayReturn')),
     # --- failures
     ('a failure counts with each report', _JOB, 'Job::TakeFailures', 'for',
