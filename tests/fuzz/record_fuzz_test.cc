@@ -16,9 +16,9 @@ namespace {
 // The kind, and one to three edits that insert pieces of records.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {
-      "\x20",
+      " ",
       "\x28\x01",
-      "\x38",
+      "8",
       "\x90\x01",
       "\x9a\x01",
       "\xaa\x01",
