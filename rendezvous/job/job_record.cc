@@ -205,7 +205,10 @@ absl::Status CheckRecord(const JobRecord& record) {
   if (record.phase == JobPhase::kStopping && succeeded > 0) {
     return Unsound("has a node that has succeeded and is to stop");
   }
-  if (record.world.succeeded < succeeded || record.world.succeeded > size) {
+  const int at_work = CountMembers(record, Part::kAssigned) +
+                      CountMembers(record, Part::kRunning);
+  if (record.world.succeeded < succeeded ||
+      record.world.succeeded > size - at_work) {
     return Unsound("counts the nodes that have succeeded wrongly");
   }
   return absl::OkStatus();

@@ -433,6 +433,9 @@ TEST(CheckRecordTest, RefusesWhatNoJobCanHave) {
   record = sound;
   record.world.succeeded = 3;
   EXPECT_THAT(why(record), HasSubstr("succeeded wrongly"));
+  // Both members are still at work.
+  record.world.succeeded = 1;
+  EXPECT_THAT(why(record), HasSubstr("succeeded wrongly"));
 }
 
 }  // namespace
