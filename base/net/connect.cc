@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -32,17 +33,32 @@ void Tune(int fd) {
 
 // Connects `fd`; returns 0 or the errno.
 int Reach(int fd, const SocketAddress& address, Instant deadline) {
-  if (connect(fd, address.get(), address.size) == 0) return 0;
-  // An interrupted connect continues in the background, as with EINPROGRESS.
-  if (errno != EINPROGRESS && errno != EINTR) return errno;
-  if (!PollUntil(fd, POLLOUT, deadline)) return ETIMEDOUT;
-  int error = 0;
-  socklen_t size = sizeof(error);
-  if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
-  return error;
+  if (connect(fd, address.get(), address.size) != 0) {
+    // An interrupted connect continues in the background, as with EINPROGRESS.
+    if (errno != EINPROGRESS && errno != EINTR) return errno;
+    if (!PollUntil(fd, POLLOUT, deadline)) return ETIMEDOUT;
+  }
+  return ConnectResult(fd);
 }
 
 }  // namespace
+
+int ConnectResult(int fd) {
+  int error = 0;
+  socklen_t size = sizeof(error);
+  if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
+  if (error != 0) return error;
+  const std::optional<SocketAddress> own = BoundAddress(fd);
+  SocketAddress peer;
+  peer.size = sizeof(peer.storage);
+  if (!own.has_value() ||
+      getpeername(fd, reinterpret_cast<sockaddr*>(&peer.storage), &peer.size) !=
+          0) {
+    return 0;  // connected, and the peer has ended the connection since
+  }
+  return own->Port() == peer.Port() && own->Ip() == peer.Ip() ? ECONNREFUSED
+                                                              : 0;
+}
 
 Instant ShareOf(Instant deadline, Instant now, size_t turns) {
   return deadline <= now ? deadline

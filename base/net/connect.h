@@ -15,6 +15,12 @@ namespace muster {
 // not use is left to the other attempts. Pure.
 Instant ShareOf(Instant deadline, Instant now, size_t turns);
 
+// Returns the result of connecting the non-blocking TCP socket `fd`, which has
+// become writable: 0 or the errno. ECONNREFUSED also if `fd` is connected to
+// itself: if nothing listens at a port of this host from which the kernel takes
+// the ports of clients, it may give `fd` this very port.
+int ConnectResult(int fd);
+
 // Returns a non-blocking TCP connection with TCP_NODELAY. If the peer
 // vanishes, keep-alive ends the connection after about half a minute. Makes one
 // attempt; the caller retries.

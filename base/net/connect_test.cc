@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <chrono>
 
 #include "base/monotonic_clock.h"
@@ -39,6 +40,15 @@ TEST(Connect, ReachesAListener) {
               HasSubstr(HostPort("127.0.0.1", address.Port())));
   ASSERT_EQ(listen(listener.get(), 1), 0);
   EXPECT_TRUE(ConnectTcp("127.0.0.1", address.Port(), deadline).ok());
+}
+
+TEST(Connect, ASocketThatIsConnectedToItselfIsRefused) {
+  const OwnedFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const SocketAddress any_port = *NumericAddress("127.0.0.1", 0);
+  ASSERT_EQ(bind(fd.get(), any_port.get(), any_port.size), 0);
+  const SocketAddress own = BoundAddress(fd.get()).value();
+  ASSERT_EQ(connect(fd.get(), own.get(), own.size), 0);
+  EXPECT_EQ(ConnectResult(fd.get()), ECONNREFUSED);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
+#include "base/net/connect.h"
 #include "base/poll.h"
 #include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/tcp/socket_error.h"
@@ -51,7 +52,7 @@ void ListenerWatch::Dial(Instant now) {
   const int done = connect(
       socket_.get(), reinterpret_cast<const sockaddr*>(&address_), length_);
   if (done == 0) {
-    OnDialled(0, now);
+    OnDialled(ConnectResult(socket_.get()), now);
   } else if (errno != EINPROGRESS && errno != EINTR) {
     OnDialled(errno, now);
   }
@@ -77,10 +78,7 @@ pollfd ListenerWatch::polled() const {
 absl::Status ListenerWatch::Look(Instant now) {
   if (state_ == State::kDialling &&
       PollUntil(socket_.get(), POLLOUT, kAtOnce)) {
-    int error = 0;
-    socklen_t length = sizeof(error);
-    (void)getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &length);
-    OnDialled(error, now);
+    OnDialled(ConnectResult(socket_.get()), now);
   }
   if (state_ == State::kConnected && HasEnded(socket_.get())) Dial(now);
   if (state_ != State::kRefused || now < until_) return absl::OkStatus();

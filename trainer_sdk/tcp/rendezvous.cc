@@ -18,6 +18,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/monotonic_clock.h"
+#include "base/net/connect.h"
 #include "base/net/socket_address.h"
 #include "base/poll.h"
 #include "trainer_sdk/process_group/formation.h"
@@ -159,10 +160,9 @@ class Rendezvous {
     if (connect(fd.get(), address.get(), address.size) != 0) {
       if (errno != EINPROGRESS) return Unreachable(peer, errno);
       if (absl::Status s = Await(fd.get(), POLLOUT, peer); !s.ok()) return s;
-      int error = 0;
-      socklen_t length = sizeof(error);
-      (void)getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &length);
-      if (error != 0) return Unreachable(peer, error);
+    }
+    if (const int error = ConnectResult(fd.get()); error != 0) {
+      return Unreachable(peer, error);
     }
     StreamSocket connection{std::move(fd), nullptr};
     if (absl::Status s = Encrypt(peer, connection); !s.ok()) return s;
