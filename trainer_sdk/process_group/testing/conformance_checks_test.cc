@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -11,9 +12,13 @@
 #include <thread>
 #include <utility>
 
+#include "base/monotonic_clock.h"
+#include "base/time.h"
+#include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/process_group/testing/reference_transport.h"
 #include "trainer_sdk/process_group/testing/transport_conformance.h"
+#include "trainer_sdk/store/in_process_store.h"
 
 namespace muster {
 namespace {
@@ -31,6 +36,30 @@ ConformanceSubject Reference() {
 
 INSTANTIATE_TEST_SUITE_P(Reference, TransportConformance,
                          testing::Values(Reference()));
+
+TEST(ReferenceTransportTest, ARankThatEntersLastFindsItBroken) {
+  const TransportFactory factory = ReferenceTransports();
+  const auto store = std::make_shared<InProcessStore>();
+  // The test takes the part of rank 0.
+  ASSERT_TRUE(store->Set("room", "late 0").ok());
+  ASSERT_TRUE(store->Add("here", 1).ok());
+  const auto enter = [&](int rank, Duration timeout) {
+    GroupPlace place;
+    place.rank = rank;
+    place.size = 3;
+    place.store = store;
+    place.name = "late";
+    return factory(std::move(place), MonotonicNow() + timeout);
+  };
+  EXPECT_TRUE(
+      absl::IsDeadlineExceeded(enter(1, std::chrono::seconds(0)).status()));
+  const auto last = enter(2, std::chrono::seconds(10));
+  ASSERT_TRUE(last.ok()) << last.status();
+  OperationContext context;
+  context.sequence = 1;
+  context.deadline = MonotonicNow() + std::chrono::seconds(10);
+  EXPECT_TRUE(absl::IsAborted((*last)->Execute(Barrier(), context)));
+}
 
 // A correct transport with a defect on one rank.
 class Spoiled : public Transport {

@@ -349,23 +349,21 @@ class ReferenceTransport final : public Transport {
   const int rank_;
 };
 
-// The rooms in use, by name.
+// The rooms of all groups that a test makes, by name. No room is removed: a
+// rank may enter after all others have broken the room and left, and must find
+// it broken.
 class Rooms {
  public:
   std::shared_ptr<Room> Enter(const std::string& name, int size) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    std::weak_ptr<Room>& known = rooms_[name];
-    std::shared_ptr<Room> room = known.lock();
-    if (room == nullptr) {
-      room = std::make_shared<Room>(size);
-      known = room;
-    }
+    std::shared_ptr<Room>& room = rooms_[name];
+    if (room == nullptr) room = std::make_shared<Room>(size);
     return room;
   }
 
  private:
   std::mutex mutex_;
-  std::map<std::string, std::weak_ptr<Room>> rooms_;
+  std::map<std::string, std::shared_ptr<Room>> rooms_;
 };
 
 }  // namespace
@@ -386,9 +384,8 @@ TransportFactory ReferenceTransports() {
     if (!name.ok()) return name.status();
     std::unique_ptr<Transport> transport = std::make_unique<ReferenceTransport>(
         rooms->Enter(*name, place.size), place.rank);
-    // A rank must not return before all ranks are in the room: a room that its
-    // last member left would be destroyed, and a late rank would make a new
-    // one.
+    // No rank returns before all ranks are in the room, because a rank that
+    // fails before it enters cannot end the operations of the others.
     const absl::StatusOr<int64_t> here = place.store->Add("here", 1);
     if (!here.ok()) return here.status();
     if (*here == place.size) {
