@@ -112,8 +112,8 @@ absl::Status CheckPorts(const RunOptions& options, const Meeting& meeting) {
   return absl::OkStatus();
 }
 
-// The run id of a job that has no other: each start with this folder continues
-// one job.
+// Returns the run id of a lone node with --state-dir: a hash of the folder's
+// absolute path, so that each start with this folder continues the same job.
 std::string RunIdOf(const std::string& state_dir, const MachineFacts& facts) {
   std::string path = state_dir[0] == '/' ? state_dir
                                          : absl::StrCat(facts.working_directory,

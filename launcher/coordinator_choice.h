@@ -43,11 +43,12 @@ struct ResolvedHost {
 
 // Decides the coordinator's endpoint, the run id and the store's port. A node
 // is alone with --standalone, or if it is the only node and no endpoint is
-// given. A lone node's run id, unless --rdzv-id is given, is unique or with
-// --state-dir that of the folder, and its
-// --master-port is the port of the workers' store, since there is no
-// coordinator that could use the port. Pure. InvalidArgument: options that
-// contradict each other.
+// given. Two rules hold for a lone node only:
+// - With --standalone, or without --rdzv-id, the run id is a hash of the path
+//   that --state-dir names or, without --state-dir, a new unique id.
+// - --master-port is the port of the workers' store, since there is no
+//   coordinator that could use the port.
+// Pure. InvalidArgument: the options contradict each other.
 absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
                                       const MachineFacts& facts);
 

@@ -42,18 +42,18 @@ class EmbeddedCoordinator {
     std::string log_directory;  // as --log-dir names it; `event_log` is below
   };
 
-  // The coordinator listens when Start returns. It continues the job whose
-  // record is in `state_dir`.
+  // Starts a coordinator, which listens when Start returns. If the journal in
+  // `state_dir` holds the job's record, the coordinator continues this job.
+  // Must be called after signals have been blocked, because the coordinator has
+  // threads.
   //
   // Errors: those of GrpcServer::Listen and Serve. AlreadyExists also: another
   // job of this user is about to listen at that address. Unavailable also: the
   // journal cannot be used, or holds another job, whose record is unchanged.
-  // Must be called after signals have been blocked, because the coordinator has
-  // threads.
   static absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> Start(
       const Options& options, const Voice& voice);
 
-  // The tag of the job's run: of a continued job, the recorded one.
+  // The tag of the job's run. A continued job keeps the tag in its record.
   const std::string& run_tag() const { return run_tag_; }
   // The verdict of a continued job that had ended before; nullopt: the job goes
   // on, or is new.
@@ -72,8 +72,8 @@ class EmbeddedCoordinator {
   void Linger(Duration close_timeout, const Voice& voice);
 
  private:
-  // Opens the journal in `state_dir`. `kept` has the job if it is continued,
-  // else nothing.
+  // Opens the journal in `state_dir`. OpenedJournal::kept holds the job if the
+  // job is continued, and is empty otherwise.
   static absl::StatusOr<rendezvous::OpenedJournal> OpenState(
       const Options& options, const Voice& voice);
 

@@ -95,8 +95,11 @@ void PointLatestAtHosted(const agent::LogPlan& logs, const std::string& tag) {
   PointLatestInTime(logs.directory, HostedRunName(logs, tag));
 }
 
-// Ends a `launch` whose job had ended before it was started again: only tells
-// the verdict, here and to the nodes that wait for it. Returns the exit code.
+// Runs instead of the agent if the journal in --state-dir holds the verdict of
+// this job: the job ended, and `launch` was killed and started again. Prints
+// the verdict, starts no workers, and blocks until the nodes that still wait
+// for the verdict have received it, a signal arrives, or `close_timeout` has
+// passed. Returns the exit code of `launch`.
 int TellRecordedVerdict(const rendezvous::Verdict& verdict,
                         const RunOptions& options, EmbeddedCoordinator& here,
                         const Voice& voice) {

@@ -147,7 +147,8 @@ class Lifecycle {
   std::optional<rendezvous::PreemptionNotice> PreemptionNow() const;
   // --- what this node offers for the next round: its health, a port and an
   // NCCL id (lifecycle_offers.cc)
-  // Whether no round can follow that the health of this node matters for.
+  // Whether health checks of this node are pointless, because the node will
+  // most likely join no further round.
   bool NeedsNoCheck() const;
   void UpdateHealthChecks();
   // Closes the round's store, once per round, so that waiting clients fail.

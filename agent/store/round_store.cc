@@ -94,8 +94,8 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
 // moment later, and returns the relay's address. If the store cannot be
 // reached, its node may be lost, which the coordinator will notice; the workers
 // then get the store's own address, and their connections fail with a message.
-// If the round has a key, this is an error instead, because workers must not
-// send anything in clear text.
+// If the round has a key, an unreachable store is an error instead, because
+// workers must not send anything in clear text.
 absl::StatusOr<rendezvous::Endpoint> RoundStore::Relay(
     const rendezvous::Endpoint& master) {
   store::StoreRelayOptions options;

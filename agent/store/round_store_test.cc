@@ -146,7 +146,8 @@ TEST(RoundStoreTest, NodesWithTheRoundsKeyMeetAndOthersDoNot) {
   const rendezvous::Endpoint relay = node.Begin(place).value();
   EXPECT_NE(relay.port, place.master_port);
   EXPECT_TRUE(Connect(relay.port).open());
-  // The node's workers do not reach the store in clear text instead.
+  // A node with the wrong key gets an error. Its workers do not get the store's
+  // own address, to which they would connect in clear text.
   place.channel_key = std::string(kChannelKeyBytes, 'x');
   RoundStore other({.path = StorePath::kThroughAgent, .node_host = "host2"});
   const absl::Status refused = other.Begin(place).status();

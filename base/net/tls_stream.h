@@ -89,8 +89,8 @@ class TlsStream {
   // Waits for the handshake. DeadlineExceeded: the peer does not answer.
   absl::Status FinishHandshake(Instant deadline);
 
-  // As recvmsg: fills `pieces` in order. A result below the size of `pieces`
-  // means that no more data has arrived, or that a limit was reached:
+  // Reads as recvmsg does: fills `pieces` in order. A result below the size of
+  // `pieces` means that no more data has arrived, or that a limit was reached:
   // kMaxReadBytes, and with Buffering::kNone a rest of `pieces` below
   // kMaxRecordBytes. 0: the peer closed the connection. -1 with errno: EAGAIN,
   // EBADMSG (the data was forged or damaged; the connection is lost), or an

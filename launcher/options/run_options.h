@@ -92,8 +92,9 @@ struct RunOptions {
   std::vector<std::string> store_clients;  // besides the round's nodes
   std::string local_addr;
   std::string node_id;
-  // Folder of the journal of the job's state, if this process hosts the
-  // coordinator; empty: none is kept.
+  // --state-dir: folder of the journal with which a restarted coordinator
+  // continues the job. Used only if this process hosts the coordinator. Empty:
+  // no journal.
   std::string state_dir;
   std::string token_file;
   rendezvous::TlsFiles tls;

@@ -16,8 +16,8 @@ WorldKey KeyOf(const Place& place) {
           place.restart_count, place.master_address,   place.master_port};
 }
 
-// The reports of the newest round's world, by group rank. If the nodes do not
-// agree about that world: of the world that most nodes name.
+// The reports of the newest round's world, by group rank. If nodes name
+// different worlds of this round, the world that most nodes name is chosen.
 std::map<int, const Report*> NewestWorld(const Reports& reports) {
   std::map<WorldKey, std::map<int, const Report*>> worlds;
   int newest = 0;

@@ -25,7 +25,8 @@ class Adoption {
   // Begins to collect. No effect after the first call.
   void Begin(Instant deadline);
   bool pending() const { return stage_ == Stage::kPending; }
-  // Postpones the deadline, once, because nothing was read before `now`.
+  // Postpones the deadline to `now` + `lease`, once: while the coordinator
+  // stood still, it read no report. No effect unless the adoption is pending.
   void ForgiveStandstill(Instant now, Duration lease);
   Instant deadline() const { return deadline_; }
 
@@ -62,7 +63,8 @@ class Adoption {
 bool IsSameWorld(const Place& a, const Place& b);
 
 // The world of the newest round of these reports. Members that have not
-// reported have an empty node id. Without NCCL id and the store's clients.
+// reported have an empty node id. The world has no NCCL id and no store
+// clients, because reports do not contain them.
 World WorldOf(const std::map<std::string, Report>& reports);
 
 }  // namespace muster::rendezvous

@@ -108,7 +108,8 @@ class Job {
   // report that shows that the node is alive refuses the node's contender,
   // unless the contender waits.
   void TakeOver(Node& node, const Report& report);
-  // Acts on what the report says of its node's workers, failures and wishes.
+  // Applies the states of the workers, the failures and the requests in the
+  // node's report.
   void Apply(Node& node, const Report& report);
   // Gives the node its place in an adopted round, if the round lacks the node.
   void JoinAdopted(Node& node, const Report& report);
@@ -125,13 +126,16 @@ class Job {
   void ExpireLeases();
 
   // --- phases (job_phases.cc)
-  // Ends a pending adoption, if it can be decided.
+  // If the reports or the deadline decide a pending adoption: adopts the round,
+  // or gives the round up.
   void ConsiderAdoption();
-  // Takes the used part of the budget from the report, if that is more than is
-  // known.
+  // Raises the number of used restarts to the number in the report, but not
+  // above max_restarts. Never lowers the number.
   void SpendAsTold(const Report& report);
   void AdoptRound(const std::map<std::string, Report>& reports);
-  // Ends an adopted round as its coordinator did, of which the nodes were told.
+  // Stops an adopted round that an earlier coordinator had ended, for the same
+  // reason and with the same exit code. `end`: the stop order of the earlier
+  // coordinator, as a node has reported it.
   void EndAdopted(const RoundEnd& end);
   void ConsiderGathering();
   void ConsiderRunning();

@@ -32,7 +32,8 @@ void Job::ConsiderAdoption() {
                               "job began, are not known"));
     AdoptRound(reports);
   } else {
-    // No world tells which count is the newest: none may be forgotten.
+    // Without an adopted world it is unknown which report has the newest count
+    // of used restarts, so the largest count applies.
     for (const auto& [id, report] : reports) SpendAsTold(report);
     outbox_.Note(
         "adopt", "",
@@ -65,8 +66,8 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
         std::max(state_.newest_signal, report.forwarded_signal);
     is_alive = is_alive || report.phase != NodePhase::kIdle;
     if (!report.round_end.has_value()) continue;
-    // A failure that no coordinator has counted is counted when its report is
-    // applied.
+    // The earlier coordinator has counted the failure that ended the round.
+    // Apply counts the failures that no coordinator has counted.
     SpendAsTold(report);
     if (!end.has_value()) end = report.round_end;
   }

@@ -45,13 +45,18 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
 
   void Add(const std::string& run_id, std::optional<std::string> record,
            std::function<void()> done);
-  // Begins a write if a change is queued and may be written. Requires `mutex`.
+  // Posts Write to the queue, unless no change is queued, a write is in
+  // progress, the last write failed a moment ago, or the queue is not open.
+  // Requires `mutex`.
   void Schedule();
-  // Writes one batch. Runs in the queue's thread.
+  // Writes one batch to the file, and then schedules the next write. Blocks for
+  // as long as the file system does. Runs in the queue's thread.
   void Write();
   // The body of the thread that calls each `done`.
   void Call();
-  // Whether nothing more will be written. Requires `mutex`.
+  // Whether the journal is being closed and begins no further write, because
+  // all changes are durable, a write has failed since the close began, or
+  // GiveUpAt has passed. Requires `mutex`.
   bool HasEnded(Instant now) const;
   // The time at which HasEnded becomes true even if the file system does not
   // answer. Requires `mutex`.
@@ -91,7 +96,8 @@ void Journal::State::Schedule() {
   pending.Begin(now);
   const bool posted =
       queue->Post(path, [self = shared_from_this()] { self->Write(); });
-  // The queue has room: it holds one task at most. Its thread runs since Open.
+  // Post cannot fail: the queue holds at most one task, and Open has started
+  // the queue's thread.
   MUSTER_CHECK(posted);
   changed.notify_one();  // so that Call takes the new NextLook into account
 }
@@ -156,8 +162,9 @@ Journal::Journal(const std::string& path, const Limits& limits)
     : path_(path),
       limits_(limits),
       state_(std::make_shared<State>(path, limits)),
-      // The only report of the queue is that Finish gave it up, a case that
-      // ~Journal documents.
+      // The only possible report is that Finish has abandoned unfinished
+      // writes. The comment of ~Journal documents this loss, so the report is
+      // dropped.
       queue_([](const std::string&) {}) {}
 
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(
@@ -209,7 +216,8 @@ Journal::~Journal() {
     std::lock_guard<std::mutex> lock(state_->mutex);
     state_->queue = nullptr;
   }
-  // In the queue's thread, because the close of the file may hang as well.
+  // The queue's thread closes the file, because the close may hang if the file
+  // system does not answer; Finish stops waiting after `close_within`.
   queue_.Post(path_, [state = state_] { state->file = nullptr; });
   FileQueue::WaitLimits limits;
   limits.without_progress = limits_.close_within;

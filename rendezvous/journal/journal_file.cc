@@ -274,7 +274,7 @@ absl::Status JournalFile::CreateTables() {
     const int code = Execute(kCreateTables);
     if (code != SQLITE_OK) return CannotOpen(code);
   }
-  // After all checks, because this statement changes the file.
+  // The next statement changes the file, so that it must follow all checks.
   std::string mode;
   const int code = Read("PRAGMA journal_mode = WAL", &mode);
   if (code != SQLITE_OK) return CannotOpen(code);

@@ -810,7 +810,7 @@ TEST_F(JournalTest, AFileInTheFoldersPlaceIsRefused) {
             "cannot use " + folder_ + ": it is not a folder; name another one");
 }
 
-// There mkdir reports that a folder above is missing, although none is.
+// In /proc mkdir fails with ENOENT, although the parent folder exists.
 TEST_F(JournalTest, AFolderInProcIsRefused) {
   folder_ = "/proc/state";
   EXPECT_EQ(OpenError().message(),

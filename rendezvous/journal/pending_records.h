@@ -12,11 +12,12 @@
 
 namespace muster::rendezvous {
 
-// Why records are not durable: "cannot write /s/coordinator.journal: the disk
-// is full".
+// The reason why changes of records are not durable.
 struct JournalTrouble {
   // The start of the first write that failed or hung.
   Instant since;
+  // A clause with the path of the journal's file: "cannot write
+  // /s/coordinator.journal: the disk is full".
   std::string why;
 };
 
@@ -62,13 +63,16 @@ class PendingRecords {
 
   // Checks whether the current write hangs. Must be called at NextLook.
   void Look(Instant now);
-  // The time at which Look and MayWrite must be called next; nullopt: after the
-  // next call of another function.
+  // The time at which the caller must call Look and MayWrite next: the current
+  // write then counts as hung, or queued changes may be written. nullopt: no
+  // call is needed before the next Add, Succeeded or Failed.
   std::optional<Instant> NextLook() const;
 
-  // The number of the newest change that is released; all older ones are.
+  // The number of the newest released change. All older changes are released,
+  // too.
   uint64_t released() const { return released_; }
-  // Why a released change may not be durable; nullopt: all of them are durable.
+  // The reason why released changes may not be durable; nullopt: all released
+  // changes are durable.
   const std::optional<JournalTrouble>& trouble() const { return trouble_; }
   // The start of the current write; nullopt: no write is in progress.
   std::optional<Instant> writing_since() const { return writing_since_; }

@@ -33,7 +33,7 @@ struct Place {
   std::vector<std::string> store_clients;
   // Encryption::kWorkers: the round's secret key, kChannelKeyBytes random
   // bytes, the same on all nodes. Else, and from an older coordinator, empty.
-  // Must not stand in a text, a status or an environment.
+  // The key must not appear in a text, a status or an environment.
   std::string channel_key;
 };
 

@@ -485,9 +485,11 @@ class Coordinator::Impl {
 };
 
 absl::StatusOr<OpenedJournal> OpenJournal(const std::string& folder) {
-  // Milliseconds since 1970: a new folder, or an older copy of one, does not
-  // repeat the number of a run whose directives nodes may still know. They
-  // would drop the new run's directives as outdated.
+  // Nodes drop directives whose epoch is older than the newest epoch that they
+  // know. The number of this run must therefore exceed those of all earlier
+  // runs. A new folder, or an older copy of a folder, does not have the number
+  // of the last run, so the number is at least the time in milliseconds since
+  // 1970.
   absl::StatusOr<std::unique_ptr<Journal>> journal =
       Journal::Open(folder, static_cast<uint64_t>(UnixSeconds() * 1000));
   if (!journal.ok()) return journal.status();

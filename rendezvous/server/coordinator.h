@@ -109,8 +109,8 @@ class Coordinator {
   // leave last.
   bool WaitUntilDeserted(Duration timeout);
 
-  // Forgets the finished jobs now, and removes their records. The journal's
-  // destructor waits for that.
+  // Forgets the finished jobs and queues the removal of their records. The
+  // destructor of Journal waits until the records are removed.
   void ForgetFinishedJobs();
 
  private:

@@ -95,7 +95,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // that hangs (PendingRecords::Limits).
   static constexpr Duration kMaxWriteWait = std::chrono::seconds(10);
 
-  // The objects that a job uses. They must outlive the job.
+  // The objects that a job uses; each must outlive the job.
   struct Surroundings {
     AlarmThread* alarms = nullptr;
     RecordStore* records = nullptr;  // null: records are not kept
@@ -119,9 +119,10 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   void OnReport(const std::shared_ptr<AttachedSink>& sink, Report report);
   void OnStreamClosed(StreamId stream);
   void OnAgentDied(const std::string& node_id);
-  // Cancel and Drain return "" on success, else the reason of the refusal. They
-  // return once the job's record is durable, or after
-  // Surroundings::max_write_wait at the latest.
+  // Cancel and Drain carry out an operator's request and return "", or return
+  // the reason why the job refuses the request. Both block until the record
+  // store has called back for the job's changed record, but at most for
+  // Surroundings::max_write_wait. Any thread.
   std::string Cancel(const std::string& reason);
   std::string Drain(const std::string& node, const std::string& principal);
 
@@ -178,11 +179,10 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   std::optional<Instant> alarm_;
   bool told_finished_ = false;
 
-  // Numbers of changes of the record: made, up to the write in progress,
-  // durable.
-  uint64_t changes_ = 0;
-  uint64_t written_ = 0;
-  uint64_t durable_ = 0;
+  // Changes of the record have numbers: 1, 2, 3, ….
+  uint64_t changes_ = 0;  // number of the newest change
+  uint64_t written_ = 0;  // newest change in the last write that was begun
+  uint64_t durable_ = 0;  // newest change that is durable
   std::vector<News> in_write_;  // held back until the write in progress ends
   std::vector<News> later_;     // held back until the write after it ends
   std::condition_variable was_written_;

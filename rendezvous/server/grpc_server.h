@@ -43,7 +43,7 @@ class GrpcServer {
     SetUp set_up = SetUp::kAtOnce;
   };
 
-  // Listen and Serve.
+  // Calls Listen, then Serve; returns the first error.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(
       Coordinator* coordinator, const Options& options);
 
@@ -71,9 +71,10 @@ class GrpcServer {
   // The maximum number of attached agents.
   int max_nodes() const;
 
-  // For probes, after Serve: OK, or in one line why the listener is dead. Each
-  // call asks the listener to connect to itself, and returns what earlier such
-  // checks have shown; it does not block. Any thread.
+  // Answers liveness probes, once Serve has succeeded: OK, or one line that
+  // says why the listener is dead. Each call starts a connection from the
+  // listener to itself, and returns the result of earlier connections. Does not
+  // block. Any thread.
   absl::Status Check();
 
   // Stops accepting connections, lets open streams end by themselves for

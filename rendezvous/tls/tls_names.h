@@ -8,18 +8,16 @@
 
 namespace muster::rendezvous {
 
-// Checks of the hosts and nodes for which a certificate may speak. Pure.
-
 // The URI in the certificate of a coordinator with a token.
 inline constexpr char kCoordinatorUri[] = "muster:coordinator";
 
 // Whether the certificate was issued for `host`, a host name or an IP address.
 // Host names are compared without case; "*.lab" matches one label: "node7.lab",
-// but neither "lab" nor "a.node7.lab".
+// but neither "lab" nor "a.node7.lab". Pure.
 bool NamesHost(const CertificateNames& names, const std::string& host);
 
 // Whether the certificate is that of a coordinator with a token
-// (token_identity.h).
+// (token_identity.h). Pure.
 bool NamesCoordinator(const CertificateNames& names);
 
 // The names in a node's first report, and the address of its connection.
@@ -31,7 +29,7 @@ struct NodeClaim {
 
 // Checks that a certificate with `names`, which is not a job's (principal.h),
 // may speak for the node: it was issued for the node's host name (in full, or
-// for its first label) or for its address.
+// for its first label) or for its address. Pure.
 //
 // PermissionDenied: a sentence with the names, the claim and what to do.
 absl::Status CheckClaim(const CertificateNames& names, const NodeClaim& claim);

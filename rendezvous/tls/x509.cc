@@ -59,8 +59,10 @@ std::string Text(const ASN1_STRING* string) {
       static_cast<size_t>(ASN1_STRING_length(string)));
 }
 
-// Escapes control characters, quotes and backslashes: terminals and logs show
-// names that the author of a certificate has chosen.
+// Returns `text` with control characters, quotes, backslashes and invalid UTF-8
+// written as C escape sequences. The author of a certificate chooses the names
+// in the certificate; unescaped, such a name could send commands to a terminal
+// or forge lines of a log.
 std::string Escaped(const std::string& text) {
   return absl::Utf8SafeCEscape(text);
 }

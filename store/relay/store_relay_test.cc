@@ -255,7 +255,8 @@ class EncryptedRelayTest : public testing::Test {
   EncryptedRelayTest() {
     StoreServerOptions options;
     options.tls = Tls('k');
-    // Empty, so that connections from this host count as another host's.
+    // No address may connect in clear text: the server then treats connections
+    // from this host as connections from another host.
     options.clear_text_clients = AddressSet();
     options.on_notice = [this](const std::string& sentence) {
       const std::lock_guard<std::mutex> lock(mutex_);

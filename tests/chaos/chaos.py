@@ -40,10 +40,11 @@ _TICK_S = 0.02
 # Steps between checkpoints, and steps that show that a job has recovered.
 _CHECKPOINT_EVERY = 20
 _RECOVERED_STEPS = 40
-# Far more steps than a job takes: it is stopped after its last fault.
+# Far more steps than a job takes: a job is stopped after its last fault.
 _STEPS = 1_000_000
-# The least limit of a silence, in seconds. A busy machine raises it: a start of
-# the job counts several times.
+# A job's log may stay without a new line for _PATIENCE_S seconds, or for
+# _PATIENCE_IN_STARTS times the duration of the job's start if that is longer,
+# as on a busy machine.
 _PATIENCE_S = 10.0
 _PATIENCE_IN_STARTS = 15
 # The limit of the first start and of the end, in seconds.
@@ -426,8 +427,9 @@ class Job:
     if fault.target == faults.NODE:
       pids = sorted(pid for pid, _, mark, _ in self._processes.all()
                     if mark == target.mark)
-      # As at the death of a machine, no process acts on the death of another:
-      # all are stopped first, the agent before the others.
+      # All processes are stopped before the first one is killed, the agent
+      # first. No process then acts on the death of another one, as if the whole
+      # machine had failed.
       for one in (pid, *pids):
         _send(one, signal.SIGSTOP)
       random.Random(fault.order).shuffle(pids)

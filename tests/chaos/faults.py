@@ -115,12 +115,12 @@ def schedule(seed, faults, nodes, workers, has_state, longest_stop_s):
         lasts_s=(_log_uniform(rng, *_DOWN_S) if act == KILL else
                  _log_uniform(rng, _SHORTEST_STOP_S, longest_stop_s)),
         order=rng.randrange(1 << 30))
-    # A record that the disk refused is lost with its daemon, as documented: a
-    # daemon is not killed while its disk is full.
+    # A daemon is not killed while its disk is full: as documented, records that
+    # the daemon could not write would be lost.
     with_fill = groups and any(
         {fault.target, other.target} == {DAEMON, JOURNAL}
         for other in groups[-1])
-    # A full disk is felt only if something happens meanwhile.
+    # A full disk has an effect only if another fault makes the daemon write.
     joins = joins or groups and groups[-1][-1].act == FILL
     if groups and joins and not with_fill:
       groups[-1].append(fault)

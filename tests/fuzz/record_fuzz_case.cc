@@ -1,10 +1,14 @@
-// Reads the record of a job in a coordinator's journal. The first byte selects
-// the record; the rest is the record itself, or edits (edited_bytes.h) of a
-// record in which every field is set. Aborts if an accepted record changes when
-// it is written and read again, if a refusal is not one line, or if a new
-// coordinator's record of the same job is refused. The job then goes on for a
-// few steps, in which time passes and the nodes of the record return; Job
-// aborts if a step breaks an invariant.
+// Fuzzes the record of a job, which a coordinator writes to its journal and a
+// restarted coordinator reads. The first byte of the input selects the job's
+// phase and the steps below; the other bytes are a record, or edits
+// (edited_bytes.h) of a record in which every field is set.
+//
+// FromBytes reads the record. If FromBytes refuses the record, the message must
+// be one line. Otherwise ToBytes and FromBytes must reproduce the record, and a
+// job is continued from the record, as by a restarted coordinator. FromBytes
+// must accept the record of the continued job. In a few steps time passes, or
+// the nodes of the record report again; Job aborts if a step breaks an
+// invariant.
 
 #include <algorithm>
 #include <chrono>
@@ -81,7 +85,8 @@ class ContinuedJob {
     job_.Status(now_);
   }
 
-  // Each node of the record reports as it did before.
+  // Lets each node of the record report the phase, round and place that the
+  // record holds for this node.
   void NodesReturn() {
     for (const JobRecord::Member& member : record_.members) {
       Report report;

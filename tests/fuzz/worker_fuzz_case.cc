@@ -293,7 +293,8 @@ const std::string& SoundRing() {
 }
 
 void FuzzFlightRing(std::string_view input) {
-  // The size is kept, because only a file of this size is a ring.
+  // ParseFlight reads a file as a ring only if the file has exactly the size of
+  // a RingImage. Edits may insert or remove bytes, so the size is restored.
   std::string bytes = EditedBytes(SoundRing(), input);
   bytes.resize(sizeof(RingImage));
   auto log = ParseFlight(bytes);

@@ -60,12 +60,12 @@ class SecretVolume:
     os.replace(new, os.path.join(self._folder, '..data'))
 
 
-_GROUP_MODE = {True: 0o2770, False: 0o660}  # by whether it is a folder
+_GROUP_MODE = {True: 0o2770, False: 0o660}  # True: a folder; False: a file
 
 
 class PersistentVolume:
-  """A disk with a new file system, as `folder`: its root belongs to root, and
-  nobody else can write to it."""
+  """A disk with a new file system, as `folder`: its root folder belongs
+  to the user root, and no other user can write to it."""
 
   def __init__(self, folder):
     self._folder = folder
@@ -84,7 +84,8 @@ class PersistentVolume:
       if (root.st_gid == group and
           root.st_mode & _GROUP_MODE[True] == _GROUP_MODE[True]):
         return
-    # The root comes last: what was interrupted begins anew.
+    # The root folder is changed last. After an interruption its mode is still
+    # the old one, so that OnRootMismatch repeats all changes.
     for folder, _, files in os.walk(self._folder, topdown=False):
       for path in [os.path.join(folder, file) for file in files] + [folder]:
         os.chown(path, -1, group)

@@ -35,8 +35,9 @@ struct Stage {
   std::string failure;
   // how often each kind of event has occurred
   std::map<std::string, int> census;
-  // For the epoch of each coordinator: the epoch of the first coordinator whose
-  // state it continues.
+  // By the epoch of each coordinator: the epoch of the first coordinator in the
+  // series of coordinators that have continued one state. A coordinator without
+  // a record begins a new series.
   std::map<uint64_t, uint64_t> memories;
   bool healed = false;  // phase 2 or 3 of Cluster: no more faults
   // phase 3 of Cluster: workers succeed as soon as they run

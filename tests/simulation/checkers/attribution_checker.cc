@@ -127,7 +127,7 @@ class AttributionChecker : public Checker {
   std::set<std::string> reasons_;  // of all breaks, with their rounds
   Instant began_;
   Instant started_;  // start of this coordinator
-  // Whether the round is one that an earlier coordinator began.
+  // Whether an earlier coordinator began the current round.
   bool is_adopted_ = false;
   int size_ = 0;
   std::set<std::tuple<int, uint64_t, int, int>> failures_;

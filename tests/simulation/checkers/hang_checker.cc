@@ -187,7 +187,7 @@ class HangChecker : public Checker {
   }
 
   bool healed_ = false;
-  // Whether the round is one that an earlier coordinator began.
+  // Whether an earlier coordinator began the current round.
   bool is_adopted_ = false;
   std::map<int, Instant> trouble_;  // time of the last fault, by slot
   std::map<int, Watched> watched_;  // hanging workers, by slot

@@ -29,9 +29,10 @@ class PreemptionChecker : public Checker {
     known_since_.reset();
     ended_ = false;
   }
-  // The workers are not stopped while there is no coordinator. A new
-  // coordinator learns of the preemption from its record, and then gives the
-  // nodes a lease to come, or without a record from the nodes' reports.
+  // While there is no coordinator, no worker is stopped. A new coordinator
+  // learns of the preemption from its record, and then waits a lease for the
+  // nodes to report; without a record it learns of the preemption from the
+  // nodes' reports.
   void OnCoordinatorCrashed() override {
     recorded_ = known_since_.has_value();
     known_since_.reset();
