@@ -18,6 +18,8 @@ namespace muster {
 // except that a message of int8 may carry bytes of any type.
 template <typename Pointer>
 struct TypedBuffer {
+  // clang-tidy 14 does not know explicit(false).
+  // NOLINTBEGIN(google-explicit-constructor)
   explicit(false) TypedBuffer(Pointer pointer) : data(pointer) {}
   explicit(false) TypedBuffer(std::nullptr_t) {}
   template <typename T>
@@ -25,6 +27,7 @@ struct TypedBuffer {
            std::is_convertible_v<T*, Pointer>) explicit(false)
       TypedBuffer(T* pointer)
       : data(pointer), pointee(DTypeOf<std::remove_cv_t<T>>()) {}
+  // NOLINTEND(google-explicit-constructor)
 
   Pointer data = nullptr;
   std::optional<DType> pointee = std::nullopt;

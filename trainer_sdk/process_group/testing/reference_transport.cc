@@ -372,7 +372,7 @@ TransportFactory ReferenceTransports() {
   auto rooms = std::make_shared<Rooms>();
   auto made = std::make_shared<std::atomic<int64_t>>(0);
   return [rooms, made](
-             GroupPlace place,
+             const GroupPlace& place,
              Instant deadline) -> absl::StatusOr<std::unique_ptr<Transport>> {
     // Rank 0 makes the name unique, because group names may be reused.
     if (place.rank == 0) {
