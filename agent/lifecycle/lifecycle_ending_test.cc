@@ -21,9 +21,7 @@ using ::testing::IsEmpty;
 TEST(LifecycleEnd, ExitCodeIsTheVerdicts) {
   LifecycleFixture agent;
   agent.Run(1);
-  agent.Down(0);
-  agent.Down(1);
-  agent.Gone();
+  agent.AllDown();
   EXPECT_FALSE(agent.leave.has_value());
   agent.TellFinished(3);
   ASSERT_TRUE(agent.leave.has_value());
@@ -307,9 +305,7 @@ TEST(LifecycleSpare, ANodeThatHasRunOnceIsNone) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.TellStop(1);
-  agent.Down(0);
-  agent.Down(1);
-  agent.Gone();
+  agent.AllDown();
   agent.TellWait();
   agent.TellFinished(0);
   EXPECT_EQ(agent.leave->exit_code, 0);

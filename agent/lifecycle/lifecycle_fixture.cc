@@ -187,6 +187,12 @@ void LifecycleFixture::Says(int local_rank, const ProgressMessage& message) {
   Step(WorkersReported{{{local_rank, said}}});
 }
 
+void LifecycleFixture::AllDown() {
+  Down(0);
+  Down(1);
+  Gone();
+}
+
 void LifecycleFixture::Run(int round) {
   Connect();
   TellRun(round);

@@ -54,6 +54,8 @@ class LifecycleFixture {
   // The immediate answer to a LookAtWorkers request; nullopt: no answer.
   std::optional<WorkersSeen> seen = WorkersSeen{};
   void Gone() { Step(WorkersGone()); }
+  // Both workers exit with 0, and no process of them is left.
+  void AllDown();
   // Calls Connect and TellRun and starts both workers.
   void Run(int round);
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <optional>
+#include <string>
 
 #include "agent/lifecycle/lifecycle_fixture.h"
 
@@ -17,6 +19,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
+
+// The exit code with which the agent leaves; nullopt: the agent does not leave.
+std::optional<int> ExitCode(const LifecycleFixture& agent) {
+  if (!agent.leave.has_value()) return std::nullopt;
+  return agent.leave->exit_code;
+}
 
 TEST(LifecycleReports, BeginWithTheConnectionAndHoldTheWholeTruth) {
   LifecycleFixture agent;
@@ -64,9 +72,7 @@ TEST(LifecycleReports, TellHowTheCoordinatorEndedTheRound) {
   agent.TellStop(1);
   ASSERT_TRUE(agent.reports.back().round_end.has_value());
   EXPECT_EQ(agent.reports.back().round_end->reason, "rank 0 on b: exit code 3");
-  agent.Down(0);
-  agent.Down(1);
-  agent.Gone();
+  agent.AllDown();
   EXPECT_TRUE(agent.reports.back().round_end.has_value());
   agent.TellRun(2);
   EXPECT_FALSE(agent.reports.back().round_end.has_value());
@@ -208,8 +214,7 @@ TEST(LifecycleAbsence, CoordinatorThatNeverComesEndsTheAgent) {
   agent.Wait(milliseconds(17'999));
   EXPECT_FALSE(agent.leave.has_value());
   agent.Wait(milliseconds(1));
-  ASSERT_TRUE(agent.leave.has_value());
-  EXPECT_EQ(agent.leave->exit_code, 1);
+  ASSERT_EQ(ExitCode(agent), 1);
   EXPECT_EQ(agent.leave->reason,
             "no answer from the coordinator at head:29400 for 20 s: connection "
             "refused");
@@ -265,8 +270,7 @@ TEST(LifecycleAbsence, TooLongAbsenceStopsTheWorkers) {
   agent.Fails(0);
   agent.Fails(1);
   agent.Gone();
-  ASSERT_TRUE(agent.leave.has_value());
-  EXPECT_EQ(agent.leave->exit_code, 1);
+  ASSERT_EQ(ExitCode(agent), 1);
   EXPECT_THAT(agent.leave->reason, HasSubstr("for 30 s"));
 }
 
@@ -278,8 +282,7 @@ TEST(LifecycleAbsence, AFailureOfThisNodeIsItsExitCode) {
   agent.Down(0);
   agent.Gone();
   agent.Wait(seconds(30));
-  ASSERT_TRUE(agent.leave.has_value());
-  EXPECT_EQ(agent.leave->exit_code, 3);
+  ASSERT_EQ(ExitCode(agent), 3);
   EXPECT_THAT(agent.leave->reason, StartsWith("rank 3: "));
   EXPECT_THAT(agent.leave->reason, HasSubstr("for 30 s"));
 }
@@ -293,8 +296,7 @@ TEST(LifecycleAbsence, AFailureOfARoundThatTheCoordinatorEndedIsNot) {
   agent.Gone();
   agent.Disconnect();
   agent.Wait(seconds(30));
-  ASSERT_TRUE(agent.leave.has_value());
-  EXPECT_EQ(agent.leave->exit_code, 1);
+  ASSERT_EQ(ExitCode(agent), 1);
 }
 
 TEST(LifecycleAbsence, AnExitCodeThatTheCoordinatorHasToldHolds) {
@@ -305,12 +307,9 @@ TEST(LifecycleAbsence, AnExitCodeThatTheCoordinatorHasToldHolds) {
   stop.stop = {.round = 1, .grace = seconds(10), .exit_code = 7};
   agent.Tell(stop);
   agent.Disconnect();
-  agent.Down(0);
-  agent.Down(1);
-  agent.Gone();
+  agent.AllDown();
   agent.Wait(seconds(30));
-  ASSERT_TRUE(agent.leave.has_value());
-  EXPECT_EQ(agent.leave->exit_code, 7);
+  ASSERT_EQ(ExitCode(agent), 7);
   EXPECT_THAT(agent.leave->reason, HasSubstr("rank 0 on b"));
 }
 
@@ -318,14 +317,11 @@ TEST(LifecycleAbsence, ANodeWhoseWorkersSucceededSucceeds) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.Disconnect();
-  agent.Down(0);
-  agent.Down(1);
-  agent.Gone();
+  agent.AllDown();
   agent.Wait(seconds(29));
   EXPECT_FALSE(agent.leave.has_value());
   agent.Wait(seconds(1));
-  ASSERT_TRUE(agent.leave.has_value());
-  EXPECT_EQ(agent.leave->exit_code, 0);
+  ASSERT_EQ(ExitCode(agent), 0);
   EXPECT_THAT(agent.leave->reason, HasSubstr("verdict is not known"));
 }
 
@@ -359,6 +355,14 @@ TEST(LifecycleAbsence, ALeavingAgentKnowsNoFurtherDeadline) {
   EXPECT_EQ(agent.lifecycle().NextDeadline(), std::nullopt);
 }
 
+// The configuration of a node that a cluster starts: the agent connects again
+// after the coordinator of another job has refused the node.
+Lifecycle::Config RetryingConfig() {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.policy.retries_wrong_coordinator = true;
+  return config;
+}
+
 rendezvous::Directive RefusedAsAnotherJobs(const std::string& why) {
   rendezvous::Directive directive =
       DirectiveOf(rendezvous::DirectiveKind::kRefused);
@@ -370,9 +374,7 @@ rendezvous::Directive RefusedAsAnotherJobs(const std::string& why) {
 // The endpoint may still lead to the coordinator of an ended job, whose pod is
 // terminating: the agent connects again instead of leaving.
 TEST(LifecycleWrongCoordinator, IsAskedAgainWhereAClusterStartsTheNodes) {
-  Lifecycle::Config config = LifecycleFixture::QuickConfig();
-  config.policy.retries_wrong_coordinator = true;
-  LifecycleFixture agent(config);
+  LifecycleFixture agent(RetryingConfig());
   agent.Connect();
   agent.Wait(seconds(8));
   agent.Tell(RefusedAsAnotherJobs("it belongs to job b"));
@@ -388,9 +390,7 @@ TEST(LifecycleWrongCoordinator, IsAskedAgainWhereAClusterStartsTheNodes) {
 }
 
 TEST(LifecycleWrongCoordinator, IsAskedForAsLongAsAnAbsentOne) {
-  Lifecycle::Config config = LifecycleFixture::QuickConfig();
-  config.policy.retries_wrong_coordinator = true;
-  LifecycleFixture agent(config);
+  LifecycleFixture agent(RetryingConfig());
   for (int second = 0; second < 19; ++second) {
     agent.Connect();
     agent.Tell(RefusedAsAnotherJobs("it belongs to job b"));
@@ -398,31 +398,25 @@ TEST(LifecycleWrongCoordinator, IsAskedForAsLongAsAnAbsentOne) {
     agent.Wait(seconds(1));
   }
   agent.Wait(seconds(1));
-  ASSERT_TRUE(agent.leave.has_value());
-  EXPECT_EQ(agent.leave->exit_code, 1);
+  ASSERT_EQ(ExitCode(agent), 1);
   EXPECT_THAT(agent.leave->reason, HasSubstr("it belongs to job b"));
 }
 
 // The other job may have a token of its own, which does not let this node in.
 TEST(LifecycleWrongCoordinator, IsAskedAgainIfItTakesAnotherToken) {
-  Lifecycle::Config config = LifecycleFixture::QuickConfig();
-  config.policy.retries_wrong_coordinator = true;
-  LifecycleFixture agent(config);
+  LifecycleFixture agent(RetryingConfig());
   for (int second = 0; second < 20; ++second) {
     agent.Disconnect(absl::UnauthenticatedError("wrong token"));
     ASSERT_FALSE(agent.leave.has_value()) << second;
     EXPECT_THAT(agent.notices, Contains(HasSubstr("wrong token")));
     agent.Wait(seconds(1));
   }
-  ASSERT_TRUE(agent.leave.has_value());
-  EXPECT_EQ(agent.leave->exit_code, 1);
+  ASSERT_EQ(ExitCode(agent), 1);
   EXPECT_THAT(agent.leave->reason, HasSubstr("wrong token"));
 }
 
 TEST(LifecycleWrongCoordinator, WithWorkersAnotherTokenIsFinal) {
-  Lifecycle::Config config = LifecycleFixture::QuickConfig();
-  config.policy.retries_wrong_coordinator = true;
-  LifecycleFixture agent(config);
+  LifecycleFixture agent(RetryingConfig());
   agent.Run(1);
   agent.Disconnect(absl::UnauthenticatedError("wrong token"));
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
@@ -432,15 +426,12 @@ TEST(LifecycleWrongCoordinator, IsBelievedElsewhere) {
   LifecycleFixture agent;
   agent.Connect();
   agent.Tell(RefusedAsAnotherJobs("it belongs to job b"));
-  ASSERT_TRUE(agent.leave.has_value());
-  EXPECT_EQ(agent.leave->exit_code, 1);
+  ASSERT_EQ(ExitCode(agent), 1);
   EXPECT_EQ(agent.leave->reason, "it belongs to job b");
 }
 
 TEST(LifecycleWrongCoordinator, AnotherRefusalIsFinal) {
-  Lifecycle::Config config = LifecycleFixture::QuickConfig();
-  config.policy.retries_wrong_coordinator = true;
-  LifecycleFixture agent(config);
+  LifecycleFixture agent(RetryingConfig());
   agent.Connect();
   agent.Tell(DirectiveOf(rendezvous::DirectiveKind::kRefused));
   EXPECT_TRUE(agent.leave.has_value());

@@ -252,9 +252,7 @@ TEST(LifecycleHealth, AfterASuccessItIsCheckedOnlyIfTheRoundIsStopped) {
   agent.Up(0);
   agent.Up(1);
   agent.Forget();
-  agent.Down(0);
-  agent.Down(1);
-  agent.Gone();
+  agent.AllDown();
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kSucceeded);
   EXPECT_THAT(agent.checks, IsEmpty());
   EXPECT_EQ(agent.reports.back().health, rendezvous::Health::kUnchecked);

@@ -391,9 +391,7 @@ TEST(LifecyclePreemptionAlone, AStoppedNodeLeavesWithoutTheVerdict) {
   agent.Run(1);
   agent.Step(SignalCaught{SIGUSR1});
   agent.Step(PreemptionAnnounced());
-  agent.Down(0);
-  agent.Down(1);
-  agent.Gone();
+  agent.AllDown();
   agent.Disconnect();
   // 60 s of grace, 10 s for the other nodes' shutdown, and twice 5 s for delays
   // of the coordinator.

@@ -159,9 +159,7 @@ TEST(LifecycleWorkers, HowTheyEndedIsKeptWhenTheFirstFailsAndWhenAllHaveEnded) {
   agent.TellRun(2);
   agent.Up(0);
   agent.Up(1);
-  agent.Down(0);
-  agent.Down(1);
-  agent.Gone();
+  agent.AllDown();
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kSucceeded);
   EXPECT_THAT(agent.ends, IsEmpty()) << "those were the last round's";
 }
@@ -376,9 +374,7 @@ TEST(LifecycleRounds, TheNextOneStartsOnlyWhenNothingIsLeftOfThis) {
 TEST(LifecycleRounds, TheNextOneAfterASuccess) {
   LifecycleFixture agent;
   agent.Run(1);
-  agent.Down(0);
-  agent.Down(1);
-  agent.Gone();
+  agent.AllDown();
   agent.TellRun(2);
   ASSERT_EQ(agent.starts.size(), 2u);
   EXPECT_EQ(agent.lifecycle().round(), 2);
@@ -469,9 +465,7 @@ TEST(LifecycleStore, AFailureElsewhereReleasesBeforeTheWorkersAreSignalled) {
 TEST(LifecycleStore, StoreIsClosedAfterAStopAlthoughOwnWorkersSucceeded) {
   LifecycleFixture agent;
   agent.Run(1);
-  agent.Down(0);
-  agent.Down(1);
-  agent.Gone();
+  agent.AllDown();
   ASSERT_EQ(agent.phase(), rendezvous::NodePhase::kSucceeded);
   EXPECT_THAT(agent.closed_stores, IsEmpty());
   agent.TellStop(1);

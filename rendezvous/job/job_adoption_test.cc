@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <csignal>
+#include <string>
+#include <vector>
 
 #include "rendezvous/job/job_fixture.h"
 
@@ -15,6 +17,25 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+// A job whose nodes `names` have joined in this order, and have started their
+// workers if the coordinator told them to. A new coordinator without a record
+// has then replaced the old one; no node is connected to the new coordinator.
+class JobWithoutRecord : public JobFixture {
+ public:
+  JobWithoutRecord(const JobSpec& spec, const std::vector<std::string>& names)
+      : JobFixture(spec) {
+    StartAll(names);
+    ReplaceCoordinatorAndRecord();
+  }
+  // Changes the next reports of `names`: the nodes have run round 2.
+  void RanRound2(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      agent(name).report.round = 2;
+      agent(name).report.place->round = 2;
+    }
+  }
+};
 
 TEST(JobAdoptionTest, ARoundGoesOnOnceAMajorityOfItsNodesHasCome) {
   JobFixture job(QuickSpec(3, 3));
@@ -45,9 +66,7 @@ TEST(JobAdoptionTest, ARoundGoesOnOnceAMajorityOfItsNodesHasCome) {
 }
 
 TEST(JobAdoptionTest, AMinorityIsStoppedAfterALease) {
-  JobFixture job(QuickSpec(1, 2));
-  job.StartAll({"a", "b"});
-  job.ReplaceCoordinatorAndRecord();
+  JobWithoutRecord job(QuickSpec(1, 2), {"a", "b"});
   job.Reconnect("a");
   job.Wait(milliseconds(4900));
   EXPECT_EQ(job.kind("a"), DirectiveKind::kHold);
@@ -67,11 +86,8 @@ TEST(JobAdoptionTest, ANodeThatStaysAwayFromAnAdoptedRoundBreaksIt) {
   job.Runs("a");
   job.Runs("b");
   job.ReplaceCoordinatorAndRecord();
-  job.Reconnect("a");
-  job.Reconnect("b");
-  job.Wait(milliseconds(4900));
-  EXPECT_EQ(job.Count("break"), 0);
-  job.Wait(milliseconds(200));
+  job.ReconnectAll({"a", "b"});
+  EXPECT_GT(job.WaitFor("break", milliseconds(5100)), milliseconds(4900));
   EXPECT_THAT(job.Decided("break"), HasSubstr("1 node of 3 did not come"));
   job.AllStop();
   EXPECT_EQ(job.round(), 2);
@@ -80,9 +96,7 @@ TEST(JobAdoptionTest, ANodeThatStaysAwayFromAnAdoptedRoundBreaksIt) {
 }
 
 TEST(JobAdoptionTest, AStandstillOfTheNewCoordinatorShortensNoLease) {
-  JobFixture job(QuickSpec(3, 3));
-  job.StartAll({"a", "b", "c"});
-  job.ReplaceCoordinatorAndRecord();
+  JobWithoutRecord job(QuickSpec(3, 3), {"a", "b", "c"});
   job.Reconnect("a");
   job.StandStill(seconds(6));
   job.Reconnect("b");
@@ -93,19 +107,14 @@ TEST(JobAdoptionTest, AStandstillOfTheNewCoordinatorShortensNoLease) {
 }
 
 TEST(JobAdoptionTest, AFailureInTheCoordinatorsAbsenceIsCountedOnce) {
-  JobFixture job(QuickSpec(2, 2));
-  job.StartAll({"a", "b"});
-  job.ReplaceCoordinatorAndRecord();
-  job.agent("a").report.failures = {ExitedWith(0, 3)};
-  job.agent("a").report.phase = NodePhase::kStopping;
-  job.Reconnect("a");
-  job.Reconnect("b");
+  JobWithoutRecord job(QuickSpec(2, 2), {"a", "b"});
+  job.FailsUnreported("a", ExitedWith(0, 3), NodePhase::kStopping);
+  job.ReconnectAll({"a", "b"});
   EXPECT_EQ(job.kind("b"), DirectiveKind::kStop);
   EXPECT_EQ(job.status().restarts_used, 1);
   EXPECT_THAT(job.told("b").reason, HasSubstr("exit code 3"));
   job.ReplaceCoordinatorAndRecord();
-  job.Reconnect("b");
-  job.Reconnect("a");
+  job.ReconnectAll({"b", "a"});
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
   EXPECT_EQ(job.status().restarts_used, 1);
   EXPECT_THAT(job.told("b").reason, HasSubstr("exit code 3"));
@@ -116,15 +125,11 @@ TEST(JobAdoptionTest, AFailureInTheCoordinatorsAbsenceIsCountedOnce) {
 }
 
 TEST(JobAdoptionTest, AFailureOfANodeThatStoppedBeforeItCameIsCounted) {
-  JobFixture job(QuickSpec(2, 2));
-  job.StartAll({"a", "b"});
-  job.ReplaceCoordinatorAndRecord();
+  JobWithoutRecord job(QuickSpec(2, 2), {"a", "b"});
   for (const char* name : {"a", "b"}) {
-    job.agent(name).report.phase = NodePhase::kIdle;
-    job.agent(name).report.failures = {ExitedWith(0, 3)};
+    job.FailsUnreported(name, ExitedWith(0, 3), NodePhase::kIdle);
   }
-  job.Reconnect("a");
-  job.Reconnect("b");
+  job.ReconnectAll({"a", "b"});
   EXPECT_EQ(job.round(), 2);
   EXPECT_EQ(job.status().restarts_used, 1);
 }
@@ -136,8 +141,7 @@ TEST(JobAdoptionTest, ARoundThatEndedIsNotCountedAgain) {
   job.Idle("a");
   job.agent("b").report.phase = NodePhase::kIdle;
   job.ReplaceCoordinatorAndRecord();
-  job.Reconnect("a");
-  job.Reconnect("b");
+  job.ReconnectAll({"a", "b"});
   EXPECT_EQ(job.round(), 2);
   EXPECT_EQ(job.Count("break"), 1);
   EXPECT_EQ(job.status().restarts_used, 1);
@@ -152,13 +156,11 @@ TEST(JobAdoptionTest, TheBudgetIsNotForgotten) {
   job.Runs("a");
   job.Runs("b");
   job.ReplaceCoordinatorAndRecord();
-  job.Reconnect("a");
-  job.Reconnect("b");
+  job.ReconnectAll({"a", "b"});
   EXPECT_EQ(job.status().restarts_used, 1);
   job.Fails("b", ExitedWith(1, 4));
   job.ReplaceCoordinatorAndRecord();
-  job.Reconnect("b");
-  job.Reconnect("a");
+  job.ReconnectAll({"b", "a"});
   job.AllStop();
   ASSERT_TRUE(job.status().verdict.has_value());
   EXPECT_EQ(job.status().verdict->outcome, Outcome::kFailed);
@@ -187,8 +189,7 @@ TEST(JobAdoptionTest, AVerdictThatNodesWereToldIsNotForgotten) {
     job.agent(name).report.phase = NodePhase::kIdle;
   }
   job.ReplaceCoordinatorAndRecord();
-  job.Reconnect("a");
-  job.Reconnect("b");
+  job.ReconnectAll({"a", "b"});
   ASSERT_TRUE(job.status().verdict.has_value());
   EXPECT_EQ(job.status().verdict->outcome, Outcome::kFailed);
   EXPECT_EQ(job.status().verdict->exit_code, 7);
@@ -206,9 +207,7 @@ TEST(JobAdoptionTest, ACountOfAnOlderRoundIsNotTakenForANewerOne) {
     job.agent(name).report.place->round = 2;
     job.agent(name).report.place->group_world_size = 2;
   }
-  job.Reconnect("c");
-  job.Reconnect("a");
-  job.Reconnect("b");
+  job.ReconnectAll({"c", "a", "b"});
   EXPECT_EQ(job.round(), 2);
   EXPECT_EQ(job.status().restarts_used, 0);
 }
@@ -240,8 +239,7 @@ TEST(JobAdoptionTest, ASignalAfterTheAdoptionReachesTheWorkers) {
     job.agent(name).report.forwarded_signal = job.told(name).signals[0].ordinal;
   }
   job.ReplaceCoordinatorAndRecord();
-  job.Reconnect("a");
-  job.Reconnect("b");
+  job.ReconnectAll({"a", "b"});
   job.agent("b").report.signals.push_back({.ordinal = 2, .signal = SIGUSR2});
   job.Report("b");
   ASSERT_EQ(job.told("a").signals.size(), 1u);
@@ -250,12 +248,9 @@ TEST(JobAdoptionTest, ASignalAfterTheAdoptionReachesTheWorkers) {
 }
 
 TEST(JobAdoptionTest, APlaceOfAnotherWorldIsNotAdopted) {
-  JobFixture job(QuickSpec(3, 3));
-  job.StartAll({"a", "b", "c"});
-  job.ReplaceCoordinatorAndRecord();
+  JobWithoutRecord job(QuickSpec(3, 3), {"a", "b", "c"});
   job.agent("a").report.place->master_port = 1;
-  job.Reconnect("a");
-  job.Reconnect("b");
+  job.ReconnectAll({"a", "b"});
   EXPECT_EQ(job.kind("b"), DirectiveKind::kHold);
   job.Reconnect("c");
   EXPECT_EQ(job.kind("b"), DirectiveKind::kRun);
@@ -263,15 +258,9 @@ TEST(JobAdoptionTest, APlaceOfAnotherWorldIsNotAdopted) {
 }
 
 TEST(JobAdoptionTest, TheNewestRoundIsTheOneThatIsAdopted) {
-  JobFixture job(QuickSpec(2, 3));
-  job.StartAll({"a", "b", "c"});
-  job.ReplaceCoordinatorAndRecord();
-  for (const char* name : {"a", "b"}) {
-    job.agent(name).report.round = 2;
-    job.agent(name).report.place->round = 2;
-  }
-  job.Reconnect("c");
-  job.Reconnect("a");
+  JobWithoutRecord job(QuickSpec(2, 3), {"a", "b", "c"});
+  job.RanRound2({"a", "b"});
+  job.ReconnectAll({"c", "a"});
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
   job.Reconnect("b");
   EXPECT_EQ(job.round(), 2);
@@ -279,12 +268,9 @@ TEST(JobAdoptionTest, TheNewestRoundIsTheOneThatIsAdopted) {
 }
 
 TEST(JobAdoptionTest, AMajorityOfAnOlderRoundIsNotAdopted) {
-  JobFixture job(QuickSpec(2, 3));
-  job.StartAll({"a", "b", "c"});
-  job.ReplaceCoordinatorAndRecord();
-  job.agent("c").report.round = 2;
-  job.agent("c").report.place->round = 2;
-  for (const char* name : {"c", "a", "b"}) job.Reconnect(name);
+  JobWithoutRecord job(QuickSpec(2, 3), {"a", "b", "c"});
+  job.RanRound2({"c"});
+  job.ReconnectAll({"c", "a", "b"});
   EXPECT_EQ(job.kind("a"), DirectiveKind::kHold);
   job.Wait(milliseconds(5100));
   EXPECT_EQ(job.kind("a"), DirectiveKind::kStop);
@@ -297,7 +283,7 @@ TEST(JobAdoptionTest, OnlyAMissingMemberJoinsAnAdoptedRound) {
   job.StartAll({"a", "b", "c"});
   job.Runs("d");
   job.ReplaceCoordinatorAndRecord();
-  for (const char* name : {"a", "b", "c"}) job.Reconnect(name);
+  job.ReconnectAll({"a", "b", "c"});
   ASSERT_EQ(job.phase(), JobPhase::kRunning);
   const int rank = job.agent("d").report.place->group_rank;
   Report& other = job.Create("e").report;
@@ -319,32 +305,24 @@ TEST(JobAdoptionTest, OnlyAMissingMemberJoinsAnAdoptedRound) {
 }
 
 TEST(JobAdoptionTest, AnAdoptionChangesTheRecord) {
-  JobFixture job(QuickSpec(2, 2));
-  job.StartAll({"a", "b"});
-  job.ReplaceCoordinatorAndRecord();
-  job.Reconnect("a");
-  job.Reconnect("b");
+  JobWithoutRecord job(QuickSpec(2, 2), {"a", "b"});
+  job.ReconnectAll({"a", "b"});
   EXPECT_TRUE(job.last_step().record_changed);
 }
 
 TEST(JobAdoptionTest, ANewNodeWaitsWhileARoundIsCollected) {
-  JobFixture job(QuickSpec(2, 3));
-  job.StartAll({"a", "b", "c"});
-  job.ReplaceCoordinatorAndRecord();
+  JobWithoutRecord job(QuickSpec(2, 3), {"a", "b", "c"});
   job.Reconnect("a");
   job.Join("d");
   EXPECT_EQ(job.kind("d"), DirectiveKind::kWait);
   EXPECT_THAT(job.told("d").reason, HasSubstr("round 1: 1 of 3"));
-  job.Reconnect("b");
-  job.Reconnect("c");
+  job.ReconnectAll({"b", "c"});
   EXPECT_EQ(job.kind("d"), DirectiveKind::kWait);
   EXPECT_THAT(job.World(), ElementsAre("a", "b", "c"));
 }
 
 TEST(JobAdoptionTest, ANodeLostWhileItsRoundIsCollectedDoesNotCount) {
-  JobFixture job(QuickSpec(3, 3));
-  job.StartAll({"a", "b", "c"});
-  job.ReplaceCoordinatorAndRecord();
+  JobWithoutRecord job(QuickSpec(3, 3), {"a", "b", "c"});
   job.Reconnect("a");
   job.BreakStream("a");
   job.Wait(milliseconds(600));
@@ -353,32 +331,23 @@ TEST(JobAdoptionTest, ANodeLostWhileItsRoundIsCollectedDoesNotCount) {
 }
 
 TEST(JobAdoptionTest, ACancelWhileARoundIsCollectedEndsTheJob) {
-  JobFixture job(QuickSpec(3, 3));
-  job.StartAll({"a", "b", "c"});
-  job.ReplaceCoordinatorAndRecord();
+  JobWithoutRecord job(QuickSpec(3, 3), {"a", "b", "c"});
   job.Reconnect("a");
   job.Step(CancelAsked{"the operator"});
   EXPECT_EQ(job.kind("a"), DirectiveKind::kFinished);
 }
 
 TEST(JobAdoptionTest, AnAdoptedRoundIsKeptInTheRecord) {
-  JobFixture job(QuickSpec(3, 3));
-  job.StartAll({"a", "b", "c"});
-  job.ReplaceCoordinatorAndRecord();
-  job.Reconnect("a");
-  job.Reconnect("b");
+  JobWithoutRecord job(QuickSpec(3, 3), {"a", "b", "c"});
+  job.ReconnectAll({"a", "b"});
   job.ReplaceCoordinator();
-  job.Reconnect("a");
-  job.Reconnect("b");
-  job.Reconnect("c");
+  job.ReconnectAll({"a", "b", "c"});
   EXPECT_EQ(job.Count("break"), 0);
   EXPECT_THAT(job.World(), ElementsAre("a", "b", "c"));
   job.ReplaceCoordinatorAndRecord();
-  job.Reconnect("a");
-  job.Reconnect("b");
+  job.ReconnectAll({"a", "b"});
   job.ReplaceCoordinator();
-  job.Reconnect("a");
-  job.Reconnect("b");
+  job.ReconnectAll({"a", "b"});
   job.Wait(seconds(6));
   EXPECT_THAT(job.Decided("break"), HasSubstr("1 node of 3 did not come"));
 }

@@ -36,6 +36,15 @@ void JobFixture::Wait(Duration duration) {
   }
 }
 
+Duration JobFixture::WaitFor(const std::string& kind, Duration limit) {
+  const Instant start = now_;
+  while (Count(kind) == 0 && now_ < start + limit) {
+    Wait(std::min<Duration>(start + limit - now_,
+                            std::chrono::milliseconds(100)));
+  }
+  return now_ - start;
+}
+
 void JobFixture::StandStill(Duration duration) {
   now_ += duration;
   next_keep_alive_ = now_ + spec_.keep_alive_interval;
@@ -110,6 +119,12 @@ void JobFixture::Fails(const std::string& name, const Failure& failure) {
   SetPhase(name, NodePhase::kStopping);
 }
 
+void JobFixture::FailsUnreported(const std::string& name,
+                                 const Failure& failure, NodePhase phase) {
+  agent(name).report.failures = {failure};
+  agent(name).report.phase = phase;
+}
+
 void JobFixture::BreakStream(const std::string& name) {
   const StreamId stream = std::exchange(agent(name).stream, 0);
   Step(StreamClosed{stream});
@@ -119,6 +134,10 @@ void JobFixture::Reconnect(const std::string& name) {
   agent(name).stream = next_stream_++;
   by_stream_[agent(name).stream] = name;
   Report(name);
+}
+
+void JobFixture::ReconnectAll(const std::vector<std::string>& names) {
+  for (const std::string& name : names) Reconnect(name);
 }
 
 void JobFixture::Restart(const std::string& name) {

@@ -32,6 +32,9 @@ class JobFixture {
   // Advances the time as a driver does: calls Step at each deadline, and sends
   // a report of each agent that is not silent at each keep-alive interval.
   void Wait(Duration duration);
+  // Calls Wait until a decision of this kind has been made, at most for
+  // `limit`. Returns the time that has passed, to within 100 ms.
+  Duration WaitFor(const std::string& kind, Duration limit);
   // Advances the time while the driver stands still. The next call must be the
   // first event that the driver handles afterwards.
   void StandStill(Duration duration);
@@ -59,7 +62,12 @@ class JobFixture {
   // Reports a worker's `failure` while the agent stops its other workers.
   void Fails(const std::string& name, const Failure& failure);
   void BreakStream(const std::string& name);
+  // Changes the next report of an agent that is not connected: `failure` has
+  // occurred, and the agent is in `phase`.
+  void FailsUnreported(const std::string& name, const Failure& failure,
+                       NodePhase phase);
   void Reconnect(const std::string& name);  // opens a new stream and reports
+  void ReconnectAll(const std::vector<std::string>& names);  // in this order
   // Simulates a new start of the agent: same place, new incarnation and stream.
   void Restart(const std::string& name);
   // Joins all of `names`; each starts its workers if it is told to.

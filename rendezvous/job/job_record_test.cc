@@ -24,8 +24,7 @@ TEST(JobRecordTest, ARoundGoesOnUnderANewCoordinator) {
   job.ReplaceCoordinator(seconds(3));
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   const Place before = job.told("b").place;
-  job.Reconnect("b");
-  job.Reconnect("a");
+  job.ReconnectAll({"b", "a"});
   EXPECT_EQ(job.told("b").kind, DirectiveKind::kRun);
   EXPECT_EQ(job.told("b").epoch, 8u);
   EXPECT_EQ(job.told("b").place.round, before.round);
@@ -46,9 +45,7 @@ TEST(JobRecordTest, AMemberThatDoesNotComeIsLostAfterItsLease) {
   job.StartAll({"a", "b"});
   job.ReplaceCoordinator();
   job.Reconnect("a");
-  job.Wait(milliseconds(4900));
-  EXPECT_EQ(job.Count("lost"), 0);
-  job.Wait(milliseconds(200));
+  EXPECT_GT(job.WaitFor("lost", milliseconds(5100)), milliseconds(4900));
   EXPECT_THAT(job.Decided("lost"), HasSubstr("did not come to the new"));
   EXPECT_EQ(job.kind("a"), DirectiveKind::kStop);
 }
@@ -96,8 +93,7 @@ TEST(JobRecordTest, AMemberThatWasNotYetToldToRunIsTold) {
   ASSERT_EQ(job.phase(), JobPhase::kRunning);
   job.ReplaceCoordinator();
   job.agent("a").deaf = false;
-  job.Reconnect("a");
-  job.Reconnect("b");
+  job.ReconnectAll({"a", "b"});
   EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
   job.Runs("a");
   job.Runs("b");
@@ -109,15 +105,12 @@ TEST(JobRecordTest, AFailureInTheCoordinatorsAbsenceIsCountedOnce) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
   job.ReplaceCoordinator();
-  job.agent("a").report.failures = {ExitedWith(0, 3)};
-  job.agent("a").report.phase = NodePhase::kStopping;
-  job.Reconnect("a");
-  job.Reconnect("b");
+  job.FailsUnreported("a", ExitedWith(0, 3), NodePhase::kStopping);
+  job.ReconnectAll({"a", "b"});
   EXPECT_EQ(job.status().restarts_used, 1);
   job.ReplaceCoordinator();
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
-  job.Reconnect("a");
-  job.Reconnect("b");
+  job.ReconnectAll({"a", "b"});
   EXPECT_EQ(job.kind("b"), DirectiveKind::kStop);
   EXPECT_THAT(job.told("b").reason, HasSubstr("exit code 3"));
   job.AllStop();
@@ -147,8 +140,7 @@ TEST(JobRecordTest, ACancelThatStopsARoundStillEndsTheJob) {
   job.StartAll({"a", "b"});
   job.Step(CancelAsked{"launch cancel by ada"});
   job.ReplaceCoordinator();
-  job.Reconnect("a");
-  job.Reconnect("b");
+  job.ReconnectAll({"a", "b"});
   EXPECT_EQ(job.told("a").stop.cause, StopCause::kCancelled);
   job.AllStop();
   EXPECT_EQ(job.status().verdict->outcome, Outcome::kCancelled);
@@ -244,8 +236,7 @@ TEST(JobRecordTest, RanksStayWhereAGatheringIsContinued) {
   job.ReplaceCoordinator();
   job.agent("b").silent = false;
   job.agent("b").report.phase = NodePhase::kIdle;
-  job.Reconnect("a");
-  job.Reconnect("c");
+  job.ReconnectAll({"a", "c"});
   EXPECT_NE(job.phase(), JobPhase::kRunning);
   job.Reconnect("b");
   job.AllStop();
@@ -260,8 +251,7 @@ TEST(JobRecordTest, ASignalThatWasForwardedIsNotForwardedAgain) {
   job.Report("a");
   EXPECT_EQ(job.Count("signal"), 1);
   job.ReplaceCoordinator();
-  job.Reconnect("a");
-  job.Reconnect("b");
+  job.ReconnectAll({"a", "b"});
   EXPECT_EQ(job.Count("signal"), 1);
   job.agent("b").report.signals = {{1, SIGUSR2}};
   job.Report("b");
@@ -276,8 +266,7 @@ TEST(JobRecordTest, APreemptionKeepsItsDeadline) {
   job.Report("a");
   job.agent("a").report.preemption.reset();
   job.ReplaceCoordinator(seconds(10));
-  job.Reconnect("a");
-  job.Reconnect("b");
+  job.ReconnectAll({"a", "b"});
   job.Wait(milliseconds(19900));
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   job.Wait(milliseconds(200));
@@ -340,11 +329,8 @@ TEST(JobRecordTest, AMemberThatDoesNotStartItsWorkersIsLost) {
   job.Join("b");
   job.Runs("a");
   job.ReplaceCoordinator();
-  job.Reconnect("a");
-  job.Reconnect("b");
-  job.Wait(seconds(59));
-  EXPECT_EQ(job.Count("lost"), 0);
-  job.Wait(seconds(6));
+  job.ReconnectAll({"a", "b"});
+  EXPECT_GT(job.WaitFor("lost", seconds(65)), seconds(59));
   EXPECT_THAT(job.Decided("lost"), HasSubstr("did not start its workers"));
 }
 
@@ -355,8 +341,7 @@ TEST(JobRecordTest, AFailureThatIsReportedAgainIsNoOther) {
   job.StartAll({"a", "b"});
   job.Fails("a", ExitedWith(0, 3));
   job.ReplaceCoordinator();
-  job.Reconnect("a");
-  job.Reconnect("b");
+  job.ReconnectAll({"a", "b"});
   job.AllStop();
   ASSERT_TRUE(job.status().verdict.has_value());
   EXPECT_EQ(job.status().verdict->cause->exit_code, 3);

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "tests/integration/harness/cluster.h"
 
@@ -27,50 +29,71 @@ class CoordinatorRestart : public ::testing::Test {
 
   std::vector<std::string> State() const { return {"--state-dir=" + folder_}; }
 
+  // Runs a job of two nodes. Restarts the daemon twice and then calls
+  // `check_continued` with the number of restarts. Checks that the same workers
+  // have run from the job's start to its end.
+  static void WorkersRunOn(LocalCluster& cluster,
+                           const std::function<void(int)>& check_continued) {
+    const std::vector<std::string> flags = {"--nnodes=2", "--nproc-per-node=2"};
+    auto a = cluster.Node(flags, {"catch", "USR1"});
+    auto b = cluster.Node(flags, {"catch", "USR1"});
+    ASSERT_TRUE(a->Printed("ready rank=", 2));
+    ASSERT_TRUE(b->Printed("ready rank=", 2));
+    for (int restarts = 1; restarts <= 2; ++restarts) {
+      cluster.RestartDaemon();
+      check_continued(restarts);
+    }
+    for (Subprocess* node : {a.get(), b.get()}) {
+      for (const pid_t pid : WorkerPids(*node, 1)) kill(pid, SIGUSR1);
+    }
+    for (Subprocess* node : {a.get(), b.get()}) {
+      EXPECT_EQ(node->ExitCode(), 0);
+      EXPECT_THAT(node->Lines("up rank="), SizeIs(2));
+      EXPECT_THAT(node->Lines("caught"), SizeIs(2));
+    }
+  }
+
+  // Runs a job of two nodes with --max-restarts=1, and kills a worker in round
+  // 1 and another one in round 2. `in_round_1` is called after the first kill,
+  // `in_round_2` before the second one. Checks that the job fails, without a
+  // round 3.
+  static void TheBudgetIsSpentOnce(LocalCluster& cluster,
+                                   const std::function<void()>& in_round_1,
+                                   const std::function<void()>& in_round_2) {
+    const std::vector<std::string> flags = {"--nnodes=2", "--max-restarts=1"};
+    auto a = cluster.Node(flags, {"forever"});
+    auto b = cluster.Node(flags, {"forever"});
+    ASSERT_TRUE(a->Printed("up rank="));
+    ASSERT_TRUE(b->Printed("up rank="));
+    kill(WorkerPids(*a, 1).at(0), SIGKILL);
+    in_round_1();
+    ASSERT_TRUE(a->Printed("up rank=", 2)) << a->Output();
+    ASSERT_TRUE(b->Printed("up rank=", 2)) << b->Output();
+    in_round_2();
+    if (HasFatalFailure()) return;
+    kill(WorkerPids(*b, 2).at(0), SIGSEGV);
+    EXPECT_EQ(a->ExitCode(), 128 + SIGSEGV);
+    EXPECT_EQ(b->ExitCode(), 128 + SIGSEGV);
+    EXPECT_THAT(a->Lines("round=3"), IsEmpty());
+  }
+
   std::string folder_;
 };
 
 TEST_F(CoordinatorRestart, WorkersRunOnAndTheJobSucceeds) {
   LocalCluster cluster(kWorker, State());
-  const std::vector<std::string> flags = {"--nnodes=2", "--nproc-per-node=2"};
-  auto a = cluster.Node(flags, {"catch", "USR1"});
-  auto b = cluster.Node(flags, {"catch", "USR1"});
-  ASSERT_TRUE(a->Printed("ready rank=", 2));
-  ASSERT_TRUE(b->Printed("ready rank=", 2));
-  for (int i = 0; i < 2; ++i) {
-    cluster.RestartDaemon();
+  WorkersRunOn(cluster, [&](int) {
     EXPECT_THAT(cluster.daemon().Output(), HasSubstr("goes on with 1 job"));
     auto status = cluster.Command({"status", "--run-id=job"});
     EXPECT_EQ(status->ExitCode(), 0);
     EXPECT_THAT(status->Output(), HasSubstr("round        1,"));
-  }
-  for (Subprocess* node : {a.get(), b.get()}) {
-    for (const pid_t pid : WorkerPids(*node, 1)) kill(pid, SIGUSR1);
-  }
-  EXPECT_EQ(a->ExitCode(), 0);
-  EXPECT_EQ(b->ExitCode(), 0);
-  EXPECT_THAT(a->Lines("up rank="), SizeIs(2));
-  EXPECT_THAT(b->Lines("up rank="), SizeIs(2));
-  EXPECT_THAT(a->Lines("caught"), SizeIs(2));
-  EXPECT_THAT(b->Lines("caught"), SizeIs(2));
+  });
 }
 
 TEST_F(CoordinatorRestart, AWorkerThatFailsMeanwhileIsCountedOnce) {
   LocalCluster cluster(kWorker, State());
-  const std::vector<std::string> flags = {"--nnodes=2", "--max-restarts=1"};
-  auto a = cluster.Node(flags, {"forever"});
-  auto b = cluster.Node(flags, {"forever"});
-  ASSERT_TRUE(a->Printed("up rank="));
-  ASSERT_TRUE(b->Printed("up rank="));
-  kill(WorkerPids(*a, 1).at(0), SIGKILL);
-  cluster.RestartDaemon();
-  ASSERT_TRUE(a->Printed("up rank=", 2)) << a->Output();
-  ASSERT_TRUE(b->Printed("up rank=", 2)) << b->Output();
-  cluster.RestartDaemon();
-  kill(WorkerPids(*b, 2).at(0), SIGSEGV);
-  EXPECT_EQ(a->ExitCode(), 128 + SIGSEGV);
-  EXPECT_EQ(b->ExitCode(), 128 + SIGSEGV);
-  EXPECT_THAT(a->Lines("round=3"), IsEmpty());
+  const auto restart = [&] { cluster.RestartDaemon(); };
+  TheBudgetIsSpentOnce(cluster, restart, restart);
 }
 
 TEST_F(CoordinatorRestart, ADrainedNodeStaysAwayAndACancelHolds) {
@@ -101,41 +124,17 @@ class CoordinatorRestartWithoutState : public CoordinatorRestart {
 };
 
 TEST_F(CoordinatorRestartWithoutState, WorkersRunOnAndTheJobSucceeds) {
-  const std::vector<std::string> flags = {"--nnodes=2", "--nproc-per-node=2"};
-  auto a = cluster_.Node(flags, {"catch", "USR1"});
-  auto b = cluster_.Node(flags, {"catch", "USR1"});
-  ASSERT_TRUE(a->Printed("ready rank=", 2));
-  ASSERT_TRUE(b->Printed("ready rank=", 2));
-  for (int i = 0; i < 2; ++i) {
-    cluster_.RestartDaemon();
-    EXPECT_TRUE(events_.Printed("round 1 goes on: 2 of its 2 nodes", i + 1));
-  }
-  for (Subprocess* node : {a.get(), b.get()}) {
-    for (const pid_t pid : WorkerPids(*node, 1)) kill(pid, SIGUSR1);
-  }
-  EXPECT_EQ(a->ExitCode(), 0);
-  EXPECT_EQ(b->ExitCode(), 0);
-  EXPECT_THAT(a->Lines("up rank="), SizeIs(2));
-  EXPECT_THAT(b->Lines("up rank="), SizeIs(2));
-  EXPECT_THAT(a->Lines("caught"), SizeIs(2));
-  EXPECT_THAT(b->Lines("caught"), SizeIs(2));
+  WorkersRunOn(cluster_, [&](int restarts) {
+    EXPECT_TRUE(events_.Printed("round 1 goes on: 2 of its 2 nodes", restarts));
+  });
 }
 
 TEST_F(CoordinatorRestartWithoutState, TheBudgetIsNotGrantedAgain) {
-  const std::vector<std::string> flags = {"--nnodes=2", "--max-restarts=1"};
-  auto a = cluster_.Node(flags, {"forever"});
-  auto b = cluster_.Node(flags, {"forever"});
-  ASSERT_TRUE(a->Printed("up rank="));
-  ASSERT_TRUE(b->Printed("up rank="));
-  kill(WorkerPids(*a, 1).at(0), SIGKILL);
-  ASSERT_TRUE(a->Printed("up rank=", 2)) << a->Output();
-  ASSERT_TRUE(b->Printed("up rank=", 2)) << b->Output();
-  cluster_.RestartDaemon();
-  ASSERT_TRUE(events_.Printed("round 2 goes on"));
-  kill(WorkerPids(*b, 2).at(0), SIGSEGV);
-  EXPECT_EQ(a->ExitCode(), 128 + SIGSEGV);
-  EXPECT_EQ(b->ExitCode(), 128 + SIGSEGV);
-  EXPECT_THAT(a->Lines("round=3"), IsEmpty());
+  const auto nothing = [] {};
+  TheBudgetIsSpentOnce(cluster_, nothing, [&] {
+    cluster_.RestartDaemon();
+    ASSERT_TRUE(events_.Printed("round 2 goes on"));
+  });
 }
 
 // The agents still know the epoch of the daemon whose state is gone.
