@@ -31,11 +31,11 @@ struct RecordedJob {
 // Finds the job in the records of the folder `state_dir` (--state-dir).
 //
 // The record of a job that was about to end, or had ended, when its `launch`
-// was killed counts only while other nodes may wait for the verdict. After that
-// the job is over, and the same command begins a new one.
+// was killed counts only while other nodes may wait for the verdict. Later the
+// same command begins a new job.
 //
 // `now`: time since 1970. Pure. FailedPrecondition: the folder holds another
-// job, or this one with other settings; one sentence.
+// job, or the hosted job with other settings; one sentence.
 absl::StatusOr<RecordedJob> FindRecordedJob(
     std::vector<rendezvous::KeptJob> records, const HostedJob& hosted,
     const std::string& state_dir, Duration now);

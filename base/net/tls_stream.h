@@ -53,14 +53,14 @@ class TlsStream {
  public:
   enum class Side { kClient, kServer };
 
-  // How many bytes this end takes from the socket beyond the records that a
-  // Read needs.
+  // The policy for bytes that have arrived at the socket, but that the current
+  // Read does not need.
   enum class Buffering {
-    // All that have arrived, with few system calls. Poll only after a Read that
-    // has failed with EAGAIN.
+    // Read takes all bytes that have arrived, with few system calls. Poll the
+    // socket only after a Read that has failed with EAGAIN.
     kAhead,
-    // None: bytes that Read leaves stay in the socket, which polls as readable.
-    // A Read must ask for kMaxRecordBytes or more. An idle stream holds little
+    // Read leaves these bytes in the socket, which then polls as readable. A
+    // Read must ask for kMaxRecordBytes or more. An idle stream holds little
     // memory.
     kNone,
   };

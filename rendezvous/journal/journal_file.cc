@@ -105,7 +105,8 @@ absl::Status CheckFolder(const std::string& folder) {
 }
 
 // Returns the size in bytes of the file at `path`; nullopt: there is no file.
-// An error: not a regular file, or other users can change the file.
+// FailedPrecondition: not a regular file. PermissionDenied: other users can
+// change the file.
 absl::StatusOr<std::optional<int64_t>> CheckFile(const std::string& path) {
   struct stat info;
   if (lstat(path.c_str(), &info) != 0) {

@@ -65,8 +65,8 @@ class Coordinator {
   // The sink may be called from Attach until Detach returns; Detach blocks
   // until no call is running. Detach and OnReport of one stream must not run at
   // the same time.
-  // `peer`: the IP address that the stream comes from; empty: this process, so
-  // that the node is lost with it.
+  // `peer`: the IP address that the stream comes from; empty: the agent runs in
+  // this process, and its node is lost if this process dies.
   // `principal`: the name of the one who opened it; empty: unknown.
   StreamId Attach(DirectiveSink* sink, std::string peer = "",
                   std::string principal = "");

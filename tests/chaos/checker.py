@@ -59,7 +59,7 @@ def losses_of(lines):
 
 
 def complaints(story):
-  """Yields a sentence for each thing that is not as it must be."""
+  """Yields a sentence for each rule that the job has violated."""
   yield from _losses(story)
   for node, code in sorted(story.exit_codes.items()):
     if code != 0:
@@ -151,9 +151,10 @@ def _causes(story):
 def _may_name_victim(group):
   """Whether a round's cause may be a peer whose connection broke.
 
-  The cause is the first failure that the coordinator hears of. This may be that
-  of a peer: on a busy machine; while an agent or the daemon stands still; if an
-  agent hears of its guardian's death after the order to stop.
+  The cause is the first failure that the coordinator hears of. The failure
+  of a peer may arrive first: on a busy machine; while an agent or the daemon
+  stands still; if an agent hears of its guardian's death after the order to
+  stop.
   """
   return len(group.faults) > 1 or group.faults[0].target in (faults.WORKER,
                                                              faults.GUARDIAN)

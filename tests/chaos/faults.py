@@ -13,7 +13,8 @@ WORKER, NODE, AGENT, GUARDIAN, DAEMON, JOURNAL = (
     'worker', 'node', 'agent', 'guardian', 'daemon', 'journal')
 KILL, STOP, FILL = 'kill', 'stop', 'fill'
 
-# The faults, each as often as it is listed.
+# A fault is drawn from this list with equal probability for each entry, so that
+# a fault with two entries is twice as likely.
 _KINDS = ((KILL, WORKER), (KILL, WORKER), (KILL, NODE), (KILL, AGENT),
           (KILL, GUARDIAN), (KILL, DAEMON), (KILL, DAEMON), (STOP, WORKER),
           (STOP, AGENT), (STOP, DAEMON), (FILL, JOURNAL))

@@ -75,8 +75,8 @@ class TlsPods:
 
 
 class StatePods:
-  """Pods of rendezvousd with a state: those of the overlay, with a folder of the
-  cluster that stands for their volume."""
+  """Pods of rendezvousd from the overlay elastic-state. A folder of the cluster
+  takes the place of their volume."""
 
   def __init__(self, case):
     self._case = case

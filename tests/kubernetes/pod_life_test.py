@@ -186,7 +186,8 @@ class PodLife(pod_case.PodCase):
       self.assertIn('goes on with 1 job of', daemon.log())
       pods.wait_until('all agents are connected again', lambda:
                       self.connected(daemon))
-    # The folder is of the daemon alone, and has the group of its parent.
+    # Only the daemon's user can open the folder, whose group is inherited from
+    # the parent folder.
     self.assertEqual(daemons.modes(), {0o2700, 0o600})
     self.finish(agents)
     for agent in agents:
