@@ -6,7 +6,6 @@
 
 #include <condition_variable>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,20 +31,6 @@ using ::testing::SizeIs;
 
 constexpr seconds kMaxWait(30);
 
-// Returns whether `condition` becomes true within kMaxWait.
-bool Eventually(const std::function<bool()>& condition) {
-  const Instant deadline = MonotonicNow() + kMaxWait;
-  while (!condition()) {
-    if (MonotonicNow() >= deadline) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
-
-bool ForgetsAllJobs(const Coordinator& coordinator) {
-  return Eventually([&] { return coordinator.ListJobs().empty(); });
-}
-
 // Keeps only the newest directive, as DirectiveSink requires.
 class FakeSink : public DirectiveSink {
  public:
@@ -61,12 +46,18 @@ class FakeSink : public DirectiveSink {
 
   // Waits for a directive of `kind`; fails the test after kMaxWait.
   Directive WaitFor(DirectiveKind kind) {
+    const bool in_time = Receives(kind, MonotonicNow() + kMaxWait);
+    const std::optional<Directive> newest = this->newest();
+    EXPECT_TRUE(in_time) << "no directive of kind " << static_cast<int>(kind)
+                         << "; newest: " << (newest ? newest->reason : "none");
+    return newest.value_or(Directive());
+  }
+  // Waits for a directive of `kind`; returns false at `deadline`.
+  bool Receives(DirectiveKind kind, Instant deadline) {
     std::unique_lock<std::mutex> lock(mutex_);
-    EXPECT_TRUE(changed_.wait_for(
-        lock, kMaxWait,
-        [&] { return newest_.has_value() && newest_->kind == kind; }))
-        << "newest: " << (newest_ ? newest_->reason : "none");
-    return newest_.value_or(Directive());
+    return changed_.wait_until(lock, ToSteady(deadline), [&] {
+      return newest_.has_value() && newest_->kind == kind;
+    });
   }
   std::optional<Directive> newest() {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -102,6 +93,17 @@ class Attached {
   }
   Report& report() { return report_; }
   Directive WaitFor(DirectiveKind kind) { return sink_.WaitFor(kind); }
+  // Reports at the keep-alive interval until a directive of `kind` arrives.
+  // Fails the test after kMaxWait.
+  void ReportUntil(DirectiveKind kind) {
+    const Instant deadline = MonotonicNow() + kMaxWait;
+    do {
+      ASSERT_LT(MonotonicNow(), deadline)
+          << "no directive of kind " << static_cast<int>(kind);
+      EXPECT_EQ(Send(), absl::OkStatus());
+    } while (!sink_.Receives(
+        kind, MonotonicNow() + report_.spec.keep_alive_interval));
+  }
   StreamId stream() const { return stream_; }
 
  private:
@@ -110,6 +112,20 @@ class Attached {
   Report report_;
   const StreamId stream_;
 };
+
+// Waits for the coordinator's own work: the alarms that are due by now or within
+// a millisecond, and the journal's callbacks for the records queued so far.
+//
+// Starts a job that no node joins in time. Its verdict comes after that work:
+// alarms go off in the order of their times, and the journal calls back in the
+// order of the records.
+void AwaitAlarms(Coordinator* coordinator) {
+  Report report = FirstReport("alone", "node-z", 2);
+  report.spec.join_timeout = milliseconds(1);
+  Attached alone(coordinator, report);
+  EXPECT_EQ(alone.WaitFor(DirectiveKind::kFinished).verdict.outcome,
+            Outcome::kTimedOut);
+}
 
 TEST(CoordinatorTest, TheFirstReportMakesTheJob) {
   Coordinator coordinator({});
@@ -321,11 +337,9 @@ TEST(CoordinatorTest, ASilentNodeIsLostAlthoughOthersReport) {
   report.node.node_id = report.node.host = "node-b";
   Attached b(&coordinator, report);
   a.WaitFor(DirectiveKind::kRun);
-  // `a` reports every few milliseconds until it is told to stop because of b.
-  EXPECT_TRUE(Eventually([&] {
-    EXPECT_EQ(a.Send(), absl::OkStatus());
-    return coordinator.GetJob("job")->nodes.size() == 1;
-  }));
+  // The loss of b ends the round.
+  a.ReportUntil(DirectiveKind::kStop);
+  EXPECT_THAT(coordinator.GetJob("job")->nodes, SizeIs(1));
 }
 
 TEST(CoordinatorTest, DetachingIsNoticed) {
@@ -387,7 +401,8 @@ TEST(CoordinatorTest, FinishedJobsAreForgottenAfterAWhile) {
   Coordinator coordinator(std::move(options));
   Attached a(&coordinator, FirstReport("job", "node-a", 2));
   ASSERT_TRUE(coordinator.CancelJob("job", "test").ok());
-  EXPECT_TRUE(ForgetsAllJobs(coordinator));
+  AwaitAlarms(&coordinator);
+  EXPECT_TRUE(absl::IsNotFound(coordinator.GetJob("job").status()));
   // The name is free again; an agent that is still attached gets the old job's
   // verdict.
   Attached b(&coordinator, FirstReport("job", "node-b", 1));
@@ -668,9 +683,10 @@ TEST_F(CoordinatorJournalTest, AForgottenJobHasNoRecord) {
     a.report().phase = NodePhase::kSucceeded;
     EXPECT_TRUE(a.Send().ok());
     a.WaitFor(DirectiveKind::kFinished);
-    EXPECT_TRUE(ForgetsAllJobs(coordinator));
+    AwaitAlarms(&coordinator);
+    EXPECT_TRUE(absl::IsNotFound(coordinator.GetJob("job").status()));
   }
-  EXPECT_THAT(Options().kept, SizeIs(0));
+  for (const KeptJob& kept : Options().kept) EXPECT_NE(kept.job.run_id, "job");
 }
 
 TEST_F(CoordinatorJournalTest, AVerdictIsForgottenInItsTime) {
@@ -687,7 +703,8 @@ TEST_F(CoordinatorJournalTest, AVerdictIsForgottenInItsTime) {
   ASSERT_THAT(options.kept, SizeIs(1));
   options.keep_finished = milliseconds(1);
   Coordinator coordinator(std::move(options));
-  EXPECT_TRUE(ForgetsAllJobs(coordinator));
+  AwaitAlarms(&coordinator);
+  EXPECT_TRUE(absl::IsNotFound(coordinator.GetJob("job").status()));
 }
 
 TEST_F(CoordinatorJournalTest, ADamagedRecordNamesItsJob) {

@@ -10,19 +10,19 @@ import contextlib
 import dataclasses
 import datetime
 import glob
-import heapq
 import itertools
 import json
 import os
 import random
 import resource
+import selectors
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
+from typing import Callable, Optional
 
 _HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
@@ -30,13 +30,13 @@ sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
 import checker
 import faults
 import free_port
+import kernel_events
 
 _LAUNCH = os.path.realpath('launcher/launch')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _GPT = os.path.realpath('models/trainer/gpt')
 # Names the job, the node and the start of each process, as JOB/NODE/START.
 _MARK = 'MUSTER_CHAOS_NODE'
-_TICK_S = 0.02
 # Steps between checkpoints, and steps that show that a job has recovered.
 _CHECKPOINT_EVERY = 20
 _RECOVERED_STEPS = 40
@@ -136,11 +136,14 @@ class Processes:
         for pid, _, mark, variables in self.all()
         if 'MUSTER_ROUND' in variables and 'RANK' in variables)
 
-  def words(self, mark=''):
-    """Describes the processes with this mark; without one, of all nodes."""
-    return [f'{pid} ({its}, {_command_of(pid)})'
-            for pid, _, its, _ in self.all()
-            if its == mark or not mark and not its.startswith('daemon/')]
+  def left(self, mark=''):
+    """Returns pid -> mark of those with this mark; without one, of all nodes."""
+    return {pid: its for pid, _, its, _ in self.all()
+            if its == mark or not mark and not its.startswith('daemon/')}
+
+
+def _words(left):
+  return [f'{pid} ({mark}, {_command_of(pid)})' for pid, mark in left.items()]
 
 
 def _command_of(pid):
@@ -197,6 +200,87 @@ class Program:
       return ''.join(log.readlines()[-40:])
 
 
+@dataclasses.dataclass(order=True)
+class _Task:
+  """A function that is called at a time, or earlier, when a process ends."""
+  due: float  # on the monotonic clock
+  number: int  # tasks of the same time are called in this order
+  function: Callable[[], None] = dataclasses.field(compare=False)
+  # of the process; None: there is none, or it has ended
+  pidfd: Optional[int] = dataclasses.field(default=None, compare=False)
+
+
+class Agenda:
+  """What is to be done later; waits for it and for news of a job.
+
+  News are a change of a file in the job's folder, and the end of a process.
+  """
+
+  def __init__(self, folder):
+    self._files = kernel_events.FolderEvents(folder)
+    self._selector = selectors.DefaultSelector()
+    self._selector.register(self._files, selectors.EVENT_READ)
+    self._number = itertools.count()
+    self._tasks = []
+
+  def __bool__(self):
+    """Whether a function is still to be called."""
+    return bool(self._tasks)
+
+  def at(self, due, function):
+    self._tasks.append(_Task(due, next(self._number), function))
+
+  def at_end(self, pid, due, function):
+    """Calls `function` when `pid` has ended, or at the time `due`."""
+    self.at(due, function)
+    task = self._tasks[-1]
+    try:
+      task.pidfd = self._watch(pid, task)
+    except ProcessLookupError:
+      task.due = time.monotonic()
+
+  def wake_at_end(self, child):
+    """Ends a wait when this child of the caller has ended."""
+    self._watch(child, None)
+
+  def _watch(self, pid, task):
+    pidfd = os.pidfd_open(pid)
+    self._selector.register(pidfd, selectors.EVENT_READ, task)
+    return pidfd
+
+  def _unwatch(self, pidfd):
+    self._selector.unregister(pidfd)
+    os.close(pidfd)
+
+  def wait(self, end):
+    """Waits for news or until a task is due, at the latest until `end`."""
+    if self._tasks:
+      end = min(end, min(self._tasks).due)
+    for key, _ in self._selector.select(max(0, end - time.monotonic())):
+      if key.fileobj is self._files:
+        self._files.clear()
+        continue
+      self._unwatch(key.fd)
+      if key.data is not None:
+        key.data.due, key.data.pidfd = time.monotonic(), None
+
+  def do_due(self):
+    """Calls the functions of all tasks that are due."""
+    while self._tasks and min(self._tasks).due <= time.monotonic():
+      task = min(self._tasks)
+      self._tasks.remove(task)
+      if task.pidfd is not None:
+        self._unwatch(task.pidfd)
+      task.function()
+
+  def close(self):
+    for key in list(self._selector.get_map().values()):
+      if key.fileobj is not self._files:
+        os.close(key.fd)
+    self._selector.close()
+    self._files.close()
+
+
 class Job:
   """One training: its daemon, its nodes, and the faults that act on it."""
 
@@ -209,9 +293,6 @@ class Job:
     self._steps_log = os.path.join(folder, 'steps.jsonl')
     self._read = 0  # bytes of the log that were read
     self._grown = time.monotonic()
-    self._pause = threading.Event()  # never set
-    self._due = []  # a heap of (time, number, function)
-    self._number = itertools.count()
     self._steps = []  # since the last group of faults began
     self._used = 0  # restarts, as the coordinator last said
     self._failures = 0
@@ -222,6 +303,7 @@ class Job:
     self.exit_codes = {}
     self.left = []
     os.makedirs(folder)
+    self._agenda = Agenda(folder)
     self._endpoint = f'127.0.0.1:{free_port.free_port()}'
     daemon = [_DAEMON, f'--listen={self._endpoint}',
               f'--event-log={folder}/events.jsonl']
@@ -260,9 +342,8 @@ class Job:
       until_step: the least number of the last step.
     """
     try:
-      self._daemon.start()
-      for node in self._nodes:
-        node.start()
+      for program in (self._daemon, *self._nodes):
+        self._start(program)
       self._await('its first step', self._steady, _LONG_S)
       self._patience_s = max(_PATIENCE_S, _PATIENCE_IN_STARTS *
                              (time.monotonic() - self._began))
@@ -277,6 +358,11 @@ class Job:
           node.running for node in self._nodes), _LONG_S)
     finally:
       self._clean_up()
+      self._agenda.close()
+
+  def _start(self, program):
+    program.start()
+    self._agenda.wake_at_end(program.process.pid)
 
   def _act(self, planned):
     group = checker.Group(planned, time.time(), before=self._by_rank(),
@@ -292,12 +378,11 @@ class Job:
       # Workers do not wait for a daemon, a disk or an agent that stand still.
       if any(other.pauses_workers for other in planned):
         group.bound_s += fault.silence_s(self._failures)
-      heapq.heappush(self._due, (last, next(self._number),
-                                 lambda fault=fault: self._do(fault)))
+      self._agenda.at(last, lambda fault=fault: self._do(fault))
     enough = []  # the number of steps that shows the recovery, once it is known
 
     def recovered():
-      if self._due or not self._all_up():
+      if self._agenda or not self._all_up():
         enough.clear()
         return False
       if not enough:
@@ -317,19 +402,18 @@ class Job:
       if time.monotonic() > deadline:
         raise Failed(f'{what} did not come within {limit_s:.0f} s; the silence '
                      f'is {time.monotonic() - self._grown:.1f} s')
-      self._pause.wait(_TICK_S)
+      self._agenda.wait(deadline)
       self._look()
 
   def _look(self):
-    """Does what is due, reads the log, and starts nodes again."""
-    while self._due and self._due[0][0] <= time.monotonic():
-      heapq.heappop(self._due)[2]()
+    """Does what is due, reads the log, and checks that all programs run."""
+    self._agenda.do_due()
     self._read_log()
     for program in (self._daemon, *self._nodes):
       if program.process is None or program.running:
         continue
       code = program.process.returncode
-      if program is not self._daemon and code == 0 and not self._due:
+      if program is not self._daemon and code == 0 and not self._agenda:
         continue
       if not program.explained:
         raise Failed(f'{program.name} ended with {code} although no fault '
@@ -362,9 +446,10 @@ class Job:
 
   def _steady(self):
     """Whether all workers of one round run, and steps were logged."""
+    if len(self._steps) < 2:
+      return False
     workers = self._processes.workers()
-    return (len(self._steps) > 1 and
-            len({rank for rank, *_ in workers}) == len(workers) ==
+    return (len({rank for rank, *_ in workers}) == len(workers) ==
             self._plan.nodes * self._plan.workers and
             len({number for _, number, *_ in workers}) == 1)
 
@@ -442,14 +527,16 @@ class Job:
         return
       # After the death of its guardian an agent ends by itself. After the death
       # of an agent the guardian ends the workers.
-      left = self._processes.words(mark)
-      if target.running or left:
+      left = self._processes.left(mark)
+      if target.running:
+        left[target.process.pid] = mark
+      if left:
         if time.monotonic() < deadline:
-          self._later(_TICK_S, start_again)
+          self._agenda.at_end(min(left), deadline, start_again)
           return
         raise Failed(f'{self._patience_s:.0f} s after "{fault}" processes are '
-                     f'left: {left}')
-      target.start()
+                     f'left: {_words(left)}')
+      self._start(target)
       self._say(f'{target.name} is started again')
 
     self._later(fault.lasts_s, start_again)
@@ -462,8 +549,7 @@ class Job:
                        (hard if size is None else size, hard))
 
   def _later(self, seconds, function):
-    heapq.heappush(self._due, (time.monotonic() + seconds, next(self._number),
-                               function))
+    self._agenda.at(time.monotonic() + seconds, function)
 
   def _say(self, text):
     step = self._steps[-1] if self._steps else 0
@@ -477,9 +563,10 @@ class Job:
     self.exit_codes = {node.name: node.process and node.process.poll()
                        for node in self._nodes}
     deadline = time.monotonic() + _ENDING_S
-    while self._processes.words() and time.monotonic() < deadline:
-      self._pause.wait(_TICK_S)
-    self.left = self._processes.words()
+    while ((left := self._processes.left()) and
+           time.monotonic() < deadline):
+      kernel_events.wait_for_end(min(left), deadline)
+    self.left = _words(left)
     self._read_log()
     for pid, *_ in list(self._processes.all()):
       _send(pid, signal.SIGKILL)

@@ -15,6 +15,8 @@ import threading
 import time
 import uuid
 
+import kernel_events
+
 # Time in seconds within which an expected event must happen. Long, because a
 # loaded machine is not a failure.
 PATIENCE_S = 60
@@ -160,21 +162,7 @@ class Hosts:
       if not left or time.monotonic() > end:
         return left
       for pid in left:
-        wait_for_end(pid, end)
-
-
-def wait_for_end(pid, end):
-  """Waits until process `pid` is gone, or until the time `end` (monotonic)."""
-  try:
-    fd = os.pidfd_open(pid)
-  except ProcessLookupError:
-    return
-  try:
-    poll = select.poll()
-    poll.register(fd, select.POLLIN)
-    poll.poll(max(0, end - time.monotonic()) * 1000)
-  finally:
-    os.close(fd)
+        kernel_events.wait_for_end(pid, end)
 
 
 class Launch:
