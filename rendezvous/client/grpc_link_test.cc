@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "base/testing/free_port.h"
@@ -134,12 +133,8 @@ TEST_F(GrpcLinkTest, AWrongTokenAfterARestartIsSaidAndMayBeMended) {
   node->WaitFor(DirectiveKind::kRun);
   StopServing();
   Serve(endpoint_.port, "another");
-  std::string said;
-  while (said.find("has another token than this process") ==
-         std::string::npos) {
-    said = node->WaitUntilDisconnected(absl::StatusCode::kUnavailable);
-    std::this_thread::yield();
-  }
+  node->WaitUntilDisconnected(absl::StatusCode::kUnavailable,
+                              "has another token than this process");
   StopServing();
   Serve(endpoint_.port, "s3cret");
   node->WaitUntilConnected(2);

@@ -98,6 +98,11 @@ class Disk {
     std::lock_guard<std::mutex> lock(mutex_);
     return syncs_;
   }
+  // Waits until there were `count` syncs. Returns false after kLong.
+  bool AwaitSyncs(int count) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    return changed_.wait_for(lock, kLong, [&] { return syncs_ >= count; });
+  }
   // Waits until a thread hangs. Returns false after kLong.
   bool AwaitHung() {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -243,6 +248,7 @@ class Disk {
     CountStep();
     WaitWhileHung(lock);
     ++syncs_;
+    changed_.notify_all();
     return mode_ == Mode::kCannotSync ? SQLITE_IOERR_FSYNC : SQLITE_OK;
   }
 
@@ -532,7 +538,7 @@ TEST_F(JournalTest, WritesGoOnWhileADoneRuns) {
     journal->Put("c", "1", nullptr);
     const int before = Disk::Get().syncs();
     Disk::Get().Set(Disk::Mode::kWorks);
-    went_on = Eventually([&] { return Disk::Get().syncs() == before + 2; });
+    went_on = Disk::Get().AwaitSyncs(before + 2);
     calls.Note(1)();
   });
   calls.Await(1);

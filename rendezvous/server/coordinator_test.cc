@@ -113,8 +113,9 @@ class Attached {
   const StreamId stream_;
 };
 
-// Waits for the coordinator's own work: the alarms that are due by now or within
-// a millisecond, and the journal's callbacks for the records queued so far.
+// Waits for the coordinator's own work: the alarms that are due by now or
+// within a millisecond, and the journal's callbacks for the records queued so
+// far.
 //
 // Starts a job that no node joins in time. Its verdict comes after that work:
 // alarms go off in the order of their times, and the journal calls back in the

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "base/check.h"
 
 namespace muster::rendezvous {
@@ -92,14 +94,19 @@ void ScriptedNode::WaitUntilConnected(int times) {
       "a connection", [&] { return connections_ >= times; }, &lock);
 }
 
-std::string ScriptedNode::WaitUntilDisconnected(absl::StatusCode code) {
+std::string ScriptedNode::WaitUntilDisconnected(absl::StatusCode code,
+                                                const std::string& words) {
+  const std::string what = absl::StrCat(
+      "a disconnection", words.empty() ? "" : " that says ", words);
   std::unique_lock<std::mutex> lock(mutex_);
   absl::Status found;
   Await(
-      "a disconnection",
+      what.c_str(),
       [&] {
         for (const absl::Status& one : breaks_) {
-          if (one.code() == code) found = one;
+          if (one.code() == code && absl::StrContains(one.message(), words)) {
+            found = one;
+          }
         }
         return !found.ok();
       },

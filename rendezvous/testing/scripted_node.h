@@ -37,9 +37,10 @@ class ScriptedNode {
   Directive WaitFor(DirectiveKind kind);
   // Waits until the stream has come up `times` times.
   void WaitUntilConnected(int times);
-  // Waits until a stream ended or an attempt failed with `code`, and returns
-  // the message of the newest such end.
-  std::string WaitUntilDisconnected(absl::StatusCode code);
+  // Waits until a stream ended or an attempt failed with `code` and a message
+  // that contains `words`, and returns the message of the newest such end.
+  std::string WaitUntilDisconnected(absl::StatusCode code,
+                                    const std::string& words = "");
 
   std::string own_address() const;
   std::string peer_address() const;

@@ -5,8 +5,10 @@ The seed is fixed. Where the file of today's date is given, it is of that day.
 """
 
 import os
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 _HERE = os.path.dirname(os.path.realpath(__file__))
@@ -165,6 +167,69 @@ class Schedule(unittest.TestCase):
                                    longest_stop_s=3.0):
         targets = {fault.target for fault in group}
         self.assertFalse({faults.DAEMON, faults.JOURNAL} <= targets)
+
+
+class Agenda(unittest.TestCase):
+
+  def setUp(self):
+    super().setUp()
+    folder = tempfile.TemporaryDirectory()
+    self.addCleanup(folder.cleanup)
+    self.folder = folder.name
+    self.agenda = chaos.Agenda(self.folder)
+    self.addCleanup(self.agenda.close)
+    self.called = []
+    self.late = time.monotonic() + 60
+
+  def call(self, name):
+    return lambda: self.called.append(name)
+
+  def child(self):
+    process = subprocess.Popen(['cat'], stdin=subprocess.PIPE)
+    self.addCleanup(process.wait)
+    self.addCleanup(process.stdin.close)
+    return process
+
+  def test_functions_are_called_in_the_order_of_their_times(self):
+    now = time.monotonic()
+    self.agenda.at(self.late, self.call('late'))
+    self.agenda.at(now, self.call('second'))
+    self.agenda.at(now - 1, self.call('first'))
+    self.agenda.wait(self.late)
+    self.agenda.do_due()
+    self.assertEqual(self.called, ['first', 'second'])
+    self.assertTrue(self.agenda)
+
+  def test_end_of_a_process_is_earlier_than_the_deadline(self):
+    child = self.child()
+    self.agenda.at_end(child.pid, self.late, self.call('ended'))
+    self.agenda.do_due()
+    self.assertEqual(self.called, [])
+    child.kill()
+    self.agenda.wait(self.late)
+    self.agenda.do_due()
+    self.assertEqual(self.called, ['ended'])
+    self.assertFalse(self.agenda)
+    child.wait()
+    self.agenda.at_end(child.pid, self.late, self.call('is gone'))
+    self.agenda.do_due()
+    self.assertEqual(self.called, ['ended', 'is gone'])
+
+  def test_deadline_of_a_process_that_does_not_end(self):
+    self.agenda.at_end(self.child().pid, time.monotonic(), self.call('late'))
+    self.agenda.wait(self.late)
+    self.agenda.do_due()
+    self.assertEqual(self.called, ['late'])
+
+  def test_news_end_a_wait(self):
+    child = self.child()
+    self.agenda.wake_at_end(child.pid)
+    child.kill()
+    self.agenda.wait(self.late)
+    with open(self.folder + '/log', 'w', encoding='ascii') as log:
+      log.write('step 1')
+    self.agenda.wait(self.late)
+    self.assertLess(time.monotonic(), self.late)
 
 
 class Jobs(unittest.TestCase):

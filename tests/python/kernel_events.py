@@ -11,15 +11,15 @@ _IN_MODIFY, _IN_MOVED_TO, _IN_CREATE = 0x2, 0x80, 0x100
 
 
 def wait_for_end(pid, end):
-  """Waits until process `pid` is gone, or until the time `end` (monotonic)."""
+  """Returns whether process `pid` has ended by the time `end` (monotonic)."""
   try:
     fd = os.pidfd_open(pid)
   except ProcessLookupError:
-    return
+    return True
   try:
     poll = select.poll()
     poll.register(fd, select.POLLIN)
-    poll.poll(max(0, end - time.monotonic()) * 1000)
+    return bool(poll.poll(max(0, end - time.monotonic()) * 1000))
   finally:
     os.close(fd)
 

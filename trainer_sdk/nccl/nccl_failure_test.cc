@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -300,12 +301,13 @@ TEST_F(NcclFailureTest, AnAbortHereEndsThePeersToo) {
 TEST_F(NcclFailureTest, AnAbortEndsALaunchThatWaits) {
   auto group = Group(2);
   control().polls = 1 << 30;  // the connection never completes
-  std::atomic<bool> begun = false;
+  std::promise<void> begun;
   std::thread waiting([&] {
-    begun = true;
+    begun.set_value();
     EXPECT_EQ(Reduce(*group[0]), absl::AbortedError("enough"));
   });
-  while (!begun) std::this_thread::yield();
+  EXPECT_EQ(begun.get_future().wait_for(seconds(30)), std::future_status::ready)
+      << "the thread of the launch has not begun";
   group[0]->Abort("enough");
   waiting.join();
 }

@@ -17,6 +17,7 @@ import unittest
 _HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(_HERE)), 'python')]
 
+import kernel_events
 import xml_main
 
 _LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
@@ -34,6 +35,8 @@ class Output(unittest.TestCase):
     super().setUp()
     self.folder = tempfile.mkdtemp()
     self.addCleanup(shutil.rmtree, self.folder)
+    self.events = kernel_events.FolderEvents(self.folder)
+    self.addCleanup(self.events.close)
 
   def launch(self, flags, script, **streams):
     environment = dict(os.environ, TMPDIR=self.folder)
@@ -43,6 +46,15 @@ class Output(unittest.TestCase):
     self.addCleanup(process.wait)
     self.addCleanup(process.kill)
     return process
+
+  def await_file(self, name):
+    """Waits until a worker has made a file in the folder; returns its path."""
+    path = os.path.join(self.folder, name)
+    self.assertTrue(
+        self.events.wait_until(lambda: os.path.exists(path),
+                               time.monotonic() + _PATIENCE_S),
+        'no worker has made %s' % path)
+    return path
 
   def assert_waits(self, process):
     """Checks that the process waits for its reader for at least two seconds."""
@@ -120,11 +132,8 @@ class Output(unittest.TestCase):
                           'touch %s/$RANK; yes' % self.folder,
                           stdout=side, stderr=side)
     os.close(side)
-    deadline = time.monotonic() + _PATIENCE_S
-    while not all(os.path.exists('%s/%d' % (self.folder, rank))
-                  for rank in (0, 1)):
-      self.assertLess(time.monotonic(), deadline)
-      select.select([], [], [], 0.02)
+    for rank in (0, 1):
+      self.await_file(str(rank))
     process.send_signal(signal.SIGINT)
     self.assertEqual(process.wait(_PATIENCE_S), 130)
 
@@ -139,17 +148,12 @@ class Output(unittest.TestCase):
         'head -c 2400000 /dev/zero | tr "\\0" x | fold -w 1000'.format(
             self.folder), stdout=side, stderr=side)
     os.close(side)
-    deadline = time.monotonic() + _PATIENCE_S
     for rank in (0, 1):
-      pid_path = '%s/%d' % (self.folder, rank)
-      while not os.path.exists(pid_path):
-        self.assertLess(time.monotonic(), deadline)
-        select.select([], [], [], 0.02)
-      with open(pid_path, encoding='utf-8') as file:
-        worker = file.read().strip()
-      while os.path.exists('/proc/' + worker):
-        self.assertLess(time.monotonic(), deadline)
-        select.select([], [], [], 0.02)
+      with open(self.await_file(str(rank)), encoding='utf-8') as file:
+        worker = int(file.read())
+      self.assertTrue(
+          kernel_events.wait_for_end(worker, time.monotonic() + _PATIENCE_S),
+          'worker %d (pid %d) has not ended' % (rank, worker))
     process.send_signal(signal.SIGINT)
     # The exit status is 130 if SIGINT arrives before the report that the
     # workers have ended.

@@ -88,11 +88,15 @@ TEST_P(StoreContract, ManyWaitersAreReleasedAtOnce) {
   waiting.reserve(12);
   for (int i = 0; i < 12; ++i) {
     waiting.push_back(std::async(std::launch::async, [this] {
-      EXPECT_TRUE(store_->Add("arrived", 1).ok());
+      const auto arrived = store_->Add("arrived", 1);
+      EXPECT_TRUE(arrived.ok()) << arrived.status();
+      if (arrived.value_or(0) == 12) {
+        EXPECT_TRUE(store_->Set("all have arrived", "").ok());
+      }
       return store_->Get("go", Late());
     }));
   }
-  while (store_->Add("arrived", 0).value() < 12) std::this_thread::yield();
+  ASSERT_TRUE(store_->Wait({"all have arrived"}, Late()).ok());
   ASSERT_TRUE(store_->Set("go", "now").ok());
   for (auto& waiter : waiting) EXPECT_EQ(waiter.get().value(), "now");
 }
