@@ -137,7 +137,7 @@ class Processes:
         if 'MUSTER_ROUND' in variables and 'RANK' in variables)
 
   def left(self, mark=''):
-    """Returns pid -> mark of those with this mark; without one, of all nodes."""
+    """Returns pid -> mark of the processes with `mark`; '': of all nodes."""
     return {pid: its for pid, _, its, _ in self.all()
             if its == mark or not mark and not its.startswith('daemon/')}
 
@@ -211,9 +211,9 @@ class _Task:
 
 
 class Agenda:
-  """What is to be done later; waits for it and for news of a job.
+  """Functions that are called at a time or at the end of a process.
 
-  News are a change of a file in the job's folder, and the end of a process.
+  `wait` also ends when a file in the job's folder has changed.
   """
 
   def __init__(self, folder):
@@ -253,7 +253,11 @@ class Agenda:
     os.close(pidfd)
 
   def wait(self, end):
-    """Waits for news or until a task is due, at the latest until `end`."""
+    """Waits until a task is due, a process has ended, or a file has changed.
+
+    Args:
+      end: the latest time at which the wait ends, on the monotonic clock.
+    """
     if self._tasks:
       end = min(end, min(self._tasks).due)
     for key, _ in self._selector.select(max(0, end - time.monotonic())):
@@ -563,8 +567,7 @@ class Job:
     self.exit_codes = {node.name: node.process and node.process.poll()
                        for node in self._nodes}
     deadline = time.monotonic() + _ENDING_S
-    while ((left := self._processes.left()) and
-           time.monotonic() < deadline):
+    while (left := self._processes.left()) and time.monotonic() < deadline:
       kernel_events.wait_for_end(min(left), deadline)
     self.left = _words(left)
     self._read_log()

@@ -221,7 +221,7 @@ class Agenda(unittest.TestCase):
     self.agenda.do_due()
     self.assertEqual(self.called, ['late'])
 
-  def test_news_end_a_wait(self):
+  def test_a_file_that_changes_or_a_process_that_ends_ends_a_wait(self):
     child = self.child()
     self.agenda.wake_at_end(child.pid)
     child.kill()
