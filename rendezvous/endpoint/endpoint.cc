@@ -5,8 +5,11 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -72,6 +75,42 @@ absl::StatusOr<Endpoint> ParseEndpoint(const std::string& text) {
     return Malformed(text, "the port is not a number from 0 to 65535");
   }
   return endpoint;
+}
+
+absl::StatusOr<std::vector<Endpoint>> ParseEndpoints(const std::string& text) {
+  const std::vector<std::string> parts = absl::StrSplit(text, ',');
+  if (parts.size() > kMaxEndpoints) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(parts.size(), " endpoints are too many; write at most ",
+                     kMaxEndpoints));
+  }
+  std::vector<Endpoint> endpoints;
+  for (const std::string& part : parts) {
+    if (part.empty() && parts.size() > 1) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "endpoint ", endpoints.size() + 1, " of ", parts.size(),
+          " is empty; write host:port,host:port with one comma between two"));
+    }
+    absl::StatusOr<Endpoint> endpoint = ParseEndpoint(part);
+    if (!endpoint.ok()) return endpoint.status();
+    for (const Endpoint& earlier : endpoints) {
+      if (earlier.port == endpoint->port &&
+          absl::EqualsIgnoreCase(earlier.host, endpoint->host)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("endpoint ", earlier.ToString(),
+                         " is given twice; write each endpoint once"));
+      }
+    }
+    endpoints.push_back(*std::move(endpoint));
+  }
+  return endpoints;
+}
+
+std::string EndpointsText(const std::vector<Endpoint>& endpoints) {
+  return absl::StrJoin(endpoints, ",",
+                       [](std::string* text, const Endpoint& endpoint) {
+                         absl::StrAppend(text, endpoint.ToString());
+                       });
 }
 
 }  // namespace muster::rendezvous

@@ -1,7 +1,9 @@
 #ifndef MUSTER_RENDEZVOUS_ENDPOINT_ENDPOINT_H_
 #define MUSTER_RENDEZVOUS_ENDPOINT_ENDPOINT_H_
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -23,6 +25,17 @@ struct Endpoint {
 // Parses host, host:port, [v6], [v6]:port or a bare IPv6 address.
 // InvalidArgument: `text` is malformed; the message says how.
 absl::StatusOr<Endpoint> ParseEndpoint(const std::string& text);
+
+// Maximum number of endpoints at which one coordinator is looked for.
+inline constexpr size_t kMaxEndpoints = 8;
+
+// Parses endpoints that are separated by commas: 1 to kMaxEndpoints, each in a
+// form of ParseEndpoint, no two equal. InvalidArgument: `text` is malformed;
+// the message says how.
+absl::StatusOr<std::vector<Endpoint>> ParseEndpoints(const std::string& text);
+
+// Returns the text that ParseEndpoints reads: host:port,host:port.
+std::string EndpointsText(const std::vector<Endpoint>& endpoints);
 
 }  // namespace muster::rendezvous
 

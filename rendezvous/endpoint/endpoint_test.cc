@@ -6,6 +6,7 @@
 namespace muster::rendezvous {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(EndpointTest, ReadsEveryForm) {
@@ -48,6 +49,48 @@ TEST(EndpointTest, SaysWhatIsWrong) {
     EXPECT_EQ(endpoint.status().code(), absl::StatusCode::kInvalidArgument)
         << c.text;
     EXPECT_THAT(std::string(endpoint.status().message()), HasSubstr(c.why));
+  }
+}
+
+TEST(EndpointTest, ReadsAList) {
+  const auto endpoints = ParseEndpoints("a:1,b,[::1]:3,10.0.0.1");
+  ASSERT_TRUE(endpoints.ok()) << endpoints.status();
+  EXPECT_THAT(*endpoints,
+              ElementsAre(Endpoint{"a", 1}, Endpoint{"b", kDefaultPort},
+                          Endpoint{"::1", 3}, Endpoint{"10.0.0.1"}));
+  const std::string text = EndpointsText(*endpoints);
+  EXPECT_EQ(text, "a:1,b:29400,[::1]:3,10.0.0.1:29400");
+  EXPECT_EQ(*ParseEndpoints(text), *endpoints);
+}
+
+TEST(EndpointTest, AListOfOneIsOneEndpoint) {
+  EXPECT_THAT(*ParseEndpoints("a:1"), ElementsAre(Endpoint{"a", 1}));
+  EXPECT_EQ(EndpointsText({{"a", 1}}), "a:1");
+}
+
+TEST(EndpointTest, AListMayHaveEightEndpoints) {
+  EXPECT_EQ(ParseEndpoints("a,b,c,d,e,f,g,h")->size(), kMaxEndpoints);
+}
+
+TEST(EndpointTest, SaysWhatIsWrongWithAList) {
+  const struct {
+    const char* text;
+    const char* why;
+  } cases[] = {
+      {"", "no host"},
+      {",", "endpoint 1 of 2 is empty"},
+      {"a,,b", "endpoint 2 of 3 is empty"},
+      {"a:1,", "endpoint 2 of 2 is empty"},
+      {"a, b", "character"},
+      {"a,b:port", "endpoint \"b:port\": the port is not a number"},
+      {"a:1,b:1,a:1", "a:1 is given twice"},
+      {"a,b,A:29400", "a:29400 is given twice"},
+      {"a,b,c,d,e,f,g,h,i", "9 endpoints are too many"},
+  };
+  for (const auto& c : cases) {
+    const absl::Status status = ParseEndpoints(c.text).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << c.text;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(c.why)) << c.text;
   }
 }
 
