@@ -56,7 +56,7 @@ struct AgentOptions {
   std::vector<std::string> store_clients;
   // The parent of the folder with the workers' progress sockets.
   std::string socket_parent = "/tmp";
-  std::string coordinator_endpoint;  // HOST:PORT, for messages only
+  std::string coordinator_endpoint;  // HOST:PORT,…, for messages only
   std::string absent_hint;           // how to find out why nodes are missing
   StorePath store_path = StorePath::kDirect;
   std::vector<std::string> remarks;  // lines to print at the start of the run

@@ -64,11 +64,12 @@ absl::StatusOr<std::string> ChosenJob(rendezvous::AdminClient& client,
   if (jobs->size() == 1) return jobs->front().run_id;
   if (jobs->empty()) {
     return absl::NotFoundError(absl::StrCat(
-        "the coordinator at ", request.endpoint.ToString(), " has no job"));
+        "the coordinator at ", rendezvous::EndpointsText(request.endpoints),
+        " has no job"));
   }
-  return absl::FailedPreconditionError(
-      absl::StrCat("the coordinator at ", request.endpoint.ToString(),
-                   " has several jobs (", names, "); choose with --run-id"));
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the coordinator at ", rendezvous::EndpointsText(request.endpoints),
+      " has several jobs (", names, "); choose with --run-id"));
 }
 
 // Adds the nodes to each job, because ListJobs omits them. Omits jobs that the
@@ -246,17 +247,18 @@ int AdminCommand(AdminRequest request, const Voice& voice) {
       return 1;
     }
     of_slurm = *std::move(found);
-    request.endpoint = of_slurm->endpoint;
+    request.endpoints = {of_slurm->endpoint};
   }
   rendezvous::AdminClient::Options options;
-  options.coordinator = request.endpoint;
+  options.endpoints = request.endpoints;
   options.tls = request.tls;
   options.token = *std::move(token);
-  if (options.token.empty()) {
+  // Several endpoints are those of daemons, which keep no token for their user.
+  if (options.token.empty() && options.endpoints.size() == 1) {
     std::optional<LocalCoordinator> local =
-        FindLocalCoordinator(request.endpoint, LocalTokenParents());
+        FindLocalCoordinator(options.endpoints.front(), LocalTokenParents());
     if (local) {
-      if (!options.tls.given()) options.coordinator = local->endpoint;
+      if (!options.tls.given()) options.endpoints = {local->endpoint};
       options.token = std::move(local->token);
     }
   }

@@ -57,16 +57,16 @@ absl::Status TakeSurroundings(
   const std::optional<std::string> inherited =
       NonEmptyEnvironmentValue(environment, "MUSTER_COORDINATOR");
   if (!inherited) {
-    request.endpoint = *rendezvous::ParseEndpoint(kDefaultEndpoint);
+    request.endpoints = *rendezvous::ParseEndpoints(kDefaultEndpoint);
     return TakeSlurmJob(environment, request);
   }
-  const absl::StatusOr<rendezvous::Endpoint> endpoint =
-      rendezvous::ParseEndpoint(*inherited);
-  if (!endpoint.ok()) {
+  absl::StatusOr<std::vector<rendezvous::Endpoint>> endpoints =
+      rendezvous::ParseEndpoints(*inherited);
+  if (!endpoints.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "MUSTER_COORDINATOR=", *inherited, ": ", endpoint.status().message()));
+        "MUSTER_COORDINATOR=", *inherited, ": ", endpoints.status().message()));
   }
-  request.endpoint = *endpoint;
+  request.endpoints = *std::move(endpoints);
   return absl::OkStatus();
 }
 
@@ -110,7 +110,7 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
 
   FlagValues values(flags, *line, environment);
   if (values.IsGiven("endpoint")) {
-    values.Into("endpoint", rendezvous::ParseEndpoint, request.endpoint);
+    values.Into("endpoint", rendezvous::ParseEndpoints, request.endpoints);
   } else if (values.IsGiven("slurm-job")) {
     values.Into("slurm-job", ReadSlurmJob, request.slurm_job);
   } else {

@@ -19,9 +19,10 @@ enum class AdminFormat { kText, kJson };
 // The parsed command line of `launch status|watch|cancel|drain`.
 struct AdminRequest {
   AdminVerb verb = AdminVerb::kStatus;
-  rendezvous::Endpoint endpoint;
+  // Where the coordinator may be; at least one, unless `slurm_job` is given.
+  std::vector<rendezvous::Endpoint> endpoints;
   // The Slurm job that runs the coordinator: Slurm is asked for the endpoint.
-  // Empty: `endpoint` is used.
+  // Empty: `endpoints` are used.
   std::string slurm_job;
   // Step of `slurm_job` that this process runs in.
   std::optional<uint64_t> slurm_step;

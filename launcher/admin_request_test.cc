@@ -34,10 +34,23 @@ TEST(AdminRequest, Verbs) {
 
 TEST(AdminRequest, TheEndpointIsTheFlagThenTheVariableThenLocal) {
   const Environment set = {{"MUSTER_COORDINATOR", "node2:7"}};
-  EXPECT_EQ(Request({"status"}).endpoint.ToString(), "127.0.0.1:29400");
-  EXPECT_EQ(Request({"status"}, set).endpoint.ToString(), "node2:7");
-  EXPECT_EQ(Request({"status", "--endpoint=node1"}, set).endpoint.ToString(),
-            "node1:29400");
+  EXPECT_EQ(Request({"status"}).endpoints.front().ToString(),
+            "127.0.0.1:29400");
+  EXPECT_EQ(Request({"status"}, set).endpoints.front().ToString(), "node2:7");
+  EXPECT_EQ(
+      Request({"status", "--endpoint=node1"}, set).endpoints.front().ToString(),
+      "node1:29400");
+}
+
+TEST(AdminRequest, SeveralEndpointsAreReadInTheirOrder) {
+  const Environment set = {{"MUSTER_COORDINATOR", "a:7,b"}};
+  EXPECT_EQ(rendezvous::EndpointsText(Request({"status"}, set).endpoints),
+            "a:7,b:29400");
+  EXPECT_EQ(rendezvous::EndpointsText(
+                Request({"cancel", "--endpoint=c,d:1"}, set).endpoints),
+            "c:29400,d:1");
+  EXPECT_THAT(Error({"status", "--endpoint=a,"}),
+              StartsWith("--endpoint=a,: endpoint 2 of 2 is empty"));
 }
 
 TEST(AdminRequest, InASlurmJobSlurmKnowsTheEndpoint) {
@@ -60,7 +73,7 @@ TEST(AdminRequest, InASlurmJobSlurmKnowsTheEndpoint) {
   Environment worker = step;
   worker["MUSTER_COORDINATOR"] = "n1:7";
   EXPECT_EQ(Request({"status"}, worker).slurm_job, "");
-  EXPECT_EQ(Request({"status"}, worker).endpoint.ToString(), "n1:7");
+  EXPECT_EQ(Request({"status"}, worker).endpoints.front().ToString(), "n1:7");
   EXPECT_EQ(Request({"status", "--endpoint=a:1"}, step).slurm_job, "");
 }
 

@@ -36,9 +36,9 @@ flag's default. agent may be process 1 of a container.
 
 using Environment = std::map<std::string, std::string>;
 
-absl::StatusOr<rendezvous::Endpoint> FindCoordinator(
+absl::StatusOr<std::vector<rendezvous::Endpoint>> FindCoordinator(
     const RunOptions& options, const Environment& environment) {
-  if (options.endpoint) return *options.endpoint;
+  if (!options.endpoints.empty()) return options.endpoints;
   const auto inherited =
       NonEmptyEnvironmentValue(environment, "MUSTER_COORDINATOR");
   if (!inherited) {
@@ -46,25 +46,25 @@ absl::StatusOr<rendezvous::Endpoint> FindCoordinator(
         "no coordinator: there is nobody to work for; write "
         "--rdzv-endpoint=HOST:PORT or set MUSTER_COORDINATOR");
   }
-  absl::StatusOr<rendezvous::Endpoint> endpoint =
-      rendezvous::ParseEndpoint(*inherited);
-  if (endpoint.ok()) return endpoint;
+  absl::StatusOr<std::vector<rendezvous::Endpoint>> endpoints =
+      rendezvous::ParseEndpoints(*inherited);
+  if (endpoints.ok()) return endpoints;
   return absl::InvalidArgumentError(absl::StrCat(
-      "MUSTER_COORDINATOR=", *inherited, ": ", endpoint.status().message()));
+      "MUSTER_COORDINATOR=", *inherited, ": ", endpoints.status().message()));
 }
 
 int Run(const RunOptions& options, const Environment& environment) {
   const Voice voice("agent", options.verbosity == Verbosity::kQuiet
                                  ? Talk::kErrorsOnly
                                  : Talk::kAll);
-  const absl::StatusOr<rendezvous::Endpoint> coordinator =
+  const absl::StatusOr<std::vector<rendezvous::Endpoint>> coordinator =
       FindCoordinator(options, environment);
   if (!coordinator.ok()) return voice.Refuse(coordinator.status());
   absl::StatusOr<PreparedNode> node = PrepareNode(options, environment, voice);
   if (!node.ok()) return voice.Refuse(node.status());
   absl::StatusOr<agent::AgentOptions> plan =
       PlanAgent(options, node->facts,
-                {.endpoint = *coordinator,
+                {.endpoints = *coordinator,
                  .run_id = options.run_id,
                  .store_port = options.store_port});
   if (!plan.ok()) return voice.Refuse(plan.status());
@@ -72,7 +72,7 @@ int Run(const RunOptions& options, const Environment& environment) {
   if (!logs.ok()) return voice.Refuse(logs);
   PrepareSignals(*plan);
   rendezvous::GrpcLink link(
-      {.coordinator = *coordinator, .tls = options.tls, .token = node->token});
+      {.endpoints = *coordinator, .tls = options.tls, .token = node->token});
   return RunAgentSession(voice, *std::move(plan), options.program[0],
                          options.log_dir.empty() ? LogFolder::kTemporary
                                                  : LogFolder::kGiven,

@@ -56,6 +56,14 @@ refuse 2 '--rdzv-backend=etcd: *write c10d*' --rdzv-backend=etcd true
 refuse 2 '--rdzv-conf=x=1: x is an unknown key; known keys: *' \
   --rdzv-conf=x=1 true
 refuse 2 '--rdzv-endpoint=a:b: *' --rdzv-endpoint=a:b true
+refuse 2 '--rdzv-endpoint=a,,b: endpoint 2 of 3 is empty*' \
+  --rdzv-endpoint=a,,b true
+refuse 2 '--rdzv-endpoint=a,b,a: endpoint a:29400 is given twice*' \
+  --rdzv-endpoint=a,b,a true
+refuse 2 '--rdzv-endpoint=*: 9 endpoints are too many*' \
+  --rdzv-endpoint=a,b,c,d,e,f,g,h,i true
+refuse 2 '--rdzv-conf=is_host=1: *daemons host the coordinator*' --nnodes=2 \
+  --rdzv-endpoint=a,b --rdzv-conf=is_host=1 true
 refuse 2 '--node-rank=2: *' --nnodes=2 --node-rank=2 true
 refuse 2 '--standalone: *' --standalone --nnodes=2 true
 refuse 2 '--nnodes=1:2: *' --nnodes=1:2 true
@@ -111,6 +119,8 @@ refuse 1 '--log-dir: *plain.txt*' --log-dir=plain.txt true
 refuse 1 '--log-dir: */proc/muster*' --log-dir=/proc/muster true
 # No process listens on port 1, so the connection is refused.
 refuse 1 '*127.0.0.1:1*' status --endpoint=127.0.0.1:1
+refuse 1 'coordinator 127.0.0.1:1: *refused*coordinator 127.0.0.2:1: *refused*' \
+  status --endpoint=127.0.0.1:1,127.0.0.2:1
 
 PET_NNODES=3:2 refuse 2 'PET_NNODES=3:2: *' true
 PYTHON_EXEC=/nosuch/python refuse 2 'PYTHON_EXEC=/nosuch/python: *' -m x

@@ -54,10 +54,12 @@ The first rule that applies decides:
 1. `--standalone`, or one node without `--rdzv-endpoint` (or with port 0): this
    process, on 127.0.0.1 (or ::1 if there is no 127.0.0.1) and a free port. No name
    is resolved.
-2. `is_host=1` in `--rdzv-conf`: this node; `is_host=0`: not this node.
-3. A static job (`--master-addr` and `--node-rank`, no `--rdzv-endpoint`): node
+2. Several endpoints in `--rdzv-endpoint`: no node. They are those of `rendezvousd`
+   daemons; `is_host=1` is refused.
+3. `is_host=1` in `--rdzv-conf`: this node; `is_host=0`: not this node.
+4. A static job (`--master-addr` and `--node-rank`, no `--rdzv-endpoint`): node
    rank 0.
-4. Otherwise the node that has one of the addresses of the endpoint's host. If
+5. Otherwise the node that has one of the addresses of the endpoint's host. If
    several agents run on this machine, the first to bind the port hosts the
    coordinator, and the others connect. A port that is in use without a listener (by
    another program's connection) is tried again for 5 s, and then reported. If the
@@ -67,6 +69,18 @@ The first rule that applies decides:
 The coordinator listens on the given address if this is an IP address or
 `localhost`, else on every interface. Peers connect to the address that reaches the
 coordinator, or to `--local-addr`.
+
+## Several endpoints
+
+`--rdzv-endpoint=a:29400,b:29400` and `--endpoint=a:29400,b:29400` name 2 to 8
+endpoints of daemons of which one answers and the ports of the others are closed, until
+one of them takes over. Agents and commands try the endpoints in turn, beginning with
+the one that answered last. A refused connection and a name that does not resolve lead
+to the next endpoint at once, an address that does not answer after 1.2 s, a program
+that accepts the connection and says nothing after 5 to 7 s. An agent whose connection
+breaks goes on so until `--coordinator-timeout`; meanwhile its workers run. If no
+endpoint answers, the error has the reason of each of them; if one refuses the token
+or the certificate, its error alone is shown.
 
 ## Ports for a firewall
 
@@ -90,7 +104,7 @@ coordinator's port and from the ports of other jobs on the node.
 | `MUSTER_TOKEN` | the job's shared secret, if `--token-file` is not given; each program removes it from its environment at its start |
 | `MUSTER_TLS_CERT`, `MUSTER_TLS_KEY`, `MUSTER_TLS_CA` | defaults of `--tls-cert`, `--tls-key` and `--tls-ca` |
 | `MUSTER_ENCRYPT` | default of `--encrypt` |
-| `MUSTER_COORDINATOR` | default of the sub-commands' `--endpoint`, and of `agent`'s `--rdzv-endpoint` |
+| `MUSTER_COORDINATOR` | default of the sub-commands' `--endpoint`, and of `agent`'s `--rdzv-endpoint`; one or several endpoints |
 | `CUDA_VISIBLE_DEVICES` | the GPUs that may be used; with `--virtual-local-rank` also `HIP_VISIBLE_DEVICES`, which has priority |
 | `TORCH_ELASTIC_SHUTDOWN_TIMEOUT` | default of `--shutdown-timeout`, after `PET_SHUTDOWN_TIMEOUT` |
 | `TORCHELASTIC_ENABLE_FILE_TIMER`, `TORCHELASTIC_TIMER_FILE` | 1: serve workers' timers (see [Timers](#timers)), through a named pipe with this path, by default a new one in each round |

@@ -69,12 +69,14 @@ std::string ListenHost(const std::string& host,
 bool IsAlone(const RunOptions& options) {
   return options.standalone == Standalone::kYes ||
          (options.spec.max_nodes == 1 &&
-          (!options.endpoint.has_value() || options.endpoint->port == 0));
+          (options.endpoints.empty() ||
+           (options.endpoints.size() == 1 && options.endpoints[0].port == 0)));
 }
 
 // Whether node rank 0 hosts the coordinator, at --master-addr.
 bool IsStatic(const RunOptions& options) {
-  return options.backend == RendezvousBackend::kStatic && !options.endpoint;
+  return options.backend == RendezvousBackend::kStatic &&
+         options.endpoints.empty();
 }
 
 absl::Status CheckNodes(const RunOptions& options) {
@@ -96,14 +98,20 @@ absl::Status CheckNodes(const RunOptions& options) {
 }
 
 absl::Status CheckPorts(const RunOptions& options, const Meeting& meeting) {
-  if (meeting.endpoint.port == 0 && options.remote.endpoint_fd < 0) {
+  const auto uses = [&meeting](int port) {
+    return std::ranges::any_of(meeting.endpoints,
+                               [port](const rendezvous::Endpoint& endpoint) {
+                                 return endpoint.port == port;
+                               });
+  };
+  if (uses(0) && options.remote.endpoint_fd < 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         IsStatic(options) ? "--master-port=0" : "--rdzv-endpoint",
         ": port 0 cannot be found by the other nodes; write a port, for "
         "example ",
         rendezvous::kDefaultPort));
   }
-  if (options.store_port != 0 && options.store_port == meeting.endpoint.port) {
+  if (options.store_port != 0 && uses(options.store_port)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--store-port=", options.store_port,
         ": is the coordinator's port; write another one, and let both through "
@@ -125,7 +133,7 @@ std::string RunIdOf(const std::string& state_dir, const MachineFacts& facts) {
 Meeting MeetingOfOne(const RunOptions& options, const MachineFacts& facts) {
   const bool is_unnamed = options.run_id == RunOptions().run_id;
   Meeting meeting = {.alone = true,
-                     .endpoint = {facts.loopback, 0},
+                     .endpoints = {{facts.loopback, 0}},
                      .run_id = options.run_id,
                      .store_port = options.store_port};
   if (options.standalone == Standalone::kYes || is_unnamed) {
@@ -149,12 +157,12 @@ absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
   if (IsAlone(options)) return MeetingOfOne(options, facts);
   Meeting meeting = {.run_id = options.run_id,
                      .store_port = options.store_port};
-  if (options.endpoint) {
-    meeting.endpoint = *options.endpoint;
+  if (!options.endpoints.empty()) {
+    meeting.endpoints = options.endpoints;
   } else if (IsStatic(options)) {
-    meeting.endpoint = options.master;
+    meeting.endpoints = {options.master};
   } else {
-    meeting.endpoint = {"localhost", rendezvous::kDefaultPort};
+    meeting.endpoints = {{"localhost", rendezvous::kDefaultPort}};
   }
   const absl::Status ports = CheckPorts(options, meeting);
   if (!ports.ok()) return ports;
@@ -165,15 +173,22 @@ absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
     const Meeting& meeting, const RunOptions& options,
     const MachineFacts& facts, const ResolvedHost& resolved) {
   CoordinatorChoice choice;
-  choice.endpoint = meeting.endpoint;
+  choice.endpoints = meeting.endpoints;
   if (meeting.alone) {
     choice.place = CoordinatorPlace::kHere;
-    choice.listen = choice.endpoint;
+    choice.listen = choice.endpoints.front();
     choice.own_address = facts.loopback;
     choice.reason = "this node is the only one";
     return choice;
   }
-  const std::string& host = choice.endpoint.host;
+  if (choice.endpoints.size() > 1) {
+    choice.place = CoordinatorPlace::kElsewhere;
+    choice.reason = absl::StrCat(choice.endpoints.size(),
+                                 " endpoints are those of daemons");
+    return choice;
+  }
+  const rendezvous::Endpoint& endpoint = choice.endpoints.front();
+  const std::string& host = endpoint.host;
   const std::optional<std::string> owned = OwnedAddress(facts, resolved);
   const bool named_like_us = resolved.addresses.empty() &&
                              FirstLabel(host) == FirstLabel(facts.host_name);
@@ -201,11 +216,11 @@ absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
     if (resolved.addresses.empty()) {
       return absl::UnavailableError(absl::StrCat(
           "the coordinator's host ", host, " does not resolve; look at ",
-          options.endpoint ? "--rdzv-endpoint" : "--master-addr"));
+          options.endpoints.empty() ? "--master-addr" : "--rdzv-endpoint"));
     }
     return choice;
   }
-  choice.listen = {ListenHost(host, owned), choice.endpoint.port};
+  choice.listen = {ListenHost(host, owned), endpoint.port};
   choice.own_address = AddressForPeers(host, owned, facts);
   return choice;
 }

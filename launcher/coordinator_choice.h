@@ -27,8 +27,9 @@ struct CoordinatorChoice {
   // kHere, kHereIfFree: the address to bind. Host "0.0.0.0" or "::": every
   // interface. Port 0: any free port.
   rendezvous::Endpoint listen;
-  // The address that peers connect to. Port 0: the port that is bound.
-  rendezvous::Endpoint endpoint;
+  // The addresses that peers connect to; one if this node hosts. Port 0: the
+  // port that is bound.
+  std::vector<rendezvous::Endpoint> endpoints;
   // kHere, kHereIfFree: the address at which peers reach this node.
   std::string own_address;
   // One clause for messages: why this node hosts or connects.
@@ -55,13 +56,15 @@ absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
 // Chooses whether this node hosts the coordinator. The first rule that applies
 // decides:
 // - A lone node hosts, on 127.0.0.1 and a free port.
+// - With several endpoints no node hosts: they are those of daemons.
 // - is_host, if given.
 // - In a static job node rank 0 hosts; without --node-rank, the owner of the
 //   address.
 // - The owner of the address hosts.
 // An owner has one of the addresses of the endpoint's host or, if that host
 // does not resolve, has its name. Pure. Unavailable: the host does not resolve,
-// and this node would have to connect to it.
+// and this node would have to connect to it. `resolved` is not used for a lone
+// node and with several endpoints.
 absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
     const Meeting& meeting, const RunOptions& options,
     const MachineFacts& facts, const ResolvedHost& resolved);

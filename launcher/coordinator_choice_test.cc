@@ -91,7 +91,7 @@ TEST(CoordinatorChoice, TheOwnerOfTheAddressHosts) {
       Choice({"--nnodes=2", "--rdzv-endpoint=node1"}, {"192.168.7.1"});
   EXPECT_EQ(choice.place, CoordinatorPlace::kHereIfFree);
   EXPECT_EQ(choice.listen.ToString(), "[::]:29400") << "a name: everywhere";
-  EXPECT_EQ(choice.endpoint.ToString(), "node1:29400");
+  EXPECT_EQ(choice.endpoints.front().ToString(), "node1:29400");
   EXPECT_EQ(choice.own_address, "192.168.7.1");
 }
 
@@ -99,7 +99,32 @@ TEST(CoordinatorChoice, TheOthersConnect) {
   const CoordinatorChoice choice =
       Choice({"--nnodes=2", "--rdzv-endpoint=node2:80"}, {"10.0.0.2"});
   EXPECT_EQ(choice.place, CoordinatorPlace::kElsewhere);
-  EXPECT_EQ(choice.endpoint.ToString(), "node2:80");
+  EXPECT_EQ(choice.endpoints.front().ToString(), "node2:80");
+}
+
+TEST(CoordinatorChoice, DaemonsHostAtSeveralEndpoints) {
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{},
+        {"--rdzv-conf=is_host=0"},
+        {"--nnodes=1"},
+        {"--node-rank=0"},
+        {"--rdzv-backend=c10d"},
+        {"--rdzv-backend=static", "--master-addr=node1"}}) {
+    std::vector<std::string> args = {"--nnodes=2",
+                                     "--rdzv-endpoint=node1,node2:80"};
+    args.insert(args.end(), more.begin(), more.end());
+    // This node owns the first endpoint's name, and no name is resolved.
+    const CoordinatorChoice choice = Choice(args, {});
+    EXPECT_EQ(choice.place, CoordinatorPlace::kElsewhere);
+    EXPECT_EQ(rendezvous::EndpointsText(choice.endpoints),
+              "node1:29400,node2:80");
+    EXPECT_FALSE(IsAlone(args));
+  }
+}
+
+TEST(CoordinatorChoice, StandaloneIgnoresSeveralEndpointsAsItDoesOne) {
+  EXPECT_EQ(Choice({"--standalone", "--rdzv-endpoint=node1,node2"}, {}).place,
+            CoordinatorPlace::kHere);
 }
 
 TEST(CoordinatorChoice, AnAddressIsBoundAsItIs) {
@@ -187,7 +212,7 @@ TEST(CoordinatorChoice, NodeRankZeroOfAStaticJobHosts) {
   args.push_back("--node-rank=0");
   CoordinatorChoice choice = Choice(args, {"10.0.0.9"});
   EXPECT_EQ(choice.place, CoordinatorPlace::kHere);
-  EXPECT_EQ(choice.endpoint.ToString(), "10.0.0.9:7");
+  EXPECT_EQ(choice.endpoints.front().ToString(), "10.0.0.9:7");
   args.back() = "--node-rank=1";
   EXPECT_EQ(Choice(args, {"10.0.0.9"}).place, CoordinatorPlace::kElsewhere);
   args.back() = "--master-addr=10.0.0.1";
@@ -206,7 +231,7 @@ TEST(CoordinatorChoice, C10dWithoutAnEndpointMeetsAtLocalhost) {
   const absl::StatusOr<Meeting> meeting =
       DecideMeeting(Options({"--nnodes=2", "--rdzv-backend=c10d"}), Node1());
   ASSERT_TRUE(meeting.ok()) << meeting.status();
-  EXPECT_EQ(meeting->endpoint.ToString(), "localhost:29400");
+  EXPECT_EQ(meeting->endpoints.front().ToString(), "localhost:29400");
 }
 
 TEST(CoordinatorChoice, ContradictingFlagsAreRefused) {
@@ -218,6 +243,14 @@ TEST(CoordinatorChoice, ContradictingFlagsAreRefused) {
       std::string(Error({"--nnodes=2", "--rdzv-endpoint=node1:0"}, {"10.0.0.1"})
                       .message()),
       StartsWith("--rdzv-endpoint: port 0"));
+  EXPECT_THAT(
+      std::string(Error({"--nnodes=1", "--rdzv-endpoint=a,b:0"}, {}).message()),
+      StartsWith("--rdzv-endpoint: port 0"));
+  EXPECT_THAT(
+      std::string(
+          Error({"--nnodes=2", "--rdzv-endpoint=a:1,b:2", "--store-port=2"}, {})
+              .message()),
+      StartsWith("--store-port=2: is the coordinator's port"));
   EXPECT_THAT(
       std::string(
           Error({"--nnodes=2", "--master-port=0"}, {"127.0.0.1"}).message()),

@@ -32,10 +32,10 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
         !absl::IsAlreadyExists(here.status())) {
       return here;
     }
-    if (SomebodyListens(choice.endpoint)) return nullptr;
+    if (SomebodyListens(choice.endpoints.front())) return nullptr;
     if (MonotonicNow() >= deadline) return here;
     if (is_first) {
-      voice.Notice(absl::StrCat("port ", choice.endpoint.port,
+      voice.Notice(absl::StrCat("port ", choice.endpoints.front().port,
                                 " is taken, but nobody listens there; trying "
                                 "again for ",
                                 ToSeconds(kPortTimeout), " s"));

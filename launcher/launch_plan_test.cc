@@ -145,7 +145,7 @@ TEST(LaunchPlan, TheStoresPortCanBeFixed) {
             "--master-port=1234", "--store-port=1235", "./a"});
   EXPECT_EQ(two.agent.store_port, 1235);
   EXPECT_EQ(two.agent.store_port_flag, "--store-port");
-  EXPECT_EQ(two.coordinator.endpoint.port, 1234);
+  EXPECT_EQ(two.coordinator.endpoints.front().port, 1234);
   EXPECT_EQ(Plan({"--store-port=1235", "./a"}).agent.store_port, 1235);
   EXPECT_THAT(
       Error({"--nnodes=2", "--rdzv-endpoint=node1:7", "--store-port=7", "./a"}),
@@ -293,6 +293,14 @@ TEST(LaunchPlan, TheAgentKnowsItsCoordinator) {
   EXPECT_EQ(plan.agent.coordinator_endpoint, "node1:7");
   EXPECT_EQ(plan.agent.environment.coordinator_endpoint, "node1:7");
   EXPECT_EQ(plan.coordinator.place, CoordinatorPlace::kHereIfFree);
+}
+
+TEST(LaunchPlan, TheAgentAndItsWorkersKnowEveryEndpoint) {
+  const LaunchPlan plan =
+      Plan({"--nnodes=2", "--rdzv-endpoint=node1:7,node2", "./a"});
+  EXPECT_EQ(plan.agent.coordinator_endpoint, "node1:7,node2:29400");
+  EXPECT_EQ(plan.agent.environment.coordinator_endpoint, "node1:7,node2:29400");
+  EXPECT_EQ(plan.coordinator.place, CoordinatorPlace::kElsewhere);
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ Environment WithJobToken(Environment environment, const RunOptions& options) {
   if (!rendezvous::TakenToken().empty()) {
     environment[rendezvous::kTokenVariable] = rendezvous::TakenToken();
   }
-  if (has_access || options.endpoint.has_value()) return environment;
+  if (has_access || !options.endpoints.empty()) return environment;
   const auto doctors = environment.find(kWorkersTokenVariable);
   environment[rendezvous::kTokenVariable] =
       doctors == environment.end() ? rendezvous::FreshToken() : doctors->second;

@@ -77,16 +77,19 @@ absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
                                        const Meeting& meeting,
                                        const MachineFacts& facts,
                                        const Voice& voice, int* exit_code) {
-  if (meeting.alone) return PlanLaunch(options, meeting, facts, {});
+  if (meeting.alone || meeting.endpoints.size() > 1) {
+    return PlanLaunch(options, meeting, facts, {});
+  }
+  const rendezvous::Endpoint& endpoint = meeting.endpoints.front();
   const EndingSignals signals(options);
   const Instant deadline = MonotonicNow() + options.policy.connect_timeout;
   Duration pause = kFirstPause;
   for (bool is_first = true;; is_first = false) {
     const Duration left = std::max(Duration::zero(), deadline - MonotonicNow());
-    const absl::StatusOr<std::vector<SocketAddress>> addresses =
-        Resolve(meeting.endpoint.host, meeting.endpoint.port,
-                {.timeout = left,
-                 .given_up = [&signals] { return signals.IsPending(); }});
+    const absl::StatusOr<std::vector<SocketAddress>> addresses = Resolve(
+        endpoint.host, endpoint.port, {.timeout = left, .given_up = [&signals] {
+                                         return signals.IsPending();
+                                       }});
     ResolvedHost resolved;
     if (addresses.ok()) {
       for (const SocketAddress& address : *addresses) {

@@ -9,9 +9,10 @@
 
 namespace muster::launcher {
 
-// Resolves the endpoint's host and calls PlanLaunch. A name that does not
-// resolve is tried again until the options' connect_timeout, since names often
-// appear late while a cluster starts; then Unavailable, one line.
+// Resolves the endpoint's host and calls PlanLaunch. With several endpoints no
+// name is resolved here, because the link waits for each of them. A name that
+// does not resolve is tried again until the options' connect_timeout, since
+// names often appear late while a cluster starts; then Unavailable, one line.
 //
 // A signal that ends this node's part in the job ends the wait: Cancelled, one
 // line, and `exit_code` is the exit code for this process (a preempted pod must

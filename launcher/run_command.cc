@@ -113,26 +113,27 @@ int TellRecordedVerdict(const rendezvous::Verdict& verdict,
   return verdict.exit_code;
 }
 
-// How to reach the coordinator at the endpoint, which another process hosts. If
-// that process runs a job of one node, it may have made its own token.
+// How to reach the coordinator, which another process hosts. If that process
+// runs a job of one node, it may have made its own token.
 rendezvous::GrpcLink::Options LinkTo(const CoordinatorChoice& choice,
                                      const rendezvous::TlsFiles& tls,
                                      const std::string& token) {
   if (token.empty() && choice.place == CoordinatorPlace::kHereIfFree) {
     std::optional<LocalCoordinator> local =
-        FindLocalCoordinator(choice.endpoint, LocalTokenParents());
+        FindLocalCoordinator(choice.endpoints.front(), LocalTokenParents());
     // With TLS the host that the user named must stand in the certificate.
     if (local) {
-      return {.coordinator = tls.given() ? choice.endpoint : local->endpoint,
+      return {.endpoints = {tls.given() ? choice.endpoints.front()
+                                        : local->endpoint},
               .tls = tls,
               .token = local->token};
     }
   }
-  return {.coordinator = choice.endpoint, .tls = tls, .token = token};
+  return {.endpoints = choice.endpoints, .tls = tls, .token = token};
 }
 
 // Makes the agent's link: to the coordinator `here` or, if `here` is null, to
-// the one at the endpoint. Stores the coordinator's address in `agent`.
+// the one at the endpoints. Stores the coordinator's address in `agent`.
 std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
     const CoordinatorChoice& choice, EmbeddedCoordinator* here,
     const rendezvous::TlsFiles& tls, const std::string& token,
@@ -140,7 +141,7 @@ std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
   if (here == nullptr) {
     return std::make_unique<rendezvous::GrpcLink>(LinkTo(choice, tls, token));
   }
-  rendezvous::Endpoint endpoint = choice.endpoint;
+  rendezvous::Endpoint endpoint = choice.endpoints.front();
   endpoint.port = here->address().port;
   agent.coordinator_endpoint = endpoint.ToString();
   agent.environment.coordinator_endpoint = agent.coordinator_endpoint;

@@ -69,8 +69,9 @@ std::vector<Flag> AdminFlags() {
   constexpr PetVariable kNone = PetVariable::kNone;
   std::vector<Flag> flags = {
       {.name = "endpoint",
-       .value = "HOST[:PORT]",
-       .help = "The coordinator. Not given: --slurm-job's, else "
+       .value = "HOST[:PORT],...",
+       .help = "The coordinator; of several endpoints the first that answers. "
+               "Not given: --slurm-job's, else "
                "MUSTER_COORDINATOR in "
                "the environment, else that of the Slurm job around this "
                "process, else "

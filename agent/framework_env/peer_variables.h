@@ -35,7 +35,8 @@ std::string PublishedAddress(const std::string& host, int port);
 // Converts the address that another node published into one that works on this
 // node, whose address is `own`. The node on the coordinator's host may publish
 // a loopback address; other nodes replace its host by the one in `coordinator`
-// ("HOST:PORT"). Pure.
+// ("HOST:PORT"). With several endpoints in `coordinator` the host is unknown
+// and `published` is returned. Pure.
 std::string AddressFromHere(const std::string& published,
                             const std::string& own,
                             const std::string& coordinator);

@@ -58,6 +58,8 @@ TEST(AddressFromHereTest, OtherAddressIsUnchanged) {
   EXPECT_EQ(AddressFromHere("10.0.0.3:7", "10.0.0.2", "10.0.0.1:29400"),
             "10.0.0.3:7");
   EXPECT_EQ(AddressFromHere("127.0.0.1:7", "10.0.0.2", ""), "127.0.0.1:7");
+  EXPECT_EQ(AddressFromHere("127.0.0.1:7", "10.0.0.2", "10.0.0.1:1,10.0.0.3:1"),
+            "127.0.0.1:7");
 }
 
 }  // namespace

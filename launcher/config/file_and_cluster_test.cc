@@ -78,7 +78,7 @@ Environment Pod(const std::string& index) {
 TEST(FileAndClusterTest, AStepsNodesOutweighAFileForOne) {
   const RunOptions options = Options(kOneMachine, Task("1"));
   EXPECT_EQ(options.spec.max_nodes, 2);
-  EXPECT_EQ(options.endpoint->host, "n1");
+  EXPECT_EQ(options.endpoints.front().host, "n1");
   EXPECT_EQ(options.hosting, Hosting::kNever);
   EXPECT_EQ(options.workers_per_node, "2");
   EXPECT_THAT(options.remarks,
@@ -92,7 +92,7 @@ TEST(FileAndClusterTest, AStepsNodesOutweighAFileForOne) {
 TEST(FileAndClusterTest, PodsOutweighAFileForOne) {
   const RunOptions options = Options(kOneMachine, Pod("1"));
   EXPECT_EQ(options.spec.max_nodes, 2);
-  EXPECT_TRUE(options.endpoint.has_value());
+  EXPECT_EQ(options.endpoints.size(), 1u);
   EXPECT_EQ(options.hosting, Hosting::kNever);
   EXPECT_THAT(options.remarks,
               Contains(AllOf(HasSubstr("f:3: num_machines=1: no effect"),
@@ -116,7 +116,7 @@ TEST(FileAndClusterTest, AFilesRankIsNotEveryNodes) {
   for (const char* const task : {"0", "1"}) {
     const RunOptions options = Options(kTwoMachines, Task(task));
     EXPECT_FALSE(options.node_rank.has_value());
-    EXPECT_EQ(options.endpoint->host, "n1");
+    EXPECT_EQ(options.endpoints.front().host, "n1");
     EXPECT_EQ(options.hosting,
               task == std::string("0") ? Hosting::kAlways : Hosting::kNever);
     EXPECT_THAT(
@@ -156,7 +156,7 @@ TEST(FileAndClusterTest, InstructLabsDefaultsAreOfOneNode) {
   const RunOptions options = Options(kInstructLab, Task("1"));
   EXPECT_EQ(options.spec.max_nodes, 2);
   EXPECT_FALSE(options.node_rank.has_value());
-  EXPECT_EQ(options.endpoint->host, "n1");
+  EXPECT_EQ(options.endpoints.front().host, "n1");
 }
 
 TEST(FileAndClusterTest, TheCommandLineTakesPrecedence) {

@@ -52,8 +52,8 @@ std::vector<std::string> FlagsForPartialJob(const RunOptions& options) {
       absl::StrCat("--nnodes=1:", spec.max_nodes),
       // A late node must not restart the round of the others.
       "--scale-up=never"};
-  const bool is_static =
-      options.backend == RendezvousBackend::kStatic && !options.endpoint;
+  const bool is_static = options.backend == RendezvousBackend::kStatic &&
+                         options.endpoints.empty();
   if (is_static) {
     flags.push_back(
         absl::StrCat("--rdzv-endpoint=", options.master.ToString()));

@@ -38,24 +38,24 @@ std::vector<Flag> FlagsFor(const std::vector<std::string>& arguments) {
   return flags;
 }
 
-absl::StatusOr<std::optional<rendezvous::Endpoint>> ReadCoordinator(
+absl::StatusOr<std::vector<rendezvous::Endpoint>> ReadCoordinator(
     const FlagValues& values,
     const std::map<std::string, std::string>& environment) {
   std::string origin = "--endpoint", text = values.Text("endpoint");
   if (text.empty()) {
     const auto inherited =
         NonEmptyEnvironmentValue(environment, "MUSTER_COORDINATOR");
-    if (!inherited) return std::nullopt;
+    if (!inherited) return std::vector<rendezvous::Endpoint>();
     origin = "MUSTER_COORDINATOR";
     text = *inherited;
   }
-  const absl::StatusOr<rendezvous::Endpoint> endpoint =
-      rendezvous::ParseEndpoint(text);
-  if (!endpoint.ok()) {
+  absl::StatusOr<std::vector<rendezvous::Endpoint>> endpoints =
+      rendezvous::ParseEndpoints(text);
+  if (!endpoints.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        origin, "=", text, ": ", std::string(endpoint.status().message())));
+        origin, "=", text, ": ", std::string(endpoints.status().message())));
   }
-  return *endpoint;
+  return endpoints;
 }
 
 // The arguments of the job: every flag that is not one of the doctor's.
@@ -138,10 +138,11 @@ std::vector<Flag> DoctorFlags() {
                "--hostfile, or Slurm's environment under srun).",
        .pet = kNone},
       {.name = "endpoint",
-       .value = "HOST[:PORT]",
+       .value = "HOST[:PORT],...",
        .help = "Ask this coordinator, too: whether it answers, which address "
                "it sees, "
-               "what time it has. Not given: MUSTER_COORDINATOR in the "
+               "what time it has; of several endpoints the first that answers. "
+               "Not given: MUSTER_COORDINATOR in the "
                "environment.",
        .pet = kNone},
       {.name = "log-dir",

@@ -27,7 +27,8 @@ struct DoctorRequest {
   Way way = Way::kHere;
   DoctorFormat format = DoctorFormat::kText;
   Detail detail = Detail::kAll;
-  std::optional<rendezvous::Endpoint> coordinator;
+  // Endpoints of the coordinator that is asked; empty: none is.
+  std::vector<rendezvous::Endpoint> coordinator;
   std::string token_file;
   rendezvous::TlsFiles tls;
   std::string log_dir;

@@ -16,7 +16,7 @@ TEST(DoctorRequest, WithoutArgumentsThisNodeIsChecked) {
   ASSERT_TRUE(request.ok());
   EXPECT_EQ(request->way, DoctorRequest::Way::kHere);
   EXPECT_EQ(request->format, DoctorFormat::kText);
-  EXPECT_EQ(request->coordinator, std::nullopt);
+  EXPECT_TRUE(request->coordinator.empty());
 }
 
 TEST(DoctorRequest, TheDoctorsFlagsAreRead) {
@@ -27,7 +27,7 @@ TEST(DoctorRequest, TheDoctorsFlagsAreRead) {
   ASSERT_TRUE(request.ok()) << request.status();
   EXPECT_EQ(request->format, DoctorFormat::kJson);
   EXPECT_EQ(request->detail, Detail::kTroubleOnly);
-  EXPECT_EQ(request->coordinator->ToString(), "node1:29400");
+  EXPECT_EQ(request->coordinator.front().ToString(), "node1:29400");
   EXPECT_THAT(request->folders, ElementsAre("/a", "/b"));
   EXPECT_EQ(request->log_dir, "/logs");
   EXPECT_EQ(request->token_file, "t");
@@ -35,9 +35,9 @@ TEST(DoctorRequest, TheDoctorsFlagsAreRead) {
 
 TEST(DoctorRequest, TheCoordinatorMayComeFromTheEnvironment) {
   const auto request =
-      ParseDoctorRequest({}, {{"MUSTER_COORDINATOR", "node2:5"}});
+      ParseDoctorRequest({}, {{"MUSTER_COORDINATOR", "node2:5,node3:5"}});
   ASSERT_TRUE(request.ok());
-  EXPECT_EQ(request->coordinator->ToString(), "node2:5");
+  EXPECT_EQ(rendezvous::EndpointsText(request->coordinator), "node2:5,node3:5");
 }
 
 TEST(DoctorRequest, NodesTakesTheFlagsOfARunInAnyOrder) {

@@ -24,17 +24,20 @@ namespace muster::launcher {
 namespace {
 
 constexpr Duration kCoordinatorTimeout = std::chrono::seconds(5);
+// Time limit for each of several endpoints.
+constexpr Duration kTimeoutOfEach = std::chrono::seconds(2);
 
 // Asks the coordinator at `endpoint` whether it answers, which address of this
 // node it sees, and its time. `token`: the job's token from ReadCallerToken.
-// Blocks for at most ten seconds.
-agent::CoordinatorFacts AskCoordinator(
-    const rendezvous::Endpoint& endpoint, const rendezvous::TlsFiles& tls,
-    const absl::StatusOr<std::string>& token) {
+// Blocks for at most twice `timeout`.
+agent::CoordinatorFacts AskCoordinator(const rendezvous::Endpoint& endpoint,
+                                       const rendezvous::TlsFiles& tls,
+                                       const absl::StatusOr<std::string>& token,
+                                       Duration timeout) {
   agent::CoordinatorFacts facts;
   facts.endpoint = endpoint.ToString();
   const auto addresses =
-      Resolve(endpoint.host, endpoint.port, {.timeout = kCoordinatorTimeout});
+      Resolve(endpoint.host, endpoint.port, {.timeout = timeout});
   if (!addresses.ok()) {
     facts.error = std::string(addresses.status().message());
     return facts;
@@ -47,15 +50,13 @@ agent::CoordinatorFacts AskCoordinator(
     return facts;
   }
   const bool has_token = !token->empty();
-  rendezvous::AdminClient::Options options{.coordinator = endpoint,
-                                           .tls = tls,
-                                           .token = *token,
-                                           .timeout = kCoordinatorTimeout};
+  rendezvous::AdminClient::Options options{
+      .endpoints = {endpoint}, .tls = tls, .token = *token, .timeout = timeout};
   if (!has_token) {
     std::optional<LocalCoordinator> local =
         FindLocalCoordinator(endpoint, LocalTokenParents());
     if (local) {
-      if (!tls.given()) options.coordinator = local->endpoint;
+      if (!tls.given()) options.endpoints = {local->endpoint};
       options.token = std::move(local->token);
     }
   }
@@ -80,6 +81,24 @@ agent::CoordinatorFacts AskCoordinator(
   facts.clock_ahead = caller->clock_ahead;
   facts.round_trip = caller->round_trip;
   return facts;
+}
+
+// Asks the first of `endpoints` that answers. If none does, returns one answer
+// with the errors of all.
+agent::CoordinatorFacts AskFirstThatAnswers(
+    const std::vector<rendezvous::Endpoint>& endpoints,
+    const rendezvous::TlsFiles& tls, const absl::StatusOr<std::string>& token) {
+  const Duration timeout =
+      endpoints.size() == 1 ? kCoordinatorTimeout : kTimeoutOfEach;
+  agent::CoordinatorFacts none;
+  none.endpoint = rendezvous::EndpointsText(endpoints);
+  for (const rendezvous::Endpoint& endpoint : endpoints) {
+    agent::CoordinatorFacts facts =
+        AskCoordinator(endpoint, tls, token, timeout);
+    if (facts.error.empty() || endpoints.size() == 1) return facts;
+    absl::StrAppend(&none.error, none.error.empty() ? "" : "; ", facts.error);
+  }
+  return none;
 }
 
 // The job's token. A worker of `launch doctor --nodes` reads it from the
@@ -119,9 +138,9 @@ NodeReport LookHere(const DoctorRequest& request,
     paths.folders.emplace_back("named", folder);
   }
   agent::NodeFacts facts = agent::ReadNode(paths);
-  if (request.coordinator) {
-    facts.coordinator = AskCoordinator(*request.coordinator, request.tls,
-                                       TokenOf(request, environment));
+  if (!request.coordinator.empty()) {
+    facts.coordinator = AskFirstThatAnswers(request.coordinator, request.tls,
+                                            TokenOf(request, environment));
     facts.coordinator->advertised_address =
         EnvironmentValue(environment, "MUSTER_NODE_ADDRESS").value_or("");
   }

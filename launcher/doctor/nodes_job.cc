@@ -246,7 +246,7 @@ void HandOnAccess(const RunOptions& options) {
   if (token.ok() && !token->empty()) {
     setenv(kWorkersTokenVariable, token->c_str(), /*overwrite=*/1);
   } else if (options.remote.start == RemoteStart::kSlurm &&
-             !options.tls.given() && !options.endpoint) {
+             !options.tls.given() && options.endpoints.empty()) {
     // The job's fresh token; main.cc gives it to the agents.
     setenv(kWorkersTokenVariable, rendezvous::FreshToken().c_str(),
            /*overwrite=*/1);
@@ -277,17 +277,18 @@ std::vector<std::string> OfThisNode(const RunOptions& options,
 
 // Prints the page of this node alone and returns the exit code. Runs `launch
 // doctor` as a new process, because this process may have several threads by
-// now. `coordinator`: also checked if given.
+// now. `coordinator`: its endpoints, which are also checked; empty: none.
 int PrintOwnPage(const DoctorRequest& request, const RunOptions& options,
-                 const std::optional<rendezvous::Endpoint>& coordinator,
+                 const std::vector<rendezvous::Endpoint>& coordinator,
                  const std::string& why) {
   std::fputs(absl::StrCat("launch doctor: ", why,
                           "; what follows is this node alone\n")
                  .c_str(),
              stderr);
   std::vector<std::string> argv = {OwnProgram(), "doctor"};
-  if (coordinator) {
-    argv.push_back(absl::StrCat("--endpoint=", coordinator->ToString()));
+  if (!coordinator.empty()) {
+    argv.push_back(
+        absl::StrCat("--endpoint=", rendezvous::EndpointsText(coordinator)));
     if (!options.token_file.empty()) {
       argv.push_back(absl::StrCat("--token-file=", options.token_file));
     }
@@ -329,13 +330,13 @@ absl::StatusOr<int> RunAmongOthers(const DoctorRequest& request,
     return printed ? outcome->exit_code : 1;
   }
   if (code == 0 || NeverRan(code)) {
-    return PrintOwnPage(request, options, std::nullopt,
+    return PrintOwnPage(request, options, {},
                         "the other nodes had begun when this one came, and did "
                         "not wait for it: run it on all of them again");
   }
   if (code != kNotTogether) return code;
   return PrintOwnPage(
-      request, options, options.endpoint,
+      request, options, options.endpoints,
       "the nodes did not come together, for the reason above: look at those "
       "that are absent (do they run launch doctor --nodes with the same flags, "
       "or does a firewall keep them from the port?)");
@@ -370,7 +371,7 @@ absl::StatusOr<int> RunOnAllNodes(const DoctorRequest& request,
       break;
   }
   if (!absl::IsNotFound(code.status())) return code;
-  return PrintOwnPage(request, *options, std::nullopt,
+  return PrintOwnPage(request, *options, {},
                       "the nodes did not come together, for the reason above");
 }
 

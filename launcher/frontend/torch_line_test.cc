@@ -55,7 +55,7 @@ TEST(OwnLineOfTorchrunTest, SlurmIsReadOnlyIfTheLineAsks) {
       ASSERT_TRUE(parsed.ok()) << parsed.status();
       EXPECT_EQ(parsed->options.workers_per_node, "1");
       EXPECT_EQ(parsed->options.spec.max_nodes, 1);
-      EXPECT_FALSE(parsed->options.endpoint.has_value());
+      EXPECT_TRUE(parsed->options.endpoints.empty());
     }
   }
   for (const char* const flag : {"--cluster=auto", "--slurm", "--config=f"}) {

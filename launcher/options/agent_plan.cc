@@ -245,7 +245,8 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
       options.local_ranks == LocalRanks::kVirtual;
   agent.environment.store_host = options.spec.store_host;
   agent.environment.cores = facts.cores;
-  agent.environment.coordinator_endpoint = meeting.endpoint.ToString();
+  agent.environment.coordinator_endpoint =
+      rendezvous::EndpointsText(meeting.endpoints);
   agent.environment.framework_envs = options.framework_envs;
   agent.environment.more = options.worker_environment;
   if (options.binding != agent::Binding::kNone) {
@@ -277,7 +278,7 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
   if (const auto folder = EnvironmentValue(facts.environment, "TMPDIR")) {
     agent.socket_parent = *folder;
   }
-  agent.coordinator_endpoint = meeting.endpoint.ToString();
+  agent.coordinator_endpoint = agent.environment.coordinator_endpoint;
   agent.absent_hint = options.absent_hint;
   agent.store_path = options.store_path;
   agent.store_clients = options.store_clients;

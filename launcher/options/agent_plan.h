@@ -2,6 +2,7 @@
 #define MUSTER_LAUNCHER_OPTIONS_AGENT_PLAN_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "agent/agent_options.h"
@@ -18,9 +19,10 @@ struct Meeting {
   // Whether this node is the job's only node and hosts the coordinator. Then no
   // name is resolved, and any port may be used.
   bool alone = false;
-  // The coordinator's address that the other nodes connect to. Port 0: the port
-  // that is bound.
-  rendezvous::Endpoint endpoint;
+  // The coordinator's addresses that the other nodes connect to, at least one.
+  // Port 0: the port that is bound. More than one: those of daemons, one of
+  // which hosts the coordinator.
+  std::vector<rendezvous::Endpoint> endpoints;
   std::string run_id;
   // Port of the workers' store if this node serves it; 0: any free port.
   int store_port = 0;

@@ -12,7 +12,7 @@
 namespace muster::launcher {
 namespace {
 
-const Meeting kHere = {.endpoint = {"here", 1}, .run_id = "none"};
+const Meeting kHere = {.endpoints = {{"here", 1}}, .run_id = "none"};
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

@@ -255,16 +255,16 @@ constexpr Flag kFlags[] = {
                       ReadEither(t, Standalone::kNo, Standalone::kYes));
          }},
     {.name = "rdzv-endpoint",
-     .value = "HOST[:PORT]",
+     .value = "HOST[:PORT],...",
      .group = FlagGroup::kCluster,
      .help = "Where the nodes meet; the port defaults to 29400. The node "
              "that owns HOST's address hosts the coordinator, the others "
-             "connect. IPv6: [ADDRESS]:PORT.",
+             "connect. IPv6: [ADDRESS]:PORT. Up to 8 endpoints: those of "
+             "rendezvousd daemons that share their state; every node connects "
+             "to the one that answers, and no node hosts the coordinator.",
      .on_hosts = OnHosts::kNotSent,
-     .read =
-         [](Text t, RunOptions& o) {
-           return Set(o.endpoint, ReadOptionalEndpoint(t));
-         }},
+     .read = [](Text t,
+                RunOptions& o) { return Set(o.endpoints, ReadEndpoints(t)); }},
     {.name = "rdzv-id",
      .value = "ID",
      .default_text = "none",

@@ -105,6 +105,12 @@ absl::StatusOr<std::optional<rendezvous::Endpoint>> ReadOptionalEndpoint(
   return *std::move(endpoint);
 }
 
+absl::StatusOr<std::vector<rendezvous::Endpoint>> ReadEndpoints(
+    const std::string& text) {
+  if (text.empty()) return std::vector<rendezvous::Endpoint>();
+  return rendezvous::ParseEndpoints(text);
+}
+
 absl::StatusOr<std::pair<int, int>> ReadNodes(const std::string& text) {
   const size_t colon = text.find(':');
   const std::string first = text.substr(0, colon);

@@ -46,6 +46,10 @@ absl::StatusOr<std::string> ReadName(const std::string& text);
 absl::StatusOr<std::optional<rendezvous::Endpoint>> ReadOptionalEndpoint(
     const std::string& text);
 
+// Reads HOST[:PORT],HOST[:PORT],…; returns no endpoint if `text` is empty.
+absl::StatusOr<std::vector<rendezvous::Endpoint>> ReadEndpoints(
+    const std::string& text);
+
 // Reads "N" or "MIN:MAX", with 1 <= MIN <= MAX <= rendezvous::kMaxNodes.
 absl::StatusOr<std::pair<int, int>> ReadNodes(const std::string& text);
 

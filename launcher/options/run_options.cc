@@ -72,6 +72,20 @@ void CheckRemoteStart(FlagValues& values, RunOptions& options) {
   }
 }
 
+// Several endpoints are those of daemons, which host the coordinator.
+void CheckHosting(const RunOptions& options, FlagValues& values) {
+  if (options.endpoints.size() < 2 || options.hosting != Hosting::kAlways ||
+      options.standalone == Standalone::kYes) {
+    return;
+  }
+  RefuseFlag(
+      values, "rdzv-conf",
+      absl::StrCat("is_host=1 does not go with the ", options.endpoints.size(),
+                   " endpoints of --rdzv-endpoint, where daemons host "
+                   "the coordinator; leave out is_host, or write one "
+                   "endpoint"));
+}
+
 void CheckInterpreter(FlagValues& values) {
   if (!values.IsOn("module")) return;
   if (values.IsOn("no-python")) {
@@ -195,6 +209,7 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   if (!values.status().ok()) return values.status();
   CheckNeededFlags(flags, values);
   CheckRemoteStart(values, options);
+  CheckHosting(options, values);
   CheckInterpreter(values);
   CheckStore(options, values);
   CheckSignals(options, values);
@@ -215,12 +230,14 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
 absl::Status CheckEncryption(const RunOptions& options,
                              const std::string& token) {
   const rendezvous::JobSpec& spec = options.spec;
-  const std::string& host = options.endpoint.has_value()
-                                ? options.endpoint->host
-                                : options.master.host;
+  std::vector<rendezvous::Endpoint> endpoints = options.endpoints;
+  if (endpoints.empty()) endpoints = {options.master};
   const bool stays_here =
       spec.max_nodes == 1 ||
-      (options.remote.start == RemoteStart::kNone && IsLoopback(host));
+      (options.remote.start == RemoteStart::kNone &&
+       std::ranges::all_of(endpoints, [](const rendezvous::Endpoint& endpoint) {
+         return IsLoopback(endpoint.host);
+       }));
   if (spec.encryption == rendezvous::Encryption::kNone || stays_here ||
       options.tls.given() || !token.empty()) {
     return absl::OkStatus();

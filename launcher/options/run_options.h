@@ -82,7 +82,8 @@ struct RunOptions {
   // Nodes and where they meet. Flags that are not given are nullopt or empty.
   Standalone standalone = Standalone::kNo;
   RendezvousBackend backend = RendezvousBackend::kStatic;
-  std::optional<rendezvous::Endpoint> endpoint;
+  // --rdzv-endpoint; more than one: those of daemons that share their state.
+  std::vector<rendezvous::Endpoint> endpoints;
   std::string run_id = "none";
   Hosting hosting = Hosting::kIfOwner;
   std::optional<int> node_rank;

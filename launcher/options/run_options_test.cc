@@ -61,7 +61,9 @@ std::vector<FlagCase> TorchrunFlags() {
        [](O o) { return o.backend == RendezvousBackend::kDynamic; }, "etcd",
        "rdzv_backend"},
       {"rdzv-endpoint", "node1:1234",
-       [](O o) { return o.endpoint && o.endpoint->ToString() == "node1:1234"; },
+       [](O o) {
+         return rendezvous::EndpointsText(o.endpoints) == "node1:1234";
+       },
        "node1:port", "rdzv_endpoint"},
       {"rdzv-id", "job-7", [](O o) { return o.run_id == "job-7"; }, "a/b",
        "rdzv_id"},
@@ -259,7 +261,7 @@ TEST(RunOptions, DefaultsAreTorchruns) {
   EXPECT_EQ(options.spec.max_nodes, 1);
   EXPECT_EQ(options.workers_per_node, "1");
   EXPECT_EQ(options.backend, RendezvousBackend::kStatic);
-  EXPECT_FALSE(options.endpoint.has_value());
+  EXPECT_TRUE(options.endpoints.empty());
   EXPECT_EQ(options.run_id, "none");
   EXPECT_EQ(options.spec.max_restarts, 0);
   EXPECT_EQ(options.role, "default");
@@ -315,8 +317,29 @@ TEST(RunOptions, AnEmptyValueDoesNotSwallowTheScript) {
   const absl::StatusOr<ParsedOptions> parsed =
       Parse({"--rdzv-endpoint=", "train.py"});
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
-  EXPECT_FALSE(parsed->options.endpoint.has_value());
+  EXPECT_TRUE(parsed->options.endpoints.empty());
   EXPECT_THAT(parsed->options.program, ElementsAre("train.py"));
+}
+
+TEST(RunOptions, SeveralEndpointsAreReadInTheirOrder) {
+  EXPECT_EQ(rendezvous::EndpointsText(
+                Options({"--rdzv-endpoint=a:1,[::1],c"}).endpoints),
+            "a:1,[::1]:29400,c:29400");
+  EXPECT_THAT(Error({"--rdzv-endpoint=a,,b", "x"}),
+              StartsWith("--rdzv-endpoint=a,,b: endpoint 2 of 3 is empty"));
+  EXPECT_THAT(Error({"--rdzv-endpoint=a,a:29400", "x"}),
+              HasSubstr("a:29400 is given twice"));
+}
+
+TEST(RunOptions, ANodeDoesNotHostWhereDaemonsDo) {
+  const auto error = [](const char* endpoints, const char* conf) {
+    return Error({endpoints, conf, "x"});
+  };
+  EXPECT_THAT(error("--rdzv-endpoint=a,b", "--rdzv-conf=is_host=1"),
+              StartsWith("--rdzv-conf=is_host=1: is_host=1 does not go with "
+                         "the 2 endpoints"));
+  EXPECT_EQ(error("--rdzv-endpoint=a,b", "--rdzv-conf=is_host=0"), "");
+  EXPECT_EQ(error("--rdzv-endpoint=a", "--rdzv-conf=is_host=1"), "");
 }
 
 TEST(RunOptions, AnEmptyPetVariableCountsAsUnset) {
@@ -361,7 +384,7 @@ TEST(RunOptions, PetSwitchesTakeZero) {
 TEST(RunOptions, BracketsOfIpv6AreKept) {
   const RunOptions options =
       Options({"--rdzv-endpoint", "[::1]", "--master-addr", "[::2]"});
-  EXPECT_EQ(options.endpoint->ToString(), "[::1]:29400");
+  EXPECT_EQ(options.endpoints.front().ToString(), "[::1]:29400");
   EXPECT_EQ(options.master.host, "::2");
 }
 
@@ -595,6 +618,10 @@ TEST(EncryptOption, KeysDoNotCrossANetworkInClearText) {
   EXPECT_EQ(check({"--nnodes=1", "--rdzv-endpoint=a:29400"}), "");
   EXPECT_EQ(check({"--nnodes=2", "--rdzv-endpoint=127.0.0.1:29400"}), "")
       << "the key stays on this machine";
+  EXPECT_EQ(check({"--nnodes=2", "--rdzv-endpoint=127.0.0.1:1,127.0.0.1:2"}),
+            "");
+  EXPECT_THAT(check({"--nnodes=2", "--rdzv-endpoint=127.0.0.1:1,a:2"}),
+              HasSubstr("MUSTER_TOKEN or --token-file"));
   EXPECT_EQ(CheckEncryption(Options(two), ""), absl::OkStatus());
 }
 

@@ -66,7 +66,7 @@ TEST_F(VirtualLocalRank, RealOnesShareTheNodesVariable) {
   EXPECT_THAT(Gpus("2"), IsEmpty());
 }
 
-const Meeting kHere = {.endpoint = {"here", 1}, .run_id = "none"};
+const Meeting kHere = {.endpoints = {{"here", 1}}, .run_id = "none"};
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

@@ -49,7 +49,7 @@ bool StopsTheJob(int signal) {
 
 RemoteJob::RemoteJob(RemotePlan plan)
     : plan_(std::move(plan)), hosts_(plan_.node.hosts.size()) {
-  endpoint_ = plan_.endpoint;
+  endpoints_ = plan_.endpoints;
 }
 
 std::vector<FrontEffect> RemoteJob::Step(Instant now,
@@ -176,15 +176,14 @@ void RemoteJob::On(Instant now, const HostFailed& message) {
 }
 
 void RemoteJob::On(Instant now, const CoordinatorUp& message) {
-  if (coordinator_ != message.host || endpoint_) return;
-  endpoint_ =
-      rendezvous::Endpoint{AddressForOthers(plan_, hosts_[message.host].up),
-                           static_cast<int>(message.port)};
+  if (coordinator_ != message.host || !endpoints_.empty()) return;
+  endpoints_ = {{AddressForOthers(plan_, hosts_[message.host].up),
+                 static_cast<int>(message.port)}};
   effects_.push_back(
       Say{Say::Kind::kNotice,
           absl::StrCat("agents start on ", Count(Phase::kUp) + 1, " of ",
                        hosts_.size(), " hosts; the coordinator is at ",
-                       endpoint_->ToString())});
+                       rendezvous::EndpointsText(endpoints_))});
   StartAll(now);
 }
 
@@ -210,7 +209,7 @@ void RemoteJob::On(Instant now, const AgentEnded& message) {
   // joined the job.
   const bool was_lost = WasKilled(message.exit_code) || message.exit_code == 1;
   const bool is_needed = Usable() < plan_.least || message.host == coordinator_;
-  if (is_needed && !(was_lost && endpoint_)) {
+  if (is_needed && !(was_lost && !endpoints_.empty())) {
     Stop(now, message.exit_code, absl::StrCat(Name(message.host), ": ", how));
     return;
   }
@@ -317,7 +316,7 @@ void RemoteJob::ConsiderStart(Instant now) {
   }
   speaker_ = first;
   began_ = now;
-  if (endpoint_ || plan_.alone) {
+  if (!endpoints_.empty() || plan_.alone) {
     StartAll(now);
     return;
   }
@@ -348,11 +347,11 @@ bool RemoteJob::MayStart(uint32_t host, Instant now) {
 
 void RemoteJob::StartAll(Instant now) {
   // Without the coordinator's address the agents cannot start.
-  if (!endpoint_ && !plan_.alone) return;
+  if (endpoints_.empty() && !plan_.alone) return;
   for (uint32_t i = 0; i < hosts_.size(); ++i) {
     if (hosts_[i].phase != Phase::kUp || !MayStart(i, now)) continue;
-    Start(i, endpoint_ ? MeetingFlags(plan_, *endpoint_)
-                       : std::vector<std::string>());
+    Start(i, endpoints_.empty() ? std::vector<std::string>()
+                                : MeetingFlags(plan_, endpoints_));
   }
 }
 

@@ -118,8 +118,8 @@ class RemoteJob {
   std::optional<int> begins_with_;
   bool finished_ = false;
   std::optional<uint32_t> coordinator_;  // the host of the coordinator
-  // Set once the coordinator listens.
-  std::optional<rendezvous::Endpoint> endpoint_;
+  // Empty until the coordinator listens.
+  std::vector<rendezvous::Endpoint> endpoints_;
   std::optional<uint32_t> speaker_;
   // Set if this process ends the job for a reason of its own.
   std::optional<int> own_exit_code_;

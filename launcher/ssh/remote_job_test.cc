@@ -161,7 +161,7 @@ TEST_F(RemoteJobTest, HostsThatComeAfterTheEndAreIgnored) {
 
 TEST_F(RemoteJobTest, WithAGivenMeetingPointAllStartAtOnce) {
   RemotePlan plan = PlanOf(2, 2);
-  plan.endpoint = rendezvous::Endpoint{"x", 5};
+  plan.endpoints = {{"x", 5}};
   Begin(plan);
   Up(0);
   EXPECT_THAT(Up(1), ElementsAre("start 0 --rdzv-endpoint=x:5 (first)",
@@ -287,7 +287,7 @@ TEST_F(RemoteJobTest, ALossWithoutAVerdictInTimeGetsTheFrontsVerdict) {
 
 TEST_F(RemoteJobTest, WithASeparateCoordinatorTheFrontJudgesALoss) {
   RemotePlan plan = PlanOf(2, 2);
-  plan.endpoint = rendezvous::Endpoint{"x", 5};
+  plan.endpoints = {{"x", 5}};
   plan.rejoin_timeout.reset();
   Begin(plan);
   Up(0);

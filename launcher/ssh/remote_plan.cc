@@ -162,11 +162,12 @@ void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
 }
 
 // Whether one of the hosts has the coordinator. A coordinator elsewhere has the
-// user's token, or none.
+// user's token, or none. Several endpoints are those of daemons.
 bool IsHostedByOne(const RunOptions& options, const std::vector<Host>& hosts) {
-  return !options.endpoint ||
+  if (options.endpoints.size() > 1) return false;
+  return options.endpoints.empty() ||
          std::any_of(hosts.begin(), hosts.end(), [&](const Host& host) {
-           return host.name == options.endpoint->host;
+           return host.name == options.endpoints.front().host;
          });
 }
 
@@ -200,11 +201,11 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
   plan.most = most;
   plan.alone = most == 1 && hosts.size() == 1;
   plan.stop_signals = options.signals_to_handle;
-  plan.endpoint = options.endpoint;
+  plan.endpoints = options.endpoints;
   plan.port = options.master_port.value_or(0);
   const auto conf = options.remote.given.find("rdzv-conf");
   if (conf != options.remote.given.end()) plan.rendezvous_conf = conf->second;
-  if (!plan.endpoint && !plan.alone) SetRejoinTimeout(options, plan);
+  if (plan.endpoints.empty() && !plan.alone) SetRejoinTimeout(options, plan);
   if (options.remote.given.count("master-addr") > 0) {
     plan.coordinator_address = options.master.host;
   }
@@ -249,11 +250,12 @@ std::vector<std::string> HostingFlags(const RemotePlan& plan,
                       : absl::StrCat(plan.rendezvous_conf, ",is_host=1"))};
 }
 
-std::vector<std::string> MeetingFlags(const RemotePlan& plan,
-                                      const rendezvous::Endpoint& endpoint) {
+std::vector<std::string> MeetingFlags(
+    const RemotePlan& plan,
+    const std::vector<rendezvous::Endpoint>& endpoints) {
   std::vector<std::string> flags = {
-      Written("rdzv-endpoint", endpoint.ToString())};
-  if (!plan.endpoint) {
+      Written("rdzv-endpoint", rendezvous::EndpointsText(endpoints))};
+  if (plan.endpoints.empty()) {
     flags.push_back(Written(
         "rdzv-conf", plan.rendezvous_conf.empty()
                          ? std::string("is_host=0")

@@ -41,8 +41,8 @@ struct RemotePlan {
   int most = 1;
   Beginning beginning = Beginning::kWithEnough;
   bool alone = false;  // the job has one host, and no other can join
-  // The meeting point that the user gave; nullopt: the first host.
-  std::optional<rendezvous::Endpoint> endpoint;
+  // The meeting point that the user gave; empty: the first host.
+  std::vector<rendezvous::Endpoint> endpoints;
   int port = 0;  // port of the coordinator on the first host; 0: any free port
   // --master-addr; empty: determined from the connections
   std::string coordinator_address;
@@ -67,11 +67,11 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
                                       const FrontFacts& facts);
 
 // HostingFlags: the flags of the agent that hosts the coordinator at `address`.
-// MeetingFlags: the flags of the agents that connect to it at `endpoint`.
+// MeetingFlags: the flags of the agents that connect to it at `endpoints`.
 std::vector<std::string> HostingFlags(const RemotePlan& plan,
                                       const std::string& address);
-std::vector<std::string> MeetingFlags(const RemotePlan& plan,
-                                      const rendezvous::Endpoint& endpoint);
+std::vector<std::string> MeetingFlags(
+    const RemotePlan& plan, const std::vector<rendezvous::Endpoint>& endpoints);
 
 // The address at which other hosts reach `host`: the address that ssh reached,
 // or the outward address if the former is a loopback or link-local address.

@@ -68,7 +68,7 @@ TEST(RemotePlan, GivenFlagsAreForwardedToAgents) {
             "a\nb\n");
   std::vector<std::string> line = plan.node.flags;
   for (const auto& more :
-       {plan.node.hosts[1].flags, MeetingFlags(plan, {"10.0.0.1", 4711}),
+       {plan.node.hosts[1].flags, MeetingFlags(plan, {{"10.0.0.1", 4711}}),
         plan.node.program}) {
     line.insert(line.end(), more.begin(), more.end());
   }
@@ -86,7 +86,7 @@ TEST(RemotePlan, GivenFlagsAreForwardedToAgents) {
   EXPECT_EQ(options.interpreter, Interpreter::kNoPython);
   EXPECT_EQ(options.verbosity, Verbosity::kQuiet);
   EXPECT_EQ(options.hosting, Hosting::kNever);
-  EXPECT_EQ(options.endpoint->ToString(), "10.0.0.1:4711");
+  EXPECT_EQ(options.endpoints.front().ToString(), "10.0.0.1:4711");
   EXPECT_EQ(options.spec.last_call, std::chrono::seconds(1));
   EXPECT_THAT(options.policy.signals_to_leave, ElementsAre(12, kLeaveSignal));
   EXPECT_THAT(options.program, ElementsAre("train.py", "--lr=1"));
@@ -177,6 +177,15 @@ TEST(RemotePlan, TheTokenIsNeverAFlag) {
   // A coordinator elsewhere does not have the fresh one.
   EXPECT_THAT(Plan({"--rdzv-endpoint=x"}, "a")->node.environment,
               Not(Contains(Key("MUSTER_TOKEN"))));
+  // Daemons run at several endpoints, on a host of the job as well.
+  EXPECT_THAT(Plan({"--rdzv-endpoint=a,x"}, "a")->node.environment,
+              Not(Contains(Key("MUSTER_TOKEN"))));
+}
+
+TEST(RemotePlan, EveryAgentIsGivenAllEndpoints) {
+  const RemotePlan plan = *Plan({"--rdzv-endpoint=x:5,y"}, "a\nb");
+  EXPECT_THAT(MeetingFlags(plan, plan.endpoints),
+              ElementsAre("--rdzv-endpoint=x:5,y:29400"));
 }
 
 TEST(RemotePlan, FlagsGiveTheMeetingPoint) {
@@ -196,8 +205,8 @@ TEST(RemotePlan, FlagsGiveTheMeetingPoint) {
   EXPECT_EQ(patient.rendezvous_conf, "rejoin_timeout=60");
   EXPECT_EQ(patient.rejoin_timeout, std::chrono::seconds(60));
   const RemotePlan said = *Plan({"--rdzv-endpoint=x:5"}, "a\nb");
-  ASSERT_TRUE(said.endpoint.has_value());
-  EXPECT_THAT(MeetingFlags(said, *said.endpoint),
+  ASSERT_EQ(said.endpoints.size(), 1u);
+  EXPECT_THAT(MeetingFlags(said, said.endpoints),
               ElementsAre("--rdzv-endpoint=x:5"));
   // With a given endpoint the plan sets no rejoin timeout: nodes that were
   // started separately may join the job, and all nodes must have the same

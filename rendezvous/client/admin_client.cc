@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/net/resolve.h"
 #include "proto/admin.grpc.pb.h"
 #include "rendezvous/client/channel.h"
+#include "rendezvous/client/dialer.h"
 #include "rendezvous/grpc/grpc_setup.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
@@ -22,36 +22,28 @@ class AdminClient::Impl {
  public:
   explicit Impl(Options options)
       : options_(std::move(options)),
-        endpoint_(options_.coordinator.ToString()),
-        credentials_(ClientCredentials(options_.tls, options_.token,
-                                       options_.coordinator.host)) {}
+        dialer_(options_.endpoints, options_.tls, options_.token) {}
 
   // Calls `call` on each of the coordinator's addresses until one is reached.
-  // If none is, returns the error of the first address, the preferred one.
   template <typename Call>
   absl::Status OnFirstReached(const Call& call) {
-    const auto addresses =
-        Resolve(options_.coordinator.host, options_.coordinator.port,
-                {.timeout = options_.timeout});
-    if (!addresses.ok()) return addresses.status();
-    absl::Status first;
-    for (const SocketAddress& address : *addresses) {
-      const auto stub = v1::Admin::NewStub(OpenChannel(address, credentials_));
-      grpc::ClientContext context;
-      const std::string bearer = BearerToken(options_.tls, options_.token);
-      if (!bearer.empty()) {
-        context.AddMetadata(kAuthorization, absl::StrCat(kBearer, bearer));
-      }
-      absl::Status status = FromGrpc(call(stub.get(), &context));
-      if (status.ok()) return status;
-      if (first.ok()) {
-        first = WithTlsReason(ExplainCallError(status, endpoint_),
-                              options_.coordinator, address, options_.tls,
-                              options_.token);
-      }
-      if (status.code() != absl::StatusCode::kUnavailable) break;
-    }
-    return first;
+    return dialer_.Dial(
+        {.timeout = options_.timeout},
+        [&](const Endpoint& endpoint, const SocketAddress& address,
+            const std::shared_ptr<grpc::Channel>& channel) -> Dialer::Outcome {
+          const auto stub = v1::Admin::NewStub(channel);
+          grpc::ClientContext context;
+          const std::string bearer = BearerToken(options_.tls, options_.token);
+          if (!bearer.empty()) {
+            context.AddMetadata(kAuthorization, absl::StrCat(kBearer, bearer));
+          }
+          const absl::Status status = FromGrpc(call(stub.get(), &context));
+          if (status.ok()) return {.answered = true};
+          return {.answered = !absl::IsUnavailable(status),
+                  .end = WithTlsReason(
+                      ExplainCallError(status, endpoint.ToString()), endpoint,
+                      address, options_.tls, options_.token)};
+        });
   }
 
   template <typename Method, typename Request, typename Response>
@@ -68,8 +60,7 @@ class AdminClient::Impl {
 
  private:
   const Options options_;
-  const std::string endpoint_;
-  const std::shared_ptr<grpc::ChannelCredentials> credentials_;
+  Dialer dialer_;
 };
 
 AdminClient::AdminClient(Options options)

@@ -16,7 +16,8 @@
 
 namespace muster::rendezvous {
 
-// Operators' calls to a coordinator: `launch status|watch|cancel|drain`.
+// Operators' calls to a coordinator: `launch status|watch|cancel|drain`. Each
+// call goes to the first endpoint that answers, as Dialer finds it.
 //
 // Blocking; thread-safe. Every call may fail with: Unavailable (not reached, or
 // lost), DeadlineExceeded (no answer within `timeout`), Unauthenticated (job
@@ -25,9 +26,9 @@ namespace muster::rendezvous {
 class AdminClient {
  public:
   struct Options {
-    Endpoint coordinator;
-    TlsFiles tls;       // not given: clear text
-    std::string token;  // job token; empty: none
+    std::vector<Endpoint> endpoints;  // of the coordinator; at least one
+    TlsFiles tls;                     // not given: clear text
+    std::string token;                // job token; empty: none
     Duration timeout = std::chrono::seconds(10);
   };
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/testing/free_port.h"
 #include "rendezvous/client/in_process_link.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
@@ -22,6 +23,7 @@
 namespace muster::rendezvous {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -44,7 +46,7 @@ class AdminClientTest : public ::testing::Test {
   AdminClient::Options To(const Endpoint& endpoint,
                           const std::string& token) const {
     AdminClient::Options options;
-    options.coordinator = endpoint;
+    options.endpoints = {endpoint};
     options.token = token;
     options.timeout = std::chrono::seconds(30);
     return options;
@@ -110,6 +112,35 @@ TEST_F(AdminClientTest, NamesTheJobsThatThereAre) {
     EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
     EXPECT_THAT(std::string(status.message()), HasSubstr("job-1"));
   }
+}
+
+TEST_F(AdminClientTest, TheFirstEndpointThatAnswersIsAsked) {
+  auto a = Join("job-1", "node-a", 2);
+  a->WaitFor(DirectiveKind::kWait);
+  const Endpoint closed = {"127.0.0.1", FreePort()};
+  AdminClient::Options options = To(closed, "s3cret");
+  options.endpoints.push_back({"no-such-host.invalid", 1});
+  options.endpoints.push_back(server_->address());
+  AdminClient client(options);
+  EXPECT_THAT(client.ListJobs().value(), SizeIs(1));
+  const absl::Status unknown = client.GetJob("typo").status();
+  EXPECT_EQ(unknown.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(unknown.message()), HasSubstr("job-1"));
+  AdminClient stranger(
+      {.endpoints = {closed, server_->address()}, .token = "wrong"});
+  EXPECT_EQ(stranger.ListJobs().status().code(),
+            absl::StatusCode::kUnauthenticated);
+}
+
+TEST_F(AdminClientTest, WithoutAnAnswerEveryEndpointHasItsReason) {
+  const Endpoint first = {"127.0.0.1", FreePort()};
+  const Endpoint second = {"127.0.0.2", first.port};
+  AdminClient client({.endpoints = {first, second}});
+  const absl::Status status = client.ListJobs().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr(first.ToString() + ": connection refused"),
+                    HasSubstr(second.ToString() + ": connection refused")));
 }
 
 TEST_F(AdminClientTest, CancelsOnceOnly) {

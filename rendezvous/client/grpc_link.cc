@@ -20,6 +20,7 @@
 #include "base/net/resolve.h"
 #include "proto/coordinator.grpc.pb.h"
 #include "rendezvous/client/channel.h"
+#include "rendezvous/client/dialer.h"
 #include "rendezvous/grpc/grpc_setup.h"
 #include "rendezvous/wire/directive_wire.h"
 #include "rendezvous/wire/report_wire.h"
@@ -164,9 +165,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
  public:
   explicit Impl(Options options)
       : options_(std::move(options)),
-        endpoint_(options_.coordinator.ToString()),
-        credentials_(ClientCredentials(options_.tls, options_.token,
-                                       options_.coordinator.host)),
+        dialer_(options_.endpoints, options_.tls, options_.token),
         random_(std::random_device()()) {}
 
   ~Impl() override { Close(); }
@@ -233,10 +232,10 @@ class GrpcLink::Impl : private AgentStream::Listener {
   void Run() {
     RetryPace pace(MonotonicNow());
     while (!Closing()) {
-      const Attempt attempt = TryEveryAddress();
+      const Attempt attempt = TryEveryEndpoint();
       if (Closing()) return;
       if (HungUp()) {
-        ++first_address_;
+        dialer_.Advance();
         Pause(kReconnectPause);
         continue;
       }
@@ -247,24 +246,21 @@ class GrpcLink::Impl : private AgentStream::Listener {
     }
   }
 
-  Attempt TryEveryAddress() {
-    const auto addresses = Resolve(
-        options_.coordinator.host, options_.coordinator.port,
-        {.timeout = kResolveTimeout, .given_up = [this] { return Closing(); }});
-    if (!addresses.ok()) return {addresses.status(), std::nullopt};
-    Attempt first;
-    for (size_t i = 0; i < addresses->size(); ++i) {
-      Attempt attempt =
-          Try((*addresses)[(first_address_ + i) % addresses->size()]);
-      if (attempt.lasted.has_value() || Closing()) return attempt;
-      // The error of the preferred (first) address is the one shown to the
-      // user.
-      if (i == 0) first = std::move(attempt);
-    }
-    return first;
+  Attempt TryEveryEndpoint() {
+    Attempt attempt;
+    attempt.end = dialer_.Dial(
+        {.timeout = kResolveTimeout, .given_up = [this] { return Closing(); }},
+        [&](const Endpoint& endpoint, const SocketAddress& address,
+            const std::shared_ptr<grpc::Channel>& channel) {
+          attempt = Try(endpoint, address, channel);
+          return Dialer::Outcome{.answered = attempt.lasted.has_value(),
+                                 .end = attempt.end};
+        });
+    return attempt;
   }
 
-  Attempt Try(const SocketAddress& address) {
+  Attempt Try(const Endpoint& endpoint, const SocketAddress& address,
+              const std::shared_ptr<grpc::Channel>& channel) {
     std::unique_lock<std::mutex> lock(mutex_);
     news_up_ = false;
     directive_.reset();
@@ -273,20 +269,19 @@ class GrpcLink::Impl : private AgentStream::Listener {
     // Create the stream without holding the lock: it may call OnUp, which takes
     // the lock, at once.
     auto stream = std::make_unique<AgentStream>(
-        OpenChannel(address, credentials_),
-        BearerToken(options_.tls, options_.token),
+        channel, BearerToken(options_.tls, options_.token),
         static_cast<AgentStream::Listener*>(this));
     lock.lock();
     stream_ = stream.get();
-    Attempt attempt = Follow(&lock, address);
+    Attempt attempt = Follow(&lock, endpoint, address);
     stream_ = nullptr;
     lock.unlock();
     if (attempt.lasted.has_value()) was_up_ = true;
     const bool may_be_tls =
         !was_up_ || absl::StrContains(attempt.end.message(), "handshake");
     if (attempt.lasted.has_value() || !may_be_tls || Closing()) return attempt;
-    absl::Status reason = WithTlsReason(attempt.end, options_.coordinator,
-                                        address, options_.tls, options_.token);
+    absl::Status reason = WithTlsReason(attempt.end, endpoint, address,
+                                        options_.tls, options_.token);
     // After a first stream, certificates may be about to be renewed, and a
     // coordinator may be started again with the right token: go on trying.
     attempt.end = was_up_ ? absl::Status(attempt.end.code(), reason.message())
@@ -295,7 +290,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
   }
 
   // Passes the stream's events on until the stream ends. Requires mutex_.
-  Attempt Follow(std::unique_lock<std::mutex>* lock,
+  Attempt Follow(std::unique_lock<std::mutex>* lock, const Endpoint& endpoint,
                  const SocketAddress& address) {
     std::optional<Instant> up_since;
     while (true) {
@@ -320,7 +315,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
         lock->lock();
       } else {
         Attempt attempt;
-        attempt.end = Explain(*ended_);
+        attempt.end = Explain(*ended_, endpoint.ToString());
         if (up_since.has_value()) attempt.lasted = MonotonicNow() - *up_since;
         return attempt;
       }
@@ -342,18 +337,18 @@ class GrpcLink::Impl : private AgentStream::Listener {
     changed_.wait(*lock, has_ended);
   }
 
-  absl::Status Explain(const absl::Status& status) const {
+  static absl::Status Explain(const absl::Status& status,
+                              const std::string& endpoint) {
     if (status.ok()) {
-      return ExplainCallError(absl::CancelledError(), endpoint_);
+      return ExplainCallError(absl::CancelledError(), endpoint);
     }
     if (status.code() == absl::StatusCode::kInvalidArgument) {
       // A field of a report or a directive is outside of its bounds. A retry
       // would bring the same message.
-      return absl::FailedPreconditionError(
-          absl::StrCat("coordinator ", endpoint_, ": ",
-                       absl::string_view(status.message())));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "coordinator ", endpoint, ": ", absl::string_view(status.message())));
     }
-    return ExplainCallError(status, endpoint_);
+    return ExplainCallError(status, endpoint);
   }
 
   // Whether Reconnect ended the stream, since the last call of HungUp.
@@ -377,13 +372,10 @@ class GrpcLink::Impl : private AgentStream::Listener {
   }
 
   const Options options_;
-  const std::string endpoint_;
-  const std::shared_ptr<grpc::ChannelCredentials> credentials_;
+  Dialer dialer_;        // used on thread_ only
   bool was_up_ = false;  // whether a stream has come up; used by thread_ alone
   LinkEvents events_;
   std::minstd_rand random_;  // used on thread_ only
-  // Index of the address that is tried first; used on thread_ only.
-  size_t first_address_ = 0;
   std::thread thread_;
 
   std::mutex mutex_;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "rendezvous/client/channel.h"
@@ -60,12 +61,13 @@ class AgentStream {
 };
 
 // A link over gRPC. Owns one thread, from which all events come. Each attempt
-// resolves the name again and tries every address in turn.
+// resolves the names again and tries every address of every endpoint in turn,
+// as Dialer does. Close takes up to 1.2 s while an address does not answer.
 class GrpcLink : public CoordinatorLink {
  public:
   struct Options {
-    Endpoint coordinator;
-    TlsFiles tls;  // not given: clear text
+    std::vector<Endpoint> endpoints;  // of the coordinator; at least one
+    TlsFiles tls;                     // not given: clear text
     // The job token that is sent with the call; empty: none.
     std::string token;
   };

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/testing/free_port.h"
 #include "rendezvous/server/coordinator.h"
@@ -20,6 +21,7 @@ namespace muster::rendezvous {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class GrpcLinkTest : public ::testing::Test {
  protected:
@@ -43,7 +45,8 @@ class GrpcLinkTest : public ::testing::Test {
   std::unique_ptr<ScriptedNode> Node(Report first,
                                      const std::string& token = "") {
     GrpcLink::Options options;
-    options.coordinator = endpoint_;
+    options.endpoints = first_endpoints_;
+    options.endpoints.push_back(endpoint_);
     options.token = token;
     return std::make_unique<ScriptedNode>(
         std::make_unique<GrpcLink>(std::move(options)), std::move(first));
@@ -52,6 +55,8 @@ class GrpcLinkTest : public ::testing::Test {
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<GrpcServer> server_;
   Endpoint endpoint_;
+  // Endpoints of the nodes before endpoint_; nothing listens there.
+  std::vector<Endpoint> first_endpoints_;
 };
 
 TEST_F(GrpcLinkTest, TwoNodesJoinAndAreGivenTheirPlaces) {
@@ -268,6 +273,70 @@ TEST_F(GrpcLinkTest, ANameThatDoesNotResolveIsNamed) {
   auto a = Node(FirstReport("job", "node-a", 1));
   EXPECT_THAT(a->WaitUntilDisconnected(absl::StatusCode::kUnavailable),
               HasSubstr("no-such-host.invalid"));
+}
+
+TEST_F(GrpcLinkTest, AClosedEndpointIsPassedOver) {
+  Serve();
+  first_endpoints_ = {{"127.0.0.1", FreePort()}};
+  auto a = Node(FirstReport("job", "node-a", 1));
+  a->WaitFor(DirectiveKind::kRun);
+}
+
+TEST_F(GrpcLinkTest, AnEndpointThatDoesNotResolveIsPassedOver) {
+  Serve();
+  first_endpoints_ = {{"no-such-host.invalid", 29400}};
+  auto a = Node(FirstReport("job", "node-a", 1));
+  a->WaitFor(DirectiveKind::kRun);
+}
+
+TEST_F(GrpcLinkTest, MovesToTheEndpointThatLeadsNext) {
+  first_endpoints_ = {{"127.0.0.1", FreePort()}, {"127.0.0.1", FreePort()}};
+  Serve();
+  auto a = Node(FirstReport("job", "node-a", 1));
+  a->WaitFor(DirectiveKind::kRun);
+  StopServing();
+  const std::string left =
+      a->WaitUntilDisconnected(absl::StatusCode::kUnavailable);
+  EXPECT_THAT(left, HasSubstr(endpoint_.ToString()));
+  Serve(first_endpoints_[1].port);
+  a->WaitUntilConnected(2);
+  StopServing();
+  Serve(first_endpoints_[0].port);
+  a->WaitUntilConnected(3);
+}
+
+TEST_F(GrpcLinkTest, WithoutAnAnswerEveryEndpointHasItsReason) {
+  ServeNowhere();
+  first_endpoints_ = {{"127.0.0.1", FreePort()}, {"no-such-host.invalid", 7}};
+  auto a = Node(FirstReport("job", "node-a", 1));
+  const std::string error =
+      a->WaitUntilDisconnected(absl::StatusCode::kUnavailable);
+  EXPECT_THAT(error, HasSubstr(first_endpoints_[0].ToString() +
+                               ": connection refused"));
+  EXPECT_THAT(error, HasSubstr("no-such-host.invalid"));
+  EXPECT_THAT(error, HasSubstr(endpoint_.ToString() + ": connection refused"));
+  EXPECT_THAT(error, Not(HasSubstr("\n")));
+}
+
+TEST_F(GrpcLinkTest, ARefusedTokenIsToldWhateverTheOtherEndpoints) {
+  Serve(0, "s3cret");
+  first_endpoints_ = {{"127.0.0.1", FreePort()}};
+  auto wrong = Node(FirstReport("other", "node-b", 1), "guess");
+  const std::string error =
+      wrong->WaitUntilDisconnected(absl::StatusCode::kUnauthenticated);
+  EXPECT_THAT(error, HasSubstr("has another token than this process"));
+  EXPECT_THAT(error, Not(HasSubstr(first_endpoints_[0].ToString())));
+}
+
+TEST_F(GrpcLinkTest, AnotherProgramAtOneEndpointDoesNotEndTheSearch) {
+  ServeNowhere();
+  StrangeServer stranger("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n");
+  first_endpoints_ = {{"127.0.0.1", stranger.port()}};
+  auto a = Node(FirstReport("job", "node-a", 1));
+  EXPECT_THAT(a->WaitUntilDisconnected(absl::StatusCode::kUnavailable),
+              HasSubstr("not a Muster coordinator"));
+  Serve(endpoint_.port);
+  a->WaitFor(DirectiveKind::kRun);
 }
 
 TEST_F(GrpcLinkTest, AnotherProgramIsNotACoordinator) {

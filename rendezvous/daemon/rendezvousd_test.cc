@@ -141,7 +141,7 @@ TEST(RendezvousdTest, RunsAJobAndLogsItsDecisions) {
   Daemon daemon(
       {"--listen=127.0.0.1:0", "--event-log", log, "--token-file", token_file});
   GrpcLink::Options options;
-  options.coordinator = {"127.0.0.1", daemon.Port()};
+  options.endpoints = {{"127.0.0.1", daemon.Port()}};
   options.token = "s3cret-0123456789";
   ScriptedNode node(std::make_unique<GrpcLink>(std::move(options)),
                     FirstReport("job", "node-a", 1));

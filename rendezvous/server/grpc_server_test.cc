@@ -42,7 +42,7 @@ class GrpcServerTest : public ::testing::Test {
 
   std::unique_ptr<ScriptedNode> Join(const std::string& run_id) {
     GrpcLink::Options options;
-    options.coordinator = server_->address();
+    options.endpoints = {server_->address()};
     return std::make_unique<ScriptedNode>(
         std::make_unique<GrpcLink>(std::move(options)),
         FirstReport(run_id, "node", 1));
@@ -67,7 +67,7 @@ TEST_F(GrpcServerTest, TheAddressThatANodeIsSeenAtIsOneOfItsOwn) {
   report.node.address = "10.0.0.1";
   report.addresses = {"10.1.0.1"};
   ScriptedNode node(std::make_unique<GrpcLink>(
-                        GrpcLink::Options{.coordinator = server_->address()}),
+                        GrpcLink::Options{.endpoints = {server_->address()}}),
                     report);
   EXPECT_THAT(node.WaitFor(DirectiveKind::kRun).place.store_clients,
               ::testing::ElementsAre("10.0.0.1", "127.0.0.1", "10.1.0.1"));

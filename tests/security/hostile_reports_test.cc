@@ -82,7 +82,7 @@ class HostileReports : public ::testing::Test {
   }
   std::unique_ptr<ScriptedNode> Join(const std::string& host) {
     GrpcLink::Options options;
-    options.coordinator = server_->address();
+    options.endpoints = {server_->address()};
     return std::make_unique<ScriptedNode>(
         std::make_unique<GrpcLink>(std::move(options)),
         FirstReport("job", host, 2));
@@ -190,7 +190,7 @@ TEST_F(HostileReports, ABrokenNodesPlaceIsNotTaken) {
   report.place_key = "known to b alone";
   report.spec.reconnect_grace = std::chrono::seconds(30);
   GrpcLink::Options options;
-  options.coordinator = {"127.0.0.1", relay.port()};
+  options.endpoints = {{"127.0.0.1", relay.port()}};
   ScriptedNode b(std::make_unique<GrpcLink>(std::move(options)), report);
   const int round = b.WaitFor(DirectiveKind::kRun).place.round;
 

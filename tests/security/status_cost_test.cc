@@ -55,7 +55,7 @@ class StatusCostTest : public ::testing::Test {
 // answer, get few different answers. The age of the job tells them apart.
 TEST_F(StatusCostTest, QuestionsAboutALargeJobShareAnswers) {
   AdminClient::Options options;
-  options.coordinator = server_->address();
+  options.endpoints = {server_->address()};
   AdminClient client(options);
   constexpr int kQuestions = 40;
   std::set<Duration> ages;
@@ -70,7 +70,7 @@ TEST_F(StatusCostTest, QuestionsAboutALargeJobShareAnswers) {
 
 TEST_F(StatusCostTest, AListOfJobsIsWithoutNodes) {
   AdminClient::Options options;
-  options.coordinator = server_->address();
+  options.endpoints = {server_->address()};
   AdminClient client(options);
   const auto jobs = client.ListJobs();
   ASSERT_TRUE(jobs.ok()) << jobs.status();

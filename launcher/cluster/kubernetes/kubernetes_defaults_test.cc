@@ -50,8 +50,9 @@ class KubernetesDefaultsTest : public DefaultsFixture {
 
 TEST_F(KubernetesDefaultsTest, AnIndexedJobNeedsNoAddresses) {
   const RunOptions options = Options(IndexedJobPod("2"));
-  ASSERT_TRUE(options.endpoint);
-  EXPECT_EQ(options.endpoint->ToString(), "trainer-0.trainer-pods:29400");
+  ASSERT_EQ(options.endpoints.size(), 1u);
+  EXPECT_EQ(options.endpoints.front().ToString(),
+            "trainer-0.trainer-pods:29400");
   EXPECT_EQ(options.hosting, Hosting::kNever);
   EXPECT_EQ(options.spec.min_nodes, 4);
   EXPECT_EQ(options.spec.max_nodes, 4);
@@ -104,7 +105,7 @@ TEST_F(KubernetesDefaultsTest, PodZeroHostsTheCoordinatorWithAnyAddress) {
 TEST_F(KubernetesDefaultsTest, TheHostNameGivesTheJobNameToo) {
   Environment pod = IndexedJobPod("2");
   pod.erase("MUSTER_JOB_NAME");
-  EXPECT_EQ(Options(pod).endpoint->host, "trainer-0.trainer-pods");
+  EXPECT_EQ(Options(pod).endpoints.front().host, "trainer-0.trainer-pods");
   // With hostNetwork HOSTNAME is the machine's name, which does not contain the
   // Job's name: MUSTER_JOB_NAME is needed.
   pod["HOSTNAME"] = "node-9";
@@ -121,11 +122,12 @@ TEST_F(KubernetesDefaultsTest, PodsWithoutAMeetingPointAreRejected) {
                                 "where the pods meet"),
                       HasSubstr("MUSTER_SERVICE"), HasSubstr("MUSTER_JOB_NAME"),
                       HasSubstr("MUSTER_COORDINATOR")));
-    EXPECT_EQ(Options(pod, {"--rdzv-endpoint=other:7"}).endpoint->port, 7);
+    EXPECT_EQ(Options(pod, {"--rdzv-endpoint=other:7"}).endpoints.front().port,
+              7);
     EXPECT_EQ(Options(pod, {"--master-addr=a", "--node-rank=1"}).node_rank, 1);
     EXPECT_EQ(Options(pod, {"--nnodes=1"}).spec.max_nodes, 1);
     pod["PET_RDZV_ENDPOINT"] = "other:8";
-    EXPECT_EQ(Options(pod).endpoint->port, 8);
+    EXPECT_EQ(Options(pod).endpoints.front().port, 8);
   }
   EXPECT_THAT(
       Refusal({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"}}, {"--nnodes=1:3"}),
@@ -139,7 +141,7 @@ TEST_F(KubernetesDefaultsTest, WithoutAServiceTheJobNameIsTheDomain) {
   Environment pod = IndexedJobPod("1");
   pod.erase("MUSTER_SERVICE");
   const RunOptions options = Options(pod);
-  EXPECT_EQ(options.endpoint->host, "trainer-0.trainer");
+  EXPECT_EQ(options.endpoints.front().host, "trainer-0.trainer");
   EXPECT_THAT(options.remarks, Contains(HasSubstr("MUSTER_SERVICE")));
 }
 
@@ -150,7 +152,7 @@ TEST_F(KubernetesDefaultsTest, GivenFlagsOverrideDefaults) {
                "--node-id=me", "--topology=rack=r1", "--connect-timeout=5",
                "--signals-to-leave=SIGUSR1"});
   EXPECT_EQ(options.spec.min_nodes, 2);
-  EXPECT_EQ(options.endpoint->ToString(), "other:7");
+  EXPECT_EQ(options.endpoints.front().ToString(), "other:7");
   EXPECT_EQ(options.hosting, Hosting::kIfOwner);
   EXPECT_EQ(options.run_id, "mine");
   EXPECT_EQ(options.node_id, "me");
@@ -164,7 +166,7 @@ TEST_F(KubernetesDefaultsTest, GivenFlagsOverrideDefaults) {
 TEST_F(KubernetesDefaultsTest, WithAMasterAddressTheIndexIsTheNodeRank) {
   const RunOptions options =
       Options(IndexedJobPod("3"), {"--master-addr=trainer-0.pods"});
-  EXPECT_FALSE(options.endpoint);
+  EXPECT_TRUE(options.endpoints.empty());
   EXPECT_EQ(options.node_rank, 3);
   EXPECT_EQ(options.hosting, Hosting::kIfOwner);
 }
@@ -173,7 +175,7 @@ TEST_F(KubernetesDefaultsTest, WithoutANumberOfNodesAPodRunsAlone) {
   Environment pod = IndexedJobPod("2");
   pod.erase("MUSTER_NODES");
   const RunOptions options = Options(pod);
-  EXPECT_FALSE(options.endpoint);
+  EXPECT_TRUE(options.endpoints.empty());
   EXPECT_EQ(options.run_id, "none");
   EXPECT_EQ(options.spec.max_nodes, 1);
   EXPECT_THAT(options.remarks, ElementsAre(HasSubstr("runs alone")));
@@ -188,7 +190,7 @@ TEST_F(KubernetesDefaultsTest, AStatefulSetPodsNameEndsWithItsOrdinal) {
                                       {"HOSTNAME", "trainer-11"},
                                       {"MUSTER_SERVICE", "pods"},
                                       {"MUSTER_NODES", "12"}});
-  EXPECT_EQ(options.endpoint->host, "trainer-0.pods");
+  EXPECT_EQ(options.endpoints.front().host, "trainer-0.pods");
   EXPECT_EQ(options.hosting, Hosting::kNever);
   EXPECT_EQ(options.node_id, "trainer-11");
   EXPECT_EQ(options.run_id, "trainer");
@@ -202,7 +204,7 @@ TEST_F(KubernetesDefaultsTest, ElasticAgentsUseTheDaemonAndLeaveOnEviction) {
                {"MUSTER_COORDINATOR", "rendezvousd:29400"},
                {"MUSTER_RUN_ID", "job-7"},
                {"MUSTER_NODES", "2:4"}});
-  EXPECT_EQ(options.endpoint->ToString(), "rendezvousd:29400");
+  EXPECT_EQ(options.endpoints.front().ToString(), "rendezvousd:29400");
   EXPECT_EQ(options.hosting, Hosting::kNever);
   EXPECT_EQ(options.node_id, "agents-6d4cf56db6-b9f2k");
   EXPECT_EQ(options.run_id, "job-7");
@@ -221,7 +223,7 @@ TEST_F(KubernetesDefaultsTest, TheJobSetControllerNamesTheFirstPod) {
                      {"MUSTER_JOBSET_COORDINATOR", "set-worker-0-0.set"},
                      {"MUSTER_NODES", "4"}};
   RunOptions options = Options(pod);
-  EXPECT_EQ(options.endpoint->host, "set-worker-0-0.set");
+  EXPECT_EQ(options.endpoints.front().host, "set-worker-0-0.set");
   EXPECT_EQ(options.hosting, Hosting::kNever);
   EXPECT_EQ(options.node_id, "set-worker-1-0");
   EXPECT_EQ(options.run_id, "set-2");
@@ -279,7 +281,8 @@ TEST_F(KubernetesDefaultsTest, ErrorsNameTheVariable) {
   pod["MUSTER_SERVICE"] = "bad/name";
   EXPECT_THAT(Refusal(pod), AllOf(HasSubstr("MUSTER_SERVICE=bad/name: "),
                                   HasSubstr("called trainer-0.bad/name")));
-  EXPECT_EQ(Options(pod, {"--rdzv-endpoint=other:7"}).endpoint->port, 7);
+  EXPECT_EQ(Options(pod, {"--rdzv-endpoint=other:7"}).endpoints.front().port,
+            7);
   pod.erase("MUSTER_SERVICE");
   pod["MUSTER_JOB_NAME"] = "a b";
   EXPECT_THAT(Refusal(pod), HasSubstr("MUSTER_JOB_NAME=a b: "));

@@ -73,10 +73,10 @@ TEST_F(SlurmDefaultsTest, AStepNeedsNoFlags) {
   EXPECT_EQ(options.spec.min_nodes, 3);
   EXPECT_EQ(options.spec.max_nodes, 3);
   EXPECT_EQ(options.run_id, "41.2");
-  ASSERT_TRUE(options.endpoint.has_value());
+  ASSERT_EQ(options.endpoints.size(), 1u);
   // n2 is the first host of the step; n1 is the first host of the job.
-  EXPECT_EQ(options.endpoint->host, "n2");
-  EXPECT_EQ(options.endpoint->port, SlurmPort(41, 2));
+  EXPECT_EQ(options.endpoints.front().host, "n2");
+  EXPECT_EQ(options.endpoints.front().port, SlurmPort(41, 2));
   EXPECT_EQ(options.workers_per_node, "8");
   EXPECT_EQ(options.node_id, "n2");
   EXPECT_EQ(options.input.reader, agent::WorkerInput::Reader::kNone);
@@ -86,7 +86,7 @@ TEST_F(SlurmDefaultsTest, AStepNeedsNoFlags) {
 TEST_F(SlurmDefaultsTest, OnlyTheFirstNodeHostsTheCoordinator) {
   EXPECT_EQ(Options(Task(0)).hosting, Hosting::kAlways);
   EXPECT_EQ(Options(Task(1)).hosting, Hosting::kNever);
-  EXPECT_EQ(Options(Task(1)).endpoint->host, "n2");
+  EXPECT_EQ(Options(Task(1)).endpoints.front().host, "n2");
 }
 
 TEST_F(SlurmDefaultsTest, GivenFlagsOverrideDefaults) {
@@ -97,7 +97,7 @@ TEST_F(SlurmDefaultsTest, GivenFlagsOverrideDefaults) {
   EXPECT_EQ(options.spec.min_nodes, 2);
   EXPECT_EQ(options.workers_per_node, "2");
   EXPECT_EQ(options.run_id, "mine");
-  EXPECT_EQ(options.endpoint->ToString(), "n9:1234");
+  EXPECT_EQ(options.endpoints.front().ToString(), "n9:1234");
   EXPECT_EQ(options.hosting, Hosting::kIfOwner);
   EXPECT_THAT(options.topology, ElementsAre("rack=r1"));
   EXPECT_THAT(options.preemption.signals, IsEmpty());
@@ -107,13 +107,13 @@ TEST_F(SlurmDefaultsTest, WithAMasterAddressTheTaskNumberIsTheNodeRank) {
   const RunOptions options = Options(Task(1), {"--master-addr=n2"});
   EXPECT_EQ(options.node_rank, 1);
   EXPECT_EQ(options.spec.max_nodes, 3);
-  EXPECT_FALSE(options.endpoint.has_value());
+  EXPECT_TRUE(options.endpoints.empty());
 }
 
 TEST_F(SlurmDefaultsTest, ASeparateCoordinatorIsTheEndpoint) {
   const RunOptions options =
       Options(With(Task(0), {{"MUSTER_COORDINATOR", "admin:29400"}}));
-  EXPECT_EQ(options.endpoint->ToString(), "admin:29400");
+  EXPECT_EQ(options.endpoints.front().ToString(), "admin:29400");
   EXPECT_EQ(options.hosting, Hosting::kNever);
 }
 
@@ -269,11 +269,11 @@ TEST_F(SlurmDefaultsTest, AStepOfOneNodeHasNoEndpoint) {
   Environment one = With(Task(0), {{"SLURM_STEP_NODELIST", "n2"},
                                    {"SLURM_STEP_NUM_TASKS", "1"},
                                    {"SLURM_STEP_TASKS_PER_NODE", "1"}});
-  EXPECT_FALSE(Options(one).endpoint.has_value());
+  EXPECT_TRUE(Options(one).endpoints.empty());
   EXPECT_EQ(Options(one).spec.max_nodes, 1);
   EXPECT_EQ(Options(one).workers_per_node, "8");
   // Nodes that run alone have no meeting point either.
-  EXPECT_FALSE(Options(Task(0), {"--nnodes=1"}).endpoint.has_value());
+  EXPECT_TRUE(Options(Task(0), {"--nnodes=1"}).endpoints.empty());
 }
 
 TEST_F(SlurmDefaultsTest, AHeterogeneousStepMeetsInItsFirstComponent) {
@@ -285,25 +285,25 @@ TEST_F(SlurmDefaultsTest, AHeterogeneousStepMeetsInItsFirstComponent) {
                            {"SLURM_STEP_NODELIST", "n[1-3]"}};
   const RunOptions first =
       Options(With(With(Task(0), het), {{"SLURMD_NODENAME", "n3"}}));
-  EXPECT_EQ(first.endpoint->host, "n3");
+  EXPECT_EQ(first.endpoints.front().host, "n3");
   EXPECT_EQ(first.hosting, Hosting::kAlways);
   EXPECT_EQ(first.run_id, "41.2");
   const RunOptions second =
       Options(With(With(Task(1), het), {{"SLURMD_NODENAME", "n1"}}));
-  EXPECT_EQ(second.endpoint->host, "n3");
+  EXPECT_EQ(second.endpoints.front().host, "n3");
   EXPECT_EQ(second.hosting, Hosting::kNever);
   // A step of the second component alone has a run id of its own.
   const RunOptions alone =
       Options(With(With(Task(0), het), {{"SLURM_STEP_NODELIST", "n[1-2]"},
                                         {"SLURMD_NODENAME", "n1"}}));
-  EXPECT_EQ(alone.endpoint->host, "n1");
+  EXPECT_EQ(alone.endpoints.front().host, "n1");
   EXPECT_EQ(alone.run_id, "41+1.2");
 }
 
 TEST_F(SlurmDefaultsTest, ABatchScriptOfAOneNodeJobIsThatNode) {
   const RunOptions options =
       Options(With(Batch(1), {{"SLURM_GPUS_ON_NODE", "2"}}));
-  EXPECT_FALSE(options.endpoint.has_value());
+  EXPECT_TRUE(options.endpoints.empty());
   EXPECT_EQ(options.spec.max_nodes, 1);
   EXPECT_EQ(options.run_id, "41");
   EXPECT_EQ(options.workers_per_node, "2");
@@ -311,9 +311,10 @@ TEST_F(SlurmDefaultsTest, ABatchScriptOfAOneNodeJobIsThatNode) {
   EXPECT_THAT(Refusal(Batch(4)), HasSubstr("launch --slurm"));
   EXPECT_THAT(Refusal(Batch(4), {"--nnodes=4"}), HasSubstr("job of 4 nodes"));
   EXPECT_EQ(Options(Batch(4), {"--nnodes=1"}).spec.max_nodes, 1);
-  EXPECT_EQ(
-      Options(Batch(4), {"--nnodes=4", "--rdzv-endpoint=n1:2"}).endpoint->host,
-      "n1");
+  EXPECT_EQ(Options(Batch(4), {"--nnodes=4", "--rdzv-endpoint=n1:2"})
+                .endpoints.front()
+                .host,
+            "n1");
 }
 
 TEST_F(SlurmDefaultsTest, AShellOnALoginNodeIsRejected) {

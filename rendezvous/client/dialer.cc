@@ -1,0 +1,121 @@
+#include "rendezvous/client/dialer.h"
+
+#include <grpcpp/channel.h>
+
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/check.h"
+#include "base/monotonic_clock.h"
+#include "base/net/connect.h"
+#include "rendezvous/client/channel.h"
+
+namespace muster::rendezvous {
+namespace {
+
+// Linux sends a lost SYN again after 1 s. A leader whose backlog was full for a
+// moment gets this second SYN, too.
+constexpr Duration kReachTimeout = std::chrono::milliseconds(1200);
+
+absl::Status ReachByTcp(const SocketAddress& address, Instant deadline) {
+  return Connect(address, deadline).status();
+}
+
+bool IsRefusal(const absl::Status& error) {
+  return absl::IsUnauthenticated(error) || absl::IsPermissionDenied(error);
+}
+
+// Returns the error of a pass in which no endpoint answered. `errors`: that of
+// each endpoint, in the order of the user's list.
+absl::Status Combined(const std::vector<absl::Status>& errors) {
+  absl::StatusCode code = errors.front().code();
+  for (const absl::Status& error : errors) {
+    if (IsRefusal(error)) return error;
+    if (error.code() != code) code = absl::StatusCode::kUnavailable;
+  }
+  const auto append = [](std::string* text, const absl::Status& error) {
+    absl::StrAppend(text, error.message());
+  };
+  return absl::Status(code, absl::StrJoin(errors, "; ", append));
+}
+
+}  // namespace
+
+Dialer::Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
+               const std::string& token)
+    : Dialer(endpoints, tls, token, ReachByTcp) {}
+
+Dialer::Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
+               const std::string& token, Reach reach)
+    : reach_(std::move(reach)) {
+  MUSTER_CHECK(!endpoints.empty()) << "no endpoint";
+  for (const Endpoint& endpoint : endpoints) {
+    targets_.push_back(
+        {endpoint, ClientCredentials(tls, token, endpoint.host)});
+  }
+}
+
+absl::Status Dialer::Dial(const ResolveLimits& limits, const Call& call) {
+  std::vector<absl::Status> errors(targets_.size());
+  const size_t first = first_target_;
+  for (size_t i = 0; i < targets_.size(); ++i) {
+    const size_t index = (first + i) % targets_.size();
+    Outcome outcome = DialTarget(targets_[index], limits, call);
+    if (outcome.answered) {
+      first_target_ = index;
+      return outcome.end;
+    }
+    if (limits.given_up != nullptr && limits.given_up()) return outcome.end;
+    errors[index] = std::move(outcome.end);
+  }
+  return errors.size() == 1 ? errors.front() : Combined(errors);
+}
+
+void Dialer::Advance() {
+  ++first_target_;
+  ++first_address_;
+}
+
+Dialer::Outcome Dialer::DialTarget(const Target& target,
+                                   const ResolveLimits& limits,
+                                   const Call& call) {
+  const auto addresses =
+      Resolve(target.endpoint.host, target.endpoint.port, limits);
+  if (!addresses.ok()) {
+    if (targets_.size() == 1) return {.end = addresses.status()};
+    return {.end = absl::Status(
+                addresses.status().code(),
+                absl::StrCat("coordinator ", target.endpoint.ToString(), ": ",
+                             addresses.status().message()))};
+  }
+  Outcome first;
+  for (size_t i = 0; i < addresses->size(); ++i) {
+    const SocketAddress& address =
+        (*addresses)[(first_address_ + i) % addresses->size()];
+    Outcome outcome = {.end = CheckReachable(target, address)};
+    if (outcome.end.ok()) {
+      outcome = call(target.endpoint, address,
+                     OpenChannel(address, target.credentials));
+    }
+    if (outcome.answered) return outcome;
+    // The error of the preferred (first) address is the one shown to the user.
+    if (i == 0) first = std::move(outcome);
+    if (limits.given_up != nullptr && limits.given_up()) break;
+  }
+  return first;
+}
+
+// gRPC's limit is one for connection and handshakes together. A short one would
+// end the handshakes of a leader that thousands of nodes call at once, so only
+// the connection is tried with a short one.
+absl::Status Dialer::CheckReachable(const Target& target,
+                                    const SocketAddress& address) {
+  if (targets_.size() == 1) return absl::OkStatus();
+  const absl::Status reached = reach_(address, MonotonicNow() + kReachTimeout);
+  return reached.ok() ? reached
+                      : ExplainCallError(reached, target.endpoint.ToString());
+}
+
+}  // namespace muster::rendezvous
