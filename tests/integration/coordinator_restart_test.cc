@@ -129,6 +129,33 @@ TEST_F(CoordinatorRestartWithoutState, WorkersRunOnAndTheJobSucceeds) {
   });
 }
 
+TEST_F(CoordinatorRestartWithoutState, NodesAndCommandsMoveToTheNextEndpoint) {
+  cluster_.AddStandby();
+  const std::vector<std::string> flags = {"--nnodes=2", "--nproc-per-node=2"};
+  auto a = cluster_.Node(flags, {"catch", "USR1"});
+  auto b = cluster_.Node(flags, {"catch", "USR1"});
+  ASSERT_TRUE(a->Printed("ready rank=", 2));
+  ASSERT_TRUE(b->Printed("ready rank=", 2));
+  const auto expect_round_1 = [this] {
+    auto status = cluster_.Command({"status", "--run-id=job"});
+    EXPECT_EQ(status->ExitCode(), 0) << status->Output();
+    EXPECT_THAT(status->Output(), HasSubstr("round        1,"));
+  };
+  expect_round_1();
+  cluster_.FailOver();
+  EXPECT_TRUE(events_.Printed("round 1 goes on: 2 of its 2 nodes"));
+  expect_round_1();
+  for (Subprocess* node : {a.get(), b.get()}) {
+    for (const pid_t pid : WorkerPids(*node, 1)) kill(pid, SIGUSR1);
+  }
+  EXPECT_EQ(a->ExitCode(), 0) << a->Output();
+  EXPECT_EQ(b->ExitCode(), 0) << b->Output();
+  EXPECT_THAT(a->Lines("up rank="), SizeIs(2));
+  EXPECT_THAT(b->Lines("up rank="), SizeIs(2));
+  EXPECT_THAT(a->Lines("caught"), SizeIs(2));
+  EXPECT_THAT(b->Lines("caught"), SizeIs(2));
+}
+
 TEST_F(CoordinatorRestartWithoutState, TheBudgetIsNotGrantedAgain) {
   const auto nothing = [] {};
   TheBudgetIsSpentOnce(cluster_, nothing, [&] {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/testing/free_port.h"
 
 namespace muster {
 namespace {
@@ -42,12 +43,28 @@ LocalCluster::LocalCluster(std::string worker,
                            std::vector<std::string> daemon_flags)
     : worker_(std::move(worker)), daemon_flags_(std::move(daemon_flags)) {
   StartDaemon("127.0.0.1:0");
+  given_endpoints_ = endpoint_;
 }
 
 void LocalCluster::RestartDaemon() {
+  KillDaemon();
+  StartDaemon(endpoint_);
+}
+
+void LocalCluster::AddStandby() {
+  standby_ = "127.0.0.1:" + std::to_string(FreePort());
+  given_endpoints_ += "," + standby_;
+}
+
+void LocalCluster::FailOver() {
+  MUSTER_CHECK(!standby_.empty()) << "AddStandby was not called";
+  KillDaemon();
+  StartDaemon(standby_);
+}
+
+void LocalCluster::KillDaemon() {
   daemon_->Signal(SIGKILL);
   MUSTER_CHECK(daemon_->ExitCode().has_value()) << daemon_->Output();
-  StartDaemon(endpoint_);
 }
 
 void LocalCluster::StartDaemon(const std::string& listen) {
@@ -65,7 +82,7 @@ void LocalCluster::StartDaemon(const std::string& listen) {
 std::unique_ptr<Subprocess> LocalCluster::Node(std::vector<std::string> flags,
                                                std::vector<std::string> deed) {
   std::vector<std::string> argv = {kLaunch, "--rdzv-backend=c10d",
-                                   "--rdzv-endpoint=" + endpoint_,
+                                   "--rdzv-endpoint=" + given_endpoints_,
                                    "--rdzv-conf=is_host=0", "--rdzv-id=job"};
   Append(argv, std::move(flags));
   argv = WithMixedNodes(std::move(argv));
@@ -78,7 +95,7 @@ std::unique_ptr<Subprocess> LocalCluster::Command(
     std::vector<std::string> words) {
   std::vector<std::string> argv = {kLaunch};
   Append(argv, std::move(words));
-  argv.push_back("--endpoint=" + endpoint_);
+  argv.push_back("--endpoint=" + given_endpoints_);
   return std::make_unique<Subprocess>(argv, Environment());
 }
 

@@ -32,6 +32,12 @@ class LocalCluster {
   // Kills the daemon and starts it again with the same flags and port.
   void RestartDaemon();
 
+  // Gives the nodes and commands that start from now on a second endpoint,
+  // where nothing listens before FailOver. Called once.
+  void AddStandby();
+  // Kills the daemon and starts it with the same flags at the second endpoint.
+  void FailOver();
+
   // Starts one node: `launch` with `flags` and the test worker with the
   // arguments `deed`, which may differ between nodes. The run id is unique to
   // the test.
@@ -42,12 +48,15 @@ class LocalCluster {
   std::unique_ptr<Subprocess> Command(std::vector<std::string> words);
 
  private:
+  void KillDaemon();
   void StartDaemon(const std::string& listen);
 
   const std::string worker_;
   const std::vector<std::string> daemon_flags_;
   std::unique_ptr<Subprocess> daemon_;
   std::string endpoint_;
+  std::string standby_;          // the second endpoint; empty: none
+  std::string given_endpoints_;  // value of --rdzv-endpoint and --endpoint
 };
 
 // Runs `launch --standalone` with `flags` and the test worker.
