@@ -275,6 +275,11 @@ void FuzzTexts(std::string_view input) {
     const std::string ip = PeerIp(peer);
     MUSTER_CHECK(PeerKey(peer).empty() == ip.empty() || ip.starts_with("%"));
   }
+  const auto endpoints = ParseEndpoints(text);
+  if (endpoints.ok()) {
+    const auto again = ParseEndpoints(EndpointsText(*endpoints));
+    MUSTER_CHECK(again.ok() && *again == *endpoints) << text;
+  }
   const auto endpoint = ParseEndpoint(text);
   if (!endpoint.ok()) return;
   MUSTER_CHECK(!endpoint->host.empty());
