@@ -64,7 +64,7 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
 
   const std::string path;
   const Limits limits;
-  std::unique_ptr<JournalFile> file;  // used in the queue's thread only
+  std::unique_ptr<JournalBackend> medium;  // used in the queue's thread only
 
   std::mutex mutex;                 // guards the fields below
   std::condition_variable changed;  // wakes Call
@@ -103,7 +103,7 @@ void Journal::State::Schedule() {
 }
 
 void Journal::State::Write() {
-  const absl::Status written = file->Write(pending.batch());
+  const absl::Status written = medium->Write(pending.batch());
   std::lock_guard<std::mutex> lock(mutex);
   if (written.ok()) {
     pending.Succeeded();
@@ -175,26 +175,36 @@ absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(
     const std::string& folder, uint64_t least_epoch, const Limits& limits) {
   const std::string path = JournalFile::PathIn(folder);
-  std::unique_ptr<Journal> journal(new Journal(path, limits));
+  absl::StatusOr<std::unique_ptr<Journal>> journal = OpenOn(
+      path,
+      [folder, least_epoch] { return JournalFile::Open(folder, least_epoch); },
+      limits);
+  if (!absl::IsDeadlineExceeded(journal.status())) return journal;
+  return absl::DeadlineExceededError(
+      "cannot open " + path +
+      ": its file system does not answer; repair it, or name another folder");
+}
+
+absl::StatusOr<std::unique_ptr<Journal>> Journal::OpenOn(
+    const std::string& name,
+    std::function<absl::StatusOr<std::unique_ptr<JournalBackend>>()> open,
+    const Limits& limits) {
+  std::unique_ptr<Journal> journal(new Journal(name, limits));
   const auto opened =
-      std::make_shared<absl::StatusOr<std::unique_ptr<JournalFile>>>(
+      std::make_shared<absl::StatusOr<std::unique_ptr<JournalBackend>>>(
           absl::UnknownError(""));
   const bool answered = journal->queue_.Do(
-      path,
-      [opened, folder, least_epoch] {
-        *opened = JournalFile::Open(folder, least_epoch);
-      },
+      name, [opened, open = std::move(open)] { *opened = open(); },
       limits.open_within);
   if (!answered) {
-    return absl::DeadlineExceededError(
-        "cannot open " + path +
-        ": its file system does not answer; repair it, or name another folder");
+    return absl::DeadlineExceededError("cannot open " + name +
+                                       ": it does not answer");
   }
   if (!opened->ok()) return opened->status();
   State& state = *journal->state_;
-  state.file = std::move(**opened);
-  journal->epoch_ = state.file->epoch();
-  journal->records_ = state.file->TakeRecords();
+  state.medium = std::move(**opened);
+  journal->epoch_ = state.medium->epoch();
+  journal->records_ = state.medium->TakeRecords();
   absl::StatusOr<std::thread> caller =
       StartThread([shared = journal->state_] { shared->Call(); });
   if (!caller.ok()) return caller.status();
@@ -216,9 +226,9 @@ Journal::~Journal() {
     std::lock_guard<std::mutex> lock(state_->mutex);
     state_->queue = nullptr;
   }
-  // The queue's thread closes the file, because the close may hang if the file
-  // system does not answer; Finish stops waiting after `close_within`.
-  queue_.Post(path_, [state = state_] { state->file = nullptr; });
+  // The queue's thread closes the medium, because the close may hang if the
+  // medium does not answer; Finish stops waiting after `close_within`.
+  queue_.Post(path_, [state = state_] { state->medium = nullptr; });
   FileQueue::WaitLimits limits;
   limits.without_progress = limits_.close_within;
   limits.in_all = limits_.close_within;

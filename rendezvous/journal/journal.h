@@ -13,21 +13,23 @@
 #include "absl/status/statusor.h"
 #include "base/file_queue.h"
 #include "base/time.h"
+#include "rendezvous/journal/journal_backend.h"
 #include "rendezvous/journal/pending_records.h"
 #include "rendezvous/journal/record_store.h"
 
 namespace muster::rendezvous {
 
-// Keeps one record for each job in a SQLite file, so that a restarted
-// coordinator goes on with its jobs.
+// Keeps one record for each job in a SQLite file or on another medium, so that
+// the next coordinator goes on with the jobs.
 //
-// Only Open and the destructor wait for the file system, for a bounded time.
+// Only Open and the destructor wait for the medium, for a bounded time.
 // Records that are queued during a write are written together by the next
 // transaction: many records cost few fsyncs.
 //
-// If the disk hangs, is full or fails, the jobs go on: each `done` is called
-// although the record is not durable, trouble() says why, and the newest record
-// of each job is written once writing works again.
+// If the medium hangs, is full or fails, trouble() says why, and the newest
+// record of each job is written once writing works again. Meanwhile, with
+// OnTrouble::kRelease, the jobs go on: each `done` is called although the
+// record is not durable.
 //
 // Thread-safe.
 class Journal : public RecordStore {
@@ -53,8 +55,15 @@ class Journal : public RecordStore {
       const std::string& folder, uint64_t least_epoch);
   static absl::StatusOr<std::unique_ptr<Journal>> Open(
       const std::string& folder, uint64_t least_epoch, const Limits& limits);
+  // Opens the journal on another medium, which `open` opens in the journal's
+  // thread. `name`: the medium, for messages. The errors are those of `open`,
+  // DeadlineExceeded and ResourceExhausted.
+  static absl::StatusOr<std::unique_ptr<Journal>> OpenOn(
+      const std::string& name,
+      std::function<absl::StatusOr<std::unique_ptr<JournalBackend>>()> open,
+      const Limits& limits);
   // Writes the queued records, and calls each `done` that has not been called.
-  // If the disk hangs or the last attempt fails, the queued records are lost.
+  // If the medium hangs or the last attempt fails, the queued records are lost.
   ~Journal() override;
 
   Journal(const Journal&) = delete;
@@ -62,9 +71,9 @@ class Journal : public RecordStore {
 
   // The records that Open has found, by run id; empty after the first call.
   std::map<std::string, std::string> TakeRecords();
-  // The number of this run of the coordinator: one more than the number of the
-  // previous run, and at least Open's `least_epoch`. Durable before Open
-  // returns.
+  // The number of this run of the coordinator (JournalBackend::epoch). In a
+  // file: one more than the number of the previous run, and at least Open's
+  // `least_epoch`.
   uint64_t epoch() const { return epoch_; }
 
   // Calls `done` at the latest as soon as trouble() has a value.
@@ -85,10 +94,10 @@ class Journal : public RecordStore {
   const Limits limits_;
   uint64_t epoch_ = 0;
   std::map<std::string, std::string> records_;  // guarded by state_->mutex
-  // Shared with the thread of `queue_`, which outlives the journal if the file
-  // system hangs.
+  // Shared with the thread of `queue_`, which outlives the journal if the
+  // medium hangs.
   const std::shared_ptr<State> state_;
-  // The queue of one thread, which makes all calls of SQLite.
+  // The queue of one thread, which makes all calls of the medium.
   FileQueue queue_;
   // The thread that calls each `done`, and detects a write that hangs.
   std::thread caller_;

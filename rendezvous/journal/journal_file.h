@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "rendezvous/journal/journal_backend.h"
 #include "rendezvous/journal/pending_records.h"
 
 struct sqlite3;
@@ -26,7 +27,7 @@ namespace muster::rendezvous {
 // shared memory, which does not work on NFS. The lock is a POSIX lock of the
 // whole process: no other code of this process may open and close the file,
 // because the close would remove the lock.
-class JournalFile {
+class JournalFile : public JournalBackend {
  public:
   // The path of the journal in `folder`.
   static std::string PathIn(const std::string& folder);
@@ -45,7 +46,7 @@ class JournalFile {
   static absl::StatusOr<std::unique_ptr<JournalFile>> Open(
       std::string folder, uint64_t least_epoch);
   // Moves the write-ahead log into the file.
-  ~JournalFile();
+  ~JournalFile() override;
 
   JournalFile(const JournalFile&) = delete;
   JournalFile& operator=(const JournalFile&) = delete;
@@ -53,13 +54,11 @@ class JournalFile {
   // Writes `batch` in one transaction. OK: the batch is durable. After an error
   // the file is unchanged; the message is a clause with the path: "cannot write
   // …: the disk is full".
-  absl::Status Write(const PendingRecords::Batch& batch);
-
-  // The records that Open has found, by run id; empty after the first call.
-  std::map<std::string, std::string> TakeRecords() {
+  absl::Status Write(const PendingRecords::Batch& batch) override;
+  std::map<std::string, std::string> TakeRecords() override {
     return std::move(records_);
   }
-  uint64_t epoch() const { return epoch_; }
+  uint64_t epoch() const override { return epoch_; }
 
  private:
   explicit JournalFile(std::string path) : path_(std::move(path)) {}

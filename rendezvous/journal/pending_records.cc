@@ -66,8 +66,10 @@ std::optional<Instant> PendingRecords::NextLook() const {
 }
 
 void PendingRecords::NoteTrouble(Instant since, std::string why) {
-  failing_ = true;
-  released_ = newest_;
+  if (limits_.on_trouble == OnTrouble::kRelease) {
+    failing_ = true;
+    released_ = newest_;
+  }
   if (!trouble_) trouble_ = JournalTrouble{.since = since, .why = ""};
   trouble_->why = std::move(why);
 }

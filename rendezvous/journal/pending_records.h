@@ -23,7 +23,8 @@ struct JournalTrouble {
 
 // Decides when the changes of a journal are written, and when each change is
 // released: from then on no caller waits for the change. A change is released
-// once it is durable, or at once while the file system hangs or fails.
+// once it is durable or, with OnTrouble::kRelease, at once while the medium
+// hangs or fails.
 //
 // Changes have numbers: 1, 2, 3, …. One write at a time takes all changes that
 // are queued. Only the newest change of each job is kept, so that the number of
@@ -32,7 +33,13 @@ struct JournalTrouble {
 // Pure. Not thread-safe, except as batch() says.
 class PendingRecords {
  public:
+  // What becomes of changes that cannot be written.
+  enum class OnTrouble {
+    kRelease,  // jobs go on without durable records
+    kHold,     // jobs wait: an undurable decision must not be told
+  };
   struct Limits {
+    OnTrouble on_trouble = OnTrouble::kRelease;
     // A write that takes longer counts as hung.
     Duration hung_after = std::chrono::seconds(1);
     // The time from a failed write to the next one.
@@ -41,7 +48,7 @@ class PendingRecords {
   // Records by run id. nullopt: the job's record is removed.
   using Batch = std::map<std::string, std::optional<std::string>>;
 
-  // `path`: the journal's file, for messages.
+  // `path`: the journal's medium, for messages.
   PendingRecords(std::string path, const Limits& limits)
       : path_(std::move(path)), limits_(limits) {}
 

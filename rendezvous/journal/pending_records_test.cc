@@ -54,6 +54,30 @@ TEST_F(PendingRecordsTest, ABatchHasTheNewestChangeOfEachJob) {
   EXPECT_EQ(pending_.NextLook(), std::nullopt);
 }
 
+TEST(HeldRecordsTest, NothingIsReleasedBeforeItIsDurable) {
+  PendingRecords pending("etcd://e",
+                         {.on_trouble = PendingRecords::OnTrouble::kHold,
+                          .hung_after = kHungAfter,
+                          .retry_after = kRetryAfter});
+  pending.Add("a", "1");
+  pending.Begin(kBegin);
+  pending.Look(kBegin + kHungAfter);
+  pending.Add("b", "2");
+  EXPECT_EQ(pending.released(), 0u) << "while a write hangs";
+  ASSERT_TRUE(pending.trouble().has_value());
+  pending.Failed(kBegin + kHungAfter, "cannot write etcd://e: no answer");
+  pending.Add("c", "3");
+  EXPECT_EQ(pending.released(), 0u) << "after a failed write";
+  EXPECT_EQ(pending.trouble()->why, "cannot write etcd://e: no answer");
+  ASSERT_EQ(pending.NextLook(), kBegin + kHungAfter + kRetryAfter);
+  pending.Begin(*pending.NextLook());
+  EXPECT_THAT(pending.batch(),
+              ElementsAre(Pair("a", "1"), Pair("b", "2"), Pair("c", "3")));
+  pending.Succeeded();
+  EXPECT_EQ(pending.released(), 3u);
+  EXPECT_FALSE(pending.trouble().has_value());
+}
+
 TEST_F(PendingRecordsTest, ChangesAreReleasedOnceDurable) {
   pending_.Add("a", "1");
   pending_.Begin(kBegin);

@@ -1,0 +1,58 @@
+#include "rendezvous/etcd/etcd_access.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+namespace muster::rendezvous {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(EtcdAccessTest, ReadsMembersAndPrefix) {
+  const struct {
+    const char* url;
+    const char* whole;
+  } cases[] = {
+      {"etcd://a", "etcd://a:2379/muster"},
+      {"etcd://a:1,b,10.0.0.1:3", "etcd://a:1,b:2379,10.0.0.1:3/muster"},
+      {"etcd://[::1]:5,[fd00::2]/", "etcd://[::1]:5,[fd00::2]:2379/muster"},
+      {"etcd://a/team-1/prod/", "etcd://a:2379/team-1/prod"},
+  };
+  for (const auto& [url, whole] : cases) {
+    const auto access = ParseEtcdUrl(url);
+    ASSERT_TRUE(access.ok()) << url << access.status();
+    EXPECT_EQ(access->ToString(), whole);
+    EXPECT_EQ(access->prefix.front(), '/');
+    EXPECT_EQ(access->prefix.back(), '/');
+  }
+}
+
+TEST(EtcdAccessTest, RefusesOtherUrls) {
+  for (const char* url :
+       {"", "/tmp/state", "http://a:2379", "etcd://", "etcd://a,,b",
+        "etcd://a:0x", "etcd://a/pre fix", "etcd://a/pre\nfix"}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(ParseEtcdUrl(url).status())) << url;
+  }
+}
+
+TEST(EtcdAccessTest, ReadsTheUser) {
+  const std::string path = testing::TempDir() + "/user";
+  const auto read = [&](const std::string& text) {
+    std::ofstream(path) << text;
+    EtcdAccess access;
+    const absl::Status status = ReadEtcdUser(path, access);
+    return status.ok() ? access.user + " " + access.password
+                       : std::string(status.message());
+  };
+  EXPECT_EQ(read("root:p:w\n"), "root p:w");
+  EXPECT_THAT(read("root"), HasSubstr("is not NAME:PASSWORD"));
+  EXPECT_THAT(read(":p"), HasSubstr("is not NAME:PASSWORD"));
+  EXPECT_THAT(read("root:\n"), HasSubstr("is not NAME:PASSWORD"));
+  EXPECT_THAT(read(""), HasSubstr("cannot read a line"));
+}
+
+}  // namespace
+}  // namespace muster::rendezvous

@@ -1,0 +1,258 @@
+#include "rendezvous/etcd/etcd_client.h"
+
+#include <grpc/support/time.h>
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "base/monotonic_clock.h"
+#include "proto/etcd.grpc.pb.h"
+#include "rendezvous/grpc/grpc_setup.h"
+
+namespace muster::rendezvous {
+namespace {
+
+namespace pb = ::etcdserverpb;
+
+// The number of keys of one answer to Read; one value is 1.5 MiB at most.
+constexpr int kKeysPerRead = 32;
+constexpr int kMaxAnswerBytes = 64 << 20;
+constexpr int kConnectTimeoutMs = 1000;
+
+// The end of the range of keys that begin with `prefix`.
+std::string EndOf(std::string prefix) {
+  while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
+  MUSTER_CHECK(!prefix.empty());
+  ++prefix.back();
+  return prefix;
+}
+
+// The file's text; empty if it cannot be read, so that TLS fails.
+std::string TextOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::shared_ptr<grpc::ChannelCredentials> CredentialsOf(const TlsFiles& tls) {
+  if (!tls.given()) return grpc::InsecureChannelCredentials();
+  grpc::SslCredentialsOptions options;
+  options.pem_root_certs = TextOf(tls.authority);
+  if (!tls.key.empty()) {
+    options.pem_private_key = TextOf(tls.key);
+    options.pem_cert_chain = TextOf(tls.certificate);
+  }
+  return grpc::SslCredentials(options);
+}
+
+std::shared_ptr<grpc::Channel> Connect(const Endpoint& member,
+                                       const TlsFiles& tls) {
+  SetUpGrpc();
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  arguments.SetMaxReceiveMessageSize(kMaxAnswerBytes);
+  return grpc::CreateCustomChannel(absl::StrCat("dns:///", member.ToString()),
+                                   CredentialsOf(tls), arguments);
+}
+
+void SetDeadline(grpc::ClientContext& context, Instant deadline) {
+  const Duration left = std::max(deadline - MonotonicNow(), Duration::zero());
+  context.set_deadline(gpr_time_add(
+      gpr_now(GPR_CLOCK_MONOTONIC),
+      gpr_time_from_nanos(
+          std::chrono::duration_cast<std::chrono::nanoseconds>(left).count(),
+          GPR_TIMESPAN)));
+}
+
+absl::Status Explain(const grpc::Status& status, const Endpoint& member) {
+  if (status.ok()) return absl::OkStatus();
+  const std::string said = status.error_message();
+  const auto error = [&](absl::StatusCode code, absl::string_view what) {
+    return absl::Status(
+        code, absl::StrCat("etcd at ", member.ToString(), ": ", what));
+  };
+  switch (status.error_code()) {
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+      return error(absl::StatusCode::kUnavailable, "no answer in time");
+    case grpc::StatusCode::UNAVAILABLE:
+    case grpc::StatusCode::CANCELLED:
+    case grpc::StatusCode::UNKNOWN:
+      return error(absl::StatusCode::kUnavailable, said);
+    case grpc::StatusCode::RESOURCE_EXHAUSTED:
+      return error(absl::StatusCode::kResourceExhausted, said);
+    case grpc::StatusCode::UNAUTHENTICATED:
+      return error(absl::StatusCode::kUnauthenticated, said);
+    case grpc::StatusCode::PERMISSION_DENIED:
+      return error(absl::StatusCode::kPermissionDenied, said);
+    case grpc::StatusCode::INVALID_ARGUMENT:
+      if (absl::StrContains(said, "too large")) {
+        return error(absl::StatusCode::kResourceExhausted, said);
+      }
+      // "user name is empty", "authentication failed, …"
+      return error(absl::StatusCode::kUnauthenticated, said);
+    default:
+      return error(absl::StatusCode::kFailedPrecondition,
+                   absl::StrCat("is not an etcd of version 3.3 or newer: ",
+                                said));
+  }
+}
+
+}  // namespace
+
+class EtcdClient::Impl {
+ public:
+  explicit Impl(EtcdAccess access) : access_(std::move(access)) {
+    MUSTER_CHECK(!access_.members.empty());
+  }
+
+  const EtcdAccess& access() const { return access_; }
+
+  // Calls `method` of `Service` with `request`. After an error the next call
+  // goes to the next member.
+  template <typename Service, typename Request, typename Answer>
+  absl::Status Call(grpc::Status (Service::Stub::*method)(grpc::ClientContext*,
+                                                          const Request&,
+                                                          Answer*),
+                    const Request& request, Answer* answer, Instant deadline) {
+    Connection connection = Current();
+    if (!access_.user.empty() && connection.token.empty()) {
+      const absl::Status let_in = LogIn(connection, deadline);
+      if (!let_in.ok()) return let_in;
+    }
+    grpc::ClientContext context;
+    SetDeadline(context, deadline);
+    if (!connection.token.empty()) {
+      context.AddMetadata("token", connection.token);
+    }
+    const grpc::Status status =
+        ((*Service::NewStub(connection.channel)).*method)(&context, request,
+                                                          answer);
+    if (!status.ok()) Leave(connection);
+    return Explain(status, access_.members[connection.member]);
+  }
+
+ private:
+  struct Connection {
+    size_t member = 0;
+    std::shared_ptr<grpc::Channel> channel;
+    std::string token;  // of the user; empty: not logged in
+  };
+
+  Connection Current() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (current_.channel == nullptr) {
+      // The files of TLS are read again, because they may have been renewed.
+      current_.channel =
+          Connect(access_.members[current_.member], access_.tls);
+    }
+    return current_;
+  }
+
+  // Makes the next call use another connection than `failed`, unless another
+  // thread has done so.
+  void Leave(const Connection& failed) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (current_.channel != failed.channel) return;
+    current_ = {.member = (failed.member + 1) % access_.members.size(),
+                .channel = nullptr,
+                .token = ""};
+  }
+
+  absl::Status LogIn(Connection& connection, Instant deadline) {
+    pb::AuthenticateRequest request;
+    request.set_name(access_.user);
+    request.set_password(access_.password);
+    pb::AuthenticateResponse answer;
+    grpc::ClientContext context;
+    SetDeadline(context, deadline);
+    const grpc::Status status =
+        pb::Auth::NewStub(connection.channel)
+            ->Authenticate(&context, request, &answer);
+    if (!status.ok()) {
+      Leave(connection);
+      return Explain(status, access_.members[connection.member]);
+    }
+    connection.token = answer.token();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (current_.channel == connection.channel) {
+      current_.token = connection.token;
+    }
+    return absl::OkStatus();
+  }
+
+  const EtcdAccess access_;
+  std::mutex mutex_;
+  Connection current_;  // guarded by mutex_
+};
+
+EtcdClient::EtcdClient(EtcdAccess access)
+    : impl_(std::make_unique<Impl>(std::move(access))) {}
+
+EtcdClient::~EtcdClient() = default;
+
+const EtcdAccess& EtcdClient::access() const { return impl_->access(); }
+
+absl::StatusOr<std::map<std::string, EtcdClient::Value>> EtcdClient::Read(
+    const std::string& prefix, Instant deadline) {
+  std::map<std::string, Value> found;
+  pb::RangeRequest request;
+  request.set_key(prefix);
+  request.set_range_end(EndOf(prefix));
+  request.set_limit(kKeysPerRead);
+  while (true) {
+    pb::RangeResponse answer;
+    const absl::Status status = impl_->Call<pb::KV>(
+        &pb::KV::Stub::Range, request, &answer, deadline);
+    if (!status.ok()) return status;
+    for (pb::KeyValue& one : *answer.mutable_kvs()) {
+      found[one.key()] = {.bytes = std::move(*one.mutable_value()),
+                          .revision = one.mod_revision()};
+    }
+    if (!answer.more() || answer.kvs().empty()) return found;
+    request.set_key(answer.kvs().rbegin()->key() + '\0');
+    request.set_revision(answer.header().revision());
+  }
+}
+
+absl::StatusOr<std::optional<int64_t>> EtcdClient::Commit(
+    const Transaction& transaction, Instant deadline) {
+  pb::TxnRequest request;
+  for (const auto& [key, revision] : transaction.expected) {
+    pb::Compare* const compare = request.add_compare();
+    compare->set_result(pb::Compare::EQUAL);
+    compare->set_target(pb::Compare::MOD);
+    compare->set_key(key);
+    compare->set_mod_revision(revision);
+  }
+  for (const auto& [key, value] : transaction.changes) {
+    pb::RequestOp* const change = request.add_success();
+    if (value.has_value()) {
+      change->mutable_request_put()->set_key(key);
+      change->mutable_request_put()->set_value(*value);
+    } else {
+      change->mutable_request_delete_range()->set_key(key);
+    }
+  }
+  pb::TxnResponse answer;
+  const absl::Status status =
+      impl_->Call<pb::KV>(&pb::KV::Stub::Txn, request, &answer, deadline);
+  if (!status.ok()) return status;
+  if (!answer.succeeded()) return std::optional<int64_t>();
+  return std::optional<int64_t>(answer.header().revision());
+}
+
+}  // namespace muster::rendezvous

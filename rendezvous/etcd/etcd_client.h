@@ -1,0 +1,61 @@
+#ifndef MUSTER_RENDEZVOUS_ETCD_ETCD_CLIENT_H_
+#define MUSTER_RENDEZVOUS_ETCD_ETCD_CLIENT_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/time.h"
+#include "rendezvous/etcd/etcd_access.h"
+
+namespace muster::rendezvous {
+
+// Blocking calls of an etcd cluster, one member at a time: the one that
+// answered last, and after an error the next one. Thread-safe.
+//
+// Errors of all calls, one clause that names the member: Unavailable (the
+// member cannot be reached, or does not answer in time, or has no majority: the
+// call may have been carried out), Unauthenticated and PermissionDenied (user,
+// password or certificate), ResourceExhausted (etcd is full, or the request is
+// too large), FailedPrecondition (no etcd of version 3 answers).
+class EtcdClient {
+ public:
+  struct Value {
+    std::string bytes;
+    int64_t revision = 0;  // of the key's newest change
+  };
+  // One transaction: if each key in `expected` was last changed at its revision
+  // (0: there is no such key), changes all of `changes`, else nothing.
+  struct Transaction {
+    std::map<std::string, int64_t> expected;
+    // The new values by key; nullopt: the key is removed.
+    std::map<std::string, std::optional<std::string>> changes;
+  };
+
+  explicit EtcdClient(EtcdAccess access);
+  ~EtcdClient();
+  EtcdClient(const EtcdClient&) = delete;
+  EtcdClient& operator=(const EtcdClient&) = delete;
+
+  const EtcdAccess& access() const;
+
+  // All keys that begin with `prefix`, as of one moment.
+  absl::StatusOr<std::map<std::string, Value>> Read(const std::string& prefix,
+                                                    Instant deadline);
+  // Returns the revision of the changes, which no earlier change had; nullopt:
+  // a key was not as expected, and nothing was changed.
+  absl::StatusOr<std::optional<int64_t>> Commit(const Transaction& transaction,
+                                                Instant deadline);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_ETCD_ETCD_CLIENT_H_

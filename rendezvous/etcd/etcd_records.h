@@ -1,0 +1,49 @@
+#ifndef MUSTER_RENDEZVOUS_ETCD_ETCD_RECORDS_H_
+#define MUSTER_RENDEZVOUS_ETCD_ETCD_RECORDS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rendezvous/etcd/etcd_client.h"
+#include "rendezvous/journal/journal_backend.h"
+
+namespace muster::rendezvous {
+
+// What a leader is allowed to write under, as the election gave it.
+struct EtcdTerm {
+  int64_t revision = 0;  // of the key PREFIXleader when this leader took it
+  uint64_t epoch = 0;    // greater than those of all earlier leaders
+};
+
+// The records of a leader's jobs in etcd: the key PREFIXjobs/RUN_ID each. Each
+// write succeeds only while this process is the leader of its term. So no
+// former leader can change a record after its successor has read it.
+class EtcdRecords : public JournalBackend {
+ public:
+  // Reads all records. `client` must outlive the object. Errors are those of
+  // EtcdClient, as one sentence.
+  static absl::StatusOr<std::unique_ptr<EtcdRecords>> Open(EtcdClient* client,
+                                                           EtcdTerm term);
+
+  // FailedPrecondition: another process leads.
+  absl::Status Write(const PendingRecords::Batch& batch) override;
+  std::map<std::string, std::string> TakeRecords() override;
+  uint64_t epoch() const override { return term_.epoch; }
+
+ private:
+  EtcdRecords(EtcdClient* client, EtcdTerm term)
+      : client_(client), term_(term) {}
+  absl::Status Commit(EtcdClient::Transaction transaction);
+
+  EtcdClient* const client_;
+  const EtcdTerm term_;
+  std::map<std::string, std::string> records_;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_ETCD_ETCD_RECORDS_H_

@@ -1,0 +1,221 @@
+#include "rendezvous/etcd/leader_election.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "rendezvous/etcd/etcd_keys.h"
+
+namespace muster::rendezvous {
+namespace {
+
+// Less than a third of a lease, so that a leader can renew through another
+// member of etcd if one does not answer.
+constexpr Duration kCallTimeout = std::chrono::milliseconds(300);
+constexpr Duration kFirstReadTimeout = std::chrono::seconds(2);
+constexpr Duration kReleaseTimeout = std::chrono::milliseconds(500);
+
+// Epochs grow even if the keys were removed meanwhile.
+uint64_t MillisecondsSince1970() {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(
+          std::chrono::system_clock::now().time_since_epoch())
+          .count());
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LeaderElection>> LeaderElection::Begin(
+    EtcdClient* client, Options options) {
+  std::unique_ptr<LeaderElection> election(
+      new LeaderElection(client, std::move(options)));
+  const absl::StatusOr<Seen> seen =
+      election->Read(MonotonicNow() + kFirstReadTimeout);
+  if (!seen.ok() && !absl::IsUnavailable(seen.status())) {
+    return absl::Status(
+        seen.status().code(),
+        absl::StrCat("cannot use ", client->access().ToString(), ": ",
+                     std::string(seen.status().message())));
+  }
+  if (!election->changed_fd_.open()) {
+    return absl::ResourceExhaustedError("no descriptor is left");
+  }
+  try {
+    election->thread_ =
+        std::thread([self = election.get()] { self->Run(); });
+  } catch (const std::system_error&) {
+    return absl::ResourceExhaustedError(
+        "cannot start the thread of the election");
+  }
+  return election;
+}
+
+LeaderElection::LeaderElection(EtcdClient* client, Options options)
+    : client_(client),
+      options_(std::move(options)),
+      changed_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      core_(options_.limits) {}
+
+LeaderElection::~LeaderElection() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closing_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  if (core_.stage() != Leadership::Stage::kLeading) return;
+  // An error does no harm: a standby takes the lock over after a while.
+  client_
+      ->Commit({.expected = {{Key(kLeaderKey), core_.term()}},
+                .changes = {{Key(kLeaderKey), std::nullopt}}},
+               MonotonicNow() + kReleaseTimeout)
+      .status()
+      .IgnoreError();
+}
+
+LeaderElection::Stage LeaderElection::stage() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return stage_;
+}
+
+EtcdTerm LeaderElection::term() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return term_;
+}
+
+std::string LeaderElection::leader() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return leader_;
+}
+
+void LeaderElection::Drain() {
+  uint64_t count = 0;
+  (void)!read(changed_fd_.get(), &count, sizeof(count));
+}
+
+std::string LeaderElection::Key(const char* name) const {
+  return absl::StrCat(client_->access().prefix, name);
+}
+
+absl::StatusOr<LeaderElection::Seen> LeaderElection::Read(Instant deadline) {
+  auto keys = client_->Read(Key(kElectionFolder), deadline);
+  if (!keys.ok()) return keys.status();
+  Seen seen;
+  const auto format = keys->find(Key(kFormatKey));
+  if (format != keys->end() && format->second.bytes != kFormat) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "another version of Muster uses these keys (format ",
+        format->second.bytes.substr(0, 20), ", and this one knows ", kFormat,
+        "); end its coordinators, or name another prefix"));
+  }
+  const auto epoch = keys->find(Key(kEpochKey));
+  if (epoch != keys->end() &&
+      !absl::SimpleAtoi(epoch->second.bytes, &seen.epoch)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the key ", Key(kEpochKey),
+                     " is not a number; restore it, or name another prefix"));
+  }
+  if (const auto leader = keys->find(Key(kLeaderKey)); leader != keys->end()) {
+    seen.lock.holding = leader->second.revision;
+    seen.leader = leader->second.bytes;
+  }
+  if (const auto renewal = keys->find(Key(kRenewalKey));
+      renewal != keys->end()) {
+    seen.lock.renewal = renewal->second.revision;
+  }
+  return seen;
+}
+
+void LeaderElection::Run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!closing_) {
+    lock.unlock();
+    const Leadership::Request request = core_.Next(MonotonicNow());
+    if (request != Leadership::Request::kNone) Perform(request);
+    Publish();
+    const std::optional<Instant> next = core_.NextDeadline();
+    lock.lock();
+    if (!next.has_value()) return;  // the leadership is over
+    changed_.wait_until(lock, ToSteady(*next), [this] { return closing_; });
+  }
+}
+
+void LeaderElection::Perform(Leadership::Request request) {
+  Instant deadline = MonotonicNow() + kCallTimeout;
+  switch (request) {
+    case Leadership::Request::kClaim:
+      return Claim(deadline);
+    case Leadership::Request::kRenew:
+      return Renew(std::min(deadline, core_.leads_until()));
+    case Leadership::Request::kRead:
+    case Leadership::Request::kNone:
+      break;
+  }
+  absl::StatusOr<Seen> seen = Read(deadline);
+  if (!seen.ok()) return Fail(seen.status());
+  trouble_.clear();
+  seen_ = *std::move(seen);
+  core_.OnRead(MonotonicNow(), seen_.lock);
+}
+
+void LeaderElection::Claim(Instant deadline) {
+  epoch_ = std::max(seen_.epoch + 1, MillisecondsSince1970());
+  const auto claimed = client_->Commit(
+      {.expected = {{Key(kLeaderKey), core_.seen().holding},
+                    {Key(kRenewalKey), core_.seen().renewal}},
+       .changes = {{Key(kLeaderKey), options_.self},
+                   {Key(kRenewalKey), ""},
+                   {Key(kEpochKey), absl::StrCat(epoch_)},
+                   {Key(kFormatKey), kFormat}}},
+      deadline);
+  if (!claimed.ok()) return Fail(claimed.status());
+  if (!claimed->has_value()) return core_.OnRefused();
+  core_.OnClaimed(**claimed);
+}
+
+void LeaderElection::Renew(Instant deadline) {
+  const auto renewed =
+      client_->Commit({.expected = {{Key(kLeaderKey), core_.term()}},
+                       .changes = {{Key(kRenewalKey), ""}}},
+                      deadline);
+  if (!renewed.ok()) return Fail(renewed.status());
+  if (!renewed->has_value()) return core_.OnRefused();
+  trouble_.clear();
+  core_.OnRenewed();
+}
+
+void LeaderElection::Fail(const absl::Status& status) {
+  core_.OnFailed(MonotonicNow());
+  if (trouble_ == status.message()) return;
+  trouble_ = std::string(status.message());
+  options_.say(absl::StrCat(trouble_, "; trying again"));
+}
+
+void LeaderElection::Publish() {
+  Stage stage = Stage::kStandby;
+  if (core_.stage() == Leadership::Stage::kOver) {
+    stage = Stage::kOver;
+  } else if (core_.stage() == Leadership::Stage::kLeading) {
+    stage = core_.Leads(MonotonicNow()) ? Stage::kLeading : Stage::kOver;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  leader_ = seen_.leader;
+  if (stage == stage_ || stage_ == Stage::kOver) return;
+  stage_ = stage;
+  if (stage == Stage::kLeading) {
+    term_ = {.revision = core_.term(), .epoch = epoch_};
+  }
+  const uint64_t one = 1;
+  (void)!write(changed_fd_.get(), &one, sizeof(one));
+}
+
+}  // namespace muster::rendezvous

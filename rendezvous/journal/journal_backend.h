@@ -1,0 +1,33 @@
+#ifndef MUSTER_RENDEZVOUS_JOURNAL_JOURNAL_BACKEND_H_
+#define MUSTER_RENDEZVOUS_JOURNAL_JOURNAL_BACKEND_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "rendezvous/journal/pending_records.h"
+
+namespace muster::rendezvous {
+
+// The medium on which a journal keeps its records. Each call may block for as
+// long as the medium does. Not thread-safe.
+class JournalBackend {
+ public:
+  virtual ~JournalBackend() = default;
+
+  // OK: all changes of `batch` are durable. An error is a clause that names the
+  // medium: "cannot write …: the disk is full"; the changes may or may not be
+  // durable, and are written again.
+  virtual absl::Status Write(const PendingRecords::Batch& batch) = 0;
+  // The records that were there at first, by run id; empty after the first
+  // call.
+  virtual std::map<std::string, std::string> TakeRecords() = 0;
+  // The number of this run of the coordinator, greater than those of all
+  // earlier runs with this medium. Durable.
+  virtual uint64_t epoch() const = 0;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_JOURNAL_JOURNAL_BACKEND_H_
