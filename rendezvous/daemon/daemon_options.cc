@@ -22,6 +22,9 @@ constexpr char kExamples[] = R"(Examples:
       On one address only, for those who know the token.
   launch --rdzv-endpoint=10.0.0.1:29400 --rdzv-id=job1 --nnodes=4 train.py
       A node of a job of it.
+  rendezvousd --state=etcd://e1:2379,e2:2379,e3:2379 --etcd-ca=/etc/etcd/ca.crt
+      One of several daemons: one leads, and if it dies another one goes on
+      with its jobs.
 
 The job token can also come from the variable MUSTER_TOKEN. SIGTERM and SIGINT
 end the daemon; the agents of running jobs wait for the next one. SIGHUP
@@ -30,6 +33,37 @@ opens the event log anew, for logrotate.)";
 constexpr int kMaxPerPrincipal = 1'000'000;
 constexpr double kLongestKeepSeconds = 365 * 86400.0;
 
+// Checks the options of etcd, and stores them in `options`.
+absl::Status SetState(const std::string& state, const TlsFiles& tls,
+                      DaemonOptions& options) {
+  if (state.empty()) {
+    if (!tls.given() && options.etcd_user_file.empty()) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(
+        "--etcd-ca, --etcd-cert, --etcd-key and --etcd-user-file need "
+        "--state=etcd://…");
+  }
+  if (!options.state_dir.empty()) {
+    return absl::InvalidArgumentError(
+        "--state and --state-dir: the state is kept in one place; leave one "
+        "out");
+  }
+  absl::StatusOr<EtcdAccess> access = ParseEtcdUrl(state);
+  if (!access.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--state: ", access.status().message()));
+  }
+  if (tls.certificate.empty() != tls.key.empty() ||
+      (tls.authority.empty() && !tls.key.empty())) {
+    return absl::InvalidArgumentError(
+        "--etcd-cert and --etcd-key need each other, and --etcd-ca");
+  }
+  access->tls = tls;
+  options.etcd = *std::move(access);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
@@ -37,6 +71,7 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
   DaemonOptions options;
   std::string listen = options.listen.ToString();
   std::string probe_listen;
+  std::string state;
   double keep_seconds = ToSeconds(options.keep_finished);
 
   CLI::App app(kAbout, "rendezvousd");
@@ -88,6 +123,24 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
                  "it, the daemon goes on with the jobs, and their workers run "
                  "on meanwhile; made if missing; for one daemon only")
       ->type_name("FOLDER");
+  app.add_option("--state", state,
+                 "etcd cluster in which several daemons keep the jobs' state: "
+                 "one of them leads, the others stand by with a closed port; "
+                 "PREFIX of its keys: muster")
+      ->type_name("etcd://HOST:PORT,...[/PREFIX]");
+  EtcdAccess access;
+  app.add_option("--etcd-ca", access.tls.authority,
+                 "Certificates of the authorities that sign etcd's; without "
+                 "it, connections to etcd are in clear text")
+      ->type_name("FILE");
+  app.add_option("--etcd-cert", access.tls.certificate,
+                 "Certificate for etcd, if etcd asks for one")
+      ->type_name("FILE");
+  app.add_option("--etcd-key", access.tls.key, "Private key of --etcd-cert")
+      ->type_name("FILE");
+  app.add_option("--etcd-user-file", options.etcd_user_file,
+                 "File with the line NAME:PASSWORD, if etcd asks for a user")
+      ->type_name("FILE");
   app.add_option("--event-log", options.event_log,
                  "File to append each decision to, with its reason, as one "
                  "JSON object a line")
@@ -131,6 +184,8 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
     return absl::InvalidArgumentError(absl::StrCat(
         "--keep-finished is ", keep_seconds, "; from 0 s to one year"));
   }
+  const absl::Status kept = SetState(state, access.tls, options);
+  if (!kept.ok()) return kept;
   options.keep_finished = std::chrono::duration_cast<Duration>(
       std::chrono::duration<double>(keep_seconds));
   return options;

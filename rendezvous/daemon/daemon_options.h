@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "base/time.h"
 #include "rendezvous/endpoint/endpoint.h"
+#include "rendezvous/etcd/etcd_access.h"
 #include "rendezvous/tls/tls_files.h"
 
 namespace muster::rendezvous {
@@ -28,7 +29,11 @@ struct DaemonOptions {
   Duration keep_finished = std::chrono::minutes(10);
   std::string event_log;
   std::string port_file;
-  std::string state_dir;  // folder of the journal; empty: no journal
+  std::string state_dir;  // folder of the journal; empty: none
+  // The cluster that keeps the state, without user and password; nullopt: none.
+  // Not both this and `state_dir`.
+  std::optional<EtcdAccess> etcd;
+  std::string etcd_user_file;
   // Address for probes; nullopt: no probes.
   std::optional<Endpoint> probe_listen;
 };

@@ -40,6 +40,36 @@ TEST(DaemonOptionsTest, ReadsEveryOption) {
   EXPECT_EQ(options->probe_listen->ToString(), "[::]:8080");
 }
 
+TEST(DaemonOptionsTest, ReadsTheOptionsOfEtcd) {
+  const auto options =
+      Parse({"--state=etcd://a:1,b/x", "--etcd-ca=/ca", "--etcd-cert=/c",
+             "--etcd-key=/k", "--etcd-user-file=/u"});
+  ASSERT_TRUE(options.ok()) << options.status();
+  ASSERT_TRUE(options->etcd);
+  EXPECT_EQ(options->etcd->ToString(), "etcd://a:1,b:2379/x");
+  EXPECT_EQ(options->etcd->tls,
+            (TlsFiles{.certificate = "/c", .key = "/k", .authority = "/ca"}));
+  EXPECT_EQ(options->etcd_user_file, "/u");
+}
+
+TEST(DaemonOptionsTest, RefusesOptionsOfEtcdThatDoNotFit) {
+  const struct {
+    std::vector<const char*> arguments;
+    const char* why;
+  } cases[] = {
+      {{"--state=/var/lib/muster"}, "--state: \"/var/lib/muster\" is not etcd"},
+      {{"--state=etcd://a", "--state-dir=/s"}, "leave one out"},
+      {{"--state=etcd://a", "--etcd-cert=/c"}, "need each other"},
+      {{"--state=etcd://a", "--etcd-cert=/c", "--etcd-key=/k"}, "--etcd-ca"},
+      {{"--etcd-user-file=/u"}, "need --state"},
+  };
+  for (const auto& [arguments, why] : cases) {
+    const auto options = Parse(arguments);
+    EXPECT_TRUE(absl::IsInvalidArgument(options.status()));
+    EXPECT_THAT(std::string(options.status().message()), HasSubstr(why));
+  }
+}
+
 TEST(DaemonOptionsTest, ShowsHelpAndVersion) {
   const auto help = Parse({"--help"});
   ASSERT_TRUE(help.ok());

@@ -1,24 +1,36 @@
 // Muster's coordinator as a daemon. See --help.
 
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/counted.h"
 #include "base/file_size_signal.h"
 #include "base/ignored_signals.h"
+#include "base/owned_fd.h"
 #include "base/process_secrets.h"
 #include "base/resource_room.h"
 #include "base/standard_descriptors.h"
 #include "rendezvous/daemon/daemon_options.h"
+#include "rendezvous/etcd/etcd_access.h"
+#include "rendezvous/etcd/etcd_client.h"
+#include "rendezvous/etcd/etcd_records.h"
+#include "rendezvous/etcd/leader_election.h"
 #include "rendezvous/events/event_log.h"
+#include "rendezvous/journal/journal.h"
 #include "rendezvous/probes/probe_server.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
@@ -46,6 +58,18 @@ int Fail(const absl::Status& status, int code) {
   return code;
 }
 
+// This host's name, for people.
+std::string HostName() {
+  char name[HOST_NAME_MAX + 1] = {};
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
+// The exit code for an error of ServeJobs.
+int CodeOf(const absl::Status& error) {
+  return absl::IsInvalidArgument(error) ? kBadUsage : 1;
+}
+
 // Writes the file atomically, so that a program that waits for it never reads
 // half a port.
 absl::Status WritePortFile(const std::string& path, int port) {
@@ -60,36 +84,236 @@ absl::Status WritePortFile(const std::string& path, int port) {
       "cannot write the port file ", path, ": ", std::strerror(errno)));
 }
 
-// Starts the probes' server; null if none was asked for. Live: the coordinator
-// answers, so a lock that is never released is found, and its listener takes
-// connections. Ready: it accepts agents.
+// What the probes look at.
+class Health {
+ public:
+  // This daemon serves with the two, until Leave.
+  void Serve(Coordinator* coordinator, GrpcServer* server) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    coordinator_ = coordinator;
+    server_ = server;
+  }
+  // `why` it does not serve.
+  void Leave(const std::string& why) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    coordinator_ = nullptr;
+    server_ = nullptr;
+    why_ = why;
+  }
+
+  // The coordinator answers, so a lock that is never released is found, and its
+  // listener takes connections.
+  absl::Status Live() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (coordinator_ == nullptr) return absl::OkStatus();
+    coordinator_->ListJobs();
+    return server_->Check();
+  }
+  // Agents are accepted.
+  absl::Status Ready() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return coordinator_ == nullptr ? absl::UnavailableError(why_)
+                                   : absl::OkStatus();
+  }
+
+ private:
+  std::mutex mutex_;
+  Coordinator* coordinator_ = nullptr;
+  GrpcServer* server_ = nullptr;
+  std::string why_ = "the daemon is starting";
+};
+
+// Starts the probes' server; null if none was asked for.
 absl::StatusOr<std::unique_ptr<ProbeServer>> ServeProbes(
-    const DaemonOptions& options, Coordinator* coordinator, GrpcServer* server,
-    const std::atomic<bool>* ending) {
+    const DaemonOptions& options, Health* health) {
   if (!options.probe_listen) return nullptr;
   Probes probes;
-  probes.live = [coordinator, server, ending] {
-    coordinator->ListJobs();
-    return *ending ? absl::OkStatus() : server->Check();
-  };
+  probes.live = [health] { return health->Live(); };
   probes.started = [] { return absl::OkStatus(); };
-  probes.ready = [ending] {
-    return *ending ? absl::UnavailableError("the daemon is ending")
-                   : absl::OkStatus();
-  };
+  probes.ready = [health] { return health->Ready(); };
   return ProbeServer::Start(*options.probe_listen, std::move(probes));
 }
 
-// Blocks until SIGTERM or SIGINT and returns the signal; SIGHUP reopens the
-// log.
-int WaitForEnd(const sigset_t& signals, EventLog* log) {
+// The signals that this process handles, and the log that SIGHUP reopens.
+class Signals {
+ public:
+  // Blocks the signals. Must be called before the first thread starts, so that
+  // all threads inherit the mask.
+  Signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (int one : WithoutIgnored({SIGTERM, SIGINT})) sigaddset(&signals, one);
+    // Add SIGHUP even if nohup ignores it: here it only reopens the log.
+    sigaddset(&signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    signal(SIGPIPE, SIG_IGN);
+    fd_ = OwnedFd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+
+  // Blocks until SIGTERM or SIGINT, and returns the signal; 0: `other_fd` is
+  // readable (-1: none). SIGHUP reopens `log`.
+  int Wait(EventLog* log, int other_fd) {
+    while (true) {
+      pollfd files[] = {{.fd = fd_.get(), .events = POLLIN, .revents = 0},
+                        {.fd = other_fd, .events = POLLIN, .revents = 0}};
+      if (poll(files, 2, -1) < 0) continue;  // EINTR
+      signalfd_siginfo info;
+      while (read(fd_.get(), &info, sizeof(info)) == sizeof(info)) {
+        if (info.ssi_signo != SIGHUP) return static_cast<int>(info.ssi_signo);
+        if (log == nullptr) continue;
+        const absl::Status reopened = log->Reopen();
+        if (!reopened.ok()) Say(std::string(reopened.message()));
+      }
+      if (files[1].revents != 0) return 0;
+    }
+  }
+
+ private:
+  OwnedFd fd_;
+};
+
+// All that the daemon has whether or not it leads.
+struct Daemon {
+  const DaemonOptions& options;
+  std::vector<std::string> tokens;
+  Signals signals;
+  std::unique_ptr<EventLog> log;
+  Health health;
+  std::unique_ptr<ProbeServer> probes;
+};
+
+// Serves jobs with the journal `state` until a signal to end, or until
+// `deposed_fd` is readable (-1: never). Returns the signal, 0 for the latter.
+absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
+                              int deposed_fd) {
+  const DaemonOptions& options = daemon.options;
+  Coordinator::Options coordinating;
+  coordinating.journal = std::move(state.journal);
+  coordinating.kept = std::move(state.kept);
+  coordinating.keep_finished = options.keep_finished;
+  if (daemon.tokens.empty() && !options.tls.given()) {
+    coordinating.max_jobs_per_peer = kMaxJobsPerPeer;
+    coordinating.max_join_timeout = kMaxJoinTimeout;
+  }
+  coordinating.max_jobs_per_principal = options.max_jobs_per_principal;
+  if (daemon.log != nullptr) {
+    coordinating.on_decision = [log = daemon.log.get()](
+                                   const std::string& run_id,
+                                   const Decision& decision) {
+      log->Append(run_id, decision);
+    };
+  }
+  Coordinator coordinator(std::move(coordinating));
+  GrpcServer::Options serving;
+  serving.listen = options.listen;
+  serving.tls = options.tls;
+  serving.max_nodes_per_principal = options.max_nodes_per_principal;
+  serving.tokens = daemon.tokens;
+  auto server = GrpcServer::Start(&coordinator, serving);
+  if (!server.ok()) return server.status();
+  if (!options.port_file.empty()) {
+    const absl::Status written =
+        WritePortFile(options.port_file, (*server)->address().port);
+    if (!written.ok()) return written;
+  }
+  daemon.health.Serve(&coordinator, server->get());
+  std::printf("rendezvousd: listening on %s, room for %d nodes%s%s\n",
+              (*server)->address().ToString().c_str(), (*server)->max_nodes(),
+              serving.tls.given() || !serving.tokens.empty() ? ", mutual TLS"
+                                                             : ", open to all",
+              serving.tokens.empty() ? "" : ", job token asked for");
+  std::fflush(stdout);
+  const int signal = daemon.signals.Wait(daemon.log.get(), deposed_fd);
+  daemon.health.Leave(signal == 0 ? "another daemon may lead"
+                                  : "the daemon is ending");
+  if (signal != 0) {
+    Say(absl::StrCat("ending on ", signal == SIGINT ? "SIGINT" : "SIGTERM"));
+  }
+  (*server)->Shutdown(signal == 0 ? Duration::zero() : kShutdownGrace);
+  return signal;
+}
+
+void SayContinued(const OpenedJournal& state, const std::string& place) {
+  if (state.kept.empty()) return;
+  Say(absl::StrCat("goes on with ", Counted(state.kept.size(), "job"), " of ",
+                   place));
+}
+
+// The only daemon of its jobs. Returns the exit code.
+int ServeAlone(Daemon& daemon) {
+  OpenedJournal state;
+  if (!daemon.options.state_dir.empty()) {
+    auto opened = OpenJournal(daemon.options.state_dir);
+    if (!opened.ok()) return Fail(opened.status(), 1);
+    SayContinued(*opened, daemon.options.state_dir);
+    state = *std::move(opened);
+  }
+  const absl::StatusOr<int> signal =
+      ServeJobs(daemon, std::move(state), /*deposed_fd=*/-1);
+  return signal.ok() ? 0 : Fail(signal.status(), CodeOf(signal.status()));
+}
+
+// Reads the jobs of the leader of `term`, which this daemon is.
+absl::StatusOr<OpenedJournal> OpenSharedJournal(EtcdClient* etcd,
+                                                const EtcdTerm& term) {
+  Journal::Limits limits;
+  limits.on_trouble = PendingRecords::OnTrouble::kHold;
+  // Each call of etcd has its own deadline.
+  limits.hung_after = std::chrono::seconds(10);
+  limits.retry_after = std::chrono::milliseconds(100);
+  limits.close_within = std::chrono::seconds(1);
+  absl::StatusOr<std::unique_ptr<Journal>> journal = Journal::OpenOn(
+      etcd->access().ToString(),
+      [etcd, term]() -> absl::StatusOr<std::unique_ptr<JournalBackend>> {
+        return EtcdRecords::Open(etcd, term);
+      },
+      limits);
+  if (!journal.ok()) return journal.status();
+  return ReadJobs(*std::move(journal));
+}
+
+// One of several daemons that share their state in etcd: stands by, leads,
+// stands by again if it lost the leadership. Returns the exit code.
+int ServeInTurn(Daemon& daemon) {
+  EtcdAccess access = *daemon.options.etcd;
+  if (!daemon.options.etcd_user_file.empty()) {
+    const absl::Status read =
+        ReadEtcdUser(daemon.options.etcd_user_file, access);
+    if (!read.ok()) return Fail(read, kBadUsage);
+  }
+  EtcdClient etcd(std::move(access));
+  const std::string place = etcd.access().ToString();
   while (true) {
-    int signal = 0;
-    sigwait(&signals, &signal);
-    if (signal != SIGHUP) return signal;
-    if (log == nullptr) continue;
-    const absl::Status reopened = log->Reopen();
-    if (!reopened.ok()) Say(std::string(reopened.message()));
+    auto election = LeaderElection::Begin(
+        &etcd, {.self = absl::StrCat(HostName(), ", process ", getpid()),
+                .limits = {},
+                .say = Say});
+    if (!election.ok()) return Fail(election.status(), 1);
+    if (const std::string leader = (*election)->leader(); !leader.empty()) {
+      daemon.health.Leave(absl::StrCat("stands by; ", leader, " leads"));
+      Say(absl::StrCat("stands by in ", place, "; ", leader, " leads"));
+    }
+    const int ended =
+        daemon.signals.Wait(daemon.log.get(), (*election)->changed_fd());
+    if (ended != 0) return 0;
+    (*election)->Drain();
+    if ((*election)->stage() != LeaderElection::Stage::kLeading) continue;
+    auto state = OpenSharedJournal(&etcd, (*election)->term());
+    if (absl::IsUnavailable(state.status()) ||
+        absl::IsDeadlineExceeded(state.status())) {
+      Say(absl::StrCat(std::string(state.status().message()),
+                       "; standing by again"));
+      continue;
+    }
+    if (!state.ok()) return Fail(state.status(), 1);
+    Say(absl::StrCat("leads in ", place));
+    SayContinued(*state, place);
+    const absl::StatusOr<int> signal = ServeJobs(
+        daemon, *std::move(state), (*election)->changed_fd());
+    if (!signal.ok()) return Fail(signal.status(), CodeOf(signal.status()));
+    if (*signal != 0) return 0;
+    Say(absl::StrCat("no longer leads: it could not renew its lease in ", place,
+                     " in time"));
   }
 }
 
@@ -99,84 +323,28 @@ constexpr ResourceNeed kNeed = {.threads = 13, .descriptors = 18};
 int Serve(const DaemonOptions& options) {
   const absl::Status room = CheckRoom(kNeed);
   if (!room.ok()) return Fail(room, 1);
-  // Block the signals before the first thread starts, so that all threads
-  // inherit the mask.
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (int one : WithoutIgnored({SIGTERM, SIGINT})) sigaddset(&signals, one);
-  // Add SIGHUP even if nohup ignores it: here it only reopens the log.
-  sigaddset(&signals, SIGHUP);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
-
+  Daemon daemon{.options = options};
   absl::StatusOr<std::vector<std::string>> tokens =
       ReadTokens(options.token_file, Say);
   if (!tokens.ok()) return Fail(tokens.status(), kBadUsage);
+  daemon.tokens = *std::move(tokens);
   const absl::Status tls = CheckTlsFiles(options.tls, std::time(nullptr), Say);
   if (!tls.ok()) return Fail(tls, kBadUsage);
-  std::unique_ptr<EventLog> log;
   if (!options.event_log.empty()) {
-    log = std::make_unique<EventLog>(options.event_log,
-                                     EventLog::Rotation::kOutside, Say);
-    const absl::Status opened = log->Reopen();
+    daemon.log = std::make_unique<EventLog>(
+        options.event_log, EventLog::Rotation::kOutside, Say);
+    const absl::Status opened = daemon.log->Reopen();
     if (!opened.ok()) return Fail(opened, kBadUsage);
   }
-  Coordinator::Options coordinating;
-  if (!options.state_dir.empty()) {
-    auto opened = OpenJournal(options.state_dir);
-    if (!opened.ok()) return Fail(opened.status(), 1);
-    if (!opened->kept.empty()) {
-      Say(absl::StrCat("goes on with ", Counted(opened->kept.size(), "job"),
-                       " of ", options.state_dir));
-    }
-    coordinating.journal = std::move(opened->journal);
-    coordinating.kept = std::move(opened->kept);
-  }
-  coordinating.keep_finished = options.keep_finished;
-  if (tokens->empty() && !options.tls.given()) {
-    coordinating.max_jobs_per_peer = kMaxJobsPerPeer;
-    coordinating.max_join_timeout = kMaxJoinTimeout;
-  }
-  coordinating.max_jobs_per_principal = options.max_jobs_per_principal;
-  if (log != nullptr) {
-    coordinating.on_decision = [&log](const std::string& run_id,
-                                      const Decision& decision) {
-      log->Append(run_id, decision);
-    };
-  }
-  Coordinator coordinator(std::move(coordinating));
-  GrpcServer::Options serving;
-  serving.listen = options.listen;
-  serving.tls = options.tls;
-  serving.max_nodes_per_principal = options.max_nodes_per_principal;
-  serving.tokens = *std::move(tokens);
-  auto server = GrpcServer::Start(&coordinator, serving);
-  if (!server.ok()) return Fail(server.status(), 1);
-  std::atomic<bool> ending{false};
-  const auto probes =
-      ServeProbes(options, &coordinator, server->get(), &ending);
+  auto probes = ServeProbes(options, &daemon.health);
   if (!probes.ok()) return Fail(probes.status(), 1);
-  if (!options.port_file.empty()) {
-    const absl::Status written =
-        WritePortFile(options.port_file, (*server)->address().port);
-    if (!written.ok()) return Fail(written, kBadUsage);
-  }
-  std::printf("rendezvousd: listening on %s, room for %d nodes%s%s\n",
-              (*server)->address().ToString().c_str(), (*server)->max_nodes(),
-              serving.tls.given() || !serving.tokens.empty() ? ", mutual TLS"
-                                                             : ", open to all",
-              serving.tokens.empty() ? "" : ", job token asked for");
-  if (*probes != nullptr) {
+  daemon.probes = *std::move(probes);
+  if (daemon.probes != nullptr) {
     std::printf("rendezvousd: answering probes on %s\n",
-                (*probes)->address().ToString().c_str());
+                daemon.probes->address().ToString().c_str());
+    std::fflush(stdout);
   }
-  std::fflush(stdout);
-
-  const int signal = WaitForEnd(signals, log.get());
-  ending = true;
-  Say(absl::StrCat("ending on ", signal == SIGINT ? "SIGINT" : "SIGTERM"));
-  (*server)->Shutdown(kShutdownGrace);
-  return 0;
+  return options.etcd ? ServeInTurn(daemon) : ServeAlone(daemon);
 }
 
 }  // namespace

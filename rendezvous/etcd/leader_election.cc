@@ -46,6 +46,7 @@ absl::StatusOr<std::unique_ptr<LeaderElection>> LeaderElection::Begin(
         absl::StrCat("cannot use ", client->access().ToString(), ": ",
                      std::string(seen.status().message())));
   }
+  if (seen.ok()) election->leader_ = seen->leader;
   if (!election->changed_fd_.open()) {
     return absl::ResourceExhaustedError("no descriptor is left");
   }

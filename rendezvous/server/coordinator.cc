@@ -493,8 +493,12 @@ absl::StatusOr<OpenedJournal> OpenJournal(const std::string& folder) {
   absl::StatusOr<std::unique_ptr<Journal>> journal =
       Journal::Open(folder, static_cast<uint64_t>(UnixSeconds() * 1000));
   if (!journal.ok()) return journal.status();
+  return ReadJobs(*std::move(journal));
+}
+
+absl::StatusOr<OpenedJournal> ReadJobs(std::unique_ptr<Journal> journal) {
   OpenedJournal opened;
-  for (const auto& [run_id, bytes] : (*journal)->TakeRecords()) {
+  for (const auto& [run_id, bytes] : journal->TakeRecords()) {
     absl::StatusOr<KeptJob> kept = FromBytes(bytes);
     if (!kept.ok() || kept->job.run_id != run_id) {
       return absl::DataLossError(absl::StrCat(
@@ -503,7 +507,7 @@ absl::StatusOr<OpenedJournal> OpenJournal(const std::string& folder) {
     }
     opened.kept.push_back(*std::move(kept));
   }
-  opened.journal = *std::move(journal);
+  opened.journal = std::move(journal);
   return opened;
 }
 

@@ -127,6 +127,9 @@ struct OpenedJournal {
 // Opens the journal in `folder` and reads its records. Errors: one sentence,
 // those of Journal::Open; DataLoss also: the record of a job is damaged.
 absl::StatusOr<OpenedJournal> OpenJournal(const std::string& folder);
+// The same for a journal that is open. DataLoss: the record of a job is
+// damaged.
+absl::StatusOr<OpenedJournal> ReadJobs(std::unique_ptr<Journal> journal);
 
 }  // namespace muster::rendezvous
 
