@@ -1,0 +1,148 @@
+"""A real etcd, daemons that share it, and nodes of a job, for tests."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.realpath(__file__)),
+                             os.pardir, os.pardir, 'python')]
+
+import free_port
+
+LAUNCH = os.path.realpath('launcher/launch')
+DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
+# The longest wait for an event; a sound one takes seconds at most.
+LONGEST_S = 60
+
+
+class Process:
+  """A process whose output is read by a thread."""
+
+  def __init__(self, name, argv, env=None):
+    self.name = name
+    self._changed = threading.Condition()
+    self._output = ''
+    self._ended = False
+    self._process = subprocess.Popen(
+        argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True,
+        env={**os.environ, **(env or {})})
+    self._reader = threading.Thread(target=self._read, daemon=True)
+    self._reader.start()
+
+  def _read(self):
+    for line in self._process.stdout:
+      with self._changed:
+        self._output += line
+        self._changed.notify_all()
+    with self._changed:
+      self._ended = True
+      self._changed.notify_all()
+
+  @property
+  def output(self):
+    with self._changed:
+      return self._output
+
+  def wait_for(self, pattern, times=1):
+    """Returns the match number `times` of `pattern` in the output."""
+    deadline = time.monotonic() + LONGEST_S
+    with self._changed:
+      while True:
+        found = list(re.finditer(pattern, self._output))
+        if len(found) >= times:
+          return found[times - 1]
+        left = deadline - time.monotonic()
+        if self._ended or left <= 0:
+          raise AssertionError('%s did not print "%s" %d times:\n%s' % (
+              self.name, pattern, times, self._output))
+        self._changed.wait(left)
+
+  def exit_code(self):
+    try:
+      code = self._process.wait(LONGEST_S)
+    except subprocess.TimeoutExpired:
+      raise AssertionError('%s did not end:\n%s' % (
+          self.name, self.output)) from None
+    self._reader.join(LONGEST_S)
+    return code
+
+  def send(self, number):
+    self._process.send_signal(number)
+
+  def end(self):
+    """Ends it, whatever its state."""
+    if self._process.poll() is None:
+      self._process.send_signal(signal.SIGCONT)
+      self._process.kill()
+      self._process.wait()
+    self._reader.join(LONGEST_S)
+    self._process.stdout.close()
+
+
+class EtcdCase(unittest.TestCase):
+  """A case with a folder of its own, whose processes end with it."""
+
+  def setUp(self):
+    # Not under TEST_TMPDIR, whose path may be too long for a FIFO's users.
+    self.folder = tempfile.mkdtemp(prefix='etcd_test')
+    self.addCleanup(shutil.rmtree, self.folder)
+
+  def start(self, name, argv, env=None):
+    process = Process(name, argv, env)
+    self.addCleanup(process.end)
+    return process
+
+  def start_etcd(self, *options, scheme='http'):
+    """Starts an etcd on a free port; returns it, with its `port`."""
+    url = scheme + '://127.0.0.1:0'
+    etcd = self.start('etcd', [
+        'etcd', '--data-dir', os.path.join(self.folder, 'etcd'),
+        '--listen-client-urls', url, '--advertise-client-urls', url,
+        '--listen-peer-urls', 'http://127.0.0.1:0', *options])
+    etcd.port = int(etcd.wait_for(
+        r'serving \S*\s?client requests on 127\.0\.0\.1:(\d+)').group(1))
+    return etcd
+
+  def start_daemon(self, etcd, *options, port=None):
+    """Starts a daemon that shares `etcd`; returns it, with its `endpoint`."""
+    port = port or free_port.free_port()
+    daemon = self.start('rendezvousd', [
+        DAEMON, '--listen', '127.0.0.1:%d' % port,
+        '--state', 'etcd://127.0.0.1:%d' % etcd.port, *options])
+    daemon.endpoint = '127.0.0.1:%d' % port
+    return daemon
+
+  def start_nodes(self, endpoints, *options):
+    """Starts two nodes with one worker each.
+
+    A worker prints its rank and how often it was started, and exits with the
+    code that the test writes to the FIFO of its rank (`end_worker`).
+    """
+    for rank in range(2):
+      fifo = os.path.join(self.folder, 'rank%d' % rank)
+      if not os.path.exists(fifo):
+        os.mkfifo(fifo)
+    worker = ('echo rank $RANK starts $TORCHELASTIC_RESTART_COUNT; '
+              'read code < "%s/rank$RANK"; exit $code' % self.folder)
+    return [
+        self.start('node %d' % node, [
+            LAUNCH, '--rdzv-endpoint=' + ','.join(endpoints),
+            '--rdzv-conf=is_host=0', '--rdzv-id=shared', '--nnodes=2',
+            '--node-rank=%d' % node, '--nproc-per-node=1', *options,
+            '--no-python', 'sh', '-c', worker])
+        for node in range(2)
+    ]
+
+  def end_worker(self, rank, code):
+    """Lets a worker exit with `code`, once it waits for that."""
+    with open(os.path.join(self.folder, 'rank%d' % rank), 'w',
+              encoding='ascii') as fifo:
+      fifo.write('%d\n' % code)

@@ -1,0 +1,118 @@
+#!/usr/bin/python3
+"""Daemons that share an etcd: one leads, and any may die, stand still or lose
+etcd while a job runs."""
+
+import os
+import signal
+import sys
+
+sys.path[:0] = [os.path.dirname(os.path.realpath(__file__))]
+
+import processes
+import xml_main
+
+_LEADS = r'rendezvousd: leads in etcd://'
+_LISTENS = r'rendezvousd: listening on '
+_STANDS_BY = r'rendezvousd: stands by in etcd://\S+; \S+, process \d+ leads'
+_CONTINUES = r'rendezvousd: goes on with 1 job of etcd://'
+
+
+class Takeover(processes.EtcdCase):
+
+  def start_pair(self):
+    """An etcd, a leader, a standby, and two nodes whose workers run."""
+    self.etcd = self.start_etcd()
+    self.leader = self.start_daemon(self.etcd)
+    self.leader.wait_for(_LISTENS)
+    self.standby = self.start_daemon(self.etcd)
+    self.standby.wait_for(_STANDS_BY)
+    self.endpoints = [self.leader.endpoint, self.standby.endpoint]
+
+  def start_job(self, *options):
+    self.nodes = self.start_nodes(self.endpoints, *options)
+    for rank, node in enumerate(self.nodes):
+      node.wait_for('rank %d starts 0' % rank)
+
+  def assert_job_ends_undisturbed(self):
+    for rank in range(2):
+      self.end_worker(rank, 0)
+    for rank, node in enumerate(self.nodes):
+      self.assertEqual(node.exit_code(), 0, node.output)
+      self.assertEqual(node.output.count('rank %d starts' % rank), 1,
+                       node.output)
+      self.assertIn('SUCCEEDED', node.output)
+      self.assertIn('(1 round)', node.output)
+
+  def test_the_death_of_the_leader_costs_nothing(self):
+    self.start_pair()
+    self.start_job()
+    self.leader.send(signal.SIGKILL)
+    self.standby.wait_for(_CONTINUES)
+    self.standby.wait_for(_LISTENS)
+    self.assert_job_ends_undisturbed()
+
+  def test_each_daemon_may_lead_in_turn(self):
+    self.start_pair()
+    self.start_job()
+    daemons = [self.leader, self.standby]
+    for turn in range(4):
+      daemons[0].send(signal.SIGKILL if turn % 2 == 0 else signal.SIGTERM)
+      daemons[0].exit_code()
+      daemons[1].wait_for(_LISTENS)
+      again = self.start_daemon(
+          self.etcd, port=int(daemons[0].endpoint.rpartition(':')[2]))
+      again.wait_for(_STANDS_BY)
+      daemons = [daemons[1], again]
+    self.assert_job_ends_undisturbed()
+
+  def test_a_leader_that_stood_still_stands_by(self):
+    self.start_pair()
+    self.start_job()
+    self.leader.send(signal.SIGSTOP)
+    self.standby.wait_for(_LISTENS)
+    self.leader.send(signal.SIGCONT)
+    self.leader.wait_for('rendezvousd: no longer leads')
+    self.leader.wait_for(_STANDS_BY)
+    self.standby.send(signal.SIGKILL)
+    self.leader.wait_for(_LISTENS, times=2)
+    self.assert_job_ends_undisturbed()
+
+  def test_nobody_leads_without_etcd(self):
+    self.start_pair()
+    self.start_job()
+    self.etcd.send(signal.SIGSTOP)
+    self.leader.wait_for('rendezvousd: no longer leads')
+    self.assertNotRegex(self.standby.output, _LEADS)
+    self.etcd.send(signal.SIGCONT)
+    self.start_daemon(self.etcd).wait_for('rendezvousd: (leads|stands by)')
+    self.assert_job_ends_undisturbed()
+
+  def test_the_used_restarts_are_remembered(self):
+    self.start_pair()
+    self.start_job('--max-restarts=1')
+    self.end_worker(1, 5)
+    for rank, node in enumerate(self.nodes):
+      node.wait_for('rank %d starts 1' % rank)
+    self.leader.send(signal.SIGKILL)
+    self.standby.wait_for(_LISTENS)
+    self.end_worker(1, 6)
+    for node in self.nodes:
+      self.assertEqual(node.exit_code(), 6, node.output)
+      self.assertIn('1 of 1 restarts used', node.output)
+
+  def test_a_verdict_is_remembered(self):
+    self.start_pair()
+    self.start_job()
+    # The second node is away when the job ends.
+    self.nodes[1].send(signal.SIGSTOP)
+    self.end_worker(0, 7)
+    self.leader.wait_for('')
+    self.assertEqual(self.nodes[0].exit_code(), 7)
+    self.leader.send(signal.SIGKILL)
+    self.standby.wait_for(_CONTINUES)
+    self.nodes[1].send(signal.SIGCONT)
+    self.assertEqual(self.nodes[1].exit_code(), 7, self.nodes[1].output)
+
+
+if __name__ == '__main__':
+  xml_main.main()
