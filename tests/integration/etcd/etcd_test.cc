@@ -1,0 +1,159 @@
+// The election and the records of its leaders in a real etcd.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/etcd/etcd_client.h"
+#include "rendezvous/etcd/etcd_records.h"
+#include "rendezvous/etcd/leader_election.h"
+#include "tests/integration/harness/subprocess.h"
+
+namespace muster::rendezvous {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+class EtcdTest : public testing::Test {
+ protected:
+  EtcdTest()
+      : etcd_({"etcd", "--data-dir",
+               absl::StrCat(testing::TempDir(), "/", Name()),
+               "--listen-client-urls", "http://127.0.0.1:0",
+               "--advertise-client-urls", "http://127.0.0.1:0",
+               "--listen-peer-urls", "http://127.0.0.1:0"}) {}
+
+  void SetUp() override {
+    const std::string serving = "client requests on 127.0.0.1:";
+    ASSERT_TRUE(etcd_.Printed(serving)) << etcd_.Output();
+    const std::string line = etcd_.Lines(serving)[0];
+    const std::string port =
+        line.substr(line.find(serving) + serving.size());
+    const auto access = ParseEtcdUrl(absl::StrCat(
+        "etcd://127.0.0.1:", std::atoi(port.c_str()), "/", Name()));
+    ASSERT_TRUE(access.ok()) << access.status();
+    client_ = std::make_unique<EtcdClient>(*access);
+  }
+
+  static std::string Name() {
+    return testing::UnitTest::GetInstance()->current_test_info()->name();
+  }
+
+  std::unique_ptr<LeaderElection> Join(const std::string& self) {
+    auto election = LeaderElection::Begin(
+        client_.get(),
+        {.self = self, .limits = {}, .say = [](const std::string&) {}});
+    EXPECT_TRUE(election.ok()) << election.status();
+    return *std::move(election);
+  }
+
+  // Waits until the election has `stage`; returns false after kEventTimeout.
+  static bool Await(LeaderElection& election, LeaderElection::Stage stage) {
+    while (election.stage() != stage) {
+      pollfd changed = {
+          .fd = election.changed_fd(), .events = POLLIN, .revents = 0};
+      if (poll(&changed, 1,
+               std::chrono::milliseconds(kEventTimeout).count()) != 1) {
+        return false;
+      }
+      election.Drain();
+    }
+    return true;
+  }
+
+  std::unique_ptr<EtcdRecords> Open(const EtcdTerm& term) {
+    auto records = EtcdRecords::Open(client_.get(), term);
+    EXPECT_TRUE(records.ok()) << records.status();
+    return *std::move(records);
+  }
+
+  Subprocess etcd_;
+  std::unique_ptr<EtcdClient> client_;
+};
+
+TEST_F(EtcdTest, TheNextTermHasAHigherEpochAndTheRecords) {
+  std::unique_ptr<LeaderElection> first = Join("first");
+  ASSERT_TRUE(Await(*first, LeaderElection::Stage::kLeading));
+  EXPECT_EQ(first->leader(), "");
+  std::unique_ptr<LeaderElection> second = Join("second");
+  EXPECT_EQ(second->leader(), "first");
+  const EtcdTerm term = first->term();
+  const std::unique_ptr<EtcdRecords> records = Open(term);
+  EXPECT_THAT(records->TakeRecords(), IsEmpty());
+  EXPECT_EQ(records->epoch(), term.epoch);
+  ASSERT_TRUE(records->Write({{"a", "1"}, {"b", "2"}}).ok());
+  ASSERT_TRUE(
+      records->Write({{"a", std::string("\0x", 2)}, {"b", std::nullopt}}).ok());
+  EXPECT_EQ(second->stage(), LeaderElection::Stage::kStandby);
+  first = nullptr;
+  ASSERT_TRUE(Await(*second, LeaderElection::Stage::kLeading));
+  EXPECT_GT(second->term().epoch, term.epoch);
+  EXPECT_THAT(Open(second->term())->TakeRecords(),
+              ElementsAre(Pair("a", std::string("\0x", 2))));
+}
+
+TEST_F(EtcdTest, AFormerLeaderCannotWrite) {
+  std::unique_ptr<LeaderElection> first = Join("first");
+  ASSERT_TRUE(Await(*first, LeaderElection::Stage::kLeading));
+  const std::unique_ptr<EtcdRecords> former = Open(first->term());
+  ASSERT_TRUE(former->Write({{"a", "1"}}).ok());
+  first = nullptr;
+  const absl::Status nobody = former->Write({{"a", "2"}});
+  EXPECT_TRUE(absl::IsFailedPrecondition(nobody)) << nobody;
+  const std::unique_ptr<LeaderElection> second = Join("second");
+  ASSERT_TRUE(Await(*second, LeaderElection::Stage::kLeading));
+  const absl::Status late = former->Write({{"a", "3"}});
+  EXPECT_TRUE(absl::IsFailedPrecondition(late)) << late;
+  EXPECT_THAT(std::string(late.message()),
+              HasSubstr("another coordinator leads"));
+  EXPECT_THAT(Open(second->term())->TakeRecords(),
+              ElementsAre(Pair("a", "1")));
+}
+
+TEST_F(EtcdTest, ManyAndLargeRecordsAreWrittenInPieces) {
+  const std::unique_ptr<LeaderElection> election = Join("one");
+  ASSERT_TRUE(Await(*election, LeaderElection::Stage::kLeading));
+  const std::unique_ptr<EtcdRecords> records = Open(election->term());
+  PendingRecords::Batch batch;
+  std::map<std::string, std::string> expected;
+  for (int i = 0; i < 300; ++i) {
+    const std::string record(i % 100 == 0 ? 700'000 : i, 'r');
+    batch[absl::StrCat("job", i)] = record;
+    expected[absl::StrCat("job", i)] = record;
+  }
+  const absl::Status written = records->Write(batch);
+  ASSERT_TRUE(written.ok()) << written;
+  EXPECT_EQ(Open(election->term())->TakeRecords(), expected);
+}
+
+TEST_F(EtcdTest, ARecordThatEtcdDoesNotTakeIsRefusedWithItsReason) {
+  const std::unique_ptr<LeaderElection> election = Join("one");
+  ASSERT_TRUE(Await(*election, LeaderElection::Stage::kLeading));
+  const std::unique_ptr<EtcdRecords> records = Open(election->term());
+  const absl::Status written =
+      records->Write({{"large", std::string(2'000'000, 'r')}});
+  EXPECT_TRUE(absl::IsResourceExhausted(written)) << written;
+  EXPECT_THAT(std::string(written.message()), HasSubstr("too large"));
+}
+
+TEST_F(EtcdTest, ALeaderWhoseEtcdStandsStillIsOver) {
+  const std::unique_ptr<LeaderElection> election = Join("one");
+  ASSERT_TRUE(Await(*election, LeaderElection::Stage::kLeading));
+  etcd_.Signal(SIGSTOP);
+  EXPECT_TRUE(Await(*election, LeaderElection::Stage::kOver));
+  etcd_.Signal(SIGCONT);
+}
+
+}  // namespace
+}  // namespace muster::rendezvous
