@@ -72,6 +72,8 @@ _SUITES = (
             'base/rotating_file.cc', 'base/subprocess.cc', 'base/write_all.cc',
             'rendezvous/journal/pending_records.cc'),
            ['-l:libsqlite3.a']),
+    _Suite('tests of the election', ('rendezvous/etcd/leadership*.cc',), (),
+           []),
     _Suite('tests of connections',
            ('base/net/connection_crowd*.cc',
             'rendezvous/server/connection_pool*.cc',

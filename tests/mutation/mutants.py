@@ -9,6 +9,7 @@ statement may be edited and moved between the files of its folder.
 import bounds_mutants
 import cluster_mutants
 import connection_mutants
+import etcd_mutants
 import file_mutants
 import inspect_mutants
 import job_mutants
@@ -24,4 +25,4 @@ ALL = (job_mutants.ALL + speaker_mutants.ALL + lifecycle_mutants.ALL
        + cluster_mutants.ALL + placement_mutants.ALL + training_mutants.ALL
        + store_mutants.ALL + relay_mutants.ALL + inspect_mutants.ALL
        + bounds_mutants.ALL + file_mutants.ALL + connection_mutants.ALL
-       + journal_mutants.ALL)
+       + journal_mutants.ALL + etcd_mutants.ALL)
