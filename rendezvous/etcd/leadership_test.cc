@@ -106,6 +106,7 @@ TEST(LeadershipTest, AReadWithoutAnswerIsRepeated) {
 TEST(LeadershipTest, ALeaseBeginsWhenItsRenewalIsSent) {
   Leadership leader = Leader();
   EXPECT_EQ(leader.NextDeadline(), At(200));
+  EXPECT_EQ(leader.Next(At(199)), Request::kNone);
   ASSERT_EQ(leader.Next(At(200)), Request::kRenew);
   EXPECT_EQ(leader.NextDeadline(), At(1000)) << "the end of the lease";
   EXPECT_FALSE(leader.Leads(At(1000))) << "not renewed yet";
