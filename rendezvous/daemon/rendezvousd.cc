@@ -308,8 +308,8 @@ int ServeInTurn(Daemon& daemon) {
     if (!state.ok()) return Fail(state.status(), 1);
     Say(absl::StrCat("leads in ", place));
     SayContinued(*state, place);
-    const absl::StatusOr<int> signal = ServeJobs(
-        daemon, *std::move(state), (*election)->changed_fd());
+    const absl::StatusOr<int> signal =
+        ServeJobs(daemon, *std::move(state), (*election)->changed_fd());
     if (!signal.ok()) return Fail(signal.status(), CodeOf(signal.status()));
     if (*signal != 0) return 0;
     Say(absl::StrCat("no longer leads: it could not renew its lease in ", place,
@@ -331,8 +331,8 @@ int Serve(const DaemonOptions& options) {
   const absl::Status tls = CheckTlsFiles(options.tls, std::time(nullptr), Say);
   if (!tls.ok()) return Fail(tls, kBadUsage);
   if (!options.event_log.empty()) {
-    daemon.log = std::make_unique<EventLog>(
-        options.event_log, EventLog::Rotation::kOutside, Say);
+    daemon.log = std::make_unique<EventLog>(options.event_log,
+                                            EventLog::Rotation::kOutside, Say);
     const absl::Status opened = daemon.log->Reopen();
     if (!opened.ok()) return Fail(opened, kBadUsage);
   }

@@ -40,8 +40,8 @@ std::string EtcdAccess::ToString() const {
 absl::StatusOr<EtcdAccess> ParseEtcdUrl(const std::string& url) {
   absl::string_view rest = url;
   if (!absl::ConsumePrefix(&rest, "etcd://")) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "\"", url, "\" is not etcd://HOST:PORT,HOST:PORT/PREFIX"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", url, "\" is not etcd://HOST:PORT,HOST:PORT/PREFIX"));
   }
   EtcdAccess access;
   if (const size_t slash = rest.find('/'); slash != rest.npos) {
@@ -68,9 +68,9 @@ absl::StatusOr<EtcdAccess> ParseEtcdUrl(const std::string& url) {
     access.members.push_back(*std::move(member));
   }
   if (access.members.size() > kMaxMembers) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(access.members.size(), " members of etcd; ", kMaxMembers,
-                     " are enough"));
+    return absl::InvalidArgumentError(absl::StrCat(access.members.size(),
+                                                   " members of etcd; ",
+                                                   kMaxMembers, " are enough"));
   }
   return access;
 }
@@ -85,8 +85,7 @@ absl::Status ReadEtcdUser(const std::string& path, EtcdAccess& access) {
   const size_t colon = line.find(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == line.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--etcd-user-file: the first line of ", path,
-        " is not NAME:PASSWORD"));
+        "--etcd-user-file: the first line of ", path, " is not NAME:PASSWORD"));
   }
   access.user = line.substr(0, colon);
   access.password = line.substr(colon + 1);

@@ -105,9 +105,9 @@ absl::Status Explain(const grpc::Status& status, const Endpoint& member) {
       // "user name is empty", "authentication failed, …"
       return error(absl::StatusCode::kUnauthenticated, said);
     default:
-      return error(absl::StatusCode::kFailedPrecondition,
-                   absl::StrCat("is not an etcd of version 3.3 or newer: ",
-                                said));
+      return error(
+          absl::StatusCode::kFailedPrecondition,
+          absl::StrCat("is not an etcd of version 3.3 or newer: ", said));
   }
 }
 
@@ -130,7 +130,7 @@ class EtcdClient::Impl {
                     const Request& request, Answer* answer, Instant deadline) {
     Connection connection = Current();
     if (!access_.user.empty() && connection.token.empty()) {
-      const absl::Status let_in = LogIn(connection, deadline);
+      absl::Status let_in = LogIn(connection, deadline);
       if (!let_in.ok()) return let_in;
     }
     grpc::ClientContext context;
@@ -138,9 +138,8 @@ class EtcdClient::Impl {
     if (!connection.token.empty()) {
       context.AddMetadata("token", connection.token);
     }
-    const grpc::Status status =
-        ((*Service::NewStub(connection.channel)).*method)(&context, request,
-                                                          answer);
+    const grpc::Status status = ((*Service::NewStub(connection.channel)).*
+                                 method)(&context, request, answer);
     if (!status.ok()) Leave(connection);
     return Explain(status, access_.members[connection.member]);
   }
@@ -156,8 +155,7 @@ class EtcdClient::Impl {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (current_.channel == nullptr) {
       // The files of TLS are read again, because they may have been renewed.
-      current_.channel =
-          Connect(access_.members[current_.member], access_.tls);
+      current_.channel = Connect(access_.members[current_.member], access_.tls);
     }
     return current_;
   }
@@ -179,9 +177,8 @@ class EtcdClient::Impl {
     pb::AuthenticateResponse answer;
     grpc::ClientContext context;
     SetDeadline(context, deadline);
-    const grpc::Status status =
-        pb::Auth::NewStub(connection.channel)
-            ->Authenticate(&context, request, &answer);
+    const grpc::Status status = pb::Auth::NewStub(connection.channel)
+                                    ->Authenticate(&context, request, &answer);
     if (!status.ok()) {
       Leave(connection);
       return Explain(status, access_.members[connection.member]);
@@ -215,8 +212,8 @@ absl::StatusOr<std::map<std::string, EtcdClient::Value>> EtcdClient::Read(
   request.set_limit(kKeysPerRead);
   while (true) {
     pb::RangeResponse answer;
-    const absl::Status status = impl_->Call<pb::KV>(
-        &pb::KV::Stub::Range, request, &answer, deadline);
+    const absl::Status status =
+        impl_->Call<pb::KV>(&pb::KV::Stub::Range, request, &answer, deadline);
     if (!status.ok()) return status;
     for (pb::KeyValue& one : *answer.mutable_kvs()) {
       found[one.key()] = {.bytes = std::move(*one.mutable_value()),

@@ -21,8 +21,7 @@ constexpr size_t kMaxBytes = 1 << 20;
 absl::StatusOr<std::unique_ptr<EtcdRecords>> EtcdRecords::Open(
     EtcdClient* client, EtcdTerm term) {
   std::unique_ptr<EtcdRecords> records(new EtcdRecords(client, term));
-  const std::string folder =
-      absl::StrCat(client->access().prefix, kJobsFolder);
+  const std::string folder = absl::StrCat(client->access().prefix, kJobsFolder);
   auto found = client->Read(folder, MonotonicNow() + kReadTimeout);
   if (!found.ok()) {
     return absl::Status(
@@ -49,7 +48,7 @@ absl::Status EtcdRecords::Write(const PendingRecords::Batch& batch) {
     if (!transaction.changes.empty() &&
         (transaction.changes.size() == kMaxChanges ||
          bytes + size > kMaxBytes)) {
-      const absl::Status written =
+      absl::Status written =
           Commit(std::exchange(transaction, EtcdClient::Transaction()));
       if (!written.ok()) return written;
       bytes = 0;

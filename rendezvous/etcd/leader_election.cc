@@ -51,8 +51,7 @@ absl::StatusOr<std::unique_ptr<LeaderElection>> LeaderElection::Begin(
     return absl::ResourceExhaustedError("no descriptor is left");
   }
   try {
-    election->thread_ =
-        std::thread([self = election.get()] { self->Run(); });
+    election->thread_ = std::thread([self = election.get()] { self->Run(); });
   } catch (const std::system_error&) {
     return absl::ResourceExhaustedError(
         "cannot start the thread of the election");
@@ -170,14 +169,14 @@ void LeaderElection::Perform(Leadership::Request request) {
 
 void LeaderElection::Claim(Instant deadline) {
   epoch_ = std::max(seen_.epoch + 1, MillisecondsSince1970());
-  const auto claimed = client_->Commit(
-      {.expected = {{Key(kLeaderKey), core_.seen().holding},
-                    {Key(kRenewalKey), core_.seen().renewal}},
-       .changes = {{Key(kLeaderKey), options_.self},
-                   {Key(kRenewalKey), ""},
-                   {Key(kEpochKey), absl::StrCat(epoch_)},
-                   {Key(kFormatKey), kFormat}}},
-      deadline);
+  const auto claimed =
+      client_->Commit({.expected = {{Key(kLeaderKey), core_.seen().holding},
+                                    {Key(kRenewalKey), core_.seen().renewal}},
+                       .changes = {{Key(kLeaderKey), options_.self},
+                                   {Key(kRenewalKey), ""},
+                                   {Key(kEpochKey), absl::StrCat(epoch_)},
+                                   {Key(kFormatKey), kFormat}}},
+                      deadline);
   if (!claimed.ok()) return Fail(claimed.status());
   if (!claimed->has_value()) return core_.OnRefused();
   core_.OnClaimed(**claimed);

@@ -82,8 +82,8 @@ class Leadership {
   const Limits limits_;
   Stage stage_ = Stage::kStandby;
   Request in_flight_ = Request::kNone;
-  Instant sent_;     // when the newest request was sent
-  Instant due_;      // the next read or renewal
+  Instant sent_;  // when the newest request was sent
+  Instant due_;   // the next read or renewal
   int64_t term_ = 0;
   Instant leads_until_;
   // Standby: the lock as last read, and since when it has been so; nullopt: it

@@ -206,10 +206,10 @@ class Election {
     std::unique_ptr<Leadership> core;
     double rate = 1;  // of its clock
     Micros offset = 0;
-    int life = 0;           // counts its starts
-    int request = 0;        // counts its requests
-    Micros wakes_at = 0;    // stands still until then
-    bool is_cut = false;    // from the store
+    int life = 0;         // counts its starts
+    int request = 0;      // counts its requests
+    Micros wakes_at = 0;  // stands still until then
+    bool is_cut = false;  // from the store
   };
 
   double Uniform(double least, double most) {
@@ -245,7 +245,7 @@ class Election {
 
   // Runs `act` once candidate `i` does not stand still, unless it was started
   // anew meanwhile.
-  void When(int i, int life, std::function<void()> act) {
+  void When(int i, int life, const std::function<void()>& act) {
     Candidate& one = candidates_[i];
     if (one.life != life) return;
     if (one.wakes_at <= now_) return act();
@@ -264,8 +264,8 @@ class Election {
           *due - Clock(i));
       const Micros at =
           now_ + std::max<Micros>(
-                     1, static_cast<Micros>(
-                            static_cast<double>(wait.count()) / one.rate) +
+                     1, static_cast<Micros>(static_cast<double>(wait.count()) /
+                                            one.rate) +
                             1);
       After(at, [this, i, life] { Look(i, life); });
     });

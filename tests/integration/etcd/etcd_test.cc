@@ -38,8 +38,7 @@ class EtcdTest : public testing::Test {
     const std::string serving = "client requests on 127.0.0.1:";
     ASSERT_TRUE(etcd_.Printed(serving)) << etcd_.Output();
     const std::string line = etcd_.Lines(serving)[0];
-    const std::string port =
-        line.substr(line.find(serving) + serving.size());
+    const std::string port = line.substr(line.find(serving) + serving.size());
     const auto access = ParseEtcdUrl(absl::StrCat(
         "etcd://127.0.0.1:", std::atoi(port.c_str()), "/", Name()));
     ASSERT_TRUE(access.ok()) << access.status();
@@ -63,8 +62,8 @@ class EtcdTest : public testing::Test {
     while (election.stage() != stage) {
       pollfd changed = {
           .fd = election.changed_fd(), .events = POLLIN, .revents = 0};
-      if (poll(&changed, 1,
-               std::chrono::milliseconds(kEventTimeout).count()) != 1) {
+      if (poll(&changed, 1, std::chrono::milliseconds(kEventTimeout).count()) !=
+          1) {
         return false;
       }
       election.Drain();
@@ -117,8 +116,7 @@ TEST_F(EtcdTest, AFormerLeaderCannotWrite) {
   EXPECT_TRUE(absl::IsFailedPrecondition(late)) << late;
   EXPECT_THAT(std::string(late.message()),
               HasSubstr("another coordinator leads"));
-  EXPECT_THAT(Open(second->term())->TakeRecords(),
-              ElementsAre(Pair("a", "1")));
+  EXPECT_THAT(Open(second->term())->TakeRecords(), ElementsAre(Pair("a", "1")));
 }
 
 TEST_F(EtcdTest, ManyAndLargeRecordsAreWrittenInPieces) {
