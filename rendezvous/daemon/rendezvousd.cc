@@ -21,6 +21,7 @@
 #include "base/file_size_signal.h"
 #include "base/ignored_signals.h"
 #include "base/owned_fd.h"
+#include "base/poll.h"
 #include "base/process_secrets.h"
 #include "base/resource_room.h"
 #include "base/standard_descriptors.h"
@@ -156,7 +157,7 @@ class Signals {
     while (true) {
       pollfd files[] = {{.fd = fd_.get(), .events = POLLIN, .revents = 0},
                         {.fd = other_fd, .events = POLLIN, .revents = 0}};
-      if (poll(files, 2, -1) < 0) continue;  // EINTR
+      PollUntil(files, kNoDeadline);
       signalfd_siginfo info;
       while (read(fd_.get(), &info, sizeof(info)) == sizeof(info)) {
         if (info.ssi_signo != SIGHUP) return static_cast<int>(info.ssi_signo);
@@ -210,7 +211,11 @@ absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
   serving.max_nodes_per_principal = options.max_nodes_per_principal;
   serving.tokens = daemon.tokens;
   auto server = GrpcServer::Start(&coordinator, serving);
-  if (!server.ok()) return server.status();
+  // InvalidArgument stands for a mistake of usage; an address that cannot be
+  // bound is none.
+  if (!server.ok()) {
+    return absl::UnavailableError(server.status().message());
+  }
   if (!options.port_file.empty()) {
     const absl::Status written =
         WritePortFile(options.port_file, (*server)->address().port);

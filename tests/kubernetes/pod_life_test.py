@@ -182,7 +182,7 @@ class PodLife(pod_case.PodCase):
       end(daemon)
       daemon.exit_code()
       daemon = daemons.start()
-      daemon.wait_for('answering probes')
+      daemon.wait_for('listening on')
       self.assertIn('goes on with 1 job of', daemon.log())
       pods.wait_until('all agents are connected again', lambda:
                       self.connected(daemon))
