@@ -45,6 +45,11 @@ _COMMON = {
 }
 # Only rendezvousd, the coordinator of an elastic job, keeps its state.
 _STATE = {'enabled': True, 'size': '2Gi', 'storageClassName': 'fast'}
+_ETCD = {'endpoints': ['etcd:2379'], 'existingSecret': 'etcd-client'}
+_WHOLE_ETCD = {
+    'endpoints': ['10.3.0.1', '10.3.0.2:2379', 'etcd-2.etcd:2381'],
+    'prefix': 'lab/trainer', 'replicas': 3, 'existingSecret': 'etcd-client',
+    'secretKeys': ['ca.crt', 'tls.crt', 'tls.key', 'user']}
 MODES = ['job', 'jobset', 'elastic']
 # By mode: values of the chart, one for each setting.
 EVERYTHING = {
@@ -55,6 +60,11 @@ EVERYTHING = {
 CASES = {mode + suffix: values for mode in MODES
          for suffix, values in [('', {'mode': mode}),
                                 ('-everything', EVERYTHING[mode])]}
+# Several rendezvousd with their state in etcd, instead of one with a volume.
+CASES.update({
+    'elastic-etcd': {'mode': 'elastic', 'coordinator': {'etcd': _ETCD}},
+    'elastic-etcd-everything': dict(_COMMON, mode='elastic',
+                                    coordinator={'etcd': _WHOLE_ETCD})})
 # A new and an old version of Kubernetes. Before 1.29 a Job has no
 # backoffLimitPerIndex.
 NEW, OLD = 'v1.34.0', 'v1.27.0'

@@ -69,7 +69,7 @@ func parse(chart string) (*template.Template, []string) {
 func render(all *template.Template, names []string, release string, asked request) (string, error) {
 	data := map[string]interface{}{
 		"Values":  asked.Values,
-		"Release": map[string]interface{}{"Name": release},
+		"Release": map[string]interface{}{"Name": release, "Namespace": "default"},
 		"Capabilities": map[string]interface{}{
 			"KubeVersion": map[string]interface{}{"Version": asked.Version},
 		},

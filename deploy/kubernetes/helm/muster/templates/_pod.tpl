@@ -50,9 +50,10 @@ fsGroup: {{ int64 .Values.runAsUser }}
 seccompProfile: {type: RuntimeDefault}
 {{- end -}}
 
+{{/* The probes of a container that is ready if the path `.` says so. */}}
 {{- define "muster.probes" -}}
 readinessProbe:
-  httpGet: {path: /readyz, port: probes}
+  httpGet: {path: {{ . }}, port: probes}
   periodSeconds: 5
 livenessProbe:
   httpGet: {path: /livez, port: probes}
@@ -208,7 +209,7 @@ containers:
     httpGet: {path: /startupz, port: probes}
     periodSeconds: 10
     failureThreshold: {{ add (div (int64 .Values.podTimeout) 10) 10 }}
-  {{- include "muster.probes" . | nindent 2 }}
+  {{- include "muster.probes" "/readyz" | nindent 2 }}
   resources:
     {{- include "muster.resources" . | nindent 4 }}
   securityContext:
