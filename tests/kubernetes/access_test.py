@@ -79,7 +79,7 @@ class Certificates(unittest.TestCase):
 
   def cases(self):
     found = [(name, things) for name, things in everything() if has_tls(name)]
-    self.assertEqual(len(found), 6)
+    self.assertEqual(len(found), 7)
     for name, things in found:
       yield name, things, {t['spec']['secretName']: t['spec'] for t in things
                            if t['kind'] == 'Certificate'}
@@ -113,7 +113,7 @@ class Certificates(unittest.TestCase):
         self.assertNotIn('dnsNames', nodes)
         self.assertNotIn('server auth', nodes['usages'])
         count += 1
-    self.assertEqual(count, 2)
+    self.assertEqual(count, 3)
 
   def test_secrets_are_mounted_whole_and_for_the_pods_group_alone(self):
     for name, things, made in self.cases():
@@ -149,7 +149,8 @@ class Certificates(unittest.TestCase):
           # A renewed certificate gets a new key.
           self.assertEqual(one['privateKey']['rotationPolicy'], 'Always')
         mounted = [v['secret']['secretName'] for owner in owners(things)
-                   for v in pod_of(owner)['volumes'] if 'secret' in v]
+                   for v in pod_of(owner)['volumes']
+                   if 'secret' in v and v['name'] != 'etcd']
         self.assertEqual(sorted(mounted), sorted(set(made) - {authority}))
 
   def test_without_tls_nothing_of_it_is_there(self):
@@ -163,7 +164,7 @@ class Certificates(unittest.TestCase):
         for owner in owners(things):
           self.assertNotIn('MUSTER_TLS_', ''.join(environment(owner)))
           self.assertFalse([v for v in pod_of(owner).get('volumes', [])
-                            if 'secret' in v])
+                            if 'secret' in v and v['name'] != 'etcd'])
         count += 1
     self.assertGreater(count, 10)
 
@@ -206,7 +207,7 @@ class Token(unittest.TestCase):
                   'name': 'trainer-token', 'key': 'token'}}}
                            if has_token(name) else None)
           count += has_token(name)
-    self.assertEqual(count, 8)
+    self.assertEqual(count, 10)
 
 
 class Pod:
@@ -312,7 +313,23 @@ class NetworkPolicies(unittest.TestCase):
             self.assertFalse(is_allowed(policies, source, coordinator, other))
         self.assertEqual(is_allowed(policies, monitoring, agent, PROBES), given)
         count += given
-    self.assertEqual(count, 3)
+    self.assertEqual(count, 4)
+
+  def test_rendezvousd_alone_reaches_etcd(self):
+    count = 0
+    for name, policies, agent, coordinator in self.cases():
+      if not name.endswith('-everything.yaml'):
+        continue
+      with self.subTest(name):
+        # The ports of the chart's example: the default one, and two given.
+        for port in (2379, 2381):
+          for source in (agent, coordinator):
+            is_given = source is coordinator and 'etcd' in name
+            self.assertEqual(
+                is_allowed(policies, source, Pod({}, 'etcd', '10.3.0.1'), port,
+                           'Egress'), is_given)
+            count += is_given
+    self.assertEqual(count, 2)
 
   def test_egress_is_open_unless_a_value_limits_it(self):
     for name, policies, agent, coordinator in self.cases():

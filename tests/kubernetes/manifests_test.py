@@ -99,7 +99,8 @@ class Safety(unittest.TestCase):
     kinds = {thing['kind'] for _, things in manifests() for thing in things}
     self.assertEqual(kinds, {'Job', 'JobSet', 'Service', 'StatefulSet',
                              'Deployment', 'NetworkPolicy', 'Certificate',
-                             'Issuer', 'PersistentVolumeClaim'})
+                             'Issuer', 'PersistentVolumeClaim',
+                             'PodDisruptionBudget'})
 
 
 class Consistency(unittest.TestCase):
@@ -279,6 +280,104 @@ class State(unittest.TestCase):
                       pod['containers'][0]['livenessProbe']
                       ['terminationGracePeriodSeconds']):
           self.assertGreaterEqual(grace, limits['close_within'] + 2)
+
+
+class SharedState(unittest.TestCase):
+  """Several rendezvousd keep their state in etcd."""
+
+  def cases(self):
+    """(name, objects by kind, Deployment, the value of --state) of each such
+    Deployment."""
+    count = 0
+    for name, things in manifests():
+      for deployment in (t for t in things if t['kind'] == 'Deployment'):
+        for arg in pod_of(deployment)['containers'][0]['args']:
+          if arg.startswith('--state='):
+            labels = deployment['spec']['template']['metadata']['labels']
+            yield name, {
+                kind: [t for t in things if t['kind'] == kind and
+                       self.selector(t).items() <= labels.items()]
+                for kind in ('Service', 'PodDisruptionBudget')
+            }, deployment, arg.partition('=')[2]
+            count += 1
+    self.assertEqual(count, 2)
+
+  def selector(self, thing):
+    selector = thing['spec']['selector']
+    return selector.get('matchLabels', selector)
+
+  def test_names_of_keys_are_of_one_release(self):
+    self.assertEqual({name: state for name, _, _, state in self.cases()}, {
+        'elastic-etcd.yaml': 'etcd://etcd:2379/muster/default/trainer',
+        'elastic-etcd-everything.yaml':
+            'etcd://10.3.0.1,10.3.0.2:2379,etcd-2.etcd:2381/lab/trainer'})
+
+  def test_agents_find_the_pod_that_leads_among_the_services_addresses(self):
+    for name, chosen, deployment, _ in self.cases():
+      with self.subTest(name):
+        service, = chosen['Service']
+        self.assertEqual(service['spec']['clusterIP'], 'None')
+        # Without a virtual address no port is translated.
+        port, = service['spec']['ports']
+        listens, = [p['containerPort'] for p in
+                    pod_of(deployment)['containers'][0]['ports']
+                    if p['name'] == port['targetPort']]
+        self.assertEqual(port['port'], listens)
+        # A pod whose machine is lost is no address of the Service any more.
+        self.assertNotIn('publishNotReadyAddresses', service['spec'])
+
+  def test_an_update_and_an_eviction_leave_a_pod(self):
+    for name, chosen, deployment, _ in self.cases():
+      with self.subTest(name):
+        spec = deployment['spec']
+        self.assertGreaterEqual(spec['replicas'], 2)
+        self.assertEqual(spec['strategy'], {
+            'type': 'RollingUpdate',
+            'rollingUpdate': {'maxSurge': 1, 'maxUnavailable': 0}})
+        budget, = chosen['PodDisruptionBudget']
+        self.assertEqual(budget['spec']['maxUnavailable'], 1)
+        # A budget counts ready pods. If the standbys were not ready, the leader
+        # could never be evicted, and an update would never end.
+        probe = pod_of(deployment)['containers'][0]['readinessProbe']
+        self.assertEqual(probe['httpGet']['path'], '/livez')
+        # Longer than the first read of etcd, after which a pod that etcd
+        # refuses ends.
+        seconds = re.search(
+            r'kFirstReadTimeout = std::chrono::seconds\((\d+)\)',
+            read(os.path.join(ROOT, 'rendezvous', 'etcd',
+                              'leader_election.cc'))).group(1)
+        self.assertGreater(spec['minReadySeconds'], int(seconds))
+
+  def test_pods_prefer_machines_of_their_own(self):
+    for name, _, deployment, _ in self.cases():
+      with self.subTest(name):
+        affinity = pod_of(deployment)['affinity']['podAntiAffinity']
+        term, = affinity['preferredDuringSchedulingIgnoredDuringExecution']
+        self.assertEqual(term['podAffinityTerm'], {
+            'topologyKey': 'kubernetes.io/hostname',
+            'labelSelector': deployment['spec']['selector']})
+
+  def test_files_for_etcd_are_keys_of_the_secret(self):
+    for name, _, deployment, _ in self.cases():
+      with self.subTest(name):
+        pod = pod_of(deployment)
+        container = pod['containers'][0]
+        mount, = [m for m in container['volumeMounts'] if m['name'] == 'etcd']
+        # A subPath would keep the first certificate for ever.
+        self.assertEqual(set(mount), {'name', 'mountPath', 'readOnly'})
+        self.assertIs(mount['readOnly'], True)
+        secret, = [v['secret'] for v in pod['volumes'] if v['name'] == 'etcd']
+        self.assertEqual(secret['defaultMode'], 0o440)
+        self.assertEqual(pod['securityContext']['fsGroup'],
+                         pod['securityContext']['runAsGroup'])
+        keys = [item['path'] for item in secret['items']]
+        self.assertEqual(keys, [item['key'] for item in secret['items']])
+        flags = {'ca.crt': 'ca', 'tls.crt': 'cert', 'tls.key': 'key',
+                 'user': 'user-file'}
+        self.assertEqual(
+            [arg for arg in container['args'] if arg.startswith('--etcd-')],
+            ['--etcd-%s=%s/%s' % (flags[key], mount['mountPath'], key)
+             for key in keys])
 
 
 class InStep(unittest.TestCase):
