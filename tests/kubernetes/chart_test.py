@@ -50,13 +50,17 @@ def values_to_try(mode):
       'shutdownTimeout': [0, 10 ** 7], 'backoffLimit': [0, 10 ** 7],
       'backoffLimitPerIndex': [0, 10 ** 7], 'maxRestarts': [0, 10 ** 7],
       'runAsUser': [1, 10 ** 9], 'keepFinished': [0, 10 ** 8],
-      'coordinator': [None, {}, {'state': {}}],
+      'coordinator': [None, {}, {'state': {}}, {'etcd': {}}],
   }
   if mode == 'elastic':
     optional['coordinator'] += [
         {'state': dict(state, enabled=True)} for state in
         ({}, {'size': 2 ** 31}, {'existingClaim': 'mine'},
          {'storageClassName': 'fast', 'size': '500Mi'})]
+    optional['coordinator'] += [
+        {'etcd': dict(etcd, endpoints=['a:1', '[::1]:2', 'c'])} for etcd in
+        ({}, {'prefix': 'lab', 'replicas': 1}, {'existingSecret': 'mine'},
+         {'existingSecret': 'mine', 'secretKeys': ['user']})]
   for name, values in optional.items():
     for value in values:
       yield {name: value}
@@ -124,7 +128,14 @@ class Chart(unittest.TestCase):
         ({'networkPolicy': {'egress': 'none'}}, "'none' is not of type"),
         ({'coordinator': {'state': {'enabled': 'yes'}}}, "'yes' is not of"),
         ({'coordinator': {'state': {'claim': 'a'}}}, "'claim' was unexpected"),
-        ({'coordinator': {'enabled': True}}, "'enabled' was unexpected")]:
+        ({'coordinator': {'enabled': True}}, "'enabled' was unexpected"),
+        ({'coordinator': {'etcd': {'endpoints': 'a:1'}}}, "'a:1' is not of"),
+        ({'coordinator': {'etcd': {'endpoints': ['http://a:1']}}},
+         "'http://a:1' does not match"),
+        ({'coordinator': {'etcd': {'prefix': '/a'}}}, "'/a' does not match"),
+        ({'coordinator': {'etcd': {'replicas': 0}}}, 'less than the minimum'),
+        ({'coordinator': {'etcd': {'secretKeys': ['tls.pem']}}},
+         "'tls.pem' is not one of")]:
       with self.subTest(values):
         self.assertIn(error, ' '.join(chart.values_errors(values)))
     for values in chart.CASES.values():
@@ -219,6 +230,47 @@ class Chart(unittest.TestCase):
     self.assertIn('give one of them', refusal(
         'elastic', enabled=True, existingClaim='a', storageClassName='b'))
 
+  def etcd_of(self, **etcd):
+    """The replicas of rendezvousd with these values of coordinator.etcd, its
+    flags for etcd and its volumes, and the kinds that are there for them."""
+    things = self.objects({'mode': 'elastic', 'coordinator': {'etcd': etcd}})
+    deployment, = [t for t in things if t['kind'] == 'Deployment']
+    pod = pod_of(deployment)
+    flags = [arg for arg in pod['containers'][0]['args']
+             if arg.startswith(('--state=', '--etcd-'))]
+    return (deployment['spec']['replicas'], flags,
+            [v['name'] for v in pod.get('volumes') or []],
+            [t['kind'] for t in things if t['kind'] == 'PodDisruptionBudget'])
+
+  def test_state_is_in_etcd_if_it_has_members(self):
+    budget = ['PodDisruptionBudget']
+    self.assertEqual(self.etcd_of(), (1, [], [], []))
+    self.assertEqual(self.etcd_of(endpoints=['a:1', 'b']), (
+        2, ['--state=etcd://a:1,b/muster/default/trainer'], [], budget))
+    self.assertEqual(
+        self.etcd_of(endpoints=['[::1]:2379'], prefix='lab', replicas=3,
+                     existingSecret='mine', secretKeys=['user', 'ca.crt']),
+        (3, ['--state=etcd://[::1]:2379/lab',
+             '--etcd-ca=/etc/muster/etcd/ca.crt',
+             '--etcd-user-file=/etc/muster/etcd/user'], ['etcd'], budget))
+
+  def test_values_of_etcd_that_would_have_no_effect_are_refused(self):
+    def refusal(mode='elastic', state=False, **etcd):
+      return self.refusal(mode=mode, coordinator={
+          'etcd': etcd, 'state': {'enabled': state}})
+    members = ['a:1']
+    for mode in ('job', 'jobset'):
+      self.assertIn('mode is %s' % mode, refusal(mode, endpoints=members))
+    self.assertIn('keeps its state in one place',
+                  refusal(state=True, endpoints=members))
+    for value in ('existingSecret', 'prefix'):
+      self.assertIn('coordinator.etcd names mine, but coordinator.etcd.'
+                    'endpoints is empty', refusal(**{value: 'mine'}))
+    for keys in (['tls.crt', 'ca.crt'], ['tls.key', 'ca.crt'],
+                 ['tls.crt', 'tls.key']):
+      self.assertIn('tls.crt and tls.key need each other, and ca.crt', refusal(
+          endpoints=members, existingSecret='mine', secretKeys=keys))
+
   def test_notes_say_where_the_state_is(self):
     def notes(**values):
       if not self.renderer:
@@ -234,6 +286,11 @@ class Chart(unittest.TestCase):
                     coordinator={'state': dict(state, enabled=True)})
       self.assertIn('kubectl describe pvc %s\n' % name, shown)
       self.assertNotIn('keeps no state', shown)
+    shown = notes(mode='elastic', coordinator={'etcd': {'endpoints': ['a']}})
+    self.assertIn('keeps its state in etcd://a/muster/default/trainer,', shown)
+    # A forwarded port may be that of a pod that stands by.
+    self.assertIn('-- launch status', shown)
+    self.assertNotIn('port-forward', shown)
 
   def test_network_policies_can_be_left_out(self):
     def policies(**values):

@@ -1,11 +1,14 @@
 """The base of tests with pods, which run as the manifests describe them."""
 
 import os
+import shutil
 import stat
+import sys
 import tempfile
 import unittest
 
 import certificate_secrets
+import chart
 import documents
 import kubelet
 import manifests
@@ -13,6 +16,9 @@ import overlays
 import pods
 
 HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.append(os.path.join(HERE, '..', 'integration', 'etcd'))
+import processes  # noqa: E402
+
 KUSTOMIZE = os.path.join(HERE, '..', '..', 'deploy', 'kubernetes', 'kustomize')
 BINARIES = ['launcher/launch', 'launcher/agent', 'rendezvous/daemon/rendezvousd']
 
@@ -102,6 +108,82 @@ class StatePods:
     paths = [folder] + [os.path.join(folder, file)
                         for file in os.listdir(folder)]
     return {stat.S_IMODE(os.stat(path).st_mode) for path in paths}
+
+
+class EtcdPods:
+  """Pods of rendezvousd from the rendered chart elastic-etcd, and an etcd with
+  mutual TLS outside of the pods, as process `etcd`."""
+
+  def __init__(self, case):
+    self._case = case
+    deployment, = [thing for thing in manifests.things_of(manifests.read(
+        os.path.join(chart.RENDERED, 'elastic-etcd.yaml')))
+                   if thing['kind'] == 'Deployment']
+    pod = manifests.pod_of(deployment)
+    self._container = pod['containers'][0]
+    volume, = [v['secret'] for v in pod['volumes'] if v['name'] == 'etcd']
+    mount, = [m for m in self._container['volumeMounts']
+              if m['name'] == 'etcd']
+    self._mounted = mount['mountPath']
+    folder = tempfile.mkdtemp(prefix='etcd')
+    case.addCleanup(shutil.rmtree, folder)
+    secrets = certificate_secrets.CertificateSecrets(folder, self._authority())
+    self._start_etcd(folder, secrets.issue('etcd'))
+    given = secrets.issue(volume['secretName'])
+    kubelet.SecretVolume(
+        os.path.join(case.cluster.folder, 'etcd-secret'), volume,
+        pod['securityContext']['fsGroup']).write(
+            {item['path']: given[item['key']] for item in volume['items']})
+
+  def _authority(self):
+    def thing(kind, name, **spec):
+      return {'kind': kind, 'metadata': {'name': name}, 'spec': spec}
+    def certificate(name, issuer, **more):
+      return thing('Certificate', name, commonName=name, secretName=name,
+                   issuerRef={'name': issuer}, **more)
+    return [
+        thing('Issuer', 'self', selfSigned={}),
+        thing('Issuer', 'ca', ca={'secretName': 'ca'}),
+        certificate('ca', 'self'),
+        certificate('etcd', 'ca', dnsNames=['etcd'],
+                    usages=['digital signature', 'server auth',
+                            'client auth']),
+        certificate('etcd-client', 'ca', dnsNames=['rendezvousd'],
+                    usages=['digital signature', 'client auth'])]
+
+  def _start_etcd(self, folder, files):
+    paths = {}
+    for name, content in files.items():
+      paths[name] = os.path.join(folder, 'etcd-' + name)
+      with open(paths[name], 'wb') as file:
+        file.write(content)
+    url = 'https://%s:2379' % self._case.cluster.address
+    self.etcd = processes.Process('etcd', [
+        'etcd', '--data-dir', os.path.join(folder, 'data'),
+        '--listen-client-urls', url, '--advertise-client-urls', url,
+        '--listen-peer-urls', 'http://127.0.0.1:0',
+        '--cert-file', paths['tls.crt'], '--key-file', paths['tls.key'],
+        '--client-cert-auth', '--trusted-ca-file', paths['ca.crt']])
+    self._case.addCleanup(self.etcd.end)
+    self.etcd.wait_for('client requests on ')
+    self._case.cluster.set_name('etcd', self._case.cluster)
+
+  def start(self, name):
+    """Starts a pod, whose address is one of the Service's from now on, because
+    its readinessProbe succeeds."""
+    path = self._container['readinessProbe']['httpGet']['path']
+    args = [arg.replace(self._mounted, '/srv/etcd-secret')
+            for arg in self._container['args']]
+    # gRPC's own resolver asks the DNS server for IPv6 addresses of a name of the
+    # hosts file, too, and no DNS server answers here.
+    pod = self._case.cluster.start(
+        name, {**environment_of(self._container, {}),
+               'GRPC_DNS_RESOLVER': 'native'},
+        self._container['command'] + args)
+    pods.wait_until(name + ' is ready',
+                    lambda: pod.probe(path) == (200, 'ok\n'))
+    self._case.cluster.add_name('rendezvousd', pod)
+    return pod
 
 
 class PodCase(unittest.TestCase):

@@ -3,6 +3,7 @@
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -198,6 +199,35 @@ class PodLife(pod_case.PodCase):
     again = self.agent_pod(0)
     self.assertEqual(again.exit_code(), 1)
     self.assertIn('job trainer-1 is over', again.log())
+
+  @unittest.skipUnless(shutil.which('etcd'), 'no etcd (Debian: etcd-server)')
+  def test_no_worker_restarts_if_the_pods_of_the_daemon_share_an_etcd(self):
+    daemons = pod_case.EtcdPods(self)
+    leader = daemons.start('rendezvousd-0')
+    leader.wait_for('listening on')
+    standby = daemons.start('rendezvousd-1')
+    standby.wait_for('stands by in etcd://')
+    self.assertEqual(standby.probe('/readyz'), (
+        503, 'stands by; rendezvousd-0, process 1 leads\n'))
+    agents = [self.agent_pod(index) for index in range(3)]
+    for agent in agents:
+      agent.wait_for('of 3 works')
+    for turn, end in enumerate([pods.Pod.kill, pods.Pod.evict]):
+      end(leader)
+      leader.exit_code()
+      # The name has the address of the lost pod until the next leader is there.
+      standby.wait_for('listening on')
+      self.assertIn('goes on with 1 job of etcd://etcd:2379/muster/default/',
+                    standby.log())
+      self.cluster.remove_name('rendezvousd', leader)
+      leader = standby
+      pods.wait_until('all agents are connected again', lambda:
+                      self.connected(leader))
+      standby = daemons.start('rendezvousd-%d' % (2 + turn))
+      standby.wait_for('stands by in etcd://')
+    self.finish(agents)
+    for agent in agents:
+      self.assertEqual(agent.log().count('works, restart'), 1)
 
   def test_a_daemon_fails_while_another_one_has_its_state(self):
     daemons = pod_case.StatePods(self)
