@@ -117,7 +117,11 @@ class Cluster:
     self.pods = []
     if Cluster._addresses == 0:
       Cluster._addresses = 1
-      ip('link', 'add', 'pods', 'type', 'bridge')
+      # A bridge without an address of its own takes that of a pod, and changes
+      # it when pods come and go: the others' ARP entries would be wrong for up
+      # to 45 s.
+      ip('link', 'add', 'pods', 'address', '02:00:00:00:00:01', 'type',
+         'bridge')
       ip('addr', 'add', self.address + '/24', 'dev', 'pods')
       ip('link', 'set', 'pods', 'up')
       ip('link', 'set', 'lo', 'up')
