@@ -110,6 +110,8 @@ constexpr Duration kStartUpFirst = milliseconds(5);
 constexpr Duration kMaxStartUp = milliseconds(100);
 constexpr Duration kFirst = milliseconds(50);
 constexpr Duration kMax = seconds(1);
+constexpr Duration kTakeover = seconds(5);
+constexpr Duration kMaxTakeover = milliseconds(200);
 constexpr Duration kGoodWhile = seconds(1);
 
 }  // namespace
@@ -118,12 +120,14 @@ Duration RetryPace::AfterFailure(Instant now) {
   if (!reached_ && now - start_ < kStartUp) {
     return Doubled(kStartUpFirst, kMaxStartUp);
   }
-  return Doubled(kFirst, kMax);
+  const bool just_lost = lost_.has_value() && now - *lost_ < kTakeover;
+  return Doubled(kFirst, just_lost ? kMaxTakeover : kMax);
 }
 
 Duration RetryPace::AfterStream(Instant now, Duration lasted) {
   reached_ = true;
   if (lasted < kGoodWhile) return AfterFailure(now);
+  lost_ = now;
   last_ = Duration::zero();
   return last_;
 }

@@ -2,6 +2,7 @@
 #define MUSTER_RENDEZVOUS_CLIENT_CHANNEL_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -35,9 +36,10 @@ absl::Status ExplainCallError(const absl::Status& status,
 //
 // During the first ten seconds: 5 ms, doubling to 100 ms, since a job's nodes
 // start at about the same time as the coordinator that one of them hosts.
-// Later: 50 ms, doubling to 1 s, since the coordinator is down and thousands of
-// nodes may be retrying. A stream that broke after a long time is opened again
-// at once.
+// A stream that broke after a long time is opened again at once; then for five
+// seconds: 50 ms, doubling to 200 ms, since another coordinator takes over or
+// the same is started again. Later: doubling to 1 s, since the coordinator is
+// down and thousands of nodes may be retrying.
 class RetryPace {
  public:
   explicit RetryPace(Instant start) : start_(start) {}
@@ -54,6 +56,8 @@ class RetryPace {
 
   const Instant start_;
   bool reached_ = false;
+  // When the newest stream that had been up for long broke; nullopt: none did.
+  std::optional<Instant> lost_;
   Duration last_ = Duration::zero();
 };
 

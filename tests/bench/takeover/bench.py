@@ -1,0 +1,201 @@
+"""Kills the coordinator of a running job again and again.
+
+usage: bench.py [KILLS]    (in bazel-bin)
+
+Two nodes with two workers each. A worker makes a step every 10 ms, and prints at
+its end how many steps it made and the longest pause between two. Printed are, for
+each kind of coordinator, the time from the SIGKILL to the moment when `launch
+status` shows all nodes connected to the next coordinator, the restarts of
+workers, and the longest pause, beside that of a job whose coordinator lives.
+"""
+
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+_TESTS = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.realpath(__file__))))
+sys.path[:0] = [os.path.join(_TESTS, 'integration', 'etcd'),
+                os.path.join(_TESTS, 'python')]
+
+import free_port
+import processes
+
+_NODES = 2
+_WORKERS = 2
+_LIMIT_S = 60
+# The job runs between kills for that long, so that leases are renewed.
+_PAUSE_S = 2
+_WORKER = '''
+import os, sys, time
+steps, longest, last = 0, 0.0, time.monotonic()
+while not os.path.exists(sys.argv[1]):
+  time.sleep(0.01)
+  now = time.monotonic()
+  steps, longest, last = steps + 1, max(longest, now - last), now
+print("worker: restart %s, %d steps, longest pause %.0f ms" % (
+    os.environ["TORCHELASTIC_RESTART_COUNT"], steps, longest * 1000))
+'''
+
+
+class Bench:
+  """One job with its coordinators."""
+
+  def __init__(self, folder):
+    self._folder = folder
+    self._processes = []
+    self._stop = os.path.join(folder, 'stop')
+    self._endpoints = []
+    self._nodes = []
+
+  def start(self, name, argv):
+    process = processes.Process(name, argv)
+    self._processes.append(process)
+    return process
+
+  def start_daemon(self, endpoint, *options):
+    return self.start('rendezvousd', [
+        processes.DAEMON, '--listen', endpoint, *options])
+
+  def start_nodes(self, endpoints):
+    self._endpoints = endpoints
+    self._nodes = [
+        self.start('node', [
+            processes.LAUNCH, '--rdzv-endpoint', ','.join(endpoints),
+            '--rdzv-conf=is_host=0', '--rdzv-id=bench',
+            '--nnodes=%d' % _NODES, '--node-rank=%d' % i,
+            '--nproc-per-node=%d' % _WORKERS, '--no-python',
+            sys.executable, '-c', _WORKER, self._stop])
+        for i in range(_NODES)
+    ]
+    self.wait_connected()
+
+  def wait_connected(self):
+    """Waits until all nodes are connected to one coordinator."""
+    deadline = time.monotonic() + _LIMIT_S
+    while time.monotonic() < deadline:
+      asked = subprocess.run(
+          [processes.LAUNCH, 'status', '--json', '--run-id=bench',
+           '--endpoint', ','.join(self._endpoints)],
+          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+      if asked.returncode == 0:
+        nodes = json.loads(asked.stdout)['nodes']
+        if len(nodes) == _NODES and all(
+            node['connected'] and node['round'] == 1 for node in nodes):
+          return
+    raise RuntimeError('not all nodes are connected after %d s:\n%s' % (
+        _LIMIT_S, ''.join(p.output for p in self._processes)))
+
+  def finish(self):
+    """Ends the workers; returns (restarts, longest pause in ms)."""
+    with open(self._stop, 'w', encoding='ascii'):
+      pass
+    restarts, pauses = [], []
+    for node in self._nodes:
+      if node.exit_code() != 0:
+        raise RuntimeError(node.output)
+      for times in range(1, _WORKERS + 1):
+        found = node.wait_for(
+            r'worker: restart (\d+), \d+ steps, longest pause (\d+) ms', times)
+        restarts.append(int(found.group(1)))
+        pauses.append(int(found.group(2)))
+    return max(restarts), max(pauses)
+
+  def end(self):
+    for process in self._processes:
+      process.end()
+
+
+def endpoint():
+  return '127.0.0.1:%d' % free_port.free_port()
+
+
+def time_kill(bench, coordinator, restart):
+  """Seconds from the kill to the connection of all nodes."""
+  time.sleep(_PAUSE_S)
+  begin = time.monotonic()
+  coordinator.send(signal.SIGKILL)
+  coordinator.exit_code()
+  restart()
+  bench.wait_connected()
+  return time.monotonic() - begin
+
+
+def undisturbed(bench, kills):
+  one = endpoint()
+  bench.start_daemon(one).wait_for('listening on')
+  bench.start_nodes([one])
+  time.sleep(_PAUSE_S * kills)
+  return []
+
+
+def restarted(bench, kills, folder):
+  one = endpoint()
+  options = ['--state-dir', os.path.join(folder, 'state')]
+  daemon = [bench.start_daemon(one, *options)]
+  daemon[0].wait_for('listening on')
+  bench.start_nodes([one])
+
+  def restart():
+    daemon[0] = bench.start_daemon(one, *options)
+
+  return [time_kill(bench, daemon[0], restart) for _ in range(kills)]
+
+
+def shared(bench, kills, folder):
+  etcd = bench.start('etcd', [
+      'etcd', '--data-dir', os.path.join(folder, 'etcd'),
+      '--listen-client-urls', 'http://127.0.0.1:0',
+      '--advertise-client-urls', 'http://127.0.0.1:0',
+      '--listen-peer-urls', 'http://127.0.0.1:0'])
+  port = etcd.wait_for(r'client requests on 127\.0\.0\.1:(\d+)').group(1)
+  options = ['--state', 'etcd://127.0.0.1:' + port]
+  endpoints = [endpoint(), endpoint()]
+  daemons = [bench.start_daemon(endpoints[0], *options)]
+  daemons[0].wait_for('listening on')
+  daemons.append(bench.start_daemon(endpoints[1], *options))
+  daemons[1].wait_for('stands by')
+  bench.start_nodes(endpoints)
+  took = []
+  for kill in range(kills):
+    leader = kill % 2
+    took.append(time_kill(bench, daemons[leader], lambda: None))
+    daemons[leader] = bench.start_daemon(endpoints[leader], *options)
+    daemons[leader].wait_for('stands by')
+  return took
+
+
+def figures(samples):
+  if not samples:
+    return '–'
+  return '%.2f/%.2f/%.2f s' % (
+      min(samples), statistics.median(samples), max(samples))
+
+
+def main(kills):
+  print('| coordinator | kills | without coordinator: least/median/most | '
+        'restarts | longest pause of a worker |\n|---|---|---|---|---|')
+  for name, run in (
+      ('lives', lambda bench, _: undisturbed(bench, kills)),
+      ('`rendezvousd --state-dir`, started again at once',
+       lambda bench, folder: restarted(bench, kills, folder)),
+      ('two `rendezvousd --state=etcd://…`',
+       lambda bench, folder: shared(bench, kills, folder))):
+    with tempfile.TemporaryDirectory(prefix='muster-bench-takeover-') as folder:
+      bench = Bench(folder)
+      try:
+        took = run(bench, folder)
+        restarts, pause = bench.finish()
+      finally:
+        bench.end()
+    print('| %s | %d | %s | %d | %d ms |' % (
+        name, len(took), figures(took), restarts, pause))
+
+
+if __name__ == '__main__':
+  main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
