@@ -94,7 +94,9 @@ Dialer::Outcome Dialer::DialTarget(const Target& target,
   for (size_t i = 0; i < addresses->size(); ++i) {
     const SocketAddress& address =
         (*addresses)[(first_address_ + i) % addresses->size()];
-    Outcome outcome = {.end = CheckReachable(target, address)};
+    const bool is_only = targets_.size() == 1 && addresses->size() == 1;
+    Outcome outcome = {.end = is_only ? absl::OkStatus()
+                                      : CheckReachable(target, address)};
     if (outcome.end.ok()) {
       outcome = call(target.endpoint, address,
                      OpenChannel(address, target.credentials));
@@ -112,7 +114,6 @@ Dialer::Outcome Dialer::DialTarget(const Target& target,
 // the connection is tried with a short one.
 absl::Status Dialer::CheckReachable(const Target& target,
                                     const SocketAddress& address) {
-  if (targets_.size() == 1) return absl::OkStatus();
   const absl::Status reached = reach_(address, MonotonicNow() + kReachTimeout);
   return reached.ok() ? reached
                       : ExplainCallError(reached, target.endpoint.ToString());

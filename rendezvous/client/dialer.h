@@ -54,10 +54,9 @@ class Dialer {
   // look-up of one name. Once limits.given_up returns true, no further address
   // is called.
   //
-  // With several endpoints, an address that does not accept a connection within
-  // 1.2 s is passed over, so that a host that drops all packets does not keep
-  // the caller from the others. A single endpoint has gRPC's time limit, 5 s
-  // for each address.
+  // With several addresses, one that does not accept a connection within 1.2 s
+  // is passed over, so that a host that drops all packets does not keep the
+  // caller from the others. A single address has gRPC's time limit, 5 s.
   //
   // Returns the end of the call that was answered. If none was: the error of
   // the only endpoint (that of its first address, the preferred one); of

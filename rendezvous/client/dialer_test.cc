@@ -87,7 +87,16 @@ TEST_F(DialerTest, AnAddressThatDropsPacketsIsPassedOver) {
   EXPECT_GT(longest_, std::chrono::milliseconds(0));
 }
 
-TEST_F(DialerTest, ASingleEndpointHasTheTimeLimitOfTheCall) {
+TEST_F(DialerTest, SoIsOneOfTheAddressesOfASingleEndpoint) {
+  Dialer dialer = Make("pair");
+  unreachable_["10.0.0.8"] = "Connection timed out";
+  leader_ = "10.0.0.9";
+  EXPECT_TRUE(Dial(dialer).ok());
+  EXPECT_THAT(reached_, ElementsAre("10.0.0.8", "10.0.0.9"));
+  EXPECT_THAT(called_, ElementsAre("10.0.0.9"));
+}
+
+TEST_F(DialerTest, ASingleAddressHasTheTimeLimitOfTheCall) {
   Dialer dialer = Make("10.0.0.1");
   unreachable_["10.0.0.1"] = "Connection timed out";
   leader_ = "10.0.0.1";

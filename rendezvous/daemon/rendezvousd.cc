@@ -294,6 +294,7 @@ int ServeInTurn(Daemon& daemon) {
                 .limits = {},
                 .say = Say});
     if (!election.ok()) return Fail(election.status(), 1);
+    daemon.health.Leave(absl::StrCat("stands by in ", place));
     if (const std::string leader = (*election)->leader(); !leader.empty()) {
       daemon.health.Leave(absl::StrCat("stands by; ", leader, " leads"));
       Say(absl::StrCat("stands by in ", place, "; ", leader, " leads"));

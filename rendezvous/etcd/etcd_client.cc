@@ -8,10 +8,12 @@
 #include <grpcpp/support/channel_arguments.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -28,7 +30,12 @@ namespace pb = ::etcdserverpb;
 // The number of keys of one answer to Read; one value is 1.5 MiB at most.
 constexpr int kKeysPerRead = 32;
 constexpr int kMaxAnswerBytes = 64 << 20;
-constexpr int kConnectTimeoutMs = 1000;
+constexpr int kConnectTimeoutMs = 5000;
+// The pauses between attempts to connect to a member that does not answer.
+constexpr int kLeastPauseMs = 50;
+constexpr int kLongestPauseMs = 250;
+// A connection that fails is made anew after that time.
+constexpr Duration kKeepFailing = std::chrono::seconds(10);
 
 // The end of the range of keys that begin with `prefix`.
 std::string EndOf(std::string prefix) {
@@ -61,6 +68,8 @@ std::shared_ptr<grpc::Channel> Connect(const Endpoint& member,
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kLeastPauseMs);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLongestPauseMs);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
@@ -115,7 +124,8 @@ absl::Status Explain(const grpc::Status& status, const Endpoint& member) {
 
 class EtcdClient::Impl {
  public:
-  explicit Impl(EtcdAccess access) : access_(std::move(access)) {
+  explicit Impl(EtcdAccess access)
+      : access_(std::move(access)), connections_(access_.members.size()) {
     MUSTER_CHECK(!access_.members.empty());
   }
 
@@ -145,29 +155,39 @@ class EtcdClient::Impl {
   }
 
  private:
+  // The connection to one member.
   struct Connection {
     size_t member = 0;
-    std::shared_ptr<grpc::Channel> channel;
+    std::shared_ptr<grpc::Channel> channel;  // null: not made yet
+    Instant made;
     std::string token;  // of the user; empty: not logged in
   };
 
   Connection Current() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (current_.channel == nullptr) {
+    Connection& current = connections_[current_];
+    if (current.channel == nullptr) {
       // The files of TLS are read again, because they may have been renewed.
-      current_.channel = Connect(access_.members[current_.member], access_.tls);
+      current = {.member = current_,
+                 .channel = Connect(access_.members[current_], access_.tls),
+                 .made = MonotonicNow(),
+                 .token = ""};
     }
-    return current_;
+    return current;
   }
 
-  // Makes the next call use another connection than `failed`, unless another
-  // thread has done so.
+  // Makes the next call go to the next member, unless another thread has done
+  // so. The connection is kept for a while: the look-up of the member's name,
+  // or the handshake, may need longer than one call has.
   void Leave(const Connection& failed) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (current_.channel != failed.channel) return;
-    current_ = {.member = (failed.member + 1) % access_.members.size(),
-                .channel = nullptr,
-                .token = ""};
+    Connection& connection = connections_[failed.member];
+    if (connection.channel != failed.channel) return;
+    connection.token.clear();
+    if (MonotonicNow() - failed.made > kKeepFailing) connection = {};
+    if (current_ == failed.member) {
+      current_ = (current_ + 1) % connections_.size();
+    }
   }
 
   absl::Status LogIn(Connection& connection, Instant deadline) {
@@ -185,15 +205,16 @@ class EtcdClient::Impl {
     }
     connection.token = answer.token();
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (current_.channel == connection.channel) {
-      current_.token = connection.token;
-    }
+    Connection& kept = connections_[connection.member];
+    if (kept.channel == connection.channel) kept.token = connection.token;
     return absl::OkStatus();
   }
 
   const EtcdAccess access_;
   std::mutex mutex_;
-  Connection current_;  // guarded by mutex_
+  // Guarded by mutex_:
+  std::vector<Connection> connections_;  // by member
+  size_t current_ = 0;                   // the member that is called next
 };
 
 EtcdClient::EtcdClient(EtcdAccess access)
