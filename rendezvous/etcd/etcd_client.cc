@@ -19,6 +19,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
+#include "base/net/resolve.h"
+#include "base/net/socket_address.h"
 #include "proto/etcd.grpc.pb.h"
 #include "rendezvous/grpc/grpc_setup.h"
 
@@ -34,6 +36,7 @@ constexpr int kConnectTimeoutMs = 5000;
 // The pauses between attempts to connect to a member that does not answer.
 constexpr int kLeastPauseMs = 50;
 constexpr int kLongestPauseMs = 250;
+constexpr Duration kLookUpTimeout = std::chrono::seconds(1);
 // A connection that fails is made anew after that time.
 constexpr Duration kKeepFailing = std::chrono::seconds(10);
 
@@ -62,10 +65,13 @@ std::shared_ptr<grpc::ChannelCredentials> CredentialsOf(const TlsFiles& tls) {
   return grpc::SslCredentials(options);
 }
 
-std::shared_ptr<grpc::Channel> Connect(const Endpoint& member,
+// `host`: the member's name, for which its certificate must have been issued.
+std::shared_ptr<grpc::Channel> Connect(const SocketAddress& address,
+                                       const std::string& host,
                                        const TlsFiles& tls) {
   SetUpGrpc();
   grpc::ChannelArguments arguments;
+  arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, host);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kLeastPauseMs);
@@ -74,8 +80,8 @@ std::shared_ptr<grpc::Channel> Connect(const Endpoint& member,
   arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetMaxReceiveMessageSize(kMaxAnswerBytes);
-  return grpc::CreateCustomChannel(absl::StrCat("dns:///", member.ToString()),
-                                   CredentialsOf(tls), arguments);
+  return grpc::CreateCustomChannel(address.Uri(), CredentialsOf(tls),
+                                   arguments);
 }
 
 void SetDeadline(grpc::ClientContext& context, Instant deadline) {
@@ -124,8 +130,10 @@ absl::Status Explain(const grpc::Status& status, const Endpoint& member) {
 
 class EtcdClient::Impl {
  public:
-  explicit Impl(EtcdAccess access)
-      : access_(std::move(access)), connections_(access_.members.size()) {
+  explicit Impl(EtcdAccess access) : access_(std::move(access)) {
+    for (const Endpoint& endpoint : access_.members) {
+      members_.push_back({.endpoint = endpoint});
+    }
     MUSTER_CHECK(!access_.members.empty());
   }
 
@@ -138,7 +146,9 @@ class EtcdClient::Impl {
                                                           const Request&,
                                                           Answer*),
                     const Request& request, Answer* answer, Instant deadline) {
-    Connection connection = Current();
+    absl::StatusOr<Connection> current = Current();
+    if (!current.ok()) return current.status();
+    Connection connection = *std::move(current);
     if (!access_.user.empty() && connection.token.empty()) {
       absl::Status let_in = LogIn(connection, deadline);
       if (!let_in.ok()) return let_in;
@@ -158,35 +168,65 @@ class EtcdClient::Impl {
   // The connection to one member.
   struct Connection {
     size_t member = 0;
-    std::shared_ptr<grpc::Channel> channel;  // null: not made yet
+    std::shared_ptr<grpc::Channel> channel;
     Instant made;
     std::string token;  // of the user; empty: not logged in
   };
+  struct Member {
+    Endpoint endpoint;
+    Connection connection;   // without channel: not made yet
+    size_t connections = 0;  // that were made so far
+    size_t addresses = 0;    // of its name, as of the newest look-up
+  };
 
-  Connection Current() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    Connection& current = connections_[current_];
-    if (current.channel == nullptr) {
-      // The files of TLS are read again, because they may have been renewed.
-      current = {.member = current_,
-                 .channel = Connect(access_.members[current_], access_.tls),
-                 .made = MonotonicNow(),
-                 .token = ""};
+  // Returns the connection to the current member. Makes it if there is none,
+  // after a look-up of the member's name.
+  absl::StatusOr<Connection> Current() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const size_t index = current_;
+    if (members_[index].connection.channel != nullptr) {
+      return members_[index].connection;
     }
-    return current;
+    const Endpoint endpoint = members_[index].endpoint;
+    lock.unlock();
+    // The resolver of the system, not gRPC's, which does not know all of its
+    // sources.
+    const auto addresses =
+        Resolve(endpoint.host, endpoint.port, {.timeout = kLookUpTimeout});
+    lock.lock();
+    Member& member = members_[index];
+    if (!addresses.ok()) {
+      if (current_ == index) current_ = (index + 1) % members_.size();
+      return absl::UnavailableError(
+          absl::StrCat("etcd at ", endpoint.ToString(), ": ",
+                       std::string(addresses.status().message())));
+    }
+    if (member.connection.channel == nullptr) {
+      const size_t turn = member.connections++ % addresses->size();
+      member.addresses = addresses->size();
+      // The files of TLS are read again, because they may have been renewed.
+      member.connection = {.member = index,
+                           .channel = Connect((*addresses)[turn],
+                                              endpoint.ToString(), access_.tls),
+                           .made = MonotonicNow(),
+                           .token = ""};
+    }
+    return member.connection;
   }
 
   // Makes the next call go to the next member, unless another thread has done
-  // so. The connection is kept for a while: the look-up of the member's name,
-  // or the handshake, may need longer than one call has.
+  // so. The connection is kept for a while, because a handshake may need longer
+  // than one call has, unless another address of the member can be tried.
   void Leave(const Connection& failed) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    Connection& connection = connections_[failed.member];
-    if (connection.channel != failed.channel) return;
-    connection.token.clear();
-    if (MonotonicNow() - failed.made > kKeepFailing) connection = {};
+    Member& member = members_[failed.member];
+    if (member.connection.channel != failed.channel) return;
+    member.connection.token.clear();
+    if (member.addresses > 1 || MonotonicNow() - failed.made > kKeepFailing) {
+      member.connection = {};
+    }
     if (current_ == failed.member) {
-      current_ = (current_ + 1) % connections_.size();
+      current_ = (current_ + 1) % members_.size();
     }
   }
 
@@ -205,7 +245,7 @@ class EtcdClient::Impl {
     }
     connection.token = answer.token();
     const std::lock_guard<std::mutex> lock(mutex_);
-    Connection& kept = connections_[connection.member];
+    Connection& kept = members_[connection.member].connection;
     if (kept.channel == connection.channel) kept.token = connection.token;
     return absl::OkStatus();
   }
@@ -213,8 +253,8 @@ class EtcdClient::Impl {
   const EtcdAccess access_;
   std::mutex mutex_;
   // Guarded by mutex_:
-  std::vector<Connection> connections_;  // by member
-  size_t current_ = 0;                   // the member that is called next
+  std::vector<Member> members_;  // in the order of access_.members
+  size_t current_ = 0;           // the member that is called next
 };
 
 EtcdClient::EtcdClient(EtcdAccess access)

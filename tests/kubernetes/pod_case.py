@@ -174,11 +174,8 @@ class EtcdPods:
     path = self._container['readinessProbe']['httpGet']['path']
     args = [arg.replace(self._mounted, '/srv/etcd-secret')
             for arg in self._container['args']]
-    # gRPC's own resolver asks the DNS server for IPv6 addresses of a name of the
-    # hosts file, too, and no DNS server answers here.
     pod = self._case.cluster.start(
-        name, {**environment_of(self._container, {}),
-               'GRPC_DNS_RESOLVER': 'native'},
+        name, environment_of(self._container, {}),
         self._container['command'] + args)
     pods.wait_until(name + ' is ready',
                     lambda: pod.probe(path) == (200, 'ok\n'))
