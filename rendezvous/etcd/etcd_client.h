@@ -15,8 +15,8 @@
 namespace muster::rendezvous {
 
 // Blocking calls of an etcd cluster, one member at a time: the one that
-// answered last, and after an error the next one. The look-up of a member's name
-// may block for a second beyond a call's deadline. Thread-safe.
+// answered last, and after an error the next one. The look-up of a member's
+// name may block for a second beyond a call's deadline. Thread-safe.
 //
 // Errors of all calls, one clause that names the member: Unavailable (the
 // member cannot be reached, or does not answer in time, or has no majority: the
