@@ -2,7 +2,7 @@
 """Trains a small GPT on several nodes of this machine under a seeded schedule
 of faults, and compares the training with an undisturbed one.
 
-  bazel run //tests/chaos -- --seed 7 --faults 8 --nodes 2 --state-dir
+  bazel run //tests/chaos -- --seed 7 --faults 8 --nodes 2 --state etcd
 """
 
 import argparse
@@ -51,6 +51,8 @@ _PATIENCE_IN_STARTS = 15
 _LONG_S = 120.0
 # The limit of the time in which the last processes of a job end, in seconds.
 _ENDING_S = 2.0
+# The names of daemons and of etcd begin with one of these.
+_SERVICES = ('daemon', 'etcd')
 # The size at which files of the daemon are full.
 _FULL_BYTES = 512
 
@@ -61,7 +63,7 @@ class Plan:
   seed: int
   faults: int
   nodes: int
-  has_state: bool
+  state: str  # one of faults.STATES
   longest_stop_s: float
 
   @property
@@ -75,21 +77,20 @@ class Plan:
 
   @property
   def name(self):
-    return f'seed-{self.seed}-' + ('state' if self.has_state else 'no-state')
+    return f'seed-{self.seed}-state-{self.state}'
 
   def __str__(self):
-    return (f'seed {self.seed}, {self.faults} faults, {self.nodes} nodes, ' +
-            ('--state-dir' if self.has_state else '--no-state'))
+    return (f'seed {self.seed}, {self.faults} faults, {self.nodes} nodes, '
+            f'state: {self.state}')
 
   def command(self):
     return (f'bazel run //tests/chaos -- --seed {self.seed} --faults '
             f'{self.faults} --nodes {self.nodes} --longest-stop '
-            f'{self.longest_stop_s:g} ' +
-            ('--state-dir' if self.has_state else '--no-state'))
+            f'{self.longest_stop_s:g} --state {self.state}')
 
   def schedule(self):
     return faults.schedule(self.seed, self.faults, self.nodes, self.workers,
-                           self.has_state, self.longest_stop_s)
+                           self.state, self.longest_stop_s)
 
 
 class Failed(Exception):
@@ -139,7 +140,7 @@ class Processes:
   def left(self, mark=''):
     """Returns pid -> mark of the processes with `mark`; '': of all nodes."""
     return {pid: its for pid, _, its, _ in self.all()
-            if its == mark or not mark and not its.startswith('daemon/')}
+            if its == mark or not mark and not its.startswith(_SERVICES)}
 
 
 def _words(left):
@@ -159,7 +160,7 @@ def _send(pid, number):
 
 
 class Program:
-  """A launch or a daemon, which may be started several times."""
+  """A launch, a daemon or etcd, which may be started several times."""
 
   def __init__(self, name, argv, folder, job, processes):
     self.name = name
@@ -286,7 +287,7 @@ class Agenda:
 
 
 class Job:
-  """One training: its daemon, its nodes, and the faults that act on it."""
+  """One training: its daemons, its nodes, and the faults that act on it."""
 
   def __init__(self, folder, plan):
     self._folder = folder
@@ -308,15 +309,33 @@ class Job:
     self.left = []
     os.makedirs(folder)
     self._agenda = Agenda(folder)
-    self._endpoint = f'127.0.0.1:{free_port.free_port()}'
-    daemon = [_DAEMON, f'--listen={self._endpoint}',
-              f'--event-log={folder}/events.jsonl']
-    if plan.has_state:
-      daemon.append(f'--state-dir={folder}/state')
-    self._daemon = self._program('daemon', daemon)
+    daemons = 2 if plan.state == faults.SHARED else 1
+    ports = [free_port.free_port() for _ in range(daemons)]
+    self._endpoints = ','.join(f'127.0.0.1:{port}' for port in ports)
+    state, self._etcds = self._state()
+    self._daemons = [
+        self._program(f'daemon{i}', [
+            _DAEMON, f'--listen=127.0.0.1:{port}',
+            f'--event-log={folder}/events.jsonl', *state])
+        for i, port in enumerate(ports)]
     self._nodes = [
         self._program(f'node{i}', self._launch(f'node{i}'))
         for i in range(plan.nodes)]
+    self._programs = self._etcds + self._daemons + self._nodes
+
+  def _state(self):
+    """Returns the daemons' options of their state, and the etcds for it."""
+    if self._plan.state == faults.NONE:
+      return [], []
+    if self._plan.state == faults.FOLDER:
+      return [f'--state-dir={self._folder}/state'], []
+    client = f'127.0.0.1:{free_port.free_port()}'
+    etcd = self._program('etcd', [
+        'etcd', f'--data-dir={self._folder}/etcd',
+        f'--listen-client-urls=http://{client}',
+        f'--advertise-client-urls=http://{client}',
+        '--listen-peer-urls=http://127.0.0.1:0'])
+    return [f'--state=etcd://{client}'], [etcd]
 
   def _program(self, name, argv):
     return Program(name, argv, self._folder, self._name, self._processes)
@@ -324,7 +343,7 @@ class Job:
   def _launch(self, node):
     plan = self._plan
     return [
-        _LAUNCH, '--rdzv-backend=c10d', f'--rdzv-endpoint={self._endpoint}',
+        _LAUNCH, '--rdzv-backend=c10d', f'--rdzv-endpoint={self._endpoints}',
         '--rdzv-conf=is_host=0', f'--rdzv-id={self._name}', f'--node-id={node}',
         f'--nnodes={plan.nodes}', f'--nproc-per-node={plan.workers}',
         '--max-restarts=100000', f'--log-dir={self._folder}/logs',
@@ -346,7 +365,7 @@ class Job:
       until_step: the least number of the last step.
     """
     try:
-      for program in (self._daemon, *self._nodes):
+      for program in self._programs:
         self._start(program)
       self._await('its first step', self._steady, _LONG_S)
       self._patience_s = max(_PATIENCE_S, _PATIENCE_IN_STARTS *
@@ -413,11 +432,11 @@ class Job:
     """Does what is due, reads the log, and checks that all programs run."""
     self._agenda.do_due()
     self._read_log()
-    for program in (self._daemon, *self._nodes):
+    for program in self._programs:
       if program.process is None or program.running:
         continue
       code = program.process.returncode
-      if program is not self._daemon and code == 0 and not self._agenda:
+      if program in self._nodes and code == 0 and not self._agenda:
         continue
       if not program.explained:
         raise Failed(f'{program.name} ended with {code} although no fault '
@@ -446,7 +465,7 @@ class Job:
       group.silence_s = max(group.silence_s, now - self._grown)
 
   def _all_up(self):
-    return self._daemon.running and all(node.running for node in self._nodes)
+    return all(program.running for program in self._programs)
 
   def _steady(self):
     """Whether all workers of one round run, and steps were logged."""
@@ -462,7 +481,7 @@ class Job:
     with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
       status = json.loads(subprocess.run(
           [_LAUNCH, 'status', '--json', f'--run-id={self._name}',
-           f'--endpoint={self._endpoint}'], stdin=subprocess.DEVNULL,
+           f'--endpoint={self._endpoints}'], stdin=subprocess.DEVNULL,
           capture_output=True, timeout=_LONG_S, check=False).stdout)
       rounds = {number for number, _ in self._by_rank().values()}
       self._used = status['restarts_used']
@@ -479,9 +498,12 @@ class Job:
   # -- the faults
 
   def _do(self, fault):
-    target = self._nodes[fault.node]
     if fault.target in (faults.DAEMON, faults.JOURNAL):
-      target = self._daemon
+      target = self._daemons[fault.node % len(self._daemons)]
+    elif fault.target == faults.ETCD:
+      target = self._etcds[0]
+    else:
+      target = self._nodes[fault.node]
     if not target.running:
       self._say(f'{fault}: it does not run')
       return
@@ -573,7 +595,7 @@ class Job:
     self._read_log()
     for pid, *_ in list(self._processes.all()):
       _send(pid, signal.SIGKILL)
-    for program in (self._daemon, *self._nodes):
+    for program in self._programs:
       if program.process is not None:
         program.process.wait(_LONG_S)
 
@@ -659,8 +681,8 @@ def plans_of(options):
     nodes = options.nodes or random.Random(f'size {seed}').randint(2, 4)
     plans.append(Plan(
         seed=seed, faults=options.faults, nodes=nodes,
-        has_state=(seed % 2 == 0 if options.has_state is None else
-                   options.has_state), longest_stop_s=options.longest_stop))
+        state=options.state or faults.STATES[seed % len(faults.STATES)],
+        longest_stop_s=options.longest_stop))
   return plans
 
 
@@ -676,11 +698,8 @@ def _read_options():
                       help='one after the other; each adds 1 to the seed')
   parser.add_argument('--longest-stop', type=float, default=3.0,
                       help='limit of a stop, in seconds')
-  state = parser.add_mutually_exclusive_group()
-  state.add_argument('--state-dir', dest='has_state', action='store_true',
-                     default=None, help='the daemon has a journal; without '
-                     'either flag it has one if the seed is even')
-  state.add_argument('--no-state', dest='has_state', action='store_false')
+  parser.add_argument('--state', choices=faults.STATES,
+                      help='of the coordinator; without it the seed decides')
   return parser.parse_args()
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The checker finds what it must; two jobs survive a few seconds of faults.
+"""The checker finds what it must; three jobs survive a few seconds of faults.
 
 The seed is fixed. Where the file of today's date is given, it is of that day.
 """
@@ -156,14 +156,14 @@ class Schedule(unittest.TestCase):
 
   def test_seed_decides(self):
     def of(seed):
-      return faults.schedule(seed, 50, 3, 2, has_state=True, longest_stop_s=3.0)
+      return faults.schedule(seed, 50, 3, 2, faults.FOLDER, longest_stop_s=3.0)
     self.assertEqual(of(1), of(1))
     self.assertNotEqual(of(1), of(2))
     self.assertEqual(sum(len(group) for group in of(1)), 50)
 
   def test_daemon_is_not_killed_while_its_disk_is_full(self):
     for seed in range(100):
-      for group in faults.schedule(seed, 50, 3, 2, has_state=True,
+      for group in faults.schedule(seed, 50, 3, 2, faults.FOLDER,
                                    longest_stop_s=3.0):
         targets = {fault.target for fault in group}
         self.assertFalse({faults.DAEMON, faults.JOURNAL} <= targets)
@@ -235,9 +235,8 @@ class Agenda(unittest.TestCase):
 class Jobs(unittest.TestCase):
 
   def test_jobs_survive_their_faults(self):
-    plans = [chaos.Plan(_seed() + i, _FAULTS, _NODES, has_state,
-                        _LONGEST_STOP_S)
-             for i, has_state in enumerate((True, False))]
+    plans = [chaos.Plan(_seed() + i, _FAULTS, _NODES, state, _LONGEST_STOP_S)
+             for i, state in enumerate(faults.STATES)]
     with tempfile.TemporaryDirectory(prefix='muster_chaos_') as folder:
       for plan, complaints in chaos.run(plans, folder):
         with self.subTest(plan=str(plan)):

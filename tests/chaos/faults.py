@@ -9,15 +9,20 @@ import dataclasses
 import math
 import random
 
-WORKER, NODE, AGENT, GUARDIAN, DAEMON, JOURNAL = (
-    'worker', 'node', 'agent', 'guardian', 'daemon', 'journal')
+WORKER, NODE, AGENT, GUARDIAN, DAEMON, JOURNAL, ETCD = (
+    'worker', 'node', 'agent', 'guardian', 'daemon', 'journal', 'etcd')
 KILL, STOP, FILL = 'kill', 'stop', 'fill'
+# Where the coordinator keeps its state: nowhere; in a folder; two daemons that
+# share an etcd.
+NONE, FOLDER, SHARED = STATES = 'none', 'folder', 'etcd'
 
 # A fault is drawn from this list with equal probability for each entry, so that
 # a fault with two entries is twice as likely.
 _KINDS = ((KILL, WORKER), (KILL, WORKER), (KILL, NODE), (KILL, AGENT),
           (KILL, GUARDIAN), (KILL, DAEMON), (KILL, DAEMON), (STOP, WORKER),
-          (STOP, AGENT), (STOP, DAEMON), (FILL, JOURNAL))
+          (STOP, AGENT), (STOP, DAEMON), (FILL, JOURNAL), (STOP, ETCD))
+# The targets that exist with one kind of state only.
+_ONLY = {JOURNAL: FOLDER, ETCD: SHARED}
 # The probability that a fault belongs to the group of the previous fault.
 _JOINS_GROUP = 0.35
 # Seconds between the faults of a group.
@@ -39,7 +44,8 @@ class Fault:
   """One fault. A schedule is drawn before the job starts."""
   act: str
   target: str
-  node: int = 0  # index of the target's node; unused for daemon and journal
+  # index of the target's node, or of the daemon (modulo the number of them)
+  node: int = 0
   worker: int = 0  # local rank of the target
   gap_s: float = 0.0  # seconds since the previous fault of the group
   # Seconds until a stopped process continues, or a killed node or daemon is
@@ -52,7 +58,8 @@ class Fault:
              NODE: f'node{self.node}',
              AGENT: f'agent of node{self.node}',
              GUARDIAN: f'guardian of node{self.node}',
-             DAEMON: 'daemon',
+             DAEMON: f'daemon {self.node}',
+             ETCD: 'etcd',
              JOURNAL: "journal's disk"}[self.target]
     if self.act == KILL and self.target == WORKER:
       return f'kill {where}'
@@ -93,7 +100,7 @@ def _log_uniform(rng, shortest, longest):
   return math.exp(rng.uniform(math.log(shortest), math.log(longest)))
 
 
-def schedule(seed, faults, nodes, workers, has_state, longest_stop_s):
+def schedule(seed, faults, nodes, workers, state, longest_stop_s):
   """Returns groups of faults, `faults` in all.
 
   Args:
@@ -101,11 +108,11 @@ def schedule(seed, faults, nodes, workers, has_state, longest_stop_s):
     faults: number of faults.
     nodes: number of nodes.
     workers: number of workers on each node.
-    has_state: whether the daemon has a journal.
+    state: where the coordinator keeps its state.
     longest_stop_s: limit of a stop, in seconds.
   """
   rng = random.Random(seed)
-  kinds = [kind for kind in _KINDS if has_state or kind[1] != JOURNAL]
+  kinds = [kind for kind in _KINDS if _ONLY.get(kind[1], state) == state]
   groups = []
   for _ in range(faults):
     act, target = rng.choice(kinds)
