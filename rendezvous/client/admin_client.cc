@@ -39,7 +39,9 @@ class AdminClient::Impl {
           }
           const absl::Status status = FromGrpc(call(stub.get(), &context));
           if (status.ok()) return {.answered = true};
-          return {.answered = !absl::IsUnavailable(status),
+          // Unimplemented: another gRPC server, such as etcd, answers there.
+          return {.answered = !absl::IsUnavailable(status) &&
+                              !absl::IsUnimplemented(status),
                   .end = WithTlsReason(
                       ExplainCallError(status, endpoint.ToString()), endpoint,
                       address, options_.tls, options_.token)};

@@ -3,6 +3,9 @@
 #include "rendezvous/client/admin_client.h"
 
 #include <gmock/gmock.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -12,6 +15,7 @@
 #include <vector>
 
 #include "base/testing/free_port.h"
+#include "proto/etcd.grpc.pb.h"
 #include "rendezvous/client/in_process_link.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
@@ -130,6 +134,27 @@ TEST_F(AdminClientTest, TheFirstEndpointThatAnswersIsAsked) {
       {.endpoints = {closed, server_->address()}, .token = "wrong"});
   EXPECT_EQ(stranger.ListJobs().status().code(),
             absl::StatusCode::kUnauthenticated);
+}
+
+TEST_F(AdminClientTest, AnotherGrpcServerIsPassedOver) {
+  etcdserverpb::KV::Service service;
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(),
+                           &port);
+  builder.RegisterService(&service);
+  const std::unique_ptr<grpc::Server> etcd = builder.BuildAndStart();
+  ASSERT_NE(etcd, nullptr);
+  GrpcServer::Options open;
+  open.listen = {"127.0.0.1", 0};
+  const auto server = GrpcServer::Start(&coordinator_, open);
+  ASSERT_TRUE(server.ok()) << server.status();
+  const Endpoint other = {"127.0.0.1", port};
+  AdminClient::Options options = To(other, "");
+  EXPECT_THAT(std::string(AdminClient(options).ListJobs().status().message()),
+              HasSubstr("is not a Muster coordinator"));
+  options.endpoints.push_back((*server)->address());
+  EXPECT_TRUE(AdminClient(options).ListJobs().ok());
 }
 
 TEST_F(AdminClientTest, WithoutAnAnswerEveryEndpointHasItsReason) {

@@ -40,6 +40,8 @@ constexpr Sign kSigns[] = {
     {"Broken pipe", "it broke the connection"},
     {"Socket closed", "it closed the connection"},
     {"GOAWAY", "it closed the connection"},
+    // A coordinator that ends, or no longer leads.
+    {"Cancelling all calls", "it closed the connection"},
     {"last error: OK",
      "something answers there and hangs up: is it another program?"},
 };

@@ -34,6 +34,7 @@ TEST(CallErrorTest, SaysWhyTheCoordinatorWasNotReached) {
        "does not answer"},
       {"keepalive watchdog timeout", "stopped answering"},
       {"Socket closed", "closed the connection"},
+      {"Cancelling all calls", "closed the connection"},
       {"what nobody foresaw", "what nobody foresaw"},
   };
   for (const auto& c : cases) {
