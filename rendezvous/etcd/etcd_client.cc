@@ -17,6 +17,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
 #include "base/net/resolve.h"
@@ -48,27 +49,43 @@ std::string EndOf(std::string prefix) {
   return prefix;
 }
 
-// The file's text; empty if it cannot be read, so that TLS fails.
-std::string TextOf(const std::string& path) {
+// The text of `path`, which `flag` names. gRPC takes an empty text of the
+// authorities for "those of the system", so that an empty file is an error.
+absl::StatusOr<std::string> TextOf(absl::string_view flag,
+                                   const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (text.empty()) {
+    return absl::UnavailableError(
+        absl::StrCat(flag, ": ", path, " cannot be read, or is empty"));
+  }
+  return text;
 }
 
-std::shared_ptr<grpc::ChannelCredentials> CredentialsOf(const TlsFiles& tls) {
+absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> CredentialsOf(
+    const TlsFiles& tls) {
   if (!tls.given()) return grpc::InsecureChannelCredentials();
   grpc::SslCredentialsOptions options;
-  options.pem_root_certs = TextOf(tls.authority);
+  absl::StatusOr<std::string> text = TextOf("--etcd-ca", tls.authority);
+  if (!text.ok()) return text.status();
+  options.pem_root_certs = *std::move(text);
   if (!tls.key.empty()) {
-    options.pem_private_key = TextOf(tls.key);
-    options.pem_cert_chain = TextOf(tls.certificate);
+    text = TextOf("--etcd-key", tls.key);
+    if (!text.ok()) return text.status();
+    options.pem_private_key = *std::move(text);
+    text = TextOf("--etcd-cert", tls.certificate);
+    if (!text.ok()) return text.status();
+    options.pem_cert_chain = *std::move(text);
   }
   return grpc::SslCredentials(options);
 }
 
 // `host`: the member's name, for which its certificate must have been issued.
-std::shared_ptr<grpc::Channel> Connect(const SocketAddress& address,
-                                       const std::string& host,
-                                       const TlsFiles& tls) {
+absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(
+    const SocketAddress& address, const std::string& host,
+    const TlsFiles& tls) {
+  auto credentials = CredentialsOf(tls);
+  if (!credentials.ok()) return credentials.status();
   SetUpGrpc();
   grpc::ChannelArguments arguments;
   arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, host);
@@ -80,8 +97,7 @@ std::shared_ptr<grpc::Channel> Connect(const SocketAddress& address,
   arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetMaxReceiveMessageSize(kMaxAnswerBytes);
-  return grpc::CreateCustomChannel(address.Uri(), CredentialsOf(tls),
-                                   arguments);
+  return grpc::CreateCustomChannel(address.Uri(), *credentials, arguments);
 }
 
 void SetDeadline(grpc::ClientContext& context, Instant deadline) {
@@ -106,6 +122,12 @@ absl::Status Explain(const grpc::Status& status, const Endpoint& member) {
     case grpc::StatusCode::UNAVAILABLE:
     case grpc::StatusCode::CANCELLED:
     case grpc::StatusCode::UNKNOWN:
+      // The words of gRPC if it could not read the certificates or the key.
+      if (absl::StartsWith(said, "empty address list")) {
+        return error(absl::StatusCode::kUnavailable,
+                     "not called: --etcd-ca, --etcd-cert or --etcd-key is no "
+                     "PEM file, or the key is not the certificate's");
+      }
       return error(absl::StatusCode::kUnavailable, said);
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
       return error(absl::StatusCode::kResourceExhausted, said);
@@ -119,6 +141,9 @@ absl::Status Explain(const grpc::Status& status, const Endpoint& member) {
       }
       // "user name is empty", "authentication failed, …"
       return error(absl::StatusCode::kUnauthenticated, said);
+    case grpc::StatusCode::FAILED_PRECONDITION:
+      // "authentication is not enabled"
+      return error(absl::StatusCode::kFailedPrecondition, said);
     default:
       return error(
           absl::StatusCode::kFailedPrecondition,
@@ -205,9 +230,11 @@ class EtcdClient::Impl {
       const size_t turn = member.connections++ % addresses->size();
       member.addresses = addresses->size();
       // The files of TLS are read again, because they may have been renewed.
+      auto channel =
+          Connect((*addresses)[turn], endpoint.ToString(), access_.tls);
+      if (!channel.ok()) return channel.status();
       member.connection = {.member = index,
-                           .channel = Connect((*addresses)[turn],
-                                              endpoint.ToString(), access_.tls),
+                           .channel = *std::move(channel),
                            .made = MonotonicNow(),
                            .token = ""};
     }

@@ -20,9 +20,10 @@ namespace muster::rendezvous {
 //
 // Errors of all calls, one clause that names the member: Unavailable (the
 // member cannot be reached, or does not answer in time, or has no majority: the
-// call may have been carried out), Unauthenticated and PermissionDenied (user,
-// password or certificate), ResourceExhausted (etcd is full, or the request is
-// too large), FailedPrecondition (no etcd of version 3 answers).
+// call may have been carried out; or a file of TLS cannot be used),
+// Unauthenticated and PermissionDenied (user, password or certificate),
+// ResourceExhausted (etcd is full, or the request is too large),
+// FailedPrecondition (no etcd of version 3 answers).
 class EtcdClient {
  public:
   struct Value {
