@@ -162,7 +162,6 @@ void LeaderElection::Perform(Leadership::Request request) {
   }
   absl::StatusOr<Seen> seen = Read(deadline);
   if (!seen.ok()) return Fail(seen.status());
-  trouble_.clear();
   seen_ = *std::move(seen);
   core_.OnRead(MonotonicNow(), seen_.lock);
 }
@@ -189,15 +188,15 @@ void LeaderElection::Renew(Instant deadline) {
                       deadline);
   if (!renewed.ok()) return Fail(renewed.status());
   if (!renewed->has_value()) return core_.OnRefused();
-  trouble_.clear();
   core_.OnRenewed();
 }
 
 void LeaderElection::Fail(const absl::Status& status) {
-  core_.OnFailed(MonotonicNow());
-  if (trouble_ == status.message()) return;
-  trouble_ = std::string(status.message());
-  options_.say(absl::StrCat(trouble_, "; trying again"));
+  const Instant now = MonotonicNow();
+  core_.OnFailed(now);
+  const std::string trouble(status.message());
+  if (!troubles_.Admit(now, trouble)) return;
+  options_.say(absl::StrCat(trouble, "; trying again"));
 }
 
 void LeaderElection::Publish() {

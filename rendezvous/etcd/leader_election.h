@@ -15,6 +15,7 @@
 #include "rendezvous/etcd/etcd_client.h"
 #include "rendezvous/etcd/etcd_records.h"
 #include "rendezvous/etcd/leadership.h"
+#include "rendezvous/etcd/trouble_filter.h"
 
 namespace muster::rendezvous {
 
@@ -81,7 +82,7 @@ class LeaderElection {
   Leadership core_;
   Seen seen_;
   uint64_t epoch_ = 0;
-  std::string trouble_;  // the newest trouble that was told; empty: none
+  TroubleFilter troubles_;
 
   mutable std::mutex mutex_;  // guards the fields below
   std::condition_variable changed_;

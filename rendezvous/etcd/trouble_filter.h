@@ -1,0 +1,35 @@
+#ifndef MUSTER_RENDEZVOUS_ETCD_TROUBLE_FILTER_H_
+#define MUSTER_RENDEZVOUS_ETCD_TROUBLE_FILTER_H_
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "base/time.h"
+
+namespace muster::rendezvous {
+
+// Decides which errors of a call that is repeated several times a second are
+// told, so that an etcd that is down for days does not fill the log: a text
+// once a minute, and kMaxTexts texts a minute. Pure.
+class TroubleFilter {
+ public:
+  static constexpr Duration kInterval = std::chrono::minutes(1);
+  static constexpr size_t kMaxTexts = 8;
+
+  // Returns whether `text` is told at `now`, which must not decrease.
+  bool Admit(Instant now, const std::string& text) {
+    std::erase_if(
+        told_, [&](const auto& one) { return now - one.second >= kInterval; });
+    if (told_.size() >= kMaxTexts) return false;
+    return told_.emplace(text, now).second;
+  }
+
+ private:
+  std::map<std::string, Instant> told_;  // in the last minute, and when
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_ETCD_TROUBLE_FILTER_H_
