@@ -274,7 +274,12 @@ absl::StatusOr<OpenedJournal> OpenSharedJournal(EtcdClient* etcd,
       },
       limits);
   if (!journal.ok()) return journal.status();
-  return ReadJobs(*std::move(journal));
+  absl::StatusOr<OpenedJournal> jobs = ReadJobs(*std::move(journal));
+  if (!absl::IsDataLoss(jobs.status())) return jobs;
+  return absl::DataLossError(absl::StrCat(
+      "cannot use ", etcd->access().ToString(), ": ",
+      std::string(jobs.status().message()), "; remove its key below ",
+      etcd->access().prefix, "jobs/ (etcdctl del), or name another prefix"));
 }
 
 // One of several daemons that share their state in etcd: stands by, leads,

@@ -40,6 +40,9 @@ class Access(processes.EtcdCase):
 
   def test_user_and_password(self):
     etcd = self.start_etcd()
+    any_user = self.write('any', 'root:any\n')
+    self.assert_refused(self.start_daemon(etcd, '--etcd-user-file', any_user),
+                        ': etcdserver: authentication is not enabled')
     etcdctl(etcd, 'user', 'add', 'root:secret')
     etcdctl(etcd, 'user', 'grant-role', 'root', 'root')
     etcdctl(etcd, 'auth', 'enable')
@@ -108,8 +111,8 @@ class Access(processes.EtcdCase):
     etcd = self.start_etcd()
     etcdctl(etcd, 'put', '/muster/jobs/j', 'x')
     daemon = self.start_daemon(etcd)
-    self.assertEqual(daemon.exit_code(), 1, daemon.output)
-    self.assertIn('record of job "j" cannot be used', daemon.output)
+    self.assert_refused(daemon, 'record of job "j" cannot be used',
+                        'remove its key below /muster/jobs/')
 
 
 if __name__ == '__main__':
