@@ -274,40 +274,67 @@ absl::StatusOr<OpenedJournal> OpenSharedJournal(EtcdClient* etcd,
       },
       limits);
   if (!journal.ok()) return journal.status();
-  absl::StatusOr<OpenedJournal> jobs = ReadJobs(*std::move(journal));
-  if (!absl::IsDataLoss(jobs.status())) return jobs;
-  return absl::DataLossError(absl::StrCat(
-      "cannot use ", etcd->access().ToString(), ": ",
-      std::string(jobs.status().message()), "; remove its key below ",
-      etcd->access().prefix, "jobs/ (etcdctl del), or name another prefix"));
+  OpenedJournal jobs = ReadJobs(*std::move(journal));
+  // All jobs would end if each daemon in turn refused the damaged record of
+  // one.
+  for (const std::string& why : jobs.damaged) {
+    Say(absl::StrCat(why,
+                     "; the daemon goes on without it, and that job from "
+                     "the reports of its nodes; to forget it, remove its key "
+                     "below ",
+                     etcd->access().prefix, "jobs/ (etcdctl del)"));
+  }
+  return jobs;
+}
+
+// Waits until the election is decided. Returns 0, or the signal to end.
+int StandBy(Daemon& daemon, LeaderElection& election,
+            const std::string& place) {
+  std::string told;
+  while (election.stage() == LeaderElection::Stage::kStandby) {
+    if (const std::string leader = election.leader(); leader != told) {
+      told = leader;
+      daemon.health.Leave(leader.empty()
+                              ? absl::StrCat("stands by in ", place)
+                              : absl::StrCat("stands by; ", leader, " leads"));
+      if (!leader.empty()) {
+        Say(absl::StrCat("stands by in ", place, "; ", leader, " leads"));
+      }
+    }
+    const int ended =
+        daemon.signals.Wait(daemon.log.get(), election.changed_fd());
+    if (ended != 0) return ended;
+    election.Drain();
+  }
+  return 0;
 }
 
 // One of several daemons that share their state in etcd: stands by, leads,
 // stands by again if it lost the leadership. Returns the exit code.
 int ServeInTurn(Daemon& daemon) {
-  EtcdAccess access = *daemon.options.etcd;
-  if (!daemon.options.etcd_user_file.empty()) {
-    const absl::Status read =
-        ReadEtcdUser(daemon.options.etcd_user_file, access);
-    if (!read.ok()) return Fail(read, kBadUsage);
-  }
-  EtcdClient etcd(std::move(access));
-  const std::string place = etcd.access().ToString();
-  while (true) {
+  for (bool is_first = true;; is_first = false) {
+    EtcdAccess access = *daemon.options.etcd;
+    if (!daemon.options.etcd_user_file.empty()) {
+      // The password may have been changed.
+      const absl::Status read =
+          ReadEtcdUser(daemon.options.etcd_user_file, access);
+      if (!read.ok()) return Fail(read, kBadUsage);
+    }
+    EtcdClient etcd(std::move(access));
+    const std::string place = etcd.access().ToString();
+    if (is_first) {
+      // Later, what was right at the start becomes right again.
+      const absl::Status usable = LeaderElection::Check(&etcd);
+      if (!usable.ok()) return Fail(usable, 1);
+    }
     auto election = LeaderElection::Begin(
         &etcd, {.self = absl::StrCat(HostName(), ", process ", getpid()),
                 .limits = {},
                 .say = Say});
     if (!election.ok()) return Fail(election.status(), 1);
     daemon.health.Leave(absl::StrCat("stands by in ", place));
-    if (const std::string leader = (*election)->leader(); !leader.empty()) {
-      daemon.health.Leave(absl::StrCat("stands by; ", leader, " leads"));
-      Say(absl::StrCat("stands by in ", place, "; ", leader, " leads"));
-    }
-    const int ended =
-        daemon.signals.Wait(daemon.log.get(), (*election)->changed_fd());
+    const int ended = StandBy(daemon, **election, place);
     if (ended != 0) return 0;
-    (*election)->Drain();
     if ((*election)->stage() != LeaderElection::Stage::kLeading) continue;
     auto state = OpenSharedJournal(&etcd, (*election)->term());
     if (absl::IsUnavailable(state.status()) ||

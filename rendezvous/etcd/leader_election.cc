@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
@@ -22,6 +23,7 @@ namespace {
 // member of etcd if one does not answer.
 constexpr Duration kCallTimeout = std::chrono::milliseconds(300);
 constexpr Duration kFirstReadTimeout = std::chrono::seconds(2);
+constexpr size_t kMaxName = 200;
 constexpr Duration kReleaseTimeout = std::chrono::milliseconds(500);
 
 // Epochs grow even if the keys were removed meanwhile.
@@ -32,21 +34,30 @@ uint64_t MillisecondsSince1970() {
           .count());
 }
 
+// `text` for people, whoever has written it.
+std::string Printable(std::string text) {
+  text.resize(std::min(text.size(), kMaxName));
+  for (char& c : text) {
+    if (!absl::ascii_isprint(static_cast<unsigned char>(c))) c = '?';
+  }
+  return text;
+}
+
 }  // namespace
+
+absl::Status LeaderElection::Check(EtcdClient* client) {
+  const absl::StatusOr<Seen> seen =
+      Read(client, MonotonicNow() + kFirstReadTimeout);
+  if (seen.ok() || absl::IsUnavailable(seen.status())) return absl::OkStatus();
+  return absl::Status(seen.status().code(),
+                      absl::StrCat("cannot use ", client->access().ToString(),
+                                   ": ", std::string(seen.status().message())));
+}
 
 absl::StatusOr<std::unique_ptr<LeaderElection>> LeaderElection::Begin(
     EtcdClient* client, Options options) {
   std::unique_ptr<LeaderElection> election(
       new LeaderElection(client, std::move(options)));
-  const absl::StatusOr<Seen> seen =
-      election->Read(MonotonicNow() + kFirstReadTimeout);
-  if (!seen.ok() && !absl::IsUnavailable(seen.status())) {
-    return absl::Status(
-        seen.status().code(),
-        absl::StrCat("cannot use ", client->access().ToString(), ": ",
-                     std::string(seen.status().message())));
-  }
-  if (seen.ok()) election->leader_ = seen->leader;
   if (!election->changed_fd_.open()) {
     return absl::ResourceExhaustedError("no descriptor is left");
   }
@@ -106,29 +117,33 @@ std::string LeaderElection::Key(const char* name) const {
   return absl::StrCat(client_->access().prefix, name);
 }
 
-absl::StatusOr<LeaderElection::Seen> LeaderElection::Read(Instant deadline) {
-  auto keys = client_->Read(Key(kElectionFolder), deadline);
+absl::StatusOr<LeaderElection::Seen> LeaderElection::Read(EtcdClient* client,
+                                                          Instant deadline) {
+  const auto key = [client](const char* name) {
+    return absl::StrCat(client->access().prefix, name);
+  };
+  auto keys = client->Read(key(kElectionFolder), deadline);
   if (!keys.ok()) return keys.status();
   Seen seen;
-  const auto format = keys->find(Key(kFormatKey));
+  const auto format = keys->find(key(kFormatKey));
   if (format != keys->end() && format->second.bytes != kFormat) {
     return absl::FailedPreconditionError(absl::StrCat(
         "another version of Muster uses these keys (format ",
         format->second.bytes.substr(0, 20), ", and this one knows ", kFormat,
         "); end its coordinators, or name another prefix"));
   }
-  const auto epoch = keys->find(Key(kEpochKey));
+  const auto epoch = keys->find(key(kEpochKey));
   if (epoch != keys->end() &&
       !absl::SimpleAtoi(epoch->second.bytes, &seen.epoch)) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the key ", Key(kEpochKey),
+        absl::StrCat("the key ", key(kEpochKey),
                      " is not a number; restore it, or name another prefix"));
   }
-  if (const auto leader = keys->find(Key(kLeaderKey)); leader != keys->end()) {
+  if (const auto leader = keys->find(key(kLeaderKey)); leader != keys->end()) {
     seen.lock.holding = leader->second.revision;
-    seen.leader = leader->second.bytes;
+    seen.leader = Printable(leader->second.bytes);
   }
-  if (const auto renewal = keys->find(Key(kRenewalKey));
+  if (const auto renewal = keys->find(key(kRenewalKey));
       renewal != keys->end()) {
     seen.lock.renewal = renewal->second.revision;
   }
@@ -160,7 +175,7 @@ void LeaderElection::Perform(Leadership::Request request) {
     case Leadership::Request::kNone:
       break;
   }
-  absl::StatusOr<Seen> seen = Read(deadline);
+  absl::StatusOr<Seen> seen = Read(client_, deadline);
   if (!seen.ok()) return Fail(seen.status());
   seen_ = *std::move(seen);
   core_.OnRead(MonotonicNow(), seen_.lock);
@@ -207,10 +222,11 @@ void LeaderElection::Publish() {
     stage = core_.Leads(MonotonicNow()) ? Stage::kLeading : Stage::kOver;
   }
   const std::lock_guard<std::mutex> lock(mutex_);
+  const bool is_news = stage != stage_ || leader_ != seen_.leader;
+  if (!is_news || stage_ == Stage::kOver) return;
   leader_ = seen_.leader;
-  if (stage == stage_ || stage_ == Stage::kOver) return;
   stage_ = stage;
-  if (stage == Stage::kLeading) {
+  if (stage == Stage::kLeading && term_.epoch == 0) {
     term_ = {.revision = core_.term(), .epoch = epoch_};
   }
   const uint64_t one = 1;

@@ -32,11 +32,15 @@ class LeaderElection {
   };
   enum class Stage { kStandby, kLeading, kOver };
 
-  // Reads the keys of the election once. `client` must outlive the object.
-  //
+  // Reads the keys of the election once, to find mistakes of configuration.
   // Errors, one sentence: Unauthenticated, PermissionDenied,
   // FailedPrecondition: as EtcdClient; or a newer Muster uses the prefix. An
-  // etcd that does not answer is no error: the election waits for it.
+  // etcd that does not answer is no error. Blocks for 2 s at most, and for the
+  // look-up of a name.
+  static absl::Status Check(EtcdClient* client);
+
+  // Stands by from now on, whatever etcd answers. `client` must outlive the
+  // object. ResourceExhausted: no thread or descriptor is left.
   static absl::StatusOr<std::unique_ptr<LeaderElection>> Begin(
       EtcdClient* client, Options options);
   // Gives the lock back if this process leads, so that a standby leads at once.
@@ -50,7 +54,8 @@ class LeaderElection {
   EtcdTerm term() const;
   // The other process that leads; empty: none is known.
   std::string leader() const;
-  // A descriptor that is readable after each change of stage(), until Drain.
+  // A descriptor that is readable after each change of stage() and leader(),
+  // until Drain.
   int changed_fd() const { return changed_fd_.get(); }
   void Drain();
 
@@ -64,7 +69,7 @@ class LeaderElection {
 
   LeaderElection(EtcdClient* client, Options options);
   // FailedPrecondition: the keys are not those of this version.
-  absl::StatusOr<Seen> Read(Instant deadline);
+  static absl::StatusOr<Seen> Read(EtcdClient* client, Instant deadline);
   std::string Key(const char* name) const;
   void Run();
   // Sends the request that is due, and tells the core the answer.

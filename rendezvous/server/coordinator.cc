@@ -493,17 +493,20 @@ absl::StatusOr<OpenedJournal> OpenJournal(const std::string& folder) {
   absl::StatusOr<std::unique_ptr<Journal>> journal =
       Journal::Open(folder, static_cast<uint64_t>(UnixSeconds() * 1000));
   if (!journal.ok()) return journal.status();
-  return ReadJobs(*std::move(journal));
+  OpenedJournal opened = ReadJobs(*std::move(journal));
+  if (!opened.damaged.empty()) return absl::DataLossError(opened.damaged[0]);
+  return opened;
 }
 
-absl::StatusOr<OpenedJournal> ReadJobs(std::unique_ptr<Journal> journal) {
+OpenedJournal ReadJobs(std::unique_ptr<Journal> journal) {
   OpenedJournal opened;
   for (const auto& [run_id, bytes] : journal->TakeRecords()) {
     absl::StatusOr<KeptJob> kept = FromBytes(bytes);
     if (!kept.ok() || kept->job.run_id != run_id) {
-      return absl::DataLossError(absl::StrCat(
+      opened.damaged.push_back(absl::StrCat(
           "the journal's record of job \"", run_id, "\" cannot be used: ",
           kept.ok() ? "it is another job's" : kept.status().message()));
+      continue;
     }
     opened.kept.push_back(*std::move(kept));
   }

@@ -122,14 +122,16 @@ class Coordinator {
 struct OpenedJournal {
   std::unique_ptr<Journal> journal;
   std::vector<KeptJob> kept;
+  // Why the record of a job cannot be used, one sentence for each such record,
+  // which is not in `kept`.
+  std::vector<std::string> damaged;
 };
 
 // Opens the journal in `folder` and reads its records. Errors: one sentence,
 // those of Journal::Open; DataLoss also: the record of a job is damaged.
 absl::StatusOr<OpenedJournal> OpenJournal(const std::string& folder);
-// The same for a journal that is open. DataLoss: the record of a job is
-// damaged.
-absl::StatusOr<OpenedJournal> ReadJobs(std::unique_ptr<Journal> journal);
+// Reads the records of a journal that is open.
+OpenedJournal ReadJobs(std::unique_ptr<Journal> journal);
 
 }  // namespace muster::rendezvous
 

@@ -107,12 +107,30 @@ class Access(processes.EtcdCase):
     daemon.send(signal.SIGTERM)
     self.assertEqual(daemon.exit_code(), 0, daemon.output)
 
-  def test_damaged_records_are_refused(self):
+  def test_a_damaged_record_does_not_stop_the_daemons(self):
     etcd = self.start_etcd()
     etcdctl(etcd, 'put', '/muster/jobs/j', 'x')
     daemon = self.start_daemon(etcd)
-    self.assert_refused(daemon, 'record of job "j" cannot be used',
-                        'remove its key below /muster/jobs/')
+    daemon.wait_for('record of job "j" cannot be used.*; to forget it, remove '
+                    'its key below /muster/jobs/')
+    daemon.wait_for('rendezvousd: listening on ')
+
+  def test_the_leaders_name_is_told_when_it_is_known(self):
+    etcd = self.start_etcd()
+    self.start_daemon(etcd).wait_for(_LEADS)
+    etcdctl(etcd, 'put', '/muster/election/leader', '\x1b[31mme')
+    self.start_daemon(etcd).wait_for(r'; \?\[31mme leads')
+
+  def test_a_password_that_is_changed_later(self):
+    etcd = self.start_etcd()
+    etcdctl(etcd, 'user', 'add', 'root:secret')
+    etcdctl(etcd, 'user', 'grant-role', 'root', 'root')
+    daemon = self.start_daemon(etcd)
+    daemon.wait_for('rendezvousd: listening on ')
+    etcdctl(etcd, 'auth', 'enable')
+    daemon.wait_for('rendezvousd: no longer leads')
+    etcdctl(etcd, '--user', 'root:secret', 'auth', 'disable')
+    daemon.wait_for('rendezvousd: listening on ', times=2)
 
 
 if __name__ == '__main__':

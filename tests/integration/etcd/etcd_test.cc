@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -57,9 +58,10 @@ class EtcdTest : public testing::Test {
     return *std::move(election);
   }
 
-  // Waits until the election has `stage`; returns false after kEventTimeout.
-  static bool Await(LeaderElection& election, LeaderElection::Stage stage) {
-    while (election.stage() != stage) {
+  // Waits until `is_so` is true; returns false after kEventTimeout.
+  static bool Await(LeaderElection& election,
+                    const std::function<bool()>& is_so) {
+    while (!is_so()) {
       pollfd changed = {
           .fd = election.changed_fd(), .events = POLLIN, .revents = 0};
       if (poll(&changed, 1, std::chrono::milliseconds(kEventTimeout).count()) !=
@@ -69,6 +71,9 @@ class EtcdTest : public testing::Test {
       election.Drain();
     }
     return true;
+  }
+  static bool Await(LeaderElection& election, LeaderElection::Stage stage) {
+    return Await(election, [&] { return election.stage() == stage; });
   }
 
   std::unique_ptr<EtcdRecords> Open(const EtcdTerm& term) {
@@ -86,7 +91,7 @@ TEST_F(EtcdTest, TheNextTermHasAHigherEpochAndTheRecords) {
   ASSERT_TRUE(Await(*first, LeaderElection::Stage::kLeading));
   EXPECT_EQ(first->leader(), "");
   std::unique_ptr<LeaderElection> second = Join("second");
-  EXPECT_EQ(second->leader(), "first");
+  EXPECT_TRUE(Await(*second, [&] { return second->leader() == "first"; }));
   const EtcdTerm term = first->term();
   const std::unique_ptr<EtcdRecords> records = Open(term);
   EXPECT_THAT(records->TakeRecords(), IsEmpty());
