@@ -70,7 +70,8 @@ std::vector<Flag> AdminFlags() {
   std::vector<Flag> flags = {
       {.name = "endpoint",
        .value = "HOST[:PORT],...",
-       .help = "The coordinator; of several endpoints the first that answers. "
+       .help = "The coordinator; of several endpoints the first that answers, "
+               "for which the command waits up to 5 s. "
                "Not given: --slurm-job's, else "
                "MUSTER_COORDINATOR in "
                "the environment, else that of the Slurm job around this "

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "base/poll.h"
 #include "proto/admin.grpc.pb.h"
 #include "rendezvous/client/channel.h"
 #include "rendezvous/client/dialer.h"
@@ -18,6 +20,14 @@
 
 namespace muster::rendezvous {
 
+namespace {
+
+// Longer than a takeover with rendezvousd's defaults.
+constexpr Duration kTakeover = std::chrono::seconds(5);
+constexpr Duration kPause = std::chrono::milliseconds(100);
+
+}  // namespace
+
 class AdminClient::Impl {
  public:
   explicit Impl(Options options)
@@ -25,8 +35,23 @@ class AdminClient::Impl {
         dialer_(options_.endpoints, options_.tls, options_.token) {}
 
   // Calls `call` on each of the coordinator's addresses until one is reached.
+  // With several endpoints, another coordinator may be taking over: then tries
+  // them for kTakeover.
   template <typename Call>
   absl::Status OnFirstReached(const Call& call) {
+    const Instant until = MonotonicNow() + kTakeover;
+    while (true) {
+      absl::Status status = TryOnce(call);
+      if (!absl::IsUnavailable(status) || !may_move() ||
+          MonotonicNow() >= until) {
+        return status;
+      }
+      PauseUntil(MonotonicNow() + kPause);
+    }
+  }
+
+  template <typename Call>
+  absl::Status TryOnce(const Call& call) {
     return dialer_.Dial(
         {.timeout = options_.timeout},
         [&](const Endpoint& endpoint, const SocketAddress& address,
@@ -47,6 +72,9 @@ class AdminClient::Impl {
                       address, options_.tls, options_.token)};
         });
   }
+
+  // Whether a job's coordinator may be at another endpoint after a while.
+  bool may_move() const { return options_.endpoints.size() > 1; }
 
   template <typename Method, typename Request, typename Response>
   absl::Status Ask(Method method, const Request& request, Response* response) {
@@ -140,25 +168,31 @@ absl::Status AdminClient::WatchJob(
   v1::WatchJobRequest request;
   request.set_run_id(run_id);
   absl::Status unsound;
-  const absl::Status status = impl_->OnFirstReached(
-      [&](v1::Admin::Stub* stub, grpc::ClientContext* context) {
-        const auto reader = stub->WatchJob(context, request);
-        v1::JobUpdate wire;
-        bool enough = false;
-        while (!enough && reader->Read(&wire)) {
-          Update update;
-          update.decisions_dropped = wire.decisions_dropped();
-          unsound = FromWire(wire.status(), &update.status);
-          for (const v1::Decision& decision : wire.decisions()) {
-            if (!unsound.ok()) break;
-            unsound = FromWire(decision, &update.decisions.emplace_back());
-          }
-          enough = !unsound.ok() || on_update(update) == Watching::kEnough;
-        }
-        if (enough) context->TryCancel();
-        const grpc::Status end = reader->Finish();
-        return enough ? grpc::Status::OK : end;
-      });
+  bool heard = false;  // whether this search for a coordinator was successful
+  const auto follow = [&](v1::Admin::Stub* stub, grpc::ClientContext* context) {
+    const auto reader = stub->WatchJob(context, request);
+    v1::JobUpdate wire;
+    bool enough = false;
+    while (!enough && reader->Read(&wire)) {
+      heard = true;
+      Update update;
+      update.decisions_dropped = wire.decisions_dropped();
+      unsound = FromWire(wire.status(), &update.status);
+      for (const v1::Decision& decision : wire.decisions()) {
+        if (!unsound.ok()) break;
+        unsound = FromWire(decision, &update.decisions.emplace_back());
+      }
+      enough = !unsound.ok() || on_update(update) == Watching::kEnough;
+    }
+    if (enough) context->TryCancel();
+    const grpc::Status end = reader->Finish();
+    return enough ? grpc::Status::OK : end;
+  };
+  absl::Status status;
+  do {
+    heard = false;
+    status = impl_->OnFirstReached(follow);
+  } while (heard && impl_->may_move() && absl::IsUnavailable(status));
   return status.ok() ? unsound : status;
 }
 

@@ -17,7 +17,10 @@
 namespace muster::rendezvous {
 
 // Operators' calls to a coordinator: `launch status|watch|cancel|drain`. Each
-// call goes to the first endpoint that answers, as Dialer finds it.
+// call goes to the first endpoint that answers, as Dialer finds it. With
+// several endpoints, a call that reaches none is tried again for 5 s, because
+// another coordinator may be taking over; a call whose connection broke may
+// then have been carried out twice.
 //
 // Blocking; thread-safe. Every call may fail with: Unavailable (not reached, or
 // lost), DeadlineExceeded (no answer within `timeout`), Unauthenticated (job
@@ -73,7 +76,8 @@ class AdminClient {
   enum class Watching { kGoOn, kEnough };
   // Blocks, and calls `on_update` from this thread: once at the start, then for
   // each later change. Returns OK once the job has finished or `on_update` has
-  // returned kEnough. Unavailable: among others, the coordinator has been
+  // returned kEnough. With several endpoints, goes on with the next coordinator
+  // after the loss of one. Unavailable: among others, the coordinator has been
   // silent for about 15 s. NotFound: no such job.
   absl::Status WatchJob(
       const std::string& run_id,

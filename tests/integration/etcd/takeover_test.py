@@ -51,6 +51,20 @@ class Takeover(processes.EtcdCase):
     self.standby.wait_for(_LISTENS)
     self.assert_job_ends_undisturbed()
 
+  def test_commands_wait_for_the_next_leader(self):
+    self.start_pair()
+    self.start_job()
+    endpoint = '--endpoint=' + ','.join(self.endpoints)
+    watch = self.start('watch', [processes.LAUNCH, 'watch', endpoint])
+    watch.wait_for('running')
+    self.leader.send(signal.SIGKILL)
+    self.leader.exit_code()
+    status = self.start('status', [processes.LAUNCH, 'status', endpoint])
+    self.assertEqual(status.exit_code(), 0, status.output)
+    self.assertIn('shared', status.output)
+    self.assert_job_ends_undisturbed()
+    self.assertEqual(watch.exit_code(), 0, watch.output)
+
   def test_each_daemon_may_lead_in_turn(self):
     self.start_pair()
     self.start_job()
