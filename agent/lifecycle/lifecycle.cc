@@ -254,6 +254,8 @@ void Lifecycle::FollowDirective() {
   const rendezvous::Directive& directive = *directive_;
   switch (directive.kind) {
     case rendezvous::DirectiveKind::kHold:
+    case rendezvous::DirectiveKind::kStandBy:
+    case rendezvous::DirectiveKind::kMoved:
       return;
     case rendezvous::DirectiveKind::kRun:
       if (round_ >= directive.place.round) {

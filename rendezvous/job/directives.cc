@@ -38,6 +38,8 @@ bool PrintsForJob(const JobState& state, const Node& node,
       // While a round runs, the wait concerns this node alone: it is a spare.
       return is_speaker || state.phase == JobPhase::kRunning;
     case DirectiveKind::kHold:
+    case DirectiveKind::kStandBy:
+    case DirectiveKind::kMoved:
     case DirectiveKind::kFinished:
     case DirectiveKind::kReleased:
     case DirectiveKind::kRefused:
@@ -222,6 +224,8 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
       directive.reason = node.going_why;
       directive.stop = StopOrderFor(state, node.round);
       break;
+    case DirectiveKind::kStandBy:
+    case DirectiveKind::kMoved:
     case DirectiveKind::kRefused:
       break;
   }

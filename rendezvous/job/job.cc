@@ -522,6 +522,8 @@ void Job::On(const DrainAsked& event) {
                                                   : event.principal));
 }
 
+void Job::On(const CoordinatorTold&) {}
+
 void Job::LeaveOut(Node& node, const std::string& why) {
   ++state_.changes;
   node.going_why = why;

@@ -93,6 +93,7 @@ class Job {
   void On(const AgentDied& event);
   void On(const CancelAsked& event);
   void On(const DrainAsked& event);
+  void On(const CoordinatorTold& event);
   // Returns the node of the report, admitted if it is new; null if the report
   // is stale or its node was refused or has to wait.
   Node* Admit(const ReportArrived& event);

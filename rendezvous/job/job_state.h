@@ -38,6 +38,9 @@ struct Successor {
 struct JobState {
   std::string run_id;
   uint64_t epoch = 0;  // identifies this run of the coordinator
+  // Where this coordinator's process listens, if other nodes of the job may
+  // take over from it; empty: nobody takes over.
+  std::string own_endpoint;
   JobSpec spec;
   Instant born;
   Instant now;  // time of the newest step

@@ -39,10 +39,15 @@ struct DrainAsked {
   std::string node;
   std::string principal;  // who asks for it; empty: unknown
 };
+// Another coordinator says that it coordinates the job, with this epoch.
+struct CoordinatorTold {
+  uint64_t epoch = 0;
+};
 struct TimePassed {};
 
 using JobEvent = std::variant<ReportArrived, StreamClosed, AgentDied,
-                              CancelAsked, DrainAsked, TimePassed>;
+                              CancelAsked, DrainAsked, CoordinatorTold,
+                              TimePassed>;
 
 // The actions that the driver carries out, in this order.
 struct Delivery {
@@ -55,6 +60,9 @@ struct JobStep {
   bool record_changed = false;
   std::vector<Delivery> deliveries;
   std::vector<Decision> decisions;
+  // Another coordinator has a higher epoch: this one gives no orders any more,
+  // and the driver puts a Standby in its place.
+  bool deposed = false;
   // The reason why a requested change (cancel, drain) was not possible; else
   // empty.
   std::string refusal;

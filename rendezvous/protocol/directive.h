@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "rendezvous/protocol/electorate.h"
 #include "rendezvous/protocol/place.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/protocol/verdict.h"
@@ -17,6 +18,13 @@ enum class DirectiveKind {
   // Keep the workers as they are: a new coordinator collects the reports of
   // the nodes before it decides.
   kHold,
+  // As kHold; from a coordinator that stands by. It takes over once a majority
+  // has come to it and has promised `epoch`. Until then this directive replaces
+  // no other one. Epoch 0: no majority has come yet.
+  kStandBy,
+  // Another process coordinates the job: connect to the first of `standbys`.
+  // Replaces no other directive.
+  kMoved,
   kRun,       // Run the workers of `place`.
   kStop,      // Stop all workers of round `stop.round` and earlier.
   kFinished,  // The job is over: stop what runs, show `verdict`, exit.
@@ -54,6 +62,15 @@ struct Directive {
   // The part of the job's restart budget that is used; nullopt: this
   // coordinator is new and does not know it yet.
   std::optional<int> restarts_used;
+  // The newest electorate; its `epoch` is not sent, but is that of the directive.
+  // nodes = 0: nobody takes over from this coordinator.
+  Electorate electorate;
+  // Where the job's coordinator is looked for, in this order, once this one is
+  // lost: HOST:PORT of each standby.
+  std::vector<std::string> standbys;
+  // The group rank, in the newest world, of the node whose process hosts this
+  // coordinator; -1: none.
+  int host_rank = -1;
   // kRefused: this coordinator, or its job, is not the one of this node. The
   // right one may listen at the same endpoint later.
   bool another_job = false;

@@ -32,6 +32,18 @@ enum class Encryption {
   kWorkers,
 };
 
+// Who coordinates the job after its coordinator's node is lost (--takeover).
+enum class Takeover {
+  // Another node, once a majority of the newest world's nodes has come to it;
+  // or, if min_nodes are more than half of max_nodes, once min_nodes nodes have
+  // come, whichever they are: as many cannot be elsewhere.
+  kAuto,
+  // Another node, once a majority of the newest world's nodes has come to it.
+  kMajority,
+  // Nobody: the nodes wait for the coordinator's return.
+  kNever,
+};
+
 inline constexpr size_t kMaxCommandBytes = 1024;  // limit of JobSpec::command
 
 // Limit of JobSpec::max_nodes: limits the memory that an untrusted peer can
@@ -83,6 +95,10 @@ struct JobSpec {
   StoreHost store_host = StoreHost::kAgent;
 
   Encryption encryption = Encryption::kNone;
+
+  // Without effect on a job of fewer than 3 nodes, and where the coordinator is a
+  // program of its own.
+  Takeover takeover = Takeover::kAuto;
 
   // Time that workers may run after the notice of a preemption; then they are
   // stopped within `shutdown_timeout`.

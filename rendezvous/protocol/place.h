@@ -1,6 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_PROTOCOL_PLACE_H_
 #define MUSTER_RENDEZVOUS_PROTOCOL_PLACE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ inline constexpr int kMaxStoreClients = 65536;
 // The place of one node in a round's world.
 struct Place {
   int round = 0;
+  // Epoch of the coordinator that formed the world (WorldId::epoch). 0: an older
+  // coordinator does not tell it.
+  uint64_t epoch = 0;
   int group_rank = 0;
   int group_world_size = 1;
   int first_rank = 0;  // the global rank of this node's local rank 0

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "rendezvous/protocol/electorate.h"
 #include "rendezvous/protocol/failure.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/place.h"
@@ -117,6 +118,15 @@ struct Report {
   // one sent, the coordinator sends that again.
   uint64_t seen_epoch = 0;
   uint64_t seen_revision = 0;
+  // The highest epoch that this node has been told. It obeys no coordinator with
+  // a lower one. 0: none.
+  uint64_t promised_epoch = 0;
+  // Where this node's process can coordinate the job, HOST:PORT; empty: it
+  // cannot.
+  std::string standby_endpoint;
+  // The newest Directive::electorate and, from the same directive, host_rank.
+  Electorate electorate;
+  int host_rank = -1;
   JobSpec spec;
   NodePhase phase = NodePhase::kIdle;
   // The last round that this node started, 0 before the first.

@@ -71,6 +71,15 @@ void BoundedReader::Integer64(const char* field, int64_t value, int64_t least,
   *out = value;
 }
 
+void BoundedReader::Epoch(const char* field, uint64_t value, uint64_t* out) {
+  constexpr uint64_t kMost = ~uint64_t{0} - (uint64_t{1} << 40);
+  if (value > kMost) {
+    Refuse(field, absl::StrCat("is ", value, "; at most ", kMost));
+    return;
+  }
+  *out = value;
+}
+
 void BoundedReader::Span(const char* field, int64_t nanoseconds,
                          Duration* out) {
   const Duration span(nanoseconds);

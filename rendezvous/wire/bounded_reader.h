@@ -50,6 +50,8 @@ class BoundedReader {
   void Integer(const char* field, int64_t value, int64_t least, int64_t most,
                int* out);
   void Integer64(const char* field, int64_t value, int64_t least, int64_t* out);
+  // Accepts an epoch that leaves room for higher ones.
+  void Epoch(const char* field, uint64_t value, uint64_t* out);
   // Accepts up to one year in either direction; the receiver checks whether the
   // value is sensible.
   void Span(const char* field, int64_t nanoseconds, Duration* out);

@@ -1,5 +1,7 @@
 #include "rendezvous/wire/directive_wire.h"
 
+#include <algorithm>
+
 #include "proto/coordinator.pb.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
@@ -15,6 +17,10 @@ v1::Directive::Kind ToWire(DirectiveKind kind) {
       return v1::Directive::WAIT;
     case DirectiveKind::kHold:
       return v1::Directive::HOLD;
+    case DirectiveKind::kStandBy:
+      return v1::Directive::STAND_BY;
+    case DirectiveKind::kMoved:
+      return v1::Directive::MOVED;
     case DirectiveKind::kRun:
       return v1::Directive::RUN;
     case DirectiveKind::kStop:
@@ -37,6 +43,12 @@ void FromWire(v1::Directive::Kind wire, BoundedReader* reader,
       return;
     case v1::Directive::HOLD:
       *kind = DirectiveKind::kHold;
+      return;
+    case v1::Directive::STAND_BY:
+      *kind = DirectiveKind::kStandBy;
+      return;
+    case v1::Directive::MOVED:
+      *kind = DirectiveKind::kMoved;
       return;
     case v1::Directive::RUN:
       *kind = DirectiveKind::kRun;
@@ -115,6 +127,12 @@ void ToWire(const Directive& directive, v1::Directive* wire) {
   if (IsPrinted(directive.kind)) {
     wire->set_prints_for_job(directive.prints_for_job);
   }
+  ToWire(directive.electorate, wire->mutable_electorate());
+  const size_t standbys = std::min(directive.standbys.size(), kMaxStandbys);
+  for (size_t i = 0; i < standbys; ++i) {
+    wire->add_standbys(directive.standbys[i]);
+  }
+  if (directive.host_rank >= 0) wire->set_host_rank(directive.host_rank);
   if (Stops(directive.kind)) ToWire(directive.stop, wire->mutable_stop());
   if (directive.kind == DirectiveKind::kRefused) {
     wire->set_another_job(directive.another_job);
@@ -147,6 +165,25 @@ absl::Status FromWire(const v1::Directive& wire, Directive* directive) {
   if (wire.has_restarts_used()) {
     reader.Integer("restarts_used", wire.restarts_used(), 0, kAnyInt32,
                    &directive->restarts_used.emplace());
+  }
+  if (wire.has_electorate()) {
+    BoundedReader::Within within(&reader, "electorate");
+    FromWire(wire.electorate(), &reader, &directive->electorate);
+  }
+  directive->electorate.epoch = directive->epoch;
+  if (reader.Count("standbys", wire.standbys_size(), kMaxStandbys)) {
+    directive->standbys.resize(wire.standbys_size());
+    for (int i = 0; i < wire.standbys_size(); ++i) {
+      reader.Text("standbys", wire.standbys(i), kMaxEndpointBytes,
+                  TextKind::kName, &directive->standbys[i]);
+    }
+  }
+  if (directive->kind == DirectiveKind::kMoved) {
+    reader.Present("standbys", !directive->standbys.empty());
+  }
+  if (wire.has_host_rank()) {
+    reader.Integer("host_rank", wire.host_rank(), 0, kAnyInt32,
+                   &directive->host_rank);
   }
   directive->acts_for_job = wire.acts_for_job();
   directive->prints_for_job = wire.prints_for_job();

@@ -156,6 +156,17 @@ void ToWire(const JobSpec& spec, v1::JobSpec* wire) {
   wire->set_rejoin_timeout(spec.rejoin_timeout.count());
   wire->set_command(spec.command);
   wire->set_mixed_nodes(spec.mixed_nodes);
+  switch (spec.takeover) {
+    case Takeover::kAuto:
+      wire->set_takeover(v1::JobSpec::AUTO);
+      break;
+    case Takeover::kMajority:
+      wire->set_takeover(v1::JobSpec::MAJORITY);
+      break;
+    case Takeover::kNever:
+      wire->set_takeover(v1::JobSpec::TAKEOVER_NEVER);
+      break;
+  }
   wire->set_encrypt_workers(spec.encryption == Encryption::kWorkers);
   switch (spec.store_host) {
     case StoreHost::kAgent:
@@ -207,6 +218,19 @@ void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec) {
   spec->mixed_nodes = wire.mixed_nodes();
   spec->encryption =
       wire.encrypt_workers() ? Encryption::kWorkers : Encryption::kNone;
+  switch (wire.takeover()) {
+    case v1::JobSpec::AUTO:
+      spec->takeover = Takeover::kAuto;
+      break;
+    case v1::JobSpec::MAJORITY:
+      spec->takeover = Takeover::kMajority;
+      break;
+    case v1::JobSpec::TAKEOVER_NEVER:
+      spec->takeover = Takeover::kNever;
+      break;
+    default:
+      reader->Unknown("takeover", wire.takeover());
+  }
   switch (wire.store_host()) {
     case v1::JobSpec::AGENT:
       spec->store_host = StoreHost::kAgent;
@@ -305,6 +329,7 @@ void ToWire(const Place& place, v1::Place* wire) {
     wire->add_store_clients(address);
   }
   wire->set_channel_key(place.channel_key);
+  wire->set_epoch(place.epoch);
 }
 
 void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
@@ -333,6 +358,7 @@ void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
                &place->run_tag);
   reader->Text("channel_key", wire.channel_key(), kChannelKeyBytes,
                TextKind::kWords, &place->channel_key);
+  place->epoch = wire.epoch();
   const int clients = wire.store_clients_size();
   if (reader->Count("store_clients", clients, kMaxStoreClients)) {
     place->store_clients.resize(clients);
@@ -341,6 +367,24 @@ void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
                    TextKind::kName, &place->store_clients[i]);
     }
   }
+}
+
+void ToWire(const Electorate& electorate, v1::Electorate* wire) {
+  wire->set_epoch(electorate.epoch);
+  wire->set_world_epoch(electorate.world.epoch);
+  wire->set_round(electorate.world.round);
+  wire->set_nodes(electorate.nodes);
+  wire->set_rank(electorate.rank);
+}
+
+void FromWire(const v1::Electorate& wire, BoundedReader* reader,
+              Electorate* electorate) {
+  electorate->epoch = wire.epoch();
+  electorate->world.epoch = wire.world_epoch();
+  reader->Integer("round", wire.round(), 0, kAnyInt32,
+                  &electorate->world.round);
+  reader->Integer("nodes", wire.nodes(), 0, kMaxNodes, &electorate->nodes);
+  reader->Integer("rank", wire.rank(), -1, kMaxNodes - 1, &electorate->rank);
 }
 
 int ToWire(StopCause cause) {
@@ -378,6 +422,10 @@ void ToWire(const Report& report, v1::Report* wire) {
   wire->set_sequence(report.sequence);
   wire->set_seen_epoch(report.seen_epoch);
   wire->set_seen_revision(report.seen_revision);
+  wire->set_promised_epoch(report.promised_epoch);
+  wire->set_standby_endpoint(report.standby_endpoint);
+  ToWire(report.electorate, wire->mutable_electorate());
+  if (report.host_rank >= 0) wire->set_host_rank(report.host_rank);
   ToWire(report.spec, wire->mutable_spec());
   wire->set_phase(static_cast<v1::NodePhase>(ToWire(report.phase)));
   wire->set_round(report.round);
@@ -437,6 +485,18 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
   report->sequence = wire.sequence();
   report->seen_epoch = wire.seen_epoch();
   report->seen_revision = wire.seen_revision();
+  reader.Epoch("promised_epoch", wire.promised_epoch(),
+               &report->promised_epoch);
+  reader.Text("standby_endpoint", wire.standby_endpoint(), kMaxEndpointBytes,
+              TextKind::kName, &report->standby_endpoint);
+  if (wire.has_electorate()) {
+    BoundedReader::Within within(&reader, "electorate");
+    FromWire(wire.electorate(), &reader, &report->electorate);
+  }
+  if (wire.has_host_rank()) {
+    reader.Integer("host_rank", wire.host_rank(), 0, kAnyInt32,
+                   &report->host_rank);
+  }
   reader.Present("spec", wire.has_spec());
   {
     BoundedReader::Within within(&reader, "spec");

@@ -17,6 +17,7 @@ class RepeatedPtrField;
 namespace muster::v1 {
 class WorkerProgress;
 class PreemptionNotice;
+class Electorate;
 class JobSpec;
 class NodeIdentity;
 class Place;
@@ -35,6 +36,10 @@ void FromWire(const WireProgress& wire, BoundedReader* reader,
 void ToWire(const PreemptionNotice& notice, v1::PreemptionNotice* wire);
 void FromWire(const v1::PreemptionNotice& wire, BoundedReader* reader,
               PreemptionNotice* notice);
+
+void ToWire(const Electorate& electorate, v1::Electorate* wire);
+void FromWire(const v1::Electorate& wire, BoundedReader* reader,
+              Electorate* electorate);
 
 void ToWire(const Place& place, v1::Place* wire);
 void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place);

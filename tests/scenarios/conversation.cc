@@ -63,6 +63,10 @@ std::string Words(const rendezvous::Directive& directive) {
                              ToSeconds(directive.preemption->left), " s left")
               : "");
     }
+    case rendezvous::DirectiveKind::kStandBy:
+      return "stand by";
+    case rendezvous::DirectiveKind::kMoved:
+      return "moved";
     case rendezvous::DirectiveKind::kHold:
       return absl::StrCat("hold: ", directive.reason);
     case rendezvous::DirectiveKind::kStop:

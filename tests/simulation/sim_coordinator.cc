@@ -16,6 +16,10 @@ const char* NameOf(rendezvous::DirectiveKind kind) {
   switch (kind) {
     case rendezvous::DirectiveKind::kWait:
       return "wait";
+    case rendezvous::DirectiveKind::kStandBy:
+      return "stand by";
+    case rendezvous::DirectiveKind::kMoved:
+      return "moved";
     case rendezvous::DirectiveKind::kHold:
       return "hold";
     case rendezvous::DirectiveKind::kRun:

@@ -31,6 +31,7 @@ JobSpec FullSpec() {
   spec.rejoin_timeout = milliseconds(1009);
   spec.command = "--nproc-per-node=8 train.py --name=\xff";
   spec.mixed_nodes = true;
+  spec.takeover = Takeover::kMajority;
   spec.encryption = Encryption::kWorkers;
   return spec;
 }
@@ -78,6 +79,7 @@ void Collect(const google::protobuf::Message& message,
 
 Place FullPlace(int round) {
   return {.round = round,
+          .epoch = 0xfedcba9876543211,
           .group_rank = 2,
           .group_world_size = 3,
           .first_rank = 4,
@@ -136,6 +138,13 @@ Report FullReport() {
   report.sequence = 11;
   report.seen_epoch = 12;
   report.seen_revision = 13;
+  report.promised_epoch = 0x7edcba9876543212;
+  report.standby_endpoint = "10.0.0.7:29400";
+  report.electorate = {.epoch = 31,
+                       .world = {.epoch = 30, .round = 13},
+                       .nodes = 5,
+                       .rank = 4};
+  report.host_rank = 3;
   report.spec = FullSpec();
   report.phase = NodePhase::kStopping;
   report.round = 14;
@@ -184,6 +193,12 @@ Directive FullDirective(DirectiveKind kind) {
   directive.prints_for_job = true;
   directive.another_job = true;
   directive.restarts_used = 23;
+  directive.electorate = {.epoch = directive.epoch,
+                          .world = {.epoch = 20, .round = 13},
+                          .nodes = 5,
+                          .rank = 4};
+  directive.standbys = {"10.0.0.8:29400", "[fd00::9]:1234"};
+  directive.host_rank = 3;
   return directive;
 }
 

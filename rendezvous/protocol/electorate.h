@@ -1,0 +1,37 @@
+#ifndef MUSTER_RENDEZVOUS_PROTOCOL_ELECTORATE_H_
+#define MUSTER_RENDEZVOUS_PROTOCOL_ELECTORATE_H_
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+namespace muster::rendezvous {
+
+// Limit of the number of Directive::standbys, and of the bytes of an endpoint
+// (Report::standby_endpoint).
+inline constexpr size_t kMaxStandbys = 3;
+inline constexpr size_t kMaxEndpointBytes = 272;
+
+// Identifies a world among those of all coordinators of a job: two coordinators
+// that cannot reach each other may give one number to two rounds.
+struct WorldId {
+  uint64_t epoch = 0;  // epoch of the coordinator that formed the world
+  int round = 0;       // 0: no world
+
+  auto operator<=>(const WorldId&) const = default;
+};
+
+// The nodes whose majority decides who coordinates the job: those of the newest
+// world that began on all of its nodes, as a coordinator has told it.
+struct Electorate {
+  uint64_t epoch = 0;  // epoch of the coordinator that told it; 0: none has
+  WorldId world;
+  int nodes = 0;  // number of the world's nodes; 0: nobody elects
+  int rank = -1;  // this node's group rank in the world; -1: it is not in it
+
+  bool operator==(const Electorate&) const = default;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_PROTOCOL_ELECTORATE_H_
