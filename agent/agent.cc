@@ -218,8 +218,9 @@ class Agent::Impl {
     OfferNcclId();
     link_->Open({
         .on_connected =
-            [this](std::string own, std::string peer) {
-              inbox_.Post(PeerKnown(std::move(own), std::move(peer)));
+            [this](std::string own, std::string peer, std::string endpoint) {
+              inbox_.Post(PeerKnown(std::move(own), std::move(peer),
+                                    std::move(endpoint)));
             },
         .on_directive =
             [this](rendezvous::Directive directive) {
@@ -244,7 +245,7 @@ class Agent::Impl {
   }
 
  private:
-  LinkUp PeerKnown(std::string own, std::string peer) {
+  LinkUp PeerKnown(std::string own, std::string peer, std::string endpoint) {
     std::lock_guard<std::mutex> lock(peer_mutex_);
     peer_address_ = std::move(peer);
     if (own_address_.empty()) own_address_ = own;
@@ -387,7 +388,7 @@ class Agent::Impl {
     // coordinator has the report, another node may read the file.
     if (!step.ends.empty()) Keep(step.ends);
     if (step.report.has_value()) link_->Send(*step.report);
-    if (step.reconnect) link_->Reconnect();
+    if (step.reconnect) link_->Reconnect(std::chrono::seconds(1), "");
     if (step.leave.has_value() && !leave_.has_value()) leave_ = step.leave;
     for (const auto& action : step.actions) {
       if (std::holds_alternative<AnnouncePreemption>(action)) continue;

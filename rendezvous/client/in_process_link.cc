@@ -52,7 +52,7 @@ void InProcessLink::Deliver(const Directive& directive) {
 }
 
 void InProcessLink::Run() {
-  events_.on_connected("", "");
+  events_.on_connected("", "", "");
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return closing_ || directive_.has_value(); });
