@@ -88,6 +88,8 @@ void Lifecycle::On(const DirectiveCame& event) {
     Retry(directive.reason);
     return;
   }
+  if (ComesFromAnother(directive)) return;
+  FollowCoordinator(directive);
   const bool was_due = unanswered_since_.has_value();
   unanswered_since_.reset();
   ever_answered_ = true;
@@ -233,6 +235,7 @@ void Lifecycle::On(const GuardianDied& event) {
 
 void Lifecycle::Reconcile() {
   CheckCoordinatorAbsence();
+  LeaveStandby();
   StopAtPreemptionLimit();
   if (leave_.has_value()) {
     if (phase_ == rendezvous::NodePhase::kRunning && !WorkersKeepGrace()) {
@@ -509,6 +512,10 @@ void Lifecycle::SendReport() {
     report.place->store_clients.clear();
     report.place->channel_key.clear();
   }
+  report.promised_epoch = promised_epoch_;
+  report.standby_endpoint = config_.standby_endpoint;
+  report.electorate = electorate_;
+  report.host_rank = host_rank_;
   report.round_end = round_end_;
   report.forwarded_signal = forwarded_;
   report.restarts_used = restarts_used_;
@@ -544,6 +551,7 @@ std::optional<Instant> Lifecycle::NextDeadline() const {
     const std::optional<Instant> held_back = nccl_id_.AwaitedUntil(now_);
     consider(held_back.has_value() ? held_back : next_report_);
   }
+  consider(standby_until_);
   consider(kill_at_);
   consider(announcing_until_);
   consider(PreemptionLimit());

@@ -36,6 +36,7 @@ class Lifecycle {
     std::string place_key;          // Report::place_key
     rendezvous::JobSpec spec;
     std::string endpoint;  // the coordinator's endpoint, for messages
+    std::string standby_endpoint;  // Report::standby_endpoint
     AgentPolicy policy;
     // How long the first report waits for the first NCCL id; zero: no wait.
     Duration nccl_id_timeout = Duration::zero();
@@ -90,6 +91,16 @@ class Lifecycle {
   // the coordinator's directive asks for.
   void Reconcile();
   void FollowDirective();
+  // Whether the directive comes from a process that is not, or no longer, the
+  // job's coordinator. Then arranges to connect elsewhere.
+  bool ComesFromAnother(const rendezvous::Directive& directive);
+  // Stays with the standby that has sent `directive`, for some time.
+  void StandBy(const rendezvous::Directive& directive);
+  void GoTo(std::string endpoint, Duration pause);
+  void LeaveStandby();
+  // Takes who coordinates the job, and who may take over, from a directive of
+  // the coordinator.
+  void FollowCoordinator(const rendezvous::Directive& directive);
   // Whether the endpoint may still belong to the coordinator of another job,
   // and this node has nothing to lose by asking again.
   bool MayMeetAnotherJob() const;
@@ -227,6 +238,15 @@ class Lifecycle {
   // loss of the connection.
   std::optional<Instant> unanswered_since_;
   std::vector<std::string> addresses_;  // Report::addresses
+  std::string connected_to_;  // LinkUp::coordinator of the newest LinkUp
+  std::string coordinator_;   // the endpoint at which the coordinator answered
+  uint64_t promised_epoch_ = 0;  // Report::promised_epoch
+  rendezvous::Electorate electorate_;
+  int host_rank_ = -1;
+  std::vector<std::string> standbys_;
+  // While connected to a standby: when to try another one.
+  std::optional<Instant> standby_until_;
+  uint64_t standbys_tried_ = 0;  // number of standbys that did not take over
   bool connected_ = false;
   bool ever_answered_ = false;
   bool absent_from_start_ = false;  // not reached at the start; no notice yet

@@ -1,17 +1,37 @@
 // The link to the coordinator: connected, lost, or connected to the coordinator
 // of another job.
 
+#include <algorithm>
+#include <chrono>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "agent/lifecycle/lifecycle.h"
 
 namespace muster::agent {
+namespace {
+
+// Time for which a node stays with a standby that has no majority, and the
+// length of the interval from which a further time is drawn. Nodes learn of the
+// loss of their coordinator at different times.
+constexpr Duration kStandbyTime = std::chrono::seconds(2);
+constexpr Duration kStandbySpread = std::chrono::seconds(2);
+// The same once it has asked for a promise.
+constexpr Duration kPromiseTime = std::chrono::seconds(10);
+// Pause before connecting again, after the coordinator has moved and after the
+// coordinator of another job answered.
+constexpr Duration kMovePause = std::chrono::milliseconds(100);
+constexpr Duration kWrongCoordinatorPause = std::chrono::seconds(1);
+
+}  // namespace
 
 void Lifecycle::On(const LinkUp& event) {
   connected_ = true;
   changed_ = true;
   addresses_ = event.addresses;
+  connected_to_ = event.coordinator;
+  standby_until_.reset();
   if (config_.node.address.empty()) config_.node.address = event.own_address;
 }
 
@@ -37,7 +57,80 @@ void Lifecycle::On(const LinkDown& event) {
     absent_from_start_ = true;
   }
   connected_ = false;
+  standby_until_.reset();
   if (!unanswered_since_.has_value()) unanswered_since_ = now_;
+}
+
+bool Lifecycle::ComesFromAnother(const rendezvous::Directive& directive) {
+  switch (directive.kind) {
+    case rendezvous::DirectiveKind::kMoved:
+      GoTo(directive.standbys.front(), kMovePause);
+      return true;
+    case rendezvous::DirectiveKind::kStandBy:
+      StandBy(directive);
+      return true;
+    case rendezvous::DirectiveKind::kRefused:
+      // A program of another job may listen where a standby did.
+      if (!directive.another_job || standbys_.empty()) break;
+      GoTo("", kMovePause);
+      return true;
+    default:
+      break;
+  }
+  // An epoch of 0 is that of a refusal, which no job has made.
+  if (directive.epoch == 0 || directive.epoch >= promised_epoch_) return false;
+  GoTo("", kMovePause);
+  return true;
+}
+
+void Lifecycle::StandBy(const rendezvous::Directive& directive) {
+  const bool is_new = directive.epoch > promised_epoch_;
+  if (is_new) {
+    promised_epoch_ = directive.epoch;
+    changed_ = true;
+  }
+  if (!is_new && standby_until_.has_value()) return;
+  // Nodes that have lost one another go from standby to standby. The times
+  // differ between the nodes and change, so that they meet.
+  const uint64_t draw = (config_.node.incarnation ^ standbys_tried_) *
+                        uint64_t{0x9e3779b97f4a7c15} >> 32;
+  const Duration spread(static_cast<int64_t>(
+      draw % static_cast<uint64_t>(kStandbySpread.count())));
+  standby_until_ = now_ + spread +
+                   (directive.epoch > 0 ? kPromiseTime : kStandbyTime);
+}
+
+void Lifecycle::LeaveStandby() {
+  if (!standby_until_.has_value() || now_ < *standby_until_) return;
+  ++standbys_tried_;
+  GoTo("", Duration::zero());
+}
+
+void Lifecycle::GoTo(std::string endpoint, Duration pause) {
+  step_.reconnect = Reconnect{.pause = pause, .endpoint = std::move(endpoint)};
+  connected_ = false;
+  standby_until_.reset();
+  if (!unanswered_since_.has_value()) unanswered_since_ = now_;
+}
+
+void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {
+  standby_until_.reset();
+  promised_epoch_ = std::max(promised_epoch_, directive.epoch);
+  if (directive.epoch == 0) return;
+  electorate_ = directive.electorate;
+  electorate_.epoch = directive.epoch;
+  host_rank_ = directive.host_rank;
+  if (directive.standbys != standbys_) {
+    standbys_ = directive.standbys;
+    step_.standbys = standbys_;
+  }
+  const std::string before = std::exchange(coordinator_, connected_to_);
+  if (!unanswered_since_.has_value() || !ever_answered_) return;
+  if (before != coordinator_) {
+    Notice(absl::StrCat("the job is coordinated at ", coordinator_, " now"));
+  } else {
+    Notice(absl::StrCat("the coordinator at ", config_.endpoint, " is back"));
+  }
 }
 
 // The agent retries because a cluster's name service may still resolve the
@@ -59,9 +152,7 @@ void Lifecycle::Retry(const std::string& why) {
   const Duration timeout = ever_answered_ ? config_.policy.coordinator_timeout
                                           : config_.policy.connect_timeout;
   link_error_ = why;
-  connected_ = false;
-  if (!unanswered_since_.has_value()) unanswered_since_ = now_;
-  step_.reconnect = true;
+  GoTo("", kWrongCoordinatorPause);
   Notice(absl::StrCat("the coordinator at ", config_.endpoint,
                       " is not this job's (", why, "); asking again for ",
                       ToSeconds(timeout), " s"));

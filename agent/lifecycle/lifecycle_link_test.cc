@@ -378,13 +378,13 @@ TEST(LifecycleWrongCoordinator, IsAskedAgainWhereAClusterStartsTheNodes) {
   agent.Connect();
   agent.Wait(seconds(8));
   agent.Tell(RefusedAsAnotherJobs("it belongs to job b"));
-  EXPECT_TRUE(agent.last_step().reconnect);
+  EXPECT_TRUE(agent.last_step().reconnect.has_value());
   EXPECT_FALSE(agent.lifecycle().connected());
   EXPECT_FALSE(agent.leave.has_value());
   EXPECT_THAT(agent.notices, Contains(HasSubstr("it belongs to job b")));
   agent.Wait(seconds(5));
   agent.Connect();
-  EXPECT_FALSE(agent.last_step().reconnect);
+  EXPECT_FALSE(agent.last_step().reconnect.has_value());
   agent.TellRun(1);
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
 }

@@ -22,6 +22,8 @@ namespace muster::agent {
 struct LinkUp {
   std::string own_address;  // the local address of the connection; may be empty
   std::vector<std::string> addresses;  // Report::addresses
+  // The endpoint that answered, HOST:PORT; empty: unknown.
+  std::string coordinator;
 };
 struct LinkDown {
   absl::Status why;
@@ -190,6 +192,13 @@ struct Leave {
   std::string reason;
 };
 
+// Disconnect, and connect to another coordinator.
+struct Reconnect {
+  Duration pause = Duration::zero();  // time between the two
+  // The endpoint to begin with, HOST:PORT; empty: the next one.
+  std::string endpoint;
+};
+
 struct LifecycleStep {
   // The actions, in the order in which they must be performed.
   std::vector<std::variant<StartWorkers, SignalWorkers, CloseStore, RenewNcclId,
@@ -198,9 +207,10 @@ struct LifecycleStep {
       actions;
   // to be sent to the coordinator
   std::optional<rendezvous::Report> report;
-  // The endpoint belongs to the wrong coordinator: disconnect, and connect
-  // again after a delay.
-  bool reconnect = false;
+  std::optional<Reconnect> reconnect;
+  // The endpoints of the standbys, if they have changed: where the coordinator
+  // is looked for, besides the configured endpoints, once it is lost.
+  std::optional<std::vector<std::string>> standbys;
   // The ends of all workers so far in a round that is breaking, in order,
   // without the last lines of output; to be written beside the flight records.
   // Empty: unchanged since the last step.

@@ -3,26 +3,36 @@
 #include <algorithm>
 #include <tuple>
 #include <utility>
+#include <vector>
+
+#include "rendezvous/job/constituency.h"
 
 namespace muster::rendezvous {
 namespace {
 
 using Reports = std::map<std::string, Report>;
-using WorldKey = std::tuple<int, int, int, int, std::string, int>;
+using WorldKey = std::tuple<int, uint64_t, int, int, int, std::string, int>;
 
 // The values on which all nodes of one world agree.
 WorldKey KeyOf(const Place& place) {
-  return {place.round,         place.group_world_size, place.world_size,
-          place.restart_count, place.master_address,   place.master_port};
+  return {place.round,         place.epoch,
+          place.group_world_size, place.world_size,
+          place.restart_count, place.master_address,
+          place.master_port};
 }
 
 // The reports of the newest round's world, by group rank. If nodes name
 // different worlds of this round, the world that most nodes name is chosen.
 std::map<int, const Report*> NewestWorld(const Reports& reports) {
+  std::vector<const Report*> all;
+  for (const auto& [id, report] : reports) all.push_back(&report);
+  const Electorate electorate = NewestElectorate(all);
   std::map<WorldKey, std::map<int, const Report*>> worlds;
   int newest = 0;
   for (const auto& [id, report] : reports) {
-    if (!report.place.has_value()) continue;
+    if (!report.place.has_value() || IsVoid(*report.place, electorate)) {
+      continue;
+    }
     newest = std::max(newest, report.place->round);
     worlds[KeyOf(*report.place)].emplace(report.place->group_rank, &report);
   }
@@ -88,6 +98,7 @@ World WorldOf(const Reports& reports) {
   for (const auto& [rank, report] : NewestWorld(reports)) {
     const Place& place = *report->place;
     world.members.resize(place.group_world_size);
+    world.epoch = place.epoch;
     world.world_size = place.world_size;
     world.master_address = place.master_address;
     world.master_port = place.master_port;

@@ -4,24 +4,35 @@
 #include <vector>
 
 #include "rendezvous/protocol/electorate.h"
+#include "rendezvous/protocol/place.h"
 #include "rendezvous/protocol/report.h"
 
 namespace muster::rendezvous {
 
-// A world in which a majority must have come, and how many nodes have.
+// The electorate that the newest coordinator told, as far as these nodes know.
+// Without any: a default Electorate. `rank` has no meaning. O(n).
+Electorate NewestElectorate(const std::vector<const Report*>& reports);
+
+// Whether the world of `place` can never begin on all of its nodes any more: it
+// is older than the electorate, or was formed by a coordinator before the one
+// that told the electorate.
+bool IsVoid(const Place& place, const Electorate& newest);
+
+// A world that takes part in an election of a coordinator.
 struct Constituency {
   WorldId world;
   int nodes = 0;
-  int come = 0;
-  bool has_majority() const { return 2 * come > nodes; }
+  int voters = 0;  // number of its nodes that vote
+  bool has_majority() const { return 2 * voters > nodes; }
 };
 
-// The electorate of the newest coordinator that these nodes know, and every
-// newer world that one of them reports, in ascending order. Worlds that
-// coordinators before the electorate's have formed, other than the electorate
-// itself, are void: they can begin no more. O(n log n).
+// Returns the newest electorate that `known` contains, and every newer world
+// that a report of `known` has a place in and that is not void: it may have
+// begun on all of its nodes. In ascending order. `voting`: the reports of the
+// nodes that vote. O(n log n).
 std::vector<Constituency> ConstituenciesOf(
-    const std::vector<const Report*>& reports);
+    const std::vector<const Report*>& known,
+    const std::vector<const Report*>& voting);
 
 }  // namespace muster::rendezvous
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/counted.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -82,6 +83,13 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
     return absl::StrCat("a new coordinator collects the nodes of round ",
                         progress.round, ": ", progress.come, " of ",
                         progress.world, " have come");
+  }
+  if (LacksReadyMajority(state) && nodes.ready() >= spec.min_nodes) {
+    return absl::StrCat(
+        "round ", state.electors.world.round, " may go on elsewhere: only ",
+        nodes.ready_electors(), " of its ",
+        Counted(state.electors.nodes, "node"),
+        " are here, and no round begins without a majority of them");
   }
   const bool first = state.gathering.first();
   std::string reason;
@@ -170,6 +178,7 @@ DirectiveKey KeyFor(const JobState& state, const Node& node) {
   } else {
     key.kind = DirectiveKind::kWait;
   }
+  if (member) key.electorate = state.electors.world;
   return key;
 }
 
@@ -182,6 +191,14 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
   directive.reason = state.why;
   if (!state.adoption.pending()) directive.restarts_used = state.restarts_used;
   directive.prints_for_job = PrintsForJob(state, node, key);
+  if (!state.own_endpoint.empty()) {
+    directive.electorate = {.epoch = state.epoch,
+                            .world = state.electors.world,
+                            .nodes = state.electors.nodes,
+                            .rank = node.elector_rank};
+    directive.standbys = state.standbys;
+    directive.host_rank = state.host_rank;
+  }
   switch (key.kind) {
     case DirectiveKind::kHold:
       directive.reason = WaitReason(state, &node, state.now);

@@ -37,6 +37,12 @@ class Outbox {
 
   // Appends a decision.
   void Note(std::string kind, const std::string& node_id, std::string reason);
+  // Ends this coordinator's part in the job: JobStep::deposed.
+  void Depose(std::string reason) {
+    Note("deposed", "", std::move(reason));
+    step_.deposed = true;
+  }
+  bool deposed() const { return step_.deposed; }
   // Refuses the operator's request (cancel, drain) of this step.
   void RefuseRequest(std::string reason) { step_.refusal = std::move(reason); }
 

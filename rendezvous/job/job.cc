@@ -26,7 +26,7 @@ std::string HeldBy(const Node& holder) {
 }  // namespace
 
 Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
-         std::string run_tag)
+         std::string run_tag, std::string own_endpoint)
     : outbox_(&state_) {
   MUSTER_CHECK(spec.Validate().ok()) << spec.Validate().message();
   state_.run_id = std::move(run_id);
@@ -34,6 +34,7 @@ Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
   state_.spec = std::move(spec);
   state_.born = state_.now = state_.clock.since = now;
   state_.run_tag = std::move(run_tag);
+  state_.own_endpoint = std::move(own_endpoint);
 }
 
 Job::Job(JobState state) : state_(std::move(state)), outbox_(&state_) {}
@@ -50,6 +51,7 @@ JobStep Job::Step(Instant now, const JobEvent& event) {
         if constexpr (!std::is_same_v<decltype(e), const TimePassed&>) On(e);
       },
       event);
+  if (outbox_.deposed()) return outbox_.Take();
   ExpireLeases();
   // Repeat, because one event can lead through several phases: the last member
   // stops, a new world forms, and a spare is already waiting to be let in.
@@ -95,6 +97,15 @@ std::optional<Instant> Job::NextDeadline() const {
 
 void Job::On(const ReportArrived& event) {
   const Report& report = event.report;
+  if (report.promised_epoch > state_.epoch) {
+    if (!state_.own_endpoint.empty()) {
+      outbox_.Depose(absl::StrCat(report.node.host,
+                                  " has met a newer coordinator"));
+      return;
+    }
+    // The clock of an earlier coordinator was ahead of this one's.
+    state_.epoch = report.promised_epoch + 1;
+  }
   Node* node = Admit(event);
   if (node == nullptr) return;
   const bool reconnected = node->stream != event.stream;
@@ -237,6 +248,11 @@ Node* Job::Admit(const ReportArrived& event) {
   Node& node = state_.nodes.Add(report.node, state_.now);
   if (state_.nodes.size() == 1) ++state_.changes;
   node.place_key = report.place_key;
+  if (const auto elector = state_.electors.ranks.find(node.identity.node_id);
+      elector != state_.electors.ranks.end()) {
+    state_.nodes.Update(node,
+                        [&](Node& n) { n.elector_rank = elector->second; });
+  }
   // The node has talked to a coordinator before, so the NCCL id that it offers
   // may have been given to a round that the node never began. The agent makes
   // another id if this one is not used.
@@ -302,6 +318,7 @@ void Job::TakeOver(Node& node, const Report& report) {
   node.offered_master_port = report.offered_master_port;
   node.offered_nccl_id = report.offered_nccl_id;
   node.addresses = report.addresses;
+  node.standby_endpoint = report.standby_endpoint;
   node.progress = report.progress;
   if (node.health != report.health || node.unhealthy != report.unhealthy) {
     if (report.health == Health::kUnhealthy &&
@@ -365,6 +382,11 @@ void Job::JoinAdopted(Node& node, const Report& report) {
     --world.unknown;
     ++state_.changes;
     world.SetMember(place, node.identity);
+    if (state_.lost_host == rank) state_.lost_host.reset();
+    if (state_.electors.nodes > 0) {
+      state_.electors.ranks[node.identity.node_id] = rank;
+      state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
+    }
   } else if (holder != node.identity.node_id) {
     return;
   }
@@ -403,6 +425,7 @@ void Job::TakeFailures(Node& node, const Report& report) {
     if (failure.kind == FailureKind::kStoppedByUs) continue;
     outbox_.Note("failure", node.identity.node_id, Describe(failure));
     if (state_.phase == JobPhase::kRunning) BreakForFailure(failure);
+    if (state_.lost_host.has_value()) LoseHost();
     state_.blame.SuspectKill(node, failure, state_.now);
   }
   node.failures_taken = std::max(node.failures_taken, told);
@@ -522,7 +545,17 @@ void Job::On(const DrainAsked& event) {
                                                   : event.principal));
 }
 
-void Job::On(const CoordinatorTold&) {}
+void Job::On(const CoordinatorTold& event) {
+  if (state_.own_endpoint.empty() || event.epoch <= state_.epoch ||
+      MayAnnounce()) {
+    return;
+  }
+  outbox_.Depose("a newer coordinator announces itself");
+}
+
+bool Job::MayAnnounce() const {
+  return !finished() && state_.electors.nodes > 0 && !LacksMajority(state_);
+}
 
 void Job::LeaveOut(Node& node, const std::string& why) {
   ++state_.changes;

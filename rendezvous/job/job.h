@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/time.h"
 #include "rendezvous/job/directives.h"
@@ -54,8 +55,9 @@ class Job {
   // `spec` must be valid. `epoch` identifies this run of the coordinator.
   // `run_tag`: Place::run_tag, unless the nodes report one of an earlier
   // coordinator.
+  // `own_endpoint`: JobState::own_endpoint.
   Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
-      std::string run_tag = "");
+      std::string run_tag = "", std::string own_endpoint = "");
 
   // Continues a job from the state that another coordinator has recorded
   // (StateOf).
@@ -82,6 +84,12 @@ class Job {
   bool finished() const { return state_.finished(); }
   // Whether this coordinator has begun a round.
   bool has_begun() const { return state_.round > 0; }
+  // Whether this coordinator may tell others that it coordinates the job: it
+  // has a majority of the electors.
+  bool MayAnnounce() const;
+  uint64_t epoch() const { return state_.epoch; }
+  // Where others may be told of it: Directive::standbys.
+  const std::vector<std::string>& standbys() const { return state_.standbys; }
   // Whether the job has finished while an agent's stream was broken, and that
   // agent has not yet come back to get the verdict. O(n).
   bool OwesVerdict() const;
@@ -134,6 +142,16 @@ class Job {
   // above max_restarts. Never lowers the number.
   void SpendAsTold(const Report& report);
   void AdoptRound(const std::map<std::string, Report>& reports);
+  // Makes the nodes of the current world the electors.
+  void Elect();
+  // Chooses who takes over from this coordinator in the current world.
+  void ChooseStandbys();
+  // Finds out whether the node whose process coordinated the adopted round is
+  // missing (JobState::lost_host).
+  void FindLostHost(const std::map<std::string, Report>& reports);
+  // Breaks the round because that node is lost, or makes its loss the cause of
+  // the break.
+  void LoseHost();
   // Stops an adopted round that an earlier coordinator had ended, for the same
   // reason and with the same exit code. `end`: the stop order of the earlier
   // coordinator, as a node has reported it.

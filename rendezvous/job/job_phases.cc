@@ -2,6 +2,7 @@
 // in job.h.
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <string>
 #include <utility>
@@ -14,6 +15,13 @@
 #include "rendezvous/job/rank_assignment.h"
 
 namespace muster::rendezvous {
+namespace {
+
+// Time that a new coordinator waits for the node whose process coordinated the
+// job before. That process has most likely ended, and its workers with it.
+constexpr Duration kHostGrace = std::chrono::seconds(2);
+
+}  // namespace
 
 void Job::ConsiderAdoption() {
   const Adoption::Decision decision = state_.adoption.Decide(state_.now);
@@ -52,6 +60,7 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
   state_.world = WorldOf(reports);
   state_.world.began = state_.now;
   state_.world.unknown_until = std::max(state_.now, state_.adoption.deadline());
+  FindLostHost(reports);
   state_.gathering.End();
   state_.blame.Clear();
   state_.signals.clear();
@@ -71,6 +80,8 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
     SpendAsTold(report);
     if (!end.has_value()) end = report.round_end;
   }
+  if (!state_.own_endpoint.empty()) Elect();
+  ChooseStandbys();
   if (!is_alive && end.has_value() && !end->exit_code.has_value()) {
     // The round is over and was counted: the next one follows.
     state_.why = end->reason;
@@ -88,6 +99,78 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
   if (end.has_value()) EndAdopted(*end);
 }
 
+void Job::FindLostHost(const std::map<std::string, Report>& reports) {
+  if (state_.own_endpoint.empty()) return;
+  uint64_t epoch = 0;
+  int host = -1;
+  for (const auto& [id, report] : reports) {
+    if (report.electorate.epoch <= epoch) continue;
+    epoch = report.electorate.epoch;
+    host = report.host_rank;
+  }
+  if (host < 0 || host >= state_.world.size() ||
+      !state_.world.members[host].node_id.empty()) {
+    return;
+  }
+  state_.lost_host = host;
+  state_.lost_host_at = state_.now + std::min(kHostGrace, state_.spec.lease());
+}
+
+void Job::LoseHost() {
+  const int rank = *std::exchange(state_.lost_host, std::nullopt);
+  Failure failure;
+  failure.kind = FailureKind::kNodeLost;
+  failure.group_rank = rank;
+  failure.message = "its process coordinated the job, and is gone";
+  const std::string text =
+      absl::StrCat("the node of group rank ", rank,
+                   " is lost, which coordinated the job until then");
+  outbox_.Note("lost", "", text);
+  if (state_.phase == JobPhase::kRunning) {
+    state_.blame.Add(failure);
+    BreakRound(text, {.cause = StopCause::kBroken});
+  } else if (state_.phase == JobPhase::kStopping &&
+             state_.stopping.consequence.IsFailure()) {
+    // The workers failed because that node's are gone: as a change of
+    // membership this spends no restart.
+    state_.blame.MoveToLoss(failure);
+    Excuse("", text);
+  }
+}
+
+void Job::Elect() {
+  Electors& electors = state_.electors;
+  electors.world = {.epoch = state_.world.epoch, .round = state_.round};
+  electors.nodes = state_.world.size();
+  electors.ranks.clear();
+  for (int rank = 0; rank < state_.world.size(); ++rank) {
+    const std::string& id = state_.world.members[rank].node_id;
+    if (!id.empty()) electors.ranks[id] = rank;
+  }
+  for (auto& [id, node] : state_.nodes.nodes()) {
+    const auto elector = electors.ranks.find(id);
+    const int rank =
+        elector == electors.ranks.end() ? -1 : elector->second;
+    state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
+  }
+}
+
+void Job::ChooseStandbys() {
+  state_.standbys.clear();
+  state_.host_rank = -1;
+  if (state_.own_endpoint.empty()) return;
+  for (int rank = 0; rank < state_.world.size(); ++rank) {
+    const Node* const node =
+        state_.nodes.Find(state_.world.members[rank].node_id);
+    if (node == nullptr || node->standby_endpoint.empty()) continue;
+    if (node->standby_endpoint == state_.own_endpoint) {
+      state_.host_rank = rank;
+    } else if (state_.standbys.size() < kMaxStandbys) {
+      state_.standbys.push_back(node->standby_endpoint);
+    }
+  }
+}
+
 void Job::SpendAsTold(const Report& report) {
   state_.restarts_used =
       std::max(state_.restarts_used,
@@ -95,6 +178,8 @@ void Job::SpendAsTold(const Report& report) {
 }
 
 void Job::EndAdopted(const RoundEnd& end) {
+  // The earlier coordinator knew the cause.
+  state_.lost_host.reset();
   Stopping stopping{.cause = end.cause};
   if (end.exit_code.has_value()) {
     stopping.consequence = Consequence::End(
@@ -117,10 +202,16 @@ void Job::ConsiderGathering() {
   const JobSpec& spec = state_.spec;
   const Membership& nodes = state_.nodes;
   const int present = static_cast<int>(nodes.size());
+  // Nodes without a majority of the electors are too few, however many.
+  const int too_few = spec.min_nodes - 1;
   const Gathering::Decision decision =
       state_.gathering.Decide(state_.now, spec,
-                              {.present = present,
-                               .ready = nodes.ready(),
+                              {.present = LacksMajority(state_)
+                                              ? std::min(present, too_few)
+                                              : present,
+                               .ready = LacksReadyMajority(state_)
+                                            ? std::min(nodes.ready(), too_few)
+                                            : nodes.ready(),
                                .being_checked = nodes.being_checked(),
                                .broken = nodes.broken(),
                                .previous_world = state_.world.size()},
@@ -157,9 +248,12 @@ void Job::ConsiderGathering() {
 }
 
 void Job::FormWorld() {
-  std::map<std::string, int> previous;
-  for (int i = 0; i < state_.world.size(); ++i) {
-    previous[state_.world.members[i].node_id] = i;
+  // A world that never began on all of its nodes gives nobody a claim.
+  std::map<std::string, int> previous = state_.electors.ranks;
+  if (state_.electors.nodes == 0) {
+    for (int i = 0; i < state_.world.size(); ++i) {
+      previous[state_.world.members[i].node_id] = i;
+    }
   }
   std::vector<Candidate> candidates;
   std::vector<Node*> nodes;
@@ -172,13 +266,23 @@ void Job::FormWorld() {
     candidates.push_back(candidate);
     nodes.push_back(&node);
   }
-  ++state_.changes;
   const Assignment assignment = AssignRanks(candidates, state_.spec.max_nodes);
   MUSTER_CHECK(!assignment.order.empty());
+  const auto is_elector = [&nodes](size_t i) {
+    return nodes[i]->elector_rank >= 0;
+  };
+  // Explicit node ranks may leave electors out.
+  if (2 * std::ranges::count_if(assignment.order, is_elector) <=
+          state_.electors.nodes &&
+      state_.electors.nodes > 0) {
+    return;
+  }
+  ++state_.changes;
 
   std::vector<const NodeIdentity*> ordered;
   for (size_t i : assignment.order) ordered.push_back(candidates[i].identity);
   state_.world = LayOut(ordered);
+  state_.world.epoch = state_.epoch;
   Node& master = *nodes[assignment.order[0]];
   state_.world.master_address = master.identity.address;
   state_.world.master_port = master.offered_master_port;
@@ -203,6 +307,8 @@ void Job::FormWorld() {
   state_.gathering.End();
   state_.blame.Clear();
   state_.signals.clear();
+  state_.lost_host.reset();
+  ChooseStandbys();
   state_.Enter(JobPhase::kRunning);
   state_.why = absl::StrCat(Counted(state_.world.size(), "node"), ", ",
                             Counted(state_.world.world_size, "worker"));
@@ -228,6 +334,14 @@ void Job::FormWorld() {
 }
 
 void Job::ConsiderRunning() {
+  const bool has_begun =
+      state_.world.unstarted == 0 && state_.world.unknown == 0;
+  if (!state_.own_endpoint.empty() && has_begun &&
+      state_.electors.world !=
+          WorldId{.epoch = state_.world.epoch, .round = state_.round}) {
+    Elect();
+    TellMembers();
+  }
   if (state_.world.succeeded == state_.world.size()) {
     Finish(state_.preemption.has_value()
                ? PreemptionVerdict(state_)
@@ -243,7 +357,13 @@ void Job::ConsiderRunning() {
   }
   if (const std::optional<Instant> limit = StartLimit(state_);
       limit.has_value() && state_.now >= *limit) {
-    if (state_.world.unknown > 0) {
+    if (state_.lost_host.has_value() &&
+        state_.now >= state_.clock.Postponed(state_.lost_host_at)) {
+      LoseHost();
+      return;
+    }
+    if (state_.world.unknown > 0 &&
+        state_.now >= state_.clock.Postponed(state_.world.unknown_until)) {
       BreakRound(absl::StrCat(Counted(state_.world.unknown, "node"), " of ",
                               state_.world.size(),
                               " did not come to the new coordinator within "

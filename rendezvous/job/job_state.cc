@@ -67,6 +67,16 @@ void JobState::Enter(JobPhase next) {
   clock = PhaseClock{.since = now};
 }
 
+bool LacksMajority(const JobState& state) {
+  return 2 * state.nodes.electors() <= state.electors.nodes &&
+         state.electors.nodes > 0;
+}
+
+bool LacksReadyMajority(const JobState& state) {
+  return 2 * state.nodes.ready_electors() <= state.electors.nodes &&
+         state.electors.nodes > 0;
+}
+
 std::optional<Instant> StartLimit(const JobState& state) {
   std::optional<Instant> limit;
   if (state.world.unstarted > 0) {
@@ -74,6 +84,9 @@ std::optional<Instant> StartLimit(const JobState& state) {
   }
   if (state.world.unknown > 0) {
     limit = Earlier(limit, state.world.unknown_until);
+  }
+  if (state.lost_host.has_value()) {
+    limit = Earlier(limit, state.lost_host_at);
   }
   if (limit.has_value()) limit = state.clock.Postponed(*limit);
   return limit;

@@ -33,6 +33,15 @@ struct Successor {
   std::string host;     // host of the waiting agent
 };
 
+// The nodes of the newest world that began on all of its nodes. No other world
+// forms without a majority of them, where other nodes may take over from the
+// coordinator.
+struct Electors {
+  WorldId world;
+  int nodes = 0;  // 0: there was no such world
+  std::map<std::string, int> ranks;  // group ranks of the known ones by node id
+};
+
 // The whole state of one job, as a value. Job changes it; the functions below
 // and those of directives.h only read it.
 struct JobState {
@@ -41,6 +50,14 @@ struct JobState {
   // Where this coordinator's process listens, if other nodes of the job may
   // take over from it; empty: nobody takes over.
   std::string own_endpoint;
+  Electors electors;
+  // Directive::standbys and host_rank, for the newest world.
+  std::vector<std::string> standbys;
+  int host_rank = -1;
+  // The adopted round's member whose process coordinated it, until it comes to
+  // this coordinator: its group rank, and when it counts as lost.
+  std::optional<int> lost_host;
+  Instant lost_host_at;
   JobSpec spec;
   Instant born;
   Instant now;  // time of the newest step
@@ -87,6 +104,11 @@ inline constexpr size_t kMaxNamedNodes = 8;
 
 // Whether a node waits and the round may be broken to let it in.
 bool SpareWaits(const JobState& state);
+
+// Whether the electors that are nodes of the job, or are ready, are too few for
+// a world. Always false where nobody takes over.
+bool LacksMajority(const JobState& state);
+bool LacksReadyMajority(const JobState& state);
 
 // The time at which the members of the running round that have not started its
 // workers are given up; nullopt: all have started.

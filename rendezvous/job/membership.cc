@@ -187,14 +187,20 @@ std::optional<Instant> Membership::FirstDeadline() const {
 }
 
 void Membership::Count(const Node& node) {
+  const bool is_elector = node.elector_rank >= 0;
   ready_ += node.ready() ? 1 : 0;
+  electors_ += is_elector ? 1 : 0;
+  ready_electors_ += is_elector && node.ready() ? 1 : 0;
   broken_ += node.stream == 0 ? 1 : 0;
   being_checked_ += node.being_checked() ? 1 : 0;
   if (node.kept_out()) kept_out_.insert(node.identity.node_id);
 }
 
 void Membership::Uncount(const Node& node) {
+  const bool is_elector = node.elector_rank >= 0;
   ready_ -= node.ready() ? 1 : 0;
+  electors_ -= is_elector ? 1 : 0;
+  ready_electors_ -= is_elector && node.ready() ? 1 : 0;
   broken_ -= node.stream == 0 ? 1 : 0;
   being_checked_ -= node.being_checked() ? 1 : 0;
   kept_out_.erase(node.identity.node_id);

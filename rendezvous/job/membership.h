@@ -13,6 +13,7 @@
 
 #include "base/time.h"
 #include "rendezvous/job/job_step.h"
+#include "rendezvous/protocol/electorate.h"
 #include "rendezvous/protocol/report.h"
 
 namespace muster::rendezvous {
@@ -34,6 +35,7 @@ struct DirectiveKey {
   uint64_t newest_signal = 0;
   bool at_once = false;
   bool preempted = false;
+  WorldId electorate;
 
   friend bool operator==(const DirectiveKey&, const DirectiveKey&) = default;
 };
@@ -52,6 +54,9 @@ struct Node {
   int offered_master_port = 0;
   std::string offered_nccl_id;
   std::vector<std::string> addresses;  // Report::addresses
+  std::string standby_endpoint;        // Report::standby_endpoint
+  // The node's group rank in JobState::electors; -1: it is none of them.
+  int elector_rank = -1;
   // The last of the node's NCCL ids that was used for a world, or that may have
   // been used: by an earlier coordinator, or by this one before the node was
   // lost.
@@ -174,6 +179,9 @@ class Membership {
   std::optional<Instant> FirstDeadline() const;
 
   int ready() const { return ready_; }
+  // The numbers of electors (Node::elector_rank), and of those that are ready.
+  int electors() const { return electors_; }
+  int ready_electors() const { return ready_electors_; }
   // The number of nodes whose checks are running and that will be ready if they
   // pass.
   int being_checked() const { return being_checked_; }
@@ -211,6 +219,8 @@ class Membership {
   std::deque<Life> past_order_;  // keys of `past_`, oldest first
   uint64_t next_joined_ = 1;
   int ready_ = 0;
+  int electors_ = 0;
+  int ready_electors_ = 0;
   int broken_ = 0;
   int being_checked_ = 0;
   std::set<std::string> kept_out_;

@@ -20,6 +20,7 @@ Place World::PlaceOf(int group_rank, int round) const {
   const Member& member = members.at(group_rank);
   Place place;
   place.round = round;
+  place.epoch = epoch;
   place.group_rank = group_rank;
   place.group_world_size = size();
   place.first_rank = member.first_rank;

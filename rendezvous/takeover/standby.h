@@ -1,6 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_TAKEOVER_STANDBY_H_
 #define MUSTER_RENDEZVOUS_TAKEOVER_STANDBY_H_
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,18 +17,19 @@ namespace muster::rendezvous {
 // Decides when a coordinator inside a `launch` begins to coordinate the job.
 // Pure; not thread-safe.
 //
-//   1. It knows where the coordinator is: nodes that come are sent there
-//      (kMoved).
-//   2. Else it collects the nodes that come (kStandBy). Those have lost their
-//      coordinator; they go elsewhere if this takes too long.
-//   3. Once a majority is here (Takeover), it draws an epoch above all that
-//      they have been told, and asks for their promise.
+//   1. While it knows where the coordinator is, it sends nodes there (kMoved).
+//   2. Else it collects the nodes that come (kStandBy). They have lost their
+//      coordinator, and go elsewhere if this takes too long.
+//   3. Once the nodes here have a majority, it draws an epoch above all that
+//      they have promised, and asks for their promise.
 //   4. Once a majority has promised to obey no lower epoch, it is elected.
 //
 // An earlier coordinator forms no world without the same majority (Job), so
-// that no two of them can. A majority is one of the electorate, and of every
-// newer world whose beginning the nodes here report: it may have begun on all
-// of its nodes.
+// that no two coordinators can. The nodes have a majority if
+//   - more than half of each constituency (ConstituenciesOf) is here; or
+//   - with Takeover::kAuto, or before any round: at least min_nodes nodes are
+//     here, and min_nodes is more than half of max_nodes; or
+//   - at the founder, before any round: at least min_nodes nodes are here.
 class Standby {
  public:
   enum class Kind {
@@ -36,50 +38,56 @@ class Standby {
     kFounder,
     kSuccessor,
   };
-
-  // `candidate`: the lowest epoch that it may take. Its low kDrawnBits bits
-  // must be drawn at random, because two coordinators may draw at a time.
-  Standby(Kind kind, uint64_t candidate);
+  // The number of low bits of `candidate` that must be drawn at random, because
+  // two coordinators may draw an epoch at the same time.
   static constexpr int kDrawnBits = 22;
+  // How long the announcement of another coordinator counts.
+  static constexpr Duration kToldFor = std::chrono::seconds(3);
+
+  // `candidate`: the lowest epoch that it may take.
+  Standby(Kind kind, uint64_t candidate);
 
   struct Step {
     std::vector<Delivery> deliveries;
     // The epoch with which it now coordinates the job. The caller passes
-    // reports() to a Job; the Standby must not be used any more.
+    // reports() to a Job, and uses the Standby no more.
     std::optional<uint64_t> elected;
   };
 
-  // The newest report of the stream's node.
+  // A report of the stream's node came.
   Step Hear(Instant now, StreamId stream, const Report& report);
+  // The stream is closed.
   void Forget(StreamId stream);
-
-  // This node's agent has the coordinator at `endpoint`; nullopt: it has lost
-  // it. Without effect on nodes that have come already.
+  // The agent of this process has the coordinator at `endpoint`; nullopt: it
+  // has lost it.
   void Follow(std::optional<std::string> endpoint);
-  // The coordinator at `endpoint` says that it coordinates the job with
-  // `epoch`. It says so about once a second.
+  // The coordinator at `endpoint` announces, as it does about once a second,
+  // that it coordinates the job with `epoch`.
   Step Told(Instant now, uint64_t epoch, const std::string& endpoint);
 
+  // Where the coordinator is; nullopt: unknown.
+  std::optional<std::string> Leader(Instant now) const;
   // The newest reports of the nodes that are here.
   const std::map<StreamId, Report>& reports() const { return reports_; }
 
  private:
-  bool IsElected(uint64_t promised) const;
-  Step Consider();
+  bool HaveMajority(const std::vector<const Report*>& voting) const;
   Directive NewDirective(DirectiveKind kind, std::string reason);
-  std::string Progress() const;
+  Directive StandBy();
+  uint64_t HighestPromise() const;
 
   const Kind kind_;
-  uint64_t epoch_ = 0;      // 0: not drawn
-  uint64_t candidate_ = 0;  // lower bound of the next `epoch_`
+  // The lowest epoch of the next draw; `epoch_`: the one drawn, 0: none.
+  uint64_t candidate_;
+  uint64_t epoch_ = 0;
   uint64_t revision_ = 0;
   std::optional<std::string> followed_;
-  struct Leader {
+  struct Announced {
     std::string endpoint;
     uint64_t epoch = 0;
     Instant until;
   };
-  std::optional<Leader> told_;
+  std::optional<Announced> announced_;
   std::map<StreamId, Report> reports_;
 };
 

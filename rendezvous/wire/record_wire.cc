@@ -96,6 +96,7 @@ void ToWire(const World& world, v1::JobRecord::World* wire) {
   wire->set_nccl_root_lost(world.nccl_root_lost.substr(0, kMaxReasonBytes));
   wire->set_restart_count(world.restart_count);
   wire->set_succeeded(world.succeeded);
+  wire->set_epoch(world.epoch);
 }
 
 void FromWire(const v1::JobRecord::World::Member& wire, BoundedReader* reader,
@@ -124,6 +125,7 @@ void FromWire(const v1::JobRecord::World& wire, BoundedReader* reader,
       FromWire(wire.members(i), reader, &world->members[i]);
     }
   }
+  world->epoch = wire.epoch();
   reader->Integer("world_size", wire.world_size(), 0, kAnyInt32,
                   &world->world_size);
   reader->Text("master_address", wire.master_address(), kMaxNameBytes,

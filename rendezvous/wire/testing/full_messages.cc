@@ -270,6 +270,7 @@ KeptJob FullJob() {
   job.world.nccl_root_lost = "killed by SIGKILL on h0";
   job.world.restart_count = 1;
   job.world.succeeded = 1;
+  job.world.epoch = 0xfedcba9876543213;
   job.ran = seconds(77);
   job.members = {{.identity = report.node,
                   .place_key = std::string("\0\xff key", 6),

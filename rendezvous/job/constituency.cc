@@ -1,0 +1,68 @@
+#include "rendezvous/job/constituency.h"
+
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace muster::rendezvous {
+namespace {
+
+WorldId WorldOf(const Place& place) {
+  return {.epoch = place.epoch, .round = place.round};
+}
+
+}  // namespace
+
+Electorate NewestElectorate(const std::vector<const Report*>& reports) {
+  Electorate newest;
+  for (const Report* report : reports) {
+    const Electorate& one = report->electorate;
+    if (std::tie(newest.epoch, newest.world) <
+        std::tie(one.epoch, one.world)) {
+      newest = one;
+    }
+  }
+  return newest;
+}
+
+bool IsVoid(const Place& place, const Electorate& newest) {
+  const WorldId world = WorldOf(place);
+  if (world == newest.world) return false;
+  return world < newest.world || place.epoch < newest.epoch;
+}
+
+std::vector<Constituency> ConstituenciesOf(
+    const std::vector<const Report*>& known,
+    const std::vector<const Report*>& voting) {
+  const Electorate newest = NewestElectorate(known);
+  std::map<WorldId, Constituency> found;
+  if (newest.nodes > 0) {
+    found[newest.world] = {.world = newest.world, .nodes = newest.nodes};
+  }
+  for (const Report* report : known) {
+    if (!report->place.has_value() || IsVoid(*report->place, newest)) continue;
+    const WorldId world = WorldOf(*report->place);
+    found.try_emplace(
+        world,
+        Constituency{.world = world, .nodes = report->place->group_world_size});
+  }
+  for (const Report* report : voting) {
+    std::optional<WorldId> place;
+    if (report->place.has_value()) place = WorldOf(*report->place);
+    if (place.has_value()) {
+      if (const auto it = found.find(*place); it != found.end()) {
+        ++it->second.voters;
+      }
+    }
+    const Electorate& electorate = report->electorate;
+    if (electorate.rank < 0 || electorate.world == place) continue;
+    if (const auto it = found.find(electorate.world); it != found.end()) {
+      ++it->second.voters;
+    }
+  }
+  std::vector<Constituency> constituencies;
+  for (const auto& [world, one] : found) constituencies.push_back(one);
+  return constituencies;
+}
+
+}  // namespace muster::rendezvous

@@ -1,0 +1,159 @@
+#include "rendezvous/takeover/standby.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/job/constituency.h"
+
+namespace muster::rendezvous {
+namespace {
+
+bool IsFresh(const Report& report) {
+  return !report.place.has_value() && report.promised_epoch == 0;
+}
+
+bool MoreThanHalf(const JobSpec& spec) {
+  return 2 * spec.min_nodes > spec.max_nodes;
+}
+
+}  // namespace
+
+Standby::Standby(Kind kind, uint64_t candidate)
+    : kind_(kind), candidate_(candidate) {}
+
+Standby::Step Standby::Hear(Instant now, StreamId stream,
+                            const Report& report) {
+  Step step;
+  if (const std::optional<std::string> leader = Leader(now)) {
+    Directive moved = NewDirective(
+        DirectiveKind::kMoved,
+        absl::StrCat("the job is coordinated at ", *leader));
+    moved.standbys = {*leader};
+    step.deliveries.push_back({stream, std::move(moved)});
+    reports_.erase(stream);
+    return step;
+  }
+  reports_[stream] = report;
+  std::vector<const Report*> all;
+  std::vector<const Report*> promised;
+  bool all_fresh = true;
+  for (const auto& [id, one] : reports_) {
+    all.push_back(&one);
+    all_fresh = all_fresh && IsFresh(one);
+    if (epoch_ != 0 && one.promised_epoch == epoch_) promised.push_back(&one);
+  }
+  if (kind_ == Kind::kFounder && all_fresh) {
+    step.elected = candidate_;
+    return step;
+  }
+  const uint64_t highest = HighestPromise();
+  if (highest > epoch_) epoch_ = 0;
+  if (epoch_ != 0 && HaveMajority(promised)) {
+    step.elected = epoch_;
+    return step;
+  }
+  if (epoch_ == 0 && HaveMajority(all)) {
+    constexpr uint64_t kDrawn = (uint64_t{1} << kDrawnBits) - 1;
+    candidate_ = std::max(
+        candidate_,
+        (((highest >> kDrawnBits) + 1) << kDrawnBits) | (candidate_ & kDrawn));
+    epoch_ = candidate_;
+    // The next draw, if another coordinator gets ahead, is above this one.
+    candidate_ += kDrawn + 1;
+    for (const auto& [id, one] : reports_) {
+      step.deliveries.push_back({id, StandBy()});
+    }
+    return step;
+  }
+  if (epoch_ == 0 || report.promised_epoch != epoch_) {
+    step.deliveries.push_back({stream, StandBy()});
+  }
+  return step;
+}
+
+void Standby::Forget(StreamId stream) {
+  reports_.erase(stream);
+  if (reports_.empty()) epoch_ = 0;
+}
+
+void Standby::Follow(std::optional<std::string> endpoint) {
+  followed_ = std::move(endpoint);
+}
+
+Standby::Step Standby::Told(Instant now, uint64_t epoch,
+                            const std::string& endpoint) {
+  Step step;
+  const bool is_newer = announced_.has_value() && now < announced_->until &&
+                        announced_->epoch > epoch;
+  if (is_newer || epoch < std::max(HighestPromise(), epoch_)) return step;
+  announced_ = Announced{
+      .endpoint = endpoint, .epoch = epoch, .until = now + kToldFor};
+  // Hear removes the report.
+  const std::map<StreamId, Report> here = reports_;
+  for (const auto& [stream, report] : here) {
+    Step moved = Hear(now, stream, report);
+    std::ranges::move(moved.deliveries, std::back_inserter(step.deliveries));
+  }
+  return step;
+}
+
+std::optional<std::string> Standby::Leader(Instant now) const {
+  if (followed_.has_value()) return followed_;
+  if (announced_.has_value() && now < announced_->until) {
+    return announced_->endpoint;
+  }
+  return std::nullopt;
+}
+
+bool Standby::HaveMajority(const std::vector<const Report*>& voting) const {
+  if (voting.empty()) return false;
+  std::vector<const Report*> all;
+  for (const auto& [stream, report] : reports_) all.push_back(&report);
+  const std::vector<Constituency> constituencies =
+      ConstituenciesOf(all, voting);
+  const bool before_any_round = constituencies.empty();
+  if (!before_any_round &&
+      std::ranges::all_of(constituencies, [](const Constituency& one) {
+        return one.has_majority();
+      })) {
+    return true;
+  }
+  const JobSpec& spec = reports_.begin()->second.spec;
+  if (static_cast<int>(voting.size()) < spec.min_nodes) return false;
+  if (before_any_round && kind_ == Kind::kFounder) return true;
+  return MoreThanHalf(spec) &&
+         (before_any_round || spec.takeover == Takeover::kAuto);
+}
+
+Directive Standby::NewDirective(DirectiveKind kind, std::string reason) {
+  Directive directive;
+  directive.epoch = epoch_;
+  directive.revision = ++revision_;
+  directive.kind = kind;
+  directive.reason = std::move(reason);
+  return directive;
+}
+
+Directive Standby::StandBy() {
+  std::vector<const Report*> all;
+  for (const auto& [stream, report] : reports_) all.push_back(&report);
+  std::string reason = absl::StrCat("nodes that have come to this standby: ",
+                                    reports_.size());
+  for (const Constituency& one : ConstituenciesOf(all, all)) {
+    absl::StrAppend(&reason, "; ", one.voters, " of the ", one.nodes,
+                    " nodes of round ", one.world.round);
+  }
+  return NewDirective(DirectiveKind::kStandBy, std::move(reason));
+}
+
+uint64_t Standby::HighestPromise() const {
+  uint64_t highest = 0;
+  for (const auto& [stream, report] : reports_) {
+    highest = std::max(highest, report.promised_epoch);
+  }
+  return highest;
+}
+
+}  // namespace muster::rendezvous
