@@ -44,9 +44,7 @@ void InProcessLink::Close() {
 
 void InProcessLink::Deliver(const Directive& directive) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (directive.epoch == epoch_ && directive.revision < revision_) return;
-  epoch_ = directive.epoch;
-  revision_ = directive.revision;
+  if (!order_.Admit(directive)) return;
   directive_ = directive;
   changed_.notify_all();
 }
