@@ -35,7 +35,7 @@ class Lifecycle {
     rendezvous::NodeIdentity node;  // an empty address is filled in by LinkUp
     std::string place_key;          // Report::place_key
     rendezvous::JobSpec spec;
-    std::string endpoint;  // the coordinator's endpoint, for messages
+    std::string endpoint;          // the coordinator's endpoint, for messages
     std::string standby_endpoint;  // Report::standby_endpoint
     AgentPolicy policy;
     // How long the first report waits for the first NCCL id; zero: no wait.

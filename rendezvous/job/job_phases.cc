@@ -21,6 +21,18 @@ namespace {
 // job before. That process has most likely ended, and its workers with it.
 constexpr Duration kHostGrace = std::chrono::seconds(2);
 
+// The reason of a verdict of nodes that were enough, but no majority, for
+// `timeout`.
+std::string NoMajority(const JobState& state, Duration timeout) {
+  return absl::StrCat("only ", state.nodes.ready_electors(), " of the ",
+                      Counted(state.electors.nodes, "node"), " of round ",
+                      state.electors.world.round, " came within ",
+                      ToSeconds(timeout),
+                      " s, and no round begins without a majority of them, "
+                      "because it may have gone on elsewhere",
+                      Absent(state));
+}
+
 }  // namespace
 
 void Job::ConsiderAdoption() {
@@ -149,8 +161,7 @@ void Job::Elect() {
   }
   for (auto& [id, node] : state_.nodes.nodes()) {
     const auto elector = electors.ranks.find(id);
-    const int rank =
-        elector == electors.ranks.end() ? -1 : elector->second;
+    const int rank = elector == electors.ranks.end() ? -1 : elector->second;
     state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
   }
 }
@@ -204,18 +215,15 @@ void Job::ConsiderGathering() {
   const int present = static_cast<int>(nodes.size());
   // Nodes without a majority of the electors are too few, however many.
   const int too_few = spec.min_nodes - 1;
-  const Gathering::Decision decision =
-      state_.gathering.Decide(state_.now, spec,
-                              {.present = LacksMajority(state_)
-                                              ? std::min(present, too_few)
-                                              : present,
-                               .ready = LacksReadyMajority(state_)
-                                            ? std::min(nodes.ready(), too_few)
-                                            : nodes.ready(),
-                               .being_checked = nodes.being_checked(),
-                               .broken = nodes.broken(),
-                               .previous_world = state_.world.size()},
-                              state_.clock);
+  const Gathering::Decision decision = state_.gathering.Decide(
+      state_.now, spec,
+      {.present = LacksMajority(state_) ? std::min(present, too_few) : present,
+       .ready = LacksReadyMajority(state_) ? std::min(nodes.ready(), too_few)
+                                           : nodes.ready(),
+       .being_checked = nodes.being_checked(),
+       .broken = nodes.broken(),
+       .previous_world = state_.world.size()},
+      state_.clock);
   switch (decision) {
     case Gathering::Decision::kWait:
       break;
@@ -223,6 +231,11 @@ void Job::ConsiderGathering() {
       FormWorld();
       break;
     case Gathering::Decision::kTimeOut: {
+      if (LacksReadyMajority(state_)) {
+        Finish(NewVerdict(Outcome::kTimedOut, 1,
+                          NoMajority(state_, spec.join_timeout)));
+        break;
+      }
       const bool was_unhealthy =
           !nodes.kept_out().empty() || nodes.being_checked() > 0;
       Finish(NewVerdict(
@@ -236,6 +249,11 @@ void Job::ConsiderGathering() {
       break;
     }
     case Gathering::Decision::kGiveUp:
+      if (LacksMajority(state_)) {
+        Finish(NewVerdict(Outcome::kTimedOut, 1,
+                          NoMajority(state_, spec.rejoin_timeout)));
+        break;
+      }
       Finish(NewVerdict(
           Outcome::kTimedOut, 1,
           absl::StrCat("only ", present, " of at least ",

@@ -38,7 +38,7 @@ struct Successor {
 // coordinator.
 struct Electors {
   WorldId world;
-  int nodes = 0;  // 0: there was no such world
+  int nodes = 0;                     // 0: there was no such world
   std::map<std::string, int> ranks;  // group ranks of the known ones by node id
 };
 
