@@ -110,6 +110,12 @@ bool SpareWaits(const JobState& state);
 bool LacksMajority(const JobState& state);
 bool LacksReadyMajority(const JobState& state);
 
+// While stopping with a verdict, where other nodes may take over: the time
+// until which the verdict waits for a majority of the electors to see the order
+// to stop, which has the verdict's exit code. A coordinator that takes over
+// then ends the job in the same way. nullopt: the verdict need not wait. O(n).
+std::optional<Instant> AwaitsWitnesses(const JobState& state);
+
 // The time at which the members of the running round that have not started its
 // workers are given up; nullopt: all have started.
 std::optional<Instant> StartLimit(const JobState& state);

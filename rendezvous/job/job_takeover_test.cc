@@ -212,5 +212,70 @@ TEST(JobTakeoverTest, AWorldOfADeposedCoordinatorIsNotAdopted) {
   EXPECT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
 }
 
+TEST(JobTakeoverTest, ASuccessIsKnownToAMajorityBeforeAnyNodeLeaves) {
+  JobFixture job = RunningJob(3, 3);
+  for (const char* name : {"b", "c"}) job.agent(name).deaf = true;
+  for (const char* name : {"a", "b", "c"}) job.Succeeds(name);
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  EXPECT_EQ(job.told("a").kind, DirectiveKind::kStop);
+  EXPECT_EQ(job.told("a").stop.exit_code, 0);
+  job.Report("a");
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.agent("b").deaf = false;
+  job.Report("b");  // asks for its directive
+  job.Report("b");
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kSucceeded);
+}
+
+TEST(JobTakeoverTest, TheNextCoordinatorEndsASucceededJobInTheSameWay) {
+  JobFixture job = RunningJob(3, 3);
+  job.agent("c").deaf = true;
+  job.agent("b").deaf = true;
+  for (const char* name : {"a", "b", "c"}) job.Succeeds(name);
+  ASSERT_EQ(job.told("a").kind, DirectiveKind::kStop);
+  job.TakeOver("b");
+  for (const char* name : {"b", "c"}) job.agent(name).deaf = false;
+  job.ReconnectAll({"a", "b"});
+  job.Report("a");
+  job.Report("b");
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kSucceeded);
+  EXPECT_EQ(job.Count("break"), 0);
+}
+
+TEST(JobTakeoverTest, AFailuresVerdictNeedsAMajority) {
+  JobSpec spec = QuickSpec(1, 3);
+  spec.max_restarts = 0;
+  spec.rejoin_timeout = seconds(20);
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c"});
+  for (const char* name : {"b", "c"}) job.agent(name).deaf = true;
+  // All nodes fail, and two are gone before they are told of the end.
+  for (const char* name : {"a", "b", "c"}) {
+    job.Fails(name, ExitedWith(0, 3));
+    job.Idle(name);
+  }
+  for (const char* name : {"b", "c"}) job.BreakStream(name);
+  job.Wait(seconds(18));
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.Wait(seconds(3));
+  ASSERT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kTimedOut);
+  EXPECT_EQ(job.status().verdict->exit_code, 3);
+}
+
+TEST(JobTakeoverTest, ACancelWaitsForAMajorityForALeaseOnly) {
+  JobFixture job = RunningJob(1, 3);
+  for (const char* name : {"b", "c"}) {
+    job.agent(name).deaf = true;
+    job.BreakStream(name);
+  }
+  job.Step(CancelAsked{.reason = "launch cancel"});
+  job.Idle("a");
+  job.Wait(seconds(6));
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kCancelled);
+}
+
 }  // namespace
 }  // namespace muster::rendezvous
