@@ -110,6 +110,9 @@ class Lifecycle {
   void Retry(const std::string& why);
   Leave LeaveWith(const rendezvous::Directive& finished) const;
   void ForwardSignals();
+  // The time without an answer of the coordinator after which this node gives
+  // up.
+  Duration LongestAbsence() const;
   void CheckCoordinatorAbsence();
   // The time at which a notice says that the coordinator could never be
   // reached.

@@ -437,6 +437,23 @@ TEST(LifecycleWrongCoordinator, AnotherRefusalIsFinal) {
   EXPECT_TRUE(agent.leave.has_value());
 }
 
+TEST(LifecycleAbsence, ANodeThatKnowsTheEndWaitsAMinuteForItsCoordinator) {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.policy.coordinator_timeout = std::chrono::hours(1);
+  LifecycleFixture agent(config);
+  agent.Connect();
+  agent.Run(1);
+  rendezvous::Directive stop = DirectiveOf(rendezvous::DirectiveKind::kStop);
+  stop.stop = {.round = 1, .grace = seconds(10), .exit_code = 4};
+  agent.Tell(stop);
+  agent.AllDown();
+  agent.Disconnect();
+  agent.Wait(milliseconds(59'900));
+  EXPECT_EQ(ExitCode(agent), std::nullopt);
+  agent.Wait(milliseconds(200));
+  EXPECT_EQ(ExitCode(agent), 4);
+}
+
 // The agent has begun round 1 of a job that standbys at b:1 and c:1 watch over,
 // and has lost its coordinator.
 class LifecycleStandbyTest : public ::testing::Test {
