@@ -292,7 +292,11 @@ class Coordinator::Impl {
       if (!options_.takeover.has_value() || run_id != options_.only_run_id) {
         return absl::NotFoundError("no such job");
       }
-      if (endpoint == options_.takeover->own_endpoint) return absl::OkStatus();
+      // The agent learns of the loss of its coordinator sooner than from the
+      // lack of announcements.
+      if (endpoint == options_.takeover->own_endpoint || endpoint == followed_) {
+        return absl::OkStatus();
+      }
       const auto found = jobs_.find(run_id);
       if (found != jobs_.end()) job = found->second;
     }
