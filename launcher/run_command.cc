@@ -159,9 +159,8 @@ absl::StatusOr<OwnCoordinator> StartCoordinator(
     return OwnCoordinator{*std::move(hosted), OwnCoordinator::Role::kHost};
   }
   hosting.takeover->kind = Kind::kSuccessor;
-  return OwnCoordinator{
-      StandBy(choice, local_addr, std::move(hosting), voice),
-      OwnCoordinator::Role::kStandby};
+  return OwnCoordinator{StandBy(choice, local_addr, std::move(hosting), voice),
+                        OwnCoordinator::Role::kStandby};
 }
 
 // Makes the agent's link: to the coordinator that this process hosts, or to the
@@ -222,8 +221,8 @@ int RunCommand(const std::string& name, const RunOptions& options,
   PrepareSignals(plan->agent);
   const EmbeddedCoordinator::Options hosting =
       HostingOptions(*plan, options, node->facts, node->token);
-  absl::StatusOr<OwnCoordinator> own = StartCoordinator(
-      plan->coordinator, hosting, options.local_addr, voice);
+  absl::StatusOr<OwnCoordinator> own =
+      StartCoordinator(plan->coordinator, hosting, options.local_addr, voice);
   if (!own.ok()) return refuse(own.status());
   EmbeddedCoordinator* const here = own->here.get();
   if (own->hosts()) {

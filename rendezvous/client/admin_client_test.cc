@@ -350,9 +350,9 @@ class StandbyTest : public AdminClientTest {
     return AdminClient(To(standby_server_->address(), "s3cret"));
   }
 
-  Coordinator standby_{{.only_run_id = "job",
-                        .takeover = Coordinator::Options::Takeover{
-                            .own_endpoint = "b:1"}}};
+  Coordinator standby_{
+      {.only_run_id = "job",
+       .takeover = Coordinator::Options::Takeover{.own_endpoint = "b:1"}}};
   std::unique_ptr<GrpcServer> standby_server_;
 };
 
@@ -384,8 +384,7 @@ TEST_F(StandbyTest, TellsWhereTheCoordinatorIs) {
   standby_.Follow("no-such-host.invalid:1");
   const absl::Status status = ToStandby().CancelJob("job", "me");
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("no-such-host.invalid"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no-such-host.invalid"));
 }
 
 TEST_F(StandbyTest, ACallWaitsForTheElection) {
@@ -393,9 +392,7 @@ TEST_F(StandbyTest, ACallWaitsForTheElection) {
   a->WaitFor(DirectiveKind::kWait);
   standby_.Follow(std::nullopt);
   AdminClient client = ToStandby();
-  std::thread elected([&] {
-    standby_.Follow(server_->address().ToString());
-  });
+  std::thread elected([&] { standby_.Follow(server_->address().ToString()); });
   EXPECT_TRUE(client.GetJob("job").ok());
   elected.join();
 }

@@ -57,7 +57,8 @@ void Announcer::Run() {
       channels_.clear();
     }
     std::unique_lock<std::mutex> lock(mutex_);
-    if (changed_.wait_for(lock, options_.interval, [this] { return ending_; })) {
+    if (changed_.wait_for(lock, options_.interval,
+                          [this] { return ending_; })) {
       return;
     }
   }

@@ -28,9 +28,10 @@ namespace muster::rendezvous {
 class Announcer {
  public:
   struct Options {
-    std::vector<Endpoint> endpoints;  // those that the nodes are configured with
-    TlsFiles tls;                     // not given: clear text
-    std::string token;                // the job's token; empty: none
+    std::vector<Endpoint>
+        endpoints;      // those that the nodes are configured with
+    TlsFiles tls;       // not given: clear text
+    std::string token;  // the job's token; empty: none
     // At most a third of Standby::kToldFor.
     Duration interval = std::chrono::seconds(1);
   };

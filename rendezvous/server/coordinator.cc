@@ -52,8 +52,8 @@ uint64_t DrawEpoch() {
   return UnixMilliseconds() << kJobBits | (device() & ((1u << kJobBits) - 1));
 }
 
-// Two runs of a coordinator must have different epochs. Without a journal, whose
-// runs are numbered, the first epoch comes from the wall clock.
+// Two runs of a coordinator must have different epochs. Without a journal,
+// whose runs are numbered, the first epoch comes from the wall clock.
 uint64_t FirstEpoch(const Journal* journal) {
   return journal != nullptr ? journal->epoch() << kJobBits : DrawEpoch();
 }
@@ -294,7 +294,8 @@ class Coordinator::Impl {
       }
       // The agent learns of the loss of its coordinator sooner than from the
       // lack of announcements.
-      if (endpoint == options_.takeover->own_endpoint || endpoint == followed_) {
+      if (endpoint == options_.takeover->own_endpoint ||
+          endpoint == followed_) {
         return absl::OkStatus();
       }
       const auto found = jobs_.find(run_id);
@@ -379,9 +380,8 @@ class Coordinator::Impl {
   std::function<void()> BeginElected(uint64_t epoch) {
     const std::unique_ptr<Standby> elected = std::move(standby_);
     const auto& reports = elected->reports();
-    took_over_ = std::ranges::any_of(reports, [](const auto& one) {
-      return one.second.promised_epoch > 0;
-    });
+    took_over_ = std::ranges::any_of(
+        reports, [](const auto& one) { return one.second.promised_epoch > 0; });
     std::string run_tag = ReportedRunTag(reports);
     if (run_tag.empty()) run_tag = options_.run_tag;
     const Options::Takeover& takeover = *options_.takeover;
@@ -425,9 +425,8 @@ class Coordinator::Impl {
     const std::string& job = options_.only_run_id;
     if (const auto leader = standby_->Leader(MonotonicNow())) {
       return Elsewhere{.endpoint = *leader,
-                       .why = absl::FailedPreconditionError(
-                           absl::StrCat("job \"", job,
-                                        "\" is coordinated at ", *leader))};
+                       .why = absl::FailedPreconditionError(absl::StrCat(
+                           "job \"", job, "\" is coordinated at ", *leader))};
     }
     return Elsewhere{
         .why = absl::UnavailableError(absl::StrCat(

@@ -913,11 +913,10 @@ TEST_F(TakeoverTest, StandsByAgainOnceItIsDeposed) {
   TakeOver();
   std::vector<std::string> kinds;
   std::optional<absl::StatusCode> at_end;
-  const auto watch =
-      coordinator_.Watch("job", [&](const Decision& decision) {
-        kinds.push_back(decision.kind);
-        at_end = coordinator_.GetJobSummary("job").status().code();
-      });
+  const auto watch = coordinator_.Watch("job", [&](const Decision& decision) {
+    kinds.push_back(decision.kind);
+    at_end = coordinator_.GetJobSummary("job").status().code();
+  });
   ASSERT_TRUE(watch.ok());
   const uint64_t epoch = coordinator_.Announcing()->epoch;
   c_->report().promised_epoch = epoch + 1;
