@@ -36,7 +36,7 @@ constexpr Duration kAbandonedAfter = std::chrono::seconds(2);
 // of the run, which has room for milliseconds since 1970 until the year 2109.
 constexpr int kJobBits = 22;
 
-static_assert(kJobBits == Standby::kDrawnBits);
+static_assert(kJobBits == kDrawnEpochBits);
 
 uint64_t UnixMilliseconds() {
   return static_cast<uint64_t>(
@@ -52,17 +52,10 @@ uint64_t DrawEpoch() {
   return UnixMilliseconds() << kJobBits | (device() & ((1u << kJobBits) - 1));
 }
 
-// Two runs of a coordinator must have different epochs. Without a journal, whose
-// runs are numbered, the first epoch comes from the wall clock.
+// Two runs of a coordinator must have different epochs. Without a journal,
+// whose runs are numbered, the first epoch comes from the wall clock.
 uint64_t FirstEpoch(const Journal* journal) {
   return journal != nullptr ? journal->epoch() << kJobBits : DrawEpoch();
-}
-
-// The lowest epoch of a coordinator that begins the job. It is below those of
-// all successors: a founder that was killed and started again begins the job
-// anew before it learns of its successor, which must not count as older.
-uint64_t LowestEpoch(Standby::Kind kind) {
-  return kind == Standby::Kind::kFounder ? UnixMilliseconds() : DrawEpoch();
 }
 
 // The tag of the run that the nodes report; empty: no node has begun a round.
@@ -281,7 +274,7 @@ class Coordinator::Impl {
     std::lock_guard<std::mutex> lock(mutex_);
     if (endpoint == options_.takeover->own_endpoint) endpoint.reset();
     followed_ = std::move(endpoint);
-    if (standby_ != nullptr) standby_->Follow(followed_);
+    if (standby_ != nullptr) standby_->Follow(LeaderAt(followed_));
   }
 
   absl::Status Told(const std::string& run_id, uint64_t epoch,
@@ -294,7 +287,8 @@ class Coordinator::Impl {
       }
       // The agent learns of the loss of its coordinator sooner than from the
       // lack of announcements.
-      if (endpoint == options_.takeover->own_endpoint || endpoint == followed_) {
+      if (endpoint == options_.takeover->own_endpoint ||
+          endpoint == followed_) {
         return absl::OkStatus();
       }
       const auto found = jobs_.find(run_id);
@@ -353,11 +347,17 @@ class Coordinator::Impl {
     bool stands_by = false;  // whether standby_ has heard the stream
   };
 
+  static std::optional<Standby::Leader> LeaderAt(
+      const std::optional<std::string>& endpoint) {
+    if (!endpoint.has_value()) return std::nullopt;
+    return Standby::Leader{.endpoint = *endpoint};
+  }
+
   // Begins to stand by. Requires mutex_, or is called by the constructor.
   void StandBy() {
     const Standby::Kind kind = options_.takeover->kind;
-    standby_ = std::make_unique<Standby>(kind, LowestEpoch(kind));
-    standby_->Follow(followed_);
+    standby_ = std::make_unique<Standby>(kind, DrawEpoch());
+    standby_->Follow(LeaderAt(followed_));
     took_over_ = false;
   }
 
@@ -379,9 +379,8 @@ class Coordinator::Impl {
   std::function<void()> BeginElected(uint64_t epoch) {
     const std::unique_ptr<Standby> elected = std::move(standby_);
     const auto& reports = elected->reports();
-    took_over_ = std::ranges::any_of(reports, [](const auto& one) {
-      return one.second.promised_epoch > 0;
-    });
+    took_over_ = std::ranges::any_of(
+        reports, [](const auto& one) { return one.second.promised_epoch > 0; });
     std::string run_tag = ReportedRunTag(reports);
     if (run_tag.empty()) run_tag = options_.run_tag;
     const Options::Takeover& takeover = *options_.takeover;
@@ -423,11 +422,11 @@ class Coordinator::Impl {
   std::optional<Elsewhere> WhereElseLocked() const {
     if (standby_ == nullptr) return std::nullopt;
     const std::string& job = options_.only_run_id;
-    if (const auto leader = standby_->Leader(MonotonicNow())) {
-      return Elsewhere{.endpoint = *leader,
-                       .why = absl::FailedPreconditionError(
-                           absl::StrCat("job \"", job,
-                                        "\" is coordinated at ", *leader))};
+    if (const auto leader = standby_->Known(MonotonicNow())) {
+      return Elsewhere{
+          .endpoint = leader->endpoint,
+          .why = absl::FailedPreconditionError(absl::StrCat(
+              "job \"", job, "\" is coordinated at ", leader->endpoint))};
     }
     return Elsewhere{
         .why = absl::UnavailableError(absl::StrCat(
