@@ -36,7 +36,7 @@ constexpr Duration kAbandonedAfter = std::chrono::seconds(2);
 // of the run, which has room for milliseconds since 1970 until the year 2109.
 constexpr int kJobBits = 22;
 
-static_assert(kJobBits == Standby::kDrawnBits);
+static_assert(kJobBits == kDrawnEpochBits);
 
 uint64_t UnixMilliseconds() {
   return static_cast<uint64_t>(
@@ -56,13 +56,6 @@ uint64_t DrawEpoch() {
 // whose runs are numbered, the first epoch comes from the wall clock.
 uint64_t FirstEpoch(const Journal* journal) {
   return journal != nullptr ? journal->epoch() << kJobBits : DrawEpoch();
-}
-
-// The lowest epoch of a coordinator that begins the job. It is below those of
-// all successors: a founder that was killed and started again begins the job
-// anew before it learns of its successor, which must not count as older.
-uint64_t LowestEpoch(Standby::Kind kind) {
-  return kind == Standby::Kind::kFounder ? UnixMilliseconds() : DrawEpoch();
 }
 
 // The tag of the run that the nodes report; empty: no node has begun a round.
@@ -281,7 +274,7 @@ class Coordinator::Impl {
     std::lock_guard<std::mutex> lock(mutex_);
     if (endpoint == options_.takeover->own_endpoint) endpoint.reset();
     followed_ = std::move(endpoint);
-    if (standby_ != nullptr) standby_->Follow(followed_);
+    if (standby_ != nullptr) standby_->Follow(LeaderAt(followed_));
   }
 
   absl::Status Told(const std::string& run_id, uint64_t epoch,
@@ -354,11 +347,17 @@ class Coordinator::Impl {
     bool stands_by = false;  // whether standby_ has heard the stream
   };
 
+  static std::optional<Standby::Leader> LeaderAt(
+      const std::optional<std::string>& endpoint) {
+    if (!endpoint.has_value()) return std::nullopt;
+    return Standby::Leader{.endpoint = *endpoint};
+  }
+
   // Begins to stand by. Requires mutex_, or is called by the constructor.
   void StandBy() {
     const Standby::Kind kind = options_.takeover->kind;
-    standby_ = std::make_unique<Standby>(kind, LowestEpoch(kind));
-    standby_->Follow(followed_);
+    standby_ = std::make_unique<Standby>(kind, DrawEpoch());
+    standby_->Follow(LeaderAt(followed_));
     took_over_ = false;
   }
 
@@ -423,10 +422,11 @@ class Coordinator::Impl {
   std::optional<Elsewhere> WhereElseLocked() const {
     if (standby_ == nullptr) return std::nullopt;
     const std::string& job = options_.only_run_id;
-    if (const auto leader = standby_->Leader(MonotonicNow())) {
-      return Elsewhere{.endpoint = *leader,
-                       .why = absl::FailedPreconditionError(absl::StrCat(
-                           "job \"", job, "\" is coordinated at ", *leader))};
+    if (const auto leader = standby_->Known(MonotonicNow())) {
+      return Elsewhere{
+          .endpoint = leader->endpoint,
+          .why = absl::FailedPreconditionError(absl::StrCat(
+              "job \"", job, "\" is coordinated at ", leader->endpoint))};
     }
     return Elsewhere{
         .why = absl::UnavailableError(absl::StrCat(
