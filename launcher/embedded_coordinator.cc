@@ -100,8 +100,8 @@ rendezvous::Coordinator::Options EmbeddedCoordinator::CoordinatorOptions(
       .on_start = [this](Start start, const std::string& run_tag) {
         MakeEventLog(run_tag);
         if (event_log_ != nullptr) event_log_->Create();
-        if (start == Start::kNewJob) return;
         Announce();
+        if (start == Start::kNewJob) return;
         voice_.Notice("this node coordinates the job now");
       }};
   return options;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <memory>
 #include <string>
 
@@ -114,6 +115,30 @@ TEST_F(AnnouncerTest, TheConfiguredEndpointLearnsOfTheSuccessor) {
   TakeOver();
   EXPECT_EQ(lost->WaitFor(DirectiveKind::kMoved).standbys,
             std::vector<std::string>{successor_.address().ToString()});
+  EXPECT_EQ(founder_.leader(), successor_.address().ToString());
+}
+
+TEST_F(AnnouncerTest, ACoordinatorThatLacksAMajorityAsks) {
+  // The founder begins the job again, and nobody announces the successor.
+  auto fresh = Node(LinkTo(founder_.address(), "s3cret"),
+                    FirstReport("job", "node-a", 3));
+  fresh->WaitFor(DirectiveKind::kWait);
+  TakeOver();
+  std::promise<std::string> decided;
+  const auto watch = founder_.coordinator().Watch(
+      "job",
+      [&](const Decision& decision) { decided.set_value(decision.kind); });
+  ASSERT_TRUE(watch.ok()) << watch.status();
+  Announcer announcer(&founder_.coordinator(),
+                      {.endpoints = {successor_.address()},
+                       .token = "s3cret",
+                       .interval = milliseconds(10)});
+  std::future<std::string> kind = decided.get_future();
+  ASSERT_EQ(kind.wait_for(seconds(30)), std::future_status::ready);
+  EXPECT_EQ(kind.get(), "deposed");
+  founder_.coordinator().Unwatch(*watch);
+  fresh->Tell([](Report*) {});
+  fresh->WaitFor(DirectiveKind::kMoved);
   EXPECT_EQ(founder_.leader(), successor_.address().ToString());
 }
 

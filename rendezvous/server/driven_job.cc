@@ -167,15 +167,13 @@ void DrivenJob::OnCoordinatorTold(uint64_t epoch) {
   Step(CoordinatorTold{epoch}, nullptr);
 }
 
-std::optional<DrivenJob::Announcement> DrivenJob::MayAnnounce() const {
+DrivenJob::Standing DrivenJob::standing() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (deposed_ || !job_.MayAnnounce()) return std::nullopt;
-  return Announcement{.epoch = job_.epoch(), .standbys = job_.standbys()};
-}
-
-bool DrivenJob::has_begun() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return job_.has_begun();
+  if (deposed_) return Standing();
+  return {.epoch = job_.epoch(),
+          .has_majority = job_.MayAnnounce(),
+          .must_ask = job_.MayAsk(),
+          .standbys = job_.standbys()};
 }
 
 bool DrivenJob::finished() const {
