@@ -277,9 +277,8 @@ class Coordinator::Impl {
 
   void Follow(std::optional<Standby::Leader> leader) {
     std::lock_guard<std::mutex> lock(mutex_);
-    const bool is_own =
-        leader.has_value() &&
-        leader->endpoint == options_.takeover->own_endpoint;
+    const bool is_own = leader.has_value() &&
+                        leader->endpoint == options_.takeover->own_endpoint;
     followed_ = is_own ? std::nullopt : std::move(leader);
     if (standby_ != nullptr) standby_->Follow(followed_);
   }

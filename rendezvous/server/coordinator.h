@@ -139,8 +139,8 @@ class Coordinator {
   // unknown.
   std::optional<Standby::Leader> Known(const std::string& run_id) const;
   // The announcement of this coordinator to others, or its question to them if
-  // it lacks a majority. nullopt: neither is due, because it does not coordinate
-  // the job, or has begun it as its first coordinator.
+  // it lacks a majority. nullopt: neither is due, because it does not
+  // coordinate the job, or has begun it as its first coordinator.
   struct Announcement {
     std::string run_id;
     uint64_t epoch = 0;
