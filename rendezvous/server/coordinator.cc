@@ -84,7 +84,7 @@ class Coordinator::Impl {
     options_.kept.clear();
     if (options_.takeover.has_value()) {
       MUSTER_CHECK(options_.journal == nullptr) << "a journal and a takeover";
-      StandBy();
+      StandBy(options_.takeover->kind);
     }
   }
 
@@ -377,8 +377,7 @@ class Coordinator::Impl {
   }
 
   // Begins to stand by. Requires mutex_, or is called by the constructor.
-  void StandBy() {
-    const Standby::Kind kind = options_.takeover->kind;
+  void StandBy(Standby::Kind kind) {
     standby_ = std::make_unique<Standby>(kind, DrawEpoch());
     standby_->Follow(followed_);
     took_over_ = false;
@@ -438,7 +437,7 @@ class Coordinator::Impl {
       stream.job = nullptr;
       stream.stands_by = true;
     }
-    StandBy();
+    StandBy(Standby::Kind::kSuccessor);
   }
 
   // Requires mutex_.
