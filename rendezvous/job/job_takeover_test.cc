@@ -231,6 +231,18 @@ TEST(JobTakeoverTest, ACoordinatorThatBeginsTheJobAgainYieldsToItsNodes) {
   EXPECT_TRUE(again.last_step().deposed);
 }
 
+TEST(JobTakeoverTest, ItYieldsToAMinorityUnlessARoundHasBegun) {
+  const CoordinatorTold told = {.epoch = kDrawnEpochMask + 1,
+                                .backing = Backing::kMinority};
+  JobFixture job = RunningJob(2, 3);
+  job.Step(told);
+  EXPECT_FALSE(job.last_step().deposed);
+  JobFixture again = JobFixture::HostedBy("a", QuickSpec(2, 3));
+  again.Join("a");
+  again.Step(told);
+  EXPECT_TRUE(again.last_step().deposed);
+}
+
 TEST(JobTakeoverTest, TheFirstWorldWaitsForAnnouncementsUnlessItIsFull) {
   JobSpec spec = QuickSpec(2, 3);
   spec.last_call = Duration::zero();
