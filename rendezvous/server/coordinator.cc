@@ -423,6 +423,9 @@ class Coordinator::Impl {
       stream.job = job;
       replayed.emplace_back(stream.sink, report);
     }
+    // The job learns of the round that runs before it decides anything.
+    std::ranges::stable_partition(
+        replayed, [](const auto& one) { return one.second.place.has_value(); });
     return job->Begin(replayed);
   }
 
