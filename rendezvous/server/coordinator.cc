@@ -152,6 +152,7 @@ class Coordinator::Impl {
         if (const auto why = ForeignReport(*stream.owner, report)) {
           return absl::InvalidArgumentError(*why);
         }
+        if (options_.takeover.has_value()) stream.newest = report;
         if (standby_ != nullptr && Belongs(report.run_id, &refusal)) {
           stream.stands_by = true;
           tell = Perform(standby_->Hear(MonotonicNow(), id, report));
@@ -370,6 +371,8 @@ class Coordinator::Impl {
     // the job of `owner`; null before, or if the job was refused
     std::shared_ptr<DrivenJob> job;
     bool stands_by = false;  // whether standby_ has heard the stream
+    // with Options::takeover: the newest valid report
+    std::optional<Report> newest;
   };
 
   // Requires mutex_.
@@ -431,17 +434,25 @@ class Coordinator::Impl {
 
   // Another coordinator has a higher epoch than the job's.
   void OnDeposed(const std::shared_ptr<DrivenJob>& job) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    jobs_.erase(job->run_id());
-    Discharge(job->run_id());
-    abandoned_.erase(job->run_id());
-    finished_.remove(job);
-    for (auto& [id, stream] : streams_) {
-      if (stream.job != job) continue;
-      stream.job = nullptr;
-      stream.stands_by = true;
+    std::vector<std::function<void()>> tell;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      jobs_.erase(job->run_id());
+      Discharge(job->run_id());
+      abandoned_.erase(job->run_id());
+      finished_.remove(job);
+      StandBy(Standby::Kind::kSuccessor);
+      for (auto& [id, stream] : streams_) {
+        if (stream.job != job) continue;
+        stream.job = nullptr;
+        stream.stands_by = true;
+        // The nodes need not wait for the time of their next reports.
+        if (standby_ == nullptr || !stream.newest.has_value()) continue;
+        tell.push_back(
+            Perform(standby_->Hear(MonotonicNow(), id, *stream.newest)));
+      }
     }
-    StandBy(Standby::Kind::kSuccessor);
+    for (const auto& each : tell) each();
   }
 
   // Requires mutex_.
