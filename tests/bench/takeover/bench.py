@@ -7,6 +7,10 @@ its end how many steps it made and the longest pause between two. Printed are, f
 each kind of coordinator, the time from the SIGKILL to the moment when `launch
 status` shows all nodes connected to the next coordinator, the restarts of
 workers, and the longest pause, beside that of a job whose coordinator lives.
+
+Of a job of three nodes whose coordinator is inside a `launch`, that node is
+killed with its workers. The time is that until the two others are connected to
+the next coordinator; then the node is started again.
 """
 
 import json
@@ -75,16 +79,48 @@ class Bench:
     ]
     self.wait_connected()
 
+  def start_hosted(self, index):
+    """Starts a node at 127.0.0.N; the first one begins the job."""
+    if not self._endpoints:
+      port = free_port.free_port()
+      self._endpoints = ['127.0.0.%d:%d' % (i + 1, port) for i in range(3)]
+    return self.start('node', [
+        processes.LAUNCH, '--rdzv-endpoint', self._endpoints[0],
+        '--rdzv-conf=is_host=%d' % (index == 0), '--rdzv-id=bench',
+        '--local-addr=127.0.0.%d' % (index + 1), '--node-id=n%d' % index,
+        '--nnodes=2:3', '--nproc-per-node=%d' % _WORKERS, '--no-python',
+        sys.executable, '-c', _WORKER, self._stop])
+
+  def restarts_used(self):
+    return self._status()['restarts_used']
+
+  def wait_for_nodes(self, number):
+    """Waits until so many nodes are connected to one coordinator, and run."""
+    deadline = time.monotonic() + _LIMIT_S
+    while time.monotonic() < deadline:
+      status = self._status()
+      if status is not None:
+        nodes = [node for node in status['nodes'] if node['connected']]
+        if len(nodes) == number and all(
+            node['phase'] == 'running' for node in nodes):
+          return
+    raise RuntimeError('%d nodes are not connected after %d s:\n%s' % (
+        number, _LIMIT_S, ''.join(p.output for p in self._processes)))
+
+  def _status(self):
+    asked = subprocess.run(
+        [processes.LAUNCH, 'status', '--json', '--run-id=bench',
+         '--endpoint', ','.join(self._endpoints)],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    return json.loads(asked.stdout) if asked.returncode == 0 else None
+
   def wait_connected(self):
     """Waits until all nodes are connected to one coordinator."""
     deadline = time.monotonic() + _LIMIT_S
     while time.monotonic() < deadline:
-      asked = subprocess.run(
-          [processes.LAUNCH, 'status', '--json', '--run-id=bench',
-           '--endpoint', ','.join(self._endpoints)],
-          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-      if asked.returncode == 0:
-        nodes = json.loads(asked.stdout)['nodes']
+      status = self._status()
+      if status is not None:
+        nodes = status['nodes']
         if len(nodes) == _NODES and all(
             node['connected'] and node['round'] == 1 for node in nodes):
           return
@@ -170,6 +206,27 @@ def shared(bench, kills, folder):
   return took
 
 
+def hosted(bench, kills):
+  """Returns the times, and the restarts that were spent."""
+  said = 'this node coordinates the job now'
+  nodes = [bench.start_hosted(i) for i in range(3)]
+  bench.wait_for_nodes(3)
+  host, took = 0, []
+  for _ in range(kills):
+    time.sleep(_PAUSE_S)
+    before = [node.output.count(said) for node in nodes]
+    begin = time.monotonic()
+    nodes[host].send(signal.SIGKILL)
+    nodes[host].exit_code()
+    bench.wait_for_nodes(2)
+    took.append(time.monotonic() - begin)
+    nodes[host] = bench.start_hosted(host)
+    bench.wait_for_nodes(3)
+    host = next(i for i in range(3)
+                if i != host and nodes[i].output.count(said) > before[i])
+  return took, bench.restarts_used()
+
+
 def figures(samples):
   if not samples:
     return '–'
@@ -195,6 +252,14 @@ def main(kills):
         bench.end()
     print('| %s | %d | %s | %d | %d ms |' % (
         name, len(took), figures(took), restarts, pause))
+  with tempfile.TemporaryDirectory(prefix='muster-bench-takeover-') as folder:
+    bench = Bench(folder)
+    try:
+      took, restarts = hosted(bench, kills)
+    finally:
+      bench.end()
+  print('| inside a `launch`, killed with its node | %d | %s | %d | – |' % (
+      len(took), figures(took), restarts))
 
 
 if __name__ == '__main__':
