@@ -29,6 +29,7 @@ struct Sent {
 
 // The result of one step of the coordinator.
 struct CoordinatorStepped {
+  int host = -1;  // slot of the coordinator's process; -1: one of its own
   uint64_t epoch = 0;            // Stage::memories of the coordinator's epoch
   rendezvous::JobStatus status;  // the job's status after the step
   std::vector<rendezvous::Decision> decisions;
@@ -58,11 +59,19 @@ class Checker {
   virtual void OnStreamClosed(AgentName /*of*/,
                               rendezvous::StreamId /*stream*/) {}
   virtual void OnStep(const CoordinatorStepped& /*step*/) {}
+  // A step of another coordinator than that of this checker.
+  virtual void OnOtherStep(const CoordinatorStepped& /*step*/) {}
+  // The coordinator's process was suspended, and handles the events of that
+  // time now.
+  virtual void OnCoordinatorResumed() {}
   // --- events of agents
   virtual void OnAgentStarted(AgentName /*agent*/) {}
   virtual void OnAgentEnded(AgentName /*agent*/) {}
   virtual void OnAgentPaused(AgentName /*agent*/) {}
   virtual void OnAgentResumed(AgentName /*agent*/) {}
+  // The agent handles this directive; OnAgentStepped follows.
+  virtual void OnDirective(AgentName /*agent*/,
+                           const rendezvous::Directive& /*directive*/) {}
   virtual void OnAgentStepped(AgentName /*agent*/,
                               const agent::LifecycleStep& /*step*/,
                               std::optional<Instant> /*next_deadline*/) {}

@@ -49,6 +49,9 @@ std::unique_ptr<Checker> NewVerdictChecker(const Plan& plan);
 // max nodes.
 std::unique_ptr<Checker> NewWorldChecker(const Plan& plan);
 
+// The checkers of one coordinator, which get no events of other coordinators.
+std::vector<std::unique_ptr<Checker>> CoordinatorCheckers(const Plan& plan);
+// The checkers of the whole simulation.
 std::vector<std::unique_ptr<Checker>> AllCheckers(const Plan& plan);
 
 }  // namespace muster::simulation
