@@ -197,7 +197,11 @@ void FaultInjector::CtrlC(SimNode& node) {
 
 // Starts an ended agent again after a while, as an init system does.
 void FaultInjector::Revive(SimNode& node) {
-  if (node.name().incarnation == 0 || stage_->IsOver()) return;
+  const SimCoordinator* newest = NewestOf(*coordinators_);
+  const bool is_over = stage_->plan.takeover
+                           ? stage_->IsOver()
+                           : newest->job() != nullptr && newest->job()->finished();
+  if (node.name().incarnation == 0 || is_over) return;
   if (stage_->random.Chance(60)) node.StartAgent();
 }
 
