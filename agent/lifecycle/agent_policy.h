@@ -26,7 +26,7 @@ struct AgentPolicy {
   // The longest wait for the first connection, and the longest absence of the
   // coordinator afterwards, while workers run.
   Duration connect_timeout = std::chrono::seconds(60);
-  Duration coordinator_timeout = std::chrono::seconds(60);
+  Duration coordinator_timeout = std::chrono::seconds(600);
   // Signals that are forwarded to all workers of the job.
   std::vector<int> signals_to_forward;
   // Signals that remove only this node from the job, such as a pod's eviction.

@@ -29,6 +29,10 @@ constexpr Duration kQuietStart = std::chrono::seconds(2);
 // failure without an error file is at most this much older than its report.
 constexpr Duration kLateEnd = std::chrono::seconds(1);
 
+// The longest wait for a coordinator that is to repeat the end of the job,
+// which this node knows.
+constexpr Duration kVerdictTimeout = std::chrono::seconds(60);
+
 std::string Ranks(const rendezvous::Place& place, int slots) {
   if (slots == 1) return absl::StrCat("rank ", place.first_rank);
   return absl::StrCat("ranks ", place.first_rank, "-",
@@ -408,6 +412,15 @@ std::optional<Instant> Lifecycle::AbsenceNoticeAt() const {
   return began_ + kQuietStart;
 }
 
+Duration Lifecycle::LongestAbsence() const {
+  if (!ever_answered_) return config_.policy.connect_timeout;
+  const bool knows_end = round_end_.has_value() &&
+                         round_end_->exit_code.has_value() && !HasWorkers();
+  return knows_end
+             ? std::min(config_.policy.coordinator_timeout, kVerdictTimeout)
+             : config_.policy.coordinator_timeout;
+}
+
 void Lifecycle::CheckCoordinatorAbsence() {
   if (leave_.has_value()) return;
   const std::optional<Instant> said_at = AbsenceNoticeAt();
@@ -431,8 +444,7 @@ void Lifecycle::CheckCoordinatorAbsence() {
     }
   }
   if (!unanswered_since_.has_value()) return;
-  const Duration limit = ever_answered_ ? config_.policy.coordinator_timeout
-                                        : config_.policy.connect_timeout;
+  const Duration limit = LongestAbsence();
   if (now_ < *unanswered_since_ + limit) return;
   const std::string absence = absl::StrCat(
       "no answer from the coordinator at ", config_.endpoint, " for ",
@@ -562,9 +574,7 @@ std::optional<Instant> Lifecycle::NextDeadline() const {
     consider(AbsenceNoticeAt());
     consider(cancel_deadline_);
     if (unanswered_since_.has_value()) {
-      consider(*unanswered_since_ + (ever_answered_
-                                         ? config_.policy.coordinator_timeout
-                                         : config_.policy.connect_timeout));
+      consider(*unanswered_since_ + LongestAbsence());
     }
   }
   return next;

@@ -35,7 +35,7 @@ class Lifecycle {
     rendezvous::NodeIdentity node;  // an empty address is filled in by LinkUp
     std::string place_key;          // Report::place_key
     rendezvous::JobSpec spec;
-    std::string endpoint;  // the coordinator's endpoint, for messages
+    std::string endpoint;          // the coordinator's endpoint, for messages
     std::string standby_endpoint;  // Report::standby_endpoint
     AgentPolicy policy;
     // How long the first report waits for the first NCCL id; zero: no wait.
@@ -110,6 +110,9 @@ class Lifecycle {
   void Retry(const std::string& why);
   Leave LeaveWith(const rendezvous::Directive& finished) const;
   void ForwardSignals();
+  // The time without an answer of the coordinator after which this node gives
+  // up.
+  Duration LongestAbsence() const;
   void CheckCoordinatorAbsence();
   // The time at which a notice says that the coordinator could never be
   // reached.

@@ -93,11 +93,12 @@ void Lifecycle::StandBy(const rendezvous::Directive& directive) {
   // Nodes that have lost one another go from standby to standby. The times
   // differ between the nodes and change, so that they meet.
   const uint64_t draw = (config_.node.incarnation ^ standbys_tried_) *
-                        uint64_t{0x9e3779b97f4a7c15} >> 32;
+                            uint64_t{0x9e3779b97f4a7c15} >>
+                        32;
   const Duration spread(static_cast<int64_t>(
       draw % static_cast<uint64_t>(kStandbySpread.count())));
-  standby_until_ = now_ + spread +
-                   (directive.epoch > 0 ? kPromiseTime : kStandbyTime);
+  standby_until_ =
+      now_ + spread + (directive.epoch > 0 ? kPromiseTime : kStandbyTime);
 }
 
 void Lifecycle::LeaveStandby() {
@@ -117,12 +118,13 @@ void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {
   standby_until_.reset();
   promised_epoch_ = std::max(promised_epoch_, directive.epoch);
   if (directive.epoch == 0) return;
-  electorate_ = directive.electorate;
-  electorate_.epoch = directive.epoch;
-  host_rank_ = directive.host_rank;
-  if (directive.standbys != standbys_) {
-    standbys_ = directive.standbys;
-    step_.standbys = standbys_;
+  if (directive.electorate.epoch != 0) {
+    electorate_ = directive.electorate;
+    host_rank_ = directive.host_rank;
+    if (directive.standbys != standbys_) {
+      standbys_ = directive.standbys;
+      step_.standbys = standbys_;
+    }
   }
   const std::string before = std::exchange(coordinator_, connected_to_);
   if (!unanswered_since_.has_value() || !ever_answered_) return;

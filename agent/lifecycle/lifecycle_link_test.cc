@@ -437,5 +437,140 @@ TEST(LifecycleWrongCoordinator, AnotherRefusalIsFinal) {
   EXPECT_TRUE(agent.leave.has_value());
 }
 
+TEST(LifecycleAbsence, ANodeThatKnowsTheEndWaitsAMinuteForItsCoordinator) {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.policy.coordinator_timeout = std::chrono::hours(1);
+  LifecycleFixture agent(config);
+  agent.Connect();
+  agent.Run(1);
+  rendezvous::Directive stop = DirectiveOf(rendezvous::DirectiveKind::kStop);
+  stop.stop = {.round = 1, .grace = seconds(10), .exit_code = 4};
+  agent.Tell(stop);
+  agent.AllDown();
+  agent.Disconnect();
+  agent.Wait(milliseconds(59'900));
+  EXPECT_EQ(ExitCode(agent), std::nullopt);
+  agent.Wait(milliseconds(200));
+  EXPECT_EQ(ExitCode(agent), 4);
+}
+
+// The agent has begun round 1 of a job that standbys at b:1 and c:1 watch over,
+// and has lost its coordinator.
+class LifecycleStandbyTest : public ::testing::Test {
+ protected:
+  LifecycleStandbyTest() {
+    agent_.Step(LinkUp{.coordinator = "a:1"});
+    rendezvous::Directive run = DirectiveOf(rendezvous::DirectiveKind::kRun);
+    run.place.round = 1;
+    run.electorate = {
+        .epoch = 7, .world = {.epoch = 7, .round = 1}, .nodes = 3, .rank = 2};
+    run.host_rank = 0;
+    run.standbys = {"b:1", "c:1"};
+    agent_.Tell(run);
+    EXPECT_EQ(agent_.last_step().standbys, run.standbys);
+    agent_.Up(0);
+    agent_.Up(1);
+    agent_.Disconnect();
+    agent_.Step(LinkUp{.coordinator = "b:1"});
+  }
+
+  rendezvous::Directive StandBy(uint64_t epoch) {
+    rendezvous::Directive directive =
+        DirectiveOf(rendezvous::DirectiveKind::kStandBy);
+    directive.epoch = epoch;
+    return directive;
+  }
+  const rendezvous::Report& report() { return agent_.reports.back(); }
+
+  LifecycleFixture agent_;
+};
+
+TEST_F(LifecycleStandbyTest, ReportsWhatAStandbyMustKnow) {
+  EXPECT_EQ(report().promised_epoch, 7u);
+  EXPECT_EQ(report().electorate.nodes, 3);
+  EXPECT_EQ(report().electorate.rank, 2);
+  EXPECT_EQ(report().host_rank, 0);
+}
+
+TEST_F(LifecycleStandbyTest, PromisesAndObeysNoLowerEpoch) {
+  agent_.Step(DirectiveCame{StandBy(0)});
+  EXPECT_EQ(report().promised_epoch, 7u);
+  agent_.Step(DirectiveCame{StandBy(9)});
+  EXPECT_EQ(report().promised_epoch, 9u);
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
+  // The old coordinator is back.
+  agent_.Disconnect();
+  agent_.Step(LinkUp{.coordinator = "a:1"});
+  rendezvous::Directive stop = DirectiveOf(rendezvous::DirectiveKind::kStop);
+  stop.epoch = 8;
+  stop.stop.round = 1;
+  agent_.Step(DirectiveCame{stop});
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
+  ASSERT_TRUE(agent_.last_step().reconnect.has_value());
+  EXPECT_EQ(agent_.last_step().reconnect->endpoint, "");
+}
+
+TEST_F(LifecycleStandbyTest, GoesOnToTheNextStandbyAfterAWhile) {
+  agent_.Step(DirectiveCame{StandBy(0)});
+  agent_.Wait(milliseconds(1999));
+  EXPECT_FALSE(agent_.last_step().reconnect.has_value());
+  bool has_gone = false;
+  for (int i = 0; i < 40 && !has_gone; ++i) {
+    agent_.Wait(milliseconds(51));
+    has_gone = agent_.last_step().reconnect.has_value();
+  }
+  EXPECT_TRUE(has_gone);
+}
+
+TEST_F(LifecycleStandbyTest, StaysLongerOnceItHasPromised) {
+  agent_.Step(DirectiveCame{StandBy(9)});
+  for (int i = 0; i < 90; ++i) {
+    agent_.Wait(milliseconds(100));
+    ASSERT_FALSE(agent_.last_step().reconnect.has_value());
+  }
+}
+
+TEST_F(LifecycleStandbyTest, AStandbyDoesNotCountAsTheCoordinator) {
+  for (int i = 0; i < 31; ++i) {
+    agent_.Step(LinkUp{.coordinator = "b:1"});
+    agent_.Step(DirectiveCame{StandBy(0)});
+    agent_.Wait(seconds(1));
+  }
+  agent_.AllDown();
+  EXPECT_EQ(ExitCode(agent_), 1);
+}
+
+TEST_F(LifecycleStandbyTest, SaysWhereTheJobIsCoordinated) {
+  agent_.Step(DirectiveCame{StandBy(9)});
+  rendezvous::Directive run = DirectiveOf(rendezvous::DirectiveKind::kRun);
+  run.epoch = 9;
+  run.revision = 1;
+  run.place.round = 1;
+  agent_.Step(DirectiveCame{run});
+  EXPECT_THAT(agent_.notices, Contains("the job is coordinated at b:1 now"));
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
+  // Without a word of it, the electorate stays.
+  EXPECT_EQ(report().electorate.nodes, 3);
+}
+
+TEST_F(LifecycleStandbyTest, GoesWhereItIsSent) {
+  rendezvous::Directive moved = DirectiveOf(rendezvous::DirectiveKind::kMoved);
+  moved.epoch = 0;
+  moved.standbys = {"d:1"};
+  agent_.Step(DirectiveCame{moved});
+  ASSERT_TRUE(agent_.last_step().reconnect.has_value());
+  EXPECT_EQ(agent_.last_step().reconnect->endpoint, "d:1");
+}
+
+TEST_F(LifecycleStandbyTest, APortOfAnotherJobIsPassedOver) {
+  rendezvous::Directive refused =
+      DirectiveOf(rendezvous::DirectiveKind::kRefused);
+  refused.epoch = 0;
+  refused.another_job = true;
+  agent_.Step(DirectiveCame{refused});
+  EXPECT_TRUE(agent_.last_step().reconnect.has_value());
+  EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
+}
+
 }  // namespace
 }  // namespace muster::agent

@@ -427,10 +427,10 @@ constexpr Flag kFlags[] = {
          }},
     {.name = "coordinator-timeout",
      .value = "SECONDS",
-     .default_text = "60",
+     .default_text = "600",
      .group = FlagGroup::kCluster,
-     .help = "How long workers continue while the coordinator cannot be "
-             "reached.",
+     .help = "How long the node waits, and its workers continue, while the "
+             "coordinator cannot be reached.",
      .read =
          [](Text t, RunOptions& o) {
            return Set(o.policy.coordinator_timeout, ReadSeconds(t));

@@ -15,9 +15,8 @@ using WorldKey = std::tuple<int, uint64_t, int, int, int, std::string, int>;
 
 // The values on which all nodes of one world agree.
 WorldKey KeyOf(const Place& place) {
-  return {place.round,         place.epoch,
-          place.group_world_size, place.world_size,
-          place.restart_count, place.master_address,
+  return {place.round,      place.epoch,         place.group_world_size,
+          place.world_size, place.restart_count, place.master_address,
           place.master_port};
 }
 

@@ -17,8 +17,7 @@ Electorate NewestElectorate(const std::vector<const Report*>& reports) {
   Electorate newest;
   for (const Report* report : reports) {
     const Electorate& one = report->electorate;
-    if (std::tie(newest.epoch, newest.world) <
-        std::tie(one.epoch, one.world)) {
+    if (std::tie(newest.epoch, newest.world) < std::tie(one.epoch, one.world)) {
       newest = one;
     }
   }

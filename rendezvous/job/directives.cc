@@ -191,7 +191,7 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
   directive.reason = state.why;
   if (!state.adoption.pending()) directive.restarts_used = state.restarts_used;
   directive.prints_for_job = PrintsForJob(state, node, key);
-  if (!state.own_endpoint.empty()) {
+  if (!state.own_endpoint.empty() && !state.adoption.pending()) {
     directive.electorate = {.epoch = state.epoch,
                             .world = state.electors.world,
                             .nodes = state.electors.nodes,

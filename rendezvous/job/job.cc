@@ -99,8 +99,8 @@ void Job::On(const ReportArrived& event) {
   const Report& report = event.report;
   if (report.promised_epoch > state_.epoch) {
     if (!state_.own_endpoint.empty()) {
-      outbox_.Depose(absl::StrCat(report.node.host,
-                                  " has met a newer coordinator"));
+      outbox_.Depose(
+          absl::StrCat(report.node.host, " has met a newer coordinator"));
       return;
     }
     // The clock of an earlier coordinator was ahead of this one's.

@@ -168,6 +168,9 @@ class Job {
   void BreakRound(const std::string& why, Stopping stopping,
                   const Failure* failure = nullptr);
   void BreakForFailure(const Failure& failure);
+  // Ends the job with `verdict`, now that no worker is left. Where other nodes
+  // may take over, a majority is told first (AwaitsWitnesses).
+  void Conclude(const Verdict& verdict);
   // Makes another event the cause of a break that a failure began, and
   // withdraws the failure's consequence.
   void Excuse(const std::string& node_id, const std::string& why);

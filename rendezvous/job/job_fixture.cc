@@ -15,6 +15,23 @@ JobFixture::JobFixture(const JobSpec& spec, uint64_t epoch)
       epoch_(epoch),
       job_(std::make_unique<Job>("train", epoch, spec, now_, "own-tag")) {}
 
+JobFixture JobFixture::HostedBy(const std::string& host, const JobSpec& spec) {
+  JobFixture job(spec);
+  job.host_ = host;
+  job.job_ = std::make_unique<Job>("train", job.epoch_, spec, job.now_,
+                                   "own-tag", host);
+  return job;
+}
+
+void JobFixture::TakeOver(const std::string& host, Duration away) {
+  ++epoch_;
+  host_ = host;
+  StandStill(away);
+  job_ =
+      std::make_unique<Job>("train", epoch_, spec_, now_, "another-tag", host);
+  for (auto& [name, agent] : agents_) agent.stream = 0;
+}
+
 void JobFixture::Wait(Duration duration) {
   const Instant end = now_ + duration;
   for (;;) {
@@ -70,6 +87,7 @@ JobFixture::Agent& JobFixture::Create(const std::string& name) {
   agent.report.offered_master_port = static_cast<int>(29000 + agents_.size());
   agent.report.place_key = absl::StrCat("key of ", node.incarnation);
   agent.peer = node.address;
+  if (!host_.empty()) agent.report.standby_endpoint = name;
   return agents_[name] = agent;
 }
 
@@ -150,6 +168,7 @@ void JobFixture::Restart(const std::string& name) {
   report.node.incarnation = incarnation;
   report.place_key = absl::StrCat("key of ", incarnation);
   report.offered_master_port = who.report.offered_master_port;
+  report.standby_endpoint = who.report.standby_endpoint;
   who.report = report;
   who.told = Directive();
   Reconnect(name);
@@ -203,6 +222,11 @@ JobStep JobFixture::Step(const JobEvent& event) {
     ++to.times_told;
     to.report.seen_epoch = delivery.directive.epoch;
     to.report.seen_revision = delivery.directive.revision;
+    to.report.promised_epoch = delivery.directive.epoch;
+    if (delivery.directive.electorate.epoch != 0) {
+      to.report.electorate = delivery.directive.electorate;
+      to.report.host_rank = delivery.directive.host_rank;
+    }
     to.report.restarts_used =
         delivery.directive.restarts_used.value_or(to.report.restarts_used);
     if (to.told.kind == DirectiveKind::kStop &&

@@ -26,6 +26,9 @@ class JobFixture {
   };
 
   explicit JobFixture(const JobSpec& spec, uint64_t epoch = 7);
+  // A job whose coordinator is in the process of node `host`, and from which
+  // every other node can take over. The endpoint of a node is its name.
+  static JobFixture HostedBy(const std::string& host, const JobSpec& spec);
 
   // --- time
   Instant now() const { return now_; }
@@ -45,6 +48,10 @@ class JobFixture {
 
   // The same, but the new coordinator knows nothing of the job.
   void ReplaceCoordinatorAndRecord(Duration away = Duration::zero());
+
+  // The process of the coordinator's node ends, and the one of node `host`
+  // takes over. All streams are broken; the agents must reconnect.
+  void TakeOver(const std::string& host, Duration away = Duration::zero());
 
   // --- agents. `name` is both the node id and the host.
   Agent& agent(const std::string& name);
@@ -95,6 +102,7 @@ class JobFixture {
  private:
   void SetPhase(const std::string& name, NodePhase phase);
 
+  std::string host_;  // node that hosts the coordinator; empty: none
   JobSpec spec_;
   Instant now_;
   Instant next_keep_alive_;

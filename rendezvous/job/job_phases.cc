@@ -21,6 +21,20 @@ namespace {
 // job before. That process has most likely ended, and its workers with it.
 constexpr Duration kHostGrace = std::chrono::seconds(2);
 
+constexpr char kSuccess[] = "every worker succeeded";
+
+// The reason of a verdict of nodes that were enough, but no majority, for
+// `timeout`.
+std::string NoMajority(const JobState& state, Duration timeout) {
+  return absl::StrCat("only ", state.nodes.ready_electors(), " of the ",
+                      Counted(state.electors.nodes, "node"), " of round ",
+                      state.electors.world.round, " came within ",
+                      ToSeconds(timeout),
+                      " s, and no round begins without a majority of them, "
+                      "because it may have gone on elsewhere",
+                      Absent(state));
+}
+
 }  // namespace
 
 void Job::ConsiderAdoption() {
@@ -149,8 +163,7 @@ void Job::Elect() {
   }
   for (auto& [id, node] : state_.nodes.nodes()) {
     const auto elector = electors.ranks.find(id);
-    const int rank =
-        elector == electors.ranks.end() ? -1 : elector->second;
+    const int rank = elector == electors.ranks.end() ? -1 : elector->second;
     state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
   }
 }
@@ -180,6 +193,10 @@ void Job::SpendAsTold(const Report& report) {
 void Job::EndAdopted(const RoundEnd& end) {
   // The earlier coordinator knew the cause.
   state_.lost_host.reset();
+  if (end.exit_code == 0) {
+    Conclude(NewVerdict(Outcome::kSucceeded, 0, end.reason));
+    return;
+  }
   Stopping stopping{.cause = end.cause};
   if (end.exit_code.has_value()) {
     stopping.consequence = Consequence::End(
@@ -204,18 +221,15 @@ void Job::ConsiderGathering() {
   const int present = static_cast<int>(nodes.size());
   // Nodes without a majority of the electors are too few, however many.
   const int too_few = spec.min_nodes - 1;
-  const Gathering::Decision decision =
-      state_.gathering.Decide(state_.now, spec,
-                              {.present = LacksMajority(state_)
-                                              ? std::min(present, too_few)
-                                              : present,
-                               .ready = LacksReadyMajority(state_)
-                                            ? std::min(nodes.ready(), too_few)
-                                            : nodes.ready(),
-                               .being_checked = nodes.being_checked(),
-                               .broken = nodes.broken(),
-                               .previous_world = state_.world.size()},
-                              state_.clock);
+  const Gathering::Decision decision = state_.gathering.Decide(
+      state_.now, spec,
+      {.present = LacksMajority(state_) ? std::min(present, too_few) : present,
+       .ready = LacksReadyMajority(state_) ? std::min(nodes.ready(), too_few)
+                                           : nodes.ready(),
+       .being_checked = nodes.being_checked(),
+       .broken = nodes.broken(),
+       .previous_world = state_.world.size()},
+      state_.clock);
   switch (decision) {
     case Gathering::Decision::kWait:
       break;
@@ -223,6 +237,11 @@ void Job::ConsiderGathering() {
       FormWorld();
       break;
     case Gathering::Decision::kTimeOut: {
+      if (LacksReadyMajority(state_)) {
+        Finish(NewVerdict(Outcome::kTimedOut, 1,
+                          NoMajority(state_, spec.join_timeout)));
+        break;
+      }
       const bool was_unhealthy =
           !nodes.kept_out().empty() || nodes.being_checked() > 0;
       Finish(NewVerdict(
@@ -236,6 +255,11 @@ void Job::ConsiderGathering() {
       break;
     }
     case Gathering::Decision::kGiveUp:
+      if (LacksMajority(state_)) {
+        Finish(NewVerdict(Outcome::kTimedOut, 1,
+                          NoMajority(state_, spec.rejoin_timeout)));
+        break;
+      }
       Finish(NewVerdict(
           Outcome::kTimedOut, 1,
           absl::StrCat("only ", present, " of at least ",
@@ -343,9 +367,9 @@ void Job::ConsiderRunning() {
     TellMembers();
   }
   if (state_.world.succeeded == state_.world.size()) {
-    Finish(state_.preemption.has_value()
-               ? PreemptionVerdict(state_)
-               : NewVerdict(Outcome::kSucceeded, 0, "every worker succeeded"));
+    Conclude(state_.preemption.has_value()
+                 ? PreemptionVerdict(state_)
+                 : NewVerdict(Outcome::kSucceeded, 0, kSuccess));
     return;
   }
   if (state_.preemption.has_value() &&
@@ -388,6 +412,27 @@ void Job::ConsiderRunning() {
                             " waited to be let in"),
                {.cause = StopCause::kAsked});
   }
+}
+
+void Job::Conclude(const Verdict& verdict) {
+  if (state_.electors.nodes == 0) {
+    Finish(verdict);
+    return;
+  }
+  // Nobody is left to be stopped: the order makes the verdict known.
+  ++state_.changes;
+  state_.stopping = {.cause = StopCause::kAsked,
+                     .consequence = Consequence::End(verdict)};
+  state_.Enter(JobPhase::kStopping);
+  state_.why = verdict.reason;
+  state_.world.unstopped = 0;
+  for (const World::Member& member : state_.world.members) {
+    Node* const node = state_.nodes.Find(member.node_id);
+    if (node != nullptr && node->part != Part::kNone) {
+      node->part = Part::kStopped;
+    }
+  }
+  TellMembers();
 }
 
 void Job::BreakRound(const std::string& why, Stopping stopping,
@@ -551,12 +596,21 @@ void Job::ConsiderStopping() {
   if (const auto& verdict = state_.stopping.consequence.verdict();
       verdict.has_value()) {
     if (state_.blame.AwaitsProofOfLife(state_.nodes, state_.now)) return;
+    const std::optional<Instant> limit = AwaitsWitnesses(state_);
+    if (limit.has_value() && state_.now < *limit) return;
+    if (limit.has_value() && verdict->outcome != Outcome::kCancelled) {
+      Finish(NewVerdict(
+          Outcome::kTimedOut, verdict->exit_code,
+          absl::StrCat(verdict->reason, "; ",
+                       NoMajority(state_, state_.spec.rejoin_timeout))));
+      return;
+    }
     Finish(*verdict);
   } else if (state_.preemption.has_value()) {
     Finish(PreemptionVerdict(state_));
   } else if (state_.world.succeeded == state_.world.size()) {
     // All workers had succeeded when the order to stop arrived.
-    Finish(NewVerdict(Outcome::kSucceeded, 0, "every worker succeeded"));
+    Conclude(NewVerdict(Outcome::kSucceeded, 0, kSuccess));
   } else {
     const Duration delay = DelayOfNextRound();
     ++state_.changes;

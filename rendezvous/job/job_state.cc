@@ -77,6 +77,24 @@ bool LacksReadyMajority(const JobState& state) {
          state.electors.nodes > 0;
 }
 
+std::optional<Instant> AwaitsWitnesses(const JobState& state) {
+  const std::optional<Verdict>& verdict = state.stopping.consequence.verdict();
+  if (!verdict.has_value() || state.electors.nodes == 0) return std::nullopt;
+  int witnesses = 0;
+  for (const auto& [id, node] : state.nodes.nodes()) {
+    const bool knows = node.told.kind == DirectiveKind::kStop &&
+                       node.told.round == state.round &&
+                       node.seen >= node.revision;
+    witnesses += knows && node.elector_rank >= 0 ? 1 : 0;
+  }
+  if (2 * witnesses > state.electors.nodes) return std::nullopt;
+  // A person who cancels does not wait for nodes that are gone.
+  const Duration longest = verdict->outcome == Outcome::kCancelled
+                               ? state.spec.lease()
+                               : state.spec.rejoin_timeout;
+  return state.clock.Postponed(state.clock.since + longest);
+}
+
 std::optional<Instant> StartLimit(const JobState& state) {
   std::optional<Instant> limit;
   if (state.world.unstarted > 0) {
@@ -106,7 +124,7 @@ std::optional<Instant> PhaseLimit(const JobState& state) {
     case JobPhase::kRunning:
       return StartLimit(state);
     case JobPhase::kStopping:
-      if (state.world.unstopped == 0) return std::nullopt;
+      if (state.world.unstopped == 0) return AwaitsWitnesses(state);
       return state.clock.Postponed(state.stopping.deadline);
     case JobPhase::kFinished:
       break;

@@ -38,7 +38,7 @@ struct Successor {
 // coordinator.
 struct Electors {
   WorldId world;
-  int nodes = 0;  // 0: there was no such world
+  int nodes = 0;                     // 0: there was no such world
   std::map<std::string, int> ranks;  // group ranks of the known ones by node id
 };
 
@@ -109,6 +109,12 @@ bool SpareWaits(const JobState& state);
 // a world. Always false where nobody takes over.
 bool LacksMajority(const JobState& state);
 bool LacksReadyMajority(const JobState& state);
+
+// While stopping with a verdict, where other nodes may take over: the time
+// until which the verdict waits for a majority of the electors to see the order
+// to stop, which has the verdict's exit code. A coordinator that takes over
+// then ends the job in the same way. nullopt: the verdict need not wait. O(n).
+std::optional<Instant> AwaitsWitnesses(const JobState& state);
 
 // The time at which the members of the running round that have not started its
 // workers are given up; nullopt: all have started.

@@ -45,9 +45,9 @@ struct CoordinatorTold {
 };
 struct TimePassed {};
 
-using JobEvent = std::variant<ReportArrived, StreamClosed, AgentDied,
-                              CancelAsked, DrainAsked, CoordinatorTold,
-                              TimePassed>;
+using JobEvent =
+    std::variant<ReportArrived, StreamClosed, AgentDied, CancelAsked,
+                 DrainAsked, CoordinatorTold, TimePassed>;
 
 // The actions that the driver carries out, in this order.
 struct Delivery {

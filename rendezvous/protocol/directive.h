@@ -62,8 +62,9 @@ struct Directive {
   // The part of the job's restart budget that is used; nullopt: this
   // coordinator is new and does not know it yet.
   std::optional<int> restarts_used;
-  // The newest electorate; its `epoch` is not sent, but is that of the directive.
-  // nodes = 0: nobody takes over from this coordinator.
+  // The newest electorate. Its epoch is that of the directive or, if nobody
+  // takes over from this coordinator or it does not know yet, 0: then this field
+  // and the next two replace no earlier ones.
   Electorate electorate;
   // Where the job's coordinator is looked for, in this order, once this one is
   // lost: HOST:PORT of each standby.

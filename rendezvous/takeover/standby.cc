@@ -27,9 +27,9 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
                             const Report& report) {
   Step step;
   if (const std::optional<std::string> leader = Leader(now)) {
-    Directive moved = NewDirective(
-        DirectiveKind::kMoved,
-        absl::StrCat("the job is coordinated at ", *leader));
+    Directive moved =
+        NewDirective(DirectiveKind::kMoved,
+                     absl::StrCat("the job is coordinated at ", *leader));
     moved.standbys = {*leader};
     step.deliveries.push_back({stream, std::move(moved)});
     reports_.erase(stream);
@@ -56,9 +56,9 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
   }
   if (epoch_ == 0 && HaveMajority(all)) {
     constexpr uint64_t kDrawn = (uint64_t{1} << kDrawnBits) - 1;
-    candidate_ = std::max(
-        candidate_,
-        (((highest >> kDrawnBits) + 1) << kDrawnBits) | (candidate_ & kDrawn));
+    candidate_ =
+        std::max(candidate_, (((highest >> kDrawnBits) + 1) << kDrawnBits) |
+                                 (candidate_ & kDrawn));
     epoch_ = candidate_;
     // The next draw, if another coordinator gets ahead, is above this one.
     candidate_ += kDrawn + 1;
@@ -88,8 +88,8 @@ Standby::Step Standby::Told(Instant now, uint64_t epoch,
   const bool is_newer = announced_.has_value() && now < announced_->until &&
                         announced_->epoch > epoch;
   if (is_newer || epoch < std::max(HighestPromise(), epoch_)) return step;
-  announced_ = Announced{
-      .endpoint = endpoint, .epoch = epoch, .until = now + kToldFor};
+  announced_ =
+      Announced{.endpoint = endpoint, .epoch = epoch, .until = now + kToldFor};
   // Hear removes the report.
   const std::map<StreamId, Report> here = reports_;
   for (const auto& [stream, report] : here) {
@@ -139,8 +139,8 @@ Directive Standby::NewDirective(DirectiveKind kind, std::string reason) {
 Directive Standby::StandBy() {
   std::vector<const Report*> all;
   for (const auto& [stream, report] : reports_) all.push_back(&report);
-  std::string reason = absl::StrCat("nodes that have come to this standby: ",
-                                    reports_.size());
+  std::string reason =
+      absl::StrCat("nodes that have come to this standby: ", reports_.size());
   for (const Constituency& one : ConstituenciesOf(all, all)) {
     absl::StrAppend(&reason, "; ", one.voters, " of the ", one.nodes,
                     " nodes of round ", one.world.round);

@@ -170,7 +170,6 @@ absl::Status FromWire(const v1::Directive& wire, Directive* directive) {
     BoundedReader::Within within(&reader, "electorate");
     FromWire(wire.electorate(), &reader, &directive->electorate);
   }
-  directive->electorate.epoch = directive->epoch;
   if (reader.Count("standbys", wire.standbys_size(), kMaxStandbys)) {
     directive->standbys.resize(wire.standbys_size());
     for (int i = 0; i < wire.standbys_size(); ++i) {

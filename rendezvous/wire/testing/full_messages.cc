@@ -140,10 +140,8 @@ Report FullReport() {
   report.seen_revision = 13;
   report.promised_epoch = 0x7edcba9876543212;
   report.standby_endpoint = "10.0.0.7:29400";
-  report.electorate = {.epoch = 31,
-                       .world = {.epoch = 30, .round = 13},
-                       .nodes = 5,
-                       .rank = 4};
+  report.electorate = {
+      .epoch = 31, .world = {.epoch = 30, .round = 13}, .nodes = 5, .rank = 4};
   report.host_rank = 3;
   report.spec = FullSpec();
   report.phase = NodePhase::kStopping;
@@ -193,7 +191,7 @@ Directive FullDirective(DirectiveKind kind) {
   directive.prints_for_job = true;
   directive.another_job = true;
   directive.restarts_used = 23;
-  directive.electorate = {.epoch = directive.epoch,
+  directive.electorate = {.epoch = 32,
                           .world = {.epoch = 20, .round = 13},
                           .nodes = 5,
                           .rank = 4};

@@ -1,0 +1,281 @@
+// Tests of a job whose coordinator is in the process of one of its nodes, and
+// from which other nodes take over.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "rendezvous/job/job_fixture.h"
+
+namespace muster::rendezvous {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+// The job of nodes a to c (d, if named) that runs round 1, hosted by a.
+JobFixture RunningJob(int min_nodes, int max_nodes) {
+  JobFixture job = JobFixture::HostedBy("a", QuickSpec(min_nodes, max_nodes));
+  std::vector<std::string> names = {"a", "b", "c", "d"};
+  names.resize(std::min(max_nodes, 4));
+  job.StartAll(names);
+  return job;
+}
+
+TEST(JobTakeoverTest, NodesAreToldWhoTakesOverAndWhoElects) {
+  JobFixture job = JobFixture::HostedBy("b", QuickSpec(3, 3));
+  job.StartAll({"a", "b", "c"});
+  for (const char* name : {"a", "b", "c"}) {
+    const Directive& told = job.told(name);
+    EXPECT_THAT(told.standbys, ElementsAre("a", "c")) << name;
+    EXPECT_EQ(told.host_rank, 1) << name;
+    EXPECT_EQ(told.place.epoch, 7u);
+    EXPECT_EQ(told.electorate.nodes, 3);
+    EXPECT_EQ(told.electorate.rank, told.place.group_rank);
+    const WorldId world = {.epoch = 7, .round = 1};
+    EXPECT_EQ(told.electorate.world, world);
+  }
+}
+
+TEST(JobTakeoverTest, NobodyElectsBeforeAWorldHasBegunOnAllItsNodes) {
+  JobFixture job = JobFixture::HostedBy("a", QuickSpec(3, 3));
+  for (const char* name : {"a", "b", "c"}) job.Join(name);
+  job.Runs("a");
+  job.Runs("b");
+  EXPECT_EQ(job.told("a").electorate.nodes, 0);
+  EXPECT_FALSE(job.job().MayAnnounce());
+  job.Runs("c");
+  EXPECT_EQ(job.told("a").electorate.nodes, 3);
+  EXPECT_TRUE(job.job().MayAnnounce());
+}
+
+TEST(JobTakeoverTest, AJobOfADaemonNamesNoStandbys) {
+  JobFixture job(QuickSpec(3, 3));
+  for (const char* name : {"a", "b", "c"}) {
+    job.Create(name).report.standby_endpoint = name;
+  }
+  job.StartAll({"a", "b", "c"});
+  EXPECT_THAT(job.told("a").standbys, IsEmpty());
+  EXPECT_EQ(job.told("a").electorate.nodes, 0);
+}
+
+TEST(JobTakeoverTest, TheRoundGoesOnIfAllItsNodesCome) {
+  JobFixture job = RunningJob(3, 3);
+  job.TakeOver("b");
+  job.ReconnectAll({"b", "c"});
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job.told("c").host_rank, 1);
+  // The node of the lost process may not be told to others as a standby before
+  // it has come.
+  EXPECT_THAT(job.told("c").standbys, ElementsAre("c"));
+  job.Wait(milliseconds(1900));
+  job.Reconnect("a");
+  job.Wait(seconds(30));
+  EXPECT_EQ(job.Count("break"), 0);
+  EXPECT_EQ(job.round(), 1);
+}
+
+TEST(JobTakeoverTest, TheNodeThatHostedTheCoordinatorIsLostAfterTwoSeconds) {
+  JobFixture job = RunningJob(2, 3);
+  job.TakeOver("b");
+  job.ReconnectAll({"b", "c"});
+  job.Wait(milliseconds(1900));
+  EXPECT_EQ(job.Count("break"), 0);
+  job.Wait(milliseconds(200));
+  EXPECT_THAT(job.Decided("break"), HasSubstr("which coordinated the job"));
+  job.AllStop();
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_THAT(job.World(), UnorderedElementsAre("b", "c"));
+  EXPECT_EQ(job.status().restarts_used, 0);
+}
+
+TEST(JobTakeoverTest, ItsLossExplainsAFailureAndSpendsNoRestart) {
+  JobFixture job = RunningJob(2, 3);
+  job.TakeOver("b");
+  job.FailsUnreported("b", ExitedWith(2, 3), NodePhase::kIdle);
+  job.ReconnectAll({"b", "c"});
+  EXPECT_THAT(job.Decided("blame"), HasSubstr("which coordinated the job"));
+  EXPECT_EQ(job.status().restarts_used, 0);
+  job.AllStop();
+  EXPECT_EQ(job.round(), 2);
+}
+
+TEST(JobTakeoverTest, NoWorldBeginsWithoutAMajorityOfTheNewest) {
+  // b and c are gone; others are enough by number.
+  JobFixture job = RunningJob(1, 3);
+  job.BreakStream("b");
+  job.BreakStream("c");
+  job.Wait(seconds(1));
+  job.AllStop();
+  job.Join("e");
+  job.Join("f");
+  job.Wait(seconds(20));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  EXPECT_FALSE(job.job().MayAnnounce());
+  EXPECT_THAT(job.status().reason, HasSubstr("only 1 of its 3 nodes"));
+  // One of them is back, as another agent of the same node.
+  job.Restart("b");
+  job.Wait(seconds(5));
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_EQ(job.World()[0], "a");
+}
+
+TEST(JobTakeoverTest, AMinorityIsGivenUpAfterTheRejoinTimeout) {
+  JobSpec spec = QuickSpec(1, 3);
+  spec.rejoin_timeout = seconds(20);
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c"});
+  job.BreakStream("b");
+  job.BreakStream("c");
+  job.Wait(seconds(1));
+  job.AllStop();
+  job.Wait(seconds(21));
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kTimedOut);
+  EXPECT_THAT(job.status().verdict->reason, HasSubstr("majority"));
+}
+
+TEST(JobTakeoverTest, AShrunkWorldIsTheNextElectorate) {
+  JobFixture job = RunningJob(1, 3);
+  job.BreakStream("c");
+  job.Wait(seconds(1));
+  job.AllStop();
+  job.Wait(seconds(1));
+  ASSERT_EQ(job.round(), 2);
+  // Round 2 has not begun on b: round 1 elects, and b may be lost as well.
+  job.Runs("a");
+  job.BreakStream("b");
+  job.Wait(seconds(1));
+  job.AllStop();
+  job.Wait(seconds(5));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Reconnect("b");
+  job.Wait(seconds(5));
+  job.AllStop();
+  job.Wait(seconds(5));
+  ASSERT_EQ(job.phase(), JobPhase::kRunning);
+  job.Runs("a");
+  job.Runs("b");
+  EXPECT_EQ(job.told("a").electorate.nodes, 2);
+}
+
+TEST(JobTakeoverTest, ANodeThatHasMetANewerCoordinatorDeposes) {
+  JobFixture job = RunningJob(2, 3);
+  job.agent("c").report.promised_epoch = 8;
+  const int told = job.agent("a").times_told;
+  job.Report("c");
+  EXPECT_TRUE(job.last_step().deposed);
+  EXPECT_THAT(job.last_step().deliveries, IsEmpty());
+  EXPECT_EQ(job.agent("a").times_told, told);
+}
+
+TEST(JobTakeoverTest, ADaemonGoesAboveTheEpochsOfItsPredecessors) {
+  JobFixture job(QuickSpec(2, 2));
+  job.Create("a").report.promised_epoch = 100;
+  job.Join("a");
+  EXPECT_FALSE(job.last_step().deposed);
+  EXPECT_EQ(job.told("a").epoch, 101u);
+}
+
+TEST(JobTakeoverTest, AnAnnouncementDeposesWithoutAMajorityOnly) {
+  JobFixture job = RunningJob(2, 3);
+  job.Step(CoordinatorTold{.epoch = 8});
+  EXPECT_FALSE(job.last_step().deposed);
+  job.BreakStream("b");
+  job.BreakStream("c");
+  job.Wait(seconds(1));
+  job.Step(CoordinatorTold{.epoch = 7});
+  EXPECT_FALSE(job.last_step().deposed) << "not newer";
+  job.Step(CoordinatorTold{.epoch = 8});
+  EXPECT_TRUE(job.last_step().deposed);
+}
+
+TEST(JobTakeoverTest, AWorldOfADeposedCoordinatorIsNotAdopted) {
+  // The old coordinator a formed round 2 with b, which alone began it; b's
+  // takeover went on with round 1, and told c so.
+  JobFixture job = RunningJob(2, 3);
+  job.TakeOver("c");
+  Report& stray = job.agent("a").report;
+  stray.round = 2;
+  stray.place->round = 2;
+  stray.place->epoch = 7;
+  stray.phase = NodePhase::kIdle;
+  job.agent("c").report.electorate.epoch = 8;
+  job.ReconnectAll({"a", "c", "b"});
+  EXPECT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+}
+
+TEST(JobTakeoverTest, ASuccessIsKnownToAMajorityBeforeAnyNodeLeaves) {
+  JobFixture job = RunningJob(3, 3);
+  for (const char* name : {"b", "c"}) job.agent(name).deaf = true;
+  for (const char* name : {"a", "b", "c"}) job.Succeeds(name);
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  EXPECT_EQ(job.told("a").kind, DirectiveKind::kStop);
+  EXPECT_EQ(job.told("a").stop.exit_code, 0);
+  job.Report("a");
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.agent("b").deaf = false;
+  job.Report("b");  // asks for its directive
+  job.Report("b");
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kSucceeded);
+}
+
+TEST(JobTakeoverTest, TheNextCoordinatorEndsASucceededJobInTheSameWay) {
+  JobFixture job = RunningJob(3, 3);
+  job.agent("c").deaf = true;
+  job.agent("b").deaf = true;
+  for (const char* name : {"a", "b", "c"}) job.Succeeds(name);
+  ASSERT_EQ(job.told("a").kind, DirectiveKind::kStop);
+  job.TakeOver("b");
+  for (const char* name : {"b", "c"}) job.agent(name).deaf = false;
+  job.ReconnectAll({"a", "b"});
+  job.Report("a");
+  job.Report("b");
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kSucceeded);
+  EXPECT_EQ(job.Count("break"), 0);
+}
+
+TEST(JobTakeoverTest, AFailuresVerdictNeedsAMajority) {
+  JobSpec spec = QuickSpec(1, 3);
+  spec.max_restarts = 0;
+  spec.rejoin_timeout = seconds(20);
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c"});
+  for (const char* name : {"b", "c"}) job.agent(name).deaf = true;
+  // All nodes fail, and two are gone before they are told of the end.
+  for (const char* name : {"a", "b", "c"}) {
+    job.Fails(name, ExitedWith(0, 3));
+    job.Idle(name);
+  }
+  for (const char* name : {"b", "c"}) job.BreakStream(name);
+  job.Wait(seconds(18));
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.Wait(seconds(3));
+  ASSERT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kTimedOut);
+  EXPECT_EQ(job.status().verdict->exit_code, 3);
+}
+
+TEST(JobTakeoverTest, ACancelWaitsForAMajorityForALeaseOnly) {
+  JobFixture job = RunningJob(1, 3);
+  for (const char* name : {"b", "c"}) {
+    job.agent(name).deaf = true;
+    job.BreakStream(name);
+  }
+  job.Step(CancelAsked{.reason = "launch cancel"});
+  job.Idle("a");
+  job.Wait(seconds(6));
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kCancelled);
+}
+
+}  // namespace
+}  // namespace muster::rendezvous

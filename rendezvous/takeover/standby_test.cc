@@ -1,0 +1,262 @@
+#include "rendezvous/takeover/standby.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster::rendezvous {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr uint64_t kOld = 7;
+constexpr uint64_t kCandidate = (uint64_t{5} << Standby::kDrawnBits) | 99;
+constexpr WorldId kWorld = {.epoch = kOld, .round = 1};
+
+// A standby and the nodes of round 1, of which node k has group rank k. All
+// have begun the round. They answer a request for a promise when told to.
+class Cluster {
+ public:
+  explicit Cluster(int nodes, Standby::Kind kind = Standby::Kind::kSuccessor)
+      : standby_(kind, kCandidate) {
+    for (int rank = 0; rank < nodes; ++rank) {
+      Report& report = reports_.emplace_back();
+      report.run_id = "train";
+      report.node.node_id = absl::StrCat("n", rank);
+      report.spec.min_nodes = report.spec.max_nodes = nodes;
+      report.spec.takeover = Takeover::kMajority;
+      report.place = Place{.round = kWorld.round,
+                           .epoch = kWorld.epoch,
+                           .group_rank = rank,
+                           .group_world_size = nodes};
+      report.promised_epoch = kOld;
+      report.electorate = {
+          .epoch = kOld, .world = kWorld, .nodes = nodes, .rank = rank};
+    }
+  }
+
+  Report& report(int rank) { return reports_.at(rank); }
+  // Adds a node that has never met a coordinator.
+  int AddFresh() {
+    Report report = reports_.at(0);
+    report.node.node_id = absl::StrCat("n", reports_.size());
+    report.place.reset();
+    report.promised_epoch = 0;
+    report.electorate = Electorate();
+    reports_.push_back(std::move(report));
+    return static_cast<int>(reports_.size()) - 1;
+  }
+  // The node's report arrives.
+  void Come(int rank) {
+    Take(standby_.Hear(now_, StreamOf(rank), reports_.at(rank)));
+  }
+  // The node promises what it was last asked for.
+  void Promise(int rank) {
+    reports_.at(rank).promised_epoch = told_.at(rank).epoch;
+    Come(rank);
+  }
+  void Go(int rank) { standby_.Forget(StreamOf(rank)); }
+  void Told(uint64_t epoch) { Take(standby_.Told(now_, epoch, "b:1")); }
+  void Wait(Duration duration) { now_ += duration; }
+
+  Standby& standby() { return standby_; }
+  // The newest directive to a node; of the default kind if there is none.
+  const Directive& told(int rank) { return told_[rank]; }
+  std::optional<uint64_t> elected() const { return elected_; }
+
+ private:
+  static StreamId StreamOf(int rank) { return 100 + rank; }
+  void Take(const Standby::Step& step) {
+    for (const Delivery& delivery : step.deliveries) {
+      told_[static_cast<int>(delivery.stream) - 100] = delivery.directive;
+    }
+    if (step.elected.has_value()) elected_ = step.elected;
+  }
+
+  Instant now_{std::chrono::hours(1)};
+  Standby standby_;
+  std::vector<Report> reports_;
+  std::map<int, Directive> told_;
+  std::optional<uint64_t> elected_;
+};
+
+TEST(StandbyTest, IsElectedOnceAMajorityHasPromised) {
+  Cluster nodes(3);
+  nodes.Come(1);
+  EXPECT_EQ(nodes.told(1).kind, DirectiveKind::kStandBy);
+  EXPECT_EQ(nodes.told(1).epoch, 0u);
+  EXPECT_THAT(nodes.told(1).reason, HasSubstr("1 of the 3 nodes of round 1"));
+  nodes.Come(2);
+  EXPECT_EQ(nodes.told(1).epoch, kCandidate);
+  EXPECT_EQ(nodes.told(2).epoch, kCandidate);
+  nodes.Promise(1);
+  EXPECT_EQ(nodes.elected(), std::nullopt);
+  nodes.Promise(2);
+  EXPECT_EQ(nodes.elected(), kCandidate);
+  EXPECT_EQ(nodes.standby().reports().size(), 2u);
+}
+
+TEST(StandbyTest, HalfIsNoMajority) {
+  Cluster nodes(4);
+  nodes.Come(1);
+  nodes.Come(2);
+  EXPECT_EQ(nodes.told(2).epoch, 0u);
+  nodes.Come(3);
+  EXPECT_NE(nodes.told(3).epoch, 0u);
+}
+
+TEST(StandbyTest, APromiseCountsWhileItsNodeIsHere) {
+  Cluster nodes(3);
+  nodes.Come(1);
+  nodes.Come(2);
+  nodes.Promise(1);
+  nodes.Go(1);
+  nodes.Promise(2);
+  EXPECT_EQ(nodes.elected(), std::nullopt);
+  nodes.Come(1);
+  EXPECT_EQ(nodes.elected(), kCandidate);
+}
+
+TEST(StandbyTest, DrawsAboveEveryPromise) {
+  Cluster nodes(3);
+  nodes.report(1).promised_epoch = uint64_t{9} << Standby::kDrawnBits;
+  nodes.Come(1);
+  nodes.Come(2);
+  const uint64_t expected = (uint64_t{10} << Standby::kDrawnBits) | 99;
+  EXPECT_EQ(nodes.told(1).epoch, expected);
+  // Meanwhile node 0 has promised more to another standby.
+  nodes.report(0).promised_epoch = uint64_t{20} << Standby::kDrawnBits;
+  nodes.Come(0);
+  EXPECT_EQ(nodes.told(0).epoch, (uint64_t{21} << Standby::kDrawnBits) | 99);
+  EXPECT_EQ(nodes.told(1).epoch, nodes.told(0).epoch);
+  nodes.Promise(1);
+  nodes.Promise(2);
+  EXPECT_EQ(nodes.elected(), nodes.told(0).epoch);
+}
+
+TEST(StandbyTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
+  // Nodes 0 and 1 are the majority of round 1. But node 0 has begun round 2,
+  // with two others.
+  Cluster nodes(3);
+  Report& report = nodes.report(0);
+  report.place =
+      Place{.round = 2, .epoch = kOld, .group_rank = 0, .group_world_size = 3};
+  nodes.Come(0);
+  nodes.Come(1);
+  EXPECT_EQ(nodes.told(1).epoch, 0u);
+  const int other = nodes.AddFresh();
+  nodes.report(other).place = report.place;
+  nodes.report(other).place->group_rank = 2;
+  nodes.Come(other);
+  EXPECT_NE(nodes.told(1).epoch, 0u);
+}
+
+TEST(StandbyTest, AWorldOfAnEarlierCoordinatorIsVoid) {
+  // A coordinator of epoch 8 has taken round 1 over, and node 1 was told so.
+  Cluster nodes(3);
+  nodes.report(1).electorate.epoch = 8;
+  nodes.report(0).place =
+      Place{.round = 2, .epoch = kOld, .group_rank = 0, .group_world_size = 3};
+  nodes.Come(0);
+  nodes.Come(1);
+  EXPECT_NE(nodes.told(1).epoch, 0u);
+}
+
+TEST(StandbyTest, ANodeOfAnOlderElectorateDoesNotVote) {
+  Cluster nodes(3);
+  nodes.report(1).electorate.world.round = 5;
+  nodes.report(1).electorate.rank = -1;
+  nodes.report(1).electorate.nodes = 2;
+  nodes.Come(1);
+  nodes.Come(2);
+  EXPECT_EQ(nodes.told(2).epoch, 0u);
+}
+
+TEST(StandbyTest, EnoughNodesReplaceAMajorityIfAsManyCannotBeElsewhere) {
+  for (const Takeover takeover : {Takeover::kAuto, Takeover::kMajority}) {
+    for (const int min_nodes : {1, 2, 3}) {
+      Cluster nodes(4);
+      const int fresh = nodes.AddFresh();
+      const int another = nodes.AddFresh();
+      for (const int node : {1, fresh, another}) {
+        nodes.report(node).spec.takeover = takeover;
+        nodes.report(node).spec.min_nodes = min_nodes;
+        nodes.Come(node);
+      }
+      EXPECT_EQ(nodes.told(1).epoch != 0,
+                takeover == Takeover::kAuto && min_nodes == 3)
+          << min_nodes;
+    }
+  }
+}
+
+TEST(StandbyTest, SendsNodesToTheCoordinatorThatItFollows) {
+  Cluster nodes(3);
+  nodes.standby().Follow("a:29400");
+  nodes.Come(1);
+  EXPECT_EQ(nodes.told(1).kind, DirectiveKind::kMoved);
+  EXPECT_EQ(nodes.told(1).standbys.front(), "a:29400");
+  EXPECT_THAT(nodes.standby().reports(), IsEmpty());
+  nodes.standby().Follow(std::nullopt);
+  nodes.Come(1);
+  EXPECT_EQ(nodes.told(1).kind, DirectiveKind::kStandBy);
+}
+
+TEST(StandbyTest, SendsNodesToACoordinatorThatAnnouncesItself) {
+  Cluster nodes(3);
+  nodes.Come(1);
+  nodes.Told(kOld - 1);
+  EXPECT_EQ(nodes.told(1).kind, DirectiveKind::kStandBy)
+      << "the node obeys no such epoch";
+  nodes.Told(kOld + 1);
+  EXPECT_EQ(nodes.told(1).kind, DirectiveKind::kMoved);
+  EXPECT_THAT(nodes.standby().reports(), IsEmpty());
+  nodes.Come(2);
+  EXPECT_EQ(nodes.told(2).kind, DirectiveKind::kMoved);
+  nodes.Wait(Standby::kToldFor);
+  nodes.Come(2);
+  EXPECT_EQ(nodes.told(2).kind, DirectiveKind::kStandBy);
+}
+
+TEST(StandbyTest, AFounderBeginsANewJobAtOnce) {
+  Cluster nodes(3, Standby::Kind::kFounder);
+  nodes.Come(nodes.AddFresh());
+  EXPECT_EQ(nodes.elected(), kCandidate);
+}
+
+TEST(StandbyTest, AFounderOfAJobThatRunsNeedsAMajority) {
+  Cluster nodes(3, Standby::Kind::kFounder);
+  nodes.Come(1);
+  nodes.Come(nodes.AddFresh());
+  EXPECT_EQ(nodes.elected(), std::nullopt);
+  EXPECT_EQ(nodes.told(1).epoch, 0u);
+}
+
+TEST(StandbyTest, ASuccessorBeginsNoNewJob) {
+  Cluster nodes(3);
+  for (int i = 0; i < 3; ++i) {
+    nodes.report(i).spec.min_nodes = 1;
+    nodes.report(i).place.reset();
+    nodes.report(i).electorate = Electorate();
+    nodes.Come(i);
+  }
+  EXPECT_EQ(nodes.told(2).epoch, 0u);
+}
+
+TEST(StandbyTest, BeforeAnyRoundEnoughNodesAreAMajority) {
+  Cluster nodes(3);
+  for (int i = 0; i < 3; ++i) {
+    nodes.report(i).place.reset();
+    nodes.report(i).electorate = Electorate();
+    nodes.Come(i);
+    EXPECT_EQ(nodes.told(i).epoch != 0, i == 2);
+  }
+}
+
+}  // namespace
+}  // namespace muster::rendezvous
