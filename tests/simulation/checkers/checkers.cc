@@ -1,5 +1,7 @@
 #include "tests/simulation/checkers/checkers.h"
 
+#include <utility>
+
 namespace muster::simulation {
 namespace {
 
@@ -24,7 +26,16 @@ std::vector<std::unique_ptr<Checker>> CoordinatorCheckers(const Plan& plan) {
 }
 
 std::vector<std::unique_ptr<Checker>> AllCheckers(const Plan& plan) {
-  return MakeAll({NewOwnerChecker, NewWorldChecker}, plan);
+  std::vector<std::unique_ptr<Checker>> all =
+      MakeAll({NewOwnerChecker, NewWorldChecker}, plan);
+  if (!plan.takeover) return all;
+  for (auto& checker :
+       MakeAll({NewOneVerdictChecker, NewPromiseChecker, NewSpendingChecker,
+                NewSplitBrainChecker, NewTakeoverTimeChecker},
+               plan)) {
+    all.push_back(std::move(checker));
+  }
+  return all;
 }
 
 }  // namespace muster::simulation
