@@ -61,8 +61,9 @@ class Checker {
   virtual void OnStep(const CoordinatorStepped& /*step*/) {}
   // A step of another coordinator than that of this checker.
   virtual void OnOtherStep(const CoordinatorStepped& /*step*/) {}
-  // The coordinator's process was suspended, and handles the events of that
-  // time now.
+  virtual void OnCoordinatorPaused() {}
+  // The coordinator's process goes on, and handles the events of its suspension
+  // next.
   virtual void OnCoordinatorResumed() {}
   // --- events of agents
   virtual void OnAgentStarted(AgentName /*agent*/) {}

@@ -127,6 +127,7 @@ void Network::KeepAlive(rendezvous::StreamId stream) {
                connection->answered + stage_->plan.link_timeout) {
       stage_->Note(absl::StrCat("n", slot, " gives up the stream to c", host));
       ++stage_->census["link given up"];
+      stage_->Watch([&](Checker& c) { c.OnTrouble(slot); });
       CloseCoordinatorEnd(stream, is_cut ? seconds(20) : Delay(slot));
       CloseAgentEnd(stream, Duration::zero());
       return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <set>
 #include <utility>
 
@@ -237,7 +238,11 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
       ++stage_->census[absl::StrCat(
           "job ", rendezvous::OutcomeText(stepped.status.verdict->outcome))];
       stage_->ended_epoch = std::max(stage_->ended_epoch, epoch_);
-      if (!stage_->IsOver()) stage_->verdict = stepped.status.verdict;
+      // A time-out is not final.
+      if (!stage_->verdict.has_value() ||
+          stage_->verdict->outcome == rendezvous::Outcome::kTimedOut) {
+        stage_->verdict = stepped.status.verdict;
+      }
     }
     stage_->Note(absl::StrCat(name, " ", decision.kind, " [", decision.round, "] ",
                               decision.node_id, ": ", decision.reason));
@@ -329,7 +334,7 @@ void SimCoordinator::StandBy() {
                              drawn;
   using Kind = rendezvous::Standby::Kind;
   standby_ = std::make_unique<rendezvous::Standby>(
-      host_ == 0 ? Kind::kFounder : Kind::kSuccessor, candidate);
+      host_ == 0 && (!std::getenv("NOREFOUND") || life_ <= 1) ? Kind::kFounder : Kind::kSuccessor, candidate);
 }
 
 void SimCoordinator::Begin() {
@@ -368,7 +373,10 @@ void SimCoordinator::Die(Network::Death how) {
 }
 
 void SimCoordinator::Pause() {
-  if (up_) paused_ = true;
+  if (!up_ || paused_) return;
+  paused_ = true;
+  stage_->WatchCoordinator(host_,
+                           [](Checker& c) { c.OnCoordinatorPaused(); });
 }
 
 void SimCoordinator::Resume() {

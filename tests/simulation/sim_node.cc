@@ -145,6 +145,7 @@ std::vector<int> SimNode::KnownHosts() const {
 
 void SimNode::Reconnect(const agent::Reconnect& reconnect) {
   if (stream_ == 0) return;  // it is connecting again already
+  stage_->Watch([&](Checker& c) { c.OnTrouble(slot_); });
   network_->HangUp(std::exchange(stream_, 0));
   int first = answered_;
   if (!reconnect.endpoint.empty()) {

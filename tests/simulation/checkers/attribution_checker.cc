@@ -17,8 +17,9 @@ class AttributionChecker : public Checker {
   explicit AttributionChecker(const Plan& plan)
       : Checker(plan, "attribution") {}
 
-  void OnCoordinatorStarted(uint64_t) override {
+  void OnCoordinatorStarted(uint64_t epoch) override {
     size_ = 0;
+    epoch_ = epoch;
     started_ = now();
     is_adopted_ = false;
   }
@@ -39,6 +40,10 @@ class AttributionChecker : public Checker {
   void OnOtherStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
       if (decision.kind == "break") reasons_.insert(decision.reason);
+    }
+    // A node that has a newer coordinator leaves this one without a word.
+    for (const Sent& sent : step.sent) {
+      if (step.epoch > epoch_) trouble_[sent.to.slot] = now();
     }
   }
   void OnTrouble(int slot) override { trouble_[slot] = now(); }
@@ -150,6 +155,7 @@ class AttributionChecker : public Checker {
   // slots that have run this group rank, by round and rank
   std::map<std::pair<int, int>, std::set<int>> members_;
   Instant began_;
+  uint64_t epoch_ = 0;  // this coordinator's
   Instant started_;  // start of this coordinator
   // Whether an earlier coordinator began the current round.
   bool is_adopted_ = false;

@@ -50,7 +50,8 @@ std::unique_ptr<Checker> NewVerdictChecker(const Plan& plan);
 std::unique_ptr<Checker> NewWorldChecker(const Plan& plan);
 
 // --- plans with takeovers only
-// All final verdicts of all coordinators are the same. A time-out is not final.
+// All final verdicts of all coordinators are the same. A time-out and a cancel
+// are not final.
 std::unique_ptr<Checker> NewOneVerdictChecker(const Plan& plan);
 // No two coordinators have one epoch, and no agent obeys a lower epoch than it
 // has promised or obeyed.

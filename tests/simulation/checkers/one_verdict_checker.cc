@@ -7,10 +7,12 @@
 namespace muster::simulation {
 namespace {
 
-// A coordinator that waits in vain for the others may say so, whatever another
-// one decides.
+// Whether no other coordinator may give another verdict. One that waits in vain
+// for the others may say so, whatever they decide; and a person who cancels the
+// job does not wait for nodes that are gone.
 bool IsFinal(const rendezvous::Verdict& verdict) {
-  return verdict.outcome != rendezvous::Outcome::kTimedOut;
+  return verdict.outcome != rendezvous::Outcome::kTimedOut &&
+         verdict.outcome != rendezvous::Outcome::kCancelled;
 }
 
 class OneVerdictChecker : public Checker {

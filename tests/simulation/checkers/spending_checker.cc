@@ -28,8 +28,10 @@ class SpendingChecker : public Checker {
       Fail(absl::StrCat("restart ", place.restart_count, " of ",
                         plan().spec.max_restarts));
     }
-    if (id < newest_) return;  // another world has taken its place
-    if (place.restart_count < spent_) {
+    const bool is_known =
+        2 * static_cast<int>(witnesses_.size()) > newest_nodes_;
+    if (id < newest_ && is_known) return;  // another world has taken its place
+    if (place.restart_count < spent_ && is_known) {
       Fail(absl::StrCat("restart ", place.restart_count, " in round ",
                         place.round, " after ", spent_));
     }
@@ -37,18 +39,27 @@ class SpendingChecker : public Checker {
       Fail(absl::StrCat(place.restart_count, " restarts after ",
                         failed_.size(), " rounds with a failure"));
     }
-    std::set<int>& slots = started_[id];
-    slots.insert(agent.slot);
-    if (static_cast<int>(slots.size()) < place.group_world_size) return;
+    std::set<uint64_t>& started = started_[id];
+    started.insert(agent.incarnation);
+    if (static_cast<int>(started.size()) < place.group_world_size) return;
     newest_ = id;
-    spent_ = std::max(spent_, place.restart_count);
+    newest_nodes_ = place.group_world_size;
+    witnesses_ = started;
+    spent_ = place.restart_count;
+  }
+  void OnAgentEnded(AgentName agent) override {
+    witnesses_.erase(agent.incarnation);
   }
 
  private:
   std::set<WorldId> failed_;  // worlds with a failure or a hang of a worker
-  std::map<WorldId, std::set<int>> started_;  // slots that have started each
+  std::map<WorldId, std::set<uint64_t>> started_;  // agents that have started it
   WorldId newest_;  // the newest world that all of its nodes have started
-  int spent_ = 0;   // restarts that were spent before it
+  int newest_nodes_ = 0;
+  // Its agents that live. Without a majority of them its restarts may be
+  // forgotten.
+  std::set<uint64_t> witnesses_;
+  int spent_ = 0;  // restarts that were spent before it
 };
 
 }  // namespace

@@ -22,17 +22,25 @@ class SplitBrainChecker : public Checker {
     world.nodes = place.group_world_size;
     world.running[place.group_rank] = agent.incarnation;
     if (!world.IsComplete()) return;
+    // A coordinator goes on without nodes that it has lost, which may be a whole
+    // world; they stop once they hear from it.
     for (const auto& [other, state] : worlds_) {
-      if (other != id && state.IsComplete()) {
+      if (other.epoch != id.epoch && state.IsComplete()) {
         Fail(absl::StrCat(Named(id), " and ", Named(other),
                           " run on all of their nodes"));
       }
     }
-    if (id.epoch < newest_.epoch) {
+    if (newest_.epoch > id.epoch && MajorityLives(newest_)) {
       Fail(absl::StrCat(Named(id), " begins on all of its nodes after ",
                         Named(newest_)));
     }
-    newest_ = std::max(newest_, id);
+    if (newest_.epoch <= id.epoch || !MajorityLives(newest_)) {
+      newest_ = id;
+      witnesses_.clear();
+      for (const auto& [rank, incarnation] : world.running) {
+        witnesses_.insert(incarnation);
+      }
+    }
   }
   void OnWorkersGone(AgentName agent, uint64_t epoch, int round) override {
     const auto found = worlds_.find({.epoch = epoch, .round = round});
@@ -40,6 +48,7 @@ class SplitBrainChecker : public Checker {
   }
   void OnAgentEnded(AgentName agent) override {
     for (auto& [id, world] : worlds_) Remove(agent, world);
+    witnesses_.erase(agent.incarnation);
   }
 
  private:
@@ -51,6 +60,12 @@ class SplitBrainChecker : public Checker {
       return nodes > 0 && static_cast<int>(running.size()) == nodes;
     }
   };
+  // Whether the agents that know of this world are a majority. An agent that is
+  // started again knows nothing.
+  bool MajorityLives(WorldId id) const {
+    if (!worlds_.contains(id)) return false;
+    return 2 * static_cast<int>(witnesses_.size()) > worlds_.at(id).nodes;
+  }
   static void Remove(AgentName agent, World& world) {
     std::erase_if(world.running, [&](const auto& one) {
       return one.second == agent.incarnation;
@@ -62,6 +77,7 @@ class SplitBrainChecker : public Checker {
 
   std::map<WorldId, World> worlds_;
   WorldId newest_;  // the newest world that has run on all of its nodes
+  std::set<uint64_t> witnesses_;  // living agents that have run it
 };
 
 }  // namespace
