@@ -550,6 +550,7 @@ TEST_F(LifecycleStandbyTest, SaysWhereTheJobIsCoordinated) {
   EXPECT_THAT(agent_.notices, Contains("the job is coordinated at b:1 now"));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   // Without a word of it, the electorate stays.
+  agent_.Wait(seconds(1));
   EXPECT_EQ(report().electorate.nodes, 3);
 }
 

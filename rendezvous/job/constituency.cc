@@ -13,6 +13,8 @@ WorldId WorldOf(const Place& place) {
 
 }  // namespace
 
+bool Constituency::has_majority() const { return 2 * voters > nodes; }
+
 Electorate NewestElectorate(const std::vector<const Report*>& reports) {
   Electorate newest;
   for (const Report* report : reports) {

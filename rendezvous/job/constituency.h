@@ -23,7 +23,7 @@ struct Constituency {
   WorldId world;
   int nodes = 0;
   int voters = 0;  // number of its nodes that vote
-  bool has_majority() const { return 2 * voters > nodes; }
+  bool has_majority() const;
 };
 
 // Returns the newest electorate that `known` contains, and every newer world

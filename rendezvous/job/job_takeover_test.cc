@@ -72,6 +72,8 @@ TEST(JobTakeoverTest, TheRoundGoesOnIfAllItsNodesCome) {
   job.ReconnectAll({"b", "c"});
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   EXPECT_EQ(job.told("c").host_rank, 1);
+  EXPECT_EQ(job.told("c").electorate.nodes, 3);
+  EXPECT_EQ(job.told("c").electorate.epoch, 8u);
   // The node of the lost process may not be told to others as a standby before
   // it has come.
   EXPECT_THAT(job.told("c").standbys, ElementsAre("c"));
@@ -176,6 +178,16 @@ TEST(JobTakeoverTest, ANodeThatHasMetANewerCoordinatorDeposes) {
   EXPECT_EQ(job.agent("a").times_told, told);
 }
 
+TEST(JobTakeoverTest, ADeposedCoordinatorGivesNoOrders) {
+  JobFixture job = RunningJob(2, 3);
+  job.BreakStream("b");
+  job.StandStill(milliseconds(550));
+  job.agent("c").report.promised_epoch = 8;
+  job.Report("c");  // b's lease is over as well
+  EXPECT_TRUE(job.last_step().deposed);
+  EXPECT_THAT(job.last_step().deliveries, IsEmpty());
+}
+
 TEST(JobTakeoverTest, ADaemonGoesAboveTheEpochsOfItsPredecessors) {
   JobFixture job(QuickSpec(2, 2));
   job.Create("a").report.promised_epoch = 100;
@@ -226,6 +238,15 @@ TEST(JobTakeoverTest, ASuccessIsKnownToAMajorityBeforeAnyNodeLeaves) {
   job.Report("b");
   EXPECT_EQ(job.phase(), JobPhase::kFinished);
   EXPECT_EQ(job.status().verdict->outcome, Outcome::kSucceeded);
+}
+
+TEST(JobTakeoverTest, HalfOfTheNodesIsNoMajorityThatKnowsASuccess) {
+  JobFixture job = RunningJob(4, 4);
+  for (const char* name : {"c", "d"}) job.agent(name).deaf = true;
+  for (const char* name : {"a", "b", "c", "d"}) job.Succeeds(name);
+  job.Report("a");
+  job.Report("b");
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
 }
 
 TEST(JobTakeoverTest, TheNextCoordinatorEndsASucceededJobInTheSameWay) {

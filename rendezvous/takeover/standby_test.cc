@@ -156,6 +156,38 @@ TEST(StandbyTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
   EXPECT_NE(nodes.told(1).epoch, 0u);
 }
 
+TEST(StandbyTest, AMajorityOfANewerWorldDoesNotReplaceOneOfTheElectorate) {
+  // Round 2 may have begun: on node 0 and two others, which have come.
+  Cluster nodes(3);
+  for (int i = 0; i < 2; ++i) {
+    const int other = nodes.AddFresh();
+    Report& report = nodes.report(other);
+    report.place = Place{
+        .round = 2, .epoch = kOld, .group_rank = i, .group_world_size = 3};
+    report.electorate = nodes.report(0).electorate;
+    report.electorate.rank = -1;
+    nodes.Come(other);
+    EXPECT_EQ(nodes.told(other).epoch, 0u);
+  }
+}
+
+TEST(StandbyTest, AnOlderWorldNeedsNoMajority) {
+  Cluster nodes(5);
+  // Round 2 began on all of its nodes, 0 to 2, and node 0 was told so.
+  for (int rank : {0, 1}) {
+    Report& report = nodes.report(rank);
+    report.place->round = 2;
+    report.place->group_world_size = 3;
+    report.electorate.world.round = 2;
+    report.electorate.nodes = 3;
+  }
+  nodes.Come(4);
+  nodes.Come(0);
+  EXPECT_EQ(nodes.told(0).epoch, 0u);
+  nodes.Come(1);
+  EXPECT_NE(nodes.told(0).epoch, 0u);
+}
+
 TEST(StandbyTest, AWorldOfAnEarlierCoordinatorIsVoid) {
   // A coordinator of epoch 8 has taken round 1 over, and node 1 was told so.
   Cluster nodes(3);
@@ -239,6 +271,11 @@ TEST(StandbyTest, AFounderOfAJobThatRunsNeedsAMajority) {
 
 TEST(StandbyTest, ASuccessorBeginsNoNewJob) {
   Cluster nodes(3);
+  const int fresh = nodes.AddFresh();
+  nodes.report(fresh).spec.min_nodes = 2;
+  nodes.Come(fresh);
+  EXPECT_EQ(nodes.elected(), std::nullopt);
+  nodes.Go(fresh);
   for (int i = 0; i < 3; ++i) {
     nodes.report(i).spec.min_nodes = 1;
     nodes.report(i).place.reset();

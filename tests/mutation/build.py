@@ -72,6 +72,8 @@ _SUITES = (
             'base/rotating_file.cc', 'base/subprocess.cc', 'base/write_all.cc',
             'rendezvous/journal/pending_records.cc'),
            ['-l:libsqlite3.a']),
+    _Suite('tests of standbys', ('rendezvous/takeover/*.cc',),
+           ('rendezvous/job/constituency.cc',), []),
     _Suite('tests of the election', ('rendezvous/etcd/leadership*.cc',), (),
            []),
     _Suite('tests of connections',
@@ -94,7 +96,7 @@ _SUITES = (
             'trainer_sdk/process_group/operations.cc',
             'trainer_sdk/process_group/signature.cc'), []),
 )
-_SIMULATION = ('rendezvous/job/*.cc', 'agent/lifecycle/*.cc', *_PROTOCOL,
+_SIMULATION = ('rendezvous/job/*.cc', 'rendezvous/takeover/*.cc', 'agent/lifecycle/*.cc', *_PROTOCOL,
                'tests/simulation/*.cc', 'tests/simulation/checkers/*.cc',
                'rendezvous/protocol/state_names.cc')
 

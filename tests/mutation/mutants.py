@@ -19,10 +19,12 @@ import placement_mutants
 import relay_mutants
 import speaker_mutants
 import store_mutants
+import takeover_mutants
 import training_mutants
 
 ALL = (job_mutants.ALL + speaker_mutants.ALL + lifecycle_mutants.ALL
        + cluster_mutants.ALL + placement_mutants.ALL + training_mutants.ALL
        + store_mutants.ALL + relay_mutants.ALL + inspect_mutants.ALL
        + bounds_mutants.ALL + file_mutants.ALL + connection_mutants.ALL
-       + journal_mutants.ALL + etcd_mutants.ALL)
+       + journal_mutants.ALL + etcd_mutants.ALL
+       + takeover_mutants.ALL)
