@@ -53,7 +53,8 @@ void Cluster::AddCoordinator(int host) {
     });
   };
   coordinators_.push_back(
-      std::make_unique<SimCoordinator>(&stage_, &network_, host, announce));
+      std::make_unique<SimCoordinator>(&stage_, &network_, host, announce,
+                                       [this](int at) { return MayFound(at); }));
   std::vector<std::unique_ptr<Checker>>& checkers =
       stage_.coordinator_checkers[host];
   checkers = CoordinatorCheckers(stage_.plan);
@@ -130,8 +131,17 @@ bool Cluster::Finished() const {
   return NewestJob() != nullptr && NewestJob()->finished();
 }
 
+// Assumes that a node does not begin the job anew while another one knows a
+// round of it: a founder that is started again would have to learn this.
+bool Cluster::MayFound(int host) const {
+  return host == 0 &&
+         std::none_of(nodes_.begin(), nodes_.end(),
+                      [](const auto& node) { return node->knows_round(); });
+}
+
 bool Cluster::LacksFounder() const {
-  return stage_.plan.takeover && !nodes_.front()->alive();
+  if (!stage_.plan.takeover) return false;
+  return !nodes_.front()->alive() || (Newest() == nullptr && MayFound(0));
 }
 
 void Cluster::Tick() {
@@ -144,7 +154,10 @@ void Cluster::Tick() {
 // operator or an autoscaler does this.
 void Cluster::ReplaceTheMissing() {
   if (Finished()) return;
-  if (LacksFounder()) nodes_.front()->StartAgent();
+  if (LacksFounder()) {
+    nodes_.front()->Kill(Network::Death::kProcess);
+    nodes_.front()->StartAgent();
+  }
   int alive = 0;
   for (const auto& node : nodes_) {
     alive += node->alive() && !WaitsForPlace(*node) ? 1 : 0;

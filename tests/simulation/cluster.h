@@ -41,6 +41,8 @@ class Cluster {
   // Why the cluster has not settled yet; empty if it has.
   std::string Unsettled() const;
   // Whether `node` waits for the end of another node with the same node rank.
+  // Whether the coordinator in the process of slot `host` may begin the job.
+  bool MayFound(int host) const;
   // Whether an operator must start the agent of slot 0, where nodes look for a
   // coordinator first.
   bool LacksFounder() const;

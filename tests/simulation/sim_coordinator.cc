@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <set>
 #include <utility>
 
@@ -334,7 +333,7 @@ void SimCoordinator::StandBy() {
                              drawn;
   using Kind = rendezvous::Standby::Kind;
   standby_ = std::make_unique<rendezvous::Standby>(
-      host_ == 0 && (!std::getenv("NOREFOUND") || life_ <= 1) ? Kind::kFounder : Kind::kSuccessor, candidate);
+      may_found_(host_) ? Kind::kFounder : Kind::kSuccessor, candidate);
 }
 
 void SimCoordinator::Begin() {

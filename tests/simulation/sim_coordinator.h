@@ -26,12 +26,15 @@ class SimCoordinator {
   // Brings an announcement to the coordinator at `endpoint`.
   using Announce = std::function<void(int from, const std::string& endpoint,
                                       uint64_t epoch)>;
-  // `host`: the slot of the process, or kOutside.
-  SimCoordinator(Stage* stage, Network* network, int host, Announce announce)
+  // `host`: the slot of the process, or kOutside. `may_found`: whether the
+  // coordinator in this slot may begin the job with nodes that know of none.
+  SimCoordinator(Stage* stage, Network* network, int host, Announce announce,
+                 std::function<bool(int host)> may_found)
       : stage_(stage),
         network_(network),
         host_(host),
         announce_(std::move(announce)),
+        may_found_(std::move(may_found)),
         up_(host == kOutside) {}
 
   int host() const { return host_; }
@@ -89,6 +92,7 @@ class SimCoordinator {
   Network* const network_;
   const int host_;
   const Announce announce_;
+  const std::function<bool(int host)> may_found_;
   // Crashes if that was asked for `moment`; returns whether it has.
   bool CrashesAt(Moment moment);
 

@@ -64,6 +64,7 @@ void SimNode::StartAgent() {
   talking_on_ = Up();
   answered_ = plan.takeover ? 0 : kOutside;
   standbys_.clear();
+  knows_round_ = false;
   backoff_ = Duration::zero();
   paused_ = false;
   inbox_.clear();
@@ -386,6 +387,7 @@ void SimNode::Perform(const agent::LifecycleStep& step) {
                            report.electorate.world.round, " ",
                            report.electorate.rank, "/",
                            report.electorate.nodes)));
+    knows_round_ = report.place.has_value() || report.electorate.nodes > 0;
     network_->SendUp(talking_on_.stream, report);
   }
   if (step.standbys.has_value()) {

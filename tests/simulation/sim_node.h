@@ -28,6 +28,8 @@ class SimNode {
   const agent::Lifecycle* lifecycle() const { return lifecycle_.get(); }
   WorkerModel* workers() { return workers_; }
   rendezvous::StreamId stream() const { return stream_; }
+  // Whether the agent has reported a round, or the electorate of one.
+  bool knows_round() const { return alive() && knows_round_; }
   // How the last agent of this slot ended; nullopt if it was killed.
   const std::optional<agent::Leave>& last_leave() const { return last_leave_; }
 
@@ -98,6 +100,7 @@ class SimNode {
   std::deque<Up> coming_up_;
   Up talking_on_;
   Duration backoff_ = Duration::zero();
+  bool knows_round_ = false;
   // Stage::memories of the newest directive's epoch
   uint64_t told_epoch_ = 0;
   int nccl_ids_ = 0;  // number of NCCL ids made by this slot
