@@ -29,8 +29,8 @@ struct Sent {
 
 // The result of one step of the coordinator.
 struct CoordinatorStepped {
-  int host = -1;  // slot of the coordinator's process; -1: one of its own
-  uint64_t epoch = 0;            // Stage::memories of the coordinator's epoch
+  int host = -1;       // slot of the coordinator's process; -1: one of its own
+  uint64_t epoch = 0;  // Stage::memories of the coordinator's epoch
   rendezvous::JobStatus status;  // the job's status after the step
   std::vector<rendezvous::Decision> decisions;
   std::vector<Sent> sent;

@@ -52,9 +52,9 @@ void Cluster::AddCoordinator(int host) {
       CoordinatorAt(to).Told(epoch, EndpointOf(from));
     });
   };
-  coordinators_.push_back(
-      std::make_unique<SimCoordinator>(&stage_, &network_, host, announce,
-                                       [this](int at) { return MayFound(at); }));
+  coordinators_.push_back(std::make_unique<SimCoordinator>(
+      &stage_, &network_, host, announce,
+      [this](int at) { return MayFound(at); }));
   std::vector<std::unique_ptr<Checker>>& checkers =
       stage_.coordinator_checkers[host];
   checkers = CoordinatorCheckers(stage_.plan);
@@ -181,8 +181,7 @@ bool Cluster::WaitsForPlace(const SimNode& node) const {
   if (node.slot() != 0 && node.slot() != rival) return false;
   const SimNode& other = *nodes_[node.slot() == 0 ? rival : 0];
   if (!other.alive() || NewestJob() == nullptr) return false;
-  const rendezvous::JobStatus status =
-      NewestJob()->Status(stage_.queue.now());
+  const rendezvous::JobStatus status = NewestJob()->Status(stage_.queue.now());
   return std::any_of(status.nodes.begin(), status.nodes.end(),
                      [&](const rendezvous::NodeStatus& one) {
                        return one.node.incarnation == other.name().incarnation;
@@ -201,12 +200,15 @@ std::string Cluster::OutOfPlace(const SimNode& node,
                          agent.phase() == rendezvous::NodePhase::kSucceeded);
       return runs ? "" : id + " does not run its part";
     }
-    if (one.health != rendezvous::Health::kHealthy)
+    if (one.health != rendezvous::Health::kHealthy) {
       return id + " is not known to be fit";
+    }
     if (node.lifecycle()->phase() == rendezvous::NodePhase::kRunning) {
       return id + " runs what it should not";
     }
-    return rooms_.at(Newest()->host())->MustLetIn(status) ? id + " waits although there is room" : "";
+    return rooms_.at(Newest()->host())->MustLetIn(status)
+               ? id + " waits although there is room"
+               : "";
   }
   return WaitsForPlace(node) ? "" : id + " is not known to the coordinator";
 }
@@ -228,8 +230,7 @@ std::string Cluster::Unsettled() const {
                           EndpointOf(Newest()->host()));
     }
   }
-  const rendezvous::JobStatus status =
-      NewestJob()->Status(stage_.queue.now());
+  const rendezvous::JobStatus status = NewestJob()->Status(stage_.queue.now());
   if (status.phase != rendezvous::JobPhase::kRunning) {
     return absl::StrCat("the job does not run: ", status.reason);
   }

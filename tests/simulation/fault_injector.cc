@@ -150,9 +150,9 @@ void FaultInjector::Partition() {
   const int directions = random.Below(4);  // 0, 1: one of them; else both
   std::vector<bool> side(nodes_->size());
   std::string text;
-  for (size_t slot = 0; slot < side.size(); ++slot) {
-    side[slot] = random.Chance(500);
-    text += side[slot] ? "A" : "B";
+  for (auto&& is_first : side) {
+    is_first = random.Chance(500);
+    text += is_first ? "A" : "B";
   }
   for (size_t from = 0; from < side.size(); ++from) {
     for (size_t to = 0; to < side.size(); ++to) {
@@ -198,9 +198,9 @@ void FaultInjector::CtrlC(SimNode& node) {
 // Starts an ended agent again after a while, as an init system does.
 void FaultInjector::Revive(SimNode& node) {
   const SimCoordinator* newest = NewestOf(*coordinators_);
-  const bool is_over = stage_->plan.takeover
-                           ? stage_->IsOver()
-                           : newest->job() != nullptr && newest->job()->finished();
+  const bool is_over = stage_->plan.takeover ? stage_->IsOver()
+                                             : newest->job() != nullptr &&
+                                                   newest->job()->finished();
   if (node.name().incarnation == 0 || is_over) return;
   if (stage_->random.Chance(60)) node.StartAgent();
 }
@@ -256,9 +256,9 @@ void FaultInjector::RestartCoordinator() {
     using Moment = SimCoordinator::Moment;
     if (stage_->random.Chance(500)) {
       coordinator->CrashAtChange(stage_->random.Chance(500)
-                                      ? Moment::kBeforeWrite
-                                      : Moment::kAfterWrite,
-                                  restart);
+                                     ? Moment::kBeforeWrite
+                                     : Moment::kAfterWrite,
+                                 restart);
     } else {
       coordinator->Crash();
       restart();

@@ -48,11 +48,11 @@ bool Network::IsTroubled(int slot) const {
   const Instant now = stage_->queue.now();
   return clogged_.contains(slot) || IsSlotCut(slot, Direction::kUp) ||
          IsSlotCut(slot, Direction::kDown) ||
-         std::any_of(pair_cuts_.begin(), pair_cuts_.end(),
-                     [&](const auto& cut) {
-                       return now < cut.second && (cut.first.first == slot ||
-                                                   cut.first.second == slot);
-                     });
+         std::any_of(
+             pair_cuts_.begin(), pair_cuts_.end(), [&](const auto& cut) {
+               return now < cut.second &&
+                      (cut.first.first == slot || cut.first.second == slot);
+             });
 }
 
 Duration Network::Delay(int slot, int host) {
@@ -225,8 +225,9 @@ void Network::HangUp(rendezvous::StreamId stream) {
   if (connection == nullptr) return;
   connection->agent_end = false;
   const Duration behind = connection->last_up - stage_->queue.now();
-  CloseCoordinatorEnd(stream, std::max(behind, Duration::zero()) +
-                                  Delay(connection->agent.slot, connection->host));
+  CloseCoordinatorEnd(stream,
+                      std::max(behind, Duration::zero()) +
+                          Delay(connection->agent.slot, connection->host));
   ForgetIfClosed(stream);
 }
 
@@ -263,8 +264,8 @@ void Network::CoordinatorDied(int host, Death how) {
   for (rendezvous::StreamId stream : open) {
     const int slot = Find(stream)->agent.slot;
     stage_->Watch([&](Checker& c) { c.OnTrouble(slot); });
-    CloseAgentEnd(stream, how == Death::kPower ? stage_->plan.link_timeout
-                                               : Delay(slot));
+    CloseAgentEnd(
+        stream, how == Death::kPower ? stage_->plan.link_timeout : Delay(slot));
     ForgetIfClosed(stream);
   }
 }

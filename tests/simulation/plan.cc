@@ -52,7 +52,8 @@ constexpr uint64_t kTakeoverSalt = 0x74616b656f7ce754;
 
 void DrawTakeover(uint64_t seed, Plan& plan) {
   Random random = TakeoverRandom(seed);
-  const bool possible = plan.spec.max_nodes >= 3 && !plan.journal && !plan.rival;
+  const bool possible =
+      plan.spec.max_nodes >= 3 && !plan.journal && !plan.rival;
   if (!random.Chance(600) || !possible) return;
   plan.takeover = true;
   plan.spec.takeover = random.Chance(500) ? rendezvous::Takeover::kMajority
@@ -154,13 +155,13 @@ std::string Plan::Describe() const {
       " restart ", coordinator_restart, " ctrl-c ", ctrl_c, " drain ", drain,
       " leave ", leave, " preempt ", preempt, " unhealthy ", unhealthy,
       takeover
-          ? absl::StrCat("; takeover ",
-                         spec.takeover == rendezvous::Takeover::kAuto ? "auto"
-                                                                      : "majority",
-                         " kill ", kill_coordinator, " pause ",
-                         pause_coordinator, " partition ", partition, " link ",
-                         ToSeconds(link_timeout), " s, absent ",
-                         ToSeconds(coordinator_timeout), " s")
+          ? absl::StrCat(
+                "; takeover ",
+                spec.takeover == rendezvous::Takeover::kAuto ? "auto"
+                                                             : "majority",
+                " kill ", kill_coordinator, " pause ", pause_coordinator,
+                " partition ", partition, " link ", ToSeconds(link_timeout),
+                " s, absent ", ToSeconds(coordinator_timeout), " s")
           : "");
 }
 

@@ -84,8 +84,8 @@ void SimCoordinator::StartJob(const rendezvous::Report& report) {
   job_ = std::make_unique<rendezvous::Job>(
       report.run_id, epoch_, report.spec, stage_->queue.now(),
       absl::StrCat("tag", epoch_), host_ == kOutside ? "" : EndpointOf(host_));
-  stage_->WatchCoordinator(
-      host_, [&](Checker& c) { c.OnCoordinatorStarted(epoch_); });
+  stage_->WatchCoordinator(host_,
+                           [&](Checker& c) { c.OnCoordinatorStarted(epoch_); });
 }
 
 void SimCoordinator::Receive(rendezvous::StreamId stream,
@@ -109,8 +109,7 @@ void SimCoordinator::Hear(rendezvous::StreamId stream,
   last_reports_[agent.slot] = report;
   const bool is_own = agent.slot == host_;
   Step(rendezvous::ReportArrived{
-      stream, report,
-      is_own ? "" : absl::StrCat("address of h", agent.slot)});
+      stream, report, is_own ? "" : absl::StrCat("address of h", agent.slot)});
 }
 
 void SimCoordinator::Impersonate(int slot) {
@@ -166,8 +165,7 @@ void SimCoordinator::Drain(int slot) {
 void SimCoordinator::Crash() {
   stage_->Note("the coordinator crashes");
   ++stage_->census["coordinator restart"];
-  stage_->WatchCoordinator(host_,
-                           [](Checker& c) { c.OnCoordinatorCrashed(); });
+  stage_->WatchCoordinator(host_, [](Checker& c) { c.OnCoordinatorCrashed(); });
   up_ = false;
   crash_at_.reset();
   job_.reset();
@@ -243,8 +241,8 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
         stage_->verdict = stepped.status.verdict;
       }
     }
-    stage_->Note(absl::StrCat(name, " ", decision.kind, " [", decision.round, "] ",
-                              decision.node_id, ": ", decision.reason));
+    stage_->Note(absl::StrCat(name, " ", decision.kind, " [", decision.round,
+                              "] ", decision.node_id, ": ", decision.reason));
   }
   for (const rendezvous::Delivery& delivery : step.deliveries) {
     auto found = agents_.find(delivery.stream);
@@ -324,8 +322,9 @@ void SimCoordinator::StandBy() {
   const Plan& plan = stage_->plan;
   Random& random = stage_->takeover_random;
   const Duration clock = stage_->queue.now().time_since_epoch() + plan.max_skew;
-  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(
-      random.Between(clock - plan.max_skew, clock + plan.max_skew));
+  const auto milliseconds =
+      std::chrono::duration_cast<std::chrono::milliseconds>(
+          random.Between(clock - plan.max_skew, clock + plan.max_skew));
   const uint64_t drawn =
       random.Next() >> (64 - rendezvous::Standby::kDrawnBits);
   const uint64_t candidate = (static_cast<uint64_t>(milliseconds.count())
@@ -347,8 +346,7 @@ void SimCoordinator::Begin() {
 
 void SimCoordinator::StopJob() {
   if (job_ == nullptr) return;
-  stage_->WatchCoordinator(host_,
-                           [](Checker& c) { c.OnCoordinatorCrashed(); });
+  stage_->WatchCoordinator(host_, [](Checker& c) { c.OnCoordinatorCrashed(); });
   job_.reset();
   last_reports_.clear();
   armed_.reset();
@@ -374,15 +372,13 @@ void SimCoordinator::Die(Network::Death how) {
 void SimCoordinator::Pause() {
   if (!up_ || paused_) return;
   paused_ = true;
-  stage_->WatchCoordinator(host_,
-                           [](Checker& c) { c.OnCoordinatorPaused(); });
+  stage_->WatchCoordinator(host_, [](Checker& c) { c.OnCoordinatorPaused(); });
 }
 
 void SimCoordinator::Resume() {
   if (!paused_) return;
   paused_ = false;
-  stage_->WatchCoordinator(host_,
-                           [](Checker& c) { c.OnCoordinatorResumed(); });
+  stage_->WatchCoordinator(host_, [](Checker& c) { c.OnCoordinatorResumed(); });
   std::deque<std::function<void()>> inbox;
   inbox.swap(inbox_);
   const uint64_t resumed = life_;

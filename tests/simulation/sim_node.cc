@@ -174,7 +174,8 @@ void SimNode::Follow(const agent::LifecycleEvent& event,
   }
   const auto* came = std::get_if<agent::DirectiveCame>(&event);
   if (came == nullptr || came->directive.kind == DirectiveKind::kStandBy ||
-      came->directive.kind == DirectiveKind::kRefused || talking_on_.stream == 0) {
+      came->directive.kind == DirectiveKind::kRefused ||
+      talking_on_.stream == 0) {
     return;
   }
   own_->Follow(EndpointOf(talking_on_.host));
@@ -381,12 +382,11 @@ void SimNode::Perform(const agent::LifecycleStep& step) {
         report.cancel.has_value() ? ", cancels" : "",
         own_ == nullptr
             ? ""
-            : absl::StrCat(", promised ", report.promised_epoch, " electorate ",
-                           report.electorate.epoch, ": ",
-                           report.electorate.world.epoch, "/",
-                           report.electorate.world.round, " ",
-                           report.electorate.rank, "/",
-                           report.electorate.nodes)));
+            : absl::StrCat(
+                  ", promised ", report.promised_epoch, " electorate ",
+                  report.electorate.epoch, ": ", report.electorate.world.epoch,
+                  "/", report.electorate.world.round, " ",
+                  report.electorate.rank, "/", report.electorate.nodes)));
     knows_round_ = report.place.has_value() || report.electorate.nodes > 0;
     network_->SendUp(talking_on_.stream, report);
   }

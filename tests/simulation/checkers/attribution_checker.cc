@@ -156,7 +156,7 @@ class AttributionChecker : public Checker {
   std::map<std::pair<int, int>, std::set<int>> members_;
   Instant began_;
   uint64_t epoch_ = 0;  // this coordinator's
-  Instant started_;  // start of this coordinator
+  Instant started_;     // start of this coordinator
   // Whether an earlier coordinator began the current round.
   bool is_adopted_ = false;
   int size_ = 0;

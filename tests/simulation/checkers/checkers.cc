@@ -1,15 +1,16 @@
 #include "tests/simulation/checkers/checkers.h"
 
-#include <utility>
+#include <vector>
 
 namespace muster::simulation {
 namespace {
 
 using Make = std::unique_ptr<Checker> (*)(const Plan&);
 
-std::vector<std::unique_ptr<Checker>> MakeAll(std::vector<Make> makers,
+std::vector<std::unique_ptr<Checker>> MakeAll(const std::vector<Make>& makers,
                                               const Plan& plan) {
   std::vector<std::unique_ptr<Checker>> all;
+  all.reserve(makers.size());
   for (Make make : makers) all.push_back(make(plan));
   return all;
 }
@@ -17,25 +18,21 @@ std::vector<std::unique_ptr<Checker>> MakeAll(std::vector<Make> makers,
 }  // namespace
 
 std::vector<std::unique_ptr<Checker>> CoordinatorCheckers(const Plan& plan) {
-  return MakeAll(
-      {NewAdoptionChecker, NewAttributionChecker, NewBudgetChecker,
-       NewDeadlineChecker, NewDetectionChecker, NewHealthChecker,
-       NewHangChecker, NewIncarnationChecker, NewPreemptionChecker,
-       NewRoundChecker, NewStickyChecker, NewVerdictChecker},
-      plan);
+  return MakeAll({NewAdoptionChecker, NewAttributionChecker, NewBudgetChecker,
+                  NewDeadlineChecker, NewDetectionChecker, NewHealthChecker,
+                  NewHangChecker, NewIncarnationChecker, NewPreemptionChecker,
+                  NewRoundChecker, NewStickyChecker, NewVerdictChecker},
+                 plan);
 }
 
 std::vector<std::unique_ptr<Checker>> AllCheckers(const Plan& plan) {
-  std::vector<std::unique_ptr<Checker>> all =
-      MakeAll({NewOwnerChecker, NewWorldChecker}, plan);
-  if (!plan.takeover) return all;
-  for (auto& checker :
-       MakeAll({NewOneVerdictChecker, NewPromiseChecker, NewSpendingChecker,
-                NewSplitBrainChecker, NewTakeoverTimeChecker},
-               plan)) {
-    all.push_back(std::move(checker));
+  std::vector<Make> makers = {NewOwnerChecker, NewWorldChecker};
+  if (plan.takeover) {
+    makers.insert(makers.end(),
+                  {NewOneVerdictChecker, NewPromiseChecker, NewSpendingChecker,
+                   NewSplitBrainChecker, NewTakeoverTimeChecker});
   }
-  return all;
+  return MakeAll(makers, plan);
 }
 
 }  // namespace muster::simulation

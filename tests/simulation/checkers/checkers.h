@@ -56,8 +56,8 @@ std::unique_ptr<Checker> NewOneVerdictChecker(const Plan& plan);
 // No two coordinators have one epoch, and no agent obeys a lower epoch than it
 // has promised or obeyed.
 std::unique_ptr<Checker> NewPromiseChecker(const Plan& plan);
-// No coordinator forgets a restart that was spent before a world began on all of
-// its nodes, and a restart is spent only for a round with a failure.
+// No coordinator forgets a restart that was spent before a world began on all
+// of its nodes, and a restart is spent only for a round with a failure.
 std::unique_ptr<Checker> NewSpendingChecker(const Plan& plan);
 // No two worlds run on all of their nodes at the same time, and once a world
 // has, no world of an earlier coordinator does.

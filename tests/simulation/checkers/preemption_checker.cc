@@ -133,7 +133,8 @@ class PreemptionChecker : public Checker {
   // when this coordinator learned of the preemption; nullopt: not yet
   std::optional<Instant> known_since_;
   uint64_t epoch_ = 0;
-  bool recorded_ = false;  // a crashed or suspended coordinator knew the preemption
+  bool recorded_ =
+      false;  // a crashed or suspended coordinator knew the preemption
   bool ended_ = false;
   // agents that know of the preemption, by incarnation
   std::set<uint64_t> told_;

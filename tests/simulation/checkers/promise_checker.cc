@@ -54,7 +54,8 @@ class PromiseChecker : public Checker {
   void CheckStart(AgentName agent, const rendezvous::Place& place) {
     const rendezvous::Directive* order = CheckOrder(agent, "starts workers");
     if (order == nullptr) return;
-    if (order->place.round != place.round || order->place.epoch != place.epoch) {
+    if (order->place.round != place.round ||
+        order->place.epoch != place.epoch) {
       Fail(absl::StrCat("n", agent.slot, " starts round ", place.round,
                         " of epoch ", place.epoch, ", and was told ",
                         order->place.round, " of ", order->place.epoch));

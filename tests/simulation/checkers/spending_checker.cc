@@ -36,8 +36,8 @@ class SpendingChecker : public Checker {
                         place.round, " after ", spent_));
     }
     if (place.restart_count > static_cast<int>(failed_.size())) {
-      Fail(absl::StrCat(place.restart_count, " restarts after ",
-                        failed_.size(), " rounds with a failure"));
+      Fail(absl::StrCat(place.restart_count, " restarts after ", failed_.size(),
+                        " rounds with a failure"));
     }
     std::set<uint64_t>& started = started_[id];
     started.insert(agent.incarnation);
@@ -53,7 +53,8 @@ class SpendingChecker : public Checker {
 
  private:
   std::set<WorldId> failed_;  // worlds with a failure or a hang of a worker
-  std::map<WorldId, std::set<uint64_t>> started_;  // agents that have started it
+  std::map<WorldId, std::set<uint64_t>>
+      started_;     // agents that have started it
   WorldId newest_;  // the newest world that all of its nodes have started
   int newest_nodes_ = 0;
   // Its agents that live. Without a majority of them its restarts may be

@@ -22,8 +22,8 @@ class SplitBrainChecker : public Checker {
     world.nodes = place.group_world_size;
     world.running[place.group_rank] = agent.incarnation;
     if (!world.IsComplete()) return;
-    // A coordinator goes on without nodes that it has lost, which may be a whole
-    // world; they stop once they hear from it.
+    // A coordinator goes on without nodes that it has lost, which may be a
+    // whole world; they stop once they hear from it.
     for (const auto& [other, state] : worlds_) {
       if (other.epoch != id.epoch && state.IsComplete()) {
         Fail(absl::StrCat(Named(id), " and ", Named(other),

@@ -68,12 +68,10 @@ class TakeoverTimeChecker : public Checker {
   bool HasMajority() const {
     const auto found = worlds_.find(newest_);
     if (found == worlds_.end()) return false;
-    const auto here =
-        std::count_if(found->second.begin(), found->second.end(),
-                      [this](const auto& one) {
-                        return alive_.contains(one.second) &&
-                               !paused_.contains(one.second);
-                      });
+    const auto here = std::count_if(
+        found->second.begin(), found->second.end(), [this](const auto& one) {
+          return alive_.contains(one.second) && !paused_.contains(one.second);
+        });
     return 2 * here > static_cast<int>(found->second.size());
   }
 
