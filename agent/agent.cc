@@ -105,6 +105,7 @@ Lifecycle::Config ConfigOf(const AgentOptions& options) {
   config.place_key = options.place_key;
   config.spec = options.spec;
   config.endpoint = options.coordinator_endpoint;
+  config.standby_endpoint = options.standby_endpoint;
   config.policy = options.policy;
   if (!options.nccl_id_program.empty()) {
     config.nccl_id_timeout = kNcclIdTimeout;
@@ -218,8 +219,9 @@ class Agent::Impl {
     OfferNcclId();
     link_->Open({
         .on_connected =
-            [this](std::string own, std::string peer) {
-              inbox_.Post(PeerKnown(std::move(own), std::move(peer)));
+            [this](std::string own, std::string peer, std::string endpoint) {
+              inbox_.Post(PeerKnown(std::move(own), std::move(peer),
+                                    std::move(endpoint)));
             },
         .on_directive =
             [this](rendezvous::Directive directive) {
@@ -244,12 +246,13 @@ class Agent::Impl {
   }
 
  private:
-  LinkUp PeerKnown(std::string own, std::string peer) {
+  LinkUp PeerKnown(std::string own, std::string peer, std::string endpoint) {
     std::lock_guard<std::mutex> lock(peer_mutex_);
     peer_address_ = std::move(peer);
     if (own_address_.empty()) own_address_ = own;
     return LinkUp{.own_address = std::move(own),
-                  .addresses = ReportedAddresses(InterfaceAddresses())};
+                  .addresses = ReportedAddresses(InterfaceAddresses()),
+                  .coordinator = std::move(endpoint)};
   }
 
   // Called after the guardian's notices have been read.
@@ -387,7 +390,10 @@ class Agent::Impl {
     // coordinator has the report, another node may read the file.
     if (!step.ends.empty()) Keep(step.ends);
     if (step.report.has_value()) link_->Send(*step.report);
-    if (step.reconnect) link_->Reconnect();
+    if (step.standbys.has_value()) link_->SetStandbys(*step.standbys);
+    if (step.reconnect.has_value()) {
+      link_->Reconnect(step.reconnect->pause, step.reconnect->endpoint);
+    }
     if (step.leave.has_value() && !leave_.has_value()) leave_ = step.leave;
     for (const auto& action : step.actions) {
       if (std::holds_alternative<AnnouncePreemption>(action)) continue;

@@ -57,6 +57,8 @@ struct AgentOptions {
   // The parent of the folder with the workers' progress sockets.
   std::string socket_parent = "/tmp";
   std::string coordinator_endpoint;  // HOST:PORT,…, for messages only
+  // Where this process can coordinate the job, HOST:PORT; empty: it cannot.
+  std::string standby_endpoint;
   std::string absent_hint;           // how to find out why nodes are missing
   StorePath store_path = StorePath::kDirect;
   std::vector<std::string> remarks;  // lines to print at the start of the run

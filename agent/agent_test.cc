@@ -29,7 +29,7 @@ class ScriptedLink : public rendezvous::CoordinatorLink {
 
   void Open(rendezvous::LinkEvents events) override {
     events_ = std::move(events);
-    events_.on_connected("127.0.0.1", "127.0.0.1");
+    events_.on_connected("127.0.0.1", "127.0.0.1", "127.0.0.1:29400");
   }
   void Send(const rendezvous::Report& report) override {
     std::optional<rendezvous::Directive> directive = answer_(report);
@@ -411,8 +411,9 @@ TEST_F(AgentTest, TakesAMasterOnLoopbackForTheCoordinatorsHost) {
     using ScriptedLink::ScriptedLink;
     void Open(rendezvous::LinkEvents events) override {
       auto connected = events.on_connected;
-      events.on_connected = [connected](std::string own, std::string) {
-        connected(own, "192.0.2.7");
+      events.on_connected = [connected](std::string own, std::string,
+                                         std::string endpoint) {
+        connected(own, "192.0.2.7", endpoint);
       };
       ScriptedLink::Open(std::move(events));
     }

@@ -34,6 +34,9 @@ struct CoordinatorChoice {
   std::string own_address;
   // One clause for messages: why this node hosts or connects.
   std::string reason;
+  // Whether another node takes over from the coordinator if it is lost. Then
+  // every `launch` that does not host it stands by.
+  bool is_taken_over = false;
 };
 
 // The result of resolving the endpoint's host.
@@ -65,6 +68,9 @@ absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
 // does not resolve, has its name. Pure. Unavailable: the host does not resolve,
 // and this node would have to connect to it. `resolved` is not used for a lone
 // node and with several endpoints.
+//
+// Other nodes take over in a job of 3 nodes or more with one endpoint, unless
+// --state-dir or --takeover=never is given.
 absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
     const Meeting& meeting, const RunOptions& options,
     const MachineFacts& facts, const ResolvedHost& resolved);

@@ -17,6 +17,7 @@ namespace {
 constexpr Duration kLook = std::chrono::milliseconds(100);
 // A coordinator that has lingered for this time prints a notice.
 constexpr Duration kQuietLinger = std::chrono::seconds(2);
+// Lets `launch watch` receive the job's end.
 constexpr Duration kGoodbye = std::chrono::seconds(1);
 
 bool SignalCame() {
@@ -69,28 +70,53 @@ absl::StatusOr<rendezvous::OpenedJournal> EmbeddedCoordinator::OpenState(
 EmbeddedCoordinator::EmbeddedCoordinator(const Options& options,
                                          rendezvous::OpenedJournal state,
                                          const Voice& voice)
-    : run_tag_(state.kept.empty() ? options.run_tag
+    : options_(options),
+      voice_(voice),
+      run_tag_(state.kept.empty() ? options.run_tag
                                   : state.kept[0].job.run_tag),
       recorded_verdict_(state.kept.empty() ? std::nullopt
                                            : state.kept[0].job.verdict),
-      event_log_(options.event_log == nullptr
-                     ? nullptr
-                     : std::make_unique<rendezvous::EventLog>(
-                           options.event_log(run_tag_),
-                           rendezvous::EventLog::Rotation::kOwn,
-                           [voice](const std::string& sentence) {
-                             voice.Error(sentence);
-                           },
-                           options.log_directory)),
-      coordinator_({.only_run_id = options.job.run_id,
-                    .run_tag = run_tag_,
-                    .journal = std::move(state.journal),
-                    .kept = std::move(state.kept),
-                    .on_decision = [log = event_log_.get()](
-                                       const std::string& run_id,
-                                       const rendezvous::Decision& decision) {
-                      if (log != nullptr) log->Append(run_id, decision);
-                    }}) {}
+      coordinator_(CoordinatorOptions(std::move(state))) {}
+
+rendezvous::Coordinator::Options EmbeddedCoordinator::CoordinatorOptions(
+    rendezvous::OpenedJournal state) {
+  if (!options_.takeover.has_value()) MakeEventLog(run_tag_);
+  rendezvous::Coordinator::Options options{
+      .only_run_id = options_.job.run_id,
+      .run_tag = run_tag_,
+      .journal = std::move(state.journal),
+      .kept = std::move(state.kept),
+      .on_decision =
+          [this](const std::string& run_id,
+                 const rendezvous::Decision& decision) {
+            if (event_log_ != nullptr) event_log_->Append(run_id, decision);
+          },
+      .takeover = std::nullopt};
+  if (!options_.takeover.has_value()) return options;
+  using Start = rendezvous::Coordinator::Options::Takeover::Start;
+  options.takeover = {.kind = options_.takeover->kind,
+                      .own_endpoint = "",
+                      .on_start = [this](Start start,
+                                         const std::string& run_tag) {
+                        MakeEventLog(run_tag);
+                        if (event_log_ != nullptr) event_log_->Create();
+                        if (start == Start::kNewJob) return;
+                        voice_.Notice("this node coordinates the job now");
+                      }};
+  return options;
+}
+
+void EmbeddedCoordinator::MakeEventLog(const std::string& run_tag) {
+  if (options_.event_log == nullptr || event_log_ != nullptr) return;
+  event_log_ = std::make_unique<rendezvous::EventLog>(
+      options_.event_log(run_tag), rendezvous::EventLog::Rotation::kOwn,
+      [voice = voice_](const std::string& sentence) { voice.Error(sentence); },
+      options_.log_directory);
+}
+
+rendezvous::Endpoint EmbeddedCoordinator::own_endpoint() const {
+  return {options_.takeover->own_host, address().port};
+}
 
 absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
     const Options& options, const Voice& voice) {
@@ -117,6 +143,14 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
       new EmbeddedCoordinator(options, *std::move(state), voice));
   here->local_token_ = std::move(local_token);
   here->server_ = *std::move(server);
+  if (options.takeover.has_value()) {
+    here->coordinator_.SetOwnEndpoint(here->own_endpoint().ToString());
+    here->announcer_ = std::make_unique<rendezvous::Announcer>(
+        &here->coordinator_,
+        rendezvous::Announcer::Options{.endpoints = options.takeover->endpoints,
+                                       .tls = options.tls,
+                                       .token = options.token});
+  }
   const absl::Status served = here->server_->Serve(&here->coordinator_);
   if (!served.ok()) return served;
   if (!port_is_known) {
@@ -148,18 +182,18 @@ absl::StatusOr<std::unique_ptr<LocalToken>> EmbeddedCoordinator::KeepToken(
 }
 
 void EmbeddedCoordinator::Linger(Duration close_timeout, const Voice& voice) {
-  WaitForOthers(close_timeout, voice);
-  // The grace lets `launch watch` receive the job's end.
-  server_->Shutdown(kGoodbye);
+  server_->Shutdown(WaitForOthers(close_timeout, voice));
   coordinator_.ForgetFinishedJobs();
 }
 
-void EmbeddedCoordinator::WaitForOthers(Duration close_timeout,
-                                        const Voice& voice) {
+Duration EmbeddedCoordinator::WaitForOthers(Duration close_timeout,
+                                            const Voice& voice) {
   Duration waited = Duration::zero();
   Duration finished_for = Duration::zero();
-  while (!coordinator_.WaitUntilDeserted(kLook)) {
-    if (SignalCame()) return;
+  while (true) {
+    // The sooner the nodes lose this coordinator, the sooner they have another.
+    if (coordinator_.MayLeave()) return Duration::zero();
+    if (coordinator_.WaitUntilDeserted(kLook) || SignalCame()) return kGoodbye;
     waited += kLook;
     if (waited == kQuietLinger) {
       voice.Notice(
@@ -171,7 +205,7 @@ void EmbeddedCoordinator::WaitForOthers(Duration close_timeout,
       voice.Error(absl::StrCat("some nodes did not take the verdict within ",
                                ToSeconds(close_timeout),
                                " s (close_timeout of --rdzv-conf)"));
-      return;
+      return kGoodbye;
     }
   }
 }

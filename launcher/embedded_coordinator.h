@@ -12,6 +12,7 @@
 #include "launcher/local_token.h"
 #include "launcher/recorded_job.h"
 #include "launcher/voice.h"
+#include "rendezvous/client/announcer.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/events/event_log.h"
 #include "rendezvous/server/coordinator.h"
@@ -40,6 +41,16 @@ class EmbeddedCoordinator {
     // is created; null: no event log.
     std::function<std::string(const std::string& run_tag)> event_log;
     std::string log_directory;  // as --log-dir names it; `event_log` is below
+    // Set if another coordinator takes over the job once its coordinator is
+    // lost. Then this one begins as a standby, and has an event log once it
+    // coordinates the job.
+    struct Takeover {
+      rendezvous::Standby::Kind kind = rendezvous::Standby::Kind::kSuccessor;
+      std::string own_host;  // at which others reach this process
+      // The endpoints at which nodes look for the job first.
+      std::vector<rendezvous::Endpoint> endpoints;
+    };
+    std::optional<Takeover> takeover;
   };
 
   // Starts a coordinator, which listens when Start returns. If the journal in
@@ -62,13 +73,16 @@ class EmbeddedCoordinator {
   }
   rendezvous::Coordinator* coordinator() { return &coordinator_; }
   const rendezvous::Endpoint& address() const { return server_->address(); }
+  // Options::takeover: where others reach this coordinator.
+  rendezvous::Endpoint own_endpoint() const;
   // For the liveness probe: whether the listener answers (GrpcServer::Check).
   absl::Status Check() { return server_->Check(); }
 
   // Keeps serving until every job is finished and its agents have their
   // verdict, or a signal arrives, or `close_timeout` has passed since every job
-  // finished. Then removes the record of a finished job, so that the same
-  // command begins a new one.
+  // finished. Returns at once if this coordinator only stands by, or if another
+  // one can take over the unfinished job. Then removes the record of a finished
+  // job, so that the same command begins a new one.
   void Linger(Duration close_timeout, const Voice& voice);
 
  private:
@@ -84,14 +98,22 @@ class EmbeddedCoordinator {
   static absl::StatusOr<std::unique_ptr<LocalToken>> KeepToken(
       const rendezvous::Endpoint& listen, const Options& options,
       const Voice& voice);
-  void WaitForOthers(Duration close_timeout, const Voice& voice);
+  // Makes the event log, if the options ask for one and there is none.
+  void MakeEventLog(const std::string& run_tag);
+  rendezvous::Coordinator::Options CoordinatorOptions(
+      rendezvous::OpenedJournal state);
+  // Returns the time for which open streams may end by themselves.
+  Duration WaitForOthers(Duration close_timeout, const Voice& voice);
 
+  const Options options_;
+  const Voice voice_;
   const std::string run_tag_;
   const std::optional<rendezvous::Verdict> recorded_verdict_;
   std::unique_ptr<rendezvous::EventLog> event_log_;
   rendezvous::Coordinator coordinator_;
   std::unique_ptr<LocalToken> local_token_;
   std::unique_ptr<rendezvous::GrpcServer> server_;
+  std::unique_ptr<rendezvous::Announcer> announcer_;
 };
 
 }  // namespace muster::launcher

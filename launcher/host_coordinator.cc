@@ -5,6 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "base/net/connect.h"
+#include "base/net/resolve.h"
+#include "base/net/socket_address.h"
 #include "base/owned_fd.h"
 #include "base/poll.h"
 
@@ -14,6 +16,13 @@ namespace {
 constexpr Duration kPortTimeout = std::chrono::seconds(5);
 constexpr Duration kLook = std::chrono::seconds(1);
 constexpr Duration kPause = std::chrono::milliseconds(100);
+
+// The address by which this node reaches the coordinator; empty: none.
+std::string AddressTowards(const rendezvous::Endpoint& coordinator) {
+  const auto addresses =
+      Resolve(coordinator.host, coordinator.port, {.timeout = kLook});
+  return addresses.ok() ? LocalAddressTowards(addresses->front()) : "";
+}
 
 bool SomebodyListens(const rendezvous::Endpoint& endpoint) {
   return ConnectTcp(endpoint.host, endpoint.port, MonotonicNow() + kLook).ok();
@@ -42,6 +51,37 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
     }
     PauseUntil(MonotonicNow() + kPause);
   }
+}
+
+std::unique_ptr<EmbeddedCoordinator> StandBy(
+    const CoordinatorChoice& choice, const std::string& local_addr,
+    EmbeddedCoordinator::Options standing_by, const Voice& voice) {
+  const rendezvous::Endpoint& endpoint = choice.endpoints.front();
+  const std::string host =
+      local_addr.empty() ? AddressTowards(endpoint) : local_addr;
+  if (host.empty()) {
+    voice.Notice(absl::StrCat(
+        "this node does not take over from the coordinator: no address of this "
+        "machine reaches ",
+        endpoint.ToString(), "; give --local-addr"));
+    return nullptr;
+  }
+  standing_by.takeover->own_host = host;
+  // The gRPC server is set up once a node comes.
+  standing_by.set_up = rendezvous::GrpcServer::SetUp::kWithFirstConnection;
+  // A name may resolve to another address here than at the peers.
+  const bool is_address = NumericAddress(host, 0).has_value();
+  standing_by.listen = {is_address ? host : "::", endpoint.port};
+  auto here = EmbeddedCoordinator::Start(standing_by, voice);
+  if (!here.ok()) {
+    standing_by.listen.port = 0;
+    here = EmbeddedCoordinator::Start(standing_by, voice);
+  }
+  if (here.ok()) return *std::move(here);
+  voice.Notice(
+      absl::StrCat("this node does not take over from the coordinator: ",
+                   here.status().message()));
+  return nullptr;
 }
 
 }  // namespace muster::launcher

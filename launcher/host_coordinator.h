@@ -2,6 +2,7 @@
 #define MUSTER_LAUNCHER_HOST_COORDINATOR_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "launcher/coordinator_choice.h"
@@ -21,6 +22,16 @@ namespace muster::launcher {
 absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
     const CoordinatorChoice& choice,
     const EmbeddedCoordinator::Options& hosting, const Voice& voice);
+
+// Starts the coordinator of a node that does not host it, where another node
+// takes over (CoordinatorChoice::is_taken_over). It listens at the address by
+// which this node reaches the coordinator, or at `local_addr` (--local-addr) if
+// that is not empty; on the port of the endpoint if that is free, else on any
+// port. Returns null, after a notice, if it cannot listen: the job runs all the
+// same. Must be called after signals have been blocked.
+std::unique_ptr<EmbeddedCoordinator> StandBy(
+    const CoordinatorChoice& choice, const std::string& local_addr,
+    EmbeddedCoordinator::Options standing_by, const Voice& voice);
 
 }  // namespace muster::launcher
 

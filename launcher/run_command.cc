@@ -22,6 +22,7 @@
 #include "launcher/ssh/agent_process.h"
 #include "launcher/ssh/ssh_front.h"
 #include "launcher/voice.h"
+#include "rendezvous/client/following_link.h"
 #include "rendezvous/client/grpc_link.h"
 #include "rendezvous/client/in_process_link.h"
 #include "rendezvous/token/token.h"
@@ -132,21 +133,62 @@ rendezvous::GrpcLink::Options LinkTo(const CoordinatorChoice& choice,
   return {.endpoints = choice.endpoints, .tls = tls, .token = token};
 }
 
-// Makes the agent's link: to the coordinator `here` or, if `here` is null, to
-// the one at the endpoints. Stores the coordinator's address in `agent`.
+// The coordinator of this process.
+struct OwnCoordinator {
+  enum class Role { kHost, kStandby };
+  std::unique_ptr<EmbeddedCoordinator> here;  // null: none
+  Role role = Role::kStandby;
+
+  bool hosts() const { return here != nullptr && role == Role::kHost; }
+};
+
+// Starts the coordinator of this process, if it hosts one or stands by.
+absl::StatusOr<OwnCoordinator> StartCoordinator(
+    const CoordinatorChoice& choice, EmbeddedCoordinator::Options hosting,
+    const std::string& local_addr, const Voice& voice) {
+  using Kind = rendezvous::Standby::Kind;
+  if (choice.is_taken_over) {
+    hosting.takeover = {.kind = Kind::kFounder,
+                        .own_host = choice.own_address,
+                        .endpoints = choice.endpoints};
+  }
+  absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> hosted =
+      HostCoordinator(choice, hosting, voice);
+  if (!hosted.ok()) return hosted.status();
+  if (*hosted != nullptr || !choice.is_taken_over) {
+    return OwnCoordinator{*std::move(hosted), OwnCoordinator::Role::kHost};
+  }
+  hosting.takeover->kind = Kind::kSuccessor;
+  return OwnCoordinator{
+      StandBy(choice, local_addr, std::move(hosting), voice),
+      OwnCoordinator::Role::kStandby};
+}
+
+// Makes the agent's link: to the coordinator that this process hosts, or to the
+// one at the endpoints. Stores the coordinator's address in `agent`.
 std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
-    const CoordinatorChoice& choice, EmbeddedCoordinator* here,
+    const CoordinatorChoice& choice, const OwnCoordinator& own,
     const rendezvous::TlsFiles& tls, const std::string& token,
     agent::AgentOptions& agent) {
-  if (here == nullptr) {
-    return std::make_unique<rendezvous::GrpcLink>(LinkTo(choice, tls, token));
+  rendezvous::GrpcLink::Options there = LinkTo(choice, tls, token);
+  if (own.hosts()) {
+    rendezvous::Endpoint endpoint = choice.endpoints.front();
+    endpoint.port = own.here->address().port;
+    agent.coordinator_endpoint = endpoint.ToString();
+    agent.environment.coordinator_endpoint = agent.coordinator_endpoint;
+    if (agent.node.address.empty()) agent.node.address = choice.own_address;
+    if (!choice.is_taken_over) {
+      return std::make_unique<rendezvous::InProcessLink>(
+          own.here->coordinator());
+    }
+    // With TLS the host that the user named must stand in the certificate.
+    there.endpoints = {tls.given() ? endpoint : own.here->own_endpoint()};
   }
-  rendezvous::Endpoint endpoint = choice.endpoints.front();
-  endpoint.port = here->address().port;
-  agent.coordinator_endpoint = endpoint.ToString();
-  agent.environment.coordinator_endpoint = agent.coordinator_endpoint;
-  if (agent.node.address.empty()) agent.node.address = choice.own_address;
-  return std::make_unique<rendezvous::InProcessLink>(here->coordinator());
+  auto link = std::make_unique<rendezvous::GrpcLink>(std::move(there));
+  if (own.here == nullptr) return link;
+  agent.standby_endpoint = own.here->own_endpoint().ToString();
+  return std::make_unique<rendezvous::FollowingLink>(std::move(link),
+                                                     own.here->coordinator());
 }
 
 }  // namespace
@@ -180,19 +222,22 @@ int RunCommand(const std::string& name, const RunOptions& options,
   PrepareSignals(plan->agent);
   const EmbeddedCoordinator::Options hosting =
       HostingOptions(*plan, options, node->facts, node->token);
-  absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> here =
-      HostCoordinator(plan->coordinator, hosting, voice);
-  if (!here.ok()) return refuse(here.status());
-  if (*here != nullptr && hosting.token.empty() && !hosting.tls.given()) {
-    voice.Notice(OpenJobNotice((*here)->address()));
-  }
-  if (*here != nullptr) ReportPort(options.remote, (*here)->address().port);
-  if (*here != nullptr && !options.log_dir.empty()) {
-    PointLatestAtHosted(plan->agent.logs, (*here)->run_tag());
-  }
-  if (*here != nullptr && (*here)->recorded_verdict()) {
-    return TellRecordedVerdict(*(*here)->recorded_verdict(), options, **here,
-                               voice);
+  absl::StatusOr<OwnCoordinator> own = StartCoordinator(
+      plan->coordinator, hosting, options.local_addr, voice);
+  if (!own.ok()) return refuse(own.status());
+  EmbeddedCoordinator* const here = own->here.get();
+  if (own->hosts()) {
+    if (hosting.token.empty() && !hosting.tls.given()) {
+      voice.Notice(OpenJobNotice(here->address()));
+    }
+    ReportPort(options.remote, here->address().port);
+    if (!options.log_dir.empty()) {
+      PointLatestAtHosted(plan->agent.logs, here->run_tag());
+    }
+    if (here->recorded_verdict()) {
+      return TellRecordedVerdict(*here->recorded_verdict(), options, *here,
+                                 voice);
+    }
   }
 
   agent::AgentOptions agent = std::move(plan->agent);
@@ -200,18 +245,16 @@ int RunCommand(const std::string& name, const RunOptions& options,
   // wait for its own console, so wait long before output is dropped.
   if (verdict_fd >= 0) agent.logs.console.timeout = kStarterTimeout;
   std::unique_ptr<rendezvous::CoordinatorLink> link =
-      MakeLink(plan->coordinator, here->get(), options.tls, node->token, agent);
+      MakeLink(plan->coordinator, *own, options.tls, node->token, agent);
   agent::AlsoLive also_live;
-  if (*here != nullptr) {
-    also_live = [hosted = here->get()] { return hosted->Check(); };
-  }
+  if (own->hosts()) also_live = [here] { return here->Check(); };
   const agent::AgentResult result = RunAgentSession(
       voice, std::move(agent), options.program[0],
       options.log_dir.empty() ? LogFolder::kTemporary : LogFolder::kGiven,
       node->guardian.get(), link.get(), std::move(also_live));
   link.reset();
   node->guardian.reset();
-  if (*here != nullptr) (*here)->Linger(options.close_timeout, voice);
+  if (here != nullptr) here->Linger(options.close_timeout, voice);
   return result.exit_code;
 }
 

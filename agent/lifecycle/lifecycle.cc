@@ -238,8 +238,8 @@ void Lifecycle::On(const GuardianDied& event) {
 }
 
 void Lifecycle::Reconcile() {
-  CheckCoordinatorAbsence();
   LeaveStandby();
+  CheckCoordinatorAbsence();
   StopAtPreemptionLimit();
   if (leave_.has_value()) {
     if (phase_ == rendezvous::NodePhase::kRunning && !WorkersKeepGrace()) {

@@ -43,6 +43,14 @@ absl::StatusOr<RendezvousBackend> ReadBackend(Text text) {
           : "is an unknown rendezvous; write static, c10d or muster");
 }
 
+absl::StatusOr<rendezvous::Takeover> ReadTakeover(Text text) {
+  if (text == "auto") return rendezvous::Takeover::kAuto;
+  if (text == "majority") return rendezvous::Takeover::kMajority;
+  if (text == "never") return rendezvous::Takeover::kNever;
+  return absl::InvalidArgumentError(
+      "is an unknown takeover; write auto, majority or never");
+}
+
 absl::StatusOr<std::string> ReadHost(Text text) {
   if (text.empty()) return text;
   const bool has_port = std::count(text.begin(), text.end(), ':') == 1 ||
@@ -364,6 +372,21 @@ constexpr Flag kFlags[] = {
              "agent is started again.",
      .on_hosts = OnHosts::kOfOneNode,
      .read = [](Text t, RunOptions& o) { return Set(o.node_id, ReadName(t)); }},
+    {.name = "takeover",
+     .value = "WHEN",
+     .default_text = "auto",
+     .group = FlagGroup::kCluster,
+     .help = "In a job of 3 nodes or more without --state-dir: when another "
+             "launch takes over from the one that hosts the coordinator, once "
+             "that is lost. majority: after more than half of the nodes of the "
+             "newest round have come to it. auto: also after as many nodes as "
+             "--nnodes needs, if two such groups cannot exist. never: the "
+             "nodes wait for the coordinator.",
+     .completions = "auto majority never",
+     .read =
+         [](Text t, RunOptions& o) {
+           return Set(o.spec.takeover, ReadTakeover(t));
+         }},
     {.name = "state-dir",
      .value = "DIR",
      .group = FlagGroup::kCluster,

@@ -4,7 +4,10 @@
 #include <grpcpp/client_context.h>
 #include <grpcpp/support/sync_stream.h>
 
+#include <atomic>
 #include <chrono>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -35,13 +38,22 @@ class AdminClient::Impl {
         dialer_(options_.endpoints, options_.tls, options_.token) {}
 
   // Calls `call` on each of the coordinator's addresses until one is reached.
-  // With several endpoints, another coordinator may be taking over: then tries
-  // them for kTakeover.
+  // With several endpoints, or at a standby, another coordinator may be taking
+  // over: then tries them for kTakeover.
   template <typename Call>
   absl::Status OnFirstReached(const Call& call) {
     const Instant until = MonotonicNow() + kTakeover;
     while (true) {
-      absl::Status status = TryOnce(call);
+      // HOST:PORT that a standby has named; nullopt: no standby has answered.
+      std::optional<std::string> named;
+      absl::Status status = TryOnce(&dialer_, call, &named);
+      const absl::StatusOr<Endpoint> there = ParseEndpoint(named.value_or(""));
+      if (there.ok()) {
+        Dialer dialer({*there}, options_.tls, options_.token);
+        std::optional<std::string> unused;
+        status = TryOnce(&dialer, call, &unused);
+      }
+      if (named.has_value()) met_standby_ = true;
       if (!absl::IsUnavailable(status) || !may_move() ||
           MonotonicNow() >= until) {
         return status;
@@ -50,9 +62,11 @@ class AdminClient::Impl {
     }
   }
 
+  // `named`: see OnFirstReached.
   template <typename Call>
-  absl::Status TryOnce(const Call& call) {
-    return dialer_.Dial(
+  absl::Status TryOnce(Dialer* dialer, const Call& call,
+                       std::optional<std::string>* named) {
+    return dialer->Dial(
         {.timeout = options_.timeout},
         [&](const Endpoint& endpoint, const SocketAddress& address,
             const std::shared_ptr<grpc::Channel>& channel) -> Dialer::Outcome {
@@ -64,6 +78,12 @@ class AdminClient::Impl {
           }
           const absl::Status status = FromGrpc(call(stub.get(), &context));
           if (status.ok()) return {.answered = true};
+          const auto& trailers = context.GetServerTrailingMetadata();
+          if (const auto it = trailers.find(kCoordinatedAt);
+              it != trailers.end()) {
+            *named = std::string(it->second.data(), it->second.size());
+            return {.answered = true, .end = status};
+          }
           // Unimplemented: another gRPC server, such as etcd, answers there.
           return {.answered = !absl::IsUnavailable(status) &&
                               !absl::IsUnimplemented(status),
@@ -74,7 +94,9 @@ class AdminClient::Impl {
   }
 
   // Whether a job's coordinator may be at another endpoint after a while.
-  bool may_move() const { return options_.endpoints.size() > 1; }
+  bool may_move() const {
+    return options_.endpoints.size() > 1 || met_standby_;
+  }
 
   template <typename Method, typename Request, typename Response>
   absl::Status Ask(Method method, const Request& request, Response* response) {
@@ -91,6 +113,7 @@ class AdminClient::Impl {
  private:
   const Options options_;
   Dialer dialer_;
+  std::atomic<bool> met_standby_ = false;
 };
 
 AdminClient::AdminClient(Options options)

@@ -333,5 +333,81 @@ TEST_F(AdminClientTest, GivesUpAfterItsTimeout) {
             absl::StatusCode::kDeadlineExceeded);
 }
 
+// A `launch` that stands by.
+class StandbyTest : public AdminClientTest {
+ protected:
+  void SetUp() override {
+    AdminClientTest::SetUp();
+    GrpcServer::Options options;
+    options.listen = {"127.0.0.1", 0};
+    options.tokens = {"s3cret"};
+    auto server = GrpcServer::Start(&standby_, options);
+    ASSERT_TRUE(server.ok()) << server.status();
+    standby_server_ = *std::move(server);
+  }
+
+  AdminClient ToStandby() {
+    return AdminClient(To(standby_server_->address(), "s3cret"));
+  }
+
+  Coordinator standby_{{.only_run_id = "job",
+                        .takeover = Coordinator::Options::Takeover{
+                            .own_endpoint = "b:1"}}};
+  std::unique_ptr<GrpcServer> standby_server_;
+};
+
+TEST_F(StandbyTest, SendsCallsToTheCoordinatorThatItFollows) {
+  auto a = Join("job", "node-a", 3);
+  auto b = Join("job", "node-b", 3);
+  a->WaitFor(DirectiveKind::kWait);
+  standby_.Follow(server_->address().ToString());
+  AdminClient client = ToStandby();
+  EXPECT_THAT(client.ListJobs().value(), SizeIs(1));
+  EXPECT_EQ(client.GetJob("job")->nodes.size(), 2u);
+  EXPECT_TRUE(client.DrainNode("job", "node-b").ok());
+  b->WaitFor(DirectiveKind::kReleased);
+  int updates = 0;
+  EXPECT_TRUE(client
+                  .WatchJob("job",
+                            [&](const Update&) {
+                              ++updates;
+                              return Watching::kEnough;
+                            })
+                  .ok());
+  EXPECT_EQ(updates, 1);
+  EXPECT_TRUE(client.CancelJob("job", "me").ok());
+  // The standby answers this itself.
+  EXPECT_TRUE(client.WhoAmI().ok());
+}
+
+TEST_F(StandbyTest, TellsWhereTheCoordinatorIs) {
+  standby_.Follow("no-such-host.invalid:1");
+  const absl::Status status = ToStandby().CancelJob("job", "me");
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("no-such-host.invalid"));
+}
+
+TEST_F(StandbyTest, ACallWaitsForTheElection) {
+  auto a = Join("job", "node-a", 3);
+  a->WaitFor(DirectiveKind::kWait);
+  standby_.Follow(std::nullopt);
+  AdminClient client = ToStandby();
+  std::thread elected([&] {
+    standby_.Follow(server_->address().ToString());
+  });
+  EXPECT_TRUE(client.GetJob("job").ok());
+  elected.join();
+}
+
+TEST_F(StandbyTest, NobodyWithoutTheRoleLearnsWhereItIs) {
+  standby_.Follow(server_->address().ToString());
+  const std::string token =
+      *DeriveToken("s3cret", {.name = "ada", .roles = {Role::kJoin}});
+  AdminClient client(To(standby_server_->address(), token));
+  EXPECT_EQ(client.GetJob("job").status().code(),
+            absl::StatusCode::kPermissionDenied);
+}
+
 }  // namespace
 }  // namespace muster::rendezvous

@@ -3,8 +3,10 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "base/time.h"
 #include "rendezvous/protocol/directive.h"
 #include "rendezvous/protocol/report.h"
 
@@ -16,8 +18,10 @@ struct LinkEvents {
   // A stream is up; the agent must answer with Send. `own_address`: the local
   // IP address of this connection, which therefore reaches the coordinator;
   // empty for a link inside one process. `peer_address`: the coordinator's
-  // address.
-  std::function<void(std::string own_address, std::string peer_address)>
+  // address. `endpoint`: HOST:PORT of the endpoint that answered; empty for a
+  // link inside one process.
+  std::function<void(std::string own_address, std::string peer_address,
+                     std::string endpoint)>
       on_connected;
   std::function<void(Directive)> on_directive;
   // The stream broke or an attempt failed; the link tries again by itself.
@@ -43,10 +47,15 @@ class CoordinatorLink {
   // unsent report.
   virtual void Send(const Report& report) = 0;
 
-  // Called if the peer is the wrong coordinator. Ends the stream without an
-  // event, and connects again after a second, to the next address of the
-  // endpoint if it has several.
-  virtual void Reconnect() {}
+  // Replaces the endpoints, HOST:PORT, that are called besides the configured
+  // ones. The coordinator that is connected has told them. A malformed one is
+  // left out.
+  virtual void SetStandbys(const std::vector<std::string>& /*standbys*/) {}
+
+  // Called if the peer is the wrong coordinator, or stands by. Ends the stream
+  // without an event, and connects again after `pause`, first to `endpoint`
+  // (HOST:PORT) or, if that is empty, to the next endpoint and address.
+  virtual void Reconnect(Duration /*pause*/, const std::string& /*endpoint*/) {}
 
   // Sends the unsent report (for at most half a second), ends the stream, and
   // returns once no more events can come.

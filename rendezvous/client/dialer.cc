@@ -2,6 +2,7 @@
 
 #include <grpcpp/channel.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -49,22 +50,32 @@ Dialer::Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
 
 Dialer::Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
                const std::string& token, Reach reach)
-    : reach_(std::move(reach)) {
+    : configured_(endpoints),
+      tls_(tls),
+      token_(token),
+      reach_(std::move(reach)) {
   MUSTER_CHECK(!endpoints.empty()) << "no endpoint";
-  for (const Endpoint& endpoint : endpoints) {
-    targets_.push_back(
-        {endpoint, ClientCredentials(tls, token, endpoint.host)});
-  }
+  first_ = endpoints.front();
+  targets_ = Targets();
 }
 
 absl::Status Dialer::Dial(const ResolveLimits& limits, const Call& call) {
-  std::vector<absl::Status> errors(targets_.size());
-  const size_t first = first_target_;
-  for (size_t i = 0; i < targets_.size(); ++i) {
-    const size_t index = (first + i) % targets_.size();
-    Outcome outcome = DialTarget(targets_[index], limits, call);
+  std::vector<Target> targets;
+  size_t first = 0;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    targets = targets_ = Targets();
+    while (targets[first].endpoint != first_) ++first;
+  }
+  std::vector<absl::Status> errors(targets.size());
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const size_t index = (first + i) % targets.size();
+    const Reached reached =
+        targets.size() == 1 ? Reached::kByCall : Reached::kByConnection;
+    Outcome outcome = DialTarget(targets[index], reached, limits, call);
     if (outcome.answered) {
-      first_target_ = index;
+      std::lock_guard<std::mutex> lock(mutex_);
+      first_ = targets[index].endpoint;
       return outcome.end;
     }
     if (limits.given_up != nullptr && limits.given_up()) return outcome.end;
@@ -73,18 +84,60 @@ absl::Status Dialer::Dial(const ResolveLimits& limits, const Call& call) {
   return errors.size() == 1 ? errors.front() : Combined(errors);
 }
 
+void Dialer::SetStandbys(std::vector<Endpoint> standbys) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  standbys_ = std::move(standbys);
+  leader_ = called_;
+}
+
 void Dialer::Advance() {
-  ++first_target_;
+  std::lock_guard<std::mutex> lock(mutex_);
+  const std::vector<Endpoint> cycle = Cycle();
+  const auto at = std::find(cycle.begin(), cycle.end(), first_);
+  first_ = at + 1 == cycle.end() ? cycle.front() : *(at + 1);
   ++first_address_;
 }
 
-Dialer::Outcome Dialer::DialTarget(const Target& target,
+void Dialer::BeginWith(const Endpoint& endpoint) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  first_ = endpoint;
+}
+
+std::vector<Endpoint> Dialer::Cycle() const {
+  std::vector<Endpoint> cycle = configured_;
+  const auto add = [&cycle](const Endpoint& endpoint) {
+    if (std::find(cycle.begin(), cycle.end(), endpoint) == cycle.end()) {
+      cycle.push_back(endpoint);
+    }
+  };
+  if (leader_.has_value()) add(*leader_);
+  for (const Endpoint& standby : standbys_) add(standby);
+  add(first_);
+  return cycle;
+}
+
+std::vector<Dialer::Target> Dialer::Targets() const {
+  std::vector<Target> targets;
+  for (const Endpoint& endpoint : Cycle()) {
+    const auto known = std::find_if(
+        targets_.begin(), targets_.end(), [&endpoint](const Target& target) {
+          return target.endpoint == endpoint;
+        });
+    targets.push_back(
+        known != targets_.end()
+            ? *known
+            : Target{endpoint, ClientCredentials(tls_, token_, endpoint.host)});
+  }
+  return targets;
+}
+
+Dialer::Outcome Dialer::DialTarget(const Target& target, Reached reached,
                                    const ResolveLimits& limits,
                                    const Call& call) {
   const auto addresses =
       Resolve(target.endpoint.host, target.endpoint.port, limits);
   if (!addresses.ok()) {
-    if (targets_.size() == 1) return {.end = addresses.status()};
+    if (reached == Reached::kByCall) return {.end = addresses.status()};
     return {.end = absl::Status(
                 addresses.status().code(),
                 absl::StrCat("coordinator ", target.endpoint.ToString(), ": ",
@@ -94,10 +147,14 @@ Dialer::Outcome Dialer::DialTarget(const Target& target,
   for (size_t i = 0; i < addresses->size(); ++i) {
     const SocketAddress& address =
         (*addresses)[(first_address_ + i) % addresses->size()];
-    const bool is_only = targets_.size() == 1 && addresses->size() == 1;
+    const bool is_only = reached == Reached::kByCall && addresses->size() == 1;
     Outcome outcome = {.end = is_only ? absl::OkStatus()
                                       : CheckReachable(target, address)};
     if (outcome.end.ok()) {
+      {
+        std::lock_guard<std::mutex> lock(mutex_);
+        called_ = target.endpoint;
+      }
       outcome = call(target.endpoint, address,
                      OpenChannel(address, target.credentials));
     }

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +23,10 @@ class ChannelCredentials;
 
 namespace muster::rendezvous {
 
-// Finds the coordinator among its endpoints. Several endpoints belong to
-// daemons that share their state: one of them leads and listens, and the ports
-// of the standbys are closed. Thread-safe.
+// Finds the coordinator among its endpoints: those that the user has configured
+// and, once a coordinator has told them, those of its standbys. Several
+// configured endpoints belong to daemons that share their state: one of them
+// leads and listens, and the ports of the others are closed. Thread-safe.
 class Dialer {
  public:
   // The result of one call at one address.
@@ -49,8 +52,10 @@ class Dialer {
   Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
          const std::string& token, Reach reach);
 
-  // Calls `call` at every address of every endpoint in turn until one answers,
-  // beginning with the endpoint that answered last. `limits` are those of the
+  // Calls `call` at every address of every endpoint in turn until one answers:
+  // the endpoint that answered last, then the ones that follow it in the cycle
+  // of the configured endpoints, the one that has told the standbys, and the
+  // standbys. `limits` are those of the
   // look-up of one name. Once limits.given_up returns true, no further address
   // is called.
   //
@@ -65,9 +70,15 @@ class Dialer {
   // code of that line is the common code of all reasons, else Unavailable.
   absl::Status Dial(const ResolveLimits& limits, const Call& call);
 
+  // Replaces the endpoints that are called besides the configured ones. The
+  // coordinator of the newest call has told them.
+  void SetStandbys(std::vector<Endpoint> standbys);
+
   // Lets the next Dial begin with the next endpoint and the next address,
-  // because the coordinator that answered is another job's.
+  // because the coordinator that answered is another job's, or stands by.
   void Advance();
+  // Lets the next Dial begin with `endpoint`, whether or not it is in the cycle.
+  void BeginWith(const Endpoint& endpoint);
 
  private:
   struct Target {
@@ -75,16 +86,32 @@ class Dialer {
     std::shared_ptr<grpc::ChannelCredentials> credentials;
   };
 
-  Outcome DialTarget(const Target& target, const ResolveLimits& limits,
-                     const Call& call);
+  // How an address is found to be reachable. kByCall: the only endpoint.
+  enum class Reached { kByCall, kByConnection };
+
+  // The endpoints in the order of the cycle. Requires mutex_.
+  std::vector<Endpoint> Cycle() const;
+  // The targets of one Dial, in the order of the cycle. Requires mutex_.
+  std::vector<Target> Targets() const;
+  Outcome DialTarget(const Target& target, Reached reached,
+                     const ResolveLimits& limits, const Call& call);
   absl::Status CheckReachable(const Target& target,
                               const SocketAddress& address);
 
-  std::vector<Target> targets_;
+  const std::vector<Endpoint> configured_;
+  const TlsFiles tls_;
+  const std::string token_;
   const Reach reach_;
-  // Indices of the endpoint and of the address that are called first.
-  std::atomic<size_t> first_target_ = 0;
+  // Index of the address that is called first.
   std::atomic<size_t> first_address_ = 0;
+
+  std::mutex mutex_;
+  Endpoint first_;   // the endpoint that is called first
+  Endpoint called_;  // the endpoint of the newest call
+  // The endpoint that has told `standbys_`; nullopt: none has.
+  std::optional<Endpoint> leader_;
+  std::vector<Endpoint> standbys_;
+  std::vector<Target> targets_;  // those of the newest Dial
 };
 
 }  // namespace muster::rendezvous

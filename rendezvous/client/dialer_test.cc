@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -48,6 +49,7 @@ class DialerTest : public ::testing::Test {
         [this](const Endpoint&, const SocketAddress& address,
                const std::shared_ptr<grpc::Channel>&) -> Dialer::Outcome {
           called_.push_back(address.Ip());
+          if (while_called_) while_called_();
           if (address.Ip() == leader_) return {.answered = true};
           const auto error = errors_.find(address.Ip());
           return {.end = error == errors_.end()
@@ -60,6 +62,7 @@ class DialerTest : public ::testing::Test {
   std::map<std::string, absl::Status> errors_;
   std::map<std::string, std::string> unreachable_;  // with the system's error
   bool given_up_ = false;
+  std::function<void()> while_called_;
   std::vector<std::string> called_, reached_;
   Duration longest_ = Duration::zero();
 };
@@ -154,6 +157,46 @@ TEST_F(DialerTest, AdvanceMovesToTheNextEndpointAndAddress) {
   pair.Advance();
   EXPECT_FALSE(Dial(pair).ok());
   EXPECT_THAT(called_, ElementsAre("10.0.0.9", "10.0.0.8"));
+}
+
+TEST_F(DialerTest, StandbysFollowTheCoordinatorThatToldThem) {
+  Dialer dialer = Make("10.0.0.1");
+  leader_ = "10.0.0.1";
+  EXPECT_TRUE(Dial(dialer).ok());
+  dialer.SetStandbys(*ParseEndpoints("10.0.0.2,10.0.0.3,10.0.0.1"));
+  leader_ = "10.0.0.3";
+  EXPECT_TRUE(Dial(dialer).ok());
+  EXPECT_THAT(called_, ElementsAre("10.0.0.1", "10.0.0.2", "10.0.0.3"));
+  // The new coordinator stays in the cycle, although it does not name itself.
+  dialer.SetStandbys(*ParseEndpoints("10.0.0.4"));
+  leader_.clear();
+  EXPECT_FALSE(Dial(dialer).ok());
+  EXPECT_THAT(called_, ElementsAre("10.0.0.3", "10.0.0.4", "10.0.0.1"));
+  dialer.Advance();
+  EXPECT_FALSE(Dial(dialer).ok());
+  EXPECT_THAT(called_, ElementsAre("10.0.0.4", "10.0.0.1", "10.0.0.3"));
+}
+
+TEST_F(DialerTest, StandbysMayBeToldWhileACallLasts) {
+  Dialer dialer = Make("10.0.0.1");
+  dialer.SetStandbys(*ParseEndpoints("10.0.0.2"));
+  leader_ = "10.0.0.2";
+  while_called_ = [&] { dialer.SetStandbys(*ParseEndpoints("10.0.0.3")); };
+  EXPECT_TRUE(Dial(dialer).ok());
+  while_called_ = nullptr;
+  leader_.clear();
+  EXPECT_FALSE(Dial(dialer).ok());
+  EXPECT_THAT(called_, ElementsAre("10.0.0.2", "10.0.0.3", "10.0.0.1"));
+}
+
+TEST_F(DialerTest, ACallMayBeginElsewhere) {
+  Dialer dialer = Make("10.0.0.1,10.0.0.2");
+  dialer.BeginWith({"10.0.0.9"});
+  EXPECT_FALSE(Dial(dialer).ok());
+  EXPECT_THAT(called_, ElementsAre("10.0.0.9", "10.0.0.1", "10.0.0.2"));
+  dialer.BeginWith({"10.0.0.2"});
+  EXPECT_FALSE(Dial(dialer).ok());
+  EXPECT_THAT(called_, ElementsAre("10.0.0.2", "10.0.0.1"));
 }
 
 TEST_F(DialerTest, StopsAtTheFirstAddressOnceGivenUp) {

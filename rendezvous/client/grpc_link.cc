@@ -156,8 +156,6 @@ namespace {
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
 // Time that Close waits until the coordinator has received the last report.
 constexpr Duration kFarewell = std::chrono::milliseconds(500);
-// Delay before connecting again after a wrong coordinator.
-constexpr Duration kReconnectPause = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -186,10 +184,19 @@ class GrpcLink::Impl : private AgentStream::Listener {
     }
   }
 
-  void Reconnect() {
+  void SetStandbys(const std::vector<std::string>& standbys) {
+    std::vector<Endpoint> endpoints;
+    for (const std::string& standby : standbys) {
+      absl::StatusOr<Endpoint> endpoint = ParseEndpoint(standby);
+      if (endpoint.ok()) endpoints.push_back(*std::move(endpoint));
+    }
+    dialer_.SetStandbys(std::move(endpoints));
+  }
+
+  void Reconnect(Duration pause, const std::string& endpoint) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closing_ || stream_ == nullptr || !up_) return;
-    hanging_up_ = true;
+    hanging_up_ = HangUp{.pause = pause, .endpoint = endpoint};
     stream_->Cancel();
   }
 
@@ -203,6 +210,12 @@ class GrpcLink::Impl : private AgentStream::Listener {
   }
 
  private:
+  // The arguments of Reconnect.
+  struct HangUp {
+    Duration pause;
+    std::string endpoint;
+  };
+
   // The result of one attempt to open and follow a stream.
   struct Attempt {
     absl::Status end;
@@ -234,9 +247,14 @@ class GrpcLink::Impl : private AgentStream::Listener {
     while (!Closing()) {
       const Attempt attempt = TryEveryEndpoint();
       if (Closing()) return;
-      if (HungUp()) {
-        dialer_.Advance();
-        Pause(kReconnectPause);
+      if (const std::optional<HangUp> hung_up = TakeHangUp()) {
+        const absl::StatusOr<Endpoint> next = ParseEndpoint(hung_up->endpoint);
+        if (next.ok()) {
+          dialer_.BeginWith(*next);
+        } else {
+          dialer_.Advance();
+        }
+        Pause(hung_up->pause);
         continue;
       }
       events_.on_disconnected(attempt.end);
@@ -306,7 +324,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
         up_since = MonotonicNow();
         if (unsent_.has_value()) stream_->Send(*std::exchange(unsent_, {}));
         lock->unlock();
-        events_.on_connected(LocalAddressTowards(address), address.Ip());
+        events_.on_connected(LocalAddressTowards(address), address.Ip(),
+                             endpoint.ToString());
         lock->lock();
       } else if (directive_.has_value()) {
         Directive directive = *std::exchange(directive_, std::nullopt);
@@ -351,10 +370,10 @@ class GrpcLink::Impl : private AgentStream::Listener {
     return ExplainCallError(status, endpoint);
   }
 
-  // Whether Reconnect ended the stream, since the last call of HungUp.
-  bool HungUp() {
+  // The call of Reconnect that ended the stream, since the last TakeHangUp.
+  std::optional<HangUp> TakeHangUp() {
     std::lock_guard<std::mutex> lock(mutex_);
-    return std::exchange(hanging_up_, false);
+    return std::exchange(hanging_up_, std::nullopt);
   }
 
   bool Closing() {
@@ -372,7 +391,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
   }
 
   const Options options_;
-  Dialer dialer_;        // used on thread_ only
+  Dialer dialer_;
   bool was_up_ = false;  // whether a stream has come up; used by thread_ alone
   LinkEvents events_;
   std::minstd_rand random_;  // used on thread_ only
@@ -381,7 +400,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool closing_ = false;
-  bool hanging_up_ = false;
+  std::optional<HangUp> hanging_up_;
   // stream of the current attempt; null between attempts
   AgentStream* stream_ = nullptr;
   bool up_ = false;
@@ -400,7 +419,12 @@ GrpcLink::~GrpcLink() = default;
 
 void GrpcLink::Open(LinkEvents events) { impl_->Open(std::move(events)); }
 void GrpcLink::Send(const Report& report) { impl_->Send(report); }
-void GrpcLink::Reconnect() { impl_->Reconnect(); }
+void GrpcLink::SetStandbys(const std::vector<std::string>& standbys) {
+  impl_->SetStandbys(standbys);
+}
+void GrpcLink::Reconnect(Duration pause, const std::string& endpoint) {
+  impl_->Reconnect(pause, endpoint);
+}
 void GrpcLink::Close() { impl_->Close(); }
 
 }  // namespace muster::rendezvous

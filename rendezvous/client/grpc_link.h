@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/time.h"
 #include "rendezvous/client/channel.h"
 #include "rendezvous/client/coordinator_link.h"
 #include "rendezvous/endpoint/endpoint.h"
@@ -61,12 +62,12 @@ class AgentStream {
 };
 
 // A link over gRPC. Owns one thread, from which all events come. Each attempt
-// resolves the names again and tries every address of every endpoint in turn,
-// as Dialer does. Close takes up to 1.2 s while an address does not answer.
+// resolves the names again and tries every address of every endpoint and
+// standby in turn, as Dialer does. Close takes up to 1.2 s while an address does not answer.
 class GrpcLink : public CoordinatorLink {
  public:
   struct Options {
-    std::vector<Endpoint> endpoints;  // of the coordinator; at least one
+    std::vector<Endpoint> endpoints;  // the configured ones; at least one
     TlsFiles tls;                     // not given: clear text
     // The job token that is sent with the call; empty: none.
     std::string token;
@@ -77,7 +78,8 @@ class GrpcLink : public CoordinatorLink {
 
   void Open(LinkEvents events) override;
   void Send(const Report& report) override;
-  void Reconnect() override;
+  void SetStandbys(const std::vector<std::string>& standbys) override;
+  void Reconnect(Duration pause, const std::string& endpoint) override;
   void Close() override;
 
  private:

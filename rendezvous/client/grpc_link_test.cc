@@ -305,6 +305,38 @@ TEST_F(GrpcLinkTest, MovesToTheEndpointThatLeadsNext) {
   a->WaitUntilConnected(3);
 }
 
+TEST_F(GrpcLinkTest, MovesToAStandbyThatTheCoordinatorHasNamed) {
+  Serve();
+  auto a = Node(FirstReport("job", "node-a", 1));
+  a->WaitFor(DirectiveKind::kRun);
+  EXPECT_EQ(a->endpoint(), endpoint_.ToString());
+  const int port = FreePort();
+  a->link().SetStandbys({"malformed:", "127.0.0.1:" + std::to_string(port)});
+  StopServing();
+  Serve(port);
+  a->WaitUntilConnected(2);
+  EXPECT_EQ(a->endpoint(), "127.0.0.1:" + std::to_string(port));
+}
+
+TEST_F(GrpcLinkTest, ReconnectsWhereItIsTold) {
+  Serve();
+  Coordinator other(Coordinator::Options{});
+  GrpcServer::Options options;
+  options.listen = {"127.0.0.1", 0};
+  auto there = GrpcServer::Start(&other, options);
+  ASSERT_TRUE(there.ok()) << there.status();
+  auto a = Node(FirstReport("job", "node-a", 1));
+  a->WaitFor(DirectiveKind::kRun);
+  a->link().Reconnect(Duration::zero(), (*there)->address().ToString());
+  a->WaitUntilConnected(2);
+  EXPECT_EQ(a->endpoint(), (*there)->address().ToString());
+  // The next one is the configured one.
+  a->link().Reconnect(Duration::zero(), "");
+  a->WaitUntilConnected(3);
+  EXPECT_EQ(a->endpoint(), endpoint_.ToString());
+  a->Close();
+}
+
 TEST_F(GrpcLinkTest, WithoutAnAnswerEveryEndpointHasItsReason) {
   ServeNowhere();
   first_endpoints_ = {{"127.0.0.1", FreePort()}, {"no-such-host.invalid", 7}};

@@ -44,15 +44,13 @@ void InProcessLink::Close() {
 
 void InProcessLink::Deliver(const Directive& directive) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (directive.epoch == epoch_ && directive.revision < revision_) return;
-  epoch_ = directive.epoch;
-  revision_ = directive.revision;
+  if (!order_.Admit(directive)) return;
   directive_ = directive;
   changed_.notify_all();
 }
 
 void InProcessLink::Run() {
-  events_.on_connected("", "");
+  events_.on_connected("", "", "");
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return closing_ || directive_.has_value(); });

@@ -43,8 +43,7 @@ class InProcessLink : public CoordinatorLink, private DirectiveSink {
   bool closing_ = false;
   // Newest directive that was not yet passed to `events_`.
   std::optional<Directive> directive_;
-  uint64_t epoch_ = 0;  // epoch of the newest directive received
-  uint64_t revision_ = 0;
+  DirectiveOrder order_;
 };
 
 }  // namespace muster::rendezvous

@@ -15,6 +15,10 @@ inline constexpr char kBearer[] = "Bearer ";
 // directive. A stream that ends without this header was never accepted.
 inline constexpr char kWelcome[] = "muster-welcome";
 
+// The trailer of an answer to an operator from a process that only stands by:
+// HOST:PORT of the job's coordinator; empty: not known at this time.
+inline constexpr char kCoordinatedAt[] = "muster-coordinated-at";
+
 // Both types use the same numeric codes.
 grpc::Status ToGrpc(const absl::Status& status);
 absl::Status FromGrpc(const grpc::Status& status);

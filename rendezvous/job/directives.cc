@@ -148,6 +148,13 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
   return status;
 }
 
+// Whether the node is an elector that was lost and is back while a verdict
+// waits for a majority that knows it.
+bool MustKnowVerdict(const JobState& state, const Node& node) {
+  return node.elector_rank >= 0 && !node.going &&
+         state.stopping.consequence.verdict().has_value();
+}
+
 }  // namespace
 
 DirectiveKey KeyFor(const JobState& state, const Node& node) {
@@ -162,7 +169,8 @@ DirectiveKey KeyFor(const JobState& state, const Node& node) {
     key.round = state.round;
     key.newest_signal = state.signals.empty() ? 0 : state.newest_signal;
     key.preempted = state.preemption.has_value();
-  } else if (state.phase == JobPhase::kStopping && member) {
+  } else if (state.phase == JobPhase::kStopping &&
+             (member || MustKnowVerdict(state, node))) {
     key.kind = DirectiveKind::kStop;
     key.round = state.round;
     key.at_once = state.stopping.at_once;

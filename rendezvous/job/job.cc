@@ -19,6 +19,9 @@ namespace {
 // time.
 constexpr Duration kMaxLate = std::chrono::milliseconds(100);
 
+// Time in which a coordinator that runs is heard of: three announcements.
+constexpr Duration kToldWithin = std::chrono::seconds(3);
+
 std::string HeldBy(const Node& holder) {
   return absl::StrCat(holder.identity.host, ", process ", holder.identity.pid);
 }
@@ -35,6 +38,11 @@ Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
   state_.born = state_.now = state_.clock.since = now;
   state_.run_tag = std::move(run_tag);
   state_.own_endpoint = std::move(own_endpoint);
+  if (!state_.own_endpoint.empty()) {
+    // If this coordinator was started again while the job runs elsewhere, the
+    // one there announces itself meanwhile.
+    state_.spec.last_call = std::max(state_.spec.last_call, kToldWithin);
+  }
 }
 
 Job::Job(JobState state) : state_(std::move(state)), outbox_(&state_) {}
@@ -97,12 +105,17 @@ std::optional<Instant> Job::NextDeadline() const {
 
 void Job::On(const ReportArrived& event) {
   const Report& report = event.report;
-  if (report.promised_epoch > state_.epoch) {
-    if (!state_.own_endpoint.empty()) {
-      outbox_.Depose(
-          absl::StrCat(report.node.host, " has met a newer coordinator"));
+  if (!state_.own_endpoint.empty()) {
+    // Either a newer coordinator exists, or nodes of a job that runs come to a
+    // coordinator that begins it, because it was started again.
+    const bool is_founding = IsFounding(state_.epoch) && state_.round == 0;
+    if (report.promised_epoch > state_.epoch ||
+        (is_founding && report.place.has_value())) {
+      outbox_.Depose(absl::StrCat(report.node.host,
+                                  " has met another coordinator of this job"));
       return;
     }
+  } else if (report.promised_epoch > state_.epoch) {
     // The clock of an earlier coordinator was ahead of this one's.
     state_.epoch = report.promised_epoch + 1;
   }
@@ -248,10 +261,10 @@ Node* Job::Admit(const ReportArrived& event) {
   Node& node = state_.nodes.Add(report.node, state_.now);
   if (state_.nodes.size() == 1) ++state_.changes;
   node.place_key = report.place_key;
-  if (const auto elector = state_.electors.ranks.find(node.identity.node_id);
-      elector != state_.electors.ranks.end()) {
-    state_.nodes.Update(node,
-                        [&](Node& n) { n.elector_rank = elector->second; });
+  if (const int rank =
+          state_.electors.RankOf(node.identity, state_.spec.takeover);
+      rank >= 0) {
+    state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
   }
   // The node has talked to a coordinator before, so the NCCL id that it offers
   // may have been given to a round that the node never began. The agent makes
@@ -384,7 +397,8 @@ void Job::JoinAdopted(Node& node, const Report& report) {
     world.SetMember(place, node.identity);
     if (state_.lost_host == rank) state_.lost_host.reset();
     if (state_.electors.nodes > 0) {
-      state_.electors.ranks[node.identity.node_id] = rank;
+      state_.electors.known[node.identity.node_id] = {
+          .rank = rank, .incarnation = node.identity.incarnation};
       state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
     }
   } else if (holder != node.identity.node_id) {
@@ -546,11 +560,15 @@ void Job::On(const DrainAsked& event) {
 }
 
 void Job::On(const CoordinatorTold& event) {
-  if (state_.own_endpoint.empty() || event.epoch <= state_.epoch ||
-      MayAnnounce()) {
-    return;
-  }
+  if (state_.own_endpoint.empty() || event.epoch <= state_.epoch) return;
+  // One that was elected has the majority that this one seems to have.
+  if (MayAnnounce() && !IsFounding(state_.epoch)) return;
   outbox_.Depose("a newer coordinator announces itself");
+}
+
+bool Job::MayAsk() const {
+  return !state_.own_endpoint.empty() && !finished() && !MayAnnounce() &&
+         (state_.electors.nodes > 0 || IsFounding(state_.epoch));
 }
 
 bool Job::MayAnnounce() const {

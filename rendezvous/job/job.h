@@ -87,6 +87,9 @@ class Job {
   // Whether this coordinator may tell others that it coordinates the job: it
   // has a majority of the electors.
   bool MayAnnounce() const;
+  // Whether it should ask others for a newer coordinator: it has no majority,
+  // or was perhaps started again.
+  bool MayAsk() const;
   uint64_t epoch() const { return state_.epoch; }
   // Where others may be told of it: Directive::standbys.
   const std::vector<std::string>& standbys() const { return state_.standbys; }

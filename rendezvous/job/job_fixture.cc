@@ -24,7 +24,7 @@ JobFixture JobFixture::HostedBy(const std::string& host, const JobSpec& spec) {
 }
 
 void JobFixture::TakeOver(const std::string& host, Duration away) {
-  ++epoch_;
+  epoch_ += kDrawnEpochMask + 1;
   host_ = host;
   StandStill(away);
   job_ =

@@ -156,14 +156,16 @@ void Job::Elect() {
   Electors& electors = state_.electors;
   electors.world = {.epoch = state_.world.epoch, .round = state_.round};
   electors.nodes = state_.world.size();
-  electors.ranks.clear();
+  electors.known.clear();
   for (int rank = 0; rank < state_.world.size(); ++rank) {
-    const std::string& id = state_.world.members[rank].node_id;
-    if (!id.empty()) electors.ranks[id] = rank;
+    const Node* const node =
+        state_.nodes.Find(state_.world.members[rank].node_id);
+    if (node == nullptr) continue;
+    electors.known[node->identity.node_id] = {
+        .rank = rank, .incarnation = node->identity.incarnation};
   }
   for (auto& [id, node] : state_.nodes.nodes()) {
-    const auto elector = electors.ranks.find(id);
-    const int rank = elector == electors.ranks.end() ? -1 : elector->second;
+    const int rank = electors.RankOf(node.identity, state_.spec.takeover);
     state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
   }
 }
@@ -272,9 +274,13 @@ void Job::ConsiderGathering() {
 }
 
 void Job::FormWorld() {
-  // A world that never began on all of its nodes gives nobody a claim.
-  std::map<std::string, int> previous = state_.electors.ranks;
-  if (state_.electors.nodes == 0) {
+  std::map<std::string, int> previous;
+  if (state_.electors.nodes > 0) {
+    // A world that never began on all of its nodes gives no claim to a rank.
+    for (const auto& [id, elector] : state_.electors.known) {
+      previous[id] = elector.rank;
+    }
+  } else {
     for (int i = 0; i < state_.world.size(); ++i) {
       previous[state_.world.members[i].node_id] = i;
     }
@@ -598,7 +604,7 @@ void Job::ConsiderStopping() {
     if (state_.blame.AwaitsProofOfLife(state_.nodes, state_.now)) return;
     const std::optional<Instant> limit = AwaitsWitnesses(state_);
     if (limit.has_value() && state_.now < *limit) return;
-    if (limit.has_value() && verdict->outcome != Outcome::kCancelled) {
+    if (limit.has_value() && verdict->outcome == Outcome::kFailed) {
       Finish(NewVerdict(
           Outcome::kTimedOut, verdict->exit_code,
           absl::StrCat(verdict->reason, "; ",

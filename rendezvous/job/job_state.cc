@@ -67,6 +67,13 @@ void JobState::Enter(JobPhase next) {
   clock = PhaseClock{.since = now};
 }
 
+int Electors::RankOf(const NodeIdentity& node, Takeover takeover) const {
+  const auto found = known.find(node.node_id);
+  if (found == known.end()) return -1;
+  const bool is_same = found->second.incarnation == node.incarnation;
+  return is_same || takeover == Takeover::kAuto ? found->second.rank : -1;
+}
+
 bool LacksMajority(const JobState& state) {
   return 2 * state.nodes.electors() <= state.electors.nodes &&
          state.electors.nodes > 0;

@@ -38,8 +38,17 @@ struct Successor {
 // coordinator.
 struct Electors {
   WorldId world;
-  int nodes = 0;                     // 0: there was no such world
-  std::map<std::string, int> ranks;  // group ranks of the known ones by node id
+  int nodes = 0;  // 0: there was no such world
+  struct Elector {
+    int rank = 0;
+    uint64_t incarnation = 0;
+  };
+  std::map<std::string, Elector> known;  // by node id
+
+  // The group rank of the agent if it is an elector; else -1. An agent that
+  // was started again has forgotten what it promised. With Takeover::kAuto it
+  // is an elector nevertheless.
+  int RankOf(const NodeIdentity& node, Takeover takeover) const;
 };
 
 // The whole state of one job, as a value. Job changes it; the functions below

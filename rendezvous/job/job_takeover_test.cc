@@ -73,7 +73,7 @@ TEST(JobTakeoverTest, TheRoundGoesOnIfAllItsNodesCome) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   EXPECT_EQ(job.told("c").host_rank, 1);
   EXPECT_EQ(job.told("c").electorate.nodes, 3);
-  EXPECT_EQ(job.told("c").electorate.epoch, 8u);
+  EXPECT_EQ(job.told("c").electorate.epoch, job.told("c").epoch);
   // The node of the lost process may not be told to others as a standby before
   // it has come.
   EXPECT_THAT(job.told("c").standbys, ElementsAre("c"));
@@ -198,15 +198,84 @@ TEST(JobTakeoverTest, ADaemonGoesAboveTheEpochsOfItsPredecessors) {
 
 TEST(JobTakeoverTest, AnAnnouncementDeposesWithoutAMajorityOnly) {
   JobFixture job = RunningJob(2, 3);
-  job.Step(CoordinatorTold{.epoch = 8});
+  job.TakeOver("b");
+  job.ReconnectAll({"b", "c"});
+  const uint64_t epoch = job.job().epoch();
+  job.Step(CoordinatorTold{.epoch = epoch + 1});
   EXPECT_FALSE(job.last_step().deposed);
-  job.BreakStream("b");
+  EXPECT_FALSE(job.job().MayAsk());
   job.BreakStream("c");
   job.Wait(seconds(1));
-  job.Step(CoordinatorTold{.epoch = 7});
+  EXPECT_TRUE(job.job().MayAsk());
+  job.Step(CoordinatorTold{.epoch = epoch});
   EXPECT_FALSE(job.last_step().deposed) << "not newer";
-  job.Step(CoordinatorTold{.epoch = 8});
+  job.Step(CoordinatorTold{.epoch = epoch + 1});
   EXPECT_TRUE(job.last_step().deposed);
+}
+
+TEST(JobTakeoverTest, ACoordinatorThatBeginsTheJobAgainYieldsToTheElectedOne) {
+  JobFixture job = RunningJob(2, 3);
+  EXPECT_TRUE(job.job().MayAnnounce());
+  job.Step(CoordinatorTold{.epoch = kDrawnEpochMask + 1});
+  EXPECT_TRUE(job.last_step().deposed);
+}
+
+TEST(JobTakeoverTest, ACoordinatorThatBeginsTheJobAgainYieldsToItsNodes) {
+  JobFixture job = RunningJob(2, 3);
+  const Place place = job.told("b").place;
+  JobFixture again = JobFixture::HostedBy("a", QuickSpec(2, 3));
+  again.Join("a");
+  EXPECT_TRUE(again.job().MayAsk());
+  again.Create("b").report.place = place;
+  again.Join("b");
+  EXPECT_TRUE(again.last_step().deposed);
+}
+
+TEST(JobTakeoverTest, TheFirstWorldWaitsForAnnouncementsUnlessItIsFull) {
+  JobSpec spec = QuickSpec(2, 3);
+  spec.last_call = Duration::zero();
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.Join("a");
+  job.Join("b");
+  job.Wait(milliseconds(2900));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Wait(milliseconds(200));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  JobFixture full = JobFixture::HostedBy("a", spec);
+  for (const char* name : {"a", "b", "c"}) full.Join(name);
+  EXPECT_EQ(full.phase(), JobPhase::kRunning);
+}
+
+TEST(JobTakeoverTest, WithMajorityAnAgentThatWasStartedAgainDoesNotElect) {
+  for (const Takeover takeover : {Takeover::kAuto, Takeover::kMajority}) {
+    JobSpec spec = QuickSpec(2, 3);
+    spec.takeover = takeover;
+    JobFixture job = JobFixture::HostedBy("a", spec);
+    job.StartAll({"a", "b", "c"});
+    job.BreakStream("b");
+    job.BreakStream("c");
+    job.Wait(seconds(1));
+    job.AllStop();
+    job.Restart("b");
+    job.Wait(seconds(5));
+    EXPECT_EQ(job.phase() == JobPhase::kRunning, takeover == Takeover::kAuto);
+  }
+}
+
+TEST(JobTakeoverTest, AVerdictIsToldToAnElectorThatIsBack) {
+  JobFixture job = RunningJob(3, 3);
+  for (const char* name : {"b", "c"}) job.agent(name).deaf = true;
+  for (const char* name : {"a", "b", "c"}) job.Succeeds(name);
+  for (const char* name : {"b", "c"}) {
+    job.BreakStream(name);
+    job.agent(name).deaf = false;
+  }
+  job.Wait(seconds(1));
+  job.Reconnect("b");
+  EXPECT_EQ(job.told("b").kind, DirectiveKind::kStop);
+  EXPECT_EQ(job.told("b").stop.exit_code, 0);
+  job.Report("b");
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kSucceeded);
 }
 
 TEST(JobTakeoverTest, AWorldOfADeposedCoordinatorIsNotAdopted) {

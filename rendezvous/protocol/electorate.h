@@ -12,6 +12,18 @@ namespace muster::rendezvous {
 inline constexpr size_t kMaxStandbys = 3;
 inline constexpr size_t kMaxEndpointBytes = 272;
 
+// The epochs of coordinators from which other nodes take over: their low bits
+// are drawn at random, because two coordinators may draw an epoch at the same
+// time. The coordinator that begins a job has no higher bits, so that every
+// coordinator that was elected outranks it: if it is started again, it does not
+// know of them.
+inline constexpr int kDrawnEpochBits = 22;
+inline constexpr uint64_t kDrawnEpochMask =
+    (uint64_t{1} << kDrawnEpochBits) - 1;
+constexpr bool IsFounding(uint64_t epoch) {
+  return epoch != 0 && epoch <= kDrawnEpochMask;
+}
+
 // Identifies a world among those of all coordinators of a job: two coordinators
 // that cannot reach each other may give one number to two rounds.
 struct WorldId {

@@ -224,7 +224,8 @@ class AdminService : public AdminMethods {
                                      grpc::ByteBuffer* response) override {
     const absl::StatusOr<Principal> principal = Identify(*context);
     if (!principal.ok()) return Answer(context, principal.status());
-    const absl::Status allowed = CheckRole(*principal, Role::kView);
+    absl::Status allowed = CheckRole(*principal, Role::kView);
+    if (allowed.ok()) allowed = CheckCoordinates(context);
     if (!allowed.ok()) return Answer(context, allowed);
     const auto make = [&](grpc::ByteBuffer* made) {
       v1::ListJobsResponse jobs;
@@ -247,7 +248,7 @@ class AdminService : public AdminMethods {
     const grpc::Status parsed = Parse(*bytes, &request);
     if (!parsed.ok()) return Answer(context, parsed);
     const absl::StatusOr<Principal> caller =
-        Check(*context, Role::kView, request.run_id());
+        Check(context, Role::kView, request.run_id());
     if (!caller.ok()) return Answer(context, caller.status());
     const auto make = [&](grpc::ByteBuffer* made) {
       const auto job = coordinator_->GetJob(request.run_id());
@@ -264,7 +265,7 @@ class AdminService : public AdminMethods {
       grpc::CallbackServerContext* context,
       const v1::WatchJobRequest* request) override {
     const absl::StatusOr<Principal> caller =
-        Check(*context, Role::kView, request->run_id());
+        Check(context, Role::kView, request->run_id());
     if (!caller.ok()) return new TurnedAway(ToGrpc(caller.status()));
     const absl::Status exists = WithoutOthers(
         coordinator_->GetJobSummary(request->run_id()).status(), *caller);
@@ -276,7 +277,7 @@ class AdminService : public AdminMethods {
                                       const v1::CancelJobRequest* request,
                                       v1::CancelJobResponse*) override {
     const absl::StatusOr<Principal> caller =
-        Check(*context, Role::kOperate, request->run_id());
+        Check(context, Role::kOperate, request->run_id());
     absl::Status status = caller.status();
     if (status.ok()) status = CheckName("reason", request->reason());
     if (status.ok()) {
@@ -292,7 +293,7 @@ class AdminService : public AdminMethods {
                                       const v1::DrainNodeRequest* request,
                                       v1::DrainNodeResponse*) override {
     const absl::StatusOr<Principal> caller =
-        Check(*context, Role::kOperate, request->run_id());
+        Check(context, Role::kOperate, request->run_id());
     absl::Status status = caller.status();
     if (status.ok()) status = CheckName("node", request->node());
     if (status.ok()) {
@@ -339,14 +340,26 @@ class AdminService : public AdminMethods {
   }
 
   // The principal of a call that concerns the job, if it has the role there.
-  absl::StatusOr<Principal> Check(const grpc::CallbackServerContext& context,
+  // Errors also: those of CheckCoordinates.
+  absl::StatusOr<Principal> Check(grpc::CallbackServerContext* context,
                                   Role role, const std::string& run_id) const {
-    absl::StatusOr<Principal> principal = Identify(context);
+    absl::StatusOr<Principal> principal = Identify(*context);
     if (!principal.ok()) return principal;
     absl::Status allowed = CheckName("run_id", run_id);
     if (allowed.ok()) allowed = CheckAccess(*principal, role, run_id);
+    if (allowed.ok()) allowed = CheckCoordinates(context);
     if (!allowed.ok()) return allowed;
     return principal;
+  }
+
+  // Checks that this process coordinates its job. FailedPrecondition,
+  // Unavailable: it stands by; the answer's trailer kCoordinatedAt tells where
+  // the coordinator is.
+  absl::Status CheckCoordinates(grpc::CallbackServerContext* context) const {
+    const auto elsewhere = coordinator_->WhereElse();
+    if (!elsewhere.has_value()) return absl::OkStatus();
+    context->AddTrailingMetadata(kCoordinatedAt, elsewhere->endpoint);
+    return elsewhere->why;
   }
 
   template <typename Message>

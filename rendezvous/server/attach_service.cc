@@ -16,9 +16,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/coordinator.grpc.pb.h"
+#include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/grpc/grpc_setup.h"
 #include "rendezvous/tls/tls_credentials.h"
 #include "rendezvous/tls/tls_names.h"
+#include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/directive_wire.h"
 #include "rendezvous/wire/report_wire.h"
 
@@ -208,10 +210,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   void Deliver(const Directive& directive) override {
     std::lock_guard<std::mutex> lock(mutex_);
     if (ended_) return;
-    // Drop this directive: a newer one has already been delivered.
-    if (directive.epoch == epoch_ && directive.revision < revision_) return;
-    epoch_ = directive.epoch;
-    revision_ = directive.revision;
+    if (!order_.Admit(directive)) return;
     if (leaving_ == nullptr) {
       Write(directive);
     } else {
@@ -292,8 +291,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   bool ended_ = false;
   bool has_joined_ = false;
   std::unique_ptr<grpc::Alarm> alarm_;  // of OnFirstReportTimeout
-  uint64_t epoch_ = 0;  // epoch of the newest directive received
-  uint64_t revision_ = 0;
+  DirectiveOrder order_;
   std::unique_ptr<v1::Directive> leaving_;  // null: no write is in flight
   // The newest directive, while the write of `leaving_` is in flight.
   std::unique_ptr<Directive> unsent_;
@@ -305,6 +303,20 @@ class TurnedAway : public AttachReactor {
   explicit TurnedAway(const grpc::Status& status) { Finish(status); }
   void OnDone() override { delete this; }
 };
+
+// Checks the bounds of an announcement.
+absl::Status CheckAnnouncement(const v1::Announcement& announcement) {
+  BoundedReader reader("announcement");
+  std::string unused;
+  reader.Text("run_id", announcement.run_id(), kMaxNameBytes, TextKind::kName,
+              &unused);
+  reader.Text("endpoint", announcement.endpoint(), kMaxEndpointBytes,
+              TextKind::kName, &unused);
+  uint64_t epoch = 0;
+  reader.Epoch("epoch", announcement.epoch(), &epoch);
+  if (!reader.status().ok()) return reader.status();
+  return ParseEndpoint(announcement.endpoint()).status();
+}
 
 class AttachService : public v1::Coordinator::CallbackService {
  public:
@@ -333,7 +345,29 @@ class AttachService : public v1::Coordinator::CallbackService {
     return stream.get();
   }
 
+  grpc::ServerUnaryReactor* Announce(grpc::CallbackServerContext* context,
+                                     const v1::Announcement* announcement,
+                                     v1::AnnouncementTaken*) override {
+    grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+    reactor->Finish(ToGrpc(Take(*context, *announcement)));
+    return reactor;
+  }
+
  private:
+  absl::Status Take(const grpc::CallbackServerContext& context,
+                    const v1::Announcement& announcement) {
+    const absl::StatusOr<Principal> principal = check_->Identify(context);
+    if (!principal.ok()) return principal.status();
+    connections_->Proved(context.peer());
+    absl::Status status = CheckAnnouncement(announcement);
+    if (status.ok()) {
+      status = CheckAccess(*principal, Role::kJoin, announcement.run_id());
+    }
+    if (!status.ok()) return status;
+    return coordinator_->Told(announcement.run_id(), announcement.epoch(),
+                              announcement.endpoint());
+  }
+
   muster::rendezvous::Coordinator* const coordinator_;
   const CallerCheck* const check_;
   const HostNames host_names_;

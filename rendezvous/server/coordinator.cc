@@ -36,13 +36,36 @@ constexpr Duration kAbandonedAfter = std::chrono::seconds(2);
 // of the run, which has room for milliseconds since 1970 until the year 2109.
 constexpr int kJobBits = 22;
 
-// Two runs of a coordinator must have different epochs, which are compared for
-// equality only. Without a journal, whose runs are numbered, the first epoch
-// comes from the wall clock.
-uint64_t FirstEpoch(const Journal* journal) {
-  if (journal != nullptr) return journal->epoch() << kJobBits;
+static_assert(kJobBits == kDrawnEpochBits);
+
+uint64_t UnixMilliseconds() {
   return static_cast<uint64_t>(
-      std::chrono::system_clock::now().time_since_epoch().count());
+      std::chrono::duration_cast<std::chrono::milliseconds>(
+          std::chrono::system_clock::now().time_since_epoch())
+          .count());
+}
+
+// Draws an epoch that is above those of earlier coordinators, if the clocks
+// agree, and differs from those of others.
+uint64_t DrawEpoch() {
+  std::random_device device;
+  return UnixMilliseconds() << kJobBits | (device() & ((1u << kJobBits) - 1));
+}
+
+// Two runs of a coordinator must have different epochs. Without a journal,
+// whose runs are numbered, the first epoch comes from the wall clock.
+uint64_t FirstEpoch(const Journal* journal) {
+  return journal != nullptr ? journal->epoch() << kJobBits : DrawEpoch();
+}
+
+// The tag of the run that the nodes report; empty: no node has begun a round.
+std::string ReportedRunTag(const std::map<StreamId, Report>& reports) {
+  for (const auto& [stream, report] : reports) {
+    if (report.place.has_value() && !report.place->run_tag.empty()) {
+      return report.place->run_tag;
+    }
+  }
+  return "";
 }
 
 std::string DrawRunTag() {
@@ -59,6 +82,10 @@ class Coordinator::Impl {
         next_epoch_(FirstEpoch(options_.journal.get())) {
     for (const KeptJob& kept : options_.kept) Continue(kept);
     options_.kept.clear();
+    if (options_.takeover.has_value()) {
+      MUSTER_CHECK(options_.journal == nullptr) << "a journal and a takeover";
+      StandBy();
+    }
   }
 
   ~Impl() {
@@ -93,6 +120,7 @@ class Coordinator::Impl {
       stream = std::move(found->second);
       streams_.erase(found);
       if (streams_.empty()) empty_since_ = MonotonicNow();
+      if (standby_ != nullptr) standby_->Forget(id);
     }
     stream.sink->Detach();
     if (stream.job != nullptr) {
@@ -111,6 +139,7 @@ class Coordinator::Impl {
   absl::Status OnReport(StreamId id, Report report) {
     std::shared_ptr<AttachedSink> sink;
     std::shared_ptr<DrivenJob> job;
+    std::function<void()> tell;
     Objection refusal{.told = Unsound(report).value_or("")};
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -123,10 +152,17 @@ class Coordinator::Impl {
         if (const auto why = ForeignReport(*stream.owner, report)) {
           return absl::InvalidArgumentError(*why);
         }
-        job = JobFor(&stream, report, &refusal);
+        if (standby_ != nullptr && Belongs(report.run_id, &refusal)) {
+          stream.stands_by = true;
+          tell = Perform(standby_->Hear(MonotonicNow(), id, report));
+        } else if (standby_ == nullptr) {
+          job = JobFor(&stream, report, &refusal);
+        }
       }
     }
-    if (job != nullptr) {
+    if (tell != nullptr) {
+      tell();
+    } else if (job != nullptr) {
       job->OnReport(sink, std::move(report));
     } else {
       Refuse(sink.get(), report, refusal);
@@ -137,7 +173,8 @@ class Coordinator::Impl {
   bool HasJob(StreamId id) const {
     std::lock_guard<std::mutex> lock(mutex_);
     const auto found = streams_.find(id);
-    return found != streams_.end() && found->second.job != nullptr;
+    return found != streams_.end() &&
+           (found->second.job != nullptr || found->second.stands_by);
   }
 
   std::vector<JobStatus> ListJobs() const {
@@ -167,6 +204,7 @@ class Coordinator::Impl {
     std::lock_guard<std::mutex> lock(mutex_);
     auto found = jobs_.find(run_id);
     if (found != jobs_.end()) return found->second;
+    if (const auto elsewhere = WhereElseLocked()) return elsewhere->why;
     if (jobs_.empty()) {
       return absl::NotFoundError(
           absl::StrCat("no job \"", run_id, "\" here, nor any other"));
@@ -227,6 +265,72 @@ class Coordinator::Impl {
     }
   }
 
+  void SetOwnEndpoint(std::string endpoint) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    options_.takeover->own_endpoint = std::move(endpoint);
+  }
+
+  void Follow(std::optional<std::string> endpoint) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (endpoint == options_.takeover->own_endpoint) endpoint.reset();
+    followed_ = std::move(endpoint);
+    if (standby_ != nullptr) standby_->Follow(LeaderAt(followed_));
+  }
+
+  absl::Status Told(const std::string& run_id, uint64_t epoch,
+                    const std::string& endpoint) {
+    std::shared_ptr<DrivenJob> job;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (!options_.takeover.has_value() || run_id != options_.only_run_id) {
+        return absl::NotFoundError("no such job");
+      }
+      // The agent learns of the loss of its coordinator sooner than from the
+      // lack of announcements.
+      if (endpoint == options_.takeover->own_endpoint ||
+          endpoint == followed_) {
+        return absl::OkStatus();
+      }
+      const auto found = jobs_.find(run_id);
+      if (found != jobs_.end()) job = found->second;
+    }
+    // If this deposes the job, the standby that follows it is told as well.
+    if (job != nullptr) job->OnCoordinatorTold(epoch);
+    std::function<void()> tell;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (standby_ == nullptr) return absl::OkStatus();
+      tell = Perform(standby_->Told(MonotonicNow(), epoch, endpoint));
+    }
+    tell();
+    return absl::OkStatus();
+  }
+
+  std::optional<Announcement> Announcing() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!took_over_ || jobs_.empty()) return std::nullopt;
+    const auto& [run_id, job] = *jobs_.begin();
+    std::optional<DrivenJob::Announcement> announcement = job->MayAnnounce();
+    if (!announcement.has_value()) return std::nullopt;
+    return Announcement{.run_id = run_id,
+                        .epoch = announcement->epoch,
+                        .endpoint = options_.takeover->own_endpoint,
+                        .standbys = std::move(announcement->standbys)};
+  }
+
+  bool MayLeave() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return options_.takeover.has_value() &&
+           std::ranges::all_of(jobs_, [](const auto& job) {
+             return job.second->MayAnnounce().has_value();
+           });
+  }
+
+  std::optional<Elsewhere> WhereElse() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return WhereElseLocked();
+  }
+
   void ForgetFinishedJobs() {
     std::lock_guard<std::mutex> lock(mutex_);
     while (!finished_.empty()) Forget(finished_.front());
@@ -240,7 +344,95 @@ class Coordinator::Impl {
     std::optional<StreamOwner> owner;
     // the job of `owner`; null before, or if the job was refused
     std::shared_ptr<DrivenJob> job;
+    bool stands_by = false;  // whether standby_ has heard the stream
   };
+
+  static std::optional<Standby::Leader> LeaderAt(
+      const std::optional<std::string>& endpoint) {
+    if (!endpoint.has_value()) return std::nullopt;
+    return Standby::Leader{.endpoint = *endpoint};
+  }
+
+  // Begins to stand by. Requires mutex_, or is called by the constructor.
+  void StandBy() {
+    const Standby::Kind kind = options_.takeover->kind;
+    standby_ = std::make_unique<Standby>(kind, DrawEpoch());
+    standby_->Follow(LeaderAt(followed_));
+    took_over_ = false;
+  }
+
+  // Carries out the standby's step. The returned function passes on what a new
+  // job decides; it must be called without the lock. Requires mutex_. The
+  // directives leave with the lock held, so that they come in order, and before
+  // those of the job.
+  std::function<void()> Perform(const Standby::Step& step) {
+    for (const Delivery& delivery : step.deliveries) {
+      const auto found = streams_.find(delivery.stream);
+      if (found == streams_.end()) continue;
+      found->second.sink->Deliver(delivery.directive);
+    }
+    if (!step.elected.has_value()) return [] {};
+    return BeginElected(*step.elected);
+  }
+
+  // Makes the job of the standby that is elected. Requires mutex_.
+  std::function<void()> BeginElected(uint64_t epoch) {
+    const std::unique_ptr<Standby> elected = std::move(standby_);
+    const auto& reports = elected->reports();
+    took_over_ = std::ranges::any_of(
+        reports, [](const auto& one) { return one.second.promised_epoch > 0; });
+    std::string run_tag = ReportedRunTag(reports);
+    if (run_tag.empty()) run_tag = options_.run_tag;
+    const Options::Takeover& takeover = *options_.takeover;
+    if (takeover.on_start) {
+      using Start = Options::Takeover::Start;
+      takeover.on_start(took_over_ ? Start::kTakeover : Start::kNewJob,
+                        run_tag);
+    }
+    const Report& first = reports.begin()->second;
+    const JobOwner account = OwnerOfJob(streams_.at(reports.begin()->first));
+    const std::shared_ptr<DrivenJob> job =
+        NewJob(first.run_id, epoch, first.spec, run_tag, account);
+    Add(job, account);
+    DrivenJob::Reports replayed;
+    for (const auto& [id, report] : reports) {
+      Stream& stream = streams_.at(id);
+      stream.job = job;
+      replayed.emplace_back(stream.sink, report);
+    }
+    return job->Begin(replayed);
+  }
+
+  // Another coordinator has a higher epoch than the job's.
+  void OnDeposed(const std::shared_ptr<DrivenJob>& job) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    jobs_.erase(job->run_id());
+    Discharge(job->run_id());
+    abandoned_.erase(job->run_id());
+    finished_.remove(job);
+    for (auto& [id, stream] : streams_) {
+      if (stream.job != job) continue;
+      stream.job = nullptr;
+      stream.stands_by = true;
+    }
+    StandBy();
+  }
+
+  // Requires mutex_.
+  std::optional<Elsewhere> WhereElseLocked() const {
+    if (standby_ == nullptr) return std::nullopt;
+    const std::string& job = options_.only_run_id;
+    if (const auto leader = standby_->Known(MonotonicNow())) {
+      return Elsewhere{
+          .endpoint = leader->endpoint,
+          .why = absl::FailedPreconditionError(absl::StrCat(
+              "job \"", job, "\" is coordinated at ", leader->endpoint))};
+    }
+    return Elsewhere{
+        .why = absl::UnavailableError(absl::StrCat(
+            "job \"", job,
+            "\" has no coordinator at this time: one is being elected"))};
+  }
 
   // Whether every job is finished and no node still has to get a verdict.
   // Requires mutex_, and that there are no streams.
@@ -255,15 +447,7 @@ class Coordinator::Impl {
   std::shared_ptr<DrivenJob> JobFor(Stream* stream, const Report& report,
                                     Objection* refusal) {
     if (stream->job != nullptr) return stream->job;
-    if (!options_.only_run_id.empty() &&
-        options_.only_run_id != report.run_id) {
-      refusal->another_job = true;
-      refusal->told =
-          absl::StrCat("this coordinator belongs to job \"",
-                       options_.only_run_id, "\", not to \"", report.run_id,
-                       "\"; check --rdzv-id and --rdzv-endpoint");
-      return nullptr;
-    }
+    if (!Belongs(report.run_id, refusal)) return nullptr;
     auto found = jobs_.find(report.run_id);
     if (found != jobs_.end()) {
       abandoned_.erase(report.run_id);
@@ -282,11 +466,30 @@ class Coordinator::Impl {
                                    " jobs; use another one");
       return nullptr;
     }
-    stream->job = NewJob(report, account);
-    jobs_.emplace(report.run_id, stream->job);
-    accounts_.emplace(report.run_id, account);
-    ++unfinished_[account];
+    stream->job = NewJob(
+        report.run_id, next_epoch_++, report.spec,
+        options_.run_tag.empty() ? DrawRunTag() : options_.run_tag, account);
+    Add(stream->job, account);
     return stream->job;
+  }
+
+  // Whether this coordinator may have the job; if not, says why in `refusal`.
+  bool Belongs(const std::string& run_id, Objection* refusal) const {
+    if (options_.only_run_id.empty() || options_.only_run_id == run_id) {
+      return true;
+    }
+    refusal->another_job = true;
+    refusal->told = absl::StrCat("this coordinator belongs to job \"",
+                                 options_.only_run_id, "\", not to \"", run_id,
+                                 "\"; check --rdzv-id and --rdzv-endpoint");
+    return false;
+  }
+
+  // Requires mutex_.
+  void Add(const std::shared_ptr<DrivenJob>& job, const JobOwner& account) {
+    jobs_.emplace(job->run_id(), job);
+    accounts_.emplace(job->run_id(), account);
+    ++unfinished_[account];
   }
 
   static JobOwner OwnerOfJob(const Stream& stream) {
@@ -362,15 +565,19 @@ class Coordinator::Impl {
   }
 
   // Requires mutex_.
-  std::shared_ptr<DrivenJob> NewJob(const Report& report,
+  std::shared_ptr<DrivenJob> NewJob(const std::string& run_id, uint64_t epoch,
+                                    const JobSpec& spec,
+                                    const std::string& run_tag,
                                     const JobOwner& account) {
     auto self = std::make_shared<std::weak_ptr<DrivenJob>>();
-    auto job = std::make_shared<DrivenJob>(
-        report.run_id, next_epoch_++, report.spec,
-        options_.run_tag.empty() ? DrawRunTag() : options_.run_tag, account,
-        DrivenJob::Surroundings{.alarms = &alarms_,
-                                .records = options_.journal.get()},
-        ObserverOf(report.run_id, self));
+    DrivenJob::Surroundings surroundings{.alarms = &alarms_,
+                                         .records = options_.journal.get()};
+    if (options_.takeover.has_value()) {
+      surroundings.own_endpoint = options_.takeover->own_endpoint;
+    }
+    auto job = std::make_shared<DrivenJob>(run_id, epoch, spec, run_tag,
+                                           account, std::move(surroundings),
+                                           ObserverOf(run_id, self));
     *self = job;
     return job;
   }
@@ -411,6 +618,7 @@ class Coordinator::Impl {
       };
     }
     observer.on_finished = [this, self] { OnFinished(self->lock()); };
+    observer.on_deposed = [this, self] { OnDeposed(self->lock()); };
     return observer;
   }
 
@@ -462,6 +670,12 @@ class Coordinator::Impl {
 
   Options options_;  // `kept` is used by the constructor only
   mutable std::mutex mutex_;
+  // Options::takeover: not null while there is no job.
+  std::unique_ptr<Standby> standby_;
+  // Where this process's agent has its coordinator; nullopt: nowhere else.
+  std::optional<std::string> followed_;
+  // Whether this coordinator has the job from another one.
+  bool took_over_ = false;
   std::condition_variable deserted_;
   // time of the last Detach; valid while there are no streams
   Instant empty_since_ = MonotonicNow();
@@ -584,6 +798,29 @@ void Coordinator::Unwatch(WatchId watch) { impl_->Unwatch(watch); }
 
 bool Coordinator::WaitUntilDeserted(Duration timeout) {
   return impl_->WaitUntilDeserted(timeout);
+}
+
+void Coordinator::SetOwnEndpoint(std::string endpoint) {
+  impl_->SetOwnEndpoint(std::move(endpoint));
+}
+
+void Coordinator::Follow(std::optional<std::string> endpoint) {
+  impl_->Follow(std::move(endpoint));
+}
+
+absl::Status Coordinator::Told(const std::string& run_id, uint64_t epoch,
+                               const std::string& endpoint) {
+  return impl_->Told(run_id, epoch, endpoint);
+}
+
+std::optional<Coordinator::Announcement> Coordinator::Announcing() const {
+  return impl_->Announcing();
+}
+
+bool Coordinator::MayLeave() const { return impl_->MayLeave(); }
+
+std::optional<Coordinator::Elsewhere> Coordinator::WhereElse() const {
+  return impl_->WhereElse();
 }
 
 void Coordinator::ForgetFinishedJobs() { impl_->ForgetFinishedJobs(); }

@@ -14,6 +14,7 @@
 #include "rendezvous/journal/journal.h"
 #include "rendezvous/protocol/job_status.h"
 #include "rendezvous/server/directive_sink.h"
+#include "rendezvous/takeover/standby.h"
 #include "rendezvous/wire/record_wire.h"
 
 namespace muster::rendezvous {
@@ -54,6 +55,19 @@ class Coordinator {
     // Called for each decision, from any thread; within a job in the order of
     // the decisions.
     std::function<void(const std::string& run_id, const Decision&)> on_decision;
+    // Set for the coordinator of one job, inside a `launch`, from which other
+    // nodes of the job may take over. It begins as a Standby. `journal` must be
+    // null, and `only_run_id` is the job's.
+    struct Takeover {
+      Standby::Kind kind = Standby::Kind::kSuccessor;
+      // HOST:PORT at which others reach this coordinator (SetOwnEndpoint).
+      std::string own_endpoint;
+      // Called when this coordinator begins to coordinate the job, before the
+      // first decision. Must not call the coordinator.
+      enum class Start { kNewJob, kTakeover };
+      std::function<void(Start start, const std::string& run_tag)> on_start;
+    };
+    std::optional<Takeover> takeover;
   };
 
   explicit Coordinator(Options options);
@@ -108,6 +122,38 @@ class Coordinator {
   // false after `timeout`. Used by the coordinator inside `launch`, which must
   // leave last.
   bool WaitUntilDeserted(Duration timeout);
+
+  // The rest is for Options::takeover.
+  //
+  // Must be called before the first Attach, if the port was not known before.
+  void SetOwnEndpoint(std::string endpoint);
+  // This process's agent has the coordinator at `endpoint`, which may be this
+  // one; nullopt: it has lost it.
+  void Follow(std::optional<std::string> endpoint);
+  // The coordinator of the job at `endpoint` announces itself. NotFound: this
+  // coordinator has no such job.
+  absl::Status Told(const std::string& run_id, uint64_t epoch,
+                    const std::string& endpoint);
+  // The announcement of this coordinator to others; nullopt: none is due,
+  // because it does not coordinate the job, has begun it as its first
+  // coordinator, or lacks a majority.
+  struct Announcement {
+    std::string run_id;
+    uint64_t epoch = 0;
+    std::string endpoint;
+    std::vector<std::string> standbys;  // where to send it, HOST:PORT
+  };
+  std::optional<Announcement> Announcing() const;
+  // Whether the nodes that are connected could elect another coordinator at
+  // once, so that this one need not stay for an unfinished job.
+  bool MayLeave() const;
+  // Why this coordinator cannot answer for its job; nullopt: it can.
+  struct Elsewhere {
+    std::string endpoint;  // of the job's coordinator; empty: unknown
+    // One sentence. FailedPrecondition: `endpoint` is known; else Unavailable.
+    absl::Status why;
+  };
+  std::optional<Elsewhere> WhereElse() const;
 
   // Forgets the finished jobs and queues the removal of their records. The
   // destructor of Journal waits until the records are removed.

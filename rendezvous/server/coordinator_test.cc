@@ -742,5 +742,225 @@ TEST_F(CoordinatorJournalTest, TheEpochsOfANewFolderAreAboveOlderOnes) {
   EXPECT_GE(Options().journal->epoch(), now);
 }
 
+// A node of round 1, of which it has group rank `rank` of 3, that has lost the
+// coordinator with `epoch`.
+Report SurvivorReport(const std::string& host, int rank, uint64_t epoch) {
+  Report report = FirstReport("job", host, 3);
+  report.phase = NodePhase::kRunning;
+  report.round = 1;
+  report.place = Place{.round = 1,
+                       .epoch = epoch,
+                       .group_rank = rank,
+                       .group_world_size = 3,
+                       .first_rank = rank,
+                       .world_size = 3,
+                       .role_first_rank = rank,
+                       .role_world_size = 3,
+                       .master_address = "127.0.0.1",
+                       .master_port = 29500,
+                       .run_tag = "their-tag"};
+  report.promised_epoch = epoch;
+  report.standby_endpoint = host + ":1";
+  report.electorate = {.epoch = epoch,
+                       .world = {.epoch = epoch, .round = 1},
+                       .nodes = 3,
+                       .rank = rank};
+  report.spec.keep_alive_interval = milliseconds(100);
+  return report;
+}
+
+// The coordinator of node-b's process, which may take over.
+class TakeoverTest : public ::testing::Test {
+ protected:
+  using Takeover = Coordinator::Options::Takeover;
+  static constexpr uint64_t kOldEpoch = 1000;
+
+  explicit TakeoverTest(Standby::Kind kind = Standby::Kind::kSuccessor)
+      : coordinator_(
+            {.only_run_id = "job",
+             .run_tag = "own-tag",
+             .takeover = Takeover{.kind = kind,
+                                  .own_endpoint = "",
+                                  .on_start = [this](Takeover::Start start,
+                                                     const std::string& tag) {
+                                    starts_.emplace_back(start, tag);
+                                  }}}) {
+    coordinator_.SetOwnEndpoint("node-b:1");
+  }
+
+  std::unique_ptr<Attached> Survivor(const std::string& host, int rank) {
+    return std::make_unique<Attached>(
+        &coordinator_, SurvivorReport(host, rank, kOldEpoch), "127.0.0.1");
+  }
+  // Two of three nodes come and promise.
+  void TakeOver() {
+    b_ = Survivor("node-b", 1);
+    c_ = Survivor("node-c", 2);
+    for (Attached* node : {b_.get(), c_.get()}) {
+      node->report().promised_epoch =
+          node->WaitFor(DirectiveKind::kStandBy).epoch;
+      EXPECT_EQ(node->Send(), absl::OkStatus());
+    }
+    ASSERT_TRUE(coordinator_.GetJob("job").ok());
+  }
+
+  std::vector<std::pair<Takeover::Start, std::string>> starts_;
+  Coordinator coordinator_;
+  std::unique_ptr<Attached> b_, c_;
+};
+
+class FounderTest : public TakeoverTest {
+ protected:
+  FounderTest() : TakeoverTest(Standby::Kind::kFounder) {}
+};
+
+TEST_F(FounderTest, BeginsTheJobWithItsFirstNode) {
+  Attached a(&coordinator_, FirstReport("job", "node-a", 3));
+  const Directive wait = a.WaitFor(DirectiveKind::kWait);
+  EXPECT_EQ(coordinator_.ListJobs().size(), 1u);
+  ASSERT_THAT(starts_, SizeIs(1));
+  EXPECT_EQ(starts_[0].first, Takeover::Start::kNewJob);
+  EXPECT_EQ(starts_[0].second, "own-tag");
+  EXPECT_FALSE(coordinator_.WhereElse().has_value());
+  EXPECT_FALSE(coordinator_.Announcing().has_value());
+  // A successor's epoch is higher, whenever its process was started.
+  EXPECT_LT(wait.epoch, uint64_t{1} << 60);
+}
+
+TEST_F(FounderTest, ANewJobGivesWayToASuccessorThatAnnouncesItself) {
+  Attached a(&coordinator_, FirstReport("job", "node-a", 3));
+  const Directive wait = a.WaitFor(DirectiveKind::kWait);
+  EXPECT_EQ(coordinator_.Told("job", wait.epoch + 1, "node-c:1"),
+            absl::OkStatus());
+  a.report().promised_epoch = wait.epoch;
+  EXPECT_EQ(a.Send(), absl::OkStatus());
+  const Directive moved = a.WaitFor(DirectiveKind::kMoved);
+  ASSERT_THAT(moved.standbys, SizeIs(1));
+  EXPECT_EQ(moved.standbys[0], "node-c:1");
+}
+
+TEST_F(TakeoverTest, TakesOverOnceAMajorityHasPromised) {
+  b_ = Survivor("node-b", 1);
+  EXPECT_EQ(b_->WaitFor(DirectiveKind::kStandBy).epoch, 0u);
+  EXPECT_TRUE(coordinator_.HasJob(b_->stream()));
+  EXPECT_TRUE(absl::IsUnavailable(coordinator_.GetJob("job").status()));
+  EXPECT_TRUE(coordinator_.MayLeave()) << "it does not coordinate the job";
+  EXPECT_THAT(starts_, SizeIs(0));
+  TakeOver();
+  // The round goes on.
+  EXPECT_EQ(coordinator_.GetJob("job")->phase, JobPhase::kRunning);
+  EXPECT_EQ(coordinator_.GetJob("job")->round, 1);
+  ASSERT_THAT(starts_, SizeIs(1));
+  EXPECT_EQ(starts_[0].first, Takeover::Start::kTakeover);
+  EXPECT_EQ(starts_[0].second, "their-tag");
+  const auto announcement = coordinator_.Announcing();
+  ASSERT_TRUE(announcement.has_value());
+  EXPECT_EQ(announcement->run_id, "job");
+  EXPECT_EQ(announcement->endpoint, "node-b:1");
+  EXPECT_GT(announcement->epoch, kOldEpoch);
+  EXPECT_EQ(announcement->standbys, std::vector<std::string>{"node-c:1"});
+  EXPECT_TRUE(coordinator_.MayLeave()) << "the others can elect another one";
+}
+
+TEST_F(TakeoverTest, ANodeThatHasGoneDoesNotCount) {
+  b_ = Survivor("node-b", 1);
+  b_->WaitFor(DirectiveKind::kStandBy);
+  b_.reset();
+  c_ = Survivor("node-c", 2);
+  EXPECT_EQ(c_->WaitFor(DirectiveKind::kStandBy).epoch, 0u);
+}
+
+TEST_F(TakeoverTest, SendsNodesToTheCoordinatorOfItsOwnAgent) {
+  coordinator_.Follow("node-a:1");
+  c_ = Survivor("node-c", 2);
+  const Directive moved = c_->WaitFor(DirectiveKind::kMoved);
+  EXPECT_EQ(moved.standbys, std::vector<std::string>{"node-a:1"});
+  const auto elsewhere = coordinator_.WhereElse();
+  ASSERT_TRUE(elsewhere.has_value());
+  EXPECT_EQ(elsewhere->endpoint, "node-a:1");
+  const absl::Status asked = coordinator_.CancelJob("job", "ada");
+  EXPECT_TRUE(absl::IsFailedPrecondition(asked));
+  EXPECT_EQ(asked.message(), "job \"job\" is coordinated at node-a:1");
+  // The agent may be connected to this coordinator, which is none.
+  for (const std::optional<std::string>& none :
+       {std::optional<std::string>(), std::optional<std::string>("node-b:1")}) {
+    coordinator_.Follow(none);
+    EXPECT_TRUE(absl::IsUnavailable(coordinator_.WhereElse()->why));
+  }
+}
+
+TEST_F(TakeoverTest, TheAgentsLossOutweighsAnAnnouncement) {
+  coordinator_.Follow("node-a:1");
+  EXPECT_EQ(coordinator_.Told("job", kOldEpoch, "node-a:1"), absl::OkStatus());
+  coordinator_.Follow(std::nullopt);
+  EXPECT_TRUE(absl::IsUnavailable(coordinator_.WhereElse()->why));
+}
+
+TEST_F(TakeoverTest, AnAnnouncementOfAnotherJobIsRefused) {
+  EXPECT_TRUE(absl::IsNotFound(coordinator_.Told("other", 5, "node-a:1")));
+  EXPECT_EQ(coordinator_.WhereElse()->endpoint, "");
+  Coordinator daemon({});
+  EXPECT_TRUE(absl::IsNotFound(daemon.Told("job", 5, "node-a:1")));
+}
+
+TEST_F(TakeoverTest, ANodeOfAnotherJobIsRefused) {
+  Attached other(&coordinator_, FirstReport("other", "node-x", 3));
+  EXPECT_TRUE(other.WaitFor(DirectiveKind::kRefused).another_job);
+  EXPECT_FALSE(coordinator_.HasJob(other.stream()));
+}
+
+TEST_F(TakeoverTest, StandsByAgainOnceItIsDeposed) {
+  TakeOver();
+  std::vector<std::string> kinds;
+  std::optional<absl::StatusCode> at_end;
+  const auto watch =
+      coordinator_.Watch("job", [&](const Decision& decision) {
+        kinds.push_back(decision.kind);
+        at_end = coordinator_.GetJobSummary("job").status().code();
+      });
+  ASSERT_TRUE(watch.ok());
+  const uint64_t epoch = coordinator_.Announcing()->epoch;
+  c_->report().promised_epoch = epoch + 1;
+  EXPECT_EQ(c_->Send(), absl::OkStatus());
+  EXPECT_EQ(kinds, std::vector<std::string>{"deposed"});
+  EXPECT_EQ(at_end, absl::StatusCode::kUnavailable);
+  coordinator_.Unwatch(*watch);
+  EXPECT_FALSE(coordinator_.Announcing().has_value());
+  // The streams stay; a further election has a higher epoch.
+  b_->report().promised_epoch = epoch;
+  EXPECT_EQ(b_->Send(), absl::OkStatus());
+  EXPECT_EQ(c_->Send(), absl::OkStatus());
+  for (Attached* node : {b_.get(), c_.get()}) {
+    const Directive asked = node->WaitFor(DirectiveKind::kStandBy);
+    EXPECT_GT(asked.epoch, epoch + 1);
+    node->report().promised_epoch = asked.epoch;
+    EXPECT_EQ(node->Send(), absl::OkStatus());
+  }
+  EXPECT_TRUE(coordinator_.GetJob("job").ok());
+  EXPECT_THAT(starts_, SizeIs(2));
+}
+
+TEST_F(TakeoverTest, AnIdleStandbyIsDeserted) {
+  EXPECT_TRUE(coordinator_.WaitUntilDeserted(Duration::zero()));
+}
+
+TEST(DirectiveOrderTest, AStandbysDirectivesPrecedeThoseOfItsJob) {
+  const auto directive = [](DirectiveKind kind, uint64_t epoch,
+                            uint64_t revision) {
+    Directive made;
+    made.kind = kind;
+    made.epoch = epoch;
+    made.revision = revision;
+    return made;
+  };
+  DirectiveOrder order;
+  EXPECT_TRUE(order.Admit(directive(DirectiveKind::kStandBy, 0, 4)));
+  EXPECT_TRUE(order.Admit(directive(DirectiveKind::kStandBy, 9, 5)));
+  EXPECT_TRUE(order.Admit(directive(DirectiveKind::kHold, 9, 2)));
+  EXPECT_FALSE(order.Admit(directive(DirectiveKind::kHold, 9, 1)));
+  EXPECT_TRUE(order.Admit(directive(DirectiveKind::kRun, 9, 3)));
+  EXPECT_TRUE(order.Admit(directive(DirectiveKind::kStandBy, 0, 1)));
+}
+
 }  // namespace
 }  // namespace muster::rendezvous

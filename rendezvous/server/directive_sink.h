@@ -1,6 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_SERVER_DIRECTIVE_SINK_H_
 #define MUSTER_RENDEZVOUS_SERVER_DIRECTIVE_SINK_H_
 
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -16,8 +17,35 @@ class DirectiveSink {
  public:
   virtual ~DirectiveSink() = default;
   // Must be thread-safe, must not block and must not call the coordinator. Two
-  // calls may arrive out of order; the sink keeps the newest revision only.
+  // calls may arrive out of order; the sink keeps the newest directive only, as
+  // DirectiveOrder decides.
   virtual void Deliver(const Directive& directive) = 0;
+};
+
+// Decides which directives of a stream are stale. Those of a standby come in
+// order, and before those of the coordinator that it becomes, which has the
+// same epoch and revisions of its own. Not thread-safe.
+class DirectiveOrder {
+ public:
+  // Returns false if a newer directive of the same coordinator has been
+  // admitted.
+  bool Admit(const Directive& directive) {
+    const bool stands_by = directive.kind == DirectiveKind::kStandBy ||
+                           directive.kind == DirectiveKind::kMoved;
+    if (!stands_by && !stands_by_ && directive.epoch == epoch_ &&
+        directive.revision < revision_) {
+      return false;
+    }
+    stands_by_ = stands_by;
+    epoch_ = directive.epoch;
+    revision_ = directive.revision;
+    return true;
+  }
+
+ private:
+  bool stands_by_ = false;  // whether the newest one is that of a standby
+  uint64_t epoch_ = 0;      // those of the newest directive
+  uint64_t revision_ = 0;
 };
 
 // A sink that can be detached while other threads are about to call it.

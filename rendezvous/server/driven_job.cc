@@ -102,8 +102,8 @@ DrivenJob::DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
       surroundings_(surroundings),
       observer_(std::move(observer)),
       watchers_(observer_.on_decision),
-      job_(std::move(run_id), epoch, spec, MonotonicNow(), std::move(run_tag)) {
-}
+      job_(std::move(run_id), epoch, spec, MonotonicNow(), std::move(run_tag),
+           surroundings_.own_endpoint) {}
 
 DrivenJob::DrivenJob(const KeptJob& kept, uint64_t epoch,
                      Surroundings surroundings, Observer observer)
@@ -122,6 +122,20 @@ DrivenJob::DrivenJob(const KeptJob& kept, uint64_t epoch,
 void DrivenJob::Resume() {
   std::lock_guard<std::mutex> lock(mutex_);
   SetAlarm();
+}
+
+std::function<void()> DrivenJob::Begin(const Reports& reports) {
+  std::vector<News> news;
+  std::string unused;
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [sink, report] : reports) {
+    news.push_back(
+        StepLocked(ReportArrived{sink->stream(), report, sink->peer()}, sink,
+                   &unused));
+  }
+  return [self = shared_from_this(), news = std::move(news)] {
+    for (const News& one : news) self->Tell(one);
+  };
 }
 
 void DrivenJob::OnReport(const std::shared_ptr<AttachedSink>& sink,
@@ -148,6 +162,21 @@ std::string DrivenJob::Drain(const std::string& node,
   std::string refusal = Step(DrainAsked{node, principal}, nullptr);
   AwaitWritten();
   return refusal;
+}
+
+void DrivenJob::OnCoordinatorTold(uint64_t epoch) {
+  Step(CoordinatorTold{epoch}, nullptr);
+}
+
+std::optional<DrivenJob::Announcement> DrivenJob::MayAnnounce() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (deposed_ || !job_.MayAnnounce()) return std::nullopt;
+  return Announcement{.epoch = job_.epoch(), .standbys = job_.standbys()};
+}
+
+bool DrivenJob::has_begun() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return job_.has_begun();
 }
 
 bool DrivenJob::finished() const {
@@ -182,25 +211,32 @@ std::string DrivenJob::Step(const JobEvent& event,
   std::string refusal;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (sink != nullptr) sinks_.try_emplace(sink->stream(), sink);
-    if (const auto* closed = std::get_if<StreamClosed>(&event)) {
-      sinks_.erase(closed->stream);
-    }
-    // Read the clock with the lock held, so that the job's time never
-    // decreases.
-    JobStep step = job_.Step(MonotonicNow(), event);
-    changes_ += step.record_changed ? 1 : 0;
-    refusal = std::move(step.refusal);
-    news = NewsOf(std::move(step));
-    if (surroundings_.records != nullptr) {
-      Hold(news);
-      Write();
-    }
-    if (news.has_decisions) watchers_.Note(std::move(news.decisions));
-    SetAlarm();
+    news = StepLocked(event, sink, &refusal);
   }
   Tell(news);
   return refusal;
+}
+
+DrivenJob::News DrivenJob::StepLocked(const JobEvent& event,
+                                      const std::shared_ptr<AttachedSink>& sink,
+                                      std::string* refusal) {
+  if (deposed_) return News();
+  if (sink != nullptr) sinks_.try_emplace(sink->stream(), sink);
+  if (const auto* closed = std::get_if<StreamClosed>(&event)) {
+    sinks_.erase(closed->stream);
+  }
+  // Read the clock with the lock held, so that the job's time never decreases.
+  JobStep step = job_.Step(MonotonicNow(), event);
+  changes_ += step.record_changed ? 1 : 0;
+  *refusal = std::move(step.refusal);
+  News news = NewsOf(std::move(step));
+  if (surroundings_.records != nullptr) {
+    Hold(news);
+    Write();
+  }
+  if (news.has_decisions) watchers_.Note(std::move(news.decisions));
+  SetAlarm();
+  return news;
 }
 
 DrivenJob::News DrivenJob::NewsOf(JobStep step) {
@@ -222,6 +258,7 @@ DrivenJob::News DrivenJob::NewsOf(JobStep step) {
   if (job_.finished() && !told_finished_) {
     told_finished_ = news.has_finished = true;
   }
+  deposed_ = news.is_deposed = step.deposed;
   return news;
 }
 
@@ -270,13 +307,14 @@ void DrivenJob::AwaitWritten() {
 
 void DrivenJob::Tell(const News& news) {
   for (const auto& [to, directive] : news.deliveries) to->Deliver(directive);
+  if (news.is_deposed) observer_.on_deposed();
   if (news.has_decisions) watchers_.Tell();
   if (news.has_finished) observer_.on_finished();
 }
 
 void DrivenJob::SetAlarm() {
   const std::optional<Instant> deadline = job_.NextDeadline();
-  if (!deadline.has_value()) return;
+  if (!deadline.has_value() || deposed_) return;
   if (alarm_.has_value() && *alarm_ <= *deadline) return;
   alarm_ = deadline;
   surroundings_.alarms->CallAt(

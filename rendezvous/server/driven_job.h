@@ -88,6 +88,10 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
     JobWatchers::Told on_decision;  // Called for each decision; may be empty.
     // Called once, after the step that finished the job.
     std::function<void()> on_finished;
+    // Called once, after the step that deposed the job (JobStep::deposed) and
+    // before the decisions of this step are told. The job takes no events any
+    // more.
+    std::function<void()> on_deposed;
   };
 
   // Maximum time for which an operator's answer waits for a record store that
@@ -99,6 +103,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   struct Surroundings {
     AlarmThread* alarms = nullptr;
     RecordStore* records = nullptr;  // null: records are not kept
+    std::string own_endpoint;        // as Job's
     Duration max_write_wait = kMaxWriteWait;
   };
 
@@ -116,6 +121,12 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   const std::string& run_id() const { return run_id_; }
 
+  // Steps with the newest reports of streams that the job has not met, and
+  // returns the function that passes the results on. The function must be
+  // called without the locks that the callers of OnReport may wait for.
+  using Reports = std::vector<std::pair<std::shared_ptr<AttachedSink>, Report>>;
+  std::function<void()> Begin(const Reports& reports);
+
   void OnReport(const std::shared_ptr<AttachedSink>& sink, Report report);
   void OnStreamClosed(StreamId stream);
   void OnAgentDied(const std::string& node_id);
@@ -125,8 +136,18 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // Surroundings::max_write_wait. Any thread.
   std::string Cancel(const std::string& reason);
   std::string Drain(const std::string& node, const std::string& principal);
+  // The coordinator with `epoch` announces itself.
+  void OnCoordinatorTold(uint64_t epoch);
+
+  struct Announcement {
+    uint64_t epoch = 0;
+    std::vector<std::string> standbys;  // Job::standbys
+  };
+  // nullopt: the job must not be announced (Job::MayAnnounce).
+  std::optional<Announcement> MayAnnounce() const;
 
   bool finished() const;
+  bool has_begun() const;  // Job::has_begun
   JobStatus Status() const;
   JobStatus Summary() const;  // without `nodes`
   bool OwesVerdict() const;
@@ -141,10 +162,15 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
     std::vector<Decision> decisions;  // empty once the watchers have them
     bool has_decisions = false;
     bool has_finished = false;
+    bool is_deposed = false;
   };
 
   std::string Step(const JobEvent& event,
                    const std::shared_ptr<AttachedSink>& sink);
+  // The part of Step for which the lock is held. Requires mutex_.
+  News StepLocked(const JobEvent& event,
+                  const std::shared_ptr<AttachedSink>& sink,
+                  std::string* refusal);
   // Gives the deliveries of `step` their streams. Requires mutex_.
   News NewsOf(JobStep step);
   // Takes `news` if they must wait until a record is durable. Requires mutex_.
@@ -178,6 +204,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // set a new alarm.
   std::optional<Instant> alarm_;
   bool told_finished_ = false;
+  bool deposed_ = false;
 
   // Changes of the record have numbers: 1, 2, 3, ….
   uint64_t changes_ = 0;  // number of the newest change

@@ -1,6 +1,7 @@
 #include "rendezvous/takeover/standby.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -26,11 +27,11 @@ Standby::Standby(Kind kind, uint64_t candidate)
 Standby::Step Standby::Hear(Instant now, StreamId stream,
                             const Report& report) {
   Step step;
-  if (const std::optional<std::string> leader = Leader(now)) {
-    Directive moved =
-        NewDirective(DirectiveKind::kMoved,
-                     absl::StrCat("the job is coordinated at ", *leader));
-    moved.standbys = {*leader};
+  if (const std::optional<Leader> leader = Known(now)) {
+    Directive moved = NewDirective(
+        DirectiveKind::kMoved,
+        absl::StrCat("the job is coordinated at ", leader->endpoint));
+    moved.standbys = {leader->endpoint};
     step.deliveries.push_back({stream, std::move(moved)});
     reports_.erase(stream);
     return step;
@@ -45,7 +46,7 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
     if (epoch_ != 0 && one.promised_epoch == epoch_) promised.push_back(&one);
   }
   if (kind_ == Kind::kFounder && all_fresh) {
-    step.elected = candidate_;
+    step.elected = std::max<uint64_t>(candidate_ & kDrawnEpochMask, 1);
     return step;
   }
   const uint64_t highest = HighestPromise();
@@ -55,13 +56,11 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
     return step;
   }
   if (epoch_ == 0 && HaveMajority(all)) {
-    constexpr uint64_t kDrawn = (uint64_t{1} << kDrawnBits) - 1;
-    candidate_ =
-        std::max(candidate_, (((highest >> kDrawnBits) + 1) << kDrawnBits) |
-                                 (candidate_ & kDrawn));
+    const uint64_t above = (highest & ~kDrawnEpochMask) + kDrawnEpochMask + 1;
+    candidate_ = std::max(candidate_, above | (candidate_ & kDrawnEpochMask));
     epoch_ = candidate_;
     // The next draw, if another coordinator gets ahead, is above this one.
-    candidate_ += kDrawn + 1;
+    candidate_ += kDrawnEpochMask + 1;
     for (const auto& [id, one] : reports_) {
       step.deliveries.push_back({id, StandBy()});
     }
@@ -78,18 +77,18 @@ void Standby::Forget(StreamId stream) {
   if (reports_.empty()) epoch_ = 0;
 }
 
-void Standby::Follow(std::optional<std::string> endpoint) {
-  followed_ = std::move(endpoint);
+void Standby::Follow(std::optional<Leader> leader) {
+  followed_ = std::move(leader);
 }
 
 Standby::Step Standby::Told(Instant now, uint64_t epoch,
                             const std::string& endpoint) {
   Step step;
   const bool is_newer = announced_.has_value() && now < announced_->until &&
-                        announced_->epoch > epoch;
+                        announced_->leader.epoch > epoch;
   if (is_newer || epoch < std::max(HighestPromise(), epoch_)) return step;
-  announced_ =
-      Announced{.endpoint = endpoint, .epoch = epoch, .until = now + kToldFor};
+  announced_ = Announced{.leader = {.endpoint = endpoint, .epoch = epoch},
+                         .until = now + kToldFor};
   // Hear removes the report.
   const std::map<StreamId, Report> here = reports_;
   for (const auto& [stream, report] : here) {
@@ -99,10 +98,10 @@ Standby::Step Standby::Told(Instant now, uint64_t epoch,
   return step;
 }
 
-std::optional<std::string> Standby::Leader(Instant now) const {
+std::optional<Standby::Leader> Standby::Known(Instant now) const {
   if (followed_.has_value()) return followed_;
   if (announced_.has_value() && now < announced_->until) {
-    return announced_->endpoint;
+    return announced_->leader;
   }
   return std::nullopt;
 }
@@ -121,7 +120,13 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting) const {
     return true;
   }
   const JobSpec& spec = reports_.begin()->second.spec;
-  if (static_cast<int>(voting.size()) < spec.min_nodes) return false;
+  const auto is_spare = [](const Report* report) {
+    return report->electorate.nodes > 0 && report->electorate.rank < 0 &&
+           !report->place.has_value();
+  };
+  if (std::ranges::count_if(voting, std::not_fn(is_spare)) < spec.min_nodes) {
+    return false;
+  }
   if (before_any_round && kind_ == Kind::kFounder) return true;
   return MoreThanHalf(spec) &&
          (before_any_round || spec.takeover == Takeover::kAuto);

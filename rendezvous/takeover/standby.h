@@ -28,7 +28,8 @@ namespace muster::rendezvous {
 // that no two coordinators can. The nodes have a majority if
 //   - more than half of each constituency (ConstituenciesOf) is here; or
 //   - with Takeover::kAuto, or before any round: at least min_nodes nodes are
-//     here, and min_nodes is more than half of max_nodes; or
+//     here, known spares not counted, and min_nodes is more than half of
+//     max_nodes; or
 //   - at the founder, before any round: at least min_nodes nodes are here.
 class Standby {
  public:
@@ -38,13 +39,11 @@ class Standby {
     kFounder,
     kSuccessor,
   };
-  // The number of low bits of `candidate` that must be drawn at random, because
-  // two coordinators may draw an epoch at the same time.
-  static constexpr int kDrawnBits = 22;
   // How long the announcement of another coordinator counts.
   static constexpr Duration kToldFor = std::chrono::seconds(3);
 
-  // `candidate`: the lowest epoch that it may take.
+  // `candidate`: the lowest epoch that it may take if it is elected, with its
+  // low kDrawnEpochBits bits drawn at random.
   Standby(Kind kind, uint64_t candidate);
 
   struct Step {
@@ -58,15 +57,20 @@ class Standby {
   Step Hear(Instant now, StreamId stream, const Report& report);
   // The stream is closed.
   void Forget(StreamId stream);
-  // The agent of this process has the coordinator at `endpoint`; nullopt: it
-  // has lost it.
-  void Follow(std::optional<std::string> endpoint);
+  // A coordinator elsewhere.
+  struct Leader {
+    std::string endpoint;
+    uint64_t epoch = 0;
+  };
+  // The agent of this process has the coordinator `leader`; nullopt: it has
+  // lost it.
+  void Follow(std::optional<Leader> leader);
   // The coordinator at `endpoint` announces, as it does about once a second,
   // that it coordinates the job with `epoch`.
   Step Told(Instant now, uint64_t epoch, const std::string& endpoint);
 
-  // Where the coordinator is; nullopt: unknown.
-  std::optional<std::string> Leader(Instant now) const;
+  // The coordinator, as far as this one knows; nullopt: unknown.
+  std::optional<Leader> Known(Instant now) const;
   // The newest reports of the nodes that are here.
   const std::map<StreamId, Report>& reports() const { return reports_; }
 
@@ -81,10 +85,9 @@ class Standby {
   uint64_t candidate_;
   uint64_t epoch_ = 0;
   uint64_t revision_ = 0;
-  std::optional<std::string> followed_;
+  std::optional<Leader> followed_;
   struct Announced {
-    std::string endpoint;
-    uint64_t epoch = 0;
+    Leader leader;
     Instant until;
   };
   std::optional<Announced> announced_;

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr uint64_t kOld = 7;
-constexpr uint64_t kCandidate = (uint64_t{5} << Standby::kDrawnBits) | 99;
+constexpr uint64_t kCandidate = (uint64_t{5} << kDrawnEpochBits) | 99;
 constexpr WorldId kWorld = {.epoch = kOld, .round = 1};
 
 // A standby and the nodes of round 1, of which node k has group rank k. All
@@ -124,15 +124,15 @@ TEST(StandbyTest, APromiseCountsWhileItsNodeIsHere) {
 
 TEST(StandbyTest, DrawsAboveEveryPromise) {
   Cluster nodes(3);
-  nodes.report(1).promised_epoch = uint64_t{9} << Standby::kDrawnBits;
+  nodes.report(1).promised_epoch = uint64_t{9} << kDrawnEpochBits;
   nodes.Come(1);
   nodes.Come(2);
-  const uint64_t expected = (uint64_t{10} << Standby::kDrawnBits) | 99;
+  const uint64_t expected = (uint64_t{10} << kDrawnEpochBits) | 99;
   EXPECT_EQ(nodes.told(1).epoch, expected);
   // Meanwhile node 0 has promised more to another standby.
-  nodes.report(0).promised_epoch = uint64_t{20} << Standby::kDrawnBits;
+  nodes.report(0).promised_epoch = uint64_t{20} << kDrawnEpochBits;
   nodes.Come(0);
-  EXPECT_EQ(nodes.told(0).epoch, (uint64_t{21} << Standby::kDrawnBits) | 99);
+  EXPECT_EQ(nodes.told(0).epoch, (uint64_t{21} << kDrawnEpochBits) | 99);
   EXPECT_EQ(nodes.told(1).epoch, nodes.told(0).epoch);
   nodes.Promise(1);
   nodes.Promise(2);
@@ -227,9 +227,23 @@ TEST(StandbyTest, EnoughNodesReplaceAMajorityIfAsManyCannotBeElsewhere) {
   }
 }
 
+TEST(StandbyTest, KnownSparesAreNotAmongTheNodesThatReplaceAMajority) {
+  Cluster nodes(4);
+  const int fresh = nodes.AddFresh();
+  const int spare = nodes.AddFresh();
+  nodes.report(spare).electorate = nodes.report(0).electorate;
+  nodes.report(spare).electorate.rank = -1;
+  for (const int node : {1, fresh, spare}) {
+    nodes.report(node).spec.takeover = Takeover::kAuto;
+    nodes.report(node).spec.min_nodes = 3;
+    nodes.Come(node);
+    EXPECT_EQ(nodes.told(node).epoch, 0u);
+  }
+}
+
 TEST(StandbyTest, SendsNodesToTheCoordinatorThatItFollows) {
   Cluster nodes(3);
-  nodes.standby().Follow("a:29400");
+  nodes.standby().Follow(Standby::Leader{"a:29400", kOld});
   nodes.Come(1);
   EXPECT_EQ(nodes.told(1).kind, DirectiveKind::kMoved);
   EXPECT_EQ(nodes.told(1).standbys.front(), "a:29400");
@@ -258,7 +272,7 @@ TEST(StandbyTest, SendsNodesToACoordinatorThatAnnouncesItself) {
 TEST(StandbyTest, AFounderBeginsANewJobAtOnce) {
   Cluster nodes(3, Standby::Kind::kFounder);
   nodes.Come(nodes.AddFresh());
-  EXPECT_EQ(nodes.elected(), kCandidate);
+  EXPECT_EQ(nodes.elected(), kCandidate & kDrawnEpochMask);
 }
 
 TEST(StandbyTest, AFounderOfAJobThatRunsNeedsAMajority) {

@@ -31,10 +31,12 @@ Report FirstReport(const std::string& run_id, const std::string& host,
 ScriptedNode::ScriptedNode(std::unique_ptr<CoordinatorLink> link, Report first)
     : report_(std::move(first)), link_(std::move(link)) {
   LinkEvents events;
-  events.on_connected = [this](std::string own, std::string peer) {
+  events.on_connected = [this](std::string own, std::string peer,
+                               std::string endpoint) {
     std::unique_lock<std::mutex> lock(mutex_);
     own_address_ = std::move(own);
     peer_address_ = std::move(peer);
+    endpoint_ = std::move(endpoint);
     ++connections_;
     changed_.notify_all();
     Send(&lock);
@@ -134,6 +136,11 @@ std::string ScriptedNode::own_address() const {
 std::string ScriptedNode::peer_address() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return peer_address_;
+}
+
+std::string ScriptedNode::endpoint() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return endpoint_;
 }
 
 int ScriptedNode::connections() const {

@@ -32,6 +32,7 @@ class ScriptedNode {
   // Changes the report and sends it.
   void Tell(const std::function<void(Report*)>& change);
   void Close();
+  CoordinatorLink& link() { return *link_; }
 
   // Waits until the newest directive is of `kind`, and returns it.
   Directive WaitFor(DirectiveKind kind);
@@ -44,6 +45,7 @@ class ScriptedNode {
 
   std::string own_address() const;
   std::string peer_address() const;
+  std::string endpoint() const;  // the one that answered last
   int connections() const;
 
  private:
@@ -58,6 +60,7 @@ class ScriptedNode {
   std::vector<absl::Status> breaks_;
   std::string own_address_;
   std::string peer_address_;
+  std::string endpoint_;
   int connections_ = 0;
   const std::unique_ptr<CoordinatorLink> link_;
 };

@@ -1,90 +1,19 @@
 """A real etcd, daemons that share it, and nodes of a job, for tests."""
 
 import os
-import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
-import threading
-import time
 import unittest
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.realpath(__file__)),
                              os.pardir, os.pardir, 'python')]
 
 import free_port
+import process
 
 LAUNCH = os.path.realpath('launcher/launch')
 DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
-# The longest wait for an event; a sound one takes seconds at most.
-LONGEST_S = 60
-
-
-class Process:
-  """A process whose output is read by a thread."""
-
-  def __init__(self, name, argv, env=None):
-    self.name = name
-    self._changed = threading.Condition()
-    self._output = ''
-    self._ended = False
-    self._process = subprocess.Popen(
-        argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True,
-        env={**os.environ, **(env or {})})
-    self._reader = threading.Thread(target=self._read, daemon=True)
-    self._reader.start()
-
-  def _read(self):
-    for line in self._process.stdout:
-      with self._changed:
-        self._output += line
-        self._changed.notify_all()
-    with self._changed:
-      self._ended = True
-      self._changed.notify_all()
-
-  @property
-  def output(self):
-    with self._changed:
-      return self._output
-
-  def wait_for(self, pattern, times=1):
-    """Returns the match number `times` of `pattern` in the output."""
-    deadline = time.monotonic() + LONGEST_S
-    with self._changed:
-      while True:
-        found = list(re.finditer(pattern, self._output))
-        if len(found) >= times:
-          return found[times - 1]
-        left = deadline - time.monotonic()
-        if self._ended or left <= 0:
-          raise AssertionError('%s did not print "%s" %d times:\n%s' % (
-              self.name, pattern, times, self._output))
-        self._changed.wait(left)
-
-  def exit_code(self):
-    try:
-      code = self._process.wait(LONGEST_S)
-    except subprocess.TimeoutExpired:
-      raise AssertionError('%s did not end:\n%s' % (
-          self.name, self.output)) from None
-    self._reader.join(LONGEST_S)
-    return code
-
-  def send(self, number):
-    self._process.send_signal(number)
-
-  def end(self):
-    """Ends it, whatever its state."""
-    if self._process.poll() is None:
-      self._process.send_signal(signal.SIGCONT)
-      self._process.kill()
-      self._process.wait()
-    self._reader.join(LONGEST_S)
-    self._process.stdout.close()
 
 
 class EtcdCase(unittest.TestCase):
@@ -96,9 +25,9 @@ class EtcdCase(unittest.TestCase):
     self.addCleanup(shutil.rmtree, self.folder)
 
   def start(self, name, argv, env=None):
-    process = Process(name, argv, env)
-    self.addCleanup(process.end)
-    return process
+    started = process.Process(name, argv, env)
+    self.addCleanup(started.end)
+    return started
 
   def start_etcd(self, *options, scheme='http'):
     """Starts an etcd on a free port; returns it, with its `port`."""

@@ -1,0 +1,120 @@
+#include "rendezvous/client/announcer.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/support/client_callback.h>
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
+#include "base/net/resolve.h"
+#include "proto/coordinator.grpc.pb.h"
+#include "rendezvous/client/channel.h"
+#include "rendezvous/grpc/grpc_setup.h"
+
+namespace muster::rendezvous {
+namespace {
+
+// Time limits of one look-up and of the calls, which run at the same time.
+constexpr Duration kResolveTimeout = std::chrono::milliseconds(500);
+constexpr std::chrono::milliseconds kCallTimeout(700);
+
+// One call, until its end.
+struct Call {
+  std::string endpoint;
+  std::shared_ptr<grpc::Channel> channel;
+  std::unique_ptr<v1::Coordinator::Stub> stub;
+  grpc::ClientContext context;
+  v1::AnnouncementTaken taken;
+  std::promise<bool> reached;
+};
+
+}  // namespace
+
+Announcer::Announcer(Coordinator* coordinator, Options options)
+    : coordinator_(coordinator), options_(std::move(options)) {
+  thread_ = std::thread([this] { Run(); });
+}
+
+Announcer::~Announcer() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Announcer::Run() {
+  while (true) {
+    const auto announcement = coordinator_->Announcing();
+    if (announcement.has_value()) {
+      Announce(*announcement);
+    } else {
+      channels_.clear();
+    }
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (changed_.wait_for(lock, options_.interval, [this] { return ending_; })) {
+      return;
+    }
+  }
+}
+
+void Announcer::Announce(const Coordinator::Announcement& announcement) {
+  std::vector<Endpoint> targets = options_.endpoints;
+  for (const std::string& standby : announcement.standbys) {
+    absl::StatusOr<Endpoint> endpoint = ParseEndpoint(standby);
+    if (endpoint.ok() &&
+        std::find(targets.begin(), targets.end(), *endpoint) == targets.end()) {
+      targets.push_back(*std::move(endpoint));
+    }
+  }
+  v1::Announcement message;
+  message.set_run_id(announcement.run_id);
+  message.set_epoch(announcement.epoch);
+  message.set_endpoint(announcement.endpoint);
+  std::vector<std::unique_ptr<Call>> calls;
+  for (const Endpoint& target : targets) {
+    if (target.ToString() == announcement.endpoint) continue;
+    auto call = std::make_unique<Call>();
+    call->endpoint = target.ToString();
+    call->channel = ChannelTo(target);
+    if (call->channel == nullptr) continue;
+    call->stub = v1::Coordinator::NewStub(call->channel);
+    const std::string bearer = BearerToken(options_.tls, options_.token);
+    if (!bearer.empty()) {
+      call->context.AddMetadata(kAuthorization, absl::StrCat(kBearer, bearer));
+    }
+    call->context.set_deadline(std::chrono::system_clock::now() + kCallTimeout);
+    call->stub->async()->Announce(&call->context, &message, &call->taken,
+                                  [raw = call.get()](const grpc::Status& end) {
+                                    raw->reached.set_value(end.ok());
+                                  });
+    calls.push_back(std::move(call));
+  }
+  // A connection that failed is made anew: gRPC would wait longer and longer
+  // before it tries it again.
+  channels_.clear();
+  for (const auto& call : calls) {
+    // Ends by the call's deadline.
+    if (call->reached.get_future().get()) {
+      channels_[call->endpoint] = call->channel;
+    }
+  }
+}
+
+std::shared_ptr<grpc::Channel> Announcer::ChannelTo(const Endpoint& endpoint) {
+  const auto known = channels_.find(endpoint.ToString());
+  if (known != channels_.end()) return known->second;
+  const auto addresses =
+      Resolve(endpoint.host, endpoint.port, {.timeout = kResolveTimeout});
+  if (!addresses.ok()) return nullptr;
+  return OpenChannel(
+      addresses->front(),
+      ClientCredentials(options_.tls, options_.token, endpoint.host));
+}
+
+}  // namespace muster::rendezvous

@@ -1,0 +1,185 @@
+// Announcements over real gRPC, and links that tell standbys whom to follow.
+
+#include "rendezvous/client/announcer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "base/monotonic_clock.h"
+#include "base/poll.h"
+#include "rendezvous/client/following_link.h"
+#include "rendezvous/client/grpc_link.h"
+#include "rendezvous/server/grpc_server.h"
+#include "rendezvous/testing/scripted_node.h"
+
+namespace muster::rendezvous {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kMaxWait(30);
+
+// A coordinator that others take over from, and its server.
+class Hosted {
+ public:
+  Hosted(Standby::Kind kind, const std::string& token)
+      : coordinator_({.only_run_id = "job",
+                      .takeover = Coordinator::Options::Takeover{
+                          .kind = kind, .own_endpoint = ""}}) {
+    GrpcServer::Options options;
+    options.listen = {"127.0.0.1", 0};
+    options.tokens = {token};
+    auto server = GrpcServer::Start(&coordinator_, options);
+    EXPECT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    coordinator_.SetOwnEndpoint(address().ToString());
+  }
+
+  Coordinator& coordinator() { return coordinator_; }
+  const Endpoint& address() const { return server_->address(); }
+  // Where it knows the coordinator; empty: nowhere.
+  std::string leader() const {
+    const auto elsewhere = coordinator_.WhereElse();
+    return elsewhere.has_value() ? elsewhere->endpoint : "";
+  }
+  // Waits until it knows the coordinator at `endpoint`.
+  bool Learns(const std::string& endpoint) const {
+    const Instant deadline = MonotonicNow() + kMaxWait;
+    while (leader() != endpoint) {
+      if (MonotonicNow() >= deadline) return false;
+      PauseUntil(MonotonicNow() + milliseconds(5));
+    }
+    return true;
+  }
+
+ private:
+  Coordinator coordinator_;
+  std::unique_ptr<GrpcServer> server_;
+};
+
+std::unique_ptr<ScriptedNode> Node(std::unique_ptr<CoordinatorLink> link,
+                                   const Report& first) {
+  return std::make_unique<ScriptedNode>(std::move(link), first);
+}
+
+std::unique_ptr<GrpcLink> LinkTo(const Endpoint& endpoint,
+                                 const std::string& token) {
+  return std::make_unique<GrpcLink>(
+      GrpcLink::Options{.endpoints = {endpoint}, .token = token});
+}
+
+// A node of a round of three, which has lost its coordinator.
+Report SurvivorReport(const std::string& host, int rank) {
+  Report report = FirstReport("job", host, 3);
+  report.phase = NodePhase::kRunning;
+  report.round = 1;
+  report.place = Place{.round = 1,
+                       .epoch = 5,
+                       .group_rank = rank,
+                       .group_world_size = 3,
+                       .first_rank = rank,
+                       .world_size = 3,
+                       .role_first_rank = rank,
+                       .role_world_size = 3,
+                       .master_address = "127.0.0.1",
+                       .master_port = 29500};
+  report.promised_epoch = 5;
+  report.electorate = {
+      .epoch = 5, .world = {.epoch = 5, .round = 1}, .nodes = 3, .rank = rank};
+  return report;
+}
+
+class AnnouncerTest : public ::testing::Test {
+ protected:
+  // Lets `successor` take over.
+  void TakeOver() {
+    for (int rank = 0; rank < 2; ++rank) {
+      nodes_[rank] =
+          Node(LinkTo(successor_.address(), "s3cret"),
+               SurvivorReport("node-" + std::string(1, 'b' + rank), rank));
+    }
+    for (const auto& node : nodes_) {
+      Directive asked = node->WaitFor(DirectiveKind::kStandBy);
+      const Instant deadline = MonotonicNow() + kMaxWait;
+      while (asked.epoch == 0 && MonotonicNow() < deadline) {
+        PauseUntil(MonotonicNow() + milliseconds(5));
+        asked = node->WaitFor(DirectiveKind::kStandBy);
+      }
+      node->Tell([&](Report* r) { r->promised_epoch = asked.epoch; });
+    }
+    nodes_[0]->WaitFor(DirectiveKind::kRun);
+  }
+
+  Hosted founder_{Standby::Kind::kFounder, "s3cret"};
+  Hosted successor_{Standby::Kind::kSuccessor, "s3cret"};
+  std::unique_ptr<ScriptedNode> nodes_[2];
+};
+
+TEST_F(AnnouncerTest, TheConfiguredEndpointLearnsOfTheSuccessor) {
+  Announcer announcer(&successor_.coordinator(),
+                      {.endpoints = {founder_.address(), successor_.address()},
+                       .token = "s3cret",
+                       .interval = milliseconds(10)});
+  EXPECT_EQ(founder_.leader(), "");
+  TakeOver();
+  EXPECT_TRUE(founder_.Learns(successor_.address().ToString()));
+  // A node that comes there late is sent on.
+  auto late = Node(LinkTo(founder_.address(), "s3cret"),
+                   FirstReport("job", "node-d", 3));
+  EXPECT_EQ(late->WaitFor(DirectiveKind::kMoved).standbys,
+            std::vector<std::string>{successor_.address().ToString()});
+}
+
+TEST_F(AnnouncerTest, AnnouncementsNeedTheToken) {
+  Announcer announcer(&successor_.coordinator(),
+                      {.endpoints = {founder_.address()},
+                       .token = "guess",
+                       .interval = milliseconds(10)});
+  TakeOver();
+  // Both announcers call in turn: once the second one has been heard, the first
+  // one has been refused.
+  EXPECT_EQ(founder_.leader(), "");
+  Announcer right(&successor_.coordinator(),
+                  {.endpoints = {founder_.address()},
+                   .token = "s3cret",
+                   .interval = milliseconds(10)});
+  EXPECT_TRUE(founder_.Learns(successor_.address().ToString()));
+}
+
+TEST_F(AnnouncerTest, AStandbyFollowsTheCoordinatorOfItsAgent) {
+  Hosted standby(Standby::Kind::kSuccessor, "s3cret");
+  {
+    auto own = Node(std::make_unique<FollowingLink>(
+                        LinkTo(founder_.address(), "s3cret"),
+                        &standby.coordinator()),
+                    FirstReport("job", "node-a", 3));
+    own->WaitFor(DirectiveKind::kWait);
+    EXPECT_TRUE(standby.Learns(founder_.address().ToString()));
+    own->link().Reconnect(seconds(60), "");
+    EXPECT_EQ(standby.leader(), "");
+  }
+  auto own = Node(
+      std::make_unique<FollowingLink>(LinkTo(founder_.address(), "s3cret"),
+                                      &standby.coordinator()),
+      FirstReport("job", "node-b", 3));
+  EXPECT_TRUE(standby.Learns(founder_.address().ToString()));
+  own->Close();
+  EXPECT_EQ(standby.leader(), "");
+}
+
+TEST_F(AnnouncerTest, AStandbyDoesNotFollowAnotherStandby) {
+  Hosted standby(Standby::Kind::kSuccessor, "s3cret");
+  auto own = Node(
+      std::make_unique<FollowingLink>(LinkTo(successor_.address(), "s3cret"),
+                                      &standby.coordinator()),
+      SurvivorReport("node-b", 0));
+  own->WaitFor(DirectiveKind::kStandBy);
+  EXPECT_EQ(standby.leader(), "");
+}
+
+}  // namespace
+}  // namespace muster::rendezvous

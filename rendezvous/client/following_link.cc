@@ -1,0 +1,66 @@
+#include "rendezvous/client/following_link.h"
+
+#include <optional>
+#include <utility>
+
+namespace muster::rendezvous {
+namespace {
+
+// Whether the directive is that of the job's coordinator.
+bool ComesFromCoordinator(const Directive& directive) {
+  switch (directive.kind) {
+    case DirectiveKind::kStandBy:
+    case DirectiveKind::kMoved:
+    case DirectiveKind::kRefused:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+FollowingLink::FollowingLink(std::unique_ptr<CoordinatorLink> link,
+                             Coordinator* own)
+    : link_(std::move(link)), own_(own) {}
+
+void FollowingLink::Open(LinkEvents events) {
+  events_ = std::move(events);
+  link_->Open({
+      .on_connected =
+          [this](std::string own, std::string peer, std::string endpoint) {
+            own_->Follow(std::nullopt);
+            connected_to_ = endpoint;
+            events_.on_connected(std::move(own), std::move(peer),
+                                 std::move(endpoint));
+          },
+      .on_directive =
+          [this](Directive directive) {
+            if (ComesFromCoordinator(directive)) own_->Follow(connected_to_);
+            events_.on_directive(std::move(directive));
+          },
+      .on_disconnected =
+          [this](absl::Status why) {
+            own_->Follow(std::nullopt);
+            events_.on_disconnected(std::move(why));
+          },
+  });
+}
+
+void FollowingLink::Send(const Report& report) { link_->Send(report); }
+
+void FollowingLink::SetStandbys(const std::vector<std::string>& standbys) {
+  link_->SetStandbys(standbys);
+}
+
+void FollowingLink::Reconnect(Duration pause, const std::string& endpoint) {
+  own_->Follow(std::nullopt);
+  link_->Reconnect(pause, endpoint);
+}
+
+void FollowingLink::Close() {
+  link_->Close();
+  own_->Follow(std::nullopt);
+}
+
+}  // namespace muster::rendezvous

@@ -1,0 +1,251 @@
+#!/usr/bin/python3
+"""Real nodes of a job whose coordinator is inside one of them: its `launch` is
+killed, and another node goes on with the job."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import unittest
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.realpath(__file__)),
+                             os.pardir, os.pardir, 'python')]
+
+import free_port
+import process
+import xml_main
+
+_LAUNCH = os.path.realpath('launcher/launch')
+_COORDINATES = 'launch: this node coordinates the job now'
+_MOVED = r'launch: the job is coordinated at (127\.0\.0\.(\d)):\d+ now'
+# Reads words from the node's FIFO: "step", or the exit code.
+_WORKER = '''
+exec 3<>"%s/$NODE"
+echo "$NODE starts, one of $WORLD_SIZE"
+steps=0
+while read word <&3; do
+  if [ "$word" != step ]; then exit $word; fi
+  steps=$((steps + 1))
+  echo "$NODE did step $steps"
+done
+'''
+
+
+def _children(pid):
+  """The processes that descend from `pid`."""
+  parents = {}
+  for name in os.listdir('/proc'):
+    if not name.isdigit():
+      continue
+    try:
+      with open('/proc/%s/stat' % name, encoding='utf-8') as stat:
+        parents[int(name)] = int(stat.read().rpartition(')')[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+      pass  # The process has ended.
+  found = [pid]
+  for one in found:
+    found += [child for child, parent in parents.items() if parent == one]
+  return found[1:]
+
+
+def _number(name):
+  """The N of a node's address, 127.0.0.N."""
+  return ord(name) - ord('a') + 1
+
+
+class Takeover(unittest.TestCase):
+
+  def setUp(self):
+    # Not under TEST_TMPDIR, whose path may be too long for a FIFO's users.
+    self.folder = tempfile.mkdtemp(prefix='takeover_test')
+    self.addCleanup(shutil.rmtree, self.folder)
+    self.endpoint = '127.0.0.1:%d' % free_port.free_port()
+    self.nodes = {}
+    self.steps = {}  # that the worker of each node has done in its round
+    self.rounds = {}  # that have been waited for, by process and their size
+    self.token = None
+
+  def start_node(self, name, *options):
+    """Starts the node with the address 127.0.0.N, for the N-th letter.
+
+    Node a is at the job's endpoint, and hosts the coordinator.
+    """
+    address = '127.0.0.%d' % _number(name)
+    fifo = os.path.join(self.folder, name)
+    if not os.path.exists(fifo):
+      os.mkfifo(fifo)
+    node = process.Process(
+        'node ' + name,
+        [_LAUNCH, '--rdzv-endpoint=' + self.endpoint, '--rdzv-id=job',
+         '--rdzv-conf=is_host=%d,last_call_timeout=60' % (name == 'a'),
+         '--local-addr=' + address, '--node-id=' + name,
+         '--nproc-per-node=1', *options,
+         '--no-python', 'sh', '-c', _WORKER % self.folder],
+        {'NODE': name, **({'MUSTER_TOKEN': self.token} if self.token else {})})
+    self.addCleanup(node.end)
+    self.nodes[name] = node
+    return node
+
+  def start_job(self, names, *options):
+    for name in names:
+      self.start_node(name, *options)
+    self.wait_for_round()
+
+  def say(self, name, word):
+    with open(os.path.join(self.folder, name), 'w', encoding='ascii') as fifo:
+      fifo.write('%s\n' % word)
+
+  def do_step(self, name):
+    """Shows that the node's worker runs."""
+    self.say(name, 'step')
+    self.steps[name] += 1
+    self.nodes[name].wait_for('%s did step %d\n' % (name, self.steps[name]))
+
+  def kill_node(self, name):
+    """Ends all processes of the node, as the loss of its machine does."""
+    node = self.nodes.pop(name)
+    for pid in [node.pid, *_children(node.pid)]:
+      try:
+        os.kill(pid, signal.SIGKILL)
+      except ProcessLookupError:
+        pass
+    node.exit_code()
+
+  def wait_for_successor(self, times=1):
+    """Returns the name of the node that has taken over."""
+    found = [node.wait_for(_MOVED, times).group(2)
+             for node in self.nodes.values()]
+    self.assertEqual(len(set(found)), 1, found)
+    name = chr(ord('a') + int(found[0]) - 1)
+    self.assertIn(_COORDINATES, self.nodes[name].output)
+    return name
+
+  def wait_for_round(self):
+    """Waits until each node has begun another round of these nodes."""
+    for name, node in self.nodes.items():
+      times = self.rounds.get((node, len(self.nodes)), 0) + 1
+      self.rounds[node, len(self.nodes)] = times
+      node.wait_for('%s starts, one of %d\n' % (name, len(self.nodes)), times)
+      self.steps[name] = 0
+
+  def command(self, subcommand, name, *options):
+    """Runs `launch SUBCOMMAND` at a node's endpoint; returns what it prints."""
+    command = process.Process(
+        subcommand,
+        [_LAUNCH, subcommand, '--endpoint=127.0.0.%d:%s' % (
+            _number(name), self.endpoint.rpartition(':')[2]), *options])
+    self.addCleanup(command.end)
+    self.assertEqual(command.exit_code(), 0, command.output)
+    return command.output
+
+  def assert_job_succeeds(self):
+    for name in self.nodes:
+      self.say(name, 0)
+    for node in self.nodes.values():
+      self.assertEqual(node.exit_code(), 0, node.output)
+      self.assertIn('SUCCEEDED', node.output)
+      self.assertNotRegex(node.output, r'[1-9]\d* of \d+ restarts? used')
+
+  def test_the_other_nodes_go_on(self):
+    self.start_job('abc', '--nnodes=2:3', '--max-restarts=1')
+    self.kill_node('a')
+    self.wait_for_successor()
+    self.wait_for_round()
+    for name in self.nodes:
+      self.do_step(name)
+    self.assert_job_succeeds()
+
+  def test_a_host_that_stood_still_joins_its_successor(self):
+    self.start_job('abc', '--nnodes=2:3')
+    still = self.nodes.pop('a')
+    still.send(signal.SIGSTOP)
+    self.wait_for_successor()
+    self.wait_for_round()
+    still.send(signal.SIGCONT)
+    self.nodes['a'] = still
+    still.wait_for(_MOVED)
+    self.wait_for_round()
+    for name in 'abc':
+      self.do_step(name)
+    self.assert_job_succeeds()
+
+  def test_a_host_that_is_started_again_finds_its_successor(self):
+    self.token = 'a-secret-of-the-job'
+    self.start_job('abc', '--nnodes=2:3')
+    self.kill_node('a')
+    successor = self.wait_for_successor()
+    self.wait_for_round()
+    self.start_node('a', '--nnodes=2:3')
+    again = self.nodes['a'].wait_for(_MOVED).group(2)
+    self.assertEqual(int(again), _number(successor))
+    self.wait_for_round()
+    for name in 'abc':
+      self.do_step(name)
+    self.assert_job_succeeds()
+
+  def test_each_node_answers_commands(self):
+    self.start_job('abc', '--nnodes=2:3')
+    for name in 'abc':
+      self.assertIn('job job: running', self.command('status', name))
+    self.kill_node('a')
+    successor = self.wait_for_successor()
+    self.wait_for_round()
+    for name in 'bc':
+      self.assertIn('job job: running', self.command('status', name))
+    other = 'b' if successor == 'c' else 'c'
+    self.command('cancel', other, 'job')
+    for node in self.nodes.values():
+      self.assertNotEqual(node.exit_code(), 0)
+      self.assertIn('CANCELLED', node.output)
+
+  def test_two_coordinators_are_lost_in_turn(self):
+    self.start_job('abcd', '--nnodes=2:4')
+    self.kill_node('a')
+    first = self.wait_for_successor()
+    self.wait_for_round()
+    self.kill_node(first)
+    self.wait_for_successor(times=2)
+    self.wait_for_round()
+    for name in self.nodes:
+      self.do_step(name)
+    self.assert_job_succeeds()
+
+  def test_a_host_that_is_drained_leaves_the_job_to_the_others(self):
+    self.start_job('abc', '--nnodes=2:3')
+    self.command('drain', 'b', 'a')
+    drained = self.nodes.pop('a')
+    self.assertEqual(drained.exit_code(), 0, drained.output)
+    self.wait_for_successor()
+    self.wait_for_round()
+    for name in self.nodes:
+      self.do_step(name)
+    self.assert_job_succeeds()
+
+  def test_all_coordinators_write_one_event_log(self):
+    logs = os.path.join(self.folder, 'logs')
+    self.start_job('abc', '--nnodes=2:3', '--log-dir=' + logs)
+    self.kill_node('a')
+    self.wait_for_successor()
+    self.wait_for_round()
+    self.assert_job_succeeds()
+    with open(os.path.join(logs, 'latest', 'events.jsonl'),
+              encoding='utf-8') as file:
+      events = [json.loads(line) for line in file]
+    worlds = [one['round'] for one in events if one['kind'] == 'assign']
+    self.assertEqual(worlds, [1, 2], events)
+
+  def test_nobody_takes_over_where_that_is_not_wanted(self):
+    options = ('--nnodes=2:3', '--takeover=never')
+    self.start_job('abc', *options)
+    self.kill_node('a')
+    self.start_node('a', *options)
+    for name in 'bc':
+      self.nodes[name].wait_for(r'the coordinator at \S+ is back')
+    for node in self.nodes.values():
+      self.assertNotIn(_COORDINATES, node.output)
+
+
+if __name__ == '__main__':
+  xml_main.main()
