@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <set>
 #include <utility>
 
@@ -326,13 +327,15 @@ void SimCoordinator::StandBy() {
       std::chrono::duration_cast<std::chrono::milliseconds>(
           random.Between(clock - plan.max_skew, clock + plan.max_skew));
   const uint64_t drawn =
-      random.Next() >> (64 - rendezvous::Standby::kDrawnBits);
+      random.Next() >> (64 - rendezvous::kDrawnEpochBits);
   const uint64_t candidate = (static_cast<uint64_t>(milliseconds.count())
-                              << rendezvous::Standby::kDrawnBits) |
+                              << rendezvous::kDrawnEpochBits) |
                              drawn;
   using Kind = rendezvous::Standby::Kind;
   standby_ = std::make_unique<rendezvous::Standby>(
       may_found_(host_) ? Kind::kFounder : Kind::kSuccessor, candidate);
+  standby_->Follow(followed_);
+  took_over_ = false;
 }
 
 void SimCoordinator::Begin() {
@@ -364,6 +367,7 @@ void SimCoordinator::Die(Network::Death how) {
   without_power_ = how == Network::Death::kPower;
   StopJob();
   standby_.reset();
+  followed_.reset();
   agents_.clear();
   inbox_.clear();
   network_->CoordinatorDied(host_, how);
@@ -387,17 +391,36 @@ void SimCoordinator::Resume() {
   }
 }
 
-void SimCoordinator::Follow(const std::optional<std::string>& endpoint) {
-  if (standby_ != nullptr) standby_->Follow(endpoint);
+void SimCoordinator::Follow(
+    const std::optional<rendezvous::Standby::Leader>& leader) {
+  followed_ = leader;
+  if (leader.has_value() && leader->endpoint == EndpointOf(host_)) {
+    followed_.reset();
+  }
+  if (standby_ != nullptr) standby_->Follow(followed_);
 }
 
 void SimCoordinator::Told(uint64_t epoch, const std::string& endpoint) {
   if (!up_) return;
   Post([this, epoch, endpoint] {
+    if (followed_.has_value() && followed_->endpoint == endpoint) return;
+    if (job_ != nullptr) Step(rendezvous::CoordinatorTold{epoch});
+    // If this deposes the job, the standby that follows is told as well.
     if (standby_ != nullptr) {
       Perform(standby_->Told(stage_->queue.now(), epoch, endpoint));
-    } else if (job_ != nullptr) {
-      Step(rendezvous::CoordinatorTold{epoch});
+    }
+  });
+}
+
+void SimCoordinator::Asked(const std::function<void(uint64_t epoch,
+                                                    const std::string&)>& tell) {
+  if (!up_) return;
+  Post([this, tell] {
+    if (Announces()) {
+      tell(epoch_, EndpointOf(host_));
+    } else if (standby_ != nullptr) {
+      const auto leader = standby_->Known(stage_->queue.now());
+      if (leader.has_value()) tell(leader->epoch, leader->endpoint);
     }
   });
 }
@@ -416,6 +439,8 @@ void SimCoordinator::Perform(const rendezvous::Standby::Step& step) {
 void SimCoordinator::TakeOver(uint64_t epoch) {
   const std::map<rendezvous::StreamId, rendezvous::Report> reports =
       standby_->reports();
+  took_over_ = std::ranges::any_of(
+      reports, [](const auto& one) { return one.second.promised_epoch > 0; });
   standby_.reset();
   epoch_ = epoch;
   stage_->Note(absl::StrCat(EndpointOf(host_), " coordinates with epoch ",
@@ -431,16 +456,21 @@ void SimCoordinator::TakeOver(uint64_t epoch) {
   }
 }
 
+bool SimCoordinator::Announces() const {
+  return job_ != nullptr && took_over_ && job_->MayAnnounce();
+}
+
 void SimCoordinator::AnnounceAgain(uint64_t life) {
   const uint64_t epoch = epoch_;
   stage_->queue.In(kAnnounceInterval, [this, life, epoch] {
     Post([this, life, epoch] {
       if (life_ != life || epoch_ != epoch || job_ == nullptr) return;
-      if (job_->MayAnnounce()) {
-        std::set<std::string> others = {EndpointOf(0)};
-        others.insert(job_->standbys().begin(), job_->standbys().end());
-        others.erase(EndpointOf(host_));
-        for (const std::string& other : others) announce_(host_, other, epoch);
+      std::set<std::string> others = {EndpointOf(0)};
+      others.insert(job_->standbys().begin(), job_->standbys().end());
+      others.erase(EndpointOf(host_));
+      for (const std::string& other : others) {
+        if (Announces()) exchange_.tell(host_, other, epoch);
+        if (job_->MayAsk()) exchange_.ask(host_, other);
       }
       AnnounceAgain(life);
     });

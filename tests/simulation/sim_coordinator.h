@@ -23,17 +23,22 @@ namespace muster::simulation {
 // deposed; it lives and dies with the process.
 class SimCoordinator {
  public:
-  // Brings an announcement to the coordinator at `endpoint`.
-  using Announce = std::function<void(int from, const std::string& endpoint,
-                                      uint64_t epoch)>;
+  // What passes between coordinators, from the one in slot `from` to the one at
+  // `to`.
+  struct Exchange {
+    // Announces that `from` coordinates the job.
+    std::function<void(int from, const std::string& to, uint64_t epoch)> tell;
+    // Asks who coordinates the job; the answer is an announcement.
+    std::function<void(int from, const std::string& to)> ask;
+  };
   // `host`: the slot of the process, or kOutside. `may_found`: whether the
   // coordinator in this slot may begin the job with nodes that know of none.
-  SimCoordinator(Stage* stage, Network* network, int host, Announce announce,
+  SimCoordinator(Stage* stage, Network* network, int host, Exchange exchange,
                  std::function<bool(int host)> may_found)
       : stage_(stage),
         network_(network),
         host_(host),
-        announce_(std::move(announce)),
+        exchange_(std::move(exchange)),
         may_found_(std::move(may_found)),
         up_(host == kOutside) {}
 
@@ -65,10 +70,14 @@ class SimCoordinator {
   void Die(Network::Death how);
   void Pause();
   void Resume();
-  // The process's agent has the coordinator at `endpoint`; nullopt: none.
-  void Follow(const std::optional<std::string>& endpoint);
+  // The process's agent has the coordinator `leader`; nullopt: none.
+  void Follow(const std::optional<rendezvous::Standby::Leader>& leader);
   // Another coordinator announces that it coordinates the job.
   void Told(uint64_t epoch, const std::string& endpoint);
+  // Another coordinator asks who coordinates the job. Calls `tell` if this one
+  // knows.
+  void Asked(const std::function<void(uint64_t epoch,
+                                      const std::string& endpoint)>& tell);
   // The agent has left. A coordinator stays while other nodes need it.
   void AgentLeft();
 
@@ -83,6 +92,7 @@ class SimCoordinator {
   void StartJob(const rendezvous::Report& report);
   void StopJob();
   void NoteSent(int slot, const rendezvous::Delivery& delivery);
+  bool Announces() const;
   void AnnounceAgain(uint64_t life);
   void CloseWhenDeserted(uint64_t life);
   void Step(const rendezvous::JobEvent& event);
@@ -91,7 +101,7 @@ class SimCoordinator {
   Stage* const stage_;
   Network* const network_;
   const int host_;
-  const Announce announce_;
+  const Exchange exchange_;
   const std::function<bool(int host)> may_found_;
   // Crashes if that was asked for `moment`; returns whether it has.
   bool CrashesAt(Moment moment);
@@ -116,6 +126,9 @@ class SimCoordinator {
   // --- inside of a node's process
   std::unique_ptr<rendezvous::Standby> standby_;  // null while it coordinates
   uint64_t life_ = 0;  // number of starts and ends of the process
+  // Whether nodes that knew another coordinator have elected this one.
+  bool took_over_ = false;
+  std::optional<rendezvous::Standby::Leader> followed_;  // by this process's agent
   bool paused_ = false;
   bool without_power_ = false;
   bool agent_left_ = false;
