@@ -237,7 +237,8 @@ std::string Cluster::Unsettled() const {
   }
   if (NewestJob() == nullptr) return "there is no job";
   for (const auto& one : coordinators_) {
-    if (one.get() != Newest() && one->job() != nullptr) {
+    if (one.get() != Newest() && one->job() != nullptr &&
+        !one->job()->finished()) {
       return absl::StrCat(EndpointOf(one->host()), " coordinates, and so does ",
                           EndpointOf(Newest()->host()));
     }

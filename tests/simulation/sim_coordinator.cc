@@ -263,7 +263,7 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
     }
     NoteSent(found->second.slot, delivery);
   }
-  stage_->WatchStep(host_, stepped);
+  if (!step.deposed) stage_->WatchStep(host_, stepped);
   if (is_recorded && CrashesAt(Moment::kAfterWrite)) return;
   for (const rendezvous::Delivery& delivery : step.deliveries) {
     if (!agents_.contains(delivery.stream)) continue;
@@ -339,8 +339,9 @@ void SimCoordinator::StandBy() {
 }
 
 void SimCoordinator::Begin() {
+  // The process of the agent that has left ends now at the latest.
+  if (up_) Die(Network::Death::kProcess);
   agent_left_ = false;
-  if (up_) return;
   ++life_;
   up_ = true;
   without_power_ = false;
