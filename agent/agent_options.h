@@ -59,7 +59,7 @@ struct AgentOptions {
   std::string coordinator_endpoint;  // HOST:PORT,…, for messages only
   // Where this process can coordinate the job, HOST:PORT; empty: it cannot.
   std::string standby_endpoint;
-  std::string absent_hint;           // how to find out why nodes are missing
+  std::string absent_hint;  // how to find out why nodes are missing
   StorePath store_path = StorePath::kDirect;
   std::vector<std::string> remarks;  // lines to print at the start of the run
   // The program that makes NCCL ids (see agent/nccl_id); empty: none.

@@ -412,8 +412,8 @@ TEST_F(AgentTest, TakesAMasterOnLoopbackForTheCoordinatorsHost) {
     void Open(rendezvous::LinkEvents events) override {
       auto connected = events.on_connected;
       events.on_connected = [connected](std::string own, std::string,
-                                         std::string endpoint) {
-        connected(own, "192.0.2.7", endpoint);
+                                        std::string endpoint) {
+        connected(std::move(own), "192.0.2.7", std::move(endpoint));
       };
       ScriptedLink::Open(std::move(events));
     }

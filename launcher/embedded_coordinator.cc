@@ -94,15 +94,16 @@ rendezvous::Coordinator::Options EmbeddedCoordinator::CoordinatorOptions(
       .takeover = std::nullopt};
   if (!options_.takeover.has_value()) return options;
   using Start = rendezvous::Coordinator::Options::Takeover::Start;
-  options.takeover = {.kind = options_.takeover->kind,
-                      .own_endpoint = "",
-                      .on_start = [this](Start start,
-                                         const std::string& run_tag) {
-                        MakeEventLog(run_tag);
-                        if (event_log_ != nullptr) event_log_->Create();
-                        if (start == Start::kNewJob) return;
-                        voice_.Notice("this node coordinates the job now");
-                      }};
+  options.takeover = {
+      .kind = options_.takeover->kind,
+      .own_endpoint = "",
+      .on_start = [this](Start start, const std::string& run_tag) {
+        MakeEventLog(run_tag);
+        if (event_log_ != nullptr) event_log_->Create();
+        Announce();
+        if (start == Start::kNewJob) return;
+        voice_.Notice("this node coordinates the job now");
+      }};
   return options;
 }
 
@@ -112,6 +113,15 @@ void EmbeddedCoordinator::MakeEventLog(const std::string& run_tag) {
       options_.event_log(run_tag), rendezvous::EventLog::Rotation::kOwn,
       [voice = voice_](const std::string& sentence) { voice.Error(sentence); },
       options_.log_directory);
+}
+
+void EmbeddedCoordinator::Announce() {
+  if (announcer_ != nullptr) return;
+  announcer_ = std::make_unique<rendezvous::Announcer>(
+      &coordinator_,
+      rendezvous::Announcer::Options{.endpoints = options_.takeover->endpoints,
+                                     .tls = options_.tls,
+                                     .token = options_.token});
 }
 
 rendezvous::Endpoint EmbeddedCoordinator::own_endpoint() const {
@@ -145,11 +155,6 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
   here->server_ = *std::move(server);
   if (options.takeover.has_value()) {
     here->coordinator_.SetOwnEndpoint(here->own_endpoint().ToString());
-    here->announcer_ = std::make_unique<rendezvous::Announcer>(
-        &here->coordinator_,
-        rendezvous::Announcer::Options{.endpoints = options.takeover->endpoints,
-                                       .tls = options.tls,
-                                       .token = options.token});
   }
   const absl::Status served = here->server_->Serve(&here->coordinator_);
   if (!served.ok()) return served;

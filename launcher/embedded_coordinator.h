@@ -100,6 +100,8 @@ class EmbeddedCoordinator {
       const Voice& voice);
   // Makes the event log, if the options ask for one and there is none.
   void MakeEventLog(const std::string& run_tag);
+  // Begins to announce this coordinator to others.
+  void Announce();
   rendezvous::Coordinator::Options CoordinatorOptions(
       rendezvous::OpenedJournal state);
   // Returns the time for which open streams may end by themselves.
@@ -111,9 +113,11 @@ class EmbeddedCoordinator {
   const std::optional<rendezvous::Verdict> recorded_verdict_;
   std::unique_ptr<rendezvous::EventLog> event_log_;
   rendezvous::Coordinator coordinator_;
+  // Null until this coordinator coordinates. Destroyed after `server_`,
+  // whose streams let it take over.
+  std::unique_ptr<rendezvous::Announcer> announcer_;
   std::unique_ptr<LocalToken> local_token_;
   std::unique_ptr<rendezvous::GrpcServer> server_;
-  std::unique_ptr<rendezvous::Announcer> announcer_;
 };
 
 }  // namespace muster::launcher

@@ -9,6 +9,7 @@
 #include "base/net/socket_address.h"
 #include "base/owned_fd.h"
 #include "base/poll.h"
+#include "rendezvous/tls/tls_files.h"
 
 namespace muster::launcher {
 namespace {
@@ -54,17 +55,20 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
 }
 
 std::unique_ptr<EmbeddedCoordinator> StandBy(
-    const CoordinatorChoice& choice, const std::string& local_addr,
+    const CoordinatorChoice& choice, const rendezvous::NodeIdentity& node,
     EmbeddedCoordinator::Options standing_by, const Voice& voice) {
   const rendezvous::Endpoint& endpoint = choice.endpoints.front();
-  const std::string host =
-      local_addr.empty() ? AddressTowards(endpoint) : local_addr;
+  std::string host =
+      node.address.empty() ? AddressTowards(endpoint) : node.address;
   if (host.empty()) {
     voice.Notice(absl::StrCat(
         "this node does not take over from the coordinator: no address of this "
         "machine reaches ",
         endpoint.ToString(), "; give --local-addr"));
     return nullptr;
+  }
+  if (standing_by.tls.given()) {
+    host = rendezvous::HostInCertificate(standing_by.tls, {host, node.host});
   }
   standing_by.takeover->own_host = host;
   // The gRPC server is set up once a node comes.

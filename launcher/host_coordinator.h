@@ -2,12 +2,12 @@
 #define MUSTER_LAUNCHER_HOST_COORDINATOR_H_
 
 #include <memory>
-#include <string>
 
 #include "absl/status/statusor.h"
 #include "launcher/coordinator_choice.h"
 #include "launcher/embedded_coordinator.h"
 #include "launcher/voice.h"
+#include "rendezvous/protocol/report.h"
 
 namespace muster::launcher {
 
@@ -24,13 +24,14 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
     const EmbeddedCoordinator::Options& hosting, const Voice& voice);
 
 // Starts the coordinator of a node that does not host it, where another node
-// takes over (CoordinatorChoice::is_taken_over). It listens at the address by
-// which this node reaches the coordinator, or at `local_addr` (--local-addr) if
-// that is not empty; on the port of the endpoint if that is free, else on any
-// port. Returns null, after a notice, if it cannot listen: the job runs all the
+// takes over (CoordinatorChoice::is_taken_over). It listens at the address of
+// `node` or, if that is empty, at the one by which this node reaches the
+// coordinator; on the port of the endpoint if that is free, else on any port.
+// With TLS, others reach it by the node's host name if the certificate was not
+// issued for the address. Returns null, after a notice, if it cannot listen: the job runs all the
 // same. Must be called after signals have been blocked.
 std::unique_ptr<EmbeddedCoordinator> StandBy(
-    const CoordinatorChoice& choice, const std::string& local_addr,
+    const CoordinatorChoice& choice, const rendezvous::NodeIdentity& node,
     EmbeddedCoordinator::Options standing_by, const Voice& voice);
 
 }  // namespace muster::launcher

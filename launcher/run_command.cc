@@ -145,11 +145,15 @@ struct OwnCoordinator {
 // Starts the coordinator of this process, if it hosts one or stands by.
 absl::StatusOr<OwnCoordinator> StartCoordinator(
     const CoordinatorChoice& choice, EmbeddedCoordinator::Options hosting,
-    const std::string& local_addr, const Voice& voice) {
+    const rendezvous::NodeIdentity& node, const Voice& voice) {
   using Kind = rendezvous::Standby::Kind;
   if (choice.is_taken_over) {
     hosting.takeover = {.kind = Kind::kFounder,
-                        .own_host = choice.own_address,
+                        // With TLS the host that the user named must stand in
+                        // the certificate.
+                        .own_host = hosting.tls.given()
+                                        ? choice.endpoints.front().host
+                                        : choice.own_address,
                         .endpoints = choice.endpoints};
   }
   absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> hosted =
@@ -159,9 +163,8 @@ absl::StatusOr<OwnCoordinator> StartCoordinator(
     return OwnCoordinator{*std::move(hosted), OwnCoordinator::Role::kHost};
   }
   hosting.takeover->kind = Kind::kSuccessor;
-  return OwnCoordinator{
-      StandBy(choice, local_addr, std::move(hosting), voice),
-      OwnCoordinator::Role::kStandby};
+  return OwnCoordinator{StandBy(choice, node, std::move(hosting), voice),
+                        OwnCoordinator::Role::kStandby};
 }
 
 // Makes the agent's link: to the coordinator that this process hosts, or to the
@@ -181,8 +184,7 @@ std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
       return std::make_unique<rendezvous::InProcessLink>(
           own.here->coordinator());
     }
-    // With TLS the host that the user named must stand in the certificate.
-    there.endpoints = {tls.given() ? endpoint : own.here->own_endpoint()};
+    there.endpoints = {own.here->own_endpoint()};
   }
   auto link = std::make_unique<rendezvous::GrpcLink>(std::move(there));
   if (own.here == nullptr) return link;
@@ -222,8 +224,8 @@ int RunCommand(const std::string& name, const RunOptions& options,
   PrepareSignals(plan->agent);
   const EmbeddedCoordinator::Options hosting =
       HostingOptions(*plan, options, node->facts, node->token);
-  absl::StatusOr<OwnCoordinator> own = StartCoordinator(
-      plan->coordinator, hosting, options.local_addr, voice);
+  absl::StatusOr<OwnCoordinator> own =
+      StartCoordinator(plan->coordinator, hosting, plan->agent.node, voice);
   if (!own.ok()) return refuse(own.status());
   EmbeddedCoordinator* const here = own->here.get();
   if (own->hosts()) {

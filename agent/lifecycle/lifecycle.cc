@@ -79,6 +79,8 @@ LifecycleStep Lifecycle::Step(Instant now, const LifecycleEvent& event) {
 }
 
 void Lifecycle::On(const DirectiveCame& event) {
+  // A directive of a stream that was left may come after its end.
+  if (!connected_) return;
   const rendezvous::Directive& directive = event.directive;
   if (directive.protocol_version != rendezvous::kProtocolVersion) {
     GiveUp(1,

@@ -109,6 +109,9 @@ constexpr int kDescriptors = 42;
 constexpr int kDescriptorsOfAWorker = 6;
 constexpr int kThreadsOfAJournal = 2;
 constexpr int kDescriptorsOfAJournal = 4;
+// Measured after a takeover, and rounded up.
+constexpr int kThreadsOfATakeover = 3;
+constexpr int kDescriptorsOfATakeover = 6;
 
 // The number of workers as far as it is known. "gpu" and "auto" are counted
 // later; if a limit is too low for them, the call that fails reports it.
@@ -148,10 +151,14 @@ absl::Status CheckProgram(const RunOptions& options,
 ResourceNeed RoomNeededFor(const RunOptions& options) {
   const int workers = AskedWorkers(options);
   const bool keeps_state = !options.state_dir.empty();
-  return {.threads =
-              kThreads + 1 + workers + (keeps_state ? kThreadsOfAJournal : 0),
+  const bool takes_over = options.spec.max_nodes >= 3 && !keeps_state &&
+                          options.spec.takeover != rendezvous::Takeover::kNever;
+  return {.threads = kThreads + 1 + workers +
+                     (keeps_state ? kThreadsOfAJournal : 0) +
+                     (takes_over ? kThreadsOfATakeover : 0),
           .descriptors = kDescriptors + kDescriptorsOfAWorker * workers +
-                         (keeps_state ? kDescriptorsOfAJournal : 0)};
+                         (keeps_state ? kDescriptorsOfAJournal : 0) +
+                         (takes_over ? kDescriptorsOfATakeover : 0)};
 }
 
 }  // namespace muster::launcher

@@ -17,11 +17,11 @@
 namespace muster::rendezvous {
 
 // Operators' calls to a coordinator: `launch status|watch|cancel|drain`. Each
-// call goes to the first endpoint that answers, as Dialer finds it; if that is a
-// standby inside a `launch`, the call goes on to the coordinator that it names.
-// With several endpoints, or at a standby, a call that reaches no coordinator is
-// tried again for 5 s, because another coordinator may be taking over; a call
-// whose connection broke may then have been carried out twice.
+// call goes to the first endpoint that answers, as Dialer finds it; if that is
+// a standby inside a `launch`, the call goes on to the coordinator that it
+// names. With several endpoints, or at a standby, a call that reaches no
+// coordinator is tried again for 5 s, because another coordinator may be taking
+// over; a call whose connection broke may then have been carried out twice.
 //
 // Blocking; thread-safe. Every call may fail with: Unavailable (not reached, or
 // lost), DeadlineExceeded (no answer within `timeout`), Unauthenticated (job

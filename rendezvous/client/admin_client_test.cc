@@ -350,9 +350,9 @@ class StandbyTest : public AdminClientTest {
     return AdminClient(To(standby_server_->address(), "s3cret"));
   }
 
-  Coordinator standby_{{.only_run_id = "job",
-                        .takeover = Coordinator::Options::Takeover{
-                            .own_endpoint = "b:1"}}};
+  Coordinator standby_{
+      {.only_run_id = "job",
+       .takeover = Coordinator::Options::Takeover{.own_endpoint = "b:1"}}};
   std::unique_ptr<GrpcServer> standby_server_;
 };
 
@@ -360,7 +360,7 @@ TEST_F(StandbyTest, SendsCallsToTheCoordinatorThatItFollows) {
   auto a = Join("job", "node-a", 3);
   auto b = Join("job", "node-b", 3);
   a->WaitFor(DirectiveKind::kWait);
-  standby_.Follow(server_->address().ToString());
+  standby_.Follow(Standby::Leader{server_->address().ToString(), 1});
   AdminClient client = ToStandby();
   EXPECT_THAT(client.ListJobs().value(), SizeIs(1));
   EXPECT_EQ(client.GetJob("job")->nodes.size(), 2u);
@@ -381,11 +381,10 @@ TEST_F(StandbyTest, SendsCallsToTheCoordinatorThatItFollows) {
 }
 
 TEST_F(StandbyTest, TellsWhereTheCoordinatorIs) {
-  standby_.Follow("no-such-host.invalid:1");
+  standby_.Follow(Standby::Leader{"no-such-host.invalid:1", 1});
   const absl::Status status = ToStandby().CancelJob("job", "me");
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("no-such-host.invalid"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no-such-host.invalid"));
 }
 
 TEST_F(StandbyTest, ACallWaitsForTheElection) {
@@ -393,15 +392,13 @@ TEST_F(StandbyTest, ACallWaitsForTheElection) {
   a->WaitFor(DirectiveKind::kWait);
   standby_.Follow(std::nullopt);
   AdminClient client = ToStandby();
-  std::thread elected([&] {
-    standby_.Follow(server_->address().ToString());
-  });
+  std::thread elected([&] { standby_.Follow(Standby::Leader{server_->address().ToString(), 1}); });
   EXPECT_TRUE(client.GetJob("job").ok());
   elected.join();
 }
 
 TEST_F(StandbyTest, NobodyWithoutTheRoleLearnsWhereItIs) {
-  standby_.Follow(server_->address().ToString());
+  standby_.Follow(Standby::Leader{server_->address().ToString(), 1});
   const std::string token =
       *DeriveToken("s3cret", {.name = "ada", .roles = {Role::kJoin}});
   AdminClient client(To(standby_server_->address(), token));

@@ -28,7 +28,7 @@ struct Call {
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<v1::Coordinator::Stub> stub;
   grpc::ClientContext context;
-  v1::AnnouncementTaken taken;
+  v1::KnownCoordinator known;
   std::promise<bool> reached;
 };
 
@@ -57,7 +57,8 @@ void Announcer::Run() {
       channels_.clear();
     }
     std::unique_lock<std::mutex> lock(mutex_);
-    if (changed_.wait_for(lock, options_.interval, [this] { return ending_; })) {
+    if (changed_.wait_for(lock, options_.interval,
+                          [this] { return ending_; })) {
       return;
     }
   }
@@ -72,13 +73,14 @@ void Announcer::Announce(const Coordinator::Announcement& announcement) {
       targets.push_back(*std::move(endpoint));
     }
   }
+  const std::string own_endpoint = coordinator_->own_endpoint();
   v1::Announcement message;
   message.set_run_id(announcement.run_id);
   message.set_epoch(announcement.epoch);
   message.set_endpoint(announcement.endpoint);
   std::vector<std::unique_ptr<Call>> calls;
   for (const Endpoint& target : targets) {
-    if (target.ToString() == announcement.endpoint) continue;
+    if (target.ToString() == own_endpoint) continue;
     auto call = std::make_unique<Call>();
     call->endpoint = target.ToString();
     call->channel = ChannelTo(target);
@@ -89,7 +91,7 @@ void Announcer::Announce(const Coordinator::Announcement& announcement) {
       call->context.AddMetadata(kAuthorization, absl::StrCat(kBearer, bearer));
     }
     call->context.set_deadline(std::chrono::system_clock::now() + kCallTimeout);
-    call->stub->async()->Announce(&call->context, &message, &call->taken,
+    call->stub->async()->Announce(&call->context, &message, &call->known,
                                   [raw = call.get()](const grpc::Status& end) {
                                     raw->reached.set_value(end.ok());
                                   });
@@ -100,9 +102,15 @@ void Announcer::Announce(const Coordinator::Announcement& announcement) {
   channels_.clear();
   for (const auto& call : calls) {
     // Ends by the call's deadline.
-    if (call->reached.get_future().get()) {
-      channels_[call->endpoint] = call->channel;
-    }
+    if (!call->reached.get_future().get()) continue;
+    channels_[call->endpoint] = call->channel;
+    const v1::KnownCoordinator& known = call->known;
+    const bool is_sound = known.epoch() > 0 &&
+                          known.endpoint().size() <= kMaxEndpointBytes &&
+                          ParseEndpoint(known.endpoint()).ok();
+    if (!is_sound) continue;
+    coordinator_->Told(announcement.run_id, known.epoch(), known.endpoint())
+        .IgnoreError();
   }
 }
 

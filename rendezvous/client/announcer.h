@@ -21,16 +21,17 @@ class Channel;
 
 namespace muster::rendezvous {
 
-// While the coordinator of this process has something to announce
-// (Coordinator::Announcing), tells it to the endpoints at which nodes look for
-// the job first, and to its standbys. Owns one thread. A call that fails is not
+// While the coordinator of this process has something to announce or to ask
+// (Coordinator::Announcing), calls the endpoints at which nodes look for the job
+// first, and its standbys, and tells it what they answer. Owns one thread. A call that fails is not
 // told: the next one follows.
 class Announcer {
  public:
   struct Options {
-    std::vector<Endpoint> endpoints;  // those that the nodes are configured with
-    TlsFiles tls;                     // not given: clear text
-    std::string token;                // the job's token; empty: none
+    std::vector<Endpoint>
+        endpoints;      // those that the nodes are configured with
+    TlsFiles tls;       // not given: clear text
+    std::string token;  // the job's token; empty: none
     // At most a third of Standby::kToldFor.
     Duration interval = std::chrono::seconds(1);
   };

@@ -5,11 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <memory>
 #include <string>
 
-#include "base/monotonic_clock.h"
-#include "base/poll.h"
 #include "rendezvous/client/following_link.h"
 #include "rendezvous/client/grpc_link.h"
 #include "rendezvous/server/grpc_server.h"
@@ -20,8 +19,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-constexpr seconds kMaxWait(30);
 
 // A coordinator that others take over from, and its server.
 class Hosted {
@@ -45,15 +42,6 @@ class Hosted {
   std::string leader() const {
     const auto elsewhere = coordinator_.WhereElse();
     return elsewhere.has_value() ? elsewhere->endpoint : "";
-  }
-  // Waits until it knows the coordinator at `endpoint`.
-  bool Learns(const std::string& endpoint) const {
-    const Instant deadline = MonotonicNow() + kMaxWait;
-    while (leader() != endpoint) {
-      if (MonotonicNow() >= deadline) return false;
-      PauseUntil(MonotonicNow() + milliseconds(5));
-    }
-    return true;
   }
 
  private:
@@ -103,12 +91,9 @@ class AnnouncerTest : public ::testing::Test {
                SurvivorReport("node-" + std::string(1, 'b' + rank), rank));
     }
     for (const auto& node : nodes_) {
-      Directive asked = node->WaitFor(DirectiveKind::kStandBy);
-      const Instant deadline = MonotonicNow() + kMaxWait;
-      while (asked.epoch == 0 && MonotonicNow() < deadline) {
-        PauseUntil(MonotonicNow() + milliseconds(5));
-        asked = node->WaitFor(DirectiveKind::kStandBy);
-      }
+      const Directive asked = node->WaitUntil([](const Directive& directive) {
+        return directive.kind == DirectiveKind::kStandBy && directive.epoch > 0;
+      });
       node->Tell([&](Report* r) { r->promised_epoch = asked.epoch; });
     }
     nodes_[0]->WaitFor(DirectiveKind::kRun);
@@ -124,59 +109,84 @@ TEST_F(AnnouncerTest, TheConfiguredEndpointLearnsOfTheSuccessor) {
                       {.endpoints = {founder_.address(), successor_.address()},
                        .token = "s3cret",
                        .interval = milliseconds(10)});
-  EXPECT_EQ(founder_.leader(), "");
+  auto lost =
+      Node(LinkTo(founder_.address(), "s3cret"), SurvivorReport("node-d", 2));
+  lost->WaitFor(DirectiveKind::kStandBy);
   TakeOver();
-  EXPECT_TRUE(founder_.Learns(successor_.address().ToString()));
-  // A node that comes there late is sent on.
-  auto late = Node(LinkTo(founder_.address(), "s3cret"),
-                   FirstReport("job", "node-d", 3));
-  EXPECT_EQ(late->WaitFor(DirectiveKind::kMoved).standbys,
+  EXPECT_EQ(lost->WaitFor(DirectiveKind::kMoved).standbys,
             std::vector<std::string>{successor_.address().ToString()});
+  EXPECT_EQ(founder_.leader(), successor_.address().ToString());
+}
+
+TEST_F(AnnouncerTest, ACoordinatorThatLacksAMajorityAsks) {
+  // The founder begins the job again, and nobody announces the successor.
+  auto fresh = Node(LinkTo(founder_.address(), "s3cret"),
+                    FirstReport("job", "node-a", 3));
+  fresh->WaitFor(DirectiveKind::kWait);
+  TakeOver();
+  std::promise<std::string> decided;
+  const auto watch = founder_.coordinator().Watch(
+      "job",
+      [&](const Decision& decision) { decided.set_value(decision.kind); });
+  ASSERT_TRUE(watch.ok()) << watch.status();
+  Announcer announcer(&founder_.coordinator(),
+                      {.endpoints = {successor_.address()},
+                       .token = "s3cret",
+                       .interval = milliseconds(10)});
+  std::future<std::string> kind = decided.get_future();
+  ASSERT_EQ(kind.wait_for(seconds(30)), std::future_status::ready);
+  EXPECT_EQ(kind.get(), "deposed");
+  founder_.coordinator().Unwatch(*watch);
+  fresh->Tell([](Report*) {});
+  fresh->WaitFor(DirectiveKind::kMoved);
+  EXPECT_EQ(founder_.leader(), successor_.address().ToString());
 }
 
 TEST_F(AnnouncerTest, AnnouncementsNeedTheToken) {
+  const auto seen = std::make_unique<Hosted>(Standby::Kind::kFounder, "guess");
+  auto lost =
+      Node(LinkTo(founder_.address(), "s3cret"), SurvivorReport("node-d", 2));
+  auto witness =
+      Node(LinkTo(seen->address(), "guess"), SurvivorReport("node-d", 2));
+  lost->WaitFor(DirectiveKind::kStandBy);
+  witness->WaitFor(DirectiveKind::kStandBy);
   Announcer announcer(&successor_.coordinator(),
-                      {.endpoints = {founder_.address()},
+                      {.endpoints = {founder_.address(), seen->address()},
                        .token = "guess",
                        .interval = milliseconds(10)});
   TakeOver();
-  // Both announcers call in turn: once the second one has been heard, the first
-  // one has been refused.
+  witness->WaitFor(DirectiveKind::kMoved);
   EXPECT_EQ(founder_.leader(), "");
-  Announcer right(&successor_.coordinator(),
-                  {.endpoints = {founder_.address()},
-                   .token = "s3cret",
-                   .interval = milliseconds(10)});
-  EXPECT_TRUE(founder_.Learns(successor_.address().ToString()));
 }
 
 TEST_F(AnnouncerTest, AStandbyFollowsTheCoordinatorOfItsAgent) {
   Hosted standby(Standby::Kind::kSuccessor, "s3cret");
   {
-    auto own = Node(std::make_unique<FollowingLink>(
-                        LinkTo(founder_.address(), "s3cret"),
-                        &standby.coordinator()),
-                    FirstReport("job", "node-a", 3));
+    auto own =
+        Node(std::make_unique<FollowingLink>(
+                 LinkTo(founder_.address(), "s3cret"), &standby.coordinator()),
+             FirstReport("job", "node-a", 3));
     own->WaitFor(DirectiveKind::kWait);
-    EXPECT_TRUE(standby.Learns(founder_.address().ToString()));
+    EXPECT_EQ(standby.leader(), founder_.address().ToString());
     own->link().Reconnect(seconds(60), "");
     EXPECT_EQ(standby.leader(), "");
   }
-  auto own = Node(
-      std::make_unique<FollowingLink>(LinkTo(founder_.address(), "s3cret"),
-                                      &standby.coordinator()),
-      FirstReport("job", "node-b", 3));
-  EXPECT_TRUE(standby.Learns(founder_.address().ToString()));
+  auto own =
+      Node(std::make_unique<FollowingLink>(LinkTo(founder_.address(), "s3cret"),
+                                           &standby.coordinator()),
+           FirstReport("job", "node-b", 3));
+  own->WaitFor(DirectiveKind::kWait);
+  EXPECT_EQ(standby.leader(), founder_.address().ToString());
   own->Close();
   EXPECT_EQ(standby.leader(), "");
 }
 
 TEST_F(AnnouncerTest, AStandbyDoesNotFollowAnotherStandby) {
   Hosted standby(Standby::Kind::kSuccessor, "s3cret");
-  auto own = Node(
-      std::make_unique<FollowingLink>(LinkTo(successor_.address(), "s3cret"),
-                                      &standby.coordinator()),
-      SurvivorReport("node-b", 0));
+  auto own =
+      Node(std::make_unique<FollowingLink>(
+               LinkTo(successor_.address(), "s3cret"), &standby.coordinator()),
+           SurvivorReport("node-b", 0));
   own->WaitFor(DirectiveKind::kStandBy);
   EXPECT_EQ(standby.leader(), "");
 }

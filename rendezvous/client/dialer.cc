@@ -119,10 +119,10 @@ std::vector<Endpoint> Dialer::Cycle() const {
 std::vector<Dialer::Target> Dialer::Targets() const {
   std::vector<Target> targets;
   for (const Endpoint& endpoint : Cycle()) {
-    const auto known = std::find_if(
-        targets_.begin(), targets_.end(), [&endpoint](const Target& target) {
-          return target.endpoint == endpoint;
-        });
+    const auto known = std::find_if(targets_.begin(), targets_.end(),
+                                    [&endpoint](const Target& target) {
+                                      return target.endpoint == endpoint;
+                                    });
     targets.push_back(
         known != targets_.end()
             ? *known

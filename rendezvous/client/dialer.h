@@ -77,7 +77,8 @@ class Dialer {
   // Lets the next Dial begin with the next endpoint and the next address,
   // because the coordinator that answered is another job's, or stands by.
   void Advance();
-  // Lets the next Dial begin with `endpoint`, whether or not it is in the cycle.
+  // Lets the next Dial begin with `endpoint`, whether or not it is in the
+  // cycle.
   void BeginWith(const Endpoint& endpoint);
 
  private:

@@ -36,7 +36,10 @@ void FollowingLink::Open(LinkEvents events) {
           },
       .on_directive =
           [this](Directive directive) {
-            if (ComesFromCoordinator(directive)) own_->Follow(connected_to_);
+            if (ComesFromCoordinator(directive)) {
+              own_->Follow(Standby::Leader{.endpoint = connected_to_,
+                                           .epoch = directive.epoch});
+            }
             events_.on_directive(std::move(directive));
           },
       .on_disconnected =

@@ -63,7 +63,8 @@ class AgentStream {
 
 // A link over gRPC. Owns one thread, from which all events come. Each attempt
 // resolves the names again and tries every address of every endpoint and
-// standby in turn, as Dialer does. Close takes up to 1.2 s while an address does not answer.
+// standby in turn, as Dialer does. Close takes up to 1.2 s while an address
+// does not answer.
 class GrpcLink : public CoordinatorLink {
  public:
   struct Options {

@@ -158,7 +158,8 @@ class Job {
   // Stops an adopted round that an earlier coordinator had ended, for the same
   // reason and with the same exit code. `end`: the stop order of the earlier
   // coordinator, as a node has reported it.
-  void EndAdopted(const RoundEnd& end);
+  void EndAdopted(const RoundEnd& end,
+                  const std::map<std::string, Report>& reports);
   void ConsiderGathering();
   void ConsiderRunning();
   void ConsiderStopping();

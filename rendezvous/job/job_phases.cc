@@ -110,7 +110,7 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
     Node* const node = state_.nodes.Find(member.node_id);
     if (node != nullptr) JoinAdopted(*node, reports.at(member.node_id));
   }
-  if (end.has_value()) EndAdopted(*end);
+  if (end.has_value()) EndAdopted(*end, reports);
 }
 
 void Job::FindLostHost(const std::map<std::string, Report>& reports) {
@@ -192,7 +192,11 @@ void Job::SpendAsTold(const Report& report) {
                std::min(report.restarts_used, state_.spec.max_restarts));
 }
 
-void Job::EndAdopted(const RoundEnd& end) {
+void Job::EndAdopted(const RoundEnd& end,
+                     const std::map<std::string, Report>& reports) {
+  const bool preempted = std::ranges::any_of(reports, [](const auto& one) {
+    return one.second.preemption.has_value();
+  });
   // The earlier coordinator knew the cause.
   state_.lost_host.reset();
   if (end.exit_code == 0) {
@@ -200,7 +204,9 @@ void Job::EndAdopted(const RoundEnd& end) {
     return;
   }
   Stopping stopping{.cause = end.cause};
-  if (end.exit_code.has_value()) {
+  if (end.exit_code == kPreemptedExitCode && preempted) {
+    // The nodes' notices give the verdict.
+  } else if (end.exit_code.has_value()) {
     stopping.consequence = Consequence::End(
         NewVerdict(end.cause == StopCause::kCancelled ? Outcome::kCancelled
                                                       : Outcome::kFailed,
@@ -613,6 +619,8 @@ void Job::ConsiderStopping() {
     }
     Finish(*verdict);
   } else if (state_.preemption.has_value()) {
+    const std::optional<Instant> limit = AwaitsWitnesses(state_);
+    if (limit.has_value() && state_.now < *limit) return;
     Finish(PreemptionVerdict(state_));
   } else if (state_.world.succeeded == state_.world.size()) {
     // All workers had succeeded when the order to stop arrived.

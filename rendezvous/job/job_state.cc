@@ -86,7 +86,8 @@ bool LacksReadyMajority(const JobState& state) {
 
 std::optional<Instant> AwaitsWitnesses(const JobState& state) {
   const std::optional<Verdict>& verdict = state.stopping.consequence.verdict();
-  if (!verdict.has_value() || state.electors.nodes == 0) return std::nullopt;
+  const bool is_ending = verdict.has_value() || state.preemption.has_value();
+  if (!is_ending || state.electors.nodes == 0) return std::nullopt;
   int witnesses = 0;
   for (const auto& [id, node] : state.nodes.nodes()) {
     const bool knows = node.told.kind == DirectiveKind::kStop &&
@@ -95,10 +96,13 @@ std::optional<Instant> AwaitsWitnesses(const JobState& state) {
     witnesses += knows && node.elector_rank >= 0 ? 1 : 0;
   }
   if (2 * witnesses > state.electors.nodes) return std::nullopt;
-  // A person who cancels does not wait for nodes that are gone.
-  const Duration longest = verdict->outcome == Outcome::kCancelled
-                               ? state.spec.lease()
-                               : state.spec.rejoin_timeout;
+  // Neither a person who cancels nor a cluster that takes the nodes away waits
+  // for nodes that are gone.
+  const bool waits = verdict.has_value() &&
+                     verdict->outcome != Outcome::kCancelled &&
+                     !state.preemption.has_value();
+  const Duration longest =
+      waits ? state.spec.rejoin_timeout : state.spec.lease();
   return state.clock.Postponed(state.clock.since + longest);
 }
 

@@ -314,7 +314,10 @@ absl::Status CheckAnnouncement(const v1::Announcement& announcement) {
               TextKind::kName, &unused);
   uint64_t epoch = 0;
   reader.Epoch("epoch", announcement.epoch(), &epoch);
-  if (!reader.status().ok()) return reader.status();
+  reader.Present("epoch", epoch > 0 || announcement.endpoint().empty());
+  if (!reader.status().ok() || announcement.endpoint().empty()) {
+    return reader.status();
+  }
   return ParseEndpoint(announcement.endpoint()).status();
 }
 
@@ -347,9 +350,16 @@ class AttachService : public v1::Coordinator::CallbackService {
 
   grpc::ServerUnaryReactor* Announce(grpc::CallbackServerContext* context,
                                      const v1::Announcement* announcement,
-                                     v1::AnnouncementTaken*) override {
+                                     v1::KnownCoordinator* known) override {
+    const absl::Status taken = Take(*context, *announcement);
+    if (taken.ok()) {
+      if (const auto leader = coordinator_->Known(announcement->run_id())) {
+        known->set_epoch(leader->epoch);
+        known->set_endpoint(leader->endpoint);
+      }
+    }
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-    reactor->Finish(ToGrpc(Take(*context, *announcement)));
+    reactor->Finish(ToGrpc(taken));
     return reactor;
   }
 
@@ -363,7 +373,7 @@ class AttachService : public v1::Coordinator::CallbackService {
     if (status.ok()) {
       status = CheckAccess(*principal, Role::kJoin, announcement.run_id());
     }
-    if (!status.ok()) return status;
+    if (!status.ok() || announcement.endpoint().empty()) return status;
     return coordinator_->Told(announcement.run_id(), announcement.epoch(),
                               announcement.endpoint());
   }

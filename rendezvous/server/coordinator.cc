@@ -84,7 +84,7 @@ class Coordinator::Impl {
     options_.kept.clear();
     if (options_.takeover.has_value()) {
       MUSTER_CHECK(options_.journal == nullptr) << "a journal and a takeover";
-      StandBy();
+      StandBy(options_.takeover->kind);
     }
   }
 
@@ -270,11 +270,17 @@ class Coordinator::Impl {
     options_.takeover->own_endpoint = std::move(endpoint);
   }
 
-  void Follow(std::optional<std::string> endpoint) {
+  std::string own_endpoint() const {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (endpoint == options_.takeover->own_endpoint) endpoint.reset();
-    followed_ = std::move(endpoint);
-    if (standby_ != nullptr) standby_->Follow(LeaderAt(followed_));
+    return options_.takeover->own_endpoint;
+  }
+
+  void Follow(std::optional<Standby::Leader> leader) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const bool is_own = leader.has_value() &&
+                        leader->endpoint == options_.takeover->own_endpoint;
+    followed_ = is_own ? std::nullopt : std::move(leader);
+    if (standby_ != nullptr) standby_->Follow(followed_);
   }
 
   absl::Status Told(const std::string& run_id, uint64_t epoch,
@@ -288,7 +294,7 @@ class Coordinator::Impl {
       // The agent learns of the loss of its coordinator sooner than from the
       // lack of announcements.
       if (endpoint == options_.takeover->own_endpoint ||
-          endpoint == followed_) {
+          FollowsOneAt(endpoint)) {
         return absl::OkStatus();
       }
       const auto found = jobs_.find(run_id);
@@ -306,23 +312,41 @@ class Coordinator::Impl {
     return absl::OkStatus();
   }
 
+  std::optional<Standby::Leader> Known(const std::string& run_id) const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!options_.takeover.has_value() || run_id != options_.only_run_id) {
+      return std::nullopt;
+    }
+    if (standby_ != nullptr) return standby_->Known(MonotonicNow());
+    const auto found = jobs_.find(run_id);
+    if (found == jobs_.end()) return std::nullopt;
+    const DrivenJob::Standing standing = found->second->standing();
+    if (standing.epoch == 0 || !standing.has_majority) return std::nullopt;
+    return Standby::Leader{.endpoint = options_.takeover->own_endpoint,
+                           .epoch = standing.epoch};
+  }
+
   std::optional<Announcement> Announcing() const {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (!took_over_ || jobs_.empty()) return std::nullopt;
+    if (!options_.takeover.has_value() || jobs_.empty()) return std::nullopt;
     const auto& [run_id, job] = *jobs_.begin();
-    std::optional<DrivenJob::Announcement> announcement = job->MayAnnounce();
-    if (!announcement.has_value()) return std::nullopt;
-    return Announcement{.run_id = run_id,
-                        .epoch = announcement->epoch,
-                        .endpoint = options_.takeover->own_endpoint,
-                        .standbys = std::move(announcement->standbys)};
+    DrivenJob::Standing standing = job->standing();
+    Announcement announcement{.run_id = run_id,
+                              .standbys = std::move(standing.standbys)};
+    if (standing.has_majority && took_over_) {
+      announcement.epoch = standing.epoch;
+      announcement.endpoint = options_.takeover->own_endpoint;
+    } else if (!standing.must_ask) {
+      return std::nullopt;
+    }
+    return announcement;
   }
 
   bool MayLeave() const {
     std::lock_guard<std::mutex> lock(mutex_);
     return options_.takeover.has_value() &&
            std::ranges::all_of(jobs_, [](const auto& job) {
-             return job.second->MayAnnounce().has_value();
+             return job.second->standing().has_majority;
            });
   }
 
@@ -347,17 +371,15 @@ class Coordinator::Impl {
     bool stands_by = false;  // whether standby_ has heard the stream
   };
 
-  static std::optional<Standby::Leader> LeaderAt(
-      const std::optional<std::string>& endpoint) {
-    if (!endpoint.has_value()) return std::nullopt;
-    return Standby::Leader{.endpoint = *endpoint};
+  // Requires mutex_.
+  bool FollowsOneAt(const std::string& endpoint) const {
+    return followed_.has_value() && followed_->endpoint == endpoint;
   }
 
   // Begins to stand by. Requires mutex_, or is called by the constructor.
-  void StandBy() {
-    const Standby::Kind kind = options_.takeover->kind;
+  void StandBy(Standby::Kind kind) {
     standby_ = std::make_unique<Standby>(kind, DrawEpoch());
-    standby_->Follow(LeaderAt(followed_));
+    standby_->Follow(followed_);
     took_over_ = false;
   }
 
@@ -415,7 +437,7 @@ class Coordinator::Impl {
       stream.job = nullptr;
       stream.stands_by = true;
     }
-    StandBy();
+    StandBy(Standby::Kind::kSuccessor);
   }
 
   // Requires mutex_.
@@ -673,7 +695,7 @@ class Coordinator::Impl {
   // Options::takeover: not null while there is no job.
   std::unique_ptr<Standby> standby_;
   // Where this process's agent has its coordinator; nullopt: nowhere else.
-  std::optional<std::string> followed_;
+  std::optional<Standby::Leader> followed_;
   // Whether this coordinator has the job from another one.
   bool took_over_ = false;
   std::condition_variable deserted_;
@@ -804,8 +826,15 @@ void Coordinator::SetOwnEndpoint(std::string endpoint) {
   impl_->SetOwnEndpoint(std::move(endpoint));
 }
 
-void Coordinator::Follow(std::optional<std::string> endpoint) {
-  impl_->Follow(std::move(endpoint));
+std::string Coordinator::own_endpoint() const { return impl_->own_endpoint(); }
+
+void Coordinator::Follow(std::optional<Standby::Leader> leader) {
+  impl_->Follow(std::move(leader));
+}
+
+std::optional<Standby::Leader> Coordinator::Known(
+    const std::string& run_id) const {
+  return impl_->Known(run_id);
 }
 
 absl::Status Coordinator::Told(const std::string& run_id, uint64_t epoch,

@@ -127,20 +127,24 @@ class Coordinator {
   //
   // Must be called before the first Attach, if the port was not known before.
   void SetOwnEndpoint(std::string endpoint);
-  // This process's agent has the coordinator at `endpoint`, which may be this
-  // one; nullopt: it has lost it.
-  void Follow(std::optional<std::string> endpoint);
+  std::string own_endpoint() const;
+  // This process's agent has the coordinator `leader`, which may be this one;
+  // nullopt: it has lost it.
+  void Follow(std::optional<Standby::Leader> leader);
   // The coordinator of the job at `endpoint` announces itself. NotFound: this
   // coordinator has no such job.
   absl::Status Told(const std::string& run_id, uint64_t epoch,
                     const std::string& endpoint);
-  // The announcement of this coordinator to others; nullopt: none is due,
-  // because it does not coordinate the job, has begun it as its first
-  // coordinator, or lacks a majority.
+  // The job's coordinator, as far as this one knows; perhaps itself. nullopt:
+  // unknown.
+  std::optional<Standby::Leader> Known(const std::string& run_id) const;
+  // The announcement of this coordinator to others, or its question to them if
+  // it lacks a majority. nullopt: neither is due, because it does not coordinate
+  // the job, or has begun it as its first coordinator.
   struct Announcement {
     std::string run_id;
     uint64_t epoch = 0;
-    std::string endpoint;
+    std::string endpoint;  // its own; empty: it asks for another coordinator
     std::vector<std::string> standbys;  // where to send it, HOST:PORT
   };
   std::optional<Announcement> Announcing() const;

@@ -822,15 +822,15 @@ TEST_F(FounderTest, BeginsTheJobWithItsFirstNode) {
   EXPECT_EQ(starts_[0].first, Takeover::Start::kNewJob);
   EXPECT_EQ(starts_[0].second, "own-tag");
   EXPECT_FALSE(coordinator_.WhereElse().has_value());
-  EXPECT_FALSE(coordinator_.Announcing().has_value());
-  // A successor's epoch is higher, whenever its process was started.
-  EXPECT_LT(wait.epoch, uint64_t{1} << 60);
+  // It was perhaps started again.
+  EXPECT_EQ(coordinator_.Announcing()->endpoint, "");
+  EXPECT_TRUE(IsFounding(wait.epoch));
 }
 
 TEST_F(FounderTest, ANewJobGivesWayToASuccessorThatAnnouncesItself) {
   Attached a(&coordinator_, FirstReport("job", "node-a", 3));
   const Directive wait = a.WaitFor(DirectiveKind::kWait);
-  EXPECT_EQ(coordinator_.Told("job", wait.epoch + 1, "node-c:1"),
+  EXPECT_EQ(coordinator_.Told("job", kDrawnEpochMask + 1, "node-c:1"),
             absl::OkStatus());
   a.report().promised_epoch = wait.epoch;
   EXPECT_EQ(a.Send(), absl::OkStatus());
@@ -859,7 +859,26 @@ TEST_F(TakeoverTest, TakesOverOnceAMajorityHasPromised) {
   EXPECT_EQ(announcement->endpoint, "node-b:1");
   EXPECT_GT(announcement->epoch, kOldEpoch);
   EXPECT_EQ(announcement->standbys, std::vector<std::string>{"node-c:1"});
+  const auto known = coordinator_.Known("job");
+  ASSERT_TRUE(known.has_value());
+  EXPECT_EQ(known->endpoint, "node-b:1");
+  EXPECT_EQ(known->epoch, announcement->epoch);
+  EXPECT_FALSE(coordinator_.Known("other").has_value());
   EXPECT_TRUE(coordinator_.MayLeave()) << "the others can elect another one";
+}
+
+TEST_F(TakeoverTest, AsksForAnotherCoordinatorOnceItLacksAMajority) {
+  TakeOver();
+  c_.reset();
+  const Instant deadline = MonotonicNow() + kMaxWait;
+  while (!coordinator_.Announcing()->endpoint.empty() &&
+         MonotonicNow() < deadline) {
+    EXPECT_EQ(b_->Send(), absl::OkStatus());
+    b_->WaitFor(DirectiveKind::kStop);
+  }
+  EXPECT_EQ(coordinator_.Announcing()->endpoint, "");
+  EXPECT_FALSE(coordinator_.Known("job").has_value());
+  EXPECT_FALSE(coordinator_.MayLeave());
 }
 
 TEST_F(TakeoverTest, ANodeThatHasGoneDoesNotCount) {
@@ -871,7 +890,7 @@ TEST_F(TakeoverTest, ANodeThatHasGoneDoesNotCount) {
 }
 
 TEST_F(TakeoverTest, SendsNodesToTheCoordinatorOfItsOwnAgent) {
-  coordinator_.Follow("node-a:1");
+  coordinator_.Follow(Standby::Leader{"node-a:1", kOldEpoch});
   c_ = Survivor("node-c", 2);
   const Directive moved = c_->WaitFor(DirectiveKind::kMoved);
   EXPECT_EQ(moved.standbys, std::vector<std::string>{"node-a:1"});
@@ -882,15 +901,14 @@ TEST_F(TakeoverTest, SendsNodesToTheCoordinatorOfItsOwnAgent) {
   EXPECT_TRUE(absl::IsFailedPrecondition(asked));
   EXPECT_EQ(asked.message(), "job \"job\" is coordinated at node-a:1");
   // The agent may be connected to this coordinator, which is none.
-  for (const std::optional<std::string>& none :
-       {std::optional<std::string>(), std::optional<std::string>("node-b:1")}) {
-    coordinator_.Follow(none);
-    EXPECT_TRUE(absl::IsUnavailable(coordinator_.WhereElse()->why));
-  }
+  coordinator_.Follow(Standby::Leader{"node-b:1", kOldEpoch});
+  EXPECT_TRUE(absl::IsUnavailable(coordinator_.WhereElse()->why));
+  coordinator_.Follow(std::nullopt);
+  EXPECT_TRUE(absl::IsUnavailable(coordinator_.WhereElse()->why));
 }
 
 TEST_F(TakeoverTest, TheAgentsLossOutweighsAnAnnouncement) {
-  coordinator_.Follow("node-a:1");
+  coordinator_.Follow(Standby::Leader{"node-a:1", kOldEpoch});
   EXPECT_EQ(coordinator_.Told("job", kOldEpoch, "node-a:1"), absl::OkStatus());
   coordinator_.Follow(std::nullopt);
   EXPECT_TRUE(absl::IsUnavailable(coordinator_.WhereElse()->why));
@@ -913,11 +931,10 @@ TEST_F(TakeoverTest, StandsByAgainOnceItIsDeposed) {
   TakeOver();
   std::vector<std::string> kinds;
   std::optional<absl::StatusCode> at_end;
-  const auto watch =
-      coordinator_.Watch("job", [&](const Decision& decision) {
-        kinds.push_back(decision.kind);
-        at_end = coordinator_.GetJobSummary("job").status().code();
-      });
+  const auto watch = coordinator_.Watch("job", [&](const Decision& decision) {
+    kinds.push_back(decision.kind);
+    at_end = coordinator_.GetJobSummary("job").status().code();
+  });
   ASSERT_TRUE(watch.ok());
   const uint64_t epoch = coordinator_.Announcing()->epoch;
   c_->report().promised_epoch = epoch + 1;

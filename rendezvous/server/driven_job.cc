@@ -99,7 +99,7 @@ DrivenJob::DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
     : run_id_(run_id),
       encryption_(spec.encryption),
       owner_(std::move(owner)),
-      surroundings_(surroundings),
+      surroundings_(std::move(surroundings)),
       observer_(std::move(observer)),
       watchers_(observer_.on_decision),
       job_(std::move(run_id), epoch, spec, MonotonicNow(), std::move(run_tag),
@@ -110,7 +110,7 @@ DrivenJob::DrivenJob(const KeptJob& kept, uint64_t epoch,
     : run_id_(kept.job.run_id),
       encryption_(kept.job.spec.encryption),
       owner_(kept.owner),
-      surroundings_(surroundings),
+      surroundings_(std::move(surroundings)),
       observer_(std::move(observer)),
       watchers_(observer_.on_decision),
       job_(StateOf(kept.job, epoch, MonotonicNow(),
@@ -129,9 +129,8 @@ std::function<void()> DrivenJob::Begin(const Reports& reports) {
   std::string unused;
   std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [sink, report] : reports) {
-    news.push_back(
-        StepLocked(ReportArrived{sink->stream(), report, sink->peer()}, sink,
-                   &unused));
+    news.push_back(StepLocked(
+        ReportArrived{sink->stream(), report, sink->peer()}, sink, &unused));
   }
   return [self = shared_from_this(), news = std::move(news)] {
     for (const News& one : news) self->Tell(one);
@@ -168,15 +167,13 @@ void DrivenJob::OnCoordinatorTold(uint64_t epoch) {
   Step(CoordinatorTold{epoch}, nullptr);
 }
 
-std::optional<DrivenJob::Announcement> DrivenJob::MayAnnounce() const {
+DrivenJob::Standing DrivenJob::standing() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (deposed_ || !job_.MayAnnounce()) return std::nullopt;
-  return Announcement{.epoch = job_.epoch(), .standbys = job_.standbys()};
-}
-
-bool DrivenJob::has_begun() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return job_.has_begun();
+  if (deposed_) return Standing();
+  return {.epoch = job_.epoch(),
+          .has_majority = job_.MayAnnounce(),
+          .must_ask = job_.MayAsk(),
+          .standbys = job_.standbys()};
 }
 
 bool DrivenJob::finished() const {

@@ -139,15 +139,16 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // The coordinator with `epoch` announces itself.
   void OnCoordinatorTold(uint64_t epoch);
 
-  struct Announcement {
-    uint64_t epoch = 0;
+  // The standing of its coordinator among others.
+  struct Standing {
+    uint64_t epoch = 0;                 // 0: the job is deposed
+    bool has_majority = false;          // Job::MayAnnounce
+    bool must_ask = false;              // Job::MayAsk
     std::vector<std::string> standbys;  // Job::standbys
   };
-  // nullopt: the job must not be announced (Job::MayAnnounce).
-  std::optional<Announcement> MayAnnounce() const;
+  Standing standing() const;
 
   bool finished() const;
-  bool has_begun() const;  // Job::has_begun
   JobStatus Status() const;
   JobStatus Summary() const;  // without `nodes`
   bool OwesVerdict() const;

@@ -15,10 +15,6 @@ bool IsFresh(const Report& report) {
   return !report.place.has_value() && report.promised_epoch == 0;
 }
 
-bool MoreThanHalf(const JobSpec& spec) {
-  return 2 * spec.min_nodes > spec.max_nodes;
-}
-
 }  // namespace
 
 Standby::Standby(Kind kind, uint64_t candidate)
@@ -87,6 +83,8 @@ Standby::Step Standby::Told(Instant now, uint64_t epoch,
   const bool is_newer = announced_.has_value() && now < announced_->until &&
                         announced_->leader.epoch > epoch;
   if (is_newer || epoch < std::max(HighestPromise(), epoch_)) return step;
+  // The job has begun elsewhere.
+  kind_ = Kind::kSuccessor;
   announced_ = Announced{.leader = {.endpoint = endpoint, .epoch = epoch},
                          .until = now + kToldFor};
   // Hear removes the report.
@@ -127,9 +125,9 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting) const {
   if (std::ranges::count_if(voting, std::not_fn(is_spare)) < spec.min_nodes) {
     return false;
   }
-  if (before_any_round && kind_ == Kind::kFounder) return true;
-  return MoreThanHalf(spec) &&
-         (before_any_round || spec.takeover == Takeover::kAuto);
+  if (before_any_round) return kind_ == Kind::kFounder;
+  return spec.takeover == Takeover::kAuto &&
+         2 * spec.min_nodes > spec.max_nodes;
 }
 
 Directive Standby::NewDirective(DirectiveKind kind, std::string reason) {

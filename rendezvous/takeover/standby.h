@@ -27,15 +27,15 @@ namespace muster::rendezvous {
 // An earlier coordinator forms no world without the same majority (Job), so
 // that no two coordinators can. The nodes have a majority if
 //   - more than half of each constituency (ConstituenciesOf) is here; or
-//   - with Takeover::kAuto, or before any round: at least min_nodes nodes are
-//     here, known spares not counted, and min_nodes is more than half of
-//     max_nodes; or
+//   - with Takeover::kAuto: at least min_nodes nodes are here, known spares not
+//     counted, and min_nodes is more than half of max_nodes; or
 //   - at the founder, before any round: at least min_nodes nodes are here.
 class Standby {
  public:
   enum class Kind {
     // The coordinator that the job's nodes are told to join first. A node that
-    // has never met another coordinator begins the job here at once.
+    // has never met another coordinator begins the job here at once. One that
+    // has been deposed, or told of another coordinator, is a successor.
     kFounder,
     kSuccessor,
   };
@@ -80,7 +80,7 @@ class Standby {
   Directive StandBy();
   uint64_t HighestPromise() const;
 
-  const Kind kind_;
+  Kind kind_;
   // The lowest epoch of the next draw; `epoch_`: the one drawn, 0: none.
   uint64_t candidate_;
   uint64_t epoch_ = 0;

@@ -299,14 +299,26 @@ TEST(StandbyTest, ASuccessorBeginsNoNewJob) {
   EXPECT_EQ(nodes.told(2).epoch, 0u);
 }
 
-TEST(StandbyTest, BeforeAnyRoundEnoughNodesAreAMajority) {
-  Cluster nodes(3);
-  for (int i = 0; i < 3; ++i) {
-    nodes.report(i).place.reset();
-    nodes.report(i).electorate = Electorate();
-    nodes.Come(i);
-    EXPECT_EQ(nodes.told(i).epoch != 0, i == 2);
+TEST(StandbyTest, BeforeAnyRoundEnoughNodesAreAMajorityAtTheFounder) {
+  for (const auto kind : {Standby::Kind::kFounder, Standby::Kind::kSuccessor}) {
+    Cluster nodes(3, kind);
+    for (int i = 0; i < 3; ++i) {
+      nodes.report(i).place.reset();
+      nodes.report(i).electorate = Electorate();
+      nodes.Come(i);
+      EXPECT_EQ(nodes.told(i).epoch != 0,
+                i == 2 && kind == Standby::Kind::kFounder);
+    }
   }
+}
+
+TEST(StandbyTest, AFounderThatWasToldOfAnotherCoordinatorFoundsNothing) {
+  Cluster nodes(3, Standby::Kind::kFounder);
+  nodes.Told(kOld);
+  nodes.Wait(Standby::kToldFor);
+  const int fresh = nodes.AddFresh();
+  nodes.Come(fresh);
+  EXPECT_EQ(nodes.elected(), std::nullopt);
 }
 
 }  // namespace

@@ -82,11 +82,16 @@ void ScriptedNode::Send(std::unique_lock<std::mutex>* lock) {
 }
 
 Directive ScriptedNode::WaitFor(DirectiveKind kind) {
+  return WaitUntil(
+      [kind](const Directive& directive) { return directive.kind == kind; });
+}
+
+Directive ScriptedNode::WaitUntil(
+    const std::function<bool(const Directive&)>& wanted) {
   std::unique_lock<std::mutex> lock(mutex_);
   Await(
-      "a directive of another kind",
-      [&] { return directive_.has_value() && directive_->kind == kind; },
-      &lock);
+      "another directive",
+      [&] { return directive_.has_value() && wanted(*directive_); }, &lock);
   return *directive_;
 }
 

@@ -36,6 +36,8 @@ class ScriptedNode {
 
   // Waits until the newest directive is of `kind`, and returns it.
   Directive WaitFor(DirectiveKind kind);
+  // Waits until `wanted` is true of the newest directive, and returns it.
+  Directive WaitUntil(const std::function<bool(const Directive&)>& wanted);
   // Waits until the stream has come up `times` times.
   void WaitUntilConnected(int times);
   // Waits until a stream ended or an attempt failed with `code` and a message

@@ -5,6 +5,7 @@
 #include <openssl/pem.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "base/bounded_file.h"
+#include "rendezvous/tls/tls_names.h"
 #include "rendezvous/tls/x509.h"
 
 namespace muster::rendezvous {
@@ -126,6 +128,17 @@ absl::Status CheckTlsFiles(
                       "; chmod 600 ", files.key));
   }
   return absl::OkStatus();
+}
+
+std::string HostInCertificate(const TlsFiles& files,
+                              const std::vector<std::string>& hosts) {
+  const auto chain = FlagFile{"--tls-cert", files.certificate}.ReadChain();
+  if (!chain.ok()) return hosts.front();
+  const CertificateNames names = NamesOf(chain->front().get());
+  const auto named = std::ranges::find_if(
+      hosts,
+      [&names](const std::string& host) { return NamesHost(names, host); });
+  return named == hosts.end() ? hosts.front() : *named;
 }
 
 }  // namespace muster::rendezvous

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 
@@ -36,6 +37,12 @@ struct TlsFiles {
 // of the authorities.
 absl::Status CheckTlsFiles(const TlsFiles& files, std::time_t now,
                            const std::function<void(const std::string&)>& warn);
+
+// Returns the first of `hosts` (host names or IP addresses) for which the
+// certificate of `files` was issued; if it was issued for none of them, or the
+// file cannot be read, the first one. Blocks on the file system.
+std::string HostInCertificate(const TlsFiles& files,
+                              const std::vector<std::string>& hosts);
 
 }  // namespace muster::rendezvous
 

@@ -40,6 +40,8 @@ _MARK = 'MUSTER_CHAOS_NODE'
 # Steps between checkpoints, and steps that show that a job has recovered.
 _CHECKPOINT_EVERY = 20
 _RECOVERED_STEPS = 40
+# The least number of nodes of which one takes over from another.
+_LEAST_HOSTED = 3
 # Far more steps than a job takes: a job is stopped after its last fault.
 _STEPS = 1_000_000
 # A job's log may stay without a new line for _PATIENCE_S seconds, or for
@@ -141,6 +143,11 @@ class Processes:
     """Returns pid -> mark of the processes with `mark`; '': of all nodes."""
     return {pid: its for pid, _, its, _ in self.all()
             if its == mark or not mark and not its.startswith(_SERVICES)}
+
+
+def _address(node):
+  """The address of the node with this index."""
+  return f'127.0.0.{node + 1}'
 
 
 def _words(left):
@@ -309,9 +316,15 @@ class Job:
     self.left = []
     os.makedirs(folder)
     self._agenda = Agenda(folder)
-    daemons = 2 if plan.state == faults.SHARED else 1
+    daemons = {faults.SHARED: 2, faults.HOSTED: 0}.get(plan.state, 1)
     ports = [free_port.free_port() for _ in range(daemons)]
     self._endpoints = ','.join(f'127.0.0.1:{port}' for port in ports)
+    if plan.state == faults.HOSTED:
+      # Every node listens at the port of the job's endpoint, which is the first
+      # node's.
+      port = free_port.free_port()
+      self._endpoints = ','.join(
+          f'{_address(i)}:{port}' for i in range(plan.nodes))
     state, self._etcds = self._state()
     self._daemons = [
         self._program(f'daemon{i}', [
@@ -319,13 +332,12 @@ class Job:
             f'--event-log={folder}/events.jsonl', *state])
         for i, port in enumerate(ports)]
     self._nodes = [
-        self._program(f'node{i}', self._launch(f'node{i}'))
-        for i in range(plan.nodes)]
+        self._program(f'node{i}', self._launch(i)) for i in range(plan.nodes)]
     self._programs = self._etcds + self._daemons + self._nodes
 
   def _state(self):
     """Returns the daemons' options of their state, and the etcds for it."""
-    if self._plan.state == faults.NONE:
+    if self._plan.state in (faults.NONE, faults.HOSTED):
       return [], []
     if self._plan.state == faults.FOLDER:
       return [f'--state-dir={self._folder}/state'], []
@@ -342,9 +354,13 @@ class Job:
 
   def _launch(self, node):
     plan = self._plan
+    endpoint, is_host = self._endpoints, 0
+    if plan.state == faults.HOSTED:
+      endpoint, is_host = self._endpoints.partition(',')[0], int(node == 0)
     return [
-        _LAUNCH, '--rdzv-backend=c10d', f'--rdzv-endpoint={self._endpoints}',
-        '--rdzv-conf=is_host=0', f'--rdzv-id={self._name}', f'--node-id={node}',
+        _LAUNCH, '--rdzv-backend=c10d', f'--rdzv-endpoint={endpoint}',
+        f'--rdzv-conf=is_host={is_host}', f'--rdzv-id={self._name}',
+        f'--local-addr={_address(node)}', f'--node-id=node{node}',
         f'--nnodes={plan.nodes}', f'--nproc-per-node={plan.workers}',
         '--max-restarts=100000', f'--log-dir={self._folder}/logs',
         '--redirects=1', _GPT, 'train',
@@ -601,14 +617,19 @@ class Job:
 
   def events(self):
     """Returns the events of all coordinators, with their Unix time."""
-    with contextlib.suppress(FileNotFoundError):
-      with open(self._folder + '/events.jsonl', encoding='utf-8') as file:
+    found = []
+    for path in (glob.glob(self._folder + '/events.jsonl') +
+                 glob.glob(self._folder + '/logs/*/events.jsonl')):
+      if os.path.islink(os.path.dirname(path)):
+        continue
+      with open(path, encoding='utf-8') as file:
         for line in file:
           with contextlib.suppress(ValueError):  # a line that a kill cut short
             event = json.loads(line)
             event['unix'] = datetime.datetime.fromisoformat(
                 event['time'].replace('Z', '+00:00')).timestamp()
-            yield event
+            found.append(event)
+    return sorted(found, key=lambda event: event['unix'])
 
 
 def _write_text(folder):
@@ -679,9 +700,11 @@ def plans_of(options):
   plans = []
   for seed in range(options.seed, options.seed + options.jobs):
     nodes = options.nodes or random.Random(f'size {seed}').randint(2, 4)
+    state = options.state or faults.STATES[seed % len(faults.STATES)]
+    if state == faults.HOSTED:
+      nodes = max(nodes, _LEAST_HOSTED)
     plans.append(Plan(
-        seed=seed, faults=options.faults, nodes=nodes,
-        state=options.state or faults.STATES[seed % len(faults.STATES)],
+        seed=seed, faults=options.faults, nodes=nodes, state=state,
         longest_stop_s=options.longest_stop))
   return plans
 

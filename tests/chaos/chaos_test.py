@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The checker finds what it must; three jobs survive a few seconds of faults.
+"""The checker finds what it must; four jobs survive a few seconds of faults.
 
 The seed is fixed. Where the file of today's date is given, it is of that day.
 """
@@ -20,7 +20,7 @@ import faults
 import xml_main
 
 _DAY = 'tests/simulation/day.txt'
-_NODES = 2
+_NODES = {faults.NONE: 2, faults.FOLDER: 2, faults.SHARED: 2, faults.HOSTED: 3}
 _FAULTS = 8
 _LONGEST_STOP_S = 3.0
 
@@ -235,7 +235,8 @@ class Agenda(unittest.TestCase):
 class Jobs(unittest.TestCase):
 
   def test_jobs_survive_their_faults(self):
-    plans = [chaos.Plan(_seed() + i, _FAULTS, _NODES, state, _LONGEST_STOP_S)
+    plans = [chaos.Plan(_seed() + i, _FAULTS, _NODES[state], state,
+                        _LONGEST_STOP_S)
              for i, state in enumerate(faults.STATES)]
     with tempfile.TemporaryDirectory(prefix='muster_chaos_') as folder:
       for plan, complaints in chaos.run(plans, folder):

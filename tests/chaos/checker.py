@@ -136,7 +136,8 @@ def _causes(story):
     elif not ending:
       yield what + ', which ends no round'
     elif kind == 'lost' and all(
-        fault.target == faults.WORKER for fault in on_node):
+        fault.target == faults.WORKER for fault in (on_node if node else
+                                                    ending)):
       yield what + ', which harms no agent there'
     elif kind == 'failure' and 'SIGKILL' in reason and not any(
         fault.act == faults.KILL for fault in on_node):
@@ -169,5 +170,6 @@ def _patterns(group):
   for fault in group.faults:
     if fault.rounds and fault.target != faults.WORKER:
       yield r'\(group rank \d+\) was lost'
+      yield r'group rank \d+ is lost, which coordinated'
     if fault.target == faults.GUARDIAN:
       yield r'goes: the guardian process \(pid \d+\) was killed by signal 9'

@@ -13,16 +13,16 @@ WORKER, NODE, AGENT, GUARDIAN, DAEMON, JOURNAL, ETCD = (
     'worker', 'node', 'agent', 'guardian', 'daemon', 'journal', 'etcd')
 KILL, STOP, FILL = 'kill', 'stop', 'fill'
 # Where the coordinator keeps its state: nowhere; in a folder; two daemons that
-# share an etcd.
-NONE, FOLDER, SHARED = STATES = 'none', 'folder', 'etcd'
+# share an etcd; nowhere, and the coordinator is in the process of a node.
+NONE, FOLDER, SHARED, HOSTED = STATES = 'none', 'folder', 'etcd', 'hosted'
 
 # A fault is drawn from this list with equal probability for each entry, so that
 # a fault with two entries is twice as likely.
 _KINDS = ((KILL, WORKER), (KILL, WORKER), (KILL, NODE), (KILL, AGENT),
           (KILL, GUARDIAN), (KILL, DAEMON), (KILL, DAEMON), (STOP, WORKER),
           (STOP, AGENT), (STOP, DAEMON), (FILL, JOURNAL), (STOP, ETCD))
-# The targets that exist with one kind of state only.
-_ONLY = {JOURNAL: FOLDER, ETCD: SHARED}
+# The targets that exist with some kinds of state only.
+_ONLY = {JOURNAL: (FOLDER,), ETCD: (SHARED,), DAEMON: (NONE, FOLDER, SHARED)}
 # The probability that a fault belongs to the group of the previous fault.
 _JOINS_GROUP = 0.35
 # Seconds between the faults of a group.
@@ -112,7 +112,7 @@ def schedule(seed, faults, nodes, workers, state, longest_stop_s):
     longest_stop_s: limit of a stop, in seconds.
   """
   rng = random.Random(seed)
-  kinds = [kind for kind in _KINDS if _ONLY.get(kind[1], state) == state]
+  kinds = [kind for kind in _KINDS if state in _ONLY.get(kind[1], STATES)]
   groups = []
   for _ in range(faults):
     act, target = rng.choice(kinds)

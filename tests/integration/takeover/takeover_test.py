@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -183,6 +184,26 @@ class Takeover(unittest.TestCase):
     self.wait_for_round()
     for name in 'abc':
       self.do_step(name)
+    self.assert_job_succeeds()
+
+  def test_with_certificates(self):
+    names = 'subjectAltName=URI:muster:job/job,' + ','.join(
+        'IP:127.0.0.%d' % n for n in range(1, 4))
+    subprocess.run(
+        ['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt',
+         'ec_paramgen_curve:P-256', '-nodes', '-days', '30', '-subj', '/CN=job',
+         '-addext', names, '-keyout', 'key', '-out', 'cert'],
+        cwd=self.folder, check=True, capture_output=True)
+    os.chmod(os.path.join(self.folder, 'key'), 0o600)
+    tls = ['--tls-%s=%s/%s' % (flag, self.folder, file) for flag, file in [
+        ('cert', 'cert'), ('key', 'key'), ('ca', 'cert')]]
+    self.start_job('abc', '--nnodes=2:3', *tls)
+    self.kill_node('a')
+    self.wait_for_successor()
+    self.wait_for_round()
+    self.start_node('a', '--nnodes=2:3', *tls)
+    self.wait_for_round()
+    self.assertIn('job job: running', self.command('status', 'a', *tls))
     self.assert_job_succeeds()
 
   def test_each_node_answers_commands(self):
