@@ -146,9 +146,9 @@ bool Cluster::Finished() const {
 // Assumes that a node does not begin the job anew while another one knows a
 // round of it: a founder that is started again would have to learn this.
 bool Cluster::MayFound(int host) const {
-  return host == 0 && (getenv("REFOUND") != nullptr ||
+  return host == 0 &&
          std::none_of(nodes_.begin(), nodes_.end(),
-                      [](const auto& node) { return node->knows_round(); }));
+                      [](const auto& node) { return node->knows_round(); });
 }
 
 bool Cluster::LacksFounder() const {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <set>
 #include <utility>
 
@@ -326,8 +325,7 @@ void SimCoordinator::StandBy() {
   const auto milliseconds =
       std::chrono::duration_cast<std::chrono::milliseconds>(
           random.Between(clock - plan.max_skew, clock + plan.max_skew));
-  const uint64_t drawn =
-      random.Next() >> (64 - rendezvous::kDrawnEpochBits);
+  const uint64_t drawn = random.Next() >> (64 - rendezvous::kDrawnEpochBits);
   const uint64_t candidate = (static_cast<uint64_t>(milliseconds.count())
                               << rendezvous::kDrawnEpochBits) |
                              drawn;
@@ -413,8 +411,8 @@ void SimCoordinator::Told(uint64_t epoch, const std::string& endpoint) {
   });
 }
 
-void SimCoordinator::Asked(const std::function<void(uint64_t epoch,
-                                                    const std::string&)>& tell) {
+void SimCoordinator::Asked(
+    const std::function<void(uint64_t epoch, const std::string&)>& tell) {
   if (!up_) return;
   Post([this, tell] {
     if (Announces()) {

@@ -128,7 +128,8 @@ class SimCoordinator {
   uint64_t life_ = 0;  // number of starts and ends of the process
   // Whether nodes that knew another coordinator have elected this one.
   bool took_over_ = false;
-  std::optional<rendezvous::Standby::Leader> followed_;  // by this process's agent
+  std::optional<rendezvous::Standby::Leader>
+      followed_;  // by this process's agent
   bool paused_ = false;
   bool without_power_ = false;
   bool agent_left_ = false;

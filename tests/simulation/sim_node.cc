@@ -178,9 +178,9 @@ void SimNode::Follow(const agent::LifecycleEvent& event,
       talking_on_.stream == 0) {
     return;
   }
-  own_->Follow(rendezvous::Standby::Leader{
-      .endpoint = EndpointOf(talking_on_.host),
-      .epoch = came->directive.epoch});
+  own_->Follow(
+      rendezvous::Standby::Leader{.endpoint = EndpointOf(talking_on_.host),
+                                  .epoch = came->directive.epoch});
 }
 
 void SimNode::End() {
