@@ -91,6 +91,8 @@ class Checker {
   // --- faults
   // A fault happened that may make this slot's agent look lost.
   virtual void OnTrouble(int /*slot*/) {}
+  // The agent of this slot leaves its connection, to try another coordinator.
+  virtual void OnMovedOn(int /*slot*/) {}
   virtual void OnLeaveAsked(int /*slot*/) {}  // also called for a drain
   virtual void OnCancelAsked() {}
   virtual void OnPreemptionAsked() {}

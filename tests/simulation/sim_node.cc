@@ -146,7 +146,7 @@ std::vector<int> SimNode::KnownHosts() const {
 
 void SimNode::Reconnect(const agent::Reconnect& reconnect) {
   if (stream_ == 0) return;  // it is connecting again already
-  stage_->Watch([&](Checker& c) { c.OnTrouble(slot_); });
+  stage_->Watch([&](Checker& c) { c.OnMovedOn(slot_); });
   network_->HangUp(std::exchange(stream_, 0));
   int first = answered_;
   if (!reconnect.endpoint.empty()) {

@@ -47,6 +47,7 @@ class AttributionChecker : public Checker {
     }
   }
   void OnTrouble(int slot) override { trouble_[slot] = now(); }
+  void OnMovedOn(int slot) override { trouble_[slot] = now(); }
   void OnLeaveAsked(int slot) override { leave_asked_.insert(slot); }
   void OnCancelAsked() override { cancel_asked_ = true; }
   void OnPreemptionAsked() override { preemption_asked_ = true; }
