@@ -86,7 +86,7 @@ or the certificate, its error alone is shown.
 
 | Port | Listener | Clients |
 |---|---|---|
-| the coordinator's (`--rdzv-endpoint`, 29400; of a static job `--master-port`, 29500) | the node that hosts it | every node's agent, and `launch status` |
+| the coordinator's (`--rdzv-endpoint`, 29400; of a static job `--master-port`, 29500) | the node that hosts it; in a job of 3 nodes or more every node, unless `--takeover=never` | every node's agent, and `launch status` |
 | the workers' store, `MASTER_PORT`: a new free port in each round, unless `--store-port` fixes it | rank 0's node, which may change | every worker; with `--local-store` or `--encrypt=workers` every agent |
 | the workers' own ports (NCCL, Gloo, MPI) | every node | workers; free ports of `net.ipv4.ip_local_port_range`, unless the library is configured otherwise |
 

@@ -55,6 +55,25 @@ absl::Status Error(const std::vector<std::string>& args,
   return Try(args, resolved, Node1()).status();
 }
 
+TEST(CoordinatorChoice, OtherNodesTakeOverInAJobOfThreeNodesOrMore) {
+  const auto is_taken_over = [](std::vector<std::string> args) {
+    args.emplace_back("--rdzv-endpoint=h:1");
+    const bool hosted = Choice(args, {"10.0.0.1"}).is_taken_over;
+    EXPECT_EQ(Choice(args, {"10.0.0.2"}).is_taken_over, hosted);
+    return hosted;
+  };
+  EXPECT_TRUE(is_taken_over({"--nnodes=3"}));
+  EXPECT_TRUE(is_taken_over({"--nnodes=1:3", "--takeover=majority"}));
+  EXPECT_FALSE(is_taken_over({"--nnodes=2"}));
+  EXPECT_FALSE(is_taken_over({"--nnodes=3", "--takeover=never"}));
+  EXPECT_FALSE(is_taken_over({"--nnodes=3", "--state-dir=/s"}));
+  EXPECT_FALSE(
+      Choice({"--nnodes=3", "--rdzv-endpoint=h:1,g:1"}, {}).is_taken_over);
+  EXPECT_TRUE(
+      Choice({"--nnodes=3", "--master-addr=h", "--node-rank=1"}, {"10.0.0.2"})
+          .is_taken_over);
+}
+
 TEST(CoordinatorChoice, StandaloneMeetsNobody) {
   for (const std::vector<std::string>& args :
        {std::vector<std::string>{"--standalone"},

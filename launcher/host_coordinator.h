@@ -28,8 +28,8 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
 // `node` or, if that is empty, at the one by which this node reaches the
 // coordinator; on the port of the endpoint if that is free, else on any port.
 // With TLS, others reach it by the node's host name if the certificate was not
-// issued for the address. Returns null, after a notice, if it cannot listen: the job runs all the
-// same. Must be called after signals have been blocked.
+// issued for the address. Returns null, after a notice, if it cannot listen:
+// the job runs all the same. Must be called after signals have been blocked.
 std::unique_ptr<EmbeddedCoordinator> StandBy(
     const CoordinatorChoice& choice, const rendezvous::NodeIdentity& node,
     EmbeddedCoordinator::Options standing_by, const Voice& voice);

@@ -392,7 +392,9 @@ TEST_F(StandbyTest, ACallWaitsForTheElection) {
   a->WaitFor(DirectiveKind::kWait);
   standby_.Follow(std::nullopt);
   AdminClient client = ToStandby();
-  std::thread elected([&] { standby_.Follow(Standby::Leader{server_->address().ToString(), 1}); });
+  std::thread elected([&] {
+    standby_.Follow(Standby::Leader{server_->address().ToString(), 1});
+  });
   EXPECT_TRUE(client.GetJob("job").ok());
   elected.join();
 }

@@ -22,9 +22,9 @@ class Channel;
 namespace muster::rendezvous {
 
 // While the coordinator of this process has something to announce or to ask
-// (Coordinator::Announcing), calls the endpoints at which nodes look for the job
-// first, and its standbys, and tells it what they answer. Owns one thread. A call that fails is not
-// told: the next one follows.
+// (Coordinator::Announcing), calls the endpoints at which nodes look for the
+// job first, and its standbys, and tells it what they answer. Owns one thread.
+// A call that fails is not told: the next one follows.
 class Announcer {
  public:
   struct Options {

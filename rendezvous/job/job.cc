@@ -561,6 +561,10 @@ void Job::On(const DrainAsked& event) {
 
 void Job::On(const CoordinatorTold& event) {
   if (state_.own_endpoint.empty() || event.epoch <= state_.epoch) return;
+  // A coordinator that was started again knows nothing that a minority does not
+  // know better.
+  const bool knows_nothing = IsFounding(state_.epoch) && state_.round == 0;
+  if (event.backing == Backing::kMinority && !knows_nothing) return;
   // One that was elected has the majority that this one seems to have.
   if (MayAnnounce() && !IsFounding(state_.epoch)) return;
   outbox_.Depose("a newer coordinator announces itself");

@@ -145,6 +145,9 @@ class Job {
   // above max_restarts. Never lowers the number.
   void SpendAsTold(const Report& report);
   void AdoptRound(const std::map<std::string, Report>& reports);
+  // Makes the nodes of the newest world that the reports name the electors,
+  // although its adoption is given up: it may go on elsewhere.
+  void KeepElectors(const std::map<std::string, Report>& reports);
   // Makes the nodes of the current world the electors.
   void Elect();
   // Chooses who takes over from this coordinator in the current world.

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/counted.h"
+#include "rendezvous/job/constituency.h"
 #include "rendezvous/job/job.h"
 #include "rendezvous/job/rank_assignment.h"
 
@@ -57,6 +58,7 @@ void Job::ConsiderAdoption() {
     // Without an adopted world it is unknown which report has the newest count
     // of used restarts, so the largest count applies.
     for (const auto& [id, report] : reports) SpendAsTold(report);
+    KeepElectors(reports);
     outbox_.Note(
         "adopt", "",
         absl::StrCat("round ", progress.round, " is given up: only ", come,
@@ -149,6 +151,36 @@ void Job::LoseHost() {
     // membership this spends no restart.
     state_.blame.MoveToLoss(failure);
     Excuse("", text);
+  }
+}
+
+void Job::KeepElectors(const std::map<std::string, Report>& reports) {
+  // With kAuto, min_nodes nodes are here, and as many cannot be elsewhere.
+  const bool count_suffices = state_.spec.takeover == Takeover::kAuto &&
+                              2 * state_.spec.min_nodes > state_.spec.max_nodes;
+  if (state_.own_endpoint.empty() || count_suffices) return;
+  std::vector<const Report*> all;
+  for (const auto& [id, report] : reports) all.push_back(&report);
+  const std::vector<Constituency> constituencies = ConstituenciesOf(all, all);
+  if (constituencies.empty()) return;
+  Electors& electors = state_.electors;
+  electors.world = constituencies.back().world;
+  electors.nodes = constituencies.back().nodes;
+  electors.known.clear();
+  for (const auto& [id, report] : reports) {
+    int rank = -1;
+    if (report.electorate.world == electors.world) {
+      rank = report.electorate.rank;
+    } else if (report.place.has_value() &&
+               WorldId{.epoch = report.place->epoch,
+                       .round = report.place->round} == electors.world) {
+      rank = report.place->group_rank;
+    }
+    if (rank < 0) continue;
+    electors.known[id] = {.rank = rank, .incarnation = report.node.incarnation};
+    if (Node* const node = state_.nodes.Find(id); node != nullptr) {
+      state_.nodes.Update(*node, [&](Node& n) { n.elector_rank = rank; });
+    }
   }
 }
 

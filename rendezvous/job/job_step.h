@@ -42,6 +42,7 @@ struct DrainAsked {
 // Another coordinator says that it coordinates the job, with this epoch.
 struct CoordinatorTold {
   uint64_t epoch = 0;
+  Backing backing = Backing::kMajority;
 };
 struct TimePassed {};
 

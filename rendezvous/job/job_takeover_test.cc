@@ -231,6 +231,18 @@ TEST(JobTakeoverTest, ACoordinatorThatBeginsTheJobAgainYieldsToItsNodes) {
   EXPECT_TRUE(again.last_step().deposed);
 }
 
+TEST(JobTakeoverTest, ItYieldsToAMinorityUnlessARoundHasBegun) {
+  const CoordinatorTold told = {.epoch = kDrawnEpochMask + 1,
+                                .backing = Backing::kMinority};
+  JobFixture job = RunningJob(2, 3);
+  job.Step(told);
+  EXPECT_FALSE(job.last_step().deposed);
+  JobFixture again = JobFixture::HostedBy("a", QuickSpec(2, 3));
+  again.Join("a");
+  again.Step(told);
+  EXPECT_TRUE(again.last_step().deposed);
+}
+
 TEST(JobTakeoverTest, TheFirstWorldWaitsForAnnouncementsUnlessItIsFull) {
   JobSpec spec = QuickSpec(2, 3);
   spec.last_call = Duration::zero();
@@ -365,6 +377,26 @@ TEST(JobTakeoverTest, ACancelWaitsForAMajorityForALeaseOnly) {
   job.Idle("a");
   job.Wait(seconds(6));
   EXPECT_EQ(job.status().verdict->outcome, Outcome::kCancelled);
+}
+
+TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
+  for (const Takeover takeover : {Takeover::kAuto, Takeover::kMajority}) {
+    JobSpec spec = QuickSpec(2, 3);
+    spec.takeover = takeover;
+    JobFixture job = JobFixture::HostedBy("a", spec);
+    job.StartAll({"a", "b", "c"});
+    // Both nodes of the majority that elected b were there, but c has left.
+    job.TakeOver("b");
+    job.Reconnect("b");
+    job.Join("d");
+    job.Wait(seconds(6));
+    ASSERT_THAT(job.Decided("adopt"), HasSubstr("is given up"));
+    job.AllStop();
+    job.Wait(seconds(5));
+    // With kAuto two nodes are enough: no two others exist.
+    EXPECT_EQ(job.phase() == JobPhase::kRunning, takeover == Takeover::kAuto);
+    EXPECT_EQ(job.job().MayAsk(), takeover == Takeover::kMajority);
+  }
 }
 
 }  // namespace

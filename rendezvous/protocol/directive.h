@@ -63,8 +63,8 @@ struct Directive {
   // coordinator is new and does not know it yet.
   std::optional<int> restarts_used;
   // The newest electorate. Its epoch is that of the directive or, if nobody
-  // takes over from this coordinator or it does not know yet, 0: then this field
-  // and the next two replace no earlier ones.
+  // takes over from this coordinator or it does not know yet, 0: then this
+  // field and the next two replace no earlier ones.
   Electorate electorate;
   // Where the job's coordinator is looked for, in this order, once this one is
   // lost: HOST:PORT of each standby.

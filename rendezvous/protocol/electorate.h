@@ -44,6 +44,9 @@ struct Electorate {
   bool operator==(const Electorate&) const = default;
 };
 
+// The part of the electorate that is connected to a coordinator.
+enum class Backing { kMajority, kMinority };
+
 }  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_PROTOCOL_ELECTORATE_H_

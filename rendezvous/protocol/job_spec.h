@@ -96,8 +96,8 @@ struct JobSpec {
 
   Encryption encryption = Encryption::kNone;
 
-  // Without effect on a job of fewer than 3 nodes, and where the coordinator is a
-  // program of its own.
+  // Without effect on a job of fewer than 3 nodes, and where the coordinator is
+  // a program of its own.
   Takeover takeover = Takeover::kAuto;
 
   // Time that workers may run after the notice of a preemption; then they are

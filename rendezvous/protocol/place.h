@@ -13,8 +13,8 @@ inline constexpr int kMaxStoreClients = 65536;
 // The place of one node in a round's world.
 struct Place {
   int round = 0;
-  // Epoch of the coordinator that formed the world (WorldId::epoch). 0: an older
-  // coordinator does not tell it.
+  // Epoch of the coordinator that formed the world (WorldId::epoch). 0: an
+  // older coordinator does not tell it.
   uint64_t epoch = 0;
   int group_rank = 0;
   int group_world_size = 1;

@@ -118,8 +118,8 @@ struct Report {
   // one sent, the coordinator sends that again.
   uint64_t seen_epoch = 0;
   uint64_t seen_revision = 0;
-  // The highest epoch that this node has been told. It obeys no coordinator with
-  // a lower one. 0: none.
+  // The highest epoch that this node has been told. It obeys no coordinator
+  // with a lower one. 0: none.
   uint64_t promised_epoch = 0;
   // Where this node's process can coordinate the job, HOST:PORT; empty: it
   // cannot.

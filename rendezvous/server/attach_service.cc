@@ -314,10 +314,8 @@ absl::Status CheckAnnouncement(const v1::Announcement& announcement) {
               TextKind::kName, &unused);
   uint64_t epoch = 0;
   reader.Epoch("epoch", announcement.epoch(), &epoch);
-  reader.Present("epoch", epoch > 0 || announcement.endpoint().empty());
-  if (!reader.status().ok() || announcement.endpoint().empty()) {
-    return reader.status();
-  }
+  reader.Present("epoch", epoch > 0);
+  if (!reader.status().ok()) return reader.status();
   return ParseEndpoint(announcement.endpoint()).status();
 }
 
@@ -373,9 +371,11 @@ class AttachService : public v1::Coordinator::CallbackService {
     if (status.ok()) {
       status = CheckAccess(*principal, Role::kJoin, announcement.run_id());
     }
-    if (!status.ok() || announcement.endpoint().empty()) return status;
-    return coordinator_->Told(announcement.run_id(), announcement.epoch(),
-                              announcement.endpoint());
+    if (!status.ok()) return status;
+    return coordinator_->Told(
+        announcement.run_id(), announcement.epoch(), announcement.endpoint(),
+        announcement.lacks_majority() ? Backing::kMinority
+                                      : Backing::kMajority);
   }
 
   muster::rendezvous::Coordinator* const coordinator_;

@@ -284,7 +284,7 @@ class Coordinator::Impl {
   }
 
   absl::Status Told(const std::string& run_id, uint64_t epoch,
-                    const std::string& endpoint) {
+                    const std::string& endpoint, Backing backing) {
     std::shared_ptr<DrivenJob> job;
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -301,12 +301,13 @@ class Coordinator::Impl {
       if (found != jobs_.end()) job = found->second;
     }
     // If this deposes the job, the standby that follows it is told as well.
-    if (job != nullptr) job->OnCoordinatorTold(epoch);
+    if (job != nullptr)
+      job->OnCoordinatorTold({.epoch = epoch, .backing = backing});
     std::function<void()> tell;
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (standby_ == nullptr) return absl::OkStatus();
-      tell = Perform(standby_->Told(MonotonicNow(), epoch, endpoint));
+      tell = Perform(standby_->Told(MonotonicNow(), epoch, endpoint, backing));
     }
     tell();
     return absl::OkStatus();
@@ -331,14 +332,14 @@ class Coordinator::Impl {
     if (!options_.takeover.has_value() || jobs_.empty()) return std::nullopt;
     const auto& [run_id, job] = *jobs_.begin();
     DrivenJob::Standing standing = job->standing();
-    Announcement announcement{.run_id = run_id,
-                              .standbys = std::move(standing.standbys)};
-    if (standing.has_majority && took_over_) {
-      announcement.epoch = standing.epoch;
-      announcement.endpoint = options_.takeover->own_endpoint;
-    } else if (!standing.must_ask) {
-      return std::nullopt;
-    }
+    const bool announces = standing.has_majority && took_over_;
+    if (!announces && !standing.must_ask) return std::nullopt;
+    Announcement announcement{
+        .run_id = run_id,
+        .epoch = standing.epoch,
+        .endpoint = options_.takeover->own_endpoint,
+        .backing = announces ? Backing::kMajority : Backing::kMinority,
+        .standbys = std::move(standing.standbys)};
     return announcement;
   }
 
@@ -422,6 +423,9 @@ class Coordinator::Impl {
       stream.job = job;
       replayed.emplace_back(stream.sink, report);
     }
+    // The job learns of the round that runs before it decides anything.
+    std::ranges::stable_partition(
+        replayed, [](const auto& one) { return one.second.place.has_value(); });
     return job->Begin(replayed);
   }
 
@@ -838,8 +842,8 @@ std::optional<Standby::Leader> Coordinator::Known(
 }
 
 absl::Status Coordinator::Told(const std::string& run_id, uint64_t epoch,
-                               const std::string& endpoint) {
-  return impl_->Told(run_id, epoch, endpoint);
+                               const std::string& endpoint, Backing backing) {
+  return impl_->Told(run_id, epoch, endpoint, backing);
 }
 
 std::optional<Coordinator::Announcement> Coordinator::Announcing() const {

@@ -134,17 +134,19 @@ class Coordinator {
   // The coordinator of the job at `endpoint` announces itself. NotFound: this
   // coordinator has no such job.
   absl::Status Told(const std::string& run_id, uint64_t epoch,
-                    const std::string& endpoint);
+                    const std::string& endpoint,
+                    Backing backing = Backing::kMajority);
   // The job's coordinator, as far as this one knows; perhaps itself. nullopt:
   // unknown.
   std::optional<Standby::Leader> Known(const std::string& run_id) const;
   // The announcement of this coordinator to others, or its question to them if
-  // it lacks a majority. nullopt: neither is due, because it does not coordinate
-  // the job, or has begun it as its first coordinator.
+  // it lacks a majority. nullopt: neither is due, because it does not
+  // coordinate the job, or has begun it as its first coordinator.
   struct Announcement {
     std::string run_id;
     uint64_t epoch = 0;
-    std::string endpoint;  // its own; empty: it asks for another coordinator
+    std::string endpoint;
+    Backing backing = Backing::kMajority;
     std::vector<std::string> standbys;  // where to send it, HOST:PORT
   };
   std::optional<Announcement> Announcing() const;

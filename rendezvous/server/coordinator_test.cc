@@ -823,7 +823,7 @@ TEST_F(FounderTest, BeginsTheJobWithItsFirstNode) {
   EXPECT_EQ(starts_[0].second, "own-tag");
   EXPECT_FALSE(coordinator_.WhereElse().has_value());
   // It was perhaps started again.
-  EXPECT_EQ(coordinator_.Announcing()->endpoint, "");
+  EXPECT_EQ(coordinator_.Announcing()->backing, Backing::kMinority);
   EXPECT_TRUE(IsFounding(wait.epoch));
 }
 
@@ -871,12 +871,12 @@ TEST_F(TakeoverTest, AsksForAnotherCoordinatorOnceItLacksAMajority) {
   TakeOver();
   c_.reset();
   const Instant deadline = MonotonicNow() + kMaxWait;
-  while (!coordinator_.Announcing()->endpoint.empty() &&
+  while (coordinator_.Announcing()->backing == Backing::kMajority &&
          MonotonicNow() < deadline) {
     EXPECT_EQ(b_->Send(), absl::OkStatus());
     b_->WaitFor(DirectiveKind::kStop);
   }
-  EXPECT_EQ(coordinator_.Announcing()->endpoint, "");
+  EXPECT_EQ(coordinator_.Announcing()->backing, Backing::kMinority);
   EXPECT_FALSE(coordinator_.Known("job").has_value());
   EXPECT_FALSE(coordinator_.MayLeave());
 }

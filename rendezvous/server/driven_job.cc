@@ -163,8 +163,8 @@ std::string DrivenJob::Drain(const std::string& node,
   return refusal;
 }
 
-void DrivenJob::OnCoordinatorTold(uint64_t epoch) {
-  Step(CoordinatorTold{epoch}, nullptr);
+void DrivenJob::OnCoordinatorTold(const CoordinatorTold& told) {
+  Step(told, nullptr);
 }
 
 DrivenJob::Standing DrivenJob::standing() const {

@@ -137,7 +137,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   std::string Cancel(const std::string& reason);
   std::string Drain(const std::string& node, const std::string& principal);
   // The coordinator with `epoch` announces itself.
-  void OnCoordinatorTold(uint64_t epoch);
+  void OnCoordinatorTold(const CoordinatorTold& told);
 
   // The standing of its coordinator among others.
   struct Standing {

@@ -78,8 +78,13 @@ void Standby::Follow(std::optional<Leader> leader) {
 }
 
 Standby::Step Standby::Told(Instant now, uint64_t epoch,
-                            const std::string& endpoint) {
+                            const std::string& endpoint, Backing backing) {
   Step step;
+  const bool knows_round = std::ranges::any_of(reports_, [](const auto& one) {
+    return one.second.place.has_value() ||
+           one.second.promised_epoch > kDrawnEpochMask;
+  });
+  if (backing == Backing::kMinority && knows_round) return step;
   const bool is_newer = announced_.has_value() && now < announced_->until &&
                         announced_->leader.epoch > epoch;
   if (is_newer || epoch < std::max(HighestPromise(), epoch_)) return step;

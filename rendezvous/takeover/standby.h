@@ -66,8 +66,10 @@ class Standby {
   // lost it.
   void Follow(std::optional<Leader> leader);
   // The coordinator at `endpoint` announces, as it does about once a second,
-  // that it coordinates the job with `epoch`.
-  Step Told(Instant now, uint64_t epoch, const std::string& endpoint);
+  // that it coordinates the job with `epoch`. One without a majority gets only
+  // nodes that know no round; others could elect a better one.
+  Step Told(Instant now, uint64_t epoch, const std::string& endpoint,
+            Backing backing = Backing::kMajority);
 
   // The coordinator, as far as this one knows; nullopt: unknown.
   std::optional<Leader> Known(Instant now) const;

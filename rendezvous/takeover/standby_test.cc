@@ -62,6 +62,9 @@ class Cluster {
   }
   void Go(int rank) { standby_.Forget(StreamOf(rank)); }
   void Told(uint64_t epoch) { Take(standby_.Told(now_, epoch, "b:1")); }
+  void TellMinority(uint64_t epoch) {
+    Take(standby_.Told(now_, epoch, "b:1", Backing::kMinority));
+  }
   void Wait(Duration duration) { now_ += duration; }
 
   Standby& standby() { return standby_; }
@@ -267,6 +270,18 @@ TEST(StandbyTest, SendsNodesToACoordinatorThatAnnouncesItself) {
   nodes.Wait(Standby::kToldFor);
   nodes.Come(2);
   EXPECT_EQ(nodes.told(2).kind, DirectiveKind::kStandBy);
+}
+
+TEST(StandbyTest, ACoordinatorWithoutAMajorityGetsNodesThatKnowNoRound) {
+  Cluster nodes(3);
+  nodes.Come(1);
+  nodes.TellMinority(kCandidate);
+  EXPECT_EQ(nodes.told(1).kind, DirectiveKind::kStandBy);
+  nodes.Go(1);
+  const int fresh = nodes.AddFresh();
+  nodes.Come(fresh);
+  nodes.TellMinority(kCandidate);
+  EXPECT_EQ(nodes.told(fresh).kind, DirectiveKind::kMoved);
 }
 
 TEST(StandbyTest, AFounderBeginsANewJobAtOnce) {
