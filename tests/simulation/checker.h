@@ -29,7 +29,8 @@ struct Sent {
 
 // The result of one step of the coordinator.
 struct CoordinatorStepped {
-  uint64_t epoch = 0;            // Stage::memories of the coordinator's epoch
+  int host = -1;       // slot of the coordinator's process; -1: one of its own
+  uint64_t epoch = 0;  // Stage::memories of the coordinator's epoch
   rendezvous::JobStatus status;  // the job's status after the step
   std::vector<rendezvous::Decision> decisions;
   std::vector<Sent> sent;
@@ -58,11 +59,20 @@ class Checker {
   virtual void OnStreamClosed(AgentName /*of*/,
                               rendezvous::StreamId /*stream*/) {}
   virtual void OnStep(const CoordinatorStepped& /*step*/) {}
+  // A step of another coordinator than that of this checker.
+  virtual void OnOtherStep(const CoordinatorStepped& /*step*/) {}
+  virtual void OnCoordinatorPaused() {}
+  // The coordinator's process goes on, and handles the events of its suspension
+  // next.
+  virtual void OnCoordinatorResumed() {}
   // --- events of agents
   virtual void OnAgentStarted(AgentName /*agent*/) {}
   virtual void OnAgentEnded(AgentName /*agent*/) {}
   virtual void OnAgentPaused(AgentName /*agent*/) {}
   virtual void OnAgentResumed(AgentName /*agent*/) {}
+  // The agent handles this directive; OnAgentStepped follows.
+  virtual void OnDirective(AgentName /*agent*/,
+                           const rendezvous::Directive& /*directive*/) {}
   virtual void OnAgentStepped(AgentName /*agent*/,
                               const agent::LifecycleStep& /*step*/,
                               std::optional<Instant> /*next_deadline*/) {}
@@ -81,6 +91,8 @@ class Checker {
   // --- faults
   // A fault happened that may make this slot's agent look lost.
   virtual void OnTrouble(int /*slot*/) {}
+  // The agent of this slot leaves its connection, to try another coordinator.
+  virtual void OnMovedOn(int /*slot*/) {}
   virtual void OnLeaveAsked(int /*slot*/) {}  // also called for a drain
   virtual void OnCancelAsked() {}
   virtual void OnPreemptionAsked() {}

@@ -16,24 +16,72 @@ using std::chrono::seconds;
 constexpr Duration kFaultyTime = seconds(60);
 constexpr Duration kTick = milliseconds(500);
 
+// Time in which nodes without a coordinator, and those of two coordinators,
+// have one again. If too few of them are left that know the job, they give up,
+// and the job begins anew.
+Duration TakeoverBound(const Plan& plan) {
+  return plan.link_timeout + 2 * plan.coordinator_timeout +
+         plan.spec.join_timeout + seconds(30);
+}
+
 }  // namespace
 
 Cluster::Cluster(uint64_t seed, Trace::Echo echo)
     : stage_(seed, echo),
       network_(&stage_, Ends()),
-      coordinator_(&stage_, &network_),
-      faults_(&stage_, &network_, &coordinator_, &nodes_) {
+      faults_(&stage_, &network_, &coordinators_, &nodes_) {
   stage_.Note(absl::StrCat("seed ", seed, ": ", stage_.plan.Describe()));
   stage_.checkers = AllCheckers(stage_.plan);
-  auto room = std::make_unique<RoomWatch>(stage_.plan);
-  room_ = room.get();
-  stage_.checkers.push_back(std::move(room));
+  if (!stage_.plan.takeover) AddCoordinator(kOutside);
   for (int slot = 0; slot < stage_.plan.slots; ++slot) {
-    nodes_.push_back(std::make_unique<SimNode>(&stage_, &network_, slot));
+    if (stage_.plan.takeover) AddCoordinator(slot);
+    nodes_.push_back(std::make_unique<SimNode>(
+        &stage_, &network_, slot,
+        stage_.plan.takeover ? coordinators_.back().get() : nullptr));
     nodes_.back()->on_crash = [this](const WorkerModel& crashed) {
       faults_.Spread(crashed);
     };
   }
+}
+
+void Cluster::AddCoordinator(int host) {
+  const auto tell = [this](int from, const std::string& endpoint,
+                           uint64_t epoch) {
+    const int to = HostOf(endpoint);
+    network_.Tell(from, to, [this, from, to, epoch] {
+      CoordinatorAt(to).Told(epoch, EndpointOf(from));
+    });
+  };
+  const auto ask = [this](int from, const std::string& endpoint) {
+    const int to = HostOf(endpoint);
+    const auto answer = [this, from, to](uint64_t epoch,
+                                         const std::string& leader) {
+      network_.Tell(to, from, [this, from, epoch, leader] {
+        CoordinatorAt(from).Told(epoch, leader);
+      });
+    };
+    network_.Tell(from, to,
+                  [this, to, answer] { CoordinatorAt(to).Asked(answer); });
+  };
+  coordinators_.push_back(std::make_unique<SimCoordinator>(
+      &stage_, &network_, host,
+      SimCoordinator::Exchange{.tell = tell, .ask = ask},
+      [this](int at) { return MayFound(at); }));
+  std::vector<std::unique_ptr<Checker>>& checkers =
+      stage_.coordinator_checkers[host];
+  checkers = CoordinatorCheckers(stage_.plan);
+  auto room = std::make_unique<RoomWatch>(stage_.plan);
+  rooms_[host] = room.get();
+  checkers.push_back(std::move(room));
+}
+
+SimCoordinator& Cluster::CoordinatorAt(int host) {
+  return *coordinators_[host == kOutside ? 0 : static_cast<size_t>(host)];
+}
+
+const rendezvous::Job* Cluster::NewestJob() const {
+  const SimCoordinator* newest = Newest();
+  return newest == nullptr ? nullptr : newest->job();
 }
 
 Network::Ends Cluster::Ends() {
@@ -46,17 +94,20 @@ Network::Ends Cluster::Ends() {
     return same ? node : nullptr;
   };
   return {
-      .coordinator_is_up = [this] { return coordinator_.up(); },
-      .attached = [this](
-                      rendezvous::StreamId stream,
-                      AgentName agent) { coordinator_.Attach(stream, agent); },
+      .coordinator = [this](int host) { return CoordinatorAt(host).process(); },
+      .attached =
+          [this](int host, rendezvous::StreamId stream, AgentName agent) {
+            CoordinatorAt(host).Attach(stream, agent);
+          },
       .report =
-          [this](rendezvous::StreamId stream,
+          [this](int host, rendezvous::StreamId stream,
                  const rendezvous::Report& report) {
-            coordinator_.Receive(stream, report);
+            CoordinatorAt(host).Receive(stream, report);
           },
       .closed =
-          [this](rendezvous::StreamId stream) { coordinator_.Closed(stream); },
+          [this](int host, rendezvous::StreamId stream) {
+            CoordinatorAt(host).Closed(stream);
+          },
       .connected =
           [this, living](AgentName agent, rendezvous::StreamId stream) {
             if (SimNode* node = living(agent); node != nullptr) {
@@ -88,7 +139,21 @@ Network::Ends Cluster::Ends() {
 }
 
 bool Cluster::Finished() const {
-  return coordinator_.job() != nullptr && coordinator_.job()->finished();
+  if (stage_.plan.takeover) return stage_.IsOver();
+  return NewestJob() != nullptr && NewestJob()->finished();
+}
+
+// Assumes that a node does not begin the job anew while another one knows a
+// round of it: a founder that is started again would have to learn this.
+bool Cluster::MayFound(int host) const {
+  return host == 0 &&
+         std::none_of(nodes_.begin(), nodes_.end(),
+                      [](const auto& node) { return node->knows_round(); });
+}
+
+bool Cluster::LacksFounder() const {
+  if (!stage_.plan.takeover) return false;
+  return !nodes_.front()->alive() || (Newest() == nullptr && MayFound(0));
 }
 
 void Cluster::Tick() {
@@ -101,6 +166,10 @@ void Cluster::Tick() {
 // operator or an autoscaler does this.
 void Cluster::ReplaceTheMissing() {
   if (Finished()) return;
+  if (LacksFounder()) {
+    nodes_.front()->Kill(Network::Death::kProcess);
+    nodes_.front()->StartAgent();
+  }
   int alive = 0;
   for (const auto& node : nodes_) {
     alive += node->alive() && !WaitsForPlace(*node) ? 1 : 0;
@@ -123,9 +192,8 @@ bool Cluster::WaitsForPlace(const SimNode& node) const {
   const int rival = plan.slots - 1;
   if (node.slot() != 0 && node.slot() != rival) return false;
   const SimNode& other = *nodes_[node.slot() == 0 ? rival : 0];
-  if (!other.alive() || coordinator_.job() == nullptr) return false;
-  const rendezvous::JobStatus status =
-      coordinator_.job()->Status(stage_.queue.now());
+  if (!other.alive() || NewestJob() == nullptr) return false;
+  const rendezvous::JobStatus status = NewestJob()->Status(stage_.queue.now());
   return std::any_of(status.nodes.begin(), status.nodes.end(),
                      [&](const rendezvous::NodeStatus& one) {
                        return one.node.incarnation == other.name().incarnation;
@@ -144,18 +212,20 @@ std::string Cluster::OutOfPlace(const SimNode& node,
                          agent.phase() == rendezvous::NodePhase::kSucceeded);
       return runs ? "" : id + " does not run its part";
     }
-    if (one.health != rendezvous::Health::kHealthy)
+    if (one.health != rendezvous::Health::kHealthy) {
       return id + " is not known to be fit";
+    }
     if (node.lifecycle()->phase() == rendezvous::NodePhase::kRunning) {
       return id + " runs what it should not";
     }
-    return room_->MustLetIn(status) ? id + " waits although there is room" : "";
+    return rooms_.at(Newest()->host())->MustLetIn(status)
+               ? id + " waits although there is room"
+               : "";
   }
   return WaitsForPlace(node) ? "" : id + " is not known to the coordinator";
 }
 
 std::string Cluster::Unsettled() const {
-  if (coordinator_.job() == nullptr) return "there is no job";
   if (Finished()) {
     for (const auto& node : nodes_) {
       if (node->alive()) {
@@ -165,8 +235,15 @@ std::string Cluster::Unsettled() const {
     }
     return "";
   }
-  const rendezvous::JobStatus status =
-      coordinator_.job()->Status(stage_.queue.now());
+  if (NewestJob() == nullptr) return "there is no job";
+  for (const auto& one : coordinators_) {
+    if (one.get() != Newest() && one->job() != nullptr &&
+        !one->job()->finished()) {
+      return absl::StrCat(EndpointOf(one->host()), " coordinates, and so does ",
+                          EndpointOf(Newest()->host()));
+    }
+  }
+  const rendezvous::JobStatus status = NewestJob()->Status(stage_.queue.now());
   if (status.phase != rendezvous::JobPhase::kRunning) {
     return absl::StrCat("the job does not run: ", status.reason);
   }
@@ -239,7 +316,7 @@ std::string Cluster::Run() {
       spec.preempt_grace + 2 * rendezvous::RestartBackoff::kMaxDelay +
       (plan.checked ? 3 * (plan.max_check + plan.check_interval)
                     : Duration::zero()) +
-      seconds(15);
+      (plan.takeover ? TakeoverBound(plan) : Duration::zero()) + seconds(15);
   Await("convergence", bound, [this] { return Unsettled(); });
   if (!stage_.failure.empty() || Finished()) return stage_.failure;
 
@@ -250,11 +327,8 @@ std::string Cluster::Run() {
   }
   Await("success", bound, [this] { return Succeeded(); });
   if (!stage_.failure.empty()) return stage_.failure;
-  const rendezvous::JobStatus status =
-      coordinator_.job()->Status(stage_.queue.now());
-  if (!status.verdict.has_value() ||
-      status.verdict->outcome != rendezvous::Outcome::kSucceeded) {
-    stage_.Fail("success: the job ended otherwise: " + status.reason);
+  if (stage_.verdict->outcome != rendezvous::Outcome::kSucceeded) {
+    stage_.Fail("success: the job ended otherwise: " + stage_.verdict->reason);
   }
   return stage_.failure;
 }

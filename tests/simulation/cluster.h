@@ -2,6 +2,7 @@
 #define MUSTER_TESTS_SIMULATION_CLUSTER_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,10 +32,20 @@ class Cluster {
 
  private:
   Network::Ends Ends();
+  void AddCoordinator(int host);
+  SimCoordinator& CoordinatorAt(int host);
+  // The job of the newest coordinator; null if there is none.
+  const SimCoordinator* Newest() const { return NewestOf(coordinators_); }
+  const rendezvous::Job* NewestJob() const;
   void Tick();
   // Why the cluster has not settled yet; empty if it has.
   std::string Unsettled() const;
   // Whether `node` waits for the end of another node with the same node rank.
+  // Whether the coordinator in the process of slot `host` may begin the job.
+  bool MayFound(int host) const;
+  // Whether an operator must start the agent of slot 0, where nodes look for a
+  // coordinator first.
+  bool LacksFounder() const;
   bool WaitsForPlace(const SimNode& node) const;
   std::string OutOfPlace(const SimNode& node,
                          const rendezvous::JobStatus& status) const;
@@ -48,11 +59,12 @@ class Cluster {
 
   Stage stage_;
   Network network_;
-  SimCoordinator coordinator_;
+  // One outside of the nodes, or one for each slot.
+  std::vector<std::unique_ptr<SimCoordinator>> coordinators_;
   std::vector<std::unique_ptr<SimNode>> nodes_;
   FaultInjector faults_;
-  // the checker that tells whether a waiting node must be let in
-  const RoomWatch* room_ = nullptr;
+  // the checkers that tell whether a waiting node must be let in, by host
+  std::map<int, const RoomWatch*> rooms_;
   size_t next_started_ = 0;
 };
 

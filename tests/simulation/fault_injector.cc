@@ -34,6 +34,7 @@ void FaultInjector::Tick() {
   }
   if (random.Chance(plan.clog)) ClogSome();
   if (random.Chance(plan.coordinator_restart)) RestartCoordinator();
+  if (plan.takeover) TroubleTakeover();
   stage_->queue.In(kInterval, [this] { Tick(); });
 }
 
@@ -48,7 +49,8 @@ void FaultInjector::TroubleNetwork(SimNode& node) {
     // Not drawn, because an additional draw would change all later ones.
     for (Duration after : {kImpostorComes, 3 * kImpostorComes}) {
       stage_->queue.In(after, [this, slot] {
-        if (!stage_->healed) coordinator_->Impersonate(slot);
+        SimCoordinator* newest = NewestOf(*coordinators_);
+        if (!stage_->healed && newest != nullptr) newest->Impersonate(slot);
       });
     }
   }
@@ -71,11 +73,7 @@ void FaultInjector::TroubleNode(SimNode& node) {
   if (random.Chance(plan.worker_crash)) node.workers()->CrashOne();
   if (random.Chance(plan.hang)) node.workers()->HangOne();
   if (node.alive() && random.Chance(plan.pause) && !node.paused()) {
-    node.Pause();
-    stage_->queue.In(random.Between(milliseconds(100), seconds(15)),
-                     [&node, of = node.name().incarnation] {
-                       if (node.name().incarnation == of) node.Resume();
-                     });
+    Pause(node, random.Between(milliseconds(100), seconds(15)));
   }
   if (node.alive() && random.Chance(plan.guardian_death)) node.LoseGuardian();
   if (random.Chance(plan.signal)) node.Catch(SIGUSR1);
@@ -84,17 +82,90 @@ void FaultInjector::TroubleNode(SimNode& node) {
     node.Catch(SIGTERM);
     if (random.Chance(200)) node.Catch(SIGTERM);
   }
-  if (random.Chance(plan.drain)) coordinator_->Drain(node.slot());
+  if (random.Chance(plan.drain)) {
+    SimCoordinator* newest = NewestOf(*coordinators_);
+    if (newest != nullptr) newest->Drain(node.slot());
+  }
   if (random.Chance(plan.preempt)) Preempt(node);
   if (random.Chance(plan.ctrl_c)) CtrlC(node);
   if (node.alive() && random.Chance(plan.kill)) {
-    const bool had_workers = node.workers()->alive();
-    node.Kill(random.Chance(plan.power_loss) ? Network::Death::kPower
-                                             : Network::Death::kProcess);
-    // Peers of the killed workers lose their connections before any agent knows
-    // the reason.
-    if (had_workers) Spread(*node.workers());
+    Kill(node, random.Chance(plan.power_loss) ? Network::Death::kPower
+                                              : Network::Death::kProcess);
   }
+}
+
+void FaultInjector::Pause(SimNode& node, Duration duration) {
+  node.Pause();
+  stage_->queue.In(duration, [&node, of = node.name().incarnation] {
+    if (node.name().incarnation == of) node.Resume();
+  });
+}
+
+void FaultInjector::Kill(SimNode& node, Network::Death how) {
+  const SimCoordinator* newest = NewestOf(*coordinators_);
+  if (newest != nullptr && newest->host() == node.slot() &&
+      newest->job()->finished()) {
+    return;
+  }
+  const bool had_workers = node.workers()->alive();
+  node.Kill(how);
+  // Peers of the killed workers lose their connections before any agent knows
+  // the reason.
+  if (had_workers) Spread(*node.workers());
+}
+
+SimNode* FaultInjector::CoordinatingNode() const {
+  const SimCoordinator* newest = NewestOf(*coordinators_);
+  if (newest == nullptr || newest->job()->finished()) return nullptr;
+  SimNode* node = (*nodes_)[newest->host()].get();
+  return node->alive() ? node : nullptr;
+}
+
+void FaultInjector::TroubleTakeover() {
+  Random& random = stage_->takeover_random;
+  const Plan& plan = stage_->plan;
+  for (const auto& node : *nodes_) {
+    if (!network_->IsTroubled(node->slot())) continue;
+    stage_->Watch([&](Checker& c) { c.OnTrouble(node->slot()); });
+  }
+  SimNode* node = CoordinatingNode();
+  if (node != nullptr && random.Chance(plan.kill_coordinator)) {
+    ++stage_->census["coordinator killed"];
+    Kill(*node, random.Chance(300) ? Network::Death::kPower
+                                   : Network::Death::kProcess);
+    return;
+  }
+  if (node != nullptr && !node->paused() &&
+      random.Chance(plan.pause_coordinator)) {
+    ++stage_->census["coordinator paused"];
+    Pause(*node, random.Between(milliseconds(100), seconds(15)));
+  }
+  if (random.Chance(plan.partition)) Partition();
+}
+
+// Splits the slots into two groups at random.
+void FaultInjector::Partition() {
+  Random& random = stage_->takeover_random;
+  const Duration duration = random.Between(milliseconds(500), seconds(20));
+  const int directions = random.Below(4);  // 0, 1: one of them; else both
+  std::vector<bool> side(nodes_->size());
+  std::string text;
+  for (auto&& is_first : side) {
+    is_first = random.Chance(500);
+    text += is_first ? "A" : "B";
+  }
+  for (size_t from = 0; from < side.size(); ++from) {
+    for (size_t to = 0; to < side.size(); ++to) {
+      if (side[from] == side[to]) continue;
+      if (directions == 0 && side[from]) continue;
+      if (directions == 1 && !side[from]) continue;
+      network_->CutPair(static_cast<int>(from), static_cast<int>(to), duration);
+      stage_->Watch([&](Checker& c) { c.OnTrouble(static_cast<int>(to)); });
+    }
+  }
+  stage_->Note(absl::StrCat("the slots are parted ", text, " (", directions,
+                            ") for ", ToSeconds(duration), " s"));
+  ++stage_->census["partition"];
 }
 
 // Preempts one node or all nodes, sometimes twice, as real clusters do.
@@ -126,10 +197,11 @@ void FaultInjector::CtrlC(SimNode& node) {
 
 // Starts an ended agent again after a while, as an init system does.
 void FaultInjector::Revive(SimNode& node) {
-  const rendezvous::Job* job = coordinator_->job();
-  if (node.name().incarnation == 0 || (job != nullptr && job->finished())) {
-    return;
-  }
+  const SimCoordinator* newest = NewestOf(*coordinators_);
+  const bool is_over = stage_->plan.takeover ? stage_->IsOver()
+                                             : newest->job() != nullptr &&
+                                                   newest->job()->finished();
+  if (node.name().incarnation == 0 || is_over) return;
   if (stage_->random.Chance(60)) node.StartAgent();
 }
 
@@ -168,21 +240,27 @@ void FaultInjector::ClogSome() {
 // change. Without a journal it keeps its memory once the job has ended, since
 // the agents need it to learn the verdict.
 void FaultInjector::RestartCoordinator() {
-  const rendezvous::Job* job = coordinator_->job();
-  if (!coordinator_->up()) return;
-  const auto restart = [this] {
+  if (stage_->plan.takeover) {
+    SimNode* node = CoordinatingNode();
+    if (node != nullptr) Kill(*node, Network::Death::kProcess);
+    return;
+  }
+  SimCoordinator* coordinator = coordinators_->front().get();
+  const rendezvous::Job* job = coordinator->job();
+  if (!coordinator->up()) return;
+  const auto restart = [this, coordinator] {
     stage_->queue.In(stage_->random.Between(milliseconds(50), seconds(6)),
-                     [this] { coordinator_->Restart(); });
+                     [coordinator] { coordinator->Restart(); });
   };
   if (stage_->plan.journal && job != nullptr) {
     using Moment = SimCoordinator::Moment;
     if (stage_->random.Chance(500)) {
-      coordinator_->CrashAtChange(stage_->random.Chance(500)
-                                      ? Moment::kBeforeWrite
-                                      : Moment::kAfterWrite,
-                                  restart);
+      coordinator->CrashAtChange(stage_->random.Chance(500)
+                                     ? Moment::kBeforeWrite
+                                     : Moment::kAfterWrite,
+                                 restart);
     } else {
-      coordinator_->Crash();
+      coordinator->Crash();
       restart();
     }
     return;
@@ -191,7 +269,7 @@ void FaultInjector::RestartCoordinator() {
   for (const auto& node : *nodes_) {
     stage_->Watch([&](Checker& c) { c.OnTrouble(node->slot()); });
   }
-  coordinator_->Crash();
+  coordinator->Crash();
   restart();
 }
 
@@ -217,7 +295,7 @@ void FaultInjector::Heal() {
   stage_->Note("all is healed");
   stage_->healed = true;
   network_->Heal();
-  coordinator_->Restart();
+  if (!stage_->plan.takeover) coordinators_->front()->Restart();
   for (const auto& node : *nodes_) node->Resume();
   stage_->Watch([](Checker& c) { c.OnHealed(); });
 }

@@ -14,11 +14,12 @@ namespace muster::simulation {
 // Draws faults at random, five times in a simulated second.
 class FaultInjector {
  public:
-  FaultInjector(Stage* stage, Network* network, SimCoordinator* coordinator,
+  FaultInjector(Stage* stage, Network* network,
+                std::vector<std::unique_ptr<SimCoordinator>>* coordinators,
                 std::vector<std::unique_ptr<SimNode>>* nodes)
       : stage_(stage),
         network_(network),
-        coordinator_(coordinator),
+        coordinators_(coordinators),
         nodes_(nodes) {}
 
   void Begin();
@@ -34,12 +35,20 @@ class FaultInjector {
   void Revive(SimNode& node);
   void ClogSome();
   void RestartCoordinator();
+  // --- with coordinators inside of the nodes
+  void TroubleTakeover();
+  // Returns the node whose process coordinates the job; null if there is none,
+  // or if its job has ended: then it alone can tell the verdict.
+  SimNode* CoordinatingNode() const;
+  void Kill(SimNode& node, Network::Death how);
+  void Pause(SimNode& node, Duration duration);
+  void Partition();
   void CtrlC(SimNode& node);
   void Preempt(SimNode& by);
 
   Stage* const stage_;
   Network* const network_;
-  SimCoordinator* const coordinator_;
+  std::vector<std::unique_ptr<SimCoordinator>>* const coordinators_;
   std::vector<std::unique_ptr<SimNode>>* const nodes_;
 };
 

@@ -11,17 +11,25 @@
 
 namespace muster::simulation {
 
-// The streams between agents and the coordinator, with all their faults. Faults
+// Host of a coordinator that has a process outside of the nodes.
+inline constexpr int kOutside = -1;
+
+// The streams between agents and coordinators, with all their faults. Faults
 // are worse than those of gRPC, which does not lose, repeat or reorder messages
 // within a stream: both sides are level-triggered and must not depend on these
 // guarantees.
 class Network {
  public:
+  enum class Process { kUp, kSuspended, kDown, kWithoutPower };
   struct Ends {
-    std::function<bool()> coordinator_is_up;
-    std::function<void(rendezvous::StreamId, AgentName)> attached;
-    std::function<void(rendezvous::StreamId, const rendezvous::Report&)> report;
-    std::function<void(rendezvous::StreamId)> closed;
+    // The state of the process of the coordinator in slot `host`, or of the one
+    // outside. Other functions for coordinators have the same first argument.
+    std::function<Process(int host)> coordinator;
+    std::function<void(int host, rendezvous::StreamId, AgentName)> attached;
+    std::function<void(int host, rendezvous::StreamId,
+                       const rendezvous::Report&)>
+        report;
+    std::function<void(int host, rendezvous::StreamId)> closed;
     std::function<void(AgentName, rendezvous::StreamId)> connected;
     std::function<void(AgentName)> dial_failed;
     std::function<void(AgentName, rendezvous::StreamId,
@@ -32,7 +40,7 @@ class Network {
   Network(Stage* stage, Ends ends) : stage_(stage), ends_(std::move(ends)) {}
 
   // The node gets `connected` or `dial_failed` later.
-  void Dial(AgentName agent);
+  void Dial(AgentName agent, int host);
   void SendUp(rendezvous::StreamId stream, const rendezvous::Report& report);
   void SendDown(rendezvous::StreamId stream,
                 const rendezvous::Directive& directive);
@@ -45,18 +53,29 @@ class Network {
     kPower,    // the node lost its power: its stream stays silent
   };
   void AgentDied(rendezvous::StreamId stream, Death how);
-  void CoordinatorDied();
+  void CoordinatorDied(int host, Death how);
+  // Brings a message from the coordinator in slot `from` to the one in slot
+  // `to`, unless the message is lost.
+  void Tell(int from, int to, std::function<void()> arrive);
 
   enum class Direction { kUp, kDown };
+  // With coordinators inside of nodes: the slot sends no message to other slots
+  // (kUp), or receives none.
   void Cut(int slot, Direction direction, Duration duration);
+  // No message from the slot `from` reaches the slot `to`.
+  void CutPair(int from, int to, Duration duration);
   // Messages of a clogged node are held until it is unclogged.
   void Clog(int slot) { clogged_.insert(slot); }
   void Unclog(int slot);
   void Heal();
+  // Whether a cut or a clog concerns this slot now.
+  bool IsTroubled(int slot) const;
 
  private:
   struct Connection {
     AgentName agent;
+    int host = kOutside;
+    Instant answered;  // the last time at which the other process could answer
     bool agent_end = true;
     bool coordinator_end = true;
     Instant last_up;    // arrival time of the newest message to the coordinator
@@ -65,8 +84,14 @@ class Network {
   };
 
   Connection* Find(rendezvous::StreamId stream);
-  bool IsCut(int slot, Direction direction) const;
+  bool IsSlotCut(int slot, Direction direction) const;
+  // Whether no message of the agent in `slot` comes to the coordinator in
+  // `host`, or the other way round.
+  bool IsCut(int slot, int host, Direction direction) const;
+  bool IsPairCut(int from, int to) const;
+  void KeepAlive(rendezvous::StreamId stream);
   Duration Delay(int slot);
+  Duration Delay(int slot, int host);
   void Send(rendezvous::StreamId stream, Direction direction,
             const std::function<void()>& arrive);
   void CloseCoordinatorEnd(rendezvous::StreamId stream, Duration after);
@@ -79,6 +104,8 @@ class Network {
   std::map<rendezvous::StreamId, Connection> connections_;
   // end of each cut, by slot and direction
   std::map<std::pair<int, Direction>, Instant> cuts_;
+  // end of each cut between two slots, by sender and receiver
+  std::map<std::pair<int, int>, Instant> pair_cuts_;
   std::set<int> clogged_;
 };
 

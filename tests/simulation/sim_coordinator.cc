@@ -1,9 +1,12 @@
 #include "tests/simulation/sim_coordinator.h"
 
 #include <algorithm>
+#include <chrono>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "rendezvous/protocol/state_names.h"
 
 namespace muster::simulation {
@@ -11,6 +14,12 @@ namespace {
 
 // Streams of strangers have numbers from here on; the network never reaches it.
 constexpr rendezvous::StreamId kFirstImpostor = uint64_t{1} << 40;
+
+// Intervals of a coordinator whose process has no agent any more: how often it
+// looks whether it may end, and how long it may have no stream.
+constexpr Duration kLook = std::chrono::milliseconds(100);
+constexpr Duration kAbandoned = std::chrono::seconds(2);
+constexpr Duration kAnnounceInterval = std::chrono::seconds(1);
 
 const char* NameOf(rendezvous::DirectiveKind kind) {
   switch (kind) {
@@ -38,26 +47,74 @@ const char* NameOf(rendezvous::DirectiveKind kind) {
 
 }  // namespace
 
+std::string EndpointOf(int host) {
+  return host == kOutside ? "c" : absl::StrCat("c", host);
+}
+
+int HostOf(const std::string& endpoint) {
+  return endpoint == "c" ? kOutside : std::stoi(endpoint.substr(1));
+}
+
+SimCoordinator* NewestOf(
+    const std::vector<std::unique_ptr<SimCoordinator>>& coordinators) {
+  if (coordinators.front()->host() == kOutside) {
+    return coordinators.front().get();
+  }
+  SimCoordinator* newest = nullptr;
+  for (const auto& one : coordinators) {
+    if (one->job() == nullptr) continue;
+    if (newest == nullptr || newest->epoch() < one->epoch()) newest = one.get();
+  }
+  return newest;
+}
+
+Network::Process SimCoordinator::process() const {
+  using Process = Network::Process;
+  if (up_) return paused_ ? Process::kSuspended : Process::kUp;
+  return without_power_ ? Process::kWithoutPower : Process::kDown;
+}
+
+void SimCoordinator::Attach(rendezvous::StreamId stream, AgentName agent) {
+  agents_[stream] = agent;
+}
+
+void SimCoordinator::StartJob(const rendezvous::Report& report) {
+  stage_->memories[epoch_] = epoch_;
+  stage_->newest_epoch = std::max(stage_->newest_epoch, epoch_);
+  job_ = std::make_unique<rendezvous::Job>(
+      report.run_id, epoch_, report.spec, stage_->queue.now(),
+      absl::StrCat("tag", epoch_), host_ == kOutside ? "" : EndpointOf(host_));
+  stage_->WatchCoordinator(host_,
+                           [&](Checker& c) { c.OnCoordinatorStarted(epoch_); });
+}
+
 void SimCoordinator::Receive(rendezvous::StreamId stream,
                              const rendezvous::Report& report) {
   if (!up_) return;
-  const AgentName agent = agents_.at(stream);
-  if (job_ == nullptr) {
-    stage_->memories[epoch_] = epoch_;
-    job_ = std::make_unique<rendezvous::Job>(report.run_id, epoch_, report.spec,
-                                             stage_->queue.now(),
-                                             absl::StrCat("tag", epoch_));
-    stage_->Watch([&](Checker& c) { c.OnCoordinatorStarted(epoch_); });
+  Post([this, stream, report] { Hear(stream, report); });
+}
+
+void SimCoordinator::Hear(rendezvous::StreamId stream,
+                          const rendezvous::Report& report) {
+  const auto found = agents_.find(stream);
+  if (found == agents_.end()) return;
+  const AgentName agent = found->second;
+  if (standby_ != nullptr) {
+    Perform(standby_->Hear(stage_->queue.now(), stream, report));
+    return;
   }
-  stage_->Watch([&](Checker& c) { c.OnReport(agent, stream, report); });
+  if (job_ == nullptr) StartJob(report);
+  stage_->WatchCoordinator(
+      host_, [&](Checker& c) { c.OnReport(agent, stream, report); });
   last_reports_[agent.slot] = report;
-  Step(rendezvous::ReportArrived{stream, report,
-                                 absl::StrCat("address of h", agent.slot)});
+  const bool is_own = agent.slot == host_;
+  Step(rendezvous::ReportArrived{
+      stream, report, is_own ? "" : absl::StrCat("address of h", agent.slot)});
 }
 
 void SimCoordinator::Impersonate(int slot) {
   auto last = last_reports_.find(slot);
-  if (!up_ || job_ == nullptr || last == last_reports_.end()) return;
+  if (!up_ || paused_ || job_ == nullptr || last == last_reports_.end()) return;
   rendezvous::Report report = last->second;
   const rendezvous::JobStatus status = job_->Status(stage_->queue.now());
   const bool is_held =
@@ -85,17 +142,21 @@ void SimCoordinator::Impersonate(int slot) {
 }
 
 void SimCoordinator::Closed(rendezvous::StreamId stream) {
-  auto found = agents_.find(stream);
-  if (found == agents_.end()) return;
-  const AgentName agent = found->second;
-  agents_.erase(found);
-  if (!up_ || job_ == nullptr) return;
-  stage_->Watch([&](Checker& c) { c.OnStreamClosed(agent, stream); });
-  Step(rendezvous::StreamClosed{stream});
+  Post([this, stream] {
+    auto found = agents_.find(stream);
+    if (found == agents_.end()) return;
+    const AgentName agent = found->second;
+    agents_.erase(found);
+    if (standby_ != nullptr) standby_->Forget(stream);
+    if (!up_ || job_ == nullptr) return;
+    stage_->WatchCoordinator(
+        host_, [&](Checker& c) { c.OnStreamClosed(agent, stream); });
+    Step(rendezvous::StreamClosed{stream});
+  });
 }
 
 void SimCoordinator::Drain(int slot) {
-  if (!up_ || job_ == nullptr) return;
+  if (!up_ || paused_ || job_ == nullptr) return;
   stage_->Note(absl::StrCat("drain n", slot));
   stage_->Watch([&](Checker& c) { c.OnLeaveAsked(slot); });
   Step(rendezvous::DrainAsked{absl::StrCat("n", slot)});
@@ -104,14 +165,14 @@ void SimCoordinator::Drain(int slot) {
 void SimCoordinator::Crash() {
   stage_->Note("the coordinator crashes");
   ++stage_->census["coordinator restart"];
-  stage_->Watch([](Checker& c) { c.OnCoordinatorCrashed(); });
+  stage_->WatchCoordinator(host_, [](Checker& c) { c.OnCoordinatorCrashed(); });
   up_ = false;
   crash_at_.reset();
   job_.reset();
   agents_.clear();
   last_reports_.clear();
   armed_.reset();
-  network_->CoordinatorDied();
+  network_->CoordinatorDied(host_, Network::Death::kProcess);
 }
 
 void SimCoordinator::Restart() {
@@ -132,7 +193,8 @@ void SimCoordinator::Restart() {
   }
   job_ = std::make_unique<rendezvous::Job>(rendezvous::StateOf(
       journal_->record, epoch_, now, now - journal_->written_at));
-  stage_->Watch([](Checker& c) { c.OnCoordinatorContinued(); });
+  stage_->WatchCoordinator(host_,
+                           [](Checker& c) { c.OnCoordinatorContinued(); });
   Arm(job_->NextDeadline());
 }
 
@@ -161,18 +223,26 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
     journal_ = Kept{job_->Record(), now};
   }
   CoordinatorStepped stepped;
+  stepped.host = host_;
   stepped.epoch = stage_->memories.at(epoch_);
   stepped.status = job_->Status(now);
   stepped.decisions = step.decisions;
   stepped.next_deadline = job_->NextDeadline();
+  const std::string name = host_ == kOutside ? "C" : EndpointOf(host_);
   for (const rendezvous::Decision& decision : step.decisions) {
     ++stage_->census[decision.kind];
     if (decision.kind == "finish") {
       ++stage_->census[absl::StrCat(
           "job ", rendezvous::OutcomeText(stepped.status.verdict->outcome))];
+      stage_->ended_epoch = std::max(stage_->ended_epoch, epoch_);
+      // A time-out is not final.
+      if (!stage_->verdict.has_value() ||
+          stage_->verdict->outcome == rendezvous::Outcome::kTimedOut) {
+        stage_->verdict = stepped.status.verdict;
+      }
     }
-    stage_->Note(absl::StrCat("C ", decision.kind, " [", decision.round, "] ",
-                              decision.node_id, ": ", decision.reason));
+    stage_->Note(absl::StrCat(name, " ", decision.kind, " [", decision.round,
+                              "] ", decision.node_id, ": ", decision.reason));
   }
   for (const rendezvous::Delivery& delivery : step.deliveries) {
     auto found = agents_.find(delivery.stream);
@@ -190,20 +260,41 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
     if (directive.reason.find("sign of life") != std::string::npos) {
       ++stage_->census["in contention"];
     }
-    stage_->Note(absl::StrCat("C > n", found->second.slot, " #",
-                              delivery.stream, " r", directive.revision, " ",
-                              NameOf(directive.kind), " ",
-                              directive.kind == rendezvous::DirectiveKind::kRun
-                                  ? directive.place.round
-                                  : directive.stop.round));
+    NoteSent(found->second.slot, delivery);
   }
-  stage_->Watch([&](Checker& c) { c.OnStep(stepped); });
+  if (!step.deposed) stage_->WatchStep(host_, stepped);
   if (is_recorded && CrashesAt(Moment::kAfterWrite)) return;
   for (const rendezvous::Delivery& delivery : step.deliveries) {
     if (!agents_.contains(delivery.stream)) continue;
     network_->SendDown(delivery.stream, delivery.directive);
   }
+  if (step.deposed) {
+    stage_->Note(absl::StrCat(name, " is deposed"));
+    ++stage_->census["deposed"];
+    StopJob();
+    StandBy();
+    if (agent_left_) Die(Network::Death::kProcess);
+    return;
+  }
   Arm(stepped.next_deadline);
+}
+
+void SimCoordinator::NoteSent(int slot, const rendezvous::Delivery& delivery) {
+  const rendezvous::Directive& directive = delivery.directive;
+  const bool is_run = directive.kind == rendezvous::DirectiveKind::kRun;
+  stage_->Note(absl::StrCat(
+      host_ == kOutside ? "C" : EndpointOf(host_), " > n", slot, " #",
+      delivery.stream, " r", directive.revision, " ", NameOf(directive.kind),
+      " ", is_run ? directive.place.round : directive.stop.round,
+      host_ == kOutside
+          ? ""
+          : absl::StrCat(" epoch ", directive.epoch, " electorate ",
+                         directive.electorate.world.epoch, "/",
+                         directive.electorate.world.round, " ",
+                         directive.electorate.rank, "/",
+                         directive.electorate.nodes, " standbys ",
+                         absl::StrJoin(directive.standbys, " "), " ",
+                         is_run ? "" : directive.reason)));
 }
 
 void SimCoordinator::Arm(std::optional<Instant> deadline) {
@@ -211,9 +302,203 @@ void SimCoordinator::Arm(std::optional<Instant> deadline) {
   armed_ = deadline;
   if (!deadline.has_value()) return;
   stage_->queue.At(*deadline, [this, when = *deadline, epoch = epoch_] {
-    if (epoch != epoch_ || job_ == nullptr || armed_ != when) return;
-    armed_.reset();
-    Step(rendezvous::TimePassed());
+    Post([this, when, epoch] {
+      if (epoch != epoch_ || job_ == nullptr || armed_ != when) return;
+      armed_.reset();
+      Step(rendezvous::TimePassed());
+    });
+  });
+}
+
+void SimCoordinator::Post(std::function<void()> event) {
+  if (paused_) {
+    inbox_.push_back(std::move(event));
+  } else {
+    event();
+  }
+}
+
+void SimCoordinator::StandBy() {
+  const Plan& plan = stage_->plan;
+  Random& random = stage_->takeover_random;
+  const Duration clock = stage_->queue.now().time_since_epoch() + plan.max_skew;
+  const auto milliseconds =
+      std::chrono::duration_cast<std::chrono::milliseconds>(
+          random.Between(clock - plan.max_skew, clock + plan.max_skew));
+  const uint64_t drawn = random.Next() >> (64 - rendezvous::kDrawnEpochBits);
+  const uint64_t candidate = (static_cast<uint64_t>(milliseconds.count())
+                              << rendezvous::kDrawnEpochBits) |
+                             drawn;
+  using Kind = rendezvous::Standby::Kind;
+  standby_ = std::make_unique<rendezvous::Standby>(
+      may_found_(host_) ? Kind::kFounder : Kind::kSuccessor, candidate);
+  standby_->Follow(followed_);
+  took_over_ = false;
+}
+
+void SimCoordinator::Begin() {
+  // The process of the agent that has left ends now at the latest.
+  if (up_) Die(Network::Death::kProcess);
+  agent_left_ = false;
+  ++life_;
+  up_ = true;
+  without_power_ = false;
+  StandBy();
+}
+
+void SimCoordinator::StopJob() {
+  if (job_ == nullptr) return;
+  stage_->WatchCoordinator(host_, [](Checker& c) { c.OnCoordinatorCrashed(); });
+  job_.reset();
+  last_reports_.clear();
+  armed_.reset();
+}
+
+void SimCoordinator::Die(Network::Death how) {
+  if (!up_) return;
+  if (job_ != nullptr) {
+    stage_->Note(absl::StrCat("the coordinator c", host_, " is gone"));
+    ++stage_->census["coordinating process ended"];
+  }
+  ++life_;
+  up_ = false;
+  paused_ = false;
+  without_power_ = how == Network::Death::kPower;
+  StopJob();
+  standby_.reset();
+  followed_.reset();
+  agents_.clear();
+  inbox_.clear();
+  network_->CoordinatorDied(host_, how);
+}
+
+void SimCoordinator::Pause() {
+  if (!up_ || paused_) return;
+  paused_ = true;
+  stage_->WatchCoordinator(host_, [](Checker& c) { c.OnCoordinatorPaused(); });
+}
+
+void SimCoordinator::Resume() {
+  if (!paused_) return;
+  paused_ = false;
+  stage_->WatchCoordinator(host_, [](Checker& c) { c.OnCoordinatorResumed(); });
+  std::deque<std::function<void()>> inbox;
+  inbox.swap(inbox_);
+  const uint64_t resumed = life_;
+  for (const auto& event : inbox) {
+    if (life_ == resumed) event();
+  }
+}
+
+void SimCoordinator::Follow(
+    const std::optional<rendezvous::Standby::Leader>& leader) {
+  followed_ = leader;
+  if (leader.has_value() && leader->endpoint == EndpointOf(host_)) {
+    followed_.reset();
+  }
+  if (standby_ != nullptr) standby_->Follow(followed_);
+}
+
+void SimCoordinator::Told(uint64_t epoch, const std::string& endpoint) {
+  if (!up_) return;
+  Post([this, epoch, endpoint] {
+    if (followed_.has_value() && followed_->endpoint == endpoint) return;
+    if (job_ != nullptr) Step(rendezvous::CoordinatorTold{epoch});
+    // If this deposes the job, the standby that follows is told as well.
+    if (standby_ != nullptr) {
+      Perform(standby_->Told(stage_->queue.now(), epoch, endpoint));
+    }
+  });
+}
+
+void SimCoordinator::Asked(
+    const std::function<void(uint64_t epoch, const std::string&)>& tell) {
+  if (!up_) return;
+  Post([this, tell] {
+    if (Announces()) {
+      tell(epoch_, EndpointOf(host_));
+    } else if (standby_ != nullptr) {
+      const auto leader = standby_->Known(stage_->queue.now());
+      if (leader.has_value()) tell(leader->epoch, leader->endpoint);
+    }
+  });
+}
+
+void SimCoordinator::Perform(const rendezvous::Standby::Step& step) {
+  for (const rendezvous::Delivery& delivery : step.deliveries) {
+    const auto found = agents_.find(delivery.stream);
+    if (found == agents_.end()) continue;
+    ++stage_->census[NameOf(delivery.directive.kind)];
+    NoteSent(found->second.slot, delivery);
+    network_->SendDown(delivery.stream, delivery.directive);
+  }
+  if (step.elected.has_value()) TakeOver(*step.elected);
+}
+
+void SimCoordinator::TakeOver(uint64_t epoch) {
+  const std::map<rendezvous::StreamId, rendezvous::Report> reports =
+      standby_->reports();
+  took_over_ = std::ranges::any_of(
+      reports, [](const auto& one) { return one.second.promised_epoch > 0; });
+  standby_.reset();
+  epoch_ = epoch;
+  stage_->Note(absl::StrCat(EndpointOf(host_), " coordinates with epoch ",
+                            epoch, " and ", reports.size(), " nodes"));
+  ++stage_->census[stage_->newest_epoch == 0 ? "founded" : "elected"];
+  StartJob(reports.begin()->second);
+  const uint64_t life = life_;
+  AnnounceAgain(life);
+  for (const auto& [stream, report] : reports) {
+    if (life_ == life && epoch_ == epoch && job_ != nullptr) {
+      Hear(stream, report);
+    }
+  }
+}
+
+bool SimCoordinator::Announces() const {
+  return job_ != nullptr && took_over_ && job_->MayAnnounce();
+}
+
+void SimCoordinator::AnnounceAgain(uint64_t life) {
+  const uint64_t epoch = epoch_;
+  stage_->queue.In(kAnnounceInterval, [this, life, epoch] {
+    Post([this, life, epoch] {
+      if (life_ != life || epoch_ != epoch || job_ == nullptr) return;
+      std::set<std::string> others = {EndpointOf(0)};
+      others.insert(job_->standbys().begin(), job_->standbys().end());
+      others.erase(EndpointOf(host_));
+      for (const std::string& other : others) {
+        if (Announces()) exchange_.tell(host_, other, epoch);
+        if (job_->MayAsk()) exchange_.ask(host_, other);
+      }
+      AnnounceAgain(life);
+    });
+  });
+}
+
+void SimCoordinator::AgentLeft() {
+  if (!up_) return;
+  agent_left_ = true;
+  attended_ = stage_->queue.now();
+  if (job_ == nullptr) {
+    Die(Network::Death::kProcess);
+  } else {
+    CloseWhenDeserted(life_);
+  }
+}
+
+void SimCoordinator::CloseWhenDeserted(uint64_t life) {
+  stage_->queue.In(kLook, [this, life] {
+    if (life_ != life || !agent_left_) return;
+    const Instant now = stage_->queue.now();
+    if (!agents_.empty()) attended_ = now;
+    const bool is_done =
+        job_ != nullptr && job_->finished() && !job_->OwesVerdict();
+    if (agents_.empty() && (is_done || now >= attended_ + kAbandoned)) {
+      Die(Network::Death::kProcess);
+    } else {
+      CloseWhenDeserted(life);
+    }
   });
 }
 

@@ -16,8 +16,8 @@ using std::chrono::seconds;
 
 }  // namespace
 
-SimNode::SimNode(Stage* stage, Network* network, int slot)
-    : stage_(stage), network_(network), slot_(slot) {}
+SimNode::SimNode(Stage* stage, Network* network, int slot, SimCoordinator* own)
+    : stage_(stage), network_(network), slot_(slot), own_(own) {}
 
 void SimNode::StartAgent() {
   if (alive()) return;
@@ -27,7 +27,8 @@ void SimNode::StartAgent() {
   agent::Lifecycle::Config config;
   config.run_id = "sim";
   config.spec = plan.spec;
-  config.endpoint = "c";
+  config.endpoint = EndpointOf(plan.takeover ? 0 : kOutside);
+  if (plan.takeover) config.standby_endpoint = EndpointOf(slot_);
   config.policy.connect_timeout = plan.coordinator_timeout;
   config.policy.coordinator_timeout = plan.coordinator_timeout;
   config.policy.hangs = {agent::HangDetection::kGiven, plan.hang_timeout};
@@ -49,6 +50,7 @@ void SimNode::StartAgent() {
     node.node_rank = is_rival ? 0 : slot_;
   }
   stage_->Note(absl::StrCat("n", slot_, " starts, incarnation ", starts_));
+  if (own_ != nullptr) own_->Begin();
   lifecycle_ = std::make_unique<agent::Lifecycle>(config, stage_->queue.now());
   models_.push_back(std::make_unique<WorkerModel>(
       stage_, name(),
@@ -59,7 +61,10 @@ void SimNode::StartAgent() {
   workers_->on_crash = on_crash;
   stream_ = 0;
   coming_up_.clear();
-  talking_on_ = 0;
+  talking_on_ = Up();
+  answered_ = plan.takeover ? 0 : kOutside;
+  standbys_.clear();
+  knows_round_ = false;
   backoff_ = Duration::zero();
   paused_ = false;
   inbox_.clear();
@@ -114,9 +119,68 @@ void SimNode::CheckHealth(uint64_t check) {
       });
 }
 
-void SimNode::Dial() {
+void SimNode::Dial() { DialFrom(answered_); }
+
+void SimNode::DialFrom(int first) {
+  attempt_ = KnownHosts();
+  auto at = std::find(attempt_.begin(), attempt_.end(), first);
+  if (at == attempt_.end()) at = attempt_.insert(attempt_.begin(), first);
+  std::rotate(attempt_.begin(), at, attempt_.end());
+  tried_ = 0;
   dialling_ = true;
-  network_->Dial(name());
+  network_->Dial(name(), attempt_.front());
+}
+
+std::vector<int> SimNode::KnownHosts() const {
+  if (!stage_->plan.takeover) return {kOutside};
+  std::vector<int> hosts = {0};
+  const auto add = [&hosts](int host) {
+    if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) {
+      hosts.push_back(host);
+    }
+  };
+  add(answered_);
+  for (int host : standbys_) add(host);
+  return hosts;
+}
+
+void SimNode::Reconnect(const agent::Reconnect& reconnect) {
+  if (stream_ == 0) return;  // it is connecting again already
+  stage_->Watch([&](Checker& c) { c.OnMovedOn(slot_); });
+  network_->HangUp(std::exchange(stream_, 0));
+  int first = answered_;
+  if (!reconnect.endpoint.empty()) {
+    first = HostOf(reconnect.endpoint);
+  } else {
+    const std::vector<int> hosts = KnownHosts();
+    const auto at = std::find(hosts.begin(), hosts.end(), answered_);
+    first = at + 1 == hosts.end() ? hosts.front() : *(at + 1);
+  }
+  const uint64_t redial = ++redials_;
+  stage_->queue.In(reconnect.pause, [this, first, redial, of = incarnation_] {
+    if (alive() && incarnation_ == of && redials_ == redial) DialFrom(first);
+  });
+}
+
+// Tells the coordinator in this process whether the agent has another one.
+void SimNode::Follow(const agent::LifecycleEvent& event,
+                     const agent::LifecycleStep& step) {
+  using rendezvous::DirectiveKind;
+  if (own_ == nullptr) return;
+  if (std::holds_alternative<agent::LinkDown>(event) ||
+      step.reconnect.has_value()) {
+    own_->Follow(std::nullopt);
+    return;
+  }
+  const auto* came = std::get_if<agent::DirectiveCame>(&event);
+  if (came == nullptr || came->directive.kind == DirectiveKind::kStandBy ||
+      came->directive.kind == DirectiveKind::kRefused ||
+      talking_on_.stream == 0) {
+    return;
+  }
+  own_->Follow(
+      rendezvous::Standby::Leader{.endpoint = EndpointOf(talking_on_.host),
+                                  .epoch = came->directive.epoch});
 }
 
 void SimNode::End() {
@@ -137,6 +201,7 @@ void SimNode::Kill(Network::Death how) {
   last_leave_.reset();
   End();
   network_->AgentDied(std::exchange(stream_, 0), how);
+  if (own_ != nullptr) own_->Die(how);
 }
 
 void SimNode::Pause() {
@@ -146,6 +211,7 @@ void SimNode::Pause() {
   stage_->Watch([&](Checker& c) { c.OnTrouble(slot_); });
   stage_->Watch([&](Checker& c) { c.OnAgentPaused(name()); });
   paused_ = true;
+  if (own_ != nullptr) own_->Pause();
 }
 
 void SimNode::Resume() {
@@ -154,6 +220,7 @@ void SimNode::Resume() {
   stage_->Watch([&](Checker& c) { c.OnTrouble(slot_); });
   stage_->Watch([&](Checker& c) { c.OnAgentResumed(name()); });
   paused_ = false;
+  if (own_ != nullptr) own_->Resume();
   std::deque<agent::LifecycleEvent> inbox;
   inbox.swap(inbox_);
   const uint64_t resumed = incarnation_;
@@ -193,12 +260,19 @@ void SimNode::Connected(rendezvous::StreamId stream) {
   stream_ = stream;
   dialling_ = false;
   backoff_ = Duration::zero();
-  coming_up_.push_back(stream);
+  answered_ = attempt_.at(tried_);
+  coming_up_.push_back({stream, answered_});
   const std::string address = absl::StrCat("10.0.0.", slot_ + 1);
-  Post(agent::LinkUp{address, {absl::StrCat("10.1.0.", slot_ + 1)}});
+  Post(agent::LinkUp{.own_address = address,
+                     .addresses = {absl::StrCat("10.1.0.", slot_ + 1)},
+                     .coordinator = EndpointOf(answered_)});
 }
 
 void SimNode::DialFailed() {
+  if (++tried_ < attempt_.size()) {
+    network_->Dial(name(), attempt_[tried_]);
+    return;
+  }
   dialling_ = false;
   const uint64_t dialled = incarnation_;
   backoff_ = std::clamp<Duration>(backoff_ * 2, milliseconds(50), seconds(1));
@@ -235,7 +309,10 @@ void SimNode::Post(const agent::LifecycleEvent& event) {
 
 void SimNode::Step(const agent::LifecycleEvent& event) {
   if (const auto* came = std::get_if<agent::DirectiveCame>(&event)) {
-    told_epoch_ = stage_->memories.at(came->directive.epoch);
+    stage_->Watch([&](Checker& c) { c.OnDirective(name(), came->directive); });
+    if (own_ == nullptr) {
+      told_epoch_ = stage_->memories.at(came->directive.epoch);
+    }
   }
   if (std::holds_alternative<agent::LinkUp>(event)) {
     talking_on_ = coming_up_.front();
@@ -246,6 +323,7 @@ void SimNode::Step(const agent::LifecycleEvent& event) {
   stage_->Watch([&](Checker& c) {
     c.OnAgentStepped(name(), step, lifecycle_->NextDeadline());
   });
+  Follow(event, step);
   Perform(step);
 }
 
@@ -257,7 +335,8 @@ void SimNode::Perform(const agent::LifecycleStep& step) {
     if (const auto* start = std::get_if<agent::StartWorkers>(&action)) {
       stage_->Note(absl::StrCat("n", slot_, " starts the workers of round ",
                                 start->place.round));
-      workers_->Start(told_epoch_, start->place);
+      workers_->Start(own_ == nullptr ? told_epoch_ : start->place.epoch,
+                      start->place);
       if (start->place.nccl_id == held_nccl_id_) RenewNcclId();
     } else if (std::holds_alternative<agent::RenewNcclId>(action)) {
       RenewNcclId();
@@ -290,7 +369,8 @@ void SimNode::Perform(const agent::LifecycleStep& step) {
   if (step.report.has_value()) {
     const rendezvous::Report& report = *step.report;
     stage_->Note(absl::StrCat(
-        "n", slot_, " > C #", talking_on_, " s", report.sequence, " seen ",
+        "n", slot_, " > ", own_ == nullptr ? "C" : EndpointOf(talking_on_.host),
+        " #", talking_on_.stream, " s", report.sequence, " seen ",
         report.seen_epoch, "/", report.seen_revision, " ",
         rendezvous::PhaseText(report.phase), " ", report.round,
         report.failures.empty()
@@ -301,8 +381,22 @@ void SimNode::Perform(const agent::LifecycleStep& step) {
         report.health == rendezvous::Health::kHealthy     ? ""
         : report.health == rendezvous::Health::kUnhealthy ? ", unhealthy"
                                                           : ", unchecked",
-        report.cancel.has_value() ? ", cancels" : ""));
-    network_->SendUp(talking_on_, report);
+        report.cancel.has_value() ? ", cancels" : "",
+        own_ == nullptr
+            ? ""
+            : absl::StrCat(
+                  ", promised ", report.promised_epoch, " electorate ",
+                  report.electorate.epoch, ": ", report.electorate.world.epoch,
+                  "/", report.electorate.world.round, " ",
+                  report.electorate.rank, "/", report.electorate.nodes)));
+    knows_round_ = report.place.has_value() || report.electorate.nodes > 0;
+    network_->SendUp(talking_on_.stream, report);
+  }
+  if (step.standbys.has_value()) {
+    standbys_.clear();
+    for (const std::string& endpoint : *step.standbys) {
+      standbys_.push_back(HostOf(endpoint));
+    }
   }
   if (step.leave.has_value()) {
     last_leave_ = step.leave;
@@ -314,8 +408,10 @@ void SimNode::Perform(const agent::LifecycleStep& step) {
     stage_->Watch([&](Checker& c) { c.OnTrouble(slot_); });
     End();
     network_->HangUp(std::exchange(stream_, 0));
+    if (own_ != nullptr) own_->AgentLeft();
     return;
   }
+  if (step.reconnect.has_value()) Reconnect(*step.reconnect);
   Arm();
 }
 

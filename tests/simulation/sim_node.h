@@ -8,6 +8,7 @@
 
 #include "agent/lifecycle/lifecycle.h"
 #include "tests/simulation/network.h"
+#include "tests/simulation/sim_coordinator.h"
 #include "tests/simulation/stage.h"
 #include "tests/simulation/worker_model.h"
 
@@ -17,7 +18,8 @@ namespace muster::simulation {
 // workers. An agent can be killed, suspended and started again.
 class SimNode {
  public:
-  SimNode(Stage* stage, Network* network, int slot);
+  // `own`: the coordinator in the same process; null: there is none.
+  SimNode(Stage* stage, Network* network, int slot, SimCoordinator* own);
 
   int slot() const { return slot_; }
   bool alive() const { return lifecycle_ != nullptr; }
@@ -26,6 +28,8 @@ class SimNode {
   const agent::Lifecycle* lifecycle() const { return lifecycle_.get(); }
   WorkerModel* workers() { return workers_; }
   rendezvous::StreamId stream() const { return stream_; }
+  // Whether the agent has reported a round, or the electorate of one.
+  bool knows_round() const { return alive() && knows_round_; }
   // How the last agent of this slot ended; nullopt if it was killed.
   const std::optional<agent::Leave>& last_leave() const { return last_leave_; }
 
@@ -50,7 +54,15 @@ class SimNode {
   void Step(const agent::LifecycleEvent& event);
   void Perform(const agent::LifecycleStep& step);
   void Arm();
+  // Begins an attempt to reach a coordinator: the one that answered last, then
+  // the others that the link knows, each once.
   void Dial();
+  void DialFrom(int first);
+  // The configured endpoint, the one that answered last, and the standbys.
+  std::vector<int> KnownHosts() const;
+  void Reconnect(const agent::Reconnect& reconnect);
+  void Follow(const agent::LifecycleEvent& event,
+              const agent::LifecycleStep& step);
   void End();
   // Makes the NCCL id that is offered for the next world, after a short delay.
   void RenewNcclId();
@@ -70,12 +82,25 @@ class SimNode {
   WorkerModel* workers_ = nullptr;
   rendezvous::StreamId stream_ = 0;
   bool dialling_ = false;
-  // Streams whose LinkUp has not been handled yet, and the stream whose LinkUp
-  // was handled last. Reports are sent on the latter, since they answer its
-  // directives.
-  std::deque<rendezvous::StreamId> coming_up_;
-  rendezvous::StreamId talking_on_ = 0;
+  SimCoordinator* const own_;
+  // The hosts of the current attempt to reach a coordinator, of which those
+  // before `tried_` have failed, and the host that answered last.
+  std::vector<int> attempt_;
+  size_t tried_ = 0;
+  int answered_ = 0;
+  std::vector<int> standbys_;  // hosts of LifecycleStep::standbys
+  uint64_t redials_ = 0;       // number of requests to reconnect
+  // Streams whose LinkUp has not been handled yet, with their hosts, and the
+  // stream whose LinkUp was handled last. Reports are sent on the latter, since
+  // they answer its directives.
+  struct Up {
+    rendezvous::StreamId stream = 0;
+    int host = kOutside;
+  };
+  std::deque<Up> coming_up_;
+  Up talking_on_;
   Duration backoff_ = Duration::zero();
+  bool knows_round_ = false;
   // Stage::memories of the newest directive's epoch
   uint64_t told_epoch_ = 0;
   int nccl_ids_ = 0;  // number of NCCL ids made by this slot

@@ -116,6 +116,11 @@ TEST(Simulation, TheSeedsProduceEveryKindOfEvent) {
                            "healthy",        "job preempted"}) {
     EXPECT_GE(seen[what], 3) << what;
   }
+  for (const char* what :
+       {"founded", "elected", "deposed", "stand by", "moved", "partition",
+        "link given up", "coordinator killed", "coordinator paused"}) {
+    EXPECT_GE(seen[what], 3) << what;
+  }
 }
 
 }  // namespace

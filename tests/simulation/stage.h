@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,20 +19,35 @@ namespace muster::simulation {
 // The objects that all parts of a simulation share.
 struct Stage {
   Stage(uint64_t seed, Trace::Echo echo)
-      : random(seed), plan(DrawPlan(random, seed)), trace(echo) {}
+      : random(seed),
+        takeover_random(TakeoverRandom(~seed)),
+        plan(DrawPlan(random, seed)),
+        trace(echo) {}
 
   void Note(const std::string& text) { trace.Line(queue.now(), text); }
   // Reports an event to every checker, and keeps the first breach.
   void Watch(const std::function<void(Checker&)>& tell);
+  // The same for an event of the coordinator in the process of slot `host`,
+  // which does not concern the checkers of other coordinators.
+  void WatchCoordinator(int host, const std::function<void(Checker&)>& tell);
+  // Reports a step of the coordinator in the process of slot `host`.
+  void WatchStep(int host, const CoordinatorStepped& step);
+  // Whether the newest coordinator has ended the job, or any has, other than by
+  // a time-out: one that has lost the other nodes may time out alone.
+  bool IsOver() const;
   void Fail(const std::string& why) {
     if (failure.empty()) failure = why;
   }
 
   Random random;
+  Random takeover_random;  // for draws that only plans with a takeover make
   const Plan plan;
   EventQueue queue;
   Trace trace;
   std::vector<std::unique_ptr<Checker>> checkers;
+  // Checkers of one coordinator each, by the slot of its process. They do not
+  // get the events of other coordinators.
+  std::map<int, std::vector<std::unique_ptr<Checker>>> coordinator_checkers;
   std::string failure;
   // how often each kind of event has occurred
   std::map<std::string, int> census;
@@ -39,9 +55,17 @@ struct Stage {
   // series of coordinators that have continued one state. A coordinator without
   // a record begins a new series.
   std::map<uint64_t, uint64_t> memories;
+  // The epoch of the newest coordinator, and that of the newest one that has
+  // ended the job with this verdict.
+  uint64_t newest_epoch = 0;
+  uint64_t ended_epoch = 0;
+  std::optional<rendezvous::Verdict> verdict;
   bool healed = false;  // phase 2 or 3 of Cluster: no more faults
   // phase 3 of Cluster: workers succeed as soon as they run
   bool finishing = false;
+
+ private:
+  void Tell(Checker& checker, const std::function<void(Checker&)>& tell);
 };
 
 }  // namespace muster::simulation

@@ -17,8 +17,9 @@ class AttributionChecker : public Checker {
   explicit AttributionChecker(const Plan& plan)
       : Checker(plan, "attribution") {}
 
-  void OnCoordinatorStarted(uint64_t) override {
+  void OnCoordinatorStarted(uint64_t epoch) override {
     size_ = 0;
+    epoch_ = epoch;
     started_ = now();
     is_adopted_ = false;
   }
@@ -32,7 +33,21 @@ class AttributionChecker : public Checker {
     failures_.insert({agent.slot, epoch, round, rank});
     failures_.insert({agent.slot, kAnyEpoch, round, rank});
   }
+  void OnWorkersStarted(AgentName agent, uint64_t,
+                        const rendezvous::Place& place) override {
+    members_[{place.round, place.group_rank}].insert(agent.slot);
+  }
+  void OnOtherStep(const CoordinatorStepped& step) override {
+    for (const rendezvous::Decision& decision : step.decisions) {
+      if (decision.kind == "break") reasons_.insert(decision.reason);
+    }
+    // A node that has a newer coordinator leaves this one without a word.
+    for (const Sent& sent : step.sent) {
+      if (step.epoch > epoch_) trouble_[sent.to.slot] = now();
+    }
+  }
   void OnTrouble(int slot) override { trouble_[slot] = now(); }
+  void OnMovedOn(int slot) override { trouble_[slot] = now(); }
   void OnLeaveAsked(int slot) override { leave_asked_.insert(slot); }
   void OnCancelAsked() override { cancel_asked_ = true; }
   void OnPreemptionAsked() override { preemption_asked_ = true; }
@@ -81,6 +96,9 @@ class AttributionChecker : public Checker {
     } else if (is_adopted_ &&
                why.find("did not come to the new") != std::string::npos) {
       if (now() < started_ + plan().spec.lease()) Fail("too early: " + why);
+    } else if (is_adopted_ && why.find("which coordinated the job until") !=
+                                  std::string::npos) {
+      CheckLostHost(why, decision.round);
     } else if (is_adopted_ &&
                (why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
@@ -95,6 +113,16 @@ class AttributionChecker : public Checker {
     if (std::sscanf(why.c_str(), "rank %d on h%d:", &rank, &slot) != 2 ||
         !failures_.contains({slot, epoch, round, rank})) {
       Fail("no such failure in this round: " + why);
+    }
+  }
+  // The node in whose process an earlier coordinator was.
+  void CheckLostHost(const std::string& why, int round) {
+    int rank = -1;
+    std::sscanf(why.c_str(), "the node of group rank %d ", &rank);
+    const std::set<int>& slots = members_[{round, rank}];
+    if (std::none_of(slots.begin(), slots.end(),
+                     [this](int slot) { return Troubled(slot); })) {
+      Fail("nothing had happened to it: " + why);
     }
   }
   void CheckLetIn(const CoordinatorStepped& step) {
@@ -125,8 +153,11 @@ class AttributionChecker : public Checker {
   }
 
   std::set<std::string> reasons_;  // of all breaks, with their rounds
+  // slots that have run this group rank, by round and rank
+  std::map<std::pair<int, int>, std::set<int>> members_;
   Instant began_;
-  Instant started_;  // start of this coordinator
+  uint64_t epoch_ = 0;  // this coordinator's
+  Instant started_;     // start of this coordinator
   // Whether an earlier coordinator began the current round.
   bool is_adopted_ = false;
   int size_ = 0;

@@ -16,6 +16,14 @@ class BudgetChecker : public Checker {
     broken_by_failure_ = false;
     cannot_start_ = false;
   }
+  void OnOtherStep(const CoordinatorStepped& step) override {
+    for (const rendezvous::Decision& decision : step.decisions) {
+      if (decision.kind == "break" &&
+          decision.reason.find(": rank ") != std::string::npos) {
+        ++failures_;
+      }
+    }
+  }
   void OnStep(const CoordinatorStepped& step) override {
     const bool had_begun = begun_;
     for (const rendezvous::Decision& decision : step.decisions) {

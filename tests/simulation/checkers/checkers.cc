@@ -1,17 +1,38 @@
 #include "tests/simulation/checkers/checkers.h"
 
+#include <vector>
+
 namespace muster::simulation {
+namespace {
+
+using Make = std::unique_ptr<Checker> (*)(const Plan&);
+
+std::vector<std::unique_ptr<Checker>> MakeAll(const std::vector<Make>& makers,
+                                              const Plan& plan) {
+  std::vector<std::unique_ptr<Checker>> all;
+  all.reserve(makers.size());
+  for (Make make : makers) all.push_back(make(plan));
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Checker>> CoordinatorCheckers(const Plan& plan) {
+  return MakeAll({NewAdoptionChecker, NewAttributionChecker, NewBudgetChecker,
+                  NewDeadlineChecker, NewDetectionChecker, NewHealthChecker,
+                  NewHangChecker, NewIncarnationChecker, NewPreemptionChecker,
+                  NewRoundChecker, NewStickyChecker, NewVerdictChecker},
+                 plan);
+}
 
 std::vector<std::unique_ptr<Checker>> AllCheckers(const Plan& plan) {
-  std::vector<std::unique_ptr<Checker>> all;
-  for (auto make : {NewAdoptionChecker, NewAttributionChecker, NewBudgetChecker,
-                    NewDeadlineChecker, NewDetectionChecker, NewHealthChecker,
-                    NewHangChecker, NewIncarnationChecker, NewOwnerChecker,
-                    NewPreemptionChecker, NewRoundChecker, NewStickyChecker,
-                    NewVerdictChecker, NewWorldChecker}) {
-    all.push_back(make(plan));
+  std::vector<Make> makers = {NewOwnerChecker, NewWorldChecker};
+  if (plan.takeover) {
+    makers.insert(makers.end(),
+                  {NewOneVerdictChecker, NewPromiseChecker, NewSpendingChecker,
+                   NewSplitBrainChecker, NewTakeoverTimeChecker});
   }
-  return all;
+  return MakeAll(makers, plan);
 }
 
 }  // namespace muster::simulation

@@ -49,6 +49,26 @@ std::unique_ptr<Checker> NewVerdictChecker(const Plan& plan);
 // max nodes.
 std::unique_ptr<Checker> NewWorldChecker(const Plan& plan);
 
+// --- plans with takeovers only
+// All final verdicts of all coordinators are the same. A time-out and a cancel
+// are not final.
+std::unique_ptr<Checker> NewOneVerdictChecker(const Plan& plan);
+// No two coordinators have one epoch, and no agent obeys a lower epoch than it
+// has promised or obeyed.
+std::unique_ptr<Checker> NewPromiseChecker(const Plan& plan);
+// No coordinator forgets a restart that was spent before a world began on all
+// of its nodes, and a restart is spent only for a round with a failure.
+std::unique_ptr<Checker> NewSpendingChecker(const Plan& plan);
+// No two worlds run on all of their nodes at the same time, and once a world
+// has, no world of an earlier coordinator does.
+std::unique_ptr<Checker> NewSplitBrainChecker(const Plan& plan);
+// While a majority of the newest world's nodes is left, another coordinator
+// takes over in time.
+std::unique_ptr<Checker> NewTakeoverTimeChecker(const Plan& plan);
+
+// The checkers of one coordinator, which get no events of other coordinators.
+std::vector<std::unique_ptr<Checker>> CoordinatorCheckers(const Plan& plan);
+// The checkers of the whole simulation.
 std::vector<std::unique_ptr<Checker>> AllCheckers(const Plan& plan);
 
 }  // namespace muster::simulation

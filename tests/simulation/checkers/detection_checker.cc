@@ -22,6 +22,8 @@ class DetectionChecker : public Checker {
       life.broken.reset();
     }
   }
+  // The reports of that time have not been read yet.
+  void OnCoordinatorResumed() override { OnCoordinatorContinued(); }
   void OnReport(AgentName from, rendezvous::StreamId stream,
                 const rendezvous::Report& report) override {
     Life& life = lives_[from.incarnation];

@@ -24,7 +24,8 @@ class OwnerChecker : public Checker {
       }
       auto work = work_.find(sent.to.slot);
       if (work == work_.end() ||
-          work->second.incarnation != sent.to.incarnation) {
+          work->second.incarnation != sent.to.incarnation ||
+          sent.directive.epoch < promised_[sent.to.incarnation]) {
         continue;
       }
       Fail(absl::StrCat("round ", sent.directive.place.round, " begins while n",
@@ -33,6 +34,11 @@ class OwnerChecker : public Checker {
     }
   }
 
+  void OnAgentStepped(AgentName agent, const agent::LifecycleStep& step,
+                      std::optional<Instant>) override {
+    if (!plan().takeover || !step.report.has_value()) return;
+    promised_[agent.incarnation] = step.report->promised_epoch;
+  }
   void OnWorkersStarted(AgentName agent, uint64_t epoch,
                         const rendezvous::Place& place) override {
     work_[agent.slot] = {agent.incarnation, place.round};
@@ -56,6 +62,8 @@ class OwnerChecker : public Checker {
     uint64_t incarnation;
     int round;
   };
+  // By incarnation, with takeovers: an agent obeys no lower epoch.
+  std::map<uint64_t, uint64_t> promised_;
   std::map<int, Work> work_;  // slots with processes of workers
   std::map<std::tuple<uint64_t, int, int>, std::pair<int, uint64_t>> owners_;
 };

@@ -25,7 +25,8 @@ class PreemptionChecker : public Checker {
  public:
   explicit PreemptionChecker(const Plan& plan) : Checker(plan, "preemption") {}
 
-  void OnCoordinatorStarted(uint64_t) override {
+  void OnCoordinatorStarted(uint64_t epoch) override {
+    epoch_ = epoch;
     known_since_.reset();
     ended_ = false;
   }
@@ -39,6 +40,15 @@ class PreemptionChecker : public Checker {
   }
   void OnCoordinatorContinued() override {
     if (recorded_) known_since_ = now() + plan().spec.lease();
+  }
+  void OnCoordinatorPaused() override { OnCoordinatorCrashed(); }
+  void OnCoordinatorResumed() override {
+    if (recorded_) known_since_ = now();
+  }
+  // A newer coordinator learns of the preemption from the nodes, and ends the
+  // job.
+  void OnOtherStep(const CoordinatorStepped& step) override {
+    if (step.epoch > epoch_) known_since_.reset();
   }
   void OnStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
@@ -122,7 +132,9 @@ class PreemptionChecker : public Checker {
 
   // when this coordinator learned of the preemption; nullopt: not yet
   std::optional<Instant> known_since_;
-  bool recorded_ = false;  // a crashed coordinator knew the preemption
+  uint64_t epoch_ = 0;
+  bool recorded_ =
+      false;  // a crashed or suspended coordinator knew the preemption
   bool ended_ = false;
   // agents that know of the preemption, by incarnation
   std::set<uint64_t> told_;

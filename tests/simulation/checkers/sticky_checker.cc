@@ -11,8 +11,12 @@ class StickyChecker : public Checker {
  public:
   explicit StickyChecker(const Plan& plan) : Checker(plan, "sticky ranks") {}
 
-  void OnCoordinatorStarted(uint64_t) override { ranks_.clear(); }
+  void OnCoordinatorStarted(uint64_t) override {
+    worlds_.clear();
+    settled_ = last_ = rendezvous::WorldId();
+  }
   void OnStep(const CoordinatorStepped& step) override {
+    for (const Sent& sent : step.sent) NoteSettled(sent.directive.electorate);
     bool assigned = false;
     for (const rendezvous::Decision& decision : step.decisions) {
       assigned = assigned || decision.kind == "assign";
@@ -25,7 +29,7 @@ class StickyChecker : public Checker {
       ranks[node.node.node_id] = *node.group_rank;
       holders[*node.group_rank] = &node.node;
     }
-    for (const auto& [id, before] : ranks_) {
+    for (const auto& [id, before] : worlds_[last_]) {
       const auto after = ranks.find(id);
       if (after == ranks.end() || after->second == before) continue;
       const auto holder = holders.find(before);
@@ -39,12 +43,23 @@ class StickyChecker : public Checker {
         Fail(absl::StrCat(id, " moved from ", before, " to ", after->second));
       }
     }
-    ranks_ = ranks;
+    const rendezvous::WorldId formed = {.epoch = step.epoch,
+                                        .round = step.status.round};
+    worlds_[formed] = ranks;
+    // With takeovers a world gives claims only once all its nodes have begun.
+    if (!plan().takeover) last_ = formed;
   }
 
  private:
-  // group ranks in the last world, by node id
-  std::map<std::string, int> ranks_;
+  void NoteSettled(const rendezvous::Electorate& electorate) {
+    if (electorate.nodes == 0 || electorate.world < settled_) return;
+    settled_ = last_ = electorate.world;
+  }
+
+  // group ranks in the worlds of this coordinator, by node id
+  std::map<rendezvous::WorldId, std::map<std::string, int>> worlds_;
+  rendezvous::WorldId settled_;  // the newest one that all nodes have begun
+  rendezvous::WorldId last_;     // the world that gives claims to ranks
 };
 
 }  // namespace

@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checkers.h"
+
+namespace muster::simulation {
+namespace {
+
+using rendezvous::WorldId;
+
+class SpendingChecker : public Checker {
+ public:
+  explicit SpendingChecker(const Plan& plan) : Checker(plan, "spending") {}
+
+  void OnWorkerFailed(AgentName, uint64_t epoch, int round,
+                      const rendezvous::Failure&) override {
+    failed_.insert({.epoch = epoch, .round = round});
+  }
+  void OnWorkerHung(AgentName, uint64_t epoch, int round, int, int) override {
+    failed_.insert({.epoch = epoch, .round = round});
+  }
+  void OnWorkersStarted(AgentName agent, uint64_t epoch,
+                        const rendezvous::Place& place) override {
+    const WorldId id = {.epoch = epoch, .round = place.round};
+    if (place.restart_count > plan().spec.max_restarts) {
+      Fail(absl::StrCat("restart ", place.restart_count, " of ",
+                        plan().spec.max_restarts));
+    }
+    const bool is_known =
+        2 * static_cast<int>(witnesses_.size()) > newest_nodes_;
+    if (id < newest_ && is_known) return;  // another world has taken its place
+    if (place.restart_count < spent_ && is_known) {
+      Fail(absl::StrCat("restart ", place.restart_count, " in round ",
+                        place.round, " after ", spent_));
+    }
+    if (place.restart_count > static_cast<int>(failed_.size())) {
+      Fail(absl::StrCat(place.restart_count, " restarts after ", failed_.size(),
+                        " rounds with a failure"));
+    }
+    std::set<uint64_t>& started = started_[id];
+    started.insert(agent.incarnation);
+    if (static_cast<int>(started.size()) < place.group_world_size) return;
+    newest_ = id;
+    newest_nodes_ = place.group_world_size;
+    witnesses_ = started;
+    spent_ = place.restart_count;
+  }
+  void OnAgentEnded(AgentName agent) override {
+    witnesses_.erase(agent.incarnation);
+  }
+
+ private:
+  std::set<WorldId> failed_;  // worlds with a failure or a hang of a worker
+  std::map<WorldId, std::set<uint64_t>>
+      started_;     // agents that have started it
+  WorldId newest_;  // the newest world that all of its nodes have started
+  int newest_nodes_ = 0;
+  // Its agents that live. Without a majority of them its restarts may be
+  // forgotten.
+  std::set<uint64_t> witnesses_;
+  int spent_ = 0;  // restarts that were spent before it
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> NewSpendingChecker(const Plan& plan) {
+  return std::make_unique<SpendingChecker>(plan);
+}
+
+}  // namespace muster::simulation

@@ -1,0 +1,89 @@
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checkers.h"
+
+namespace muster::simulation {
+namespace {
+
+using rendezvous::WorldId;
+
+class SplitBrainChecker : public Checker {
+ public:
+  explicit SplitBrainChecker(const Plan& plan) : Checker(plan, "split brain") {}
+
+  void OnWorkersStarted(AgentName agent, uint64_t epoch,
+                        const rendezvous::Place& place) override {
+    const WorldId id = {.epoch = epoch, .round = place.round};
+    World& world = worlds_[id];
+    world.nodes = place.group_world_size;
+    world.running[place.group_rank] = agent.incarnation;
+    if (!world.IsComplete()) return;
+    // A coordinator goes on without nodes that it has lost, which may be a
+    // whole world; they stop once they hear from it.
+    for (const auto& [other, state] : worlds_) {
+      if (other.epoch != id.epoch && state.IsComplete()) {
+        Fail(absl::StrCat(Named(id), " and ", Named(other),
+                          " run on all of their nodes"));
+      }
+    }
+    if (newest_.epoch > id.epoch && MajorityLives(newest_)) {
+      Fail(absl::StrCat(Named(id), " begins on all of its nodes after ",
+                        Named(newest_)));
+    }
+    if (newest_.epoch <= id.epoch || !MajorityLives(newest_)) {
+      newest_ = id;
+      witnesses_.clear();
+      for (const auto& [rank, incarnation] : world.running) {
+        witnesses_.insert(incarnation);
+      }
+    }
+  }
+  void OnWorkersGone(AgentName agent, uint64_t epoch, int round) override {
+    const auto found = worlds_.find({.epoch = epoch, .round = round});
+    if (found != worlds_.end()) Remove(agent, found->second);
+  }
+  void OnAgentEnded(AgentName agent) override {
+    for (auto& [id, world] : worlds_) Remove(agent, world);
+    witnesses_.erase(agent.incarnation);
+  }
+
+ private:
+  struct World {
+    int nodes = 0;
+    // incarnations of the agents with workers, by group rank
+    std::map<int, uint64_t> running;
+    bool IsComplete() const {
+      return nodes > 0 && static_cast<int>(running.size()) == nodes;
+    }
+  };
+  // Whether the agents that know of this world are a majority. An agent that is
+  // started again knows nothing.
+  bool MajorityLives(WorldId id) const {
+    if (!worlds_.contains(id)) return false;
+    return 2 * static_cast<int>(witnesses_.size()) > worlds_.at(id).nodes;
+  }
+  static void Remove(AgentName agent, World& world) {
+    std::erase_if(world.running, [&](const auto& one) {
+      return one.second == agent.incarnation;
+    });
+  }
+  static std::string Named(WorldId id) {
+    return absl::StrCat("round ", id.round, " of epoch ", id.epoch);
+  }
+
+  std::map<WorldId, World> worlds_;
+  WorldId newest_;  // the newest world that has run on all of its nodes
+  std::set<uint64_t> witnesses_;  // living agents that have run it
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> NewSplitBrainChecker(const Plan& plan) {
+  return std::make_unique<SplitBrainChecker>(plan);
+}
+
+}  // namespace muster::simulation

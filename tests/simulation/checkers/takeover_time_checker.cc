@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checkers.h"
+
+namespace muster::simulation {
+namespace {
+
+using std::chrono::seconds;
+
+// Time in which nodes that have lost their coordinator, and are not disturbed,
+// meet at a standby and elect it: some visits of 2 to 4 s each.
+constexpr Duration kMeeting = seconds(20);
+
+class TakeoverTimeChecker : public Checker {
+ public:
+  explicit TakeoverTimeChecker(const Plan& plan)
+      : Checker(plan, "takeover in time") {}
+
+  void OnCoordinatorStarted(uint64_t) override { lost_since_.reset(); }
+  void OnWorkersStarted(AgentName agent, uint64_t epoch,
+                        const rendezvous::Place& place) override {
+    const rendezvous::WorldId id = {.epoch = epoch, .round = place.round};
+    std::map<int, uint64_t>& world = worlds_[id];
+    world[place.group_rank] = agent.incarnation;
+    if (static_cast<int>(world.size()) == place.group_world_size) {
+      newest_ = std::max(newest_, id);
+    }
+  }
+  void OnCoordinatorCrashed() override { lost_since_ = now(); }
+  void OnTrouble(int) override { troubled_ = now(); }
+  void OnAgentStarted(AgentName agent) override {
+    alive_.insert(agent.incarnation);
+    troubled_ = now();
+  }
+  void OnAgentEnded(AgentName agent) override {
+    alive_.erase(agent.incarnation);
+    troubled_ = now();
+  }
+  void OnAgentPaused(AgentName agent) override {
+    paused_.insert(agent.incarnation);
+  }
+  void OnAgentResumed(AgentName agent) override {
+    paused_.erase(agent.incarnation);
+    troubled_ = now();
+  }
+  void OnStep(const CoordinatorStepped& step) override {
+    // Another coordinator is left.
+    if (step.status.phase == rendezvous::JobPhase::kFinished) over_ = true;
+    if (lost_since_.has_value()) lost_since_ = now();
+  }
+  void OnTick() override {
+    // Messages of these plans are late at any time.
+    if (plan().straggle > 0 || plan().clog > 0 || plan().drop > 0) return;
+    if (!lost_since_.has_value() || over_ || !HasMajority()) return;
+    const Instant quiet = std::max(*lost_since_, troubled_);
+    const Duration bound = kMeeting + plan().link_timeout;
+    if (now() <= quiet + bound) return;
+    Fail(absl::StrCat("nobody has taken over within ", ToSeconds(bound),
+                      " s without a fault"));
+    lost_since_.reset();
+  }
+
+ private:
+  bool HasMajority() const {
+    const auto found = worlds_.find(newest_);
+    if (found == worlds_.end()) return false;
+    const auto here = std::count_if(
+        found->second.begin(), found->second.end(), [this](const auto& one) {
+          return alive_.contains(one.second) && !paused_.contains(one.second);
+        });
+    return 2 * here > static_cast<int>(found->second.size());
+  }
+
+  // when the last coordinator was lost; nullopt: it was not
+  std::optional<Instant> lost_since_;
+  Instant troubled_;  // time of the last fault, or start or end of an agent
+  bool over_ = false;
+  // By world: incarnations of the agents that have started it, by group rank.
+  std::map<rendezvous::WorldId, std::map<int, uint64_t>> worlds_;
+  rendezvous::WorldId newest_;  // the newest world that all its nodes started
+  std::set<uint64_t> alive_;
+  std::set<uint64_t> paused_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> NewTakeoverTimeChecker(const Plan& plan) {
+  return std::make_unique<TakeoverTimeChecker>(plan);
+}
+
+}  // namespace muster::simulation

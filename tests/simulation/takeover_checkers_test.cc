@@ -1,0 +1,237 @@
+// Tests that the checkers of takeovers report each breach of their invariants.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/simulation/checkers/checkers.h"
+#include "tests/simulation/checkers_fixture.h"
+
+namespace muster::simulation {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+constexpr AgentName kTwo = {.slot = 2, .incarnation = 3'000'001};
+constexpr AgentName kThree = {.slot = 3, .incarnation = 4'000'001};
+
+class TakeoverCheckersTest : public CheckersTest {
+ protected:
+  TakeoverCheckersTest() { plan_.takeover = true; }
+
+  // The agent starts its workers in a world of two nodes.
+  void Starts(AgentName agent, uint64_t epoch, int round, int rank,
+              int restarts = 0) {
+    rendezvous::Place place = Run(agent, round, rank).directive.place;
+    place.epoch = epoch;
+    place.restart_count = restarts;
+    checker_->OnWorkersStarted(agent, epoch, place);
+  }
+  void Begins(uint64_t epoch, int round, AgentName zero = kZero,
+              AgentName one = kOne) {
+    Starts(zero, epoch, round, 0);
+    Starts(one, epoch, round, 1);
+  }
+  void Gone(AgentName agent, uint64_t epoch, int round) {
+    checker_->OnWorkersGone(agent, epoch, round);
+  }
+  void Fails(AgentName agent, uint64_t epoch, int round) {
+    checker_->OnWorkerFailed(agent, epoch, round, rendezvous::Failure());
+  }
+  // The agent reports that it has promised one epoch, and obeys another.
+  void Reports(AgentName agent, uint64_t promised, uint64_t seen) {
+    agent::LifecycleStep step;
+    step.report = ReportOf(agent, 1);
+    step.report->promised_epoch = promised;
+    step.report->seen_epoch = seen;
+    checker_->OnAgentStepped(agent, step, now_);
+  }
+  // The agent gets the order of `epoch` to run `round`, and runs it.
+  void Obeys(AgentName agent, uint64_t epoch, int round) {
+    rendezvous::Directive directive = Run(agent, round, 0).directive;
+    directive.epoch = directive.place.epoch = epoch;
+    checker_->OnDirective(agent, directive);
+    agent::LifecycleStep step;
+    step.actions.emplace_back(agent::StartWorkers{directive.place});
+    checker_->OnAgentStepped(agent, step, now_);
+  }
+  CoordinatorStepped Finish(rendezvous::Outcome outcome, int exit_code) {
+    CoordinatorStepped step = step_;
+    step.status.phase = rendezvous::JobPhase::kFinished;
+    step.status.verdict.emplace();
+    step.status.verdict->outcome = outcome;
+    step.status.verdict->exit_code = exit_code;
+    step.decisions = {{.kind = "finish"}};
+    return step;
+  }
+  void Tick(Duration after) {
+    Advance(after);
+    checker_->OnTick();
+  }
+};
+
+TEST_F(TakeoverCheckersTest, ReportsTwoCoordinatorsOfOneEpoch) {
+  Use(NewPromiseChecker);
+  checker_->OnCoordinatorStarted(2);
+  EXPECT_EQ(checker_->breach(), "");
+  checker_->OnCoordinatorStarted(2);
+  EXPECT_THAT(checker_->breach(), HasSubstr("have the epoch 2"));
+}
+
+TEST_F(TakeoverCheckersTest, ReportsAnAgentThatObeysALowerEpoch) {
+  Use(NewPromiseChecker);
+  Reports(kZero, 4, 4);
+  Obeys(kZero, 4, 1);
+  EXPECT_EQ(checker_->breach(), "");
+  Reports(kZero, 5, 4);
+  Obeys(kZero, 4, 2);
+  EXPECT_THAT(checker_->breach(), HasSubstr("starts round 2 of epoch 4"));
+}
+
+TEST_F(TakeoverCheckersTest, ReportsAVerdictOfALowerEpoch) {
+  Use(NewPromiseChecker);
+  Reports(kZero, 5, 0);
+  rendezvous::Directive finished;
+  finished.epoch = 4;
+  finished.kind = rendezvous::DirectiveKind::kFinished;
+  checker_->OnDirective(kZero, finished);
+  agent::LifecycleStep step;
+  step.leave.emplace();
+  step.leave->verdict.emplace();
+  checker_->OnAgentStepped(kZero, step, now_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("no coordinator that it obeys"));
+}
+
+TEST_F(TakeoverCheckersTest, ReportsABrokenPromise) {
+  Use(NewPromiseChecker);
+  Reports(kZero, 5, 4);
+  Reports(kZero, 4, 4);
+  EXPECT_THAT(checker_->breach(), HasSubstr("takes its promise of 5 back"));
+}
+
+TEST_F(TakeoverCheckersTest, ReportsAnOldCoordinatorThatIsSeenAgain) {
+  Use(NewPromiseChecker);
+  Reports(kZero, 5, 5);
+  Reports(kZero, 5, 0);  // asks for the newest directive
+  EXPECT_EQ(checker_->breach(), "");
+  Reports(kZero, 5, 4);
+  EXPECT_THAT(checker_->breach(), HasSubstr("obeys epoch 4 after 5"));
+}
+
+TEST_F(TakeoverCheckersTest, ReportsTwoWorldsAtOnce) {
+  Use(NewSplitBrainChecker);
+  Begins(1, 1);
+  Starts(kTwo, 2, 2, 0);
+  EXPECT_EQ(checker_->breach(), "");
+  Starts(kThree, 2, 2, 1);
+  EXPECT_THAT(checker_->breach(), HasSubstr("run on all of their nodes"));
+}
+
+TEST_F(TakeoverCheckersTest, AWorldThatANodeHasLeftIsNotASecondOne) {
+  Use(NewSplitBrainChecker);
+  Begins(1, 1);
+  Gone(kZero, 1, 1);
+  Begins(2, 2, kTwo, kThree);
+  EXPECT_EQ(checker_->breach(), "");
+}
+
+TEST_F(TakeoverCheckersTest, ReportsAWorldOfAnEarlierCoordinator) {
+  Use(NewSplitBrainChecker);
+  Begins(2, 2);
+  Gone(kZero, 2, 2);
+  Gone(kOne, 2, 2);
+  Begins(1, 3);
+  EXPECT_THAT(checker_->breach(),
+              HasSubstr("round 3 of epoch 1 begins on all of its nodes after"));
+}
+
+TEST_F(TakeoverCheckersTest, TheKnowledgeOfAWorldDiesWithItsMajority) {
+  Use(NewSplitBrainChecker);
+  Begins(2, 2);
+  checker_->OnAgentEnded(kZero);
+  Begins(1, 3, kTwo, kThree);
+  EXPECT_EQ(checker_->breach(), "");
+}
+
+TEST_F(TakeoverCheckersTest, ReportsAForgottenRestart) {
+  Use(NewSpendingChecker);
+  Fails(kZero, 1, 1);
+  Starts(kZero, 1, 2, 0, 1);
+  Starts(kOne, 1, 2, 1, 1);
+  EXPECT_EQ(checker_->breach(), "");
+  Starts(kZero, 2, 3, 0, 0);
+  EXPECT_THAT(checker_->breach(), HasSubstr("restart 0 in round 3 after 1"));
+}
+
+TEST_F(TakeoverCheckersTest, ReportsARestartThatATakeoverSpends) {
+  Use(NewSpendingChecker);
+  Begins(1, 1);
+  Starts(kZero, 2, 2, 0, 1);
+  EXPECT_THAT(checker_->breach(), HasSubstr("1 restarts after 0 rounds"));
+}
+
+TEST_F(TakeoverCheckersTest, ReportsMoreRestartsThanTheBudget) {
+  Use(NewSpendingChecker);
+  Fails(kZero, 1, 1);
+  Fails(kZero, 1, 2);
+  Starts(kZero, 1, 3, 0, 2);
+  EXPECT_THAT(checker_->breach(), HasSubstr("restart 2 of 1"));
+}
+
+TEST_F(TakeoverCheckersTest, ReportsASecondVerdict) {
+  Use(NewOneVerdictChecker);
+  checker_->OnStep(Finish(rendezvous::Outcome::kTimedOut, 1));
+  checker_->OnStep(Finish(rendezvous::Outcome::kCancelled, 130));
+  checker_->OnStep(Finish(rendezvous::Outcome::kSucceeded, 0));
+  EXPECT_EQ(checker_->breach(), "");
+  checker_->OnStep(Finish(rendezvous::Outcome::kFailed, 3));
+  EXPECT_THAT(checker_->breach(),
+              HasSubstr("succeeded (0, ) and failed (3, )"));
+}
+
+TEST_F(TakeoverCheckersTest, ReportsANodeWithAVerdictOfItsOwn) {
+  Use(NewOneVerdictChecker);
+  checker_->OnStep(Finish(rendezvous::Outcome::kFailed, 3));
+  agent::LifecycleStep step;
+  step.leave.emplace();
+  step.leave->verdict.emplace();
+  checker_->OnAgentStepped(kOne, step, now_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("failed (3, ) and succeeded"));
+}
+
+class TakeoverTimeCheckerTest : public TakeoverCheckersTest {
+ protected:
+  TakeoverTimeCheckerTest() {
+    plan_.link_timeout = seconds(1);
+    Use(NewTakeoverTimeChecker);
+    for (AgentName agent : {kZero, kOne}) checker_->OnAgentStarted(agent);
+    Begins(1, 1);
+    checker_->OnCoordinatorCrashed();
+  }
+};
+
+TEST_F(TakeoverTimeCheckerTest, ReportsThatNobodyTakesOver) {
+  Tick(seconds(20));
+  EXPECT_EQ(checker_->breach(), "");
+  Tick(seconds(2));
+  EXPECT_THAT(checker_->breach(), HasSubstr("nobody has taken over within"));
+}
+
+TEST_F(TakeoverTimeCheckerTest, WaitsAgainAfterAFault) {
+  Tick(seconds(20));
+  checker_->OnTrouble(1);
+  Tick(seconds(20));
+  EXPECT_EQ(checker_->breach(), "");
+}
+
+TEST_F(TakeoverTimeCheckerTest, ATakeoverOrTheLossOfTheMajorityEndsTheWait) {
+  checker_->OnCoordinatorStarted(2);
+  Tick(seconds(30));
+  checker_->OnCoordinatorCrashed();
+  checker_->OnAgentPaused(kOne);
+  Tick(seconds(30));
+  EXPECT_EQ(checker_->breach(), "");
+}
+
+}  // namespace
+}  // namespace muster::simulation
