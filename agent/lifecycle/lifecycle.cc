@@ -449,7 +449,7 @@ void Lifecycle::CheckCoordinatorAbsence() {
   const Duration limit = LongestAbsence();
   if (now_ < *unanswered_since_ + limit) return;
   const std::string absence = absl::StrCat(
-      "no answer from the coordinator at ", config_.endpoint, " for ",
+      "no answer from the coordinator at ", Coordinator(), " for ",
       ToSeconds(limit), " s", link_error_.empty() ? "" : ": ", link_error_);
   const auto failure =
       std::find_if(failures_.begin(), failures_.end(), [](const auto& one) {

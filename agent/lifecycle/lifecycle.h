@@ -94,6 +94,8 @@ class Lifecycle {
   // Whether the directive comes from a process that is not, or no longer, the
   // job's coordinator. Then arranges to connect elsewhere.
   bool ComesFromAnother(const rendezvous::Directive& directive);
+  // Where the coordinator answered last, or where it should be.
+  const std::string& Coordinator() const;
   // Stays with the standby that has sent `directive`, for some time.
   void StandBy(const rendezvous::Directive& directive);
   void GoTo(std::string endpoint, Duration pause);

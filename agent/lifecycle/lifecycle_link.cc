@@ -50,7 +50,7 @@ void Lifecycle::On(const LinkDown& event) {
                            " turned this node away: ", link_error_));
   } else if (connected_ && ever_answered_ && !leave_.has_value()) {
     Notice(absl::StrCat(
-        "lost the coordinator at ", config_.endpoint, " (", link_error_, "); ",
+        "lost the coordinator at ", Coordinator(), " (", link_error_, "); ",
         HasWorkers() ? "the workers run on; " : "", "trying again for ",
         ToSeconds(config_.policy.coordinator_timeout), " s"));
   } else if (!ever_answered_) {
@@ -81,6 +81,10 @@ bool Lifecycle::ComesFromAnother(const rendezvous::Directive& directive) {
   if (directive.epoch == 0 || directive.epoch >= promised_epoch_) return false;
   GoTo("", kMovePause);
   return true;
+}
+
+const std::string& Lifecycle::Coordinator() const {
+  return coordinator_.empty() ? config_.endpoint : coordinator_;
 }
 
 void Lifecycle::StandBy(const rendezvous::Directive& directive) {
@@ -131,7 +135,7 @@ void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {
   if (before != coordinator_) {
     Notice(absl::StrCat("the job is coordinated at ", coordinator_, " now"));
   } else {
-    Notice(absl::StrCat("the coordinator at ", config_.endpoint, " is back"));
+    Notice(absl::StrCat("the coordinator at ", Coordinator(), " is back"));
   }
 }
 

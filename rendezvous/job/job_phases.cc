@@ -40,7 +40,11 @@ std::string NoMajority(const JobState& state, Duration timeout) {
 
 void Job::ConsiderAdoption() {
   const Adoption::Decision decision = state_.adoption.Decide(state_.now);
-  if (decision == Adoption::Decision::kWait) return;
+  // With kAuto no more than max_nodes agents run: nobody else can come.
+  const bool all_are_here =
+      !state_.own_endpoint.empty() && state_.spec.takeover == Takeover::kAuto &&
+      static_cast<int>(state_.nodes.size()) >= state_.spec.max_nodes;
+  if (decision == Adoption::Decision::kWait && !all_are_here) return;
   const Adoption::Progress progress = state_.adoption.progress();
   const std::map<std::string, Report> reports = state_.adoption.End();
   ++state_.changes;
@@ -61,9 +65,14 @@ void Job::ConsiderAdoption() {
     KeepElectors(reports);
     outbox_.Note(
         "adopt", "",
-        absl::StrCat("round ", progress.round, " is given up: only ", come,
-                     " came to this coordinator within the lease of ",
-                     ToSeconds(state_.spec.lease()), " s"));
+        absl::StrCat(
+            "round ", progress.round, " is given up: only ", come,
+            all_are_here
+                ? absl::StrCat(" are among the ", state_.nodes.size(),
+                               " nodes here")
+                : absl::StrCat(" came to this coordinator within the lease "
+                               "of ",
+                               ToSeconds(state_.spec.lease()), " s")));
   }
   for (const auto& [id, report] : reports) {
     Node* const node = state_.nodes.Find(id);

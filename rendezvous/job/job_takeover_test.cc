@@ -399,5 +399,17 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
   }
 }
 
+TEST(JobTakeoverTest, ARoundIsGivenUpAtOnceIfAllNodesAreHere) {
+  JobFixture job = RunningJob(3, 3);
+  job.TakeOver("b");
+  job.Reconnect("b");
+  job.Restart("a");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kHold);
+  job.Restart("c");
+  EXPECT_THAT(job.Decided("adopt"), HasSubstr("is given up"));
+  job.AllStop();
+  EXPECT_EQ(job.round(), 2);
+}
+
 }  // namespace
 }  // namespace muster::rendezvous

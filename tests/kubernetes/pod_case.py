@@ -16,8 +16,8 @@ import overlays
 import pods
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path.append(os.path.join(HERE, '..', 'integration', 'etcd'))
-import processes  # noqa: E402
+sys.path.append(os.path.join(HERE, '..', 'python'))
+import process  # noqa: E402
 
 KUSTOMIZE = os.path.join(HERE, '..', '..', 'deploy', 'kubernetes', 'kustomize')
 BINARIES = ['launcher/launch', 'launcher/agent', 'rendezvous/daemon/rendezvousd']
@@ -158,7 +158,7 @@ class EtcdPods:
       with open(paths[name], 'wb') as file:
         file.write(content)
     url = 'https://%s:2379' % self._case.cluster.address
-    self.etcd = processes.Process('etcd', [
+    self.etcd = process.Process('etcd', [
         'etcd', '--data-dir', os.path.join(folder, 'data'),
         '--listen-client-urls', url, '--advertise-client-urls', url,
         '--listen-peer-urls', 'http://127.0.0.1:0',

@@ -102,6 +102,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'if lost_host', FALSE),
     ('takeover: the loss of the host spends a restart', _JOB,
      'Job::TakeFailures', 'if lost_host', FALSE),
+    ('takeover: nodes that cannot come are awaited', _JOB,
+     'Job::ConsiderAdoption', 'if kWait all_are_here', without('all_are_here')),
     ('takeover: a world that is given up does not elect', _JOB,
      'Job::KeepElectors', 'if count_suffices', TRUE),
     ('takeover: a world that is given up elects for ever', _JOB,

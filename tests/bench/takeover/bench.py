@@ -28,6 +28,7 @@ sys.path[:0] = [os.path.join(_TESTS, 'integration', 'etcd'),
                 os.path.join(_TESTS, 'python')]
 
 import free_port
+import process
 import processes
 
 _NODES = 2
@@ -58,9 +59,9 @@ class Bench:
     self._nodes = []
 
   def start(self, name, argv):
-    process = processes.Process(name, argv)
-    self._processes.append(process)
-    return process
+    started = process.Process(name, argv)
+    self._processes.append(started)
+    return started
 
   def start_daemon(self, endpoint, *options):
     return self.start('rendezvousd', [
@@ -143,8 +144,8 @@ class Bench:
     return max(restarts), max(pauses)
 
   def end(self):
-    for process in self._processes:
-      process.end()
+    for one in self._processes:
+      one.end()
 
 
 def endpoint():
