@@ -206,6 +206,11 @@ class TakeoverTimeCheckerTest : public TakeoverCheckersTest {
     Use(NewTakeoverTimeChecker);
     for (AgentName agent : {kZero, kOne}) checker_->OnAgentStarted(agent);
     Begins(1, 1);
+    Sent told{.to = kZero};
+    told.directive.electorate = {
+        .epoch = 1, .world = {.epoch = 1, .round = 1}, .nodes = 2, .rank = 0};
+    step_.sent = {told};
+    checker_->OnStep(step_);
     checker_->OnCoordinatorCrashed();
   }
 };

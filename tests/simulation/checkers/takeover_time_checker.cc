@@ -51,11 +51,20 @@ class TakeoverTimeChecker : public Checker {
     // Another coordinator is left.
     if (step.status.phase == rendezvous::JobPhase::kFinished) over_ = true;
     if (lost_since_.has_value()) lost_since_ = now();
+    for (const Sent& sent : step.sent) {
+      const rendezvous::Electorate& electorate = sent.directive.electorate;
+      if (electorate.nodes > 0 && electorate.epoch >= electorate_.epoch) {
+        electorate_ = electorate;
+      }
+    }
   }
   void OnTick() override {
     // Messages of these plans are late at any time.
     if (plan().straggle > 0 || plan().clog > 0 || plan().drop > 0) return;
-    if (!lost_since_.has_value() || over_ || !HasMajority()) return;
+    if (!lost_since_.has_value() || over_ || !HasMajority(newest_) ||
+        !HasMajority(electorate_.world)) {
+      return;
+    }
     const Instant quiet = std::max(*lost_since_, troubled_);
     const Duration bound = kMeeting + plan().link_timeout;
     if (now() <= quiet + bound) return;
@@ -65,8 +74,8 @@ class TakeoverTimeChecker : public Checker {
   }
 
  private:
-  bool HasMajority() const {
-    const auto found = worlds_.find(newest_);
+  bool HasMajority(rendezvous::WorldId world) const {
+    const auto found = worlds_.find(world);
     if (found == worlds_.end()) return false;
     const auto here = std::count_if(
         found->second.begin(), found->second.end(), [this](const auto& one) {
@@ -82,6 +91,7 @@ class TakeoverTimeChecker : public Checker {
   // By world: incarnations of the agents that have started it, by group rank.
   std::map<rendezvous::WorldId, std::map<int, uint64_t>> worlds_;
   rendezvous::WorldId newest_;  // the newest world that all its nodes started
+  rendezvous::Electorate electorate_;  // the newest that was told
   std::set<uint64_t> alive_;
   std::set<uint64_t> paused_;
 };
