@@ -84,12 +84,13 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
                         progress.round, ": ", progress.come, " of ",
                         progress.world, " have come");
   }
-  if (LacksReadyMajority(state) && nodes.ready() >= spec.min_nodes) {
-    return absl::StrCat(
-        "round ", state.electors.world.round, " may go on elsewhere: only ",
-        nodes.ready_electors(), " of its ",
-        Counted(state.electors.nodes, "node"),
-        " are here, and no round begins without a majority of them");
+  const Electors* const lacking = LackingWorld(state, Among::kReady);
+  if (lacking != nullptr && nodes.ready() >= spec.min_nodes) {
+    return absl::StrCat("round ", lacking->world.round,
+                        " may go on elsewhere: only ",
+                        NodesHere(state, *lacking, Among::kReady), " of its ",
+                        Counted(lacking->nodes, "node"),
+                        " are here, and no round begins without half of them");
   }
   const bool first = state.gathering.first();
   std::string reason;

@@ -460,6 +460,7 @@ void Job::FollowMember(Node& node, const Report& report) {
       if (of_this_round && report.phase == NodePhase::kSucceeded) {
         ++state_.world.succeeded;
       }
+      if (!of_this_round) state_.world.never_began = true;
       node.part = Part::kStopped;
       --state_.world.unstopped;
     }
@@ -572,11 +573,13 @@ void Job::On(const CoordinatorTold& event) {
 
 bool Job::MayAsk() const {
   return !state_.own_endpoint.empty() && !finished() && !MayAnnounce() &&
-         (state_.electors.nodes > 0 || IsFounding(state_.epoch));
+         (state_.electors.nodes > 0 || !state_.unsettled.empty() ||
+          IsFounding(state_.epoch));
 }
 
 bool Job::MayAnnounce() const {
-  return !finished() && state_.electors.nodes > 0 && !LacksMajority(state_);
+  return !finished() && state_.electors.nodes > 0 &&
+         LackingWorld(state_, Among::kAll) == nullptr;
 }
 
 void Job::LeaveOut(Node& node, const std::string& why) {

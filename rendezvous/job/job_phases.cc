@@ -24,15 +24,16 @@ constexpr Duration kHostGrace = std::chrono::seconds(2);
 
 constexpr char kSuccess[] = "every worker succeeded";
 
-// The reason of a verdict of nodes that were enough, but no majority, for
-// `timeout`.
+// The reason of a verdict of nodes that were enough, but not of the worlds
+// before, for `timeout`.
 std::string NoMajority(const JobState& state, Duration timeout) {
-  return absl::StrCat("only ", state.nodes.ready_electors(), " of the ",
-                      Counted(state.electors.nodes, "node"), " of round ",
-                      state.electors.world.round, " came within ",
-                      ToSeconds(timeout),
-                      " s, and no round begins without a majority of them, "
-                      "because it may have gone on elsewhere",
+  const Electors* const lacking = LackingWorld(state, Among::kReady);
+  const Electors& world = lacking == nullptr ? state.electors : *lacking;
+  return absl::StrCat("only ", NodesHere(state, world, Among::kReady),
+                      " of the ", Counted(world.nodes, "node"), " of round ",
+                      world.world.round, " came within ", ToSeconds(timeout),
+                      " s, and no round begins without half of them, because "
+                      "it may have gone on elsewhere",
                       Absent(state));
 }
 
@@ -194,6 +195,7 @@ void Job::KeepElectors(const std::map<std::string, Report>& reports) {
 }
 
 void Job::Elect() {
+  state_.unsettled.clear();
   Electors& electors = state_.electors;
   electors.world = {.epoch = state_.world.epoch, .round = state_.round};
   electors.nodes = state_.world.size();
@@ -272,9 +274,12 @@ void Job::ConsiderGathering() {
   const int too_few = spec.min_nodes - 1;
   const Gathering::Decision decision = state_.gathering.Decide(
       state_.now, spec,
-      {.present = LacksMajority(state_) ? std::min(present, too_few) : present,
-       .ready = LacksReadyMajority(state_) ? std::min(nodes.ready(), too_few)
-                                           : nodes.ready(),
+      {.present = LackingWorld(state_, Among::kAll) != nullptr
+                      ? std::min(present, too_few)
+                      : present,
+       .ready = LackingWorld(state_, Among::kReady) != nullptr
+                    ? std::min(nodes.ready(), too_few)
+                    : nodes.ready(),
        .being_checked = nodes.being_checked(),
        .broken = nodes.broken(),
        .previous_world = state_.world.size()},
@@ -286,7 +291,7 @@ void Job::ConsiderGathering() {
       FormWorld();
       break;
     case Gathering::Decision::kTimeOut: {
-      if (LacksReadyMajority(state_)) {
+      if (LackingWorld(state_, Among::kReady) != nullptr) {
         Finish(NewVerdict(Outcome::kTimedOut, 1,
                           NoMajority(state_, spec.join_timeout)));
         break;
@@ -304,7 +309,7 @@ void Job::ConsiderGathering() {
       break;
     }
     case Gathering::Decision::kGiveUp:
-      if (LacksMajority(state_)) {
+      if (LackingWorld(state_, Among::kAll) != nullptr) {
         Finish(NewVerdict(Outcome::kTimedOut, 1,
                           NoMajority(state_, spec.rejoin_timeout)));
         break;
@@ -345,14 +350,16 @@ void Job::FormWorld() {
   }
   const Assignment assignment = AssignRanks(candidates, state_.spec.max_nodes);
   MUSTER_CHECK(!assignment.order.empty());
-  const auto is_elector = [&nodes](size_t i) {
-    return nodes[i]->elector_rank >= 0;
-  };
   // Explicit node ranks may leave electors out.
-  if (2 * std::ranges::count_if(assignment.order, is_elector) <=
-          state_.electors.nodes &&
-      state_.electors.nodes > 0) {
-    return;
+  std::vector<Electors> needed = state_.unsettled;
+  needed.push_back(state_.electors);
+  for (const Electors& world : needed) {
+    const auto is_elector = [&](size_t i) {
+      return world.RankOf(nodes[i]->identity, state_.spec.takeover) >= 0;
+    };
+    if (2 * std::ranges::count_if(assignment.order, is_elector) < world.nodes) {
+      return;
+    }
   }
   ++state_.changes;
 
@@ -407,6 +414,16 @@ void Job::FormWorld() {
       n.failures_taken = 0;
     });
     outbox_.Tell(node);
+  }
+  if (!state_.own_endpoint.empty()) {
+    Electors& unsettled = state_.unsettled.emplace_back();
+    unsettled.world = {.epoch = state_.epoch, .round = state_.round};
+    unsettled.nodes = state_.world.size();
+    for (size_t rank = 0; rank < assignment.order.size(); ++rank) {
+      const NodeIdentity& node = nodes[assignment.order[rank]]->identity;
+      unsettled.known[node.node_id] = {.rank = static_cast<int>(rank),
+                                       .incarnation = node.incarnation};
+    }
   }
 }
 
@@ -669,6 +686,10 @@ void Job::ConsiderStopping() {
   } else {
     const Duration delay = DelayOfNextRound();
     ++state_.changes;
+    // The newest unsettled world, if there is one, is the one that has stopped.
+    if (state_.world.never_began && !state_.unsettled.empty()) {
+      state_.unsettled.pop_back();
+    }
     state_.Enter(JobPhase::kGathering);
     state_.gathering.Begin(state_.now + delay);
     outbox_.Reword();

@@ -74,14 +74,24 @@ int Electors::RankOf(const NodeIdentity& node, Takeover takeover) const {
   return is_same || takeover == Takeover::kAuto ? found->second.rank : -1;
 }
 
-bool LacksMajority(const JobState& state) {
-  return 2 * state.nodes.electors() <= state.electors.nodes &&
-         state.electors.nodes > 0;
+int NodesHere(const JobState& state, const Electors& world, Among among) {
+  int here = 0;
+  for (const auto& [id, node] : state.nodes.nodes()) {
+    const bool counts = among == Among::kAll || node.ready();
+    const int rank = world.RankOf(node.identity, state.spec.takeover);
+    here += counts && rank >= 0 ? 1 : 0;
+  }
+  return here;
 }
 
-bool LacksReadyMajority(const JobState& state) {
-  return 2 * state.nodes.ready_electors() <= state.electors.nodes &&
-         state.electors.nodes > 0;
+const Electors* LackingWorld(const JobState& state, Among among) {
+  const int electors = among == Among::kAll ? state.nodes.electors()
+                                            : state.nodes.ready_electors();
+  if (2 * electors < state.electors.nodes) return &state.electors;
+  for (const Electors& world : state.unsettled) {
+    if (2 * NodesHere(state, world, among) < world.nodes) return &world;
+  }
+  return nullptr;
 }
 
 std::optional<Instant> AwaitsWitnesses(const JobState& state) {
@@ -95,7 +105,7 @@ std::optional<Instant> AwaitsWitnesses(const JobState& state) {
                        node.seen >= node.revision;
     witnesses += knows && node.elector_rank >= 0 ? 1 : 0;
   }
-  if (2 * witnesses > state.electors.nodes) return std::nullopt;
+  if (2 * witnesses >= state.electors.nodes) return std::nullopt;
   // Neither a person who cancels nor a cluster that takes the nodes away waits
   // for nodes that are gone.
   const bool waits = verdict.has_value() &&

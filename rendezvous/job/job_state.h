@@ -33,9 +33,9 @@ struct Successor {
   std::string host;     // host of the waiting agent
 };
 
-// The nodes of the newest world that began on all of its nodes. No other world
-// forms without a majority of them, where other nodes may take over from the
-// coordinator.
+// The nodes of a world that began on all of its nodes, or may have. Where other
+// nodes may take over from the coordinator, no other world forms without half
+// of them: then no other coordinator has a majority.
 struct Electors {
   WorldId world;
   int nodes = 0;  // 0: there was no such world
@@ -59,7 +59,10 @@ struct JobState {
   // Where this coordinator's process listens, if other nodes of the job may
   // take over from it; empty: nobody takes over.
   std::string own_endpoint;
-  Electors electors;
+  Electors electors;  // of the newest world that is known to have begun
+  // The worlds since then, of which a node may have begun without a report that
+  // has come.
+  std::vector<Electors> unsettled;
   // Directive::standbys and host_rank, for the newest world.
   std::vector<std::string> standbys;
   int host_rank = -1;
@@ -114,10 +117,14 @@ inline constexpr size_t kMaxNamedNodes = 8;
 // Whether a node waits and the round may be broken to let it in.
 bool SpareWaits(const JobState& state);
 
-// Whether the electors that are nodes of the job, or are ready, are too few for
-// a world. Always false where nobody takes over.
-bool LacksMajority(const JobState& state);
-bool LacksReadyMajority(const JobState& state);
+// The nodes on which a count depends: all of the job's, or those that are
+// ready.
+enum class Among { kAll, kReady };
+// The newest world of which too few nodes are here for a further one; null:
+// none. O(1) unless there are unsettled worlds.
+const Electors* LackingWorld(const JobState& state, Among among);
+// The number of its nodes that are here. O(n).
+int NodesHere(const JobState& state, const Electors& world, Among among);
 
 // While stopping with a verdict, where other nodes may take over: the time
 // until which the verdict waits for a majority of the electors to see the order

@@ -141,7 +141,7 @@ TEST(JobTakeoverTest, AMinorityIsGivenUpAfterTheRejoinTimeout) {
   job.Wait(seconds(21));
   EXPECT_EQ(job.phase(), JobPhase::kFinished);
   EXPECT_EQ(job.status().verdict->outcome, Outcome::kTimedOut);
-  EXPECT_THAT(job.status().verdict->reason, HasSubstr("majority"));
+  EXPECT_THAT(job.status().verdict->reason, HasSubstr("without half of them"));
 }
 
 TEST(JobTakeoverTest, AShrunkWorldIsTheNextElectorate) {
@@ -151,21 +151,15 @@ TEST(JobTakeoverTest, AShrunkWorldIsTheNextElectorate) {
   job.AllStop();
   job.Wait(seconds(1));
   ASSERT_EQ(job.round(), 2);
-  // Round 2 has not begun on b: round 1 elects, and b may be lost as well.
   job.Runs("a");
+  job.Runs("b");
+  EXPECT_EQ(job.told("a").electorate.nodes, 2);
+  // The half that is left goes on: the other one alone is no majority.
   job.BreakStream("b");
   job.Wait(seconds(1));
   job.AllStop();
   job.Wait(seconds(5));
-  EXPECT_EQ(job.phase(), JobPhase::kGathering);
-  job.Reconnect("b");
-  job.Wait(seconds(5));
-  job.AllStop();
-  job.Wait(seconds(5));
-  ASSERT_EQ(job.phase(), JobPhase::kRunning);
-  job.Runs("a");
-  job.Runs("b");
-  EXPECT_EQ(job.told("a").electorate.nodes, 2);
+  EXPECT_EQ(job.round(), 3);
 }
 
 TEST(JobTakeoverTest, ANodeThatHasMetANewerCoordinatorDeposes) {
@@ -321,13 +315,45 @@ TEST(JobTakeoverTest, ASuccessIsKnownToAMajorityBeforeAnyNodeLeaves) {
   EXPECT_EQ(job.status().verdict->outcome, Outcome::kSucceeded);
 }
 
-TEST(JobTakeoverTest, HalfOfTheNodesIsNoMajorityThatKnowsASuccess) {
+TEST(JobTakeoverTest, HalfOfTheNodesKnowASuccessBeforeAnyNodeLeaves) {
   JobFixture job = RunningJob(4, 4);
-  for (const char* name : {"c", "d"}) job.agent(name).deaf = true;
+  for (const char* name : {"b", "c", "d"}) job.agent(name).deaf = true;
   for (const char* name : {"a", "b", "c", "d"}) job.Succeeds(name);
   job.Report("a");
-  job.Report("b");
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.agent("b").deaf = false;
+  job.Report("b");
+  job.Report("b");
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
+}
+
+TEST(JobTakeoverTest, AWorldThatMayHaveBegunElectsAsWell) {
+  // All nodes have begun round 1, but two reports of it are lost, and the nodes
+  // too: they may have elected another coordinator.
+  JobFixture job = JobFixture::HostedBy("a", QuickSpec(1, 3));
+  for (const char* name : {"a", "b", "c"}) job.Join(name);
+  job.Runs("a");
+  job.BreakStream("b");
+  job.BreakStream("c");
+  job.Wait(seconds(1));
+  job.AllStop();
+  job.Join("d");
+  job.Wait(seconds(10));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  EXPECT_TRUE(job.job().MayAsk());
+  EXPECT_THAT(job.status().reason, HasSubstr("only 1 of its 3 nodes"));
+}
+
+TEST(JobTakeoverTest, AWorldThatNeverBeganElectsNobody) {
+  JobFixture job = JobFixture::HostedBy("a", QuickSpec(1, 3));
+  for (const char* name : {"a", "b", "c"}) job.Join(name);
+  // Node a has not begun round 1 when it is told to stop.
+  job.BreakStream("b");
+  job.BreakStream("c");
+  job.Wait(seconds(1));
+  job.Idle("a");
+  job.Wait(seconds(5));
+  EXPECT_EQ(job.round(), 2);
 }
 
 TEST(JobTakeoverTest, TheNextCoordinatorEndsASucceededJobInTheSameWay) {
@@ -395,7 +421,9 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
     job.Wait(seconds(5));
     // With kAuto two nodes are enough: no two others exist.
     EXPECT_EQ(job.phase() == JobPhase::kRunning, takeover == Takeover::kAuto);
-    EXPECT_EQ(job.job().MayAsk(), takeover == Takeover::kMajority);
+    if (takeover == Takeover::kMajority) {
+      EXPECT_TRUE(job.job().MayAsk());
+    }
   }
 }
 

@@ -39,6 +39,8 @@ struct World {
   Instant began;
 
   int unstarted = 0;  // number of members in Part::kAssigned
+  // Whether a member has stopped without having begun the round.
+  bool never_began = false;
   int succeeded = 0;
   // while stopping: number of members that are not in Part::kStopped
   int unstopped = 0;

@@ -56,8 +56,12 @@ void DrawTakeover(uint64_t seed, Plan& plan) {
       plan.spec.max_nodes >= 3 && !plan.journal && !plan.rival;
   if (!random.Chance(600) || !possible) return;
   plan.takeover = true;
-  plan.spec.takeover = random.Chance(500) ? rendezvous::Takeover::kMajority
-                                          : rendezvous::Takeover::kAuto;
+  // kAuto is made for jobs of which no more than max_nodes agents run.
+  const bool is_auto =
+      random.Chance(500) && 2 * plan.spec.min_nodes > plan.spec.max_nodes;
+  if (is_auto) plan.slots = plan.spec.max_nodes;
+  plan.spec.takeover =
+      is_auto ? rendezvous::Takeover::kAuto : rendezvous::Takeover::kMajority;
   plan.kill_coordinator = Level(random, 500, 25);
   plan.pause_coordinator = Level(random, 300, 15);
   plan.partition = Level(random, 400, 20);

@@ -19,7 +19,7 @@ class BudgetChecker : public Checker {
   void OnOtherStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
       if (decision.kind == "break" &&
-          decision.reason.find(": rank ") != std::string::npos) {
+          decision.reason.find("is broken: rank ") != std::string::npos) {
         ++failures_;
       }
     }
@@ -29,7 +29,7 @@ class BudgetChecker : public Checker {
     for (const rendezvous::Decision& decision : step.decisions) {
       if (decision.kind == "break") {
         broken_by_failure_ =
-            decision.reason.find(": rank ") != std::string::npos;
+            decision.reason.find("is broken: rank ") != std::string::npos;
         cannot_start_ = broken_by_failure_ &&
                         decision.reason.find(": exec ") != std::string::npos;
       }
