@@ -32,6 +32,19 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
     reports_.erase(stream);
     return step;
   }
+  // A node whose connection broke may come on another one before the end of the
+  // first one is known. It votes once.
+  for (auto it = reports_.begin(); it != reports_.end();) {
+    const Report& other = it->second;
+    if (it->first == stream || other.node.node_id != report.node.node_id) {
+      ++it;
+      continue;
+    }
+    const bool is_stale = other.node.incarnation == report.node.incarnation &&
+                          other.sequence > report.sequence;
+    if (is_stale) return step;
+    it = reports_.erase(it);
+  }
   reports_[stream] = report;
   std::vector<const Report*> all;
   std::vector<const Report*> promised;

@@ -125,6 +125,23 @@ TEST(StandbyTest, APromiseCountsWhileItsNodeIsHere) {
   EXPECT_EQ(nodes.elected(), kCandidate);
 }
 
+TEST(StandbyTest, ANodeWithTwoStreamsVotesOnce) {
+  Cluster nodes(3);
+  nodes.report(1).sequence = 5;
+  nodes.Come(1);
+  const int again = nodes.AddFresh();
+  nodes.report(again) = nodes.report(1);
+  nodes.report(again).sequence = 6;
+  nodes.Come(again);
+  EXPECT_EQ(nodes.told(again).epoch, 0u);
+  EXPECT_EQ(nodes.standby().reports().size(), 1u);
+  // A report of the first stream that was overtaken.
+  nodes.Come(1);
+  EXPECT_EQ(nodes.standby().reports().begin()->second.sequence, 6u);
+  nodes.Come(2);
+  EXPECT_EQ(nodes.told(again).epoch, kCandidate);
+}
+
 TEST(StandbyTest, DrawsAboveEveryPromise) {
   Cluster nodes(3);
   nodes.report(1).promised_epoch = uint64_t{9} << kDrawnEpochBits;

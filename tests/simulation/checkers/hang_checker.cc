@@ -175,6 +175,8 @@ class HangChecker : public Checker {
     const size_t at = decision.reason.find(": rank ");
     const size_t because = decision.reason.find(" because rank ");
     if (decision.reason.find(": hung: ") == std::string::npos) return;
+    // An agent that found no coordinator names the failure that it knows.
+    if (decision.reason.find(" goes: ") != std::string::npos) return;
     const std::string why = because != std::string::npos
                                 ? decision.reason.substr(because + 9)
                                 : decision.reason.substr(at + 2);
