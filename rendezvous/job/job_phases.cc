@@ -289,6 +289,11 @@ void Job::ConsiderGathering() {
       break;
     case Gathering::Decision::kForm:
       FormWorld();
+      if (state_.phase == JobPhase::kGathering &&
+          state_.now >= state_.gathering.Limit(spec, state_.clock)) {
+        Finish(NewVerdict(Outcome::kTimedOut, 1,
+                          NoMajority(state_, spec.join_timeout)));
+      }
       break;
     case Gathering::Decision::kTimeOut: {
       if (LackingWorld(state_, Among::kReady) != nullptr) {
@@ -348,11 +353,28 @@ void Job::FormWorld() {
     candidates.push_back(candidate);
     nodes.push_back(&node);
   }
+  std::vector<Electors> needed = state_.unsettled;
+  needed.push_back(state_.electors);
+  if (!state_.unsettled.empty()) {
+    // More nodes are ready than get a rank: those of the worlds that may have
+    // begun go first.
+    const auto is_needed = [&](const Candidate& candidate) {
+      return std::ranges::any_of(needed, [&](const Electors& world) {
+        return world.RankOf(*candidate.identity, state_.spec.takeover) >= 0;
+      });
+    };
+    const auto others = std::ranges::stable_partition(candidates, is_needed);
+    const size_t most = std::max<size_t>(candidates.size() - others.size(),
+                                         state_.spec.max_nodes);
+    if (candidates.size() > most) candidates.resize(most);
+    nodes.clear();
+    for (const Candidate& candidate : candidates) {
+      nodes.push_back(state_.nodes.Find(candidate.identity->node_id));
+    }
+  }
   const Assignment assignment = AssignRanks(candidates, state_.spec.max_nodes);
   MUSTER_CHECK(!assignment.order.empty());
   // Explicit node ranks may leave electors out.
-  std::vector<Electors> needed = state_.unsettled;
-  needed.push_back(state_.electors);
   for (const Electors& world : needed) {
     const auto is_elector = [&](size_t i) {
       return world.RankOf(nodes[i]->identity, state_.spec.takeover) >= 0;
