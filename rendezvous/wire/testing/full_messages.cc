@@ -191,10 +191,8 @@ Directive FullDirective(DirectiveKind kind) {
   directive.prints_for_job = true;
   directive.another_job = true;
   directive.restarts_used = 23;
-  directive.electorate = {.epoch = 32,
-                          .world = {.epoch = 20, .round = 13},
-                          .nodes = 5,
-                          .rank = 4};
+  directive.electorate = {
+      .epoch = 32, .world = {.epoch = 20, .round = 13}, .nodes = 5, .rank = 4};
   directive.standbys = {"10.0.0.8:29400", "[fd00::9]:1234"};
   directive.host_rank = 3;
   return directive;

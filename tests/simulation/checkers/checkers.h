@@ -62,8 +62,8 @@ std::unique_ptr<Checker> NewSpendingChecker(const Plan& plan);
 // No two worlds run on all of their nodes at the same time, and once a world
 // has, no world of an earlier coordinator does.
 std::unique_ptr<Checker> NewSplitBrainChecker(const Plan& plan);
-// While a majority of the newest world's nodes is left, and of the electorate's,
-// another coordinator takes over in time.
+// While a majority of the newest world's nodes is left, and of the
+// electorate's, another coordinator takes over in time.
 std::unique_ptr<Checker> NewTakeoverTimeChecker(const Plan& plan);
 
 // The checkers of one coordinator, which get no events of other coordinators.
