@@ -143,7 +143,9 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting) const {
   if (std::ranges::count_if(voting, std::not_fn(is_spare)) < spec.min_nodes) {
     return false;
   }
-  if (before_any_round) return kind_ == Kind::kFounder;
+  // An elected coordinator may have told of no electorate.
+  const bool knows_elected = HighestPromise() > kDrawnEpochMask;
+  if (before_any_round && !knows_elected) return kind_ == Kind::kFounder;
   return spec.takeover == Takeover::kAuto &&
          2 * spec.min_nodes > spec.max_nodes;
 }

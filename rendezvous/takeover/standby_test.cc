@@ -344,6 +344,20 @@ TEST(StandbyTest, BeforeAnyRoundEnoughNodesAreAMajorityAtTheFounder) {
   }
 }
 
+TEST(StandbyTest, NodesThatAnElectedCoordinatorToldOfNoElectorateAreCounted) {
+  Cluster nodes(3);
+  for (int i = 0; i < 2; ++i) {
+    Report& report = nodes.report(i);
+    report.place.reset();
+    report.electorate = Electorate();
+    report.spec.takeover = Takeover::kAuto;
+    report.spec.min_nodes = 2;
+    if (i == 1) report.promised_epoch = kDrawnEpochMask + 1;
+    nodes.Come(i);
+    EXPECT_EQ(nodes.told(i).epoch != 0, i == 1);
+  }
+}
+
 TEST(StandbyTest, AFounderThatWasToldOfAnotherCoordinatorFoundsNothing) {
   Cluster nodes(3, Standby::Kind::kFounder);
   nodes.Told(kOld);

@@ -60,7 +60,10 @@ class PreemptionChecker : public Checker {
     ended_ = step.status.phase == rendezvous::JobPhase::kFinished;
     if (!known_since_.has_value() || !ended_) return;
     const rendezvous::Verdict& verdict = *step.status.verdict;
-    if (verdict.outcome == rendezvous::Outcome::kSucceeded) {
+    // Before a takeover job tells its success, a majority learns of it; a
+    // notice that comes meanwhile is too late.
+    if (verdict.outcome == rendezvous::Outcome::kSucceeded &&
+        !plan().takeover) {
       Fail("a job that was preempted succeeds");
     }
     if ((verdict.outcome == rendezvous::Outcome::kPreempted) !=
@@ -72,8 +75,10 @@ class PreemptionChecker : public Checker {
     CheckNodes();
     if (!known_since_.has_value() || ended_) return;
     const rendezvous::JobSpec& spec = plan().spec;
-    const Duration limit =
-        spec.preempt_grace + spec.shutdown_timeout + kStopMargin + seconds(1);
+    const Duration limit = spec.preempt_grace + spec.shutdown_timeout +
+                           kStopMargin + seconds(1) +
+                           // Time for a majority to learn of the end.
+                           (plan().takeover ? spec.lease() : Duration::zero());
     if (now() > *known_since_ + limit) {
       Fail(absl::StrCat("the job has not ended ",
                         ToSeconds(now() - *known_since_), " s after it"));
