@@ -120,14 +120,6 @@ absl::Status CheckPorts(const RunOptions& options, const Meeting& meeting) {
   return absl::OkStatus();
 }
 
-// Whether other nodes take over from the coordinator, which is inside a
-// `launch`. Two nodes have no majority without each other. A coordinator with a
-// state folder continues the job itself once it is started again.
-bool IsTakenOver(const RunOptions& options) {
-  return options.spec.max_nodes >= 3 && options.state_dir.empty() &&
-         options.spec.takeover != rendezvous::Takeover::kNever;
-}
-
 // Returns the run id of a lone node with --state-dir: a hash of the folder's
 // absolute path, so that each start with this folder continues the same job.
 std::string RunIdOf(const std::string& state_dir, const MachineFacts& facts) {

@@ -151,8 +151,7 @@ absl::Status CheckProgram(const RunOptions& options,
 ResourceNeed RoomNeededFor(const RunOptions& options) {
   const int workers = AskedWorkers(options);
   const bool keeps_state = !options.state_dir.empty();
-  const bool takes_over = options.spec.max_nodes >= 3 && !keeps_state &&
-                          options.spec.takeover != rendezvous::Takeover::kNever;
+  const bool takes_over = IsTakenOver(options);
   return {.threads = kThreads + 1 + workers +
                      (keeps_state ? kThreadsOfAJournal : 0) +
                      (takes_over ? kThreadsOfATakeover : 0),

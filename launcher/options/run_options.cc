@@ -227,6 +227,11 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   return parsed;
 }
 
+bool IsTakenOver(const RunOptions& options) {
+  return options.spec.max_nodes >= 3 && options.state_dir.empty() &&
+         options.spec.takeover != rendezvous::Takeover::kNever;
+}
+
 absl::Status CheckEncryption(const RunOptions& options,
                              const std::string& token) {
   const rendezvous::JobSpec& spec = options.spec;

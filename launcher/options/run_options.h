@@ -166,6 +166,11 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
     const std::map<std::string, std::string>& environment,
     const DefaultsSource& source = nullptr);
 
+// Whether other nodes may take over from the coordinator, if it is inside a
+// `launch`. Two nodes have no majority without each other. A coordinator with a
+// state folder continues the job itself once it is started again.
+bool IsTakenOver(const RunOptions& options);
+
 // Checks that the key of --encrypt=workers does not come from the coordinator
 // over a network in clear text. `token`: the job's secret; empty: none. Pure.
 // InvalidArgument: one line that says what to give.

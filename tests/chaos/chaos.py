@@ -49,6 +49,8 @@ _STEPS = 1_000_000
 # as on a busy machine.
 _PATIENCE_S = 10.0
 _PATIENCE_IN_STARTS = 15
+# The lease of a node, in seconds.
+_LEASE_S = 10.0
 # The limit of the first start and of the end, in seconds.
 _LONG_S = 120.0
 # The limit of the time in which the last processes of a job end, in seconds.
@@ -418,6 +420,10 @@ class Job:
       if any(other.pauses_workers for other in planned):
         group.bound_s += fault.silence_s(self._failures)
       self._agenda.at(last, lambda fault=fault: self._do(fault))
+    if (self._plan.state == faults.HOSTED and
+        any(fault.ends_node for fault in planned)):
+      # A node that takes over from several lost ones may await their leases.
+      group.bound_s += _LEASE_S
     enough = []  # the number of steps that shows the recovery, once it is known
 
     def recovered():
