@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
+#include "base/loopback.h"
 #include "base/monotonic_clock.h"
 #include "base/net/connect.h"
 #include "base/net/resolve.h"
@@ -23,6 +24,23 @@ std::string AddressTowards(const rendezvous::Endpoint& coordinator) {
   const auto addresses =
       Resolve(coordinator.host, coordinator.port, {.timeout = kLook});
   return addresses.ok() ? LocalAddressTowards(addresses->front()) : "";
+}
+
+// Whether a coordinator that hosts at `coordinator` may bind its port at
+// `host`, an address of this machine, or at every address of this machine.
+// Several nodes may be on one machine, and the host may be started last.
+bool IsHostsPort(const rendezvous::Endpoint& coordinator,
+                 const std::string& host) {
+  const auto addresses =
+      Resolve(coordinator.host, coordinator.port, {.timeout = kLook});
+  if (!addresses.ok()) return false;
+  const bool is_name = !NumericAddress(coordinator.host, 0).has_value();
+  for (const SocketAddress& address : *addresses) {
+    const std::string ip = address.Ip();
+    const bool is_here = IsLoopback(ip) || LocalAddressTowards(address) == ip;
+    if (is_here && (is_name || ip == host)) return true;
+  }
+  return false;
 }
 
 bool SomebodyListens(const rendezvous::Endpoint& endpoint) {
@@ -75,7 +93,8 @@ std::unique_ptr<EmbeddedCoordinator> StandBy(
   standing_by.set_up = rendezvous::GrpcServer::SetUp::kWithFirstConnection;
   // A name may resolve to another address here than at the peers.
   const bool is_address = NumericAddress(host, 0).has_value();
-  standing_by.listen = {is_address ? host : "::", endpoint.port};
+  standing_by.listen = {is_address ? host : "::",
+                        IsHostsPort(endpoint, host) ? 0 : endpoint.port};
   auto here = EmbeddedCoordinator::Start(standing_by, voice);
   if (!here.ok()) {
     standing_by.listen.port = 0;

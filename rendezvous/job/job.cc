@@ -145,7 +145,9 @@ void Job::On(const ReportArrived& event) {
 
 void Job::Apply(Node& node, const Report& report) {
   const auto take_leave = [&] {
-    if (!report.leave.has_value() || node.going || finished()) return;
+    if (!report.leave.has_value()) return;
+    CountAsGone(node);
+    if (node.going || finished()) return;
     LeaveOut(node, *report.leave);
     if (state_.blame.LeaveExplains(node, state_.round)) {
       Excuse(node.identity.node_id,
@@ -500,6 +502,7 @@ void Job::On(const StreamClosed& event) {
     return;
   }
   if (node->told.kind == DirectiveKind::kReleased) {
+    if (node->seen >= node->revision) CountAsGone(*node);
     ++state_.changes;
     state_.adoption.Forget(node->identity.node_id);
     state_.nodes.Remove(*node, Membership::Memory::kReleased);

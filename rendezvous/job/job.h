@@ -148,6 +148,8 @@ class Job {
   // Makes the nodes of the newest world that the reports name the electors,
   // although its adoption is given up: it may go on elsewhere.
   void KeepElectors(const std::map<std::string, Report>& reports);
+  // The agent of this elector leaves for good, and elects nobody any more.
+  void CountAsGone(Node& node);
   // Makes the nodes of the current world the electors.
   void Elect();
   // Chooses who takes over from this coordinator in the current world.

@@ -177,6 +177,7 @@ void Job::KeepElectors(const std::map<std::string, Report>& reports) {
   electors.world = constituencies.back().world;
   electors.nodes = constituencies.back().nodes;
   electors.known.clear();
+  electors.gone = 0;
   for (const auto& [id, report] : reports) {
     int rank = -1;
     if (report.electorate.world == electors.world) {
@@ -194,12 +195,28 @@ void Job::KeepElectors(const std::map<std::string, Report>& reports) {
   }
 }
 
+void Job::CountAsGone(Node& node) {
+  const auto mark = [&](Electors& world) {
+    const auto found = world.known.find(node.identity.node_id);
+    if (found == world.known.end() || found->second.is_gone ||
+        found->second.incarnation != node.identity.incarnation) {
+      return;
+    }
+    found->second.is_gone = true;
+    ++world.gone;
+  };
+  mark(state_.electors);
+  for (Electors& world : state_.unsettled) mark(world);
+  state_.nodes.Update(node, [](Node& n) { n.elector_rank = -1; });
+}
+
 void Job::Elect() {
   state_.unsettled.clear();
   Electors& electors = state_.electors;
   electors.world = {.epoch = state_.world.epoch, .round = state_.round};
   electors.nodes = state_.world.size();
   electors.known.clear();
+  electors.gone = 0;
   for (int rank = 0; rank < state_.world.size(); ++rank) {
     const Node* const node =
         state_.nodes.Find(state_.world.members[rank].node_id);
@@ -363,9 +380,10 @@ void Job::FormWorld() {
         return world.RankOf(*candidate.identity, state_.spec.takeover) >= 0;
       });
     };
-    const auto others = std::ranges::stable_partition(candidates, is_needed);
-    const size_t most = std::max<size_t>(candidates.size() - others.size(),
-                                         state_.spec.max_nodes);
+    const auto others =
+        std::stable_partition(candidates.begin(), candidates.end(), is_needed);
+    const size_t most =
+        std::max<size_t>(others - candidates.begin(), state_.spec.max_nodes);
     if (candidates.size() > most) candidates.resize(most);
     nodes.clear();
     for (const Candidate& candidate : candidates) {
@@ -379,9 +397,8 @@ void Job::FormWorld() {
     const auto is_elector = [&](size_t i) {
       return world.RankOf(nodes[i]->identity, state_.spec.takeover) >= 0;
     };
-    if (2 * std::ranges::count_if(assignment.order, is_elector) < world.nodes) {
-      return;
-    }
+    const auto here = std::ranges::count_if(assignment.order, is_elector);
+    if (2 * (here + world.gone) < world.nodes) return;
   }
   ++state_.changes;
 

@@ -69,13 +69,13 @@ void JobState::Enter(JobPhase next) {
 
 int Electors::RankOf(const NodeIdentity& node, Takeover takeover) const {
   const auto found = known.find(node.node_id);
-  if (found == known.end()) return -1;
+  if (found == known.end() || found->second.is_gone) return -1;
   const bool is_same = found->second.incarnation == node.incarnation;
   return is_same || takeover == Takeover::kAuto ? found->second.rank : -1;
 }
 
 int NodesHere(const JobState& state, const Electors& world, Among among) {
-  int here = 0;
+  int here = world.gone;
   for (const auto& [id, node] : state.nodes.nodes()) {
     const bool counts = among == Among::kAll || node.ready();
     const int rank = world.RankOf(node.identity, state.spec.takeover);
@@ -87,7 +87,9 @@ int NodesHere(const JobState& state, const Electors& world, Among among) {
 const Electors* LackingWorld(const JobState& state, Among among) {
   const int electors = among == Among::kAll ? state.nodes.electors()
                                             : state.nodes.ready_electors();
-  if (2 * electors < state.electors.nodes) return &state.electors;
+  if (2 * (electors + state.electors.gone) < state.electors.nodes) {
+    return &state.electors;
+  }
   for (const Electors& world : state.unsettled) {
     if (2 * NodesHere(state, world, among) < world.nodes) return &world;
   }
@@ -98,7 +100,7 @@ std::optional<Instant> AwaitsWitnesses(const JobState& state) {
   const std::optional<Verdict>& verdict = state.stopping.consequence.verdict();
   const bool is_ending = verdict.has_value() || state.preemption.has_value();
   if (!is_ending || state.electors.nodes == 0) return std::nullopt;
-  int witnesses = 0;
+  int witnesses = state.electors.gone;
   for (const auto& [id, node] : state.nodes.nodes()) {
     const bool knows = node.told.kind == DirectiveKind::kStop &&
                        node.told.round == state.round &&

@@ -42,8 +42,12 @@ struct Electors {
   struct Elector {
     int rank = 0;
     uint64_t incarnation = 0;
+    // Whether the agent has left the job by its own wish, so that it elects
+    // nobody any more.
+    bool is_gone = false;
   };
   std::map<std::string, Elector> known;  // by node id
+  int gone = 0;                          // number of those that are gone
 
   // The group rank of the agent if it is an elector; else -1. An agent that
   // was started again has forgotten what it promised. With Takeover::kAuto it
@@ -123,7 +127,7 @@ enum class Among { kAll, kReady };
 // The newest world of which too few nodes are here for a further one; null:
 // none. O(1) unless there are unsettled worlds.
 const Electors* LackingWorld(const JobState& state, Among among);
-// The number of its nodes that are here. O(n).
+// The number of its nodes that are here or gone. O(n).
 int NodesHere(const JobState& state, const Electors& world, Among among);
 
 // While stopping with a verdict, where other nodes may take over: the time

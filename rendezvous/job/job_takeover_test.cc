@@ -439,5 +439,34 @@ TEST(JobTakeoverTest, ARoundIsGivenUpAtOnceIfAllNodesAreHere) {
   EXPECT_EQ(job.round(), 2);
 }
 
+TEST(JobTakeoverTest, NodesThatHaveLeftAreNotAwaited) {
+  JobFixture job = RunningJob(1, 3);
+  for (const char* name : {"b", "c"}) {
+    job.agent(name).report.leave = "SIGTERM";
+    job.Report(name);
+  }
+  job.AllStop();
+  for (const char* name : {"b", "c"}) job.BreakStream(name);
+  job.Wait(seconds(2));
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_THAT(job.World(), ElementsAre("a"));
+}
+
+TEST(JobTakeoverTest, NodesThatWereDrainedAreNotAwaited) {
+  JobFixture job = RunningJob(1, 3);
+  for (const char* name : {"b", "c"}) {
+    job.Step(DrainAsked{.node = name});
+    job.AllStop();
+    // The node has seen its release, and goes.
+    job.Report(name);
+    ASSERT_EQ(job.kind(name), DirectiveKind::kReleased);
+    job.Report(name);
+    job.BreakStream(name);
+  }
+  job.Wait(seconds(2));
+  EXPECT_EQ(job.World().size(), 1u);
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
 }  // namespace
 }  // namespace muster::rendezvous

@@ -50,11 +50,13 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
   std::vector<const Report*> promised;
   bool all_fresh = true;
   for (const auto& [id, one] : reports_) {
+    // A node that leaves elects nobody.
+    if (one.leave.has_value()) continue;
     all.push_back(&one);
     all_fresh = all_fresh && IsFresh(one);
     if (epoch_ != 0 && one.promised_epoch == epoch_) promised.push_back(&one);
   }
-  if (kind_ == Kind::kFounder && all_fresh) {
+  if (kind_ == Kind::kFounder && all_fresh && !all.empty()) {
     step.elected = std::max<uint64_t>(candidate_ & kDrawnEpochMask, 1);
     return step;
   }

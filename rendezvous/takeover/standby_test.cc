@@ -142,6 +142,16 @@ TEST(StandbyTest, ANodeWithTwoStreamsVotesOnce) {
   EXPECT_EQ(nodes.told(again).epoch, kCandidate);
 }
 
+TEST(StandbyTest, ANodeThatLeavesDoesNotVote) {
+  Cluster nodes(3);
+  nodes.report(1).leave = "SIGTERM";
+  nodes.Come(1);
+  nodes.Come(2);
+  EXPECT_EQ(nodes.told(2).epoch, 0u);
+  nodes.Come(0);
+  EXPECT_NE(nodes.told(2).epoch, 0u);
+}
+
 TEST(StandbyTest, DrawsAboveEveryPromise) {
   Cluster nodes(3);
   nodes.report(1).promised_epoch = uint64_t{9} << kDrawnEpochBits;

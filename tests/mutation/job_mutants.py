@@ -61,7 +61,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('adopt: a told end is forgotten', _JOB, 'Job::AdoptRound',
      'do EndAdopted', DROP),
     ('adopt: a told verdict is forgotten', _JOB, 'Job::EndAdopted',
-     'if exit_code', FALSE),
+     'if exit_code has_value', FALSE),
     ('adopt: a round that ended goes on', _JOB, 'Job::AdoptRound',
      'if is_alive', DROP),
     ('adopt: later signals get lost', _JOB, 'Job::AdoptRound',

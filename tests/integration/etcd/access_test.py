@@ -8,6 +8,7 @@ import sys
 
 sys.path[:0] = [os.path.dirname(os.path.realpath(__file__))]
 
+import process
 import processes
 import xml_main
 
@@ -18,7 +19,7 @@ def etcdctl(etcd, *arguments):
   subprocess.run(
       ['etcdctl', '--endpoints', '127.0.0.1:%d' % etcd.port, *arguments],
       env={**os.environ, 'ETCDCTL_API': '3'}, check=True,
-      stdout=subprocess.DEVNULL, timeout=processes.LONGEST_S)
+      stdout=subprocess.DEVNULL, timeout=process.LONGEST_S)
 
 
 class Access(processes.EtcdCase):
