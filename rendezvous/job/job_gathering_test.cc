@@ -358,7 +358,9 @@ TEST(JobGathering, ACoordinatorStartedAnewGoesOnWithTheTagOfTheNewestRound) {
 
 TEST(JobGathering, AnOlderAgentHasNoTagToGoOnWith) {
   JobFixture job(QuickSpec(1, 1));
-  job.Create("a").report.round = 3;
+  Report& report = job.Create("a").report;
+  report.round = 3;
+  report.place = {.round = 3, .group_world_size = 1, .world_size = 2};
   job.Join("a");
   EXPECT_EQ(job.told("a").place.run_tag, "own-tag");
 }

@@ -6,7 +6,8 @@ import signal
 import subprocess
 import sys
 
-sys.path[:0] = [os.path.dirname(os.path.realpath(__file__))]
+_HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, os.pardir, 'python')]
 
 import process
 import processes
