@@ -1,7 +1,10 @@
 #include "launcher/host_coordinator.h"
 
 #include <chrono>
+#include <string>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "base/loopback.h"
 #include "base/monotonic_clock.h"
@@ -35,12 +38,12 @@ bool IsHostsPort(const rendezvous::Endpoint& coordinator,
       Resolve(coordinator.host, coordinator.port, {.timeout = kLook});
   if (!addresses.ok()) return false;
   const bool is_name = !NumericAddress(coordinator.host, 0).has_value();
-  for (const SocketAddress& address : *addresses) {
+  const std::vector<std::string> own = InterfaceAddresses();
+  return absl::c_any_of(*addresses, [&](const SocketAddress& address) {
     const std::string ip = address.Ip();
-    const bool is_here = IsLoopback(ip) || LocalAddressTowards(address) == ip;
-    if (is_here && (is_name || ip == host)) return true;
-  }
-  return false;
+    return (IsLoopback(ip) || absl::c_linear_search(own, ip)) &&
+           (is_name || ip == host);
+  });
 }
 
 bool SomebodyListens(const rendezvous::Endpoint& endpoint) {
