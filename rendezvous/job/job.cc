@@ -327,6 +327,9 @@ void Job::TakeOver(Node& node, const Report& report) {
   }
   state_.nodes.SetDeadline(node, state_.now + state_.spec.lease());
   node.forgiven = false;
+  // The coordinator before may have given the id to a round that the node never
+  // began. The record does not tell.
+  if (node.is_restored) node.spent_nccl_id = report.offered_nccl_id;
   node.is_restored = false;
   node.heard = state_.now;
   node.sequence = report.sequence;

@@ -458,6 +458,23 @@ TEST(JobStickyRanks, AnNcclIdThatANodeBringsAlongIsNotUsed) {
   EXPECT_EQ(job.told("b").place.nccl_id, "id-a2");
 }
 
+TEST(JobStickyRanks, AnNcclIdThatARecordedNodeBringsAlongIsNotUsed) {
+  JobFixture job(QuickSpec(2, 2));
+  job.Create("a").report.offered_nccl_id = "id-a1";
+  job.Join("a");
+  job.Join("b");
+  // Only b has begun round 1 when the coordinator ends.
+  job.Runs("b");
+  job.BreakStream("a");
+  job.Wait(seconds(1));
+  job.AllStop();
+  job.ReplaceCoordinator();
+  job.ReconnectAll({"a", "b"});
+  job.Wait(seconds(1));
+  ASSERT_EQ(job.round(), 2);
+  EXPECT_EQ(job.told("b").place.nccl_id, "");
+}
+
 TEST(JobStickyRanks, ARestartedAgentGetsItsRankBack) {
   JobFixture job(QuickSpec(3, 3));
   job.StartAll({"a", "b", "c"});
