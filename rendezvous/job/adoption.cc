@@ -11,33 +11,36 @@ namespace muster::rendezvous {
 namespace {
 
 using Reports = std::map<std::string, Report>;
-using WorldKey = std::tuple<int, uint64_t, int, int, int, std::string, int>;
+using WorldKey = std::tuple<uint64_t, int, int, int, int, std::string, int>;
 
 // The values on which all nodes of one world agree.
 WorldKey KeyOf(const Place& place) {
-  return {place.round,      place.epoch,         place.group_world_size,
+  return {place.epoch,      place.round,         place.group_world_size,
           place.world_size, place.restart_count, place.master_address,
           place.master_port};
 }
 
-// The reports of the newest round's world, by group rank. If nodes name
-// different worlds of this round, the world that most nodes name is chosen.
+// The reports of the newest coordinator's newest world, by group rank. A
+// coordinator without a record may give a number to a round that an earlier one
+// has used. If nodes name different worlds of one coordinator and round, the
+// world that most nodes name is chosen.
 std::map<int, const Report*> NewestWorld(const Reports& reports) {
   std::vector<const Report*> all;
   for (const auto& [id, report] : reports) all.push_back(&report);
   const Electorate electorate = NewestElectorate(all);
   std::map<WorldKey, std::map<int, const Report*>> worlds;
-  int newest = 0;
+  WorldId newest;
   for (const auto& [id, report] : reports) {
     if (!report.place.has_value() || IsVoid(*report.place, electorate)) {
       continue;
     }
-    newest = std::max(newest, report.place->round);
+    newest = std::max(newest, IdOf(*report.place));
     worlds[KeyOf(*report.place)].emplace(report.place->group_rank, &report);
   }
   std::map<int, const Report*> found;
   for (auto& [key, members] : worlds) {
-    if (std::get<0>(key) != newest || members.size() <= found.size()) continue;
+    const WorldId id = IdOf(*members.begin()->second->place);
+    if (id != newest || members.size() <= found.size()) continue;
     found = std::move(members);
   }
   return found;

@@ -5,13 +5,10 @@
 #include <tuple>
 
 namespace muster::rendezvous {
-namespace {
 
-WorldId WorldOf(const Place& place) {
+WorldId IdOf(const Place& place) {
   return {.epoch = place.epoch, .round = place.round};
 }
-
-}  // namespace
 
 bool Constituency::has_majority() const { return 2 * voters > nodes; }
 
@@ -27,7 +24,7 @@ Electorate NewestElectorate(const std::vector<const Report*>& reports) {
 }
 
 bool IsVoid(const Place& place, const Electorate& newest) {
-  const WorldId world = WorldOf(place);
+  const WorldId world = IdOf(place);
   if (world == newest.world) return false;
   return world < newest.world || place.epoch < newest.epoch;
 }
@@ -42,14 +39,14 @@ std::vector<Constituency> ConstituenciesOf(
   }
   for (const Report* report : known) {
     if (!report->place.has_value() || IsVoid(*report->place, newest)) continue;
-    const WorldId world = WorldOf(*report->place);
+    const WorldId world = IdOf(*report->place);
     found.try_emplace(
         world,
         Constituency{.world = world, .nodes = report->place->group_world_size});
   }
   for (const Report* report : voting) {
     std::optional<WorldId> place;
-    if (report->place.has_value()) place = WorldOf(*report->place);
+    if (report->place.has_value()) place = IdOf(*report->place);
     if (place.has_value()) {
       if (const auto it = found.find(*place); it != found.end()) {
         ++it->second.voters;

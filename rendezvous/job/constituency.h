@@ -9,6 +9,8 @@
 
 namespace muster::rendezvous {
 
+WorldId IdOf(const Place& place);
+
 // The electorate that the newest coordinator told, as far as these nodes know.
 // Without any: a default Electorate. `rank` has no meaning. O(n).
 Electorate NewestElectorate(const std::vector<const Report*>& reports);

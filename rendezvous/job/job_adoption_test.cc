@@ -65,6 +65,23 @@ TEST(JobAdoptionTest, ARoundGoesOnOnceAMajorityOfItsNodesHasCome) {
   EXPECT_EQ(job.status().verdict->rounds, 1);
 }
 
+TEST(JobAdoptionTest, TheNewestCoordinatorsRoundGoesOnWhateverItsNumber) {
+  // A coordinator without a record has given the number 1 again.
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Create("c").report.round = 1;
+  job.agent("c").report.place = job.told("a").place;
+  job.agent("c").report.place->group_world_size = 1;
+  job.agent("c").report.place->epoch = 6;
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("a");
+  job.Reconnect("c");
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kHold);
+  job.Reconnect("b");
+  EXPECT_THAT(job.Decided("adopt"), HasSubstr("2 of its 2 nodes"));
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
+}
+
 TEST(JobAdoptionTest, AMinorityIsStoppedAfterALease) {
   JobWithoutRecord job(QuickSpec(1, 2), {"a", "b"});
   job.Reconnect("a");

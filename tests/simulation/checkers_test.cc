@@ -40,9 +40,27 @@ TEST_F(CheckersTest, ReportsARoundThatAMinorityHasCarriedOn) {
   report.sequence = 1;
   report.place = {.round = 3, .group_world_size = 2};
   checker_->OnReport(kZero, 1, report);
+  step_.status.nodes = {Node(kZero, {})};
   step_.decisions = {{"adopt", 3, "", "round 3 goes on: 1 of its 2 nodes"}};
   checker_->OnStep(step_);
   EXPECT_THAT(checker_->breach(), HasSubstr("goes on with 1"));
+}
+
+TEST_F(CheckersTest, ReportsAnOlderCoordinatorsRoundThatIsCarriedOn) {
+  for (const bool is_known : {false, true}) {
+    Use(NewAdoptionChecker);
+    rendezvous::Report report;
+    report.sequence = 1;
+    report.place = {.round = 3, .epoch = 1, .group_world_size = 1};
+    checker_->OnReport(kZero, 1, report);
+    report.place = {.round = 2, .epoch = 2, .group_world_size = 2};
+    checker_->OnReport(kOne, 2, report);
+    step_.status.nodes = {Node(kZero, {})};
+    if (is_known) step_.status.nodes.push_back(Node(kOne, {}));
+    step_.decisions = {{"adopt", 3, "", "round 3 goes on: 1 of its 1 node"}};
+    checker_->OnStep(step_);
+    EXPECT_EQ(checker_->breach().empty(), !is_known);
+  }
 }
 
 TEST_F(CheckersTest, ReportsARoundThatIsGivenUpTooEarly) {
