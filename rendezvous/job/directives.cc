@@ -175,11 +175,10 @@ DirectiveKey KeyFor(const JobState& state, const Node& node) {
     key.kind = DirectiveKind::kStop;
     key.round = state.round;
     key.at_once = state.stopping.at_once;
+    key.causes_replaced = state.stopping.causes_replaced;
+    key.exit_code = StopOrderFor(state, key.round).exit_code;
     key.preempted = state.preemption.has_value();
-  } else if (node.going) {
-    key.kind = DirectiveKind::kReleased;
-  } else if (node.phase == NodePhase::kRunning ||
-             node.phase == NodePhase::kStopping) {
+  } else if (HasProcesses(node.phase)) {
     // The node runs a round that is not (or no longer) its own: it lost its
     // lease, or the round belongs to an earlier coordinator.
     key.kind = DirectiveKind::kStop;

@@ -139,6 +139,7 @@ void Job::On(const ReportArrived& event) {
     state_.adoption.Hear(report);
     return;
   }
+  JoinElectors(*node, report);
   if (state_.world.unknown > 0) JoinAdopted(*node, report);
   Apply(*node, report);
 }
@@ -146,7 +147,8 @@ void Job::On(const ReportArrived& event) {
 void Job::Apply(Node& node, const Report& report) {
   const auto take_leave = [&] {
     if (!report.leave.has_value()) return;
-    CountAsGone(node);
+    // Until its workers have stopped, the node's world may run beside another.
+    if (!HasProcesses(report.phase)) CountAsGone(node);
     if (node.going || finished()) return;
     LeaveOut(node, *report.leave);
     if (state_.blame.LeaveExplains(node, state_.round)) {
@@ -401,11 +403,6 @@ void Job::JoinAdopted(Node& node, const Report& report) {
     ++state_.changes;
     world.SetMember(place, node.identity);
     if (state_.lost_host == rank) state_.lost_host.reset();
-    if (state_.electors.nodes > 0) {
-      state_.electors.known[node.identity.node_id] = {
-          .rank = rank, .incarnation = node.identity.incarnation};
-      state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
-    }
   } else if (holder != node.identity.node_id) {
     return;
   }

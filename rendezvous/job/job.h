@@ -123,6 +123,9 @@ class Job {
   // Applies the states of the workers, the failures and the requests in the
   // node's report.
   void Apply(Node& node, const Report& report);
+  // Makes the node an elector if its report shows that it is one, and this
+  // coordinator has not known: it came after the world was adopted or given up.
+  void JoinElectors(Node& node, const Report& report);
   // Gives the node its place in an adopted round, if the round lacks the node.
   void JoinAdopted(Node& node, const Report& report);
   void TakeFailures(Node& node, const Report& report);

@@ -77,7 +77,9 @@ void Job::ConsiderAdoption() {
   }
   for (const auto& [id, report] : reports) {
     Node* const node = state_.nodes.Find(id);
-    if (node != nullptr && !finished()) Apply(*node, report);
+    if (node == nullptr || finished()) continue;
+    JoinElectors(*node, report);
+    Apply(*node, report);
   }
   for (auto& [id, node] : state_.nodes.nodes()) outbox_.Tell(node);
 }
@@ -178,21 +180,23 @@ void Job::KeepElectors(const std::map<std::string, Report>& reports) {
   electors.nodes = constituencies.back().nodes;
   electors.known.clear();
   electors.gone = 0;
-  for (const auto& [id, report] : reports) {
-    int rank = -1;
-    if (report.electorate.world == electors.world) {
-      rank = report.electorate.rank;
-    } else if (report.place.has_value() &&
-               WorldId{.epoch = report.place->epoch,
-                       .round = report.place->round} == electors.world) {
-      rank = report.place->group_rank;
-    }
-    if (rank < 0) continue;
-    electors.known[id] = {.rank = rank, .incarnation = report.node.incarnation};
-    if (Node* const node = state_.nodes.Find(id); node != nullptr) {
-      state_.nodes.Update(*node, [&](Node& n) { n.elector_rank = rank; });
-    }
+}
+
+void Job::JoinElectors(Node& node, const Report& report) {
+  Electors& electors = state_.electors;
+  // Those that are gone stay known.
+  if (electors.known.contains(node.identity.node_id)) return;
+  int rank = -1;
+  if (report.electorate.world == electors.world) {
+    rank = report.electorate.rank;
+  } else if (report.place.has_value() &&
+             IdOf(*report.place) == electors.world) {
+    rank = report.place->group_rank;
   }
+  if (rank < 0) return;
+  electors.known[node.identity.node_id] = {
+      .rank = rank, .incarnation = node.identity.incarnation};
+  state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
 }
 
 void Job::CountAsGone(Node& node) {
@@ -524,7 +528,7 @@ void Job::ConsiderRunning() {
 }
 
 void Job::Conclude(const Verdict& verdict) {
-  if (state_.electors.nodes == 0) {
+  if (WorldsThatElect(state_).empty()) {
     Finish(verdict);
     return;
   }

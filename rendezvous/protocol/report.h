@@ -66,6 +66,11 @@ enum class NodePhase {
   kSucceeded,  // Every worker of `round` exited with 0; no descendant is left.
 };
 
+// Whether processes of a round may be left on a node in this phase.
+inline bool HasProcesses(NodePhase phase) {
+  return phase == NodePhase::kRunning || phase == NodePhase::kStopping;
+}
+
 // A signal that this node caught (--signals-to-forward), such as SIGUSR1. Every
 // worker of the job shall receive it; it does not end the job.
 struct SignalNotice {

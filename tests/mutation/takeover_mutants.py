@@ -137,6 +137,12 @@ ALL = [Mutant(*mutant) for mutant in (
      'Job::ConsiderStopping', 'if limit kFailed', FALSE),
     ('takeover: nodes that have left are awaited', _JOB, 'Job::CountAsGone',
      'body', DROP),
+    ('takeover: nodes with workers have left', _JOB, 'Job::Apply',
+     'if HasProcesses', TRUE),
+    ('takeover: an elector that comes late is none', _JOB, 'Job::JoinElectors',
+     'if rank', TRUE),
+    ('takeover: a node that has left elects again', _JOB, 'Job::JoinElectors',
+     'if contains', FALSE),
     ('takeover: a node that leaves votes', _TAKEOVER, 'Standby::Hear',
      'if leave', FALSE),
     # --- the agent
