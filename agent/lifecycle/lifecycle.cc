@@ -107,7 +107,10 @@ void Lifecycle::On(const DirectiveCame& event) {
                      directive_->epoch != directive.epoch ||
                      directive_->revision != directive.revision;
   const bool is_another_cause =
-      !newer && directive.kind == rendezvous::DirectiveKind::kStop &&
+      directive_.has_value() && directive_->epoch == directive.epoch &&
+      directive_->kind == rendezvous::DirectiveKind::kStop &&
+      directive.kind == rendezvous::DirectiveKind::kStop &&
+      directive.stop.round == directive_->stop.round &&
       directive.reason != directive_->reason;
   directive_ = directive;
   if (is_another_cause && round_ == directive.stop.round && PrintsForJob()) {

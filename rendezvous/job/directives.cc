@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/counted.h"
@@ -152,8 +153,13 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
 // Whether the node is an elector that was lost and is back while a verdict
 // waits for a majority that knows it.
 bool MustKnowVerdict(const JobState& state, const Node& node) {
-  return node.elector_rank >= 0 && !node.going &&
-         state.stopping.consequence.verdict().has_value();
+  if (node.going || !state.stopping.consequence.verdict().has_value()) {
+    return false;
+  }
+  const std::vector<const Electors*> worlds = WorldsThatElect(state);
+  return std::ranges::any_of(worlds, [&](const Electors* world) {
+    return world->RankOf(node.identity, state.spec.takeover) >= 0;
+  });
 }
 
 }  // namespace
@@ -183,6 +189,8 @@ DirectiveKey KeyFor(const JobState& state, const Node& node) {
     // lease, or the round belongs to an earlier coordinator.
     key.kind = DirectiveKind::kStop;
     key.round = node.round;
+  } else if (node.going) {
+    key.kind = DirectiveKind::kReleased;
   } else {
     key.kind = DirectiveKind::kWait;
   }

@@ -187,7 +187,7 @@ class Job {
   // withdraws the failure's consequence.
   void Excuse(const std::string& node_id, const std::string& why);
   // Records `why` as the reason of the break, and tells it to the members.
-  // Their order to stop stays the same.
+  // It is a new order to stop: its exit code, too, may have changed.
   void Reblame(const std::string& node_id, const std::string& why,
                const Blame::Move& move);
   void Cancel(const std::string& why, const CancelWish& wish);

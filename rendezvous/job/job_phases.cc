@@ -602,6 +602,7 @@ void Job::Excuse(const std::string& node_id, const std::string& why) {
 void Job::Reblame(const std::string& node_id, const std::string& why,
                   const Blame::Move& move) {
   ++state_.changes;
+  ++state_.stopping.causes_replaced;
   state_.why = why;
   outbox_.Reword();
   outbox_.Note(move.decision, node_id,

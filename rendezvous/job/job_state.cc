@@ -60,6 +60,20 @@ std::string DoubtAbout(const JobState& state, const Failure& failure) {
                       "waited for whom");
 }
 
+// The number of the world's nodes that are gone, or have seen the order to
+// stop. O(n).
+int Witnesses(const JobState& state, const Electors& world) {
+  int witnesses = world.gone;
+  for (const auto& [id, node] : state.nodes.nodes()) {
+    const bool knows = node.told.kind == DirectiveKind::kStop &&
+                       node.told.round == state.round &&
+                       node.seen >= node.revision;
+    const int rank = world.RankOf(node.identity, state.spec.takeover);
+    witnesses += knows && rank >= 0 ? 1 : 0;
+  }
+  return witnesses;
+}
+
 }  // namespace
 
 void JobState::Enter(JobPhase next) {
@@ -96,18 +110,22 @@ const Electors* LackingWorld(const JobState& state, Among among) {
   return nullptr;
 }
 
+std::vector<const Electors*> WorldsThatElect(const JobState& state) {
+  std::vector<const Electors*> worlds;
+  if (state.electors.nodes > 0) worlds.push_back(&state.electors);
+  for (const Electors& world : state.unsettled) worlds.push_back(&world);
+  return worlds;
+}
+
 std::optional<Instant> AwaitsWitnesses(const JobState& state) {
   const std::optional<Verdict>& verdict = state.stopping.consequence.verdict();
   const bool is_ending = verdict.has_value() || state.preemption.has_value();
-  if (!is_ending || state.electors.nodes == 0) return std::nullopt;
-  int witnesses = state.electors.gone;
-  for (const auto& [id, node] : state.nodes.nodes()) {
-    const bool knows = node.told.kind == DirectiveKind::kStop &&
-                       node.told.round == state.round &&
-                       node.seen >= node.revision;
-    witnesses += knows && node.elector_rank >= 0 ? 1 : 0;
-  }
-  if (2 * witnesses >= state.electors.nodes) return std::nullopt;
+  if (!is_ending) return std::nullopt;
+  const std::vector<const Electors*> worlds = WorldsThatElect(state);
+  const bool is_known = std::ranges::all_of(worlds, [&](const Electors* world) {
+    return 2 * Witnesses(state, *world) >= world->nodes;
+  });
+  if (is_known) return std::nullopt;
   // Neither a person who cancels nor a cluster that takes the nodes away waits
   // for nodes that are gone.
   const bool waits = verdict.has_value() &&

@@ -130,8 +130,11 @@ const Electors* LackingWorld(const JobState& state, Among among);
 // The number of its nodes that are here or gone. O(n).
 int NodesHere(const JobState& state, const Electors& world, Among among);
 
+// The worlds of which a majority may elect another coordinator.
+std::vector<const Electors*> WorldsThatElect(const JobState& state);
+
 // While stopping with a verdict, where other nodes may take over: the time
-// until which the verdict waits for a majority of the electors to see the order
+// until which the verdict waits for a majority of these worlds to see the order
 // to stop, which has the verdict's exit code. A coordinator that takes over
 // then ends the job in the same way. nullopt: the verdict need not wait. O(n).
 std::optional<Instant> AwaitsWitnesses(const JobState& state);

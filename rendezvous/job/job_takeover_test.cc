@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -450,6 +451,105 @@ TEST(JobTakeoverTest, NodesThatHaveLeftAreNotAwaited) {
   job.Wait(seconds(2));
   EXPECT_EQ(job.round(), 2);
   EXPECT_THAT(job.World(), ElementsAre("a"));
+}
+
+TEST(JobTakeoverTest, ANodeThatLeavesIsAwaitedUntilItsWorkersHaveStopped) {
+  JobFixture job = RunningJob(1, 2);
+  job.BreakStream("b");
+  job.Wait(seconds(1));
+  job.AllStop();
+  job.Wait(seconds(5));
+  ASSERT_EQ(job.round(), 2);
+  job.Runs("a");
+  job.BreakStream("a");
+  job.Wait(seconds(1));
+  job.Reconnect("b");
+  ASSERT_EQ(job.told("b").kind, DirectiveKind::kStop);
+  job.Idle("b");
+  job.Reconnect("a");
+  // The world of round 2 is node a, which still runs it.
+  job.agent("a").report.leave = "SIGTERM";
+  job.Stopping("a");
+  job.Wait(seconds(5));
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kStop);
+  EXPECT_EQ(job.round(), 2);
+  job.Idle("a");
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kReleased);
+  job.Wait(seconds(5));
+  EXPECT_EQ(job.round(), 3);
+  EXPECT_THAT(job.World(), ElementsAre("b"));
+}
+
+TEST(JobTakeoverTest, ANodeThatIsGoneIsCountedOnce) {
+  JobFixture job = JobFixture::HostedBy("a", QuickSpec(1, 5));
+  job.StartAll({"a", "b", "c", "d", "e"});
+  job.agent("b").report.leave = "SIGTERM";
+  job.Report("b");
+  for (const char* name : {"c", "d", "e"}) job.BreakStream(name);
+  job.Wait(seconds(1));
+  job.AllStop();
+  job.Report("b");
+  job.Wait(seconds(20));
+  // Nodes a and b are two of five.
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+}
+
+TEST(JobTakeoverTest, AnElectorMayComeAfterItsRoundIsOver) {
+  JobSpec spec = QuickSpec(1, 4);
+  spec.takeover = Takeover::kMajority;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c", "d"});
+  job.TakeOver("b");
+  job.FailsUnreported("b", ExitedWith(2, 3), NodePhase::kIdle);
+  // The majority that is adopted stops the round at once; a comes later.
+  job.ReconnectAll({"b", "c", "d"});
+  ASSERT_EQ(job.phase(), JobPhase::kStopping);
+  job.Reconnect("a");
+  EXPECT_EQ(job.told("a").electorate.rank, 0);
+  job.BreakStream("c");
+  job.BreakStream("d");
+  job.Wait(seconds(1));
+  job.AllStop();
+  job.Wait(seconds(10));
+  EXPECT_EQ(job.round(), 2) << "a and b are half of the electors";
+}
+
+TEST(JobTakeoverTest, AnotherExitCodeIsANewOrder) {
+  // Two nodes have seen that the job ends with 3. Then it turns out that a loss
+  // is the cause, and a cancel ends the job.
+  JobSpec spec = QuickSpec(1, 3);
+  spec.max_restarts = 0;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c"});
+  job.Step(DrainAsked{.node = "c"});
+  const uint64_t revision = job.told("a").revision;
+  ASSERT_EQ(job.told("a").stop.exit_code, std::nullopt);
+  job.Step(CancelAsked{.reason = "launch cancel"});
+  job.Idle("a");
+  EXPECT_GT(job.told("a").revision, revision);
+  EXPECT_NE(job.told("a").stop.exit_code, std::nullopt);
+}
+
+TEST(JobTakeoverTest, AVerdictWaitsForAFirstWorldThatMayHaveBegun) {
+  // Only a has reported that it runs round 1: no world is known to have begun.
+  JobSpec spec = QuickSpec(1, 3);
+  spec.max_restarts = 0;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  for (const char* name : {"a", "b", "c"}) job.Join(name);
+  job.Runs("a");
+  for (const char* name : {"b", "c"}) job.agent(name).deaf = true;
+  Failure failure = ExitedWith(0, 3);
+  failure.kind = FailureKind::kStartFailed;
+  job.Fails("a", failure);
+  job.Idle("a");
+  for (const char* name : {"b", "c"}) job.BreakStream(name);
+  job.Wait(seconds(10));
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.agent("b").deaf = false;
+  job.Reconnect("b");
+  EXPECT_NE(job.told("b").stop.exit_code, std::nullopt);
+  job.Report("b");
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
 }
 
 TEST(JobTakeoverTest, NodesThatWereDrainedAreNotAwaited) {

@@ -34,6 +34,10 @@ struct DirectiveKey {
   int round = -1;
   uint64_t newest_signal = 0;
   bool at_once = false;
+  // Of an order to stop: how often the cause was replaced, and the exit code. A
+  // node that has seen the order has seen these.
+  int causes_replaced = 0;
+  std::optional<int> exit_code;
   bool preempted = false;
   WorldId electorate;
 

@@ -64,6 +64,7 @@ struct Stopping {
   bool at_once = false;  // SIGKILL at once, without the grace
   StopCause cause = StopCause::kBroken;
   Consequence consequence;
+  int causes_replaced = 0;  // how often another event became the cause
   // Time at which members that have not stopped count as lost.
   Instant deadline = Instant::max();
 
