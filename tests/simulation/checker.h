@@ -35,6 +35,7 @@ struct CoordinatorStepped {
   std::vector<rendezvous::Decision> decisions;
   std::vector<Sent> sent;
   std::optional<Instant> next_deadline;
+  bool is_recorded = false;  // the journal has the state after the step
 };
 
 // Checks one invariant of a simulation. All events are reported to every

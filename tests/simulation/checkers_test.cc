@@ -150,6 +150,21 @@ TEST_F(CheckersTest, ReportsAnOldIncarnation) {
   EXPECT_THAT(checker_->breach(), HasSubstr("again of incarnation 7"));
 }
 
+TEST_F(CheckersTest, ACoordinatorKnowsTheIncarnationsOfItsRecord) {
+  for (const bool is_recorded : {false, true}) {
+    Use(NewIncarnationChecker);
+    step_.is_recorded = is_recorded;
+    step_.status.nodes = {Node({.slot = 0, .incarnation = 7}, {})};
+    checker_->OnStep(step_);
+    checker_->OnCoordinatorContinued();
+    for (uint64_t incarnation : {5, 7}) {
+      step_.status.nodes = {Node({.slot = 0, .incarnation = incarnation}, {})};
+      checker_->OnStep(step_);
+    }
+    EXPECT_EQ(checker_->breach().empty(), !is_recorded);
+  }
+}
+
 TEST_F(CheckersTest, ReportsSilenceBeyondTheLease) {
   Use(NewDetectionChecker);
   step_.status.nodes = {Node(kZero, 0)};

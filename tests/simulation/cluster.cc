@@ -153,7 +153,13 @@ bool Cluster::MayFound(int host) const {
 
 bool Cluster::LacksFounder() const {
   if (!stage_.plan.takeover) return false;
-  return !nodes_.front()->alive() || (Newest() == nullptr && MayFound(0));
+  // Nodes that have promised to obey an elected coordinator depose a founder,
+  // until they give up.
+  const bool would_yield =
+      std::any_of(nodes_.begin(), nodes_.end(),
+                  [](const auto& node) { return node->has_met_elected(); });
+  return !nodes_.front()->alive() ||
+         (Newest() == nullptr && MayFound(0) && !would_yield);
 }
 
 void Cluster::Tick() {

@@ -12,6 +12,8 @@
 namespace muster::simulation {
 namespace {
 
+using rendezvous::Standby;
+
 // Streams of strangers have numbers from here on; the network never reaches it.
 constexpr rendezvous::StreamId kFirstImpostor = uint64_t{1} << 40;
 
@@ -81,6 +83,7 @@ void SimCoordinator::Attach(rendezvous::StreamId stream, AgentName agent) {
 void SimCoordinator::StartJob(const rendezvous::Report& report) {
   stage_->memories[epoch_] = epoch_;
   stage_->newest_epoch = std::max(stage_->newest_epoch, epoch_);
+  stage_->coordinating.insert(epoch_);
   job_ = std::make_unique<rendezvous::Job>(
       report.run_id, epoch_, report.spec, stage_->queue.now(),
       absl::StrCat("tag", epoch_), host_ == kOutside ? "" : EndpointOf(host_));
@@ -228,18 +231,14 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
   stepped.status = job_->Status(now);
   stepped.decisions = step.decisions;
   stepped.next_deadline = job_->NextDeadline();
+  stepped.is_recorded = is_recorded;
   const std::string name = host_ == kOutside ? "C" : EndpointOf(host_);
   for (const rendezvous::Decision& decision : step.decisions) {
     ++stage_->census[decision.kind];
     if (decision.kind == "finish") {
       ++stage_->census[absl::StrCat(
           "job ", rendezvous::OutcomeText(stepped.status.verdict->outcome))];
-      stage_->ended_epoch = std::max(stage_->ended_epoch, epoch_);
-      // A time-out is not final.
-      if (!stage_->verdict.has_value() ||
-          stage_->verdict->outcome == rendezvous::Outcome::kTimedOut) {
-        stage_->verdict = stepped.status.verdict;
-      }
+      stage_->NoteVerdict(epoch_, *stepped.status.verdict);
     }
     stage_->Note(absl::StrCat(name, " ", decision.kind, " [", decision.round,
                               "] ", decision.node_id, ": ", decision.reason));
@@ -272,7 +271,7 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
     stage_->Note(absl::StrCat(name, " is deposed"));
     ++stage_->census["deposed"];
     StopJob();
-    StandBy();
+    StandBy(Standby::Kind::kSuccessor);
     if (agent_left_) Die(Network::Death::kProcess);
     return;
   }
@@ -318,7 +317,7 @@ void SimCoordinator::Post(std::function<void()> event) {
   }
 }
 
-void SimCoordinator::StandBy() {
+void SimCoordinator::StandBy(Standby::Kind kind) {
   const Plan& plan = stage_->plan;
   Random& random = stage_->takeover_random;
   const Duration clock = stage_->queue.now().time_since_epoch() + plan.max_skew;
@@ -329,9 +328,7 @@ void SimCoordinator::StandBy() {
   const uint64_t candidate = (static_cast<uint64_t>(milliseconds.count())
                               << rendezvous::kDrawnEpochBits) |
                              drawn;
-  using Kind = rendezvous::Standby::Kind;
-  standby_ = std::make_unique<rendezvous::Standby>(
-      may_found_(host_) ? Kind::kFounder : Kind::kSuccessor, candidate);
+  standby_ = std::make_unique<Standby>(kind, candidate);
   standby_->Follow(followed_);
   took_over_ = false;
 }
@@ -343,12 +340,14 @@ void SimCoordinator::Begin() {
   ++life_;
   up_ = true;
   without_power_ = false;
-  StandBy();
+  StandBy(may_found_(host_) ? Standby::Kind::kFounder
+                            : Standby::Kind::kSuccessor);
 }
 
 void SimCoordinator::StopJob() {
   if (job_ == nullptr) return;
   stage_->WatchCoordinator(host_, [](Checker& c) { c.OnCoordinatorCrashed(); });
+  stage_->coordinating.erase(epoch_);
   job_.reset();
   last_reports_.clear();
   armed_.reset();
@@ -442,13 +441,21 @@ void SimCoordinator::TakeOver(uint64_t epoch) {
       reports, [](const auto& one) { return one.second.promised_epoch > 0; });
   standby_.reset();
   epoch_ = epoch;
+  if (took_over_) stage_->NoteTakeover();
   stage_->Note(absl::StrCat(EndpointOf(host_), " coordinates with epoch ",
                             epoch, " and ", reports.size(), " nodes"));
   ++stage_->census[stage_->newest_epoch == 0 ? "founded" : "elected"];
   StartJob(reports.begin()->second);
   const uint64_t life = life_;
   AnnounceAgain(life);
-  for (const auto& [stream, report] : reports) {
+  // The job learns of the round that runs before it decides anything, as in
+  // rendezvous/server/coordinator.cc.
+  std::vector<std::pair<rendezvous::StreamId, rendezvous::Report>> replayed(
+      reports.begin(), reports.end());
+  std::stable_partition(replayed.begin(), replayed.end(), [](const auto& one) {
+    return one.second.place.has_value();
+  });
+  for (const auto& [stream, report] : replayed) {
     if (life_ == life && epoch_ == epoch && job_ != nullptr) {
       Hear(stream, report);
     }

@@ -86,7 +86,7 @@ class SimCoordinator {
   // has died before.
   void Post(std::function<void()> event);
   void Hear(rendezvous::StreamId stream, const rendezvous::Report& report);
-  void StandBy();
+  void StandBy(rendezvous::Standby::Kind kind);
   void Perform(const rendezvous::Standby::Step& step);
   void TakeOver(uint64_t epoch);
   void StartJob(const rendezvous::Report& report);

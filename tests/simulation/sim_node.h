@@ -30,6 +30,8 @@ class SimNode {
   rendezvous::StreamId stream() const { return stream_; }
   // Whether the agent has reported a round, or the electorate of one.
   bool knows_round() const { return alive() && knows_round_; }
+  // Whether the agent has reported the promise to obey an elected coordinator.
+  bool has_met_elected() const { return alive() && has_met_elected_; }
   // How the last agent of this slot ended; nullopt if it was killed.
   const std::optional<agent::Leave>& last_leave() const { return last_leave_; }
 
@@ -101,6 +103,7 @@ class SimNode {
   Up talking_on_;
   Duration backoff_ = Duration::zero();
   bool knows_round_ = false;
+  bool has_met_elected_ = false;
   // Stage::memories of the newest directive's epoch
   uint64_t told_epoch_ = 0;
   int nccl_ids_ = 0;  // number of NCCL ids made by this slot

@@ -1,6 +1,17 @@
 #include "tests/simulation/stage.h"
 
+#include <algorithm>
+
 namespace muster::simulation {
+namespace {
+
+// Whether a coordinator gives this verdict only once a majority knows it.
+bool NeedsMajority(const rendezvous::Verdict& verdict) {
+  return verdict.outcome == rendezvous::Outcome::kSucceeded ||
+         verdict.outcome == rendezvous::Outcome::kFailed;
+}
+
+}  // namespace
 
 void Stage::Tell(Checker& checker, const std::function<void(Checker&)>& tell) {
   checker.SetNow(queue.now());
@@ -33,10 +44,24 @@ void Stage::WatchStep(int host, const CoordinatorStepped& step) {
   }
 }
 
+void Stage::NoteVerdict(uint64_t epoch, const rendezvous::Verdict& by) {
+  ended_epoch = std::max(ended_epoch, epoch);
+  coordinating.erase(epoch);
+  if (verdict_is_final) return;
+  verdict = by;
+  verdict_is_final =
+      NeedsMajority(by) ||
+      (by.outcome != rendezvous::Outcome::kTimedOut && epoch == newest_epoch);
+}
+
+void Stage::NoteTakeover() {
+  verdict_is_final = verdict.has_value() && NeedsMajority(*verdict);
+}
+
 bool Stage::IsOver() const {
   return verdict.has_value() &&
-         (ended_epoch == newest_epoch ||
-          verdict->outcome != rendezvous::Outcome::kTimedOut);
+         (verdict_is_final ||
+          (ended_epoch == newest_epoch && coordinating.empty()));
 }
 
 }  // namespace muster::simulation

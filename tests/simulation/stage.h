@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,12 @@ struct Stage {
   void WatchCoordinator(int host, const std::function<void(Checker&)>& tell);
   // Reports a step of the coordinator in the process of slot `host`.
   void WatchStep(int host, const CoordinatorStepped& step);
-  // Whether the newest coordinator has ended the job, or any has, other than by
-  // a time-out: one that has lost the other nodes may time out alone.
+  // The coordinator with this epoch has ended its job.
+  void NoteVerdict(uint64_t epoch, const rendezvous::Verdict& by);
+  // Nodes that know of an earlier coordinator have elected another one.
+  void NoteTakeover();
+  // Whether a coordinator has ended the job with a final verdict, or the newest
+  // one otherwise, and no other goes on.
   bool IsOver() const;
   void Fail(const std::string& why) {
     if (failure.empty()) failure = why;
@@ -58,8 +63,13 @@ struct Stage {
   // The epoch of the newest coordinator, and that of the newest one that has
   // ended the job with this verdict.
   uint64_t newest_epoch = 0;
+  std::set<uint64_t> coordinating;  // epochs of the jobs that go on
   uint64_t ended_epoch = 0;
   std::optional<rendezvous::Verdict> verdict;
+  // Whether `verdict` ends the job for all nodes. A coordinator that has lost
+  // the other nodes may time out alone. A cancel or a preemption there ends
+  // only its own nodes; the others may elect another coordinator.
+  bool verdict_is_final = false;
   bool healed = false;  // phase 2 or 3 of Cluster: no more faults
   // phase 3 of Cluster: workers succeed as soon as they run
   bool finishing = false;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <set>
 #include <string>
@@ -33,25 +34,26 @@ class AttributionChecker : public Checker {
     failures_.insert({agent.slot, epoch, round, rank});
     failures_.insert({agent.slot, kAnyEpoch, round, rank});
   }
-  void OnWorkersStarted(AgentName agent, uint64_t,
-                        const rendezvous::Place& place) override {
-    members_[{place.round, place.group_rank}].insert(agent.slot);
-  }
   void OnOtherStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
-      if (decision.kind == "break") reasons_.insert(decision.reason);
+      if (decision.kind == "break") reasons_.insert(WhyOf(decision));
     }
+    NoteMembers(step);
     // A node that has a newer coordinator leaves this one without a word.
     for (const Sent& sent : step.sent) {
       if (step.epoch > epoch_) trouble_[sent.to.slot] = now();
     }
   }
+  // If the first lease ends in these 100 ms, the coordinator takes its own
+  // standstill for the node's silence (Job::ForgiveSilence).
+  void OnCoordinatorResumed() override { resumed_ = now(); }
   void OnTrouble(int slot) override { trouble_[slot] = now(); }
   void OnMovedOn(int slot) override { trouble_[slot] = now(); }
   void OnLeaveAsked(int slot) override { leave_asked_.insert(slot); }
   void OnCancelAsked() override { cancel_asked_ = true; }
   void OnPreemptionAsked() override { preemption_asked_ = true; }
   void OnStep(const CoordinatorStepped& step) override {
+    NoteMembers(step);
     for (const rendezvous::Decision& decision : step.decisions) {
       is_adopted_ = is_adopted_ || decision.kind == "adopt";
       if (decision.kind == "assign") {
@@ -69,16 +71,25 @@ class AttributionChecker : public Checker {
 
  private:
   static constexpr uint64_t kAnyEpoch = 0;
+  static constexpr Duration kMaxLate = std::chrono::milliseconds(100);
 
+  // A member may die before it has started its workers.
+  void NoteMembers(const CoordinatorStepped& step) {
+    for (const Sent& sent : step.sent) {
+      if (sent.directive.kind != rendezvous::DirectiveKind::kRun) continue;
+      const rendezvous::Place& place = sent.directive.place;
+      members_[{place.round, place.group_rank}].insert(sent.to.slot);
+    }
+  }
   void CheckBreak(const rendezvous::Decision& decision,
                   const CoordinatorStepped& step) {
-    // An adopted round may be broken for the reason that an earlier coordinator
-    // has told its nodes.
-    const bool is_repeated = !reasons_.insert(decision.reason).second;
-    if (is_adopted_ && is_repeated) return;
     const std::string prefix =
         absl::StrCat("round ", decision.round, " is broken: ");
-    const std::string why = decision.reason.substr(prefix.size());
+    const std::string why = WhyOf(decision);
+    // An adopted round may be broken for the reason that an earlier coordinator
+    // has told its nodes, also of a later round that they did not begin.
+    const bool is_repeated = !reasons_.insert(why).second;
+    if (is_adopted_ && is_repeated) return;
     if (decision.reason.compare(0, prefix.size(), prefix) != 0) {
       Fail("a break of another round: " + decision.reason);
     } else if (why.compare(0, 9, "cancelled") == 0) {
@@ -103,7 +114,7 @@ class AttributionChecker : public Checker {
                (why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
       // An earlier coordinator stopped these nodes.
-    } else if (!Troubled(SlotOf(why))) {
+    } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }
   }
@@ -138,6 +149,11 @@ class AttributionChecker : public Checker {
                     });
     if (!waits) Fail("scaled up for nobody");
   }
+  // Reads "rank 1 …" from "round 2 is broken: rank 1 …".
+  static std::string WhyOf(const rendezvous::Decision& decision) {
+    const size_t colon = decision.reason.find(": ");
+    return colon == std::string::npos ? "" : decision.reason.substr(colon + 2);
+  }
   // Reads the slot from a reason: 3 from "h3 (group rank 1) …".
   static int SlotOf(const std::string& why) {
     int slot = -1;
@@ -152,12 +168,13 @@ class AttributionChecker : public Checker {
                began_ - plan().spec.lease() - plan().coordinator_timeout;
   }
 
-  std::set<std::string> reasons_;  // of all breaks, with their rounds
-  // slots that have run this group rank, by round and rank
+  std::set<std::string> reasons_;  // of all breaks
+  // slots that were given this group rank, by round and rank
   std::map<std::pair<int, int>, std::set<int>> members_;
   Instant began_;
   uint64_t epoch_ = 0;  // this coordinator's
   Instant started_;     // start of this coordinator
+  Instant resumed_;     // end of its newest suspension
   // Whether an earlier coordinator began the current round.
   bool is_adopted_ = false;
   int size_ = 0;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checkers.h"
@@ -15,6 +16,7 @@ class BudgetChecker : public Checker {
     begun_ = false;
     broken_by_failure_ = false;
     cannot_start_ = false;
+    is_unsettled_ = false;
   }
   void OnOtherStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
@@ -35,19 +37,31 @@ class BudgetChecker : public Checker {
       }
       // The decision "blame" moved the cause to a lost node, so no restart is
       // spent.
-      if (decision.kind == "blame") broken_by_failure_ = cannot_start_ = false;
+      if (decision.kind == "blame") {
+        Settle(step.status.restarts_used);
+        broken_by_failure_ = cannot_start_ = false;
+      }
       if (decision.kind == "break" && broken_by_failure_) ++failures_;
       if (decision.kind != "assign") continue;
       begun_ = true;
       if (cannot_start_) Fail("restarted what cannot be started");
-      spent_ += broken_by_failure_ ? 1 : 0;
+      if (is_unsettled_) {
+        Settle(step.status.restarts_used);
+      } else {
+        spent_ += broken_by_failure_ ? 1 : 0;
+      }
       broken_by_failure_ = false;
     }
     // Until its first round, a new coordinator learns from the nodes what
     // earlier ones have spent.
     if (!had_begun) {
-      spent_ =
-          std::max(0, step.status.restarts_used - (broken_by_failure_ ? 1 : 0));
+      // A failure that ends the job spends none.
+      const bool is_end = std::ranges::any_of(step.sent, [](const Sent& sent) {
+        return sent.directive.stop.exit_code.has_value();
+      });
+      const int newest = broken_by_failure_ && !is_end ? 1 : 0;
+      spent_ = std::max(0, step.status.restarts_used - newest);
+      is_unsettled_ = newest > 0;
       if (spent_ > failures_) {
         Fail(absl::StrCat(spent_, " restarts counted after ", failures_,
                           " failures"));
@@ -77,7 +91,18 @@ class BudgetChecker : public Checker {
   }
 
  private:
+  // Decides whether the failure that broke the adopted round has spent a
+  // restart: a node that has missed a later order may still name this failure,
+  // although another event has become the cause.
+  void Settle(int restarts_used) {
+    if (!std::exchange(is_unsettled_, false)) return;
+    spent_ = std::clamp(restarts_used, spent_, spent_ + 1);
+  }
+
   int spent_ = 0;
+  // Whether an earlier coordinator may have counted the failure that broke the
+  // adopted round in `spent_`.
+  bool is_unsettled_ = false;
   int failures_ = 0;  // rounds that a failure broke, under all coordinators
   // Whether this coordinator has begun or adopted a round.
   bool begun_ = false;

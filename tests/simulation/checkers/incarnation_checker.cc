@@ -15,7 +15,14 @@ class IncarnationChecker : public Checker {
       : Checker(plan, "incarnation never back") {}
 
   void OnCoordinatorStarted(uint64_t) override { lives_.clear(); }
+  void OnCoordinatorContinued() override { lives_ = recorded_; }
   void OnStep(const CoordinatorStepped& step) override {
+    Follow(step);
+    if (step.is_recorded) recorded_ = lives_;
+  }
+
+ private:
+  void Follow(const CoordinatorStepped& step) {
     for (const rendezvous::NodeStatus& node : step.status.nodes) {
       std::vector<uint64_t>& lives = lives_[node.node.node_id];
       const uint64_t incarnation = node.node.incarnation;
@@ -28,10 +35,11 @@ class IncarnationChecker : public Checker {
     }
   }
 
- private:
   // By node id: the incarnations that took part, in the order of their first
   // round.
   std::map<std::string, std::vector<uint64_t>> lives_;
+  // Those that the journal knows: a spare that joins changes no record.
+  std::map<std::string, std::vector<uint64_t>> recorded_;
 };
 
 }  // namespace

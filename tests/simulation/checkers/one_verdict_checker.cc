@@ -8,11 +8,12 @@ namespace muster::simulation {
 namespace {
 
 // Whether no other coordinator may give another verdict. One that waits in vain
-// for the others may say so, whatever they decide; and a person who cancels the
-// job does not wait for nodes that are gone.
+// for the others may say so, whatever they decide. A person who cancels the job
+// waits at most a lease for nodes that are gone, and so does a cluster that
+// takes the nodes away.
 bool IsFinal(const rendezvous::Verdict& verdict) {
-  return verdict.outcome != rendezvous::Outcome::kTimedOut &&
-         verdict.outcome != rendezvous::Outcome::kCancelled;
+  return verdict.outcome == rendezvous::Outcome::kSucceeded ||
+         verdict.outcome == rendezvous::Outcome::kFailed;
 }
 
 class OneVerdictChecker : public Checker {

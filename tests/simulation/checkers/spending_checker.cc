@@ -28,8 +28,7 @@ class SpendingChecker : public Checker {
       Fail(absl::StrCat("restart ", place.restart_count, " of ",
                         plan().spec.max_restarts));
     }
-    const bool is_known =
-        2 * static_cast<int>(witnesses_.size()) > newest_nodes_;
+    const bool is_known = IsKnown();
     if (id < newest_ && is_known) return;  // another world has taken its place
     if (place.restart_count < spent_ && is_known) {
       Fail(absl::StrCat("restart ", place.restart_count, " in round ",
@@ -45,22 +44,37 @@ class SpendingChecker : public Checker {
     newest_ = id;
     newest_nodes_ = place.group_world_size;
     witnesses_ = started;
+    for (const uint64_t ended : ended_) witnesses_.erase(ended);
     spent_ = place.restart_count;
   }
   void OnAgentEnded(AgentName agent) override {
     witnesses_.erase(agent.incarnation);
+    ended_.insert(agent.incarnation);
   }
 
  private:
+  // Whether nobody can coordinate without an agent that knows the restarts. An
+  // agent that is started again knows nothing.
+  bool IsKnown() const {
+    const rendezvous::JobSpec& spec = plan().spec;
+    const int witnesses = static_cast<int>(witnesses_.size());
+    const bool count_suffices = plan().takeover &&
+                                spec.takeover == rendezvous::Takeover::kAuto &&
+                                2 * spec.min_nodes > spec.max_nodes;
+    if (count_suffices && witnesses <= spec.max_nodes - spec.min_nodes) {
+      return false;  // min_nodes others may have elected a coordinator
+    }
+    return 2 * witnesses > newest_nodes_;
+  }
+
   std::set<WorldId> failed_;  // worlds with a failure or a hang of a worker
   std::map<WorldId, std::set<uint64_t>>
       started_;     // agents that have started it
   WorldId newest_;  // the newest world that all of its nodes have started
   int newest_nodes_ = 0;
-  // Its agents that live. Without a majority of them its restarts may be
-  // forgotten.
-  std::set<uint64_t> witnesses_;
-  int spent_ = 0;  // restarts that were spent before it
+  std::set<uint64_t> witnesses_;  // its agents that live
+  std::set<uint64_t> ended_;      // agents that do not live any more
+  int spent_ = 0;                 // restarts that were spent before it
 };
 
 }  // namespace

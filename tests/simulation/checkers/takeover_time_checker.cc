@@ -12,8 +12,9 @@ namespace {
 using std::chrono::seconds;
 
 // Time in which nodes that have lost their coordinator, and are not disturbed,
-// meet at a standby and elect it: some visits of 2 to 4 s each.
-constexpr Duration kMeeting = seconds(20);
+// meet at a standby and elect it. A node visits up to four hosts, for 2 to 4 s
+// each: it makes three rounds of them.
+constexpr Duration kMeeting = seconds(48);
 
 class TakeoverTimeChecker : public Checker {
  public:
@@ -24,9 +25,11 @@ class TakeoverTimeChecker : public Checker {
   void OnWorkersStarted(AgentName agent, uint64_t epoch,
                         const rendezvous::Place& place) override {
     const rendezvous::WorldId id = {.epoch = epoch, .round = place.round};
-    std::map<int, uint64_t>& world = worlds_[id];
-    world[place.group_rank] = agent.incarnation;
-    if (static_cast<int>(world.size()) == place.group_world_size) {
+    World& world = worlds_[id];
+    world.nodes = place.group_world_size;
+    world.started[place.group_rank] = agent.incarnation;
+    places_[agent.incarnation] = id;
+    if (static_cast<int>(world.started.size()) == world.nodes) {
       newest_ = std::max(newest_, id);
     }
   }
@@ -38,7 +41,14 @@ class TakeoverTimeChecker : public Checker {
   }
   void OnAgentEnded(AgentName agent) override {
     alive_.erase(agent.incarnation);
+    leaving_.erase(agent.incarnation);
+    places_.erase(agent.incarnation);
     troubled_ = now();
+  }
+  void OnAgentStepped(AgentName agent, const agent::LifecycleStep& step,
+                      std::optional<Instant>) override {
+    if (!step.report.has_value() || !step.report->leave.has_value()) return;
+    if (leaving_.insert(agent.incarnation).second) troubled_ = now();
   }
   void OnAgentPaused(AgentName agent) override {
     paused_.insert(agent.incarnation);
@@ -62,7 +72,7 @@ class TakeoverTimeChecker : public Checker {
     // Messages of these plans are late at any time.
     if (plan().straggle > 0 || plan().clog > 0 || plan().drop > 0) return;
     if (!lost_since_.has_value() || over_ || !HasMajority(newest_) ||
-        !HasMajority(electorate_.world)) {
+        !HasMajority(electorate_.world) || LacksNewerWorld()) {
       return;
     }
     const Instant quiet = std::max(*lost_since_, troubled_);
@@ -74,26 +84,49 @@ class TakeoverTimeChecker : public Checker {
   }
 
  private:
+  struct World {
+    int nodes = 0;
+    // incarnations of the agents that have started it, by group rank
+    std::map<int, uint64_t> started;
+  };
+
+  // A node that leaves elects nobody.
+  bool Votes(uint64_t agent) const {
+    return alive_.contains(agent) && !paused_.contains(agent) &&
+           !leaving_.contains(agent);
+  }
   bool HasMajority(rendezvous::WorldId world) const {
     const auto found = worlds_.find(world);
     if (found == worlds_.end()) return false;
     const auto here = std::count_if(
-        found->second.begin(), found->second.end(), [this](const auto& one) {
-          return alive_.contains(one.second) && !paused_.contains(one.second);
-        });
-    return 2 * here > static_cast<int>(found->second.size());
+        found->second.started.begin(), found->second.started.end(),
+        [this](const auto& one) { return Votes(one.second); });
+    return 2 * here > found->second.nodes;
+  }
+  // Whether a living node has begun a world after the electorate's that lacks a
+  // majority. The other nodes cannot know that it did not begin on all of its
+  // nodes, and elect nobody without them.
+  bool LacksNewerWorld() const {
+    return std::ranges::any_of(places_, [this](const auto& one) {
+      const rendezvous::WorldId world = one.second;
+      const bool is_void =
+          world <= electorate_.world || world.epoch < electorate_.epoch;
+      return !is_void && !HasMajority(world);
+    });
   }
 
   // when the last coordinator was lost; nullopt: it was not
   std::optional<Instant> lost_since_;
   Instant troubled_;  // time of the last fault, or start or end of an agent
   bool over_ = false;
-  // By world: incarnations of the agents that have started it, by group rank.
-  std::map<rendezvous::WorldId, std::map<int, uint64_t>> worlds_;
+  std::map<rendezvous::WorldId, World> worlds_;
+  // The newest world of each living agent, by incarnation.
+  std::map<uint64_t, rendezvous::WorldId> places_;
   rendezvous::WorldId newest_;  // the newest world that all its nodes started
   rendezvous::Electorate electorate_;  // the newest that was told
   std::set<uint64_t> alive_;
   std::set<uint64_t> paused_;
+  std::set<uint64_t> leaving_;
 };
 
 }  // namespace
