@@ -608,7 +608,8 @@ class Coordinator::Impl {
                                     const JobOwner& account) {
     auto self = std::make_shared<std::weak_ptr<DrivenJob>>();
     DrivenJob::Surroundings surroundings{.alarms = &alarms_,
-                                         .records = options_.journal.get()};
+                                         .records = options_.journal.get(),
+                                         .leads = options_.leads};
     if (options_.takeover.has_value()) {
       surroundings.own_endpoint = options_.takeover->own_endpoint;
     }
@@ -626,7 +627,8 @@ class Coordinator::Impl {
     auto job = std::make_shared<DrivenJob>(
         kept, next_epoch_++,
         DrivenJob::Surroundings{.alarms = &alarms_,
-                                .records = options_.journal.get()},
+                                .records = options_.journal.get(),
+                                .leads = options_.leads},
         ObserverOf(run_id, self));
     *self = job;
     {

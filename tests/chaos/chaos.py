@@ -12,6 +12,7 @@ import datetime
 import glob
 import itertools
 import json
+import math
 import os
 import random
 import resource
@@ -341,6 +342,7 @@ class Job:
     self._grown = time.monotonic()
     self._steps = []  # since the last group of faults began
     self._cuts = [0] * plan.nodes  # of each node, at this time
+    self._healed = -math.inf  # the end of the last cut
     self._used = 0  # restarts, as the coordinator last said
     self._failures = 0
     self._began = time.monotonic()
@@ -535,7 +537,11 @@ class Job:
             len({number for _, number, *_ in workers}) == 1)
 
   def _coordinator_knows(self):
-    """Whether the coordinator has all nodes in the round of the workers."""
+    """Whether the coordinator has all nodes in the round of the workers.
+
+    Each node must have reported since the last cut, or it could be lost by a
+    short cut that follows.
+    """
     with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
       status = json.loads(subprocess.run(
           [_LAUNCH, 'status', '--json', f'--run-id={self._name}',
@@ -546,7 +552,9 @@ class Job:
       return (len(status['nodes']) == self._plan.nodes and
               {status['round']} == rounds and status['phase'] == 'running' and
               all(node['connected'] and node['phase'] == 'running' and
-                  {node['round']} == rounds for node in status['nodes']))
+                  {node['round']} == rounds and
+                  node['silent_seconds'] < time.monotonic() - self._healed
+                  for node in status['nodes']))
     return False
 
   def _by_rank(self):
@@ -619,6 +627,7 @@ class Job:
       self._cuts[fault.node] -= 1
       if self._cuts[fault.node] == 0:
         self._hosts[fault.node].heal()
+        self._healed = time.monotonic()
         self._say(f'node{fault.node} is healed')
 
     self._later(fault.lasts_s, heal)

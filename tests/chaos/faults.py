@@ -38,7 +38,8 @@ _SHORTEST_STOP_S = 0.1
 # since its last report, which is up to 2 s more, stays below the 10 s of it.
 HARMLESS_STOP_S = 5.0
 # The same of a node that is cut off. A connection sends again at intervals that
-# double, so that it may take as long again after the cut.
+# double (those of gRPC, and all before Linux 6.15), so that it may take as long
+# again after the cut.
 HARMLESS_CUT_S = 3.0
 # A guardian that stands still for so long, in seconds, is not killed by its
 # agent, which does so after 10 s (GuardianWatch).
