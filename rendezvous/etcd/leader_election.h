@@ -52,9 +52,9 @@ class LeaderElection {
 
   Stage stage() const;
   // Whether this process leads at this moment and may give orders. Unlike
-  // stage(), it does not depend on the election's thread, which begins to run at
-  // the same time as the caller if the process was stopped. A leadership that
-  // it finds to be over is over: stage() is kOver then.
+  // stage(), it does not depend on the election's thread, which begins to run
+  // at the same time as the caller if the process was stopped. A leadership
+  // that it finds to be over is over: stage() is kOver then.
   bool Leads();
   // From kLeading on.
   EtcdTerm term() const;

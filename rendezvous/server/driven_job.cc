@@ -222,7 +222,8 @@ DrivenJob::News DrivenJob::StepLocked(const JobEvent& event,
   // record store could not refuse it.
   if (surroundings_.leads && !surroundings_.leads()) deposed_ = true;
   if (deposed_) {
-    *refusal = "this coordinator does not coordinate the job any more; try again";
+    *refusal =
+        "this coordinator does not coordinate the job any more; try again";
     return News();
   }
   if (sink != nullptr) sinks_.try_emplace(sink->stream(), sink);

@@ -242,7 +242,7 @@ TEST_F(KeptJobTest, EachDirectiveIsDeliveredOnceItsRecordIsDurable) {
 
 // The end of a stream changes no record, so that no store could refuse it.
 TEST_F(KeptJobTest, ACoordinatorThatNoLongerLeadsDecidesNothing) {
-  const auto job = NewJob();
+  const auto job = NewJob(/*max_write_wait=*/Duration::zero());
   Join(*job, "node-a", &a_);
   Join(*job, "node-b", &b_);
   store_.MakeDurable();

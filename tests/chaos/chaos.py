@@ -796,12 +796,13 @@ def _disturbed(plan, folder, network):
     job.run()
   except Failed as why:
     failed.append(str(why))
-  longest = max((group.silence_s for group in job.groups), default=0)
+  longest = max(job.groups, key=lambda group: group.silence_s, default=None)
   rounds = max((number for group in job.groups
                 for number, _ in group.after.values()), default=1)
   print(f'   {len(job.groups)} groups of faults, {rounds} rounds, '
         f'{len(job.lines)} lines of steps in {time.time() - job.began:.0f} s; '
-        f'the longest silence is {longest:.1f} s', flush=True)
+        f'the longest silence is {longest.silence_s if longest else 0:.1f} s, '
+        f'after {longest}', flush=True)
   return checker.Story(
       began=job.began, groups=job.groups, expected={},
       losses=checker.losses_of(job.lines), exit_codes=job.exit_codes,
