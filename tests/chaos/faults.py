@@ -8,6 +8,7 @@ recovered and made progress.
 import dataclasses
 import math
 import random
+import socket
 
 WORKER, NODE, AGENT, GUARDIAN, DAEMON, JOURNAL, ETCD = (
     'worker', 'node', 'agent', 'guardian', 'daemon', 'journal', 'etcd')
@@ -37,9 +38,8 @@ _SHORTEST_STOP_S = 0.1
 # An agent that stands still for so long, in seconds, keeps its lease: the time
 # since its last report, which is up to 2 s more, stays below the 10 s of it.
 HARMLESS_STOP_S = 5.0
-# The same of a node that is cut off. A connection sends again at intervals that
-# double (those of gRPC, and all before Linux 6.15), so that it may take as long
-# again after the cut.
+# The same of a node that is cut off. gRPC's connections send again at intervals
+# that double, so that they may take as long again after the cut.
 HARMLESS_CUT_S = 3.0
 # A guardian that stands still for so long, in seconds, is not killed by its
 # agent, which does so after 10 s (GuardianWatch).
@@ -116,10 +116,25 @@ class Fault:
         are followed by a delay.
     """
     # A killed process closes its connections, so that no lease has to end.
-    silence = self.lasts_s * (2 if self.act == CUT else 1)
+    silence = self.lasts_s
+    if self.act == CUT and not _SENDS_AGAIN_SOON:
+      silence *= 2
     if self.rounds and failures > _FREE_FAILURES:
       silence += min(_MAX_BACKOFF_S, 2.0**(failures - _FREE_FAILURES - 2))
     return silence
+
+
+def _sends_again_soon():
+  """Whether the kernel knows TCP_RTO_MAX_MS (base/net/retransmission.h)."""
+  with socket.socket() as tried:
+    try:
+      tried.setsockopt(socket.IPPROTO_TCP, 44, 1000)
+    except OSError:
+      return False
+    return True
+
+
+_SENDS_AGAIN_SOON = _sends_again_soon()
 
 
 def _log_uniform(rng, shortest, longest):
