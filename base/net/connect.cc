@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "base/net/resolve.h"
+#include "base/net/retransmission.h"
 #include "base/poll.h"
 
 namespace muster {
@@ -29,6 +30,7 @@ void Tune(int fd) {
   SetOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);  // seconds
   SetOption(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
   SetOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 30000);  // milliseconds
+  LimitRetransmissionInterval(fd);
 }
 
 // Connects `fd`; returns 0 or the errno.

@@ -183,14 +183,18 @@ struct Daemon {
   std::unique_ptr<ProbeServer> probes;
 };
 
-// Serves jobs with the journal `state` until a signal to end, or until
-// `deposed_fd` is readable (-1: never). Returns the signal, 0 for the latter.
+// Serves jobs with the journal `state` until a signal to end, or until the
+// leadership that `election` has won is over (null: there is no other daemon).
+// Returns the signal, 0 for the latter.
 absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
-                              int deposed_fd) {
+                              LeaderElection* election) {
   const DaemonOptions& options = daemon.options;
   Coordinator::Options coordinating;
   coordinating.journal = std::move(state.journal);
   coordinating.kept = std::move(state.kept);
+  if (election != nullptr) {
+    coordinating.leads = [election] { return election->Leads(); };
+  }
   coordinating.keep_finished = options.keep_finished;
   if (daemon.tokens.empty() && !options.tls.given()) {
     coordinating.max_jobs_per_peer = kMaxJobsPerPeer;
@@ -228,7 +232,8 @@ absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
                                                              : ", open to all",
               serving.tokens.empty() ? "" : ", job token asked for");
   std::fflush(stdout);
-  const int signal = daemon.signals.Wait(daemon.log.get(), deposed_fd);
+  const int signal = daemon.signals.Wait(
+      daemon.log.get(), election != nullptr ? election->changed_fd() : -1);
   daemon.health.Leave(signal == 0 ? "another daemon may lead"
                                   : "the daemon is ending");
   if (signal != 0) {
@@ -254,7 +259,7 @@ int ServeAlone(Daemon& daemon) {
     state = *std::move(opened);
   }
   const absl::StatusOr<int> signal =
-      ServeJobs(daemon, std::move(state), /*deposed_fd=*/-1);
+      ServeJobs(daemon, std::move(state), /*election=*/nullptr);
   return signal.ok() ? 0 : Fail(signal.status(), CodeOf(signal.status()));
 }
 
@@ -347,7 +352,7 @@ int ServeInTurn(Daemon& daemon) {
     Say(absl::StrCat("leads in ", place));
     SayContinued(*state, place);
     const absl::StatusOr<int> signal =
-        ServeJobs(daemon, *std::move(state), (*election)->changed_fd());
+        ServeJobs(daemon, *std::move(state), election->get());
     if (!signal.ok()) return Fail(signal.status(), CodeOf(signal.status()));
     if (*signal != 0) return 0;
     Say(absl::StrCat("no longer leads: it could not renew its lease in ", place,

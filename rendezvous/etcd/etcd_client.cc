@@ -38,6 +38,9 @@ constexpr int kConnectTimeoutMs = 5000;
 constexpr int kLeastPauseMs = 50;
 constexpr int kLongestPauseMs = 250;
 constexpr Duration kLookUpTimeout = std::chrono::seconds(1);
+// How long a call that has failed at once goes on with the next attempt to
+// connect.
+constexpr Duration kAdvanceFor = std::chrono::milliseconds(20);
 // A connection that fails is made anew after that time.
 constexpr Duration kKeepFailing = std::chrono::seconds(10);
 
@@ -100,13 +103,28 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(
   return grpc::CreateCustomChannel(address.Uri(), *credentials, arguments);
 }
 
-void SetDeadline(grpc::ClientContext& context, Instant deadline) {
+gpr_timespec TimeOf(Instant deadline) {
   const Duration left = std::max(deadline - MonotonicNow(), Duration::zero());
-  context.set_deadline(gpr_time_add(
+  return gpr_time_add(
       gpr_now(GPR_CLOCK_MONOTONIC),
       gpr_time_from_nanos(
           std::chrono::duration_cast<std::chrono::nanoseconds>(left).count(),
-          GPR_TIMESPAN)));
+          GPR_TIMESPAN));
+}
+
+void SetDeadline(grpc::ClientContext& context, Instant deadline) {
+  context.set_deadline(TimeOf(deadline));
+}
+
+// gRPC attempts to connect again by itself, but handles the events of that
+// connection only while some call waits, and no call waits after the first
+// attempt has failed: all fail at once. So this waits for a moment.
+void AdvanceConnection(grpc::Channel& channel, Instant deadline) {
+  const grpc_connectivity_state state =
+      channel.GetState(/*try_to_connect=*/true);
+  if (state != GRPC_CHANNEL_TRANSIENT_FAILURE) return;
+  (void)channel.WaitForStateChange(
+      state, TimeOf(std::min(deadline, MonotonicNow() + kAdvanceFor)));
 }
 
 absl::Status Explain(const grpc::Status& status, const Endpoint& member) {
@@ -185,7 +203,10 @@ class EtcdClient::Impl {
     }
     const grpc::Status status = ((*Service::NewStub(connection.channel)).*
                                  method)(&context, request, answer);
-    if (!status.ok()) Leave(connection);
+    if (!status.ok()) {
+      AdvanceConnection(*connection.channel, deadline);
+      Leave(connection);
+    }
     return Explain(status, access_.members[connection.member]);
   }
 
@@ -267,6 +288,7 @@ class EtcdClient::Impl {
     const grpc::Status status = pb::Auth::NewStub(connection.channel)
                                     ->Authenticate(&context, request, &answer);
     if (!status.ok()) {
+      AdvanceConnection(*connection.channel, deadline);
       Leave(connection);
       return Explain(status, access_.members[connection.member]);
     }

@@ -1,11 +1,19 @@
 #include "rendezvous/etcd/etcd_client.h"
 
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
 #include <chrono>
 #include <fstream>
 #include <string>
 
 #include "absl/status/status.h"
 #include "base/monotonic_clock.h"
+#include "base/net/socket_address.h"
+#include "base/owned_fd.h"
+#include "base/poll.h"
+#include "base/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -40,6 +48,42 @@ TEST(EtcdClientTest, AFileThatIsNoPemIsNamed) {
   const absl::Status error = ReadWith({.authority = text});
   EXPECT_TRUE(absl::IsUnavailable(error)) << error;
   EXPECT_THAT(std::string(error.message()), HasSubstr("--etcd-ca"));
+}
+
+// gRPC connects again without a call of its user, but goes on with a connection
+// only during one, and a call fails at once until then. etcd listens for half a
+// second before it answers.
+TEST(EtcdClientTest, AConnectionThatIsMadeBetweenCallsIsUsed) {
+  const OwnedFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(bind(listener.get(), reinterpret_cast<const sockaddr*>(&address),
+                 sizeof(address)),
+            0);
+  const int port = BoundAddress(listener.get())->Port();
+  EtcdClient client({.members = {{.host = "127.0.0.1", .port = port}}});
+  const auto read = [&client] {
+    return client.Read("/", MonotonicNow() + std::chrono::milliseconds(100))
+        .status();
+  };
+  EXPECT_TRUE(absl::IsUnavailable(read()));
+  ASSERT_EQ(listen(listener.get(), 1), 0);
+  const Instant begin = MonotonicNow();
+  ASSERT_TRUE(
+      PollUntil(listener.get(), POLLIN, begin + std::chrono::seconds(30)));
+  const OwnedFd accepted(
+      accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  // Less than gRPC's limit of an attempt to connect, after which it would make
+  // another one.
+  const Instant end = MonotonicNow() + std::chrono::seconds(3);
+  bool has_sent = false;
+  while (!has_sent && MonotonicNow() < end) {
+    EXPECT_FALSE(read().ok());
+    has_sent = PollUntil(accepted.get(), POLLIN,
+                         MonotonicNow() + std::chrono::milliseconds(50));
+  }
+  EXPECT_TRUE(has_sent);
 }
 
 }  // namespace

@@ -98,6 +98,14 @@ LeaderElection::Stage LeaderElection::stage() const {
   return stage_;
 }
 
+bool LeaderElection::Leads() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stage_ == Stage::kLeading && MonotonicNow() >= leads_until_) {
+    Publish(Stage::kOver);
+  }
+  return stage_ == Stage::kLeading;
+}
+
 EtcdTerm LeaderElection::term() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return term_;
@@ -223,12 +231,17 @@ void LeaderElection::Publish() {
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   const bool is_news = stage != stage_ || leader_ != seen_.leader;
+  leads_until_ = core_.leads_until();
   if (!is_news || stage_ == Stage::kOver) return;
   leader_ = seen_.leader;
-  stage_ = stage;
   if (stage == Stage::kLeading && term_.epoch == 0) {
     term_ = {.revision = core_.term(), .epoch = epoch_};
   }
+  Publish(stage);
+}
+
+void LeaderElection::Publish(Stage stage) {
+  stage_ = stage;
   const uint64_t one = 1;
   (void)!write(changed_fd_.get(), &one, sizeof(one));
 }

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/owned_fd.h"
+#include "base/time.h"
 #include "rendezvous/etcd/etcd_client.h"
 #include "rendezvous/etcd/etcd_records.h"
 #include "rendezvous/etcd/leadership.h"
@@ -50,6 +51,11 @@ class LeaderElection {
   LeaderElection& operator=(const LeaderElection&) = delete;
 
   Stage stage() const;
+  // Whether this process leads at this moment and may give orders. Unlike
+  // stage(), it does not depend on the election's thread, which begins to run
+  // at the same time as the caller if the process was stopped. A leadership
+  // that it finds to be over is over: stage() is kOver then.
+  bool Leads();
   // From kLeading on.
   EtcdTerm term() const;
   // The other process that leads; empty: none is known.
@@ -79,6 +85,8 @@ class LeaderElection {
   void Fail(const absl::Status& status);
   // Publishes the core's stage.
   void Publish();
+  // Publishes `stage`. Requires mutex_.
+  void Publish(Stage stage);
 
   EtcdClient* const client_;
   const Options options_;
@@ -93,6 +101,7 @@ class LeaderElection {
   std::condition_variable changed_;
   bool closing_ = false;
   Stage stage_ = Stage::kStandby;
+  Instant leads_until_;  // a copy of the core's
   EtcdTerm term_;
   std::string leader_;
   std::thread thread_;

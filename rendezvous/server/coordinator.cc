@@ -300,13 +300,16 @@ class Coordinator::Impl {
       }
       const auto found = jobs_.find(run_id);
       if (found != jobs_.end()) job = found->second;
+      if (backing == Backing::kMajority) successor_ = {endpoint, epoch};
     }
     // If this deposes the job, the standby that follows it is told as well.
-    if (job != nullptr)
+    if (job != nullptr) {
       job->OnCoordinatorTold({.epoch = epoch, .backing = backing});
+    }
     std::function<void()> tell;
     {
       std::lock_guard<std::mutex> lock(mutex_);
+      successor_.reset();
       if (standby_ == nullptr) return absl::OkStatus();
       tell = Perform(standby_->Told(MonotonicNow(), epoch, endpoint, backing));
     }
@@ -442,6 +445,14 @@ class Coordinator::Impl {
       abandoned_.erase(job->run_id());
       finished_.remove(job);
       StandBy(Standby::Kind::kSuccessor);
+      // The standby must know the successor before it hears the nodes. Many of
+      // them may have left on connections whose end is not known here, and the
+      // others would promise to obey neither it nor the successor.
+      if (successor_.has_value()) {
+        tell.push_back(
+            Perform(standby_->Told(MonotonicNow(), successor_->epoch,
+                                   successor_->endpoint)));
+      }
       for (auto& [id, stream] : streams_) {
         if (stream.job != job) continue;
         stream.job = nullptr;
@@ -608,7 +619,8 @@ class Coordinator::Impl {
                                     const JobOwner& account) {
     auto self = std::make_shared<std::weak_ptr<DrivenJob>>();
     DrivenJob::Surroundings surroundings{.alarms = &alarms_,
-                                         .records = options_.journal.get()};
+                                         .records = options_.journal.get(),
+                                         .leads = options_.leads};
     if (options_.takeover.has_value()) {
       surroundings.own_endpoint = options_.takeover->own_endpoint;
     }
@@ -626,7 +638,8 @@ class Coordinator::Impl {
     auto job = std::make_shared<DrivenJob>(
         kept, next_epoch_++,
         DrivenJob::Surroundings{.alarms = &alarms_,
-                                .records = options_.journal.get()},
+                                .records = options_.journal.get(),
+                                .leads = options_.leads},
         ObserverOf(run_id, self));
     *self = job;
     {
@@ -709,6 +722,8 @@ class Coordinator::Impl {
   mutable std::mutex mutex_;
   // Options::takeover: not null while there is no job.
   std::unique_ptr<Standby> standby_;
+  // The coordinator with a majority that announces itself at this moment.
+  std::optional<Standby::Leader> successor_;
   // Where this process's agent has its coordinator; nullopt: nowhere else.
   std::optional<Standby::Leader> followed_;
   // Whether this coordinator has the job from another one.

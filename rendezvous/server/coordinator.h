@@ -50,6 +50,9 @@ class Coordinator {
     // The store of the jobs' records (OpenJournal). Null: none is kept, and a
     // restarted coordinator knows no job.
     std::unique_ptr<Journal> journal;
+    // Whether this coordinator, one of several that share `journal`, leads
+    // (DrivenJob::Surroundings::leads). Empty: it is the only one.
+    std::function<bool()> leads;
     // The jobs of an earlier coordinator, from `journal`.
     std::vector<KeptJob> kept;
     // Called for each decision, from any thread; within a job in the order of

@@ -838,6 +838,34 @@ TEST_F(FounderTest, ANewJobGivesWayToASuccessorThatAnnouncesItself) {
   EXPECT_EQ(moved.standbys[0], "node-c:1");
 }
 
+// The streams of nodes that have gone to their new coordinator may still be
+// open, because this one was cut off from them. Their last reports elect
+// nobody.
+TEST_F(FounderTest, ARunningJobGivesWayWithoutAnElection) {
+  std::vector<std::unique_ptr<Attached>> nodes;
+  for (const char* host : {"node-a", "node-b", "node-c"}) {
+    nodes.push_back(
+        std::make_unique<Attached>(&coordinator_, FirstReport("job", host, 3)));
+  }
+  for (const auto& node : nodes) {
+    const Directive run = node->WaitFor(DirectiveKind::kRun);
+    const std::string host = node->report().node.host;
+    const uint64_t sequence = node->report().sequence;
+    const NodeIdentity identity = node->report().node;
+    node->report() = SurvivorReport(host, run.place.group_rank, run.epoch);
+    node->report().node = identity;
+    node->report().sequence = sequence;
+    EXPECT_EQ(node->Send(), absl::OkStatus());
+  }
+  EXPECT_EQ(coordinator_.Told("job", kDrawnEpochMask + 1, "node-c:1"),
+            absl::OkStatus());
+  for (const auto& node : nodes) {
+    const Directive moved = node->WaitFor(DirectiveKind::kMoved);
+    EXPECT_EQ(moved.standbys, std::vector<std::string>{"node-c:1"});
+  }
+  EXPECT_EQ(coordinator_.WhereElse()->endpoint, "node-c:1");
+}
+
 TEST_F(TakeoverTest, TakesOverOnceAMajorityHasPromised) {
   b_ = Survivor("node-b", 1);
   EXPECT_EQ(b_->WaitFor(DirectiveKind::kStandBy).epoch, 0u);

@@ -217,7 +217,15 @@ std::string DrivenJob::Step(const JobEvent& event,
 DrivenJob::News DrivenJob::StepLocked(const JobEvent& event,
                                       const std::shared_ptr<AttachedSink>& sink,
                                       std::string* refusal) {
-  if (deposed_) return News();
+  // A leader that stood still would lose nodes that have reported to its
+  // successor meanwhile. No record is written for a lost node, so that the
+  // record store could not refuse it.
+  if (surroundings_.leads && !surroundings_.leads()) deposed_ = true;
+  if (deposed_) {
+    *refusal =
+        "this coordinator does not coordinate the job any more; try again";
+    return News();
+  }
   if (sink != nullptr) sinks_.try_emplace(sink->stream(), sink);
   if (const auto* closed = std::get_if<StreamClosed>(&event)) {
     sinks_.erase(closed->stream);

@@ -103,7 +103,11 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   struct Surroundings {
     AlarmThread* alarms = nullptr;
     RecordStore* records = nullptr;  // null: records are not kept
-    std::string own_endpoint;        // as Job's
+    // Whether this coordinator, one of several with the same records, leads.
+    // The job takes no events any more once the answer is no. Any thread, with
+    // the job's lock held. Empty: the coordinator is the only one.
+    std::function<bool()> leads;
+    std::string own_endpoint;  // as Job's
     Duration max_write_wait = kMaxWriteWait;
   };
 

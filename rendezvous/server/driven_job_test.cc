@@ -184,6 +184,7 @@ class KeptJobTest : public ::testing::Test {
         "job", 1, FirstReport("job", "", 2).spec, "tag", JobOwner(),
         DrivenJob::Surroundings{.alarms = &alarms_,
                                 .records = &store_,
+                                .leads = [this] { return leads_; },
                                 .max_write_wait = max_write_wait},
         observer);
   }
@@ -212,6 +213,7 @@ class KeptJobTest : public ::testing::Test {
     return has_waited;
   }
 
+  bool leads_ = true;  // what the job is told
   FakeStore store_;
   FakeSink a_;
   FakeSink b_;
@@ -236,6 +238,21 @@ TEST_F(KeptJobTest, EachDirectiveIsDeliveredOnceItsRecordIsDurable) {
   EXPECT_THAT(a_.delivered(),
               ElementsAre(DirectiveKind::kWait, DirectiveKind::kRun));
   EXPECT_THAT(b_.delivered(), ElementsAre(DirectiveKind::kRun));
+}
+
+// The end of a stream changes no record, so that no store could refuse it.
+TEST_F(KeptJobTest, ACoordinatorThatNoLongerLeadsDecidesNothing) {
+  const auto job = NewJob(/*max_write_wait=*/Duration::zero());
+  Join(*job, "node-a", &a_);
+  Join(*job, "node-b", &b_);
+  store_.MakeDurable();
+  store_.MakeDurable();
+  const JobStatus before = job->Status();
+  leads_ = false;
+  job->OnAgentDied("node-a");
+  EXPECT_EQ(job->Status().phase, before.phase);
+  EXPECT_EQ(b_.delivered().size(), 1u);
+  EXPECT_NE(job->Cancel("by ada"), "");
 }
 
 TEST_F(KeptJobTest, AnOperatorsAnswerWaitsForItsRecord) {

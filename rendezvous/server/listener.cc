@@ -21,6 +21,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
+#include "base/net/retransmission.h"
 #include "base/owned_fd.h"
 #include "rendezvous/server/caller_check.h"
 #include "rendezvous/server/self_check.h"
@@ -107,6 +108,7 @@ absl::StatusOr<OwnedFd> ListenOn(const SocketAddress& address) {
   // Accepted sockets inherit these options.
   SetOption(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
   SetOption(fd.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, kUserTimeoutMs);
+  LimitRetransmissionInterval(fd.get());
   if (address.family() == AF_INET6 && IsWildcard(address)) {
     SetOption(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
   }

@@ -12,17 +12,19 @@ import datetime
 import glob
 import itertools
 import json
+import math
 import os
 import random
 import resource
 import selectors
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-from typing import Callable, Optional
+from typing import Callable, Optional, Tuple
 
 _HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
@@ -30,6 +32,7 @@ sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
 import checker
 import faults
 import free_port
+import hosts
 import kernel_events
 
 _LAUNCH = os.path.realpath('launcher/launch')
@@ -40,6 +43,8 @@ _MARK = 'MUSTER_CHAOS_NODE'
 # Steps between checkpoints, and steps that show that a job has recovered.
 _CHECKPOINT_EVERY = 20
 _RECOVERED_STEPS = 40
+# The greatest number of nodes of a job.
+_MOST_NODES = 4
 # The least number of nodes of which one takes over from another.
 _LEAST_HOSTED = 3
 # Far more steps than a job takes: a job is stopped after its last fault.
@@ -69,6 +74,7 @@ class Plan:
   nodes: int
   state: str  # one of faults.STATES
   longest_stop_s: float
+  acts: Tuple[str, ...] = faults.ACTS
 
   @property
   def workers(self):
@@ -94,7 +100,7 @@ class Plan:
 
   def schedule(self):
     return faults.schedule(self.seed, self.faults, self.nodes, self.workers,
-                           self.state, self.longest_stop_s)
+                           self.state, self.longest_stop_s, self.acts)
 
 
 class Failed(Exception):
@@ -147,9 +153,35 @@ class Processes:
             if its == mark or not mark and not its.startswith(_SERVICES)}
 
 
-def _address(node):
-  """The address of the node with this index."""
-  return f'127.0.0.{node + 1}'
+class LoopbackHost:
+  """The host of a node that cannot be cut off."""
+
+  def __init__(self, address):
+    self.address = address
+
+  def inside(self):
+    return []
+
+  def heal(self):
+    pass
+
+
+class Network:
+  """The hosts of nodes, and the address of daemons.
+
+  If the process may not make network namespaces, all hosts are this machine.
+  """
+
+  def __init__(self, can_cut):
+    if can_cut:
+      bridge = hosts.Bridge('chaos', '10.78.0.254')
+      self.address = bridge.address
+      self.hosts = [hosts.Host(bridge, f'node{i}', f'10.78.0.{i + 1}')
+                    for i in range(_MOST_NODES)]
+    else:
+      self.address = '127.0.0.1'
+      self.hosts = [LoopbackHost(f'127.0.0.{i + 1}')
+                    for i in range(_MOST_NODES)]
 
 
 def _words(left):
@@ -298,9 +330,10 @@ class Agenda:
 class Job:
   """One training: its daemons, its nodes, and the faults that act on it."""
 
-  def __init__(self, folder, plan):
+  def __init__(self, folder, plan, network):
     self._folder = folder
     self._plan = plan
+    self._hosts = network.hosts
     self._patience_s = _PATIENCE_S
     self._name = f'chaos-{os.getpid()}-{os.path.basename(folder)}'
     self._processes = Processes(self._name)
@@ -308,6 +341,8 @@ class Job:
     self._read = 0  # bytes of the log that were read
     self._grown = time.monotonic()
     self._steps = []  # since the last group of faults began
+    self._cuts = [0] * plan.nodes  # of each node, at this time
+    self._healed = -math.inf  # the end of the last cut
     self._used = 0  # restarts, as the coordinator last said
     self._failures = 0
     self._began = time.monotonic()
@@ -320,17 +355,17 @@ class Job:
     self._agenda = Agenda(folder)
     daemons = {faults.SHARED: 2, faults.HOSTED: 0}.get(plan.state, 1)
     ports = [free_port.free_port() for _ in range(daemons)]
-    self._endpoints = ','.join(f'127.0.0.1:{port}' for port in ports)
+    self._endpoints = ','.join(f'{network.address}:{port}' for port in ports)
     if plan.state == faults.HOSTED:
       # Every node listens at the port of the job's endpoint, which is the first
       # node's.
-      port = free_port.free_port()
+      self._port = free_port.free_port()
       self._endpoints = ','.join(
-          f'{_address(i)}:{port}' for i in range(plan.nodes))
+          f'{host.address}:{self._port}' for host in self._hosts[:plan.nodes])
     state, self._etcds = self._state()
     self._daemons = [
         self._program(f'daemon{i}', [
-            _DAEMON, f'--listen=127.0.0.1:{port}',
+            _DAEMON, f'--listen={network.address}:{port}',
             f'--event-log={folder}/events.jsonl', *state])
         for i, port in enumerate(ports)]
     self._nodes = [
@@ -359,10 +394,11 @@ class Job:
     endpoint, is_host = self._endpoints, 0
     if plan.state == faults.HOSTED:
       endpoint, is_host = self._endpoints.partition(',')[0], int(node == 0)
+    host = self._hosts[node]
     return [
-        _LAUNCH, '--rdzv-backend=c10d', f'--rdzv-endpoint={endpoint}',
+        *host.inside(), _LAUNCH, '--rdzv-backend=c10d', f'--rdzv-endpoint={endpoint}',
         f'--rdzv-conf=is_host={is_host}', f'--rdzv-id={self._name}',
-        f'--local-addr={_address(node)}', f'--node-id=node{node}',
+        f'--local-addr={host.address}', f'--node-id=node{node}',
         f'--nnodes={plan.nodes}', f'--nproc-per-node={plan.workers}',
         '--max-restarts=100000', f'--log-dir={self._folder}/logs',
         '--redirects=1', _GPT, 'train',
@@ -406,6 +442,8 @@ class Job:
     self._agenda.wake_at_end(program.process.pid)
 
   def _act(self, planned):
+    if self._plan.state == faults.HOSTED:
+      planned = self._at_host(planned)
     group = checker.Group(planned, time.time(), before=self._by_rank(),
                           used_before=self._used)
     self.groups.append(group)
@@ -421,7 +459,7 @@ class Job:
         group.bound_s += fault.silence_s(self._failures)
       self._agenda.at(last, lambda fault=fault: self._do(fault))
     if (self._plan.state == faults.HOSTED and
-        any(fault.ends_node for fault in planned)):
+        any(fault.ends_node or fault.outlives_lease for fault in planned)):
       # A node that takes over from several lost ones may await their leases.
       group.bound_s += _LEASE_S
     enough = []  # the number of steps that shows the recovery, once it is known
@@ -499,7 +537,11 @@ class Job:
             len({number for _, number, *_ in workers}) == 1)
 
   def _coordinator_knows(self):
-    """Whether the coordinator has all nodes in the round of the workers."""
+    """Whether the coordinator has all nodes in the round of the workers.
+
+    Each node must have reported since the last cut, or it could be lost by a
+    short cut that follows.
+    """
     with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
       status = json.loads(subprocess.run(
           [_LAUNCH, 'status', '--json', f'--run-id={self._name}',
@@ -510,12 +552,34 @@ class Job:
       return (len(status['nodes']) == self._plan.nodes and
               {status['round']} == rounds and status['phase'] == 'running' and
               all(node['connected'] and node['phase'] == 'running' and
-                  {node['round']} == rounds for node in status['nodes']))
+                  {node['round']} == rounds and
+                  node['silent_seconds'] < time.monotonic() - self._healed
+                  for node in status['nodes']))
     return False
 
   def _by_rank(self):
     return {rank: (number, pid)
             for rank, number, pid, *_ in self._processes.workers()}
+
+  def _at_host(self, planned):
+    """Moves the faults that act on it to the node that coordinates now."""
+    host = max(range(self._plan.nodes), key=self._clients)
+    return [
+        dataclasses.replace(
+            fault, node=host if fault.at_host else fault.node,
+            at_host=fault.at_host or fault.node == host) for fault in planned]
+
+  def _clients(self, node):
+    """The number of connections to the coordinator's port of this node.
+
+    A standby has none, or one of an Announcer.
+    """
+    address = socket.inet_aton(self._hosts[node].address)[::-1].hex().upper()
+    with open(f'/proc/{self._nodes[node].process.pid}/net/tcp',
+              encoding='ascii') as table:
+      # Words: number, own address, peer's address, state (01: established).
+      return sum(words[1] == f'{address}:{self._port:04X}' and words[3] == '01'
+                 for words in map(str.split, table))
 
   # -- the faults
 
@@ -542,9 +606,10 @@ class Job:
       self._say(f'{fault}: it does not run')
       return
     self._say(f'{fault} (pid {pid})')
-    if fault.act == faults.STOP:
-      _send(pid, signal.SIGSTOP)
-      self._later(fault.lasts_s, lambda: _send(pid, signal.SIGCONT))
+    if fault.act == faults.CUT:
+      self._cut(fault)
+    elif fault.act == faults.STOP:
+      self._stop(fault, target, pid)
     elif fault.act == faults.FILL:
       self._limit(pid, _FULL_BYTES)
       self._later(fault.lasts_s, lambda: self._limit(pid, None))
@@ -554,12 +619,45 @@ class Job:
     else:
       self._kill(fault, target, pid)
 
+  def _cut(self, fault):
+    self._hosts[fault.node].cut()
+    self._cuts[fault.node] += 1
+
+    def heal():
+      self._cuts[fault.node] -= 1
+      if self._cuts[fault.node] == 0:
+        self._hosts[fault.node].heal()
+        self._healed = time.monotonic()
+        self._say(f'node{fault.node} is healed')
+
+    self._later(fault.lasts_s, heal)
+
+  def _stop(self, fault, target, pid):
+    pids = self._of_node(target) if fault.target == faults.NODE else [pid]
+    for one in (pid, *pids):
+      _send(one, signal.SIGSTOP)
+    if fault.outlives_guardian_watch:
+      target.explained = True
+    mark = target.mark
+
+    def go_on():
+      is_left = set(self._processes.left(mark))
+      for one in pids:
+        _send(one, signal.SIGCONT)
+      if fault.outlives_guardian_watch and pid not in is_left:
+        self._restart(fault, target, mark)
+
+    self._later(fault.lasts_s, go_on)
+
+  def _of_node(self, target):
+    return sorted(pid for pid, _, mark, _ in self._processes.all()
+                  if mark == target.mark)
+
   def _kill(self, fault, target, pid):
     target.explained = True
     pids = [pid]
     if fault.target == faults.NODE:
-      pids = sorted(pid for pid, _, mark, _ in self._processes.all()
-                    if mark == target.mark)
+      pids = self._of_node(target)
       # All processes are stopped before the first one is killed, the agent
       # first. No process then acts on the death of another one, as if the whole
       # machine had failed.
@@ -568,7 +666,12 @@ class Job:
       random.Random(fault.order).shuffle(pids)
     for one in pids:
       _send(one, signal.SIGKILL)
-    mark, deadline = target.mark, time.monotonic() + self._patience_s
+    mark = target.mark
+    self._later(fault.lasts_s, lambda: self._restart(fault, target, mark))
+
+  def _restart(self, fault, target, mark):
+    """Starts `target` again once all its processes of this mark have ended."""
+    deadline = time.monotonic() + self._patience_s
 
     def start_again():
       if target.mark != mark:
@@ -587,7 +690,7 @@ class Job:
       self._start(target)
       self._say(f'{target.name} is started again')
 
-    self._later(fault.lasts_s, start_again)
+    start_again()
 
   def _limit(self, pid, size):
     """Limits the files of a process; the hard limit stays."""
@@ -608,6 +711,8 @@ class Job:
 
   def _clean_up(self):
     """Ends what runs; records what should have ended."""
+    for host in self._hosts:
+      host.heal()
     self.exit_codes = {node.name: node.process and node.process.poll()
                        for node in self._nodes}
     deadline = time.monotonic() + _ENDING_S
@@ -644,12 +749,13 @@ def _write_text(folder):
       text.write(str(i * i % 97) + (' ' if i % 9 else '\n'))
 
 
-def run(jobs, folder):
+def run(jobs, folder, network):
   """Runs disturbed jobs, and then an undisturbed one of each size.
 
   Args:
     jobs: the plan of each job.
     folder: an empty folder for all of them.
+    network: of their nodes.
 
   Returns:
     (plan, complaints) of each job.
@@ -658,7 +764,8 @@ def run(jobs, folder):
   stories = []
   for plan in jobs:
     print(f'== {plan}', flush=True)
-    stories.append((plan, *_disturbed(plan, f'{folder}/{plan.name}')))
+    stories.append((plan, *_disturbed(plan, f'{folder}/{plan.name}',
+                                       network)))
   results = []
   expected = {}
   for size in sorted({plan.size for plan in jobs}):
@@ -667,7 +774,7 @@ def run(jobs, folder):
     plan = dataclasses.replace(next(plan for plan in jobs if plan.size == size),
                                faults=0)
     print(f'== undisturbed, {size[0]} nodes, {last} steps', flush=True)
-    job = Job(f'{folder}/undisturbed-{size[0]}', plan)
+    job = Job(f'{folder}/undisturbed-{size[0]}', plan, network)
     job.run(until_step=last)
     expected[size] = dict(checker.losses_of(job.lines))
   for plan, story, failed in stories:
@@ -681,27 +788,28 @@ def run(jobs, folder):
   return results
 
 
-def _disturbed(plan, folder):
+def _disturbed(plan, folder, network):
   """Returns the story of a job, and the reason why the driver gave up."""
-  job = Job(folder, plan)
+  job = Job(folder, plan, network)
   failed = []
   try:
     job.run()
   except Failed as why:
     failed.append(str(why))
-  longest = max((group.silence_s for group in job.groups), default=0)
+  longest = max(job.groups, key=lambda group: group.silence_s, default=None)
   rounds = max((number for group in job.groups
                 for number, _ in group.after.values()), default=1)
   print(f'   {len(job.groups)} groups of faults, {rounds} rounds, '
-        f'{len(job.lines)} lines of steps; the longest silence is '
-        f'{longest:.1f} s', flush=True)
+        f'{len(job.lines)} lines of steps in {time.time() - job.began:.0f} s; '
+        f'the longest silence is {longest.silence_s if longest else 0:.1f} s, '
+        f'after {longest}', flush=True)
   return checker.Story(
       began=job.began, groups=job.groups, expected={},
       losses=checker.losses_of(job.lines), exit_codes=job.exit_codes,
       left=job.left, events=list(job.events())), failed
 
 
-def plans_of(options):
+def plans_of(options, acts):
   """Returns the plans of the jobs that the command line asks for."""
   plans = []
   for seed in range(options.seed, options.seed + options.jobs):
@@ -711,7 +819,7 @@ def plans_of(options):
       nodes = max(nodes, _LEAST_HOSTED)
     plans.append(Plan(
         seed=seed, faults=options.faults, nodes=nodes, state=state,
-        longest_stop_s=options.longest_stop))
+        longest_stop_s=options.longest_stop, acts=acts))
   return plans
 
 
@@ -721,21 +829,38 @@ def _read_options():
   parser.add_argument('--seed', type=int, default=1,
                       help='of the schedule; of the first job')
   parser.add_argument('--faults', type=int, default=8, help='in each job')
-  parser.add_argument('--nodes', type=int, default=0, choices=range(5),
+  parser.add_argument('--nodes', type=int, default=0, choices=range(_MOST_NODES + 1),
                       help='0: 2 to 4, drawn from the seed')
   parser.add_argument('--jobs', type=int, default=1,
                       help='one after the other; each adds 1 to the seed')
   parser.add_argument('--longest-stop', type=float, default=3.0,
-                      help='limit of a stop, in seconds')
+                      help='limit of a stop and of a cut, in seconds')
   parser.add_argument('--state', choices=faults.STATES,
                       help='of the coordinator; without it the seed decides')
   return parser.parse_args()
 
 
+def enter_network():
+  """Enters namespaces, if possible.
+
+  Returns:
+    (the network, the acts that are possible, the reason why not all are).
+  """
+  why_not = hosts.enter_namespaces(['nsenter'])
+  if why_not is None:
+    return Network(can_cut=True), faults.ACTS, None
+  acts = tuple(act for act in faults.ACTS if act != faults.CUT)
+  return Network(can_cut=False), acts, why_not
+
+
 def main():
-  plans = plans_of(_read_options())
+  options = _read_options()
+  network, acts, why_not = enter_network()
+  if why_not:
+    print(f'No network can be cut: {why_not}')
+  plans = plans_of(options, acts)
   folder = tempfile.mkdtemp(prefix='muster_chaos_')
-  results = run(plans, folder)
+  results = run(plans, folder, network)
   for plan, complaints in results:
     for complaint in complaints:
       print(f'FAILED: {plan}: {complaint}')

@@ -129,6 +129,9 @@ def _causes(story):
     ending = [fault for fault in (group.faults if group else [])
               if fault.rounds]
     on_node = [fault for fault in ending if f'node{fault.node}' == node]
+    # A coordinator that is cut off loses the other nodes.
+    harming = [fault for fault in ending if fault in on_node or not node or
+               fault.at_host and fault.outlives_lease]
     what = f'the event log says "{reason}" ({kind}, {node}) after {group}'
     if kind in ('refuse', 'cancel', 'omitted') or kind == 'leave' and not any(
         fault.target == faults.GUARDIAN for fault in on_node):
@@ -136,8 +139,7 @@ def _causes(story):
     elif not ending:
       yield what + ', which ends no round'
     elif kind == 'lost' and all(
-        fault.target == faults.WORKER for fault in (on_node if node else
-                                                    ending)):
+        fault.target == faults.WORKER for fault in harming):
       yield what + ', which harms no agent there'
     elif kind == 'failure' and 'SIGKILL' in reason and not any(
         fault.act == faults.KILL for fault in on_node):
@@ -172,4 +174,5 @@ def _patterns(group):
       yield r'\(group rank \d+\) was lost'
       yield r'group rank \d+ is lost, which coordinated'
     if fault.target == faults.GUARDIAN:
-      yield r'goes: the guardian process \(pid \d+\) was killed by signal 9'
+      yield (r'goes: the guardian process \(pid \d+\) (was killed by signal 9|'
+             r'gave no sign of life)')

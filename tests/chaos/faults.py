@@ -8,10 +8,11 @@ recovered and made progress.
 import dataclasses
 import math
 import random
+import socket
 
 WORKER, NODE, AGENT, GUARDIAN, DAEMON, JOURNAL, ETCD = (
     'worker', 'node', 'agent', 'guardian', 'daemon', 'journal', 'etcd')
-KILL, STOP, FILL = 'kill', 'stop', 'fill'
+KILL, STOP, FILL, CUT = ACTS = ('kill', 'stop', 'fill', 'cut')
 # Where the coordinator keeps its state: nowhere; in a folder; two daemons that
 # share an etcd; nowhere, and the coordinator is in the process of a node.
 NONE, FOLDER, SHARED, HOSTED = STATES = 'none', 'folder', 'etcd', 'hosted'
@@ -20,9 +21,13 @@ NONE, FOLDER, SHARED, HOSTED = STATES = 'none', 'folder', 'etcd', 'hosted'
 # a fault with two entries is twice as likely.
 _KINDS = ((KILL, WORKER), (KILL, WORKER), (KILL, NODE), (KILL, AGENT),
           (KILL, GUARDIAN), (KILL, DAEMON), (KILL, DAEMON), (STOP, WORKER),
-          (STOP, AGENT), (STOP, DAEMON), (FILL, JOURNAL), (STOP, ETCD))
+          (STOP, AGENT), (STOP, GUARDIAN), (STOP, NODE), (STOP, DAEMON),
+          (FILL, JOURNAL), (STOP, ETCD), (CUT, NODE), (CUT, NODE))
 # The targets that exist with some kinds of state only.
 _ONLY = {JOURNAL: (FOLDER,), ETCD: (SHARED,), DAEMON: (NONE, FOLDER, SHARED)}
+_PARTS_OF_NODE = (WORKER, NODE, AGENT, GUARDIAN)
+# The probability that a fault of a node acts on the one that coordinates.
+_AT_HOST = 0.3
 # The probability that a fault belongs to the group of the previous fault.
 _JOINS_GROUP = 0.35
 # Seconds between the faults of a group.
@@ -33,6 +38,13 @@ _SHORTEST_STOP_S = 0.1
 # An agent that stands still for so long, in seconds, keeps its lease: the time
 # since its last report, which is up to 2 s more, stays below the 10 s of it.
 HARMLESS_STOP_S = 5.0
+# The same of a node that is cut off. gRPC's connections send again at intervals
+# that double, so that they may take as long again after the cut.
+HARMLESS_CUT_S = 3.0
+# A guardian that stands still for so long, in seconds, is not killed by its
+# agent, which does so after 10 s (GuardianWatch).
+HARMLESS_GUARDIAN_STOP_S = 8.0
+_SHORTEST_CUT_S = 0.5
 # The longest delay before a round that follows failures in a row, in seconds
 # (RestartBackoff::kMaxDelay), and the number of failures without a delay.
 _MAX_BACKOFF_S = 30.0
@@ -49,9 +61,11 @@ class Fault:
   worker: int = 0  # local rank of the target
   gap_s: float = 0.0  # seconds since the previous fault of the group
   # Seconds until a stopped process continues, or a killed node or daemon is
-  # started again, or the disk has room again.
+  # started again, or the disk has room again, or the network is healed.
   lasts_s: float = 0.0
   order: int = 0  # the seed of the order in which a node's processes are killed
+  # Whether it acts on the node that coordinates the job then, not on `node`.
+  at_host: bool = False
 
   def __str__(self):
     where = {WORKER: f'worker {self.worker} of node{self.node}',
@@ -61,6 +75,7 @@ class Fault:
              DAEMON: f'daemon {self.node}',
              ETCD: 'etcd',
              JOURNAL: "journal's disk"}[self.target]
+    where += ' (it coordinates)' if self.at_host else ''
     if self.act == KILL and self.target == WORKER:
       return f'kill {where}'
     until = 'started again after' if self.act == KILL else 'for'
@@ -71,16 +86,27 @@ class Fault:
     return self.act == KILL and self.target in (NODE, AGENT, GUARDIAN)
 
   @property
+  def outlives_lease(self):
+    """Whether a node may be silent for longer than its lease."""
+    return (self.act == STOP and self.target in (AGENT, NODE) and
+            self.lasts_s > HARMLESS_STOP_S or
+            self.act == CUT and self.lasts_s > HARMLESS_CUT_S)
+
+  @property
+  def outlives_guardian_watch(self):
+    """Whether the agent may kill its guardian."""
+    return (self.act == STOP and self.target == GUARDIAN and
+            self.lasts_s > HARMLESS_GUARDIAN_STOP_S)
+
+  @property
   def rounds(self):
     """The number of rounds that the fault may end."""
-    if self.ends_node or (self.act, self.target) == (KILL, WORKER):
-      return 1
-    return int(self.act == STOP and self.target == AGENT and
-               self.lasts_s > HARMLESS_STOP_S)
+    return int(self.ends_node or (self.act, self.target) == (KILL, WORKER) or
+               self.outlives_lease or self.outlives_guardian_watch)
 
   @property
   def pauses_workers(self):
-    return self.target == WORKER or self.rounds > 0
+    return self.target in (WORKER, NODE) or self.rounds > 0
 
   def silence_s(self, failures):
     """How long the job may stand still for this fault, in seconds.
@@ -91,16 +117,31 @@ class Fault:
     """
     # A killed process closes its connections, so that no lease has to end.
     silence = self.lasts_s
+    if self.act == CUT and not _SENDS_AGAIN_SOON:
+      silence *= 2
     if self.rounds and failures > _FREE_FAILURES:
       silence += min(_MAX_BACKOFF_S, 2.0**(failures - _FREE_FAILURES - 2))
     return silence
+
+
+def _sends_again_soon():
+  """Whether the kernel knows TCP_RTO_MAX_MS (base/net/retransmission.h)."""
+  with socket.socket() as tried:
+    try:
+      tried.setsockopt(socket.IPPROTO_TCP, 44, 1000)
+    except OSError:
+      return False
+    return True
+
+
+_SENDS_AGAIN_SOON = _sends_again_soon()
 
 
 def _log_uniform(rng, shortest, longest):
   return math.exp(rng.uniform(math.log(shortest), math.log(longest)))
 
 
-def schedule(seed, faults, nodes, workers, state, longest_stop_s):
+def schedule(seed, faults, nodes, workers, state, longest_stop_s, acts=ACTS):
   """Returns groups of faults, `faults` in all.
 
   Args:
@@ -109,20 +150,26 @@ def schedule(seed, faults, nodes, workers, state, longest_stop_s):
     nodes: number of nodes.
     workers: number of workers on each node.
     state: where the coordinator keeps its state.
-    longest_stop_s: limit of a stop, in seconds.
+    longest_stop_s: limit of a stop and of a cut, in seconds.
+    acts: what can be done on this machine.
   """
   rng = random.Random(seed)
-  kinds = [kind for kind in _KINDS if state in _ONLY.get(kind[1], STATES)]
+  kinds = [kind for kind in _KINDS
+           if kind[0] in acts and state in _ONLY.get(kind[1], STATES)]
   groups = []
   for _ in range(faults):
     act, target = rng.choice(kinds)
     joins = rng.random() < _JOINS_GROUP
+    shortest_s = {KILL: _DOWN_S[0], CUT: _SHORTEST_CUT_S}.get(
+        act, _SHORTEST_STOP_S)
+    longest_s = _DOWN_S[1] if act == KILL else longest_stop_s
     fault = Fault(
         act, target, node=rng.randrange(nodes), worker=rng.randrange(workers),
         gap_s=_log_uniform(rng, *_GAP_S),
-        lasts_s=(_log_uniform(rng, *_DOWN_S) if act == KILL else
-                 _log_uniform(rng, _SHORTEST_STOP_S, longest_stop_s)),
-        order=rng.randrange(1 << 30))
+        lasts_s=_log_uniform(rng, shortest_s, longest_s),
+        order=rng.randrange(1 << 30),
+        at_host=(state == HOSTED and target in _PARTS_OF_NODE and
+                 rng.random() < _AT_HOST))
     # A daemon is not killed while its disk is full: as documented, records that
     # the daemon could not write would be lost.
     with_fill = groups and any(

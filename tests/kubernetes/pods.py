@@ -21,9 +21,12 @@ import time
 import urllib.error
 import urllib.request
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
+                                os.pardir, 'python'))
+import hosts  # noqa: E402
+
 PATIENCE = 60.0  # seconds; how long anything may take before a test fails
 _LOOK_AGAIN = 0.05  # seconds; for what happens without a word
-_INSIDE = 'MUSTER_TEST_NAMESPACES'
 _USER = 10001  # as the manifests'
 
 _news = threading.Condition()  # notified when a pod has said something
@@ -54,22 +57,7 @@ exec setpriv --reuid %d --regid %d --clear-groups --no-new-privs \
 def enter_namespaces():
   """Starts this test again in new namespaces. Returns the reason if that is
   impossible."""
-  if os.environ.get(_INSIDE):
-    return None
-  for program in ['ip', 'unshare', 'setpriv']:
-    if not shutil.which(program):
-      return 'no program "%s"' % program
-  tried = subprocess.run(
-      ['unshare', '--net', '--mount', '--pid', '--fork', 'sh', '-c',
-       'ip link add bridge0 type bridge && '
-       'ip link add veth0 type veth peer name veth1 && '
-       'mount -t tmpfs none /srv'],
-      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-  if tried.returncode != 0:
-    return 'no namespaces for this process: ' + tried.stdout.strip()
-  os.environ[_INSIDE] = '1'
-  os.execvp('unshare', ['unshare', '--net', '--mount', sys.executable,
-                        os.path.abspath(sys.argv[0])] + sys.argv[1:])
+  return hosts.enter_namespaces(['setpriv'])
 
 
 def wait_until(what, condition):
@@ -86,14 +74,11 @@ def wait_until(what, condition):
       _news.wait(_LOOK_AGAIN)
 
 
-def ip(*words):
-  subprocess.run(('ip',) + words, check=True)
-
-
 class Cluster:
   """A bridge, a DNS, and the pods."""
 
   _addresses = 0  # given so far, by all clusters: each pod's is new
+  _bridge = None  # of all clusters
 
   address = '10.77.0.1'  # this side's, where no pod is
 
@@ -117,14 +102,7 @@ class Cluster:
     self.pods = []
     if Cluster._addresses == 0:
       Cluster._addresses = 1
-      # A bridge without an address of its own takes that of a pod, and changes
-      # it when pods come and go: the others' ARP entries would be wrong for up
-      # to 45 s.
-      ip('link', 'add', 'pods', 'address', '02:00:00:00:00:01', 'type',
-         'bridge')
-      ip('addr', 'add', self.address + '/24', 'dev', 'pods')
-      ip('link', 'set', 'pods', 'up')
-      ip('link', 'set', 'lo', 'up')
+      Cluster._bridge = hosts.Bridge('pods', self.address)
 
   def set_name(self, name, pod):
     """From now on `name` resolves only to the address of `pod`."""
@@ -154,6 +132,10 @@ class Cluster:
               'pod%d' % Cluster._addresses, environment, command)
     self.pods.append(pod)
     return pod
+
+  def attach(self, link, pid):
+    """Connects the namespace of `pid` to the pods' network."""
+    Cluster._bridge.attach(link, pid)
 
   def close(self):
     for pod in self.pods:
@@ -199,9 +181,7 @@ class Pod:
     self._reader.start()
     self.wait_for('pod: here')
     self._init = _only_child(self._process.pid)
-    ip('link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0',
-       'netns', str(self._init))
-    ip('link', 'set', link, 'master', 'pods', 'up')
+    cluster.attach(link, self._init)
     self._process.stdin.write(b'go\n')
     self._process.stdin.close()
 

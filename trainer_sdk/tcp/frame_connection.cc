@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/net/retransmission.h"
 
 namespace muster {
 namespace {
@@ -131,6 +132,7 @@ FrameConnection::FrameConnection(int peer, StreamSocket socket)
   SetOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);
   SetOption(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
   SetOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 30'000);
+  LimitRetransmissionInterval(fd);
 }
 
 void FrameConnection::Send(const FrameHeader& header, const void* data) {

@@ -1,0 +1,22 @@
+#include "base/net/retransmission.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+namespace muster {
+namespace {
+
+// TCP_RTO_MAX_MS of <linux/tcp.h>, which older headers do not have, and its
+// least value.
+constexpr int kMaxRetransmissionTimeout = 44;
+constexpr int kLeastMilliseconds = 1000;
+
+}  // namespace
+
+void LimitRetransmissionInterval(int fd) {
+  // Errors are ignored: an older kernel does not know the option.
+  (void)setsockopt(fd, IPPROTO_TCP, kMaxRetransmissionTimeout,
+                   &kLeastMilliseconds, sizeof(kLeastMilliseconds));
+}
+
+}  // namespace muster

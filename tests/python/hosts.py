@@ -1,0 +1,115 @@
+"""Hosts on one machine: network namespaces that a bridge joins."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+_INSIDE = 'MUSTER_TEST_NAMESPACES'
+# States of a bridge's port, as <linux/if_bridge.h> numbers them.
+_DISABLED, _FORWARDING = '0', '3'
+
+
+def enter_namespaces(programs=()):
+  """Runs this program again in a network and a mount namespace of its own.
+
+  Nothing that it makes there is left when it has ended.
+
+  Args:
+    programs: names of further programs that must be installed.
+
+  Returns:
+    None in the new namespaces; else the reason why there can be none.
+  """
+  if os.environ.get(_INSIDE):
+    return None
+  os.environ['PATH'] = os.environ.get('PATH', '') + ':/usr/sbin:/sbin'
+  for program in ['ip', 'bridge', 'unshare', *programs]:
+    if not shutil.which(program):
+      return 'no program "%s"' % program
+  tried = subprocess.run(
+      ['unshare', '--net', '--mount', '--pid', '--fork', 'sh', '-c',
+       'ip link add bridge0 type bridge && '
+       'ip link add veth0 type veth peer name veth1 && '
+       'mount -t tmpfs none /srv'],
+      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+  if tried.returncode != 0:
+    return 'no namespaces for this process: ' + tried.stdout.strip()
+  os.environ[_INSIDE] = '1'
+  os.execvp('unshare', ['unshare', '--net', '--mount', sys.executable,
+                        os.path.abspath(sys.argv[0])] + sys.argv[1:])
+
+
+def _run(*words):
+  subprocess.run(words, check=True)
+
+
+class Bridge:
+  """The switch between hosts, with an address of this process."""
+
+  def __init__(self, name, address):
+    """`name`: of the bridge's interface, new in this network namespace."""
+    self.name, self.address = name, address
+    # A bridge without an address of its own takes that of a port, and changes
+    # it when ports come and go: the others' ARP entries would be wrong for up
+    # to 45 s.
+    _run('ip', 'link', 'add', name, 'address', '02:00:00:00:00:01', 'type',
+         'bridge')
+    _run('ip', 'addr', 'add', address + '/24', 'dev', name)
+    _run('ip', 'link', 'set', name, 'up')
+    _run('ip', 'link', 'set', 'lo', 'up')
+
+  def attach(self, link, pid):
+    """Makes the interface eth0 in the network namespace of `pid`.
+
+    Args:
+      link: the name of the bridge's port to it.
+      pid: a process in the namespace.
+    """
+    _run('ip', 'link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0',
+         'netns', str(pid))
+    _run('ip', 'link', 'set', link, 'master', self.name, 'up')
+
+  def cut(self, link):
+    """Drops all packets to and from a port, as a switch that has failed.
+
+    Neither end notices it; `ip link set ... down` would take the carrier away.
+    """
+    _run('bridge', 'link', 'set', 'dev', link, 'state', _DISABLED)
+
+  def heal(self, link):
+    _run('bridge', 'link', 'set', 'dev', link, 'state', _FORWARDING)
+
+
+class Host:
+  """A network namespace with one interface; `cut` cuts it off."""
+
+  def __init__(self, bridge, link, address):
+    self.address = address
+    self._bridge, self._link = bridge, link
+    # The namespace lasts until this process has ended, with its parent's pipe.
+    self._holder = subprocess.Popen(
+        ['unshare', '--net', 'cat'], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE)
+    self._holder.stdin.write(b'\n')
+    self._holder.stdin.flush()
+    self._holder.stdout.readline()  # cat runs in its new namespace
+    self._bridge.attach(link, self._holder.pid)
+    _run(*self.inside(), 'ip', 'link', 'set', 'lo', 'up')
+    _run(*self.inside(), 'ip', 'addr', 'add', address + '/24', 'dev', 'eth0')
+    _run(*self.inside(), 'ip', 'link', 'set', 'eth0', 'up')
+
+  def inside(self):
+    """Returns the words in front of a command that shall run on this host."""
+    return ['nsenter', '--net=/proc/%d/ns/net' % self._holder.pid]
+
+  def cut(self):
+    self._bridge.cut(self._link)
+
+  def heal(self):
+    self._bridge.heal(self._link)
+
+  def close(self):
+    self._holder.stdin.close()
+    self._holder.stdout.close()
+    self._holder.wait()
