@@ -158,10 +158,9 @@ rendezvous::Activity Lifecycle::ActivityWithoutWorkers() const {
   using rendezvous::Activity;
   if (leave_.has_value()) return Activity::kStopping;
   if (phase_ == rendezvous::NodePhase::kSucceeded) return Activity::kIdle;
-  const bool is_spare =
-      directive_.has_value() &&
-      directive_->kind == rendezvous::DirectiveKind::kWait &&
-      directive_->waits_for == rendezvous::WaitsFor::kPlace;
+  const bool is_spare = directive_.has_value() &&
+                        directive_->kind == rendezvous::DirectiveKind::kWait &&
+                        directive_->waits_for == rendezvous::WaitsFor::kPlace;
   if (is_spare) return Activity::kIdle;
   return round_ == 0 ? Activity::kWaiting : Activity::kRecovering;
 }

@@ -32,7 +32,7 @@ struct ProgressMessage {
   std::optional<double> tokens_per_s;
   std::optional<std::string> status;  // printable, at most kMaxStatusBytes
   std::optional<bool> checkpoint;
-  std::optional<Duration> watchdog;   // zero: no deadline
+  std::optional<Duration> watchdog;  // zero: no deadline
 };
 
 struct WorkerSaid {

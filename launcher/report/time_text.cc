@@ -21,6 +21,7 @@ using rendezvous::LossCause;
 // Number of causes that are named.
 constexpr size_t kMaxNamed = 3;
 constexpr int kMaxHostColumns = 32;
+constexpr double kLeastShare = 0.0005;
 
 std::string Seconds(double seconds) {
   // A Duration ends after 292 years.
@@ -86,7 +87,11 @@ std::string TimeLine(const JobTime& time) {
 std::string ActivitiesLine(const JobTime& time) {
   std::vector<std::pair<double, std::string>> shares;
   for (size_t i = 0; i < rendezvous::kActivities; ++i) {
-    if (time.spent_s[i] <= 0) continue;
+    // A share of 0.0 % is left out.
+    if (time.spent_s[i] < kLeastShare * time.total_s() ||
+        time.spent_s[i] <= 0) {
+      continue;
+    }
     shares.emplace_back(time.spent_s[i],
                         NameOf(static_cast<rendezvous::Activity>(i)));
   }

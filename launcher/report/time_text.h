@@ -15,7 +15,8 @@ namespace muster::launcher {
 std::string TimeLine(const rendezvous::JobTime& time);
 
 // The shares of the activities, the largest first, in one line: "productive
-// 97.3 %, initialising 1.9 %, ...". Activities without time are left out.
+// 97.3 %, initialising 1.9 %, ...". Activities with less than 0.05 % are left
+// out.
 std::string ActivitiesLine(const rendezvous::JobTime& time);
 
 }  // namespace muster::launcher

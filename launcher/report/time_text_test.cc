@@ -62,6 +62,7 @@ TEST(TimeText, HostsArePrintable) {
 
 TEST(TimeText, ActivitiesAreSortedByTime) {
   EXPECT_EQ(ActivitiesLine(Time(25, 75)), "starting 75.0 %, productive 25.0 %");
+  EXPECT_EQ(ActivitiesLine(Time(0.4, 999.6)), "starting 100.0 %");
   EXPECT_EQ(ActivitiesLine({}), "");
 }
 

@@ -30,9 +30,10 @@ struct ProgressUpdate {
 };
 
 // The datagram for `update`, in the style of sd_notify: lines KEY=VALUE with
-// the keys STEP, LOSS, TOKENS_PER_S, WATCHDOG_S, CHECKPOINT and STATUS. An empty update
-// gives "WATCHDOG=1", which means that the worker is alive. Line breaks in the
-// status become spaces, so that they cannot start further keys. Pure.
+// the keys STEP, LOSS, TOKENS_PER_S, WATCHDOG_S, CHECKPOINT and STATUS. An
+// empty update gives "WATCHDOG=1", which means that the worker is alive. Line
+// breaks in the status become spaces, so that they cannot start further keys.
+// Pure.
 std::string ProgressMessage(const ProgressUpdate& update);
 
 // Reports the training's progress to this worker's agent, for `launch status`,
