@@ -249,6 +249,7 @@ status` and `launch watch` show them:
 | `LOSS=2.31` | any number, also `nan` |
 | `TOKENS_PER_S=51000` | of this worker |
 | `STATUS=warming up` | free text, 64 bytes |
+| `CHECKPOINT=1` | the training waits for a checkpoint, until `CHECKPOINT=0` or the next step |
 | `WATCHDOG=1` | the worker is alive |
 | `WATCHDOG_S=30` | from now on more than 30 s without a line is a hang; 0: never |
 
@@ -282,6 +283,42 @@ a driver; a stopped worker is also preferred across nodes. Otherwise the first w
 that became silent is named, and the message says how many others became silent at the
 same time: the first one need not be the cause then, and `launch inspect` with the
 round's log folder shows which rank waited for which.
+
+## Where the time went
+
+Each second of a node, from its agent's start, belongs to one activity:
+
+| Activity | The node |
+|---|---|
+| `waiting` | waits for a coordinator or other nodes, before its first round |
+| `starting` | starts the round's workers |
+| `initialising` | has workers that have finished no step of this round |
+| `productive` | has workers that make steps which no round has made before |
+| `running` | has workers that report no steps; counts as productive |
+| `checkpointing` | waits for a checkpoint, as a worker has told by `CHECKPOINT=1` |
+| `stalled` | has made no step for ten times as long as usual and more than 1 s; the time beyond the usual pause |
+| `recomputing` | makes steps that an earlier round had made |
+| `stopping` | stops its workers |
+| `recovering` | is between two rounds |
+| `idle` | is a spare, or waits for the workers of other nodes to end |
+
+The steps are the highest that any worker of the node has reported. `launch status`
+shows the shares, and the verdict's last line tells what was lost to whom:
+
+```
+train.py SUCCEEDED in 1h 02m (4 rounds, 3 of 5 restarts used)
+97.3 % productive; 12.1s lost to 3 failures: worker on h2 7.1s, node h3 4.1s, hang on h1 0.90s
+```
+
+The first number is the job's effective training time ratio (ETTR): productive time by
+the time of all nodes. Lost to an early end of a round is the time from it to the next
+step that is new: stopping, recovering, starting, initialising and recomputing, and the
+stall before a hang; the mean over the nodes. `launch status --json` has all of it, for
+the job (`time`) and for each node (`seconds`), as of the nodes' last reports.
+
+A coordinator that is started again with its state goes on with these numbers. One
+without it, or one that has taken over from a lost `launch`, knows the time of the nodes
+that come to it, but neither that of nodes that were lost before nor the causes.
 
 ## Timers
 

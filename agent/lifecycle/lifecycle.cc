@@ -57,6 +57,7 @@ Lifecycle::Lifecycle(Config config, Instant now)
     : config_(std::move(config)),
       now_(now),
       watch_(config_.policy.hangs),
+      ledger_(now),
       began_(now),
       unanswered_since_(now),
       health_(config_.health_interval),
@@ -68,9 +69,11 @@ LifecycleStep Lifecycle::Step(Instant now, const LifecycleEvent& event) {
   const Instant due = std::max(now_, NextDeadline().value_or(now));
   now_ = now;
   step_ = LifecycleStep();
+  const rendezvous::NodePhase before = phase_;
   ForgiveSilence(due);
   std::visit([this](const auto& e) { On(e); }, event);
   Reconcile();
+  KeepTime(before);
   if (connected_ && !nccl_id_.AwaitedUntil(now_).has_value() &&
       (changed_ || now_ >= next_report_)) {
     SendReport();
@@ -137,8 +140,37 @@ void Lifecycle::On(const DirectiveCame& event) {
   }
 }
 
+void Lifecycle::KeepTime(rendezvous::NodePhase before) {
+  using rendezvous::Activity;
+  using rendezvous::NodePhase;
+  const bool ended = before == NodePhase::kRunning && phase_ != before &&
+                     phase_ != NodePhase::kSucceeded;
+  if (ended) ledger_.Break(now_, round_);
+  if (phase_ == NodePhase::kStopping) {
+    ledger_.Enter(now_, Activity::kStopping);
+  } else if (phase_ != NodePhase::kRunning) {
+    ledger_.Enter(now_, ActivityWithoutWorkers());
+  } else if (unstarted_ > 0) {
+    ledger_.Enter(now_, Activity::kStarting);
+  } else {
+    ledger_.Train(now_, place_->reached_step);
+  }
+}
+
+rendezvous::Activity Lifecycle::ActivityWithoutWorkers() const {
+  using rendezvous::Activity;
+  if (leave_.has_value()) return Activity::kStopping;
+  if (phase_ == rendezvous::NodePhase::kSucceeded) return Activity::kIdle;
+  const bool is_spare = directive_.has_value() &&
+                        directive_->kind == rendezvous::DirectiveKind::kWait &&
+                        directive_->waits_for == rendezvous::WaitsFor::kPlace;
+  if (is_spare) return Activity::kIdle;
+  return round_ == 0 ? Activity::kWaiting : Activity::kRecovering;
+}
+
 void Lifecycle::On(const WorkerUp& event) {
   any_left_ = true;
+  unstarted_ = std::max(0, unstarted_ - 1);
   if (static_cast<size_t>(event.local_rank) < pids_.size()) {
     pids_[event.local_rank] = event.pid;
   }
@@ -354,6 +386,7 @@ void Lifecycle::Start(const rendezvous::Place& place) {
   ends_.clear();
   nccl_root_lost_.clear();
   pending_ = config_.node.slots;
+  unstarted_ = pending_;
   watch_.Begin(config_.node.slots);
   pids_.assign(static_cast<size_t>(config_.node.slots), 0);
   suspicion_.reset();
@@ -544,6 +577,7 @@ void Lifecycle::SendReport() {
     }
   }
   report.progress = watch_.Progress(now_);
+  report.time = ledger_.Read(now_);
   report.offered_master_port = held_port_;
   report.offered_nccl_id = nccl_id_.id();
   report.addresses = addresses_;

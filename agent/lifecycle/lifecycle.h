@@ -10,6 +10,7 @@
 #include "agent/lifecycle/health_watch.h"
 #include "agent/lifecycle/lifecycle_step.h"
 #include "agent/lifecycle/nccl_id_offer.h"
+#include "agent/lifecycle/node_ledger.h"
 #include "agent/progress/hang_policy.h"
 #include "base/time.h"
 
@@ -177,6 +178,11 @@ class Lifecycle {
   // Ends the round on this node once no process of it is left.
   void Settle();
   void GiveUp(int exit_code, std::string reason);
+  // Follows in the ledger what the node does after this step, which began with
+  // `before`.
+  void KeepTime(rendezvous::NodePhase before);
+  // What the node does while no worker runs.
+  rendezvous::Activity ActivityWithoutWorkers() const;
   void Notice(std::string line);
   // Prints a message about the whole job, but only on the node that
   // AgentPolicy::job_messages or the directive selects.
@@ -208,6 +214,7 @@ class Lifecycle {
   std::string nccl_root_lost_;
   int restarts_used_ = 0;  // Report::restarts_used
   int pending_ = 0;        // workers that are running or being started
+  int unstarted_ = 0;      // workers that were never up
   bool any_left_ = false;  // whether a worker or a descendant of one is alive
   std::optional<Instant> kill_at_;
   // Valid while stopping: when the failure that broke the round happened, as
@@ -230,6 +237,7 @@ class Lifecycle {
     Instant give_up;  // at this time the hang is reported without a stack
   };
   HangWatch watch_;
+  NodeLedger ledger_;
   // process ids of the workers of round_, by local rank; 0: ended
   std::vector<int64_t> pids_;
   std::optional<Suspicion> suspicion_;

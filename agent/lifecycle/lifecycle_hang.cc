@@ -59,6 +59,7 @@ void Lifecycle::On(const WorkersReported& event) {
 void Lifecycle::RecordProgress(const WorkerSaid& said) {
   if (!said.message.alive) return;
   watch_.RecordProgress(now_, said.local_rank, said.message);
+  ledger_.Hear(now_, said.message);
   // Only a report of the suspected worker clears the suspicion, and only if the
   // worker is not being stopped anyway.
   if (phase_ != rendezvous::NodePhase::kRunning || !suspicion_.has_value() ||

@@ -55,6 +55,9 @@ bool Take(std::string_view key, std::string_view value,
     const std::optional<Duration> watchdog = Watchdog(value);
     if (!watchdog) return false;
     message.watchdog = watchdog;
+  } else if (key == "CHECKPOINT") {
+    if (value != "0" && value != "1") return false;
+    message.checkpoint = value == "1";
   } else {
     return key == "WATCHDOG" && value == "1";
   }
@@ -92,6 +95,7 @@ void Append(const ProgressMessage& later, ProgressMessage* message) {
   Replace(later.loss, message->loss);
   Replace(later.tokens_per_s, message->tokens_per_s);
   Replace(later.status, message->status);
+  Replace(later.checkpoint, message->checkpoint);
   Replace(later.watchdog, message->watchdog);
 }
 

@@ -18,6 +18,8 @@ namespace muster::agent {
 //   LOSS=2.31             any number, nan and inf included
 //   TOKENS_PER_S=51000    0 or more
 //   STATUS=warming up     one line for people
+//   CHECKPOINT=1          training waits for a checkpoint from now on, until
+//                         CHECKPOINT=0 or the next step
 //   WATCHDOG=1            a sign of life without other content
 //   WATCHDOG_S=30         from now on a silence of this many seconds is a
 //                         hang; 0: never, whatever the agent's own setting
@@ -29,7 +31,8 @@ struct ProgressMessage {
   std::optional<double> loss;
   std::optional<double> tokens_per_s;
   std::optional<std::string> status;  // printable, at most kMaxStatusBytes
-  std::optional<Duration> watchdog;   // zero: no deadline
+  std::optional<bool> checkpoint;
+  std::optional<Duration> watchdog;  // zero: no deadline
 };
 
 struct WorkerSaid {

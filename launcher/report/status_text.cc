@@ -9,6 +9,7 @@
 #include "base/counted.h"
 #include "launcher/report/progress_text.h"
 #include "launcher/report/text_layout.h"
+#include "launcher/report/time_text.h"
 #include "rendezvous/events/event_log.h"
 #include "rendezvous/protocol/signal_names.h"
 
@@ -191,6 +192,9 @@ std::string StatusTable(const rendezvous::JobStatus& job,
                {"not durable for " + DurationText(job.not_durable_for) + ": " +
                 PrintableLine(job.not_durable)});
   }
+  if (job.time.total_s() > 0) {
+    text.Field("time", {TimeLine(job.time), ActivitiesLine(job.time)});
+  }
   const std::string progress = ProgressLine(job);
   if (!progress.empty()) text.Field("progress", {progress});
   if (job.verdict) {
@@ -258,6 +262,41 @@ Json ToJson(const rendezvous::WorkerProgress& said,
       {"deadline_seconds", watched ? Json(ToSeconds(said.deadline)) : Json()}};
 }
 
+Json ToJson(const rendezvous::JobTime& time) {
+  Json json = {{"productive_ratio", time.ratio()},
+               {"node_seconds", Json::object()},
+               {"interruptions", Json::object()},
+               {"newest_interruptions", Json::array()}};
+  for (size_t i = 0; i < rendezvous::kActivities; ++i) {
+    json["node_seconds"][NameOf(static_cast<rendezvous::Activity>(i))] =
+        time.spent_s[i];
+  }
+  for (size_t i = 0; i < rendezvous::kLossCauses; ++i) {
+    json["interruptions"][NameOf(static_cast<rendezvous::LossCause>(i))] = {
+        {"count", time.by_cause[i].incidents},
+        {"lost_seconds", time.by_cause[i].pause_s}};
+  }
+  for (const rendezvous::Incident& incident : time.newest) {
+    json["newest_interruptions"].push_back(
+        {{"round", incident.round},
+         {"cause", NameOf(incident.cause)},
+         {"host", incident.host},
+         {"reason", incident.why},
+         {"lost_seconds", incident.pause_s()},
+         {"lost_node_seconds", incident.lost_s}});
+  }
+  return json;
+}
+
+Json ToJson(const rendezvous::TimeLedger& ledger) {
+  Json json = Json::object();
+  for (size_t i = 0; i < rendezvous::kActivities; ++i) {
+    json[NameOf(static_cast<rendezvous::Activity>(i))] =
+        ToSeconds(ledger.spent[i]);
+  }
+  return json;
+}
+
 // `first_rank`: the rank of the node's first worker; nullopt for a spare node.
 Json ToJson(const rendezvous::NodeStatus& status,
             std::optional<int> first_rank) {
@@ -287,6 +326,7 @@ Json ToJson(const rendezvous::NodeStatus& status,
                             ? Json(status.unhealthy)
                             : Json()},
           {"silent_seconds", ToSeconds(status.silent_for)},
+          {"seconds", ToJson(status.time.ledger)},
           {"progress", progress}};
 }
 
@@ -296,7 +336,8 @@ Json ToJson(const rendezvous::Verdict& verdict) {
                {"reason", verdict.reason},
                {"restarts_used", verdict.restarts_used},
                {"rounds", verdict.rounds},
-               {"seconds", ToSeconds(verdict.lasted)}};
+               {"seconds", ToSeconds(verdict.lasted)},
+               {"time", ToJson(verdict.time)}};
   if (verdict.cause) {
     json["cause"] = {{"host", verdict.cause->host},
                      {"node_id", verdict.cause->node_id},
@@ -333,6 +374,7 @@ Json ToJson(const rendezvous::JobStatus& job) {
       {"age_seconds", ToSeconds(job.age)},
       {"phase_age_seconds", ToSeconds(job.phase_age)},
       {"preemption", job.preemption ? ToJson(*job.preemption) : Json()},
+      {"time", ToJson(job.time)},
       {"verdict", job.verdict ? ToJson(*job.verdict) : Json()}};
   if (!job.not_durable.empty()) {
     json["not_durable"] = {{"reason", job.not_durable},

@@ -8,6 +8,7 @@
 #include "base/counted.h"
 #include "launcher/report/status_text.h"
 #include "launcher/report/text_layout.h"
+#include "launcher/report/time_text.h"
 #include "rendezvous/events/event_log.h"
 #include "rendezvous/protocol/signal_names.h"
 #include "rendezvous/protocol/verdict.h"
@@ -136,6 +137,15 @@ std::string Spent(const rendezvous::Verdict& verdict) {
   return text;
 }
 
+// Whether time was lost, or a job whose workers report steps was long.
+bool HasTimeToTell(const rendezvous::Verdict& verdict) {
+  constexpr double kLongS = 60;
+  const size_t steps = static_cast<size_t>(rendezvous::Activity::kProductive);
+  return verdict.time.losses().incidents > 0 ||
+         (verdict.time.spent_s[steps] > 0 &&
+          ToSeconds(verdict.lasted) > kLongS);
+}
+
 // Returns the lines of a worker's stderr without the traceback that the summary
 // shows already. Python prints the same traceback to stderr, with additional
 // frames.
@@ -261,9 +271,11 @@ std::string VerdictText(const rendezvous::Verdict& verdict,
   Ink ink = OutcomeInk(verdict.outcome);
   std::string lasted = DurationText(verdict.lasted);
   if (verdict.outcome == rendezvous::Outcome::kSucceeded) {
-    return ProgramName(name, target.columns / 2) + " " +
-           Inked(outcome, ink, target.style) + " in " + lasted + " (" +
-           Spent(verdict) + ")\n";
+    std::string text = ProgramName(name, target.columns / 2) + " " +
+                       Inked(outcome, ink, target.style) + " in " + lasted +
+                       " (" + Spent(verdict) + ")\n";
+    if (HasTimeToTell(verdict)) text += TimeLine(verdict.time) + "\n";
+    return text;
   }
 
   FramedText box(target);
@@ -282,6 +294,7 @@ std::string VerdictText(const rendezvous::Verdict& verdict,
   if (const std::string spent = Spent(verdict); !spent.empty()) {
     box.Blank();
     box.Paragraph(spent);
+    if (HasTimeToTell(verdict)) box.Paragraph(TimeLine(verdict.time));
   }
   box.Rule('=');
   return box.Take();

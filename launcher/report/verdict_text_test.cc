@@ -231,6 +231,32 @@ TEST(VerdictTextTest, SuccessIsOneLine) {
             "train.py SUCCEEDED in 2m 03s (1 round)\n");
 }
 
+TEST(VerdictTextTest, TimeThatWasLostFollows) {
+  rendezvous::Verdict verdict;
+  verdict.rounds = 2;
+  verdict.lasted = std::chrono::seconds(20);
+  verdict.time.spent_s = {0, 0, 1, 0, 0, 3};
+  verdict.time.by_cause[0] = {.incidents = 1, .pause_s = 2.5};
+  EXPECT_EQ(VerdictText(verdict, "train.py", {}),
+            "train.py SUCCEEDED in 20.0s (2 rounds)\n"
+            "75.0 % productive; 2.5s lost to 1 failure\n");
+  verdict.outcome = rendezvous::Outcome::kFailed;
+  EXPECT_THAT(VerdictText(verdict, "train.py", {}),
+              testing::HasSubstr("2 rounds\n75.0 % productive; 2.5s lost"));
+}
+
+TEST(VerdictTextTest, ALongJobWhoseWorkersReportStepsHasAShare) {
+  rendezvous::Verdict verdict;
+  verdict.rounds = 1;
+  verdict.lasted = std::chrono::seconds(61);
+  verdict.time.spent_s = {0, 0, 1, 0, 3};
+  EXPECT_EQ(VerdictText(verdict, "train.py", {}),
+            "train.py SUCCEEDED in 1m 01s (1 round)\n");
+  verdict.time.spent_s = {0, 0, 1, 0, 0, 3};
+  EXPECT_EQ(VerdictText(verdict, "train.py", {}),
+            "train.py SUCCEEDED in 1m 01s (1 round)\n75.0 % productive\n");
+}
+
 TEST(VerdictTextTest, ColoursDoNotChangeTheLayout) {
   TextTarget coloured{TextStyle::kColoured, 80};
   EXPECT_THAT(VerdictText(Failed(), "train.py", coloured),

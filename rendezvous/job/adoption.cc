@@ -105,6 +105,7 @@ World WorldOf(const Reports& reports) {
     world.master_address = place.master_address;
     world.master_port = place.master_port;
     world.restart_count = place.restart_count;
+    world.reached_step = place.reached_step;
     world.SetMember(place, report->node);
   }
   world.unknown = 0;

@@ -141,6 +141,7 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
   status.silent_for = now - node.heard;
   status.health = node.health;
   status.unhealthy = node.unhealthy;
+  status.time = node.time;
   if (node.part != Part::kNone && node.round == state.round) {
     status.progress = node.progress;
     for (WorkerProgress& worker : status.progress) {
@@ -220,6 +221,9 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
       directive.reason = WaitReason(state, &node, state.now);
       break;
     case DirectiveKind::kWait:
+      directive.waits_for = state.phase == JobPhase::kRunning
+                                ? WaitsFor::kPlace
+                                : WaitsFor::kNodes;
       directive.reason = WaitReason(state, &node, state.now);
       if (node.kept_out()) {
         directive.reason = absl::StrCat(
@@ -286,6 +290,7 @@ JobStatus SummaryOf(const JobState& state, Instant now) {
   status.age = now - state.born;
   status.phase_age = now - state.clock.since;
   status.verdict = state.verdict;
+  status.time = state.ledger.Read(state.round);
   return status;
 }
 

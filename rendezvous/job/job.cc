@@ -263,6 +263,7 @@ Node* Job::Admit(const ReportArrived& event) {
   if (holder != nullptr) return Contend(*holder, event);
   state_.successors.erase(stream);
   Node& node = state_.nodes.Add(report.node, state_.now);
+  node.time = state_.nodes.TimeOf(report.node);
   if (state_.nodes.size() == 1) ++state_.changes;
   node.place_key = report.place_key;
   if (const int rank =
@@ -311,6 +312,19 @@ void Job::RefuseImpostor(const ReportArrived& event) {
                                   "a --node-id of its own"));
 }
 
+void Job::FollowTime(Node& node, const Report& report) {
+  state_.ledger.Tell(node.time, report.time);
+  node.time = report.time;
+  for (const WorkerProgress& worker : report.progress) {
+    state_.reached_step =
+        std::max(state_.reached_step, worker.step.value_or(-1));
+  }
+  if (report.place.has_value()) {
+    state_.reached_step =
+        std::max(state_.reached_step, report.place->reached_step);
+  }
+}
+
 void Job::TakeOver(Node& node, const Report& report) {
   const uint64_t seen =
       report.seen_epoch == state_.epoch ? report.seen_revision : 0;
@@ -340,6 +354,7 @@ void Job::TakeOver(Node& node, const Report& report) {
   node.addresses = report.addresses;
   node.standby_endpoint = report.standby_endpoint;
   node.progress = report.progress;
+  FollowTime(node, report);
   if (node.health != report.health || node.unhealthy != report.unhealthy) {
     if (report.health == Health::kUnhealthy &&
         node.unhealthy != report.unhealthy) {

@@ -128,6 +128,8 @@ class Job {
   void JoinElectors(Node& node, const Report& report);
   // Gives the node its place in an adopted round, if the round lacks the node.
   void JoinAdopted(Node& node, const Report& report);
+  // Adds the node's time and its workers' steps to the job's.
+  void FollowTime(Node& node, const Report& report);
   void TakeFailures(Node& node, const Report& report);
   // Follows the progress of a member within the current round.
   void FollowMember(Node& node, const Report& report);
@@ -171,6 +173,8 @@ class Job {
   void ConsiderGathering();
   void ConsiderRunning();
   void ConsiderStopping();
+  // Enters the end of the round that has stopped in the ledger.
+  void CountIncident();
   // Counts the end of the round that has stopped, and returns the delay before
   // the next one.
   Duration DelayOfNextRound();

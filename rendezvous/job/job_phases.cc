@@ -428,6 +428,7 @@ void Job::FormWorld() {
     state_.world.store_clients = StoreClients(addresses);
   }
   state_.world.restart_count = state_.restarts_used;
+  state_.world.reached_step = state_.reached_step;
   state_.world.began = state_.now;
   state_.world.unstarted = state_.world.size();
   state_.round = std::max(state_.round, state_.claimed_round) + 1;
@@ -728,6 +729,7 @@ void Job::ConsiderStopping() {
     // All workers had succeeded when the order to stop arrived.
     Conclude(NewVerdict(Outcome::kSucceeded, 0, kSuccess));
   } else {
+    CountIncident();
     const Duration delay = DelayOfNextRound();
     ++state_.changes;
     // The newest unsettled world, if there is one, is the one that has stopped.
@@ -748,6 +750,21 @@ void Job::ConsiderStopping() {
   }
 }
 
+void Job::CountIncident() {
+  LossCause cause = state_.stopping.cause == StopCause::kBroken
+                        ? LossCause::kNode
+                        : LossCause::kChange;
+  std::string host;
+  if (const auto& failure = state_.blame.failures().cause();
+      failure.has_value() && state_.stopping.cause == StopCause::kBroken) {
+    host = failure->host;
+    cause = failure->kind == FailureKind::kNodeLost ? LossCause::kNode
+            : failure->kind == FailureKind::kHung   ? LossCause::kHang
+                                                    : LossCause::kWorker;
+  }
+  state_.ledger.Count(state_.round, cause, host, state_.why);
+}
+
 Duration Job::DelayOfNextRound() {
   const bool failed = state_.stopping.consequence.IsFailure();
   const Duration ran = state_.clock.since - state_.world.began;
@@ -760,6 +777,8 @@ Duration Job::DelayOfNextRound() {
 
 void Job::Finish(Verdict verdict) {
   ++state_.changes;
+  if (verdict.outcome == Outcome::kFailed) CountIncident();
+  verdict.time = state_.ledger.Read(state_.round);
   state_.Enter(JobPhase::kFinished);
   state_.why = verdict.reason;
   verdict.restarts_used = state_.restarts_used;

@@ -97,6 +97,11 @@ JobRecord RecordOf(const JobState& state) {
   record.stopping = state.stopping;
   record.failures = state.blame.failures();
   record.blamed = state.blame.why();
+  std::vector<const NodeTime*> times;
+  for (const auto& [id, node] : state.nodes.nodes()) {
+    times.push_back(&node.time);
+  }
+  record.time = state.ledger.Without(times, state.round);
   return record;
 }
 
@@ -150,6 +155,8 @@ JobState StateOf(const JobRecord& record, uint64_t epoch, Instant now,
   }
   state.nodes.Remember(record.past);
   state.blame.Restore(record.failures, record.blamed);
+  state.ledger = JobLedger(record.time);
+  state.reached_step = record.world.reached_step;
   state.stopping = record.stopping;
   if (record.phase == JobPhase::kStopping) {
     state.world.unstopped =

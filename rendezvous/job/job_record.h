@@ -59,6 +59,8 @@ struct JobRecord {
   Stopping stopping;
   FailureLog failures;
   std::string blamed;  // Blame::why
+  // JobLedger::Without the members
+  JobTime time;
 };
 
 // The record of `state` at state.now. O(n).

@@ -11,6 +11,7 @@
 #include "rendezvous/job/adoption.h"
 #include "rendezvous/job/blame.h"
 #include "rendezvous/job/gathering.h"
+#include "rendezvous/job/job_ledger.h"
 #include "rendezvous/job/membership.h"
 #include "rendezvous/job/restart_backoff.h"
 #include "rendezvous/job/stopping.h"
@@ -91,6 +92,10 @@ struct JobState {
   Blame blame;  // failures of the newest round
   std::optional<Preemption> preemption;
   std::optional<Verdict> verdict;  // set once the job has finished
+  JobLedger ledger;
+  // The highest step that any worker has reported, here or, as the nodes say,
+  // to an earlier coordinator; -1: none.
+  int64_t reached_step = -1;
 
   int round = 0;
   // The highest round that any node reports to have run, under this coordinator

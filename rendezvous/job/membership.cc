@@ -97,7 +97,9 @@ void Membership::Remove(Node& node, Memory memory) {
   const std::string id = node.identity.node_id;
   const Life life(id, node.identity.incarnation);
   const bool is_new =
-      past_.insert_or_assign(life, Past{memory, node.sequence, node.place_key})
+      past_
+          .insert_or_assign(
+              life, Past{memory, node.sequence, node.place_key, node.time})
           .second;
   if (is_new) Bound(life);
   if (node.stream != 0) by_stream_.erase(node.stream);
@@ -116,6 +118,11 @@ Membership::Memory Membership::MemoryOf(const NodeIdentity& identity) const {
 std::string Membership::PlaceKeyOf(const NodeIdentity& identity) const {
   auto found = past_.find({identity.node_id, identity.incarnation});
   return found == past_.end() ? "" : found->second.place_key;
+}
+
+NodeTime Membership::TimeOf(const NodeIdentity& identity) const {
+  auto found = past_.find({identity.node_id, identity.incarnation});
+  return found == past_.end() ? NodeTime() : found->second.time;
 }
 
 uint64_t Membership::LastSequenceOf(const NodeIdentity& identity) const {
@@ -138,7 +145,8 @@ std::vector<PastNode> Membership::PastNodes() const {
                    .incarnation = life.second,
                    .memory = past.memory,
                    .sequence = past.sequence,
-                   .place_key = past.place_key});
+                   .place_key = past.place_key,
+                   .time = past.time});
   }
   return all;
 }
@@ -148,8 +156,8 @@ void Membership::Remember(const std::vector<PastNode>& past) {
     const Life life(one.node_id, one.incarnation);
     const bool is_new =
         past_
-            .insert_or_assign(life,
-                              Past{one.memory, one.sequence, one.place_key})
+            .insert_or_assign(
+                life, Past{one.memory, one.sequence, one.place_key, one.time})
             .second;
     if (is_new) Bound(life);
   }

@@ -70,6 +70,7 @@ struct Node {
   int failures_taken = 0;  // number of failures of `round` that were handled
   // Progress of the workers of `round`, for the status.
   std::vector<WorkerProgress> progress;
+  NodeTime time;  // Report::time
   Health health = Health::kHealthy;
   std::string unhealthy;
   bool going = false;  // the node was drained or wants to leave
@@ -154,6 +155,8 @@ class Membership {
   // The place key of this incarnation when it was removed; "" if it had none or
   // was never admitted.
   std::string PlaceKeyOf(const NodeIdentity& identity) const;
+  // What this incarnation had told of its time when it was removed.
+  NodeTime TimeOf(const NodeIdentity& identity) const;
   // The highest sequence number of this incarnation's reports before it was
   // removed, or while it contended for a place; 0 if there is none. A report
   // that is not newer is stale.
@@ -213,6 +216,7 @@ class Membership {
     Memory memory = Memory::kNeverAdmitted;
     uint64_t sequence = 0;
     std::string place_key;
+    NodeTime time;
   };
   // Evicts the oldest entry of `past_` if its newest entry, `life`, exceeds the
   // limit.
@@ -236,6 +240,7 @@ struct PastNode {
   Membership::Memory memory = Membership::Memory::kNeverAdmitted;
   uint64_t sequence = 0;  // Membership::LastSequenceOf
   std::string place_key;  // Membership::PlaceKeyOf
+  NodeTime time;          // Membership::TimeOf
 };
 
 }  // namespace muster::rendezvous

@@ -28,6 +28,7 @@ Place World::PlaceOf(int group_rank, int round) const {
   place.role_first_rank = member.role_first_rank;
   place.role_world_size = member.role_world_size;
   place.restart_count = restart_count;
+  place.reached_step = reached_step;
   place.master_address = master_address;
   place.master_port = master_port;
   place.nccl_id = nccl_id;

@@ -36,6 +36,7 @@ struct World {
   // How the root of `nccl_id` was lost; empty: no loss is known.
   std::string nccl_root_lost;
   int restart_count = 0;
+  int64_t reached_step = -1;  // Place::reached_step
   Instant began;
 
   int unstarted = 0;  // number of members in Part::kAssigned

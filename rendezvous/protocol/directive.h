@@ -32,6 +32,12 @@ enum class DirectiveKind {
   kRefused,   // This node is not part of the job: stop, exit with 1.
 };
 
+// kWait: what the node waits for.
+enum class WaitsFor {
+  kNodes,  // the next round
+  kPlace,  // a place in the round that runs without it, as a spare
+};
+
 struct StopOrder {
   int round = 0;
   int signal = 15;  // the first signal sent to each worker, such as SIGTERM
@@ -52,7 +58,8 @@ struct Directive {
   uint64_t revision = 0;
   DirectiveKind kind = DirectiveKind::kWait;
   std::string reason;
-  Place place;      // used if `kind` is kRun
+  WaitsFor waits_for = WaitsFor::kNodes;  // used if `kind` is kWait
+  Place place;                            // used if `kind` is kRun
   StopOrder stop;   // used for kStop, kFinished, kReleased, kRefused
   Verdict verdict;  // used if `kind` is kFinished
   // kRun: the last few signals that every worker of the job shall receive.

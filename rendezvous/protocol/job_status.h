@@ -9,6 +9,7 @@
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/progress.h"
 #include "rendezvous/protocol/report.h"
+#include "rendezvous/protocol/time_ledger.h"
 #include "rendezvous/protocol/verdict.h"
 
 namespace muster::rendezvous {
@@ -29,6 +30,7 @@ struct NodeStatus {
   std::string unhealthy;  // the reason, if the node is unhealthy
   // Progress of the workers that have reported in the current round.
   std::vector<WorkerProgress> progress;
+  NodeTime time;
 };
 
 // The state of a job for operators: shown by `launch status` and `watch`.
@@ -49,6 +51,7 @@ struct JobStatus {
   // when; empty: it is, or there is no journal.
   std::string not_durable;
   Duration not_durable_for = Duration::zero();
+  JobTime time;
   std::vector<NodeStatus> nodes;   // members by group rank, then spares
   std::optional<Verdict> verdict;  // set once the job has finished
 };

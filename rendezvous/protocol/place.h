@@ -23,6 +23,9 @@ struct Place {
   int role_first_rank = 0;
   int role_world_size = 1;
   int restart_count = 0;  // failures so far, without membership changes
+  // The highest step that a worker of an earlier round is known to have made;
+  // -1: none.
+  int64_t reached_step = -1;
   std::string master_address;
   int master_port = 0;
   // The world's NCCL id, offered by the node of group rank 0; empty: none.

@@ -13,6 +13,7 @@
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/place.h"
 #include "rendezvous/protocol/progress.h"
+#include "rendezvous/protocol/time_ledger.h"
 
 namespace muster::rendezvous {
 
@@ -181,6 +182,7 @@ struct Report {
   // Progress of the workers of `round` that have reported any. A change of
   // progress alone causes no report.
   std::vector<WorkerProgress> progress;
+  NodeTime time;
 };
 
 inline constexpr int kMaxSignalNotices = 8;

@@ -7,6 +7,7 @@
 
 #include "base/time.h"
 #include "rendezvous/protocol/failure.h"
+#include "rendezvous/protocol/time_ledger.h"
 
 namespace muster::rendezvous {
 
@@ -33,6 +34,7 @@ struct Verdict {
   int max_restarts = 0;
   int rounds = 0;
   Duration lasted = Duration::zero();  // time since the first node joined
+  JobTime time;
 };
 
 inline constexpr int kMaxCollateral = 16;

@@ -112,6 +112,11 @@ void ToWire(const Directive& directive, v1::Directive* wire) {
   } else {
     wire->set_reason(directive.reason.substr(0, kMaxReasonBytes));
   }
+  if (directive.kind == DirectiveKind::kWait) {
+    wire->set_waits_for(directive.waits_for == WaitsFor::kPlace
+                            ? v1::Directive::PLACE
+                            : v1::Directive::NODES);
+  }
   if (directive.kind == DirectiveKind::kRun) {
     ToWire(directive.place, wire->mutable_place());
     ToWire(directive.signals, wire->mutable_signals());
@@ -184,6 +189,9 @@ absl::Status FromWire(const v1::Directive& wire, Directive* directive) {
     reader.Integer("host_rank", wire.host_rank(), 0, kAnyInt32,
                    &directive->host_rank);
   }
+  directive->waits_for = wire.waits_for() == v1::Directive::PLACE
+                             ? WaitsFor::kPlace
+                             : WaitsFor::kNodes;
   directive->acts_for_job = wire.acts_for_job();
   directive->prints_for_job = wire.prints_for_job();
   directive->another_job = wire.another_job();

@@ -11,6 +11,7 @@
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/report_wire.h"
+#include "rendezvous/wire/time_wire.h"
 #include "rendezvous/wire/verdict_wire.h"
 
 namespace muster::rendezvous {
@@ -97,6 +98,7 @@ void ToWire(const World& world, v1::JobRecord::World* wire) {
   wire->set_restart_count(world.restart_count);
   wire->set_succeeded(world.succeeded);
   wire->set_epoch(world.epoch);
+  if (world.reached_step >= 0) wire->set_reached_step(world.reached_step);
 }
 
 void FromWire(const v1::JobRecord::World::Member& wire, BoundedReader* reader,
@@ -126,6 +128,10 @@ void FromWire(const v1::JobRecord::World& wire, BoundedReader* reader,
     }
   }
   world->epoch = wire.epoch();
+  if (wire.has_reached_step()) {
+    reader->Integer64("reached_step", wire.reached_step(), 0,
+                      &world->reached_step);
+  }
   reader->Integer("world_size", wire.world_size(), 0, kAnyInt32,
                   &world->world_size);
   reader->Text("master_address", wire.master_address(), kMaxNameBytes,
@@ -198,6 +204,8 @@ void FromWire(const v1::JobRecord::PastNode& wire, BoundedReader* reader,
   past->sequence = wire.sequence();
   reader->Text("place_key", wire.place_key(), kMaxKeyBytes, TextKind::kWords,
                &past->place_key);
+  BoundedReader::Within within(reader, "time");
+  muster::rendezvous::FromWire(wire.time(), reader, &past->time);
 }
 
 FailureLog FailuresFrom(const v1::JobRecord& wire, BoundedReader* reader) {
@@ -278,6 +286,8 @@ void FromWire(const v1::JobRecord& wire, BoundedReader* reader,
   job->failures = FailuresFrom(wire, reader);
   reader->Text("blamed", wire.blamed(), kMaxReasonBytes, TextKind::kWords,
                &job->blamed);
+  BoundedReader::Within within(reader, "time");
+  muster::rendezvous::FromWire(wire.time(), reader, &job->time);
 }
 
 }  // namespace
@@ -317,6 +327,7 @@ std::string ToBytes(const KeptJob& kept) {
     one->set_memory(static_cast<int>(past.memory));
     one->set_sequence(past.sequence);
     one->set_place_key(past.place_key);
+    muster::rendezvous::ToWire(past.time, one->mutable_time());
   }
   ToWire(job.stopping, wire.mutable_stopping());
   if (const auto& cause = job.failures.cause(); cause.has_value()) {
@@ -327,6 +338,7 @@ std::string ToBytes(const KeptJob& kept) {
   }
   wire.set_collateral_omitted(job.failures.omitted());
   wire.set_blamed(job.blamed.substr(0, kMaxReasonBytes));
+  muster::rendezvous::ToWire(job.time, wire.mutable_time());
   wire.set_written_at(kept.written_at.count());
   wire.set_channel_key(kept.channel_key);
   wire.set_principal(kept.owner.principal);

@@ -6,6 +6,7 @@
 #include "proto/coordinator.pb.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
+#include "rendezvous/wire/time_wire.h"
 #include "rendezvous/wire/verdict_wire.h"
 
 namespace muster::rendezvous {
@@ -330,6 +331,7 @@ void ToWire(const Place& place, v1::Place* wire) {
   }
   wire->set_channel_key(place.channel_key);
   wire->set_epoch(place.epoch);
+  if (place.reached_step >= 0) wire->set_reached_step(place.reached_step);
 }
 
 void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
@@ -359,6 +361,10 @@ void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
   reader->Text("channel_key", wire.channel_key(), kChannelKeyBytes,
                TextKind::kWords, &place->channel_key);
   place->epoch = wire.epoch();
+  if (wire.has_reached_step()) {
+    reader->Integer64("reached_step", wire.reached_step(), 0,
+                      &place->reached_step);
+  }
   const int clients = wire.store_clients_size();
   if (reader->Count("store_clients", clients, kMaxStoreClients)) {
     place->store_clients.resize(clients);
@@ -469,6 +475,7 @@ void ToWire(const Report& report, v1::Report* wire) {
   wire->set_health(static_cast<v1::Health>(ToWire(report.health)));
   wire->set_unhealthy(report.unhealthy.substr(0, kMaxLineBytes));
   ToWire(report.progress, wire->mutable_progress());
+  ToWire(report.time, wire->mutable_time());
 }
 
 absl::Status FromWire(const v1::Report& wire, Report* report) {
@@ -566,6 +573,10 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
   reader.Text("unhealthy", wire.unhealthy(), kMaxLineBytes, TextKind::kWords,
               &report->unhealthy);
   FromWire(wire.progress(), &reader, &report->progress);
+  {
+    BoundedReader::Within within(&reader, "time");
+    FromWire(wire.time(), &reader, &report->time);
+  }
   return reader.status();
 }
 

@@ -4,6 +4,7 @@
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/report_wire.h"
+#include "rendezvous/wire/time_wire.h"
 #include "rendezvous/wire/verdict_wire.h"
 
 namespace muster::rendezvous {
@@ -56,6 +57,7 @@ void ToWire(const NodeStatus& node, v1::NodeStatus* wire) {
   wire->set_health(
       static_cast<v1::Health>(muster::rendezvous::ToWire(node.health)));
   wire->set_unhealthy(node.unhealthy.substr(0, kMaxLineBytes));
+  ToWire(node.time, wire->mutable_time());
 }
 
 void FromWire(const v1::NodeStatus& wire, BoundedReader* reader,
@@ -76,6 +78,8 @@ void FromWire(const v1::NodeStatus& wire, BoundedReader* reader,
   muster::rendezvous::FromWire(wire.health(), reader, &node->health);
   reader->Text("unhealthy", wire.unhealthy(), kMaxLineBytes, TextKind::kWords,
                &node->unhealthy);
+  BoundedReader::Within within(reader, "time");
+  FromWire(wire.time(), reader, &node->time);
 }
 
 }  // namespace
@@ -97,6 +101,7 @@ void ToWire(const JobStatus& status, v1::JobStatus* wire) {
   }
   wire->set_not_durable(status.not_durable.substr(0, kMaxReasonBytes));
   wire->set_not_durable_for(status.not_durable_for.count());
+  ToWire(status.time, wire->mutable_time());
   for (const NodeStatus& node : status.nodes) ToWire(node, wire->add_nodes());
   if (status.verdict.has_value()) {
     ToWire(*status.verdict, wire->mutable_verdict());
@@ -136,6 +141,10 @@ absl::Status FromWire(const v1::JobStatus& wire, JobStatus* status) {
               TextKind::kWords, &status->not_durable);
   reader.Integer64("not_durable_for", wire.not_durable_for(), 0, &age);
   status->not_durable_for = Duration(age);
+  {
+    BoundedReader::Within within(&reader, "time");
+    FromWire(wire.time(), &reader, &status->time);
+  }
   if (reader.Count("nodes", wire.nodes_size(), kMaxListedNodes)) {
     status->nodes.resize(wire.nodes_size());
     for (int i = 0; i < wire.nodes_size(); ++i) {

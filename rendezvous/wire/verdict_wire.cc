@@ -6,6 +6,7 @@
 #include "proto/coordinator.pb.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
+#include "rendezvous/wire/time_wire.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -193,6 +194,7 @@ void ToWire(const Verdict& verdict, v1::Verdict* wire) {
   wire->set_max_restarts(verdict.max_restarts);
   wire->set_rounds(verdict.rounds);
   wire->set_lasted(verdict.lasted.count());
+  ToWire(verdict.time, wire->mutable_time());
 }
 
 void FromWire(const v1::Verdict& wire, BoundedReader* reader,
@@ -225,6 +227,8 @@ void FromWire(const v1::Verdict& wire, BoundedReader* reader,
   // Not Span, because a job may run for more than a year.
   reader->Integer64("lasted", wire.lasted(), 0, &lasted);
   verdict->lasted = Duration(lasted);
+  BoundedReader::Within within(reader, "time");
+  FromWire(wire.time(), reader, &verdict->time);
 }
 
 }  // namespace muster::rendezvous

@@ -25,6 +25,7 @@ _Suite = collections.namedtuple('_Suite', 'name units linked libraries')
 
 _PROTOCOL = ('rendezvous/protocol/job_spec.cc',
              'rendezvous/protocol/signal_names.cc',
+             'rendezvous/protocol/time_ledger.cc',
              'rendezvous/protocol/verdict.cc')
 
 _SUITES = (

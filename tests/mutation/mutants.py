@@ -20,6 +20,7 @@ import relay_mutants
 import speaker_mutants
 import store_mutants
 import takeover_mutants
+import time_mutants
 import training_mutants
 
 ALL = (job_mutants.ALL + speaker_mutants.ALL + lifecycle_mutants.ALL
@@ -27,4 +28,4 @@ ALL = (job_mutants.ALL + speaker_mutants.ALL + lifecycle_mutants.ALL
        + store_mutants.ALL + relay_mutants.ALL + inspect_mutants.ALL
        + bounds_mutants.ALL + file_mutants.ALL + connection_mutants.ALL
        + journal_mutants.ALL + etcd_mutants.ALL
-       + takeover_mutants.ALL)
+       + takeover_mutants.ALL + time_mutants.ALL)

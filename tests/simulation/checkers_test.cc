@@ -71,6 +71,36 @@ TEST_F(CheckersTest, ReportsARoundThatIsGivenUpTooEarly) {
   EXPECT_THAT(checker_->breach(), HasSubstr("too early"));
 }
 
+TEST_F(CheckersTest, ReportsAnInstantWithoutAnActivity) {
+  Use(NewTimeChecker);
+  checker_->OnAgentStarted(kZero);
+  Advance(seconds(2));
+  agent::LifecycleStep step;
+  step.report = ReportOf(kZero, 1);
+  step.report->time.ledger[rendezvous::Activity::kWaiting] = seconds(2);
+  checker_->OnAgentStepped(kZero, step, std::nullopt);
+  EXPECT_EQ(checker_->breach(), "");
+  Advance(seconds(1));
+  checker_->OnAgentStepped(kZero, step, std::nullopt);
+  EXPECT_THAT(checker_->breach(), HasSubstr("lived 3 s and tells 2 s"));
+}
+
+TEST_F(CheckersTest, ReportsAnInstantThatIsCountedTwice) {
+  Use(NewTimeChecker);
+  checker_->OnAgentStarted(kZero);
+  Advance(seconds(2));
+  agent::LifecycleStep step;
+  step.report = ReportOf(kZero, 1);
+  step.report->time.ledger[rendezvous::Activity::kWaiting] = seconds(2);
+  checker_->OnAgentStepped(kZero, step, std::nullopt);
+  step_.status.time.spent_s = {2};
+  checker_->OnStep(step_);
+  EXPECT_EQ(checker_->breach(), "");
+  step_.status.time.spent_s = {2.5};
+  checker_->OnStep(step_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("counts 2.5 s, its nodes 2 s"));
+}
+
 TEST_F(CheckersTest, ReportsARankWithTwoOwners) {
   Use(NewOwnerChecker);
   checker_->OnWorkersStarted(kZero, 1, Run(kZero, 1, 0).directive.place);

@@ -41,6 +41,9 @@ std::string ProgressMessage(const ProgressUpdate& update) {
     absl::StrAppendFormat(&text, "WATCHDOG_S=%.9g\n",
                           ToSeconds(*update.watchdog));
   }
+  if (update.checkpoint) {
+    absl::StrAppend(&text, "CHECKPOINT=", *update.checkpoint ? 1 : 0, "\n");
+  }
   if (update.status) {
     absl::StrAppend(
         &text, "STATUS=", OneLine(Cut(*update.status, kStatusBytes)), "\n");

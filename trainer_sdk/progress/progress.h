@@ -22,14 +22,18 @@ struct ProgressUpdate {
   // The watchdog's timeout: from now on, a longer silence of this worker counts
   // as a hang. 0 disables the watchdog.
   std::optional<Duration> watchdog = {};
+  // true: training waits for a checkpoint from now on, until false is sent or
+  // the next step; this time is counted apart.
+  std::optional<bool> checkpoint = {};
   // One line of free text, truncated to 256 bytes.
   std::optional<std::string> status = {};
 };
 
 // The datagram for `update`, in the style of sd_notify: lines KEY=VALUE with
-// the keys STEP, LOSS, TOKENS_PER_S, WATCHDOG_S and STATUS. An empty update
-// gives "WATCHDOG=1", which means that the worker is alive. Line breaks in the
-// status become spaces, so that they cannot start further keys. Pure.
+// the keys STEP, LOSS, TOKENS_PER_S, WATCHDOG_S, CHECKPOINT and STATUS. An
+// empty update gives "WATCHDOG=1", which means that the worker is alive. Line
+// breaks in the status become spaces, so that they cannot start further keys.
+// Pure.
 std::string ProgressMessage(const ProgressUpdate& update);
 
 // Reports the training's progress to this worker's agent, for `launch status`,

@@ -87,12 +87,40 @@ Place FullPlace(int round) {
           .role_first_rank = 6,
           .role_world_size = 7,
           .restart_count = 8,
+          .reached_step = 1199,
           .master_address = "10.0.0.1",
           .master_port = 29501,
           .nccl_id = "2c3d",
           .run_tag = "3d4e",
           .store_clients = {"10.0.0.1", "10.0.0.7"},
           .channel_key = "sixteen bytes \xff\n of 32"};
+}
+
+NodeTime FullNodeTime() {
+  NodeTime time;
+  for (size_t i = 0; i < kActivities; ++i) {
+    time.ledger.spent[i] = milliseconds(100 + i);
+  }
+  time.losses = {{.round = 3, .lost = milliseconds(41)},
+                 {.round = 4, .lost = milliseconds(42)}};
+  return time;
+}
+
+JobTime FullJobTime() {
+  JobTime time;
+  for (size_t i = 0; i < kActivities; ++i) {
+    time.spent_s[i] = 0.5 * static_cast<double>(i + 1);
+  }
+  for (size_t i = 0; i < kLossCauses; ++i) {
+    time.by_cause[i] = {.incidents = 7, .pause_s = 2.25};
+  }
+  time.newest = {{.round = 4,
+                  .cause = LossCause::kHang,
+                  .host = "h3",
+                  .why = "rank 5 hung",
+                  .nodes = 2,
+                  .lost_s = 3.5}};
+  return time;
 }
 
 }  // namespace
@@ -164,6 +192,7 @@ Report FullReport() {
   report.health = Health::kUnhealthy;
   report.unhealthy = "disk full\xff";
   report.progress = {FullProgress(1), FullProgress(2)};
+  report.time = FullNodeTime();
   return report;
 }
 
@@ -185,6 +214,8 @@ Directive FullDirective(DirectiveKind kind) {
   directive.verdict.max_restarts = 2;
   directive.verdict.rounds = 3;
   directive.verdict.lasted = milliseconds(4);
+  directive.verdict.time = FullJobTime();
+  directive.waits_for = WaitsFor::kPlace;
   directive.signals = {{1, 10}};
   directive.preemption = PreemptionNotice{10, "h2", milliseconds(1400)};
   directive.acts_for_job = true;
@@ -222,9 +253,11 @@ JobStatus FullStatus() {
   node.progress = {FullProgress(1)};
   node.health = Health::kUnhealthy;
   node.unhealthy = "no GPU";
+  node.time = FullNodeTime();
   status.preemption = PreemptionNotice{10, "h2", milliseconds(1300)};
   status.not_durable = "the disk is full";
   status.not_durable_for = milliseconds(1200);
+  status.time = FullJobTime();
   status.nodes = {node};
   status.verdict = FullDirective(DirectiveKind::kFinished).verdict;
   return status;
@@ -266,6 +299,7 @@ KeptJob FullJob() {
   job.world.nccl_root_lost = "killed by SIGKILL on h0";
   job.world.restart_count = 1;
   job.world.succeeded = 1;
+  job.world.reached_step = 1198;
   job.world.epoch = 0xfedcba9876543213;
   job.ran = seconds(77);
   job.members = {{.identity = report.node,
@@ -283,12 +317,14 @@ KeptJob FullJob() {
                .incarnation = 17,
                .memory = Membership::Memory::kReleased,
                .sequence = 18,
-               .place_key = "another key"}};
+               .place_key = "another key",
+               .time = FullNodeTime()}};
   job.stopping.signal = 10;
   job.stopping.at_once = true;
   job.stopping.cause = StopCause::kCancelled;
   job.stopping.consequence = Consequence(status.verdict, status.verdict, 1);
   job.failures = FailureLog(FullFailure(1), {FullFailure(2)}, 3);
+  job.time = FullJobTime();
   job.blamed = "rank 3 on h1: exit code 1";
   kept.written_at = seconds(1'700'000'000);
   kept.owner = {.principal = "ada", .peer = "10.0.0.9"};

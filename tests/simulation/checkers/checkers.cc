@@ -26,7 +26,7 @@ std::vector<std::unique_ptr<Checker>> CoordinatorCheckers(const Plan& plan) {
 }
 
 std::vector<std::unique_ptr<Checker>> AllCheckers(const Plan& plan) {
-  std::vector<Make> makers = {NewOwnerChecker, NewWorldChecker};
+  std::vector<Make> makers = {NewOwnerChecker, NewTimeChecker, NewWorldChecker};
   if (plan.takeover) {
     makers.insert(makers.end(),
                   {NewOneVerdictChecker, NewPromiseChecker, NewSpendingChecker,

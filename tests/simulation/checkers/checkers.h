@@ -45,6 +45,8 @@ std::unique_ptr<Checker> NewStickyChecker(const Plan& plan);
 // All nodes get the same verdict, and it is success only if all have succeeded.
 // A node that never ran a worker never reports success.
 std::unique_ptr<Checker> NewVerdictChecker(const Plan& plan);
+// Each instant of an agent has one activity, and a job counts none twice.
+std::unique_ptr<Checker> NewTimeChecker(const Plan& plan);
 // The ranks of a world are dense, its members agree on it, and it has min to
 // max nodes.
 std::unique_ptr<Checker> NewWorldChecker(const Plan& plan);

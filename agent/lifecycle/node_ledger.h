@@ -1,0 +1,70 @@
+#ifndef MUSTER_AGENT_LIFECYCLE_NODE_LEDGER_H_
+#define MUSTER_AGENT_LIFECYCLE_NODE_LEDGER_H_
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "agent/progress/progress_message.h"
+#include "base/time.h"
+#include "rendezvous/protocol/time_ledger.h"
+
+namespace muster::agent {
+
+// Attributes each instant of a node, from its agent's start, to one activity.
+// Pure; not thread-safe. Times must not run backwards.
+//
+// While workers train, the activity is known only afterwards: a pause between
+// two steps counts as stalled beyond its usual length, once it is longer than
+// kStallFactor times that and than kLeastStall; the time before the first step
+// counts as initialising, or as running if the round ends without any step.
+class NodeLedger {
+ public:
+  static constexpr int kStallFactor = 10;
+  static constexpr Duration kLeastStall = std::chrono::seconds(1);
+
+  explicit NodeLedger(Instant now);
+
+  // From now on the node does `activity`, which is none of those that depend on
+  // the workers' steps. Ends Train. No effect if it does that already.
+  void Enter(Instant now, rendezvous::Activity activity);
+  // From now on the node's workers train. `reached`: the highest step of the
+  // rounds before; -1: none. No effect if they do already.
+  void Train(Instant now, int64_t reached);
+  // A worker has reported. Only for workers that train.
+  void Hear(Instant now, const ProgressMessage& message);
+  // The round has ended early. What follows, until a step that no round before
+  // has made, is lost to its end.
+  void Break(Instant now, int round);
+
+  // As if the current activity ended at `now`.
+  rendezvous::NodeTime Read(Instant now) const;
+
+ private:
+  struct Training {
+    int64_t reached = -1;
+    std::optional<int64_t> step;  // the highest step of this round
+    bool has_reported = false;
+    bool is_checkpointing = false;
+    // moving mean of the pauses between two steps; nullopt: none is known
+    std::optional<Duration> usual_pause;
+  };
+
+  // The part of `pause` that is stalled.
+  Duration Stalled(Duration pause) const;
+  // Attributes the time since `since_`.
+  void Settle(Instant now);
+  void SettlePause(Instant now, rendezvous::Activity steps);
+  void Add(rendezvous::Activity activity, Duration time);
+
+  Instant since_;
+  rendezvous::Activity activity_ = rendezvous::Activity::kWaiting;
+  std::optional<Training> training_;  // takes the place of `activity_`
+  rendezvous::NodeTime time_;
+  bool recovers_ = false;  // whether time is lost to the newest of the losses
+};
+
+}  // namespace muster::agent
+
+#endif  // MUSTER_AGENT_LIFECYCLE_NODE_LEDGER_H_

@@ -1,0 +1,105 @@
+#include "launcher/report/time_text.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/counted.h"
+#include "launcher/report/text_layout.h"
+
+namespace muster::launcher {
+namespace {
+
+using rendezvous::Incident;
+using rendezvous::JobTime;
+using rendezvous::LossCause;
+
+// Number of causes that are named.
+constexpr size_t kMaxNamed = 3;
+constexpr int kMaxHostColumns = 32;
+constexpr double kLeastShare = 0.0005;
+
+std::string Seconds(double seconds) {
+  // A Duration ends after 292 years.
+  constexpr double kMost = 9e9;
+  return DurationText(std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double>(std::min(seconds, kMost))));
+}
+
+std::string Share(double part, double all) {
+  return absl::StrFormat("%.1f %%", all > 0 ? 100 * part / all : 0.0);
+}
+
+// "worker on h2"
+std::string CauseText(LossCause cause, const std::string& host) {
+  const std::string name = Shorten(PrintableLine(host), kMaxHostColumns);
+  switch (cause) {
+    case LossCause::kWorker:
+      return name.empty() ? "worker" : absl::StrCat("worker on ", name);
+    case LossCause::kHang:
+      return name.empty() ? "hang" : absl::StrCat("hang on ", name);
+    case LossCause::kNode:
+      return name.empty() ? "node" : absl::StrCat("node ", name);
+    case LossCause::kChange:
+      return "change of the nodes";
+    case LossCause::kUnknown:
+      return "unknown to this coordinator";
+  }
+  return "";
+}
+
+// The largest losses by cause and host, as far as they are known.
+std::string Largest(const std::vector<Incident>& incidents) {
+  std::map<std::string, double> lost;
+  for (const Incident& incident : incidents) {
+    lost[CauseText(incident.cause, incident.host)] += incident.pause_s();
+  }
+  std::vector<std::pair<std::string, double>> sorted(lost.begin(), lost.end());
+  std::ranges::stable_sort(
+      sorted, [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (sorted.size() > kMaxNamed) sorted.resize(kMaxNamed);
+  return absl::StrJoin(sorted, ", ", [](std::string* out, const auto& one) {
+    absl::StrAppend(out, one.first, " ", Seconds(one.second));
+  });
+}
+
+}  // namespace
+
+std::string TimeLine(const JobTime& time) {
+  std::string text =
+      absl::StrCat(Share(time.productive_s(), time.total_s()), " productive");
+  const JobTime::Sum losses = time.losses();
+  if (losses.incidents == 0) return text;
+  const bool are_failures =
+      time.by_cause[static_cast<size_t>(LossCause::kChange)].incidents == 0;
+  absl::StrAppend(
+      &text, "; ", Seconds(losses.pause_s), " lost to ",
+      Counted(losses.incidents, are_failures ? "failure" : "interruption"));
+  const std::string largest = Largest(time.newest);
+  if (!largest.empty()) absl::StrAppend(&text, ": ", largest);
+  return text;
+}
+
+std::string ActivitiesLine(const JobTime& time) {
+  std::vector<std::pair<double, std::string>> shares;
+  for (size_t i = 0; i < rendezvous::kActivities; ++i) {
+    // A share of 0.0 % is left out.
+    if (time.spent_s[i] < kLeastShare * time.total_s() ||
+        time.spent_s[i] <= 0) {
+      continue;
+    }
+    shares.emplace_back(time.spent_s[i],
+                        NameOf(static_cast<rendezvous::Activity>(i)));
+  }
+  std::ranges::stable_sort(
+      shares, [](const auto& a, const auto& b) { return a.first > b.first; });
+  return absl::StrJoin(shares, ", ", [&](std::string* out, const auto& one) {
+    absl::StrAppend(out, one.second, " ", Share(one.first, time.total_s()));
+  });
+}
+
+}  // namespace muster::launcher

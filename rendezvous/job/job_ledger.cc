@@ -1,0 +1,92 @@
+#include "rendezvous/job/job_ledger.h"
+
+#include <algorithm>
+
+namespace muster::rendezvous {
+namespace {
+
+void Add(const Incident& incident, int sign,
+         std::array<JobTime::Sum, kLossCauses>& by_cause) {
+  JobTime::Sum& sum = by_cause[static_cast<size_t>(incident.cause)];
+  sum.incidents += sign;
+  sum.pause_s += sign * incident.pause_s();
+}
+
+}  // namespace
+
+JobLedger::JobLedger(const JobTime& time)
+    : spent_s_(time.spent_s), older_(time.by_cause) {
+  for (const Incident& incident : time.newest) {
+    rendezvous::Add(incident, -1, older_);
+    newest_[incident.round] = {.is_counted = true, .incident = incident};
+  }
+}
+
+JobLedger::Entry* JobLedger::EntryOf(int round) {
+  const auto found = newest_.find(round);
+  if (found != newest_.end()) return &found->second;
+  if (newest_.size() == kMaxIncidents) {
+    const auto oldest = newest_.begin();
+    if (round < oldest->first) return nullptr;
+    if (oldest->second.is_counted) {
+      rendezvous::Add(oldest->second.incident, 1, older_);
+    }
+    newest_.erase(oldest);
+  }
+  Entry& entry = newest_[round];
+  entry.incident.round = round;
+  return &entry;
+}
+
+void JobLedger::Add(const NodeTime& told, int sign) {
+  for (size_t i = 0; i < kActivities; ++i) {
+    spent_s_[i] += sign * ToSeconds(told.ledger.spent[i]);
+  }
+  for (const RoundLoss& loss : told.losses) {
+    Entry* const entry = EntryOf(loss.round);
+    if (entry == nullptr) continue;
+    entry->incident.nodes += sign;
+    entry->incident.lost_s += sign * ToSeconds(loss.lost);
+  }
+}
+
+void JobLedger::Tell(const NodeTime& before, const NodeTime& told) {
+  // What the node has told of rounds that it does not tell of any more stays.
+  NodeTime replaced = before;
+  std::erase_if(replaced.losses, [&](const RoundLoss& loss) {
+    return std::ranges::none_of(told.losses, [&](const RoundLoss& one) {
+      return one.round == loss.round;
+    });
+  });
+  Add(replaced, -1);
+  Add(told, 1);
+}
+
+void JobLedger::Count(int round, LossCause cause, const std::string& host,
+                      const std::string& why) {
+  Entry* const entry = EntryOf(round);
+  if (entry == nullptr || entry->is_counted) return;
+  entry->is_counted = true;
+  entry->incident.cause = cause;
+  entry->incident.host = host;
+  entry->incident.why = why;
+}
+
+JobTime JobLedger::Read(int round) const {
+  JobTime time{.spent_s = spent_s_, .by_cause = older_};
+  for (const auto& [of_round, entry] : newest_) {
+    if (!entry.is_counted && of_round >= round) continue;
+    time.newest.push_back(entry.incident);
+    rendezvous::Add(entry.incident, 1, time.by_cause);
+  }
+  return time;
+}
+
+JobTime JobLedger::Without(const std::vector<const NodeTime*>& nodes,
+                           int round) const {
+  JobLedger rest = *this;
+  for (const NodeTime* node : nodes) rest.Add(*node, -1);
+  return rest.Read(round);
+}
+
+}  // namespace muster::rendezvous

@@ -1,0 +1,203 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "rendezvous/job/job_fixture.h"
+
+namespace muster::rendezvous {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+void Spend(JobFixture* job, const std::string& name, int productive_s) {
+  job->agent(name).report.time.ledger[Activity::kProductive] =
+      seconds(productive_s);
+  job->Report(name);
+}
+
+void Lose(JobFixture* job, const std::string& name, int round, int lost_s) {
+  job->agent(name).report.time.losses = {
+      {.round = round, .lost = seconds(lost_s)}};
+  job->Report(name);
+}
+
+WorkerProgress AtStep(int64_t step) {
+  WorkerProgress progress;
+  progress.step = step;
+  return progress;
+}
+
+TEST(JobTime, TheTimesOfNodesThatAreGoneStay) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  Spend(&job, "a", 10);
+  Spend(&job, "b", 20);
+  EXPECT_EQ(job.status().time.productive_s(), 30);
+  job.BreakStream("b");
+  job.Wait(seconds(1));
+  ASSERT_EQ(job.status().nodes.size(), 1u);
+  EXPECT_EQ(job.status().time.productive_s(), 30);
+  // The same agent tells its whole time again, a new one its own.
+  job.agent("b").report.time.ledger[Activity::kProductive] = seconds(25);
+  job.Reconnect("b");
+  EXPECT_EQ(job.status().time.productive_s(), 35);
+  job.BreakStream("b");
+  job.Wait(seconds(1));
+  job.agent("b").report.time = {};
+  job.Restart("b");
+  Spend(&job, "b", 1);
+  EXPECT_EQ(job.status().time.productive_s(), 36);
+}
+
+TEST(JobTime, AnInterruptionHasItsCause) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  Failure failure = ExitedWith(1, 3);
+  failure.host = "b";
+  job.Fails("b", failure);
+  EXPECT_THAT(job.status().time.newest, IsEmpty());
+  job.Idle("a");
+  job.Idle("b");
+  Lose(&job, "a", 1, 4);
+  Lose(&job, "b", 1, 6);
+  const muster::rendezvous::JobTime time = job.status().time;
+  ASSERT_THAT(time.newest, SizeIs(1));
+  EXPECT_EQ(time.newest[0].round, 1);
+  EXPECT_EQ(time.newest[0].cause, LossCause::kWorker);
+  EXPECT_EQ(time.newest[0].host, "b");
+  EXPECT_THAT(time.newest[0].why, HasSubstr("exit code 3"));
+  EXPECT_EQ(time.newest[0].pause_s(), 5);
+}
+
+TEST(JobTime, AHangAndALostNodeAreCausesOfTheirOwn) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  Failure hang;
+  hang.kind = FailureKind::kHung;
+  hang.rank = 1;
+  job.Fails("b", hang);
+  job.Idle("a");
+  job.Idle("b");
+  job.Runs("a");
+  job.Runs("b");
+  job.BreakStream("b");
+  job.Wait(seconds(1));
+  job.Idle("a");
+  job.Restart("b");
+  job.Wait(seconds(5));
+  const muster::rendezvous::JobTime time = job.status().time;
+  ASSERT_THAT(time.newest, SizeIs(2));
+  EXPECT_EQ(time.newest[0].cause, LossCause::kHang);
+  EXPECT_EQ(time.newest[1].cause, LossCause::kNode);
+}
+
+TEST(JobTime, AChangeOfTheNodesIsNoFailure) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  job.agent("b").report.leave = "drained";
+  job.Report("b");
+  job.AllStop();
+  job.Wait(seconds(5));
+  ASSERT_THAT(job.status().time.newest, SizeIs(1));
+  EXPECT_EQ(job.status().time.newest[0].cause, LossCause::kChange);
+}
+
+TEST(JobTime, TheVerdictHasIt) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  Spend(&job, "a", 10);
+  job.Succeeds("a");
+  job.Succeeds("b");
+  ASSERT_TRUE(job.status().verdict.has_value());
+  EXPECT_EQ(job.status().verdict->time.productive_s(), 10);
+  EXPECT_EQ(job.status().verdict->time.losses().incidents, 0);
+}
+
+TEST(JobTime, TheFailureThatEndsTheJobIsCounted) {
+  JobSpec spec = QuickSpec(2, 2);
+  spec.max_restarts = 0;
+  JobFixture job(spec);
+  job.StartAll({"a", "b"});
+  job.Fails("b", ExitedWith(1, 3));
+  job.Idle("a");
+  job.Idle("b");
+  ASSERT_TRUE(job.status().verdict.has_value());
+  EXPECT_EQ(job.status().verdict->time.losses().incidents, 1);
+}
+
+TEST(JobTime, ANewCoordinatorWithTheRecordKnowsIt) {
+  JobFixture job(QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  Spend(&job, "b", 20);
+  job.Fails("b", ExitedWith(1, 3));
+  job.Idle("a");
+  job.Idle("b");
+  job.Runs("a");
+  job.Runs("b");
+  Spend(&job, "a", 10);
+  Lose(&job, "a", 1, 4);
+  Lose(&job, "b", 1, 6);
+  job.BreakStream("b");
+  job.Wait(seconds(1));
+  job.ReplaceCoordinator();
+  EXPECT_EQ(job.status().time.productive_s(), 20);
+  job.Reconnect("a");
+  EXPECT_EQ(job.status().time.productive_s(), 30);
+  EXPECT_EQ(job.status().time.newest.at(0).cause, LossCause::kWorker);
+  EXPECT_EQ(job.status().time.newest.at(0).pause_s(), 5);
+  // Also the node that was lost before tells its whole time again.
+  job.Reconnect("b");
+  EXPECT_EQ(job.status().time.productive_s(), 30);
+}
+
+TEST(JobTime, ANewCoordinatorWithoutItKnowsNoCause) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Fails("b", ExitedWith(1, 3));
+  job.Idle("a");
+  job.Idle("b");
+  job.Runs("a");
+  job.Runs("b");
+  Lose(&job, "a", 1, 4);
+  job.ReplaceCoordinatorAndRecord();
+  job.Reconnect("a");
+  job.Reconnect("b");
+  ASSERT_THAT(job.status().time.newest, SizeIs(1));
+  EXPECT_EQ(job.status().time.newest[0].cause, LossCause::kUnknown);
+  EXPECT_EQ(job.status().time.newest[0].pause_s(), 4);
+}
+
+TEST(JobTime, ARoundKnowsTheHighestStepOfTheOnesBefore) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  EXPECT_EQ(job.told("a").place.reached_step, -1);
+  job.agent("a").report.progress = {AtStep(7), AtStep(9), AtStep(8)};
+  job.Report("a");
+  job.agent("b").report.progress = {AtStep(5)};
+  job.Fails("b", ExitedWith(1, 3));
+  job.Idle("a");
+  job.Idle("b");
+  EXPECT_EQ(job.told("a").place.reached_step, 9);
+  EXPECT_EQ(job.told("b").place.reached_step, 9);
+}
+
+TEST(JobTime, ASpareIsToldThatItWaitsForAPlace) {
+  JobFixture job(QuickSpec(1, 1));
+  job.Join("a");
+  EXPECT_EQ(job.told("a").kind, DirectiveKind::kRun);
+  job.Runs("a");
+  job.Join("b");
+  EXPECT_EQ(job.told("b").kind, DirectiveKind::kWait);
+  EXPECT_EQ(job.told("b").waits_for, WaitsFor::kPlace);
+  job.Fails("a", ExitedWith(0, 3));
+  job.Report("b");
+  EXPECT_EQ(job.told("b").waits_for, WaitsFor::kNodes);
+}
+
+}  // namespace
+}  // namespace muster::rendezvous

@@ -1,0 +1,114 @@
+#include "rendezvous/wire/time_wire.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+
+#include "proto/coordinator.pb.h"
+#include "rendezvous/protocol/report.h"
+
+namespace muster::rendezvous {
+namespace {
+
+// Limit of the time since an agent's start, far above any.
+constexpr Duration kMaxOfNode = std::chrono::hours(24 * 365 * 100);
+
+// A later version may know more activities.
+constexpr int kMaxActivities = 64;
+
+void Time(const char* field, int64_t wire, BoundedReader* reader,
+          Duration* time) {
+  // Not Span, because an agent may run for more than a year.
+  int64_t nanoseconds = 0;
+  reader->Integer64(field, wire, 0, &nanoseconds);
+  *time = std::min(Duration(nanoseconds), kMaxOfNode);
+}
+
+double Seconds(double wire) {
+  return wire > 0 && std::isfinite(wire) ? wire : 0;
+}
+
+}  // namespace
+
+void ToWire(const NodeTime& time, v1::NodeTime* wire) {
+  for (const Duration spent : time.ledger.spent) wire->add_spent(spent.count());
+  for (const RoundLoss& loss : time.losses) {
+    v1::NodeTime::Loss* const one = wire->add_losses();
+    one->set_round(loss.round);
+    one->set_lost(loss.lost.count());
+  }
+}
+
+void FromWire(const v1::NodeTime& wire, BoundedReader* reader, NodeTime* time) {
+  if (reader->Count("spent", wire.spent_size(), kMaxActivities)) {
+    const size_t known = std::min<size_t>(wire.spent_size(), kActivities);
+    for (size_t i = 0; i < known; ++i) {
+      Time("spent", wire.spent(static_cast<int>(i)), reader,
+           &time->ledger.spent[i]);
+    }
+  }
+  if (!reader->Count("losses", wire.losses_size(), kMaxRoundLosses)) return;
+  time->losses.resize(wire.losses_size());
+  for (int i = 0; i < wire.losses_size(); ++i) {
+    BoundedReader::Within within(reader, "losses", i);
+    reader->Integer("round", wire.losses(i).round(), 0, kAnyInt32,
+                    &time->losses[i].round);
+    Time("lost", wire.losses(i).lost(), reader, &time->losses[i].lost);
+  }
+}
+
+void ToWire(const JobTime& time, v1::JobTime* wire) {
+  for (const double spent : time.spent_s) wire->add_spent_s(spent);
+  for (const JobTime::Sum& sum : time.by_cause) {
+    v1::JobTime::Sum* const one = wire->add_by_cause();
+    one->set_incidents(sum.incidents);
+    one->set_pause_s(sum.pause_s);
+  }
+  for (const Incident& incident : time.newest) {
+    v1::JobTime::Incident* const one = wire->add_newest();
+    one->set_round(incident.round);
+    one->set_cause(static_cast<int>(incident.cause));
+    one->set_host(incident.host);
+    one->set_why(incident.why.substr(0, kMaxReasonBytes));
+    one->set_nodes(incident.nodes);
+    one->set_lost_s(incident.lost_s);
+  }
+}
+
+void FromWire(const v1::JobTime& wire, BoundedReader* reader, JobTime* time) {
+  if (reader->Count("spent_s", wire.spent_s_size(), kMaxActivities)) {
+    const size_t known = std::min<size_t>(wire.spent_s_size(), kActivities);
+    for (size_t i = 0; i < known; ++i) {
+      time->spent_s[i] = Seconds(wire.spent_s(static_cast<int>(i)));
+    }
+  }
+  if (reader->Count("by_cause", wire.by_cause_size(), kLossCauses)) {
+    for (int i = 0; i < wire.by_cause_size(); ++i) {
+      BoundedReader::Within within(reader, "by_cause", i);
+      JobTime::Sum& sum = time->by_cause[static_cast<size_t>(i)];
+      reader->Integer("incidents", wire.by_cause(i).incidents(), 0, kAnyInt32,
+                      &sum.incidents);
+      sum.pause_s = Seconds(wire.by_cause(i).pause_s());
+    }
+  }
+  if (!reader->Count("newest", wire.newest_size(), kMaxIncidents)) return;
+  time->newest.resize(wire.newest_size());
+  for (int i = 0; i < wire.newest_size(); ++i) {
+    BoundedReader::Within within(reader, "newest", i);
+    const v1::JobTime::Incident& one = wire.newest(i);
+    Incident& incident = time->newest[i];
+    int cause = 0;
+    reader->Integer("round", one.round(), 0, kAnyInt32, &incident.round);
+    reader->Integer("cause", one.cause(), 0, kLossCauses - 1, &cause);
+    incident.cause = static_cast<LossCause>(cause);
+    reader->Text("host", one.host(), kMaxNameBytes, TextKind::kName,
+                 &incident.host);
+    reader->Text("why", one.why(), kMaxReasonBytes, TextKind::kWords,
+                 &incident.why);
+    reader->Integer("nodes", one.nodes(), 0, kAnyInt32, &incident.nodes);
+    incident.lost_s = Seconds(one.lost_s());
+  }
+}
+
+}  // namespace muster::rendezvous
