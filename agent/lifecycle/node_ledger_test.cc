@@ -11,7 +11,6 @@ namespace muster::agent {
 namespace {
 
 using rendezvous::Activity;
-using rendezvous::NodeTime;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
