@@ -345,6 +345,23 @@ TEST(JobTakeoverTest, AWorldThatMayHaveBegunElectsAsWell) {
   EXPECT_THAT(job.status().reason, HasSubstr("only 1 of its 3 nodes"));
 }
 
+TEST(JobTakeoverTest, AnUnhealthyNodeOfAWorldThatMayHaveBegunIsNotReady) {
+  JobSpec spec = QuickSpec(1, 3);
+  spec.takeover = Takeover::kMajority;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  for (const char* name : {"a", "b", "c"}) job.Join(name);
+  job.Runs("a");
+  job.BreakStream("b");
+  job.BreakStream("c");
+  job.Wait(seconds(1));
+  job.AllStop();
+  job.agent("c").report.health = Health::kUnhealthy;
+  job.Reconnect("c");
+  job.Wait(seconds(10));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  EXPECT_THAT(job.status().reason, HasSubstr("only 1 of its 3 nodes"));
+}
+
 TEST(JobTakeoverTest, AWorldThatNeverBeganElectsNobody) {
   JobFixture job = JobFixture::HostedBy("a", QuickSpec(1, 3));
   for (const char* name : {"a", "b", "c"}) job.Join(name);
