@@ -423,6 +423,24 @@ TEST(JobTakeoverTest, ACancelWaitsForAMajorityForALeaseOnly) {
   EXPECT_EQ(job.status().verdict->outcome, Outcome::kCancelled);
 }
 
+TEST(JobTakeoverTest, APreemptionWaitsForAMajorityForALeaseOnly) {
+  JobFixture job = RunningJob(1, 3);
+  for (const char* name : {"b", "c"}) {
+    job.agent(name).deaf = true;
+    job.BreakStream(name);
+  }
+  job.Wait(seconds(1));
+  ASSERT_EQ(job.phase(), JobPhase::kStopping);
+  job.agent("a").report.preemption =
+      PreemptionNotice{.signal = 12, .host = "a", .left = seconds(0)};
+  job.Idle("a");
+  job.Wait(seconds(3));
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.Wait(seconds(3));
+  ASSERT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kPreempted);
+}
+
 TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
   for (const Takeover takeover : {Takeover::kAuto, Takeover::kMajority}) {
     JobSpec spec = QuickSpec(2, 3);
