@@ -442,6 +442,10 @@ TEST(LifecycleCause, AnotherOneIsSaidOnce) {
                   "round 1 broke because rank 1 on a: hung; what was named")));
   agent.TellSame(stop);
   EXPECT_EQ(agent.notices.size(), 1u);
+  // A new order of the same round.
+  stop.reason = "rank 0 on a: exit code 1";
+  agent.Tell(stop);
+  EXPECT_EQ(agent.notices.size(), 2u);
 }
 
 }  // namespace

@@ -82,6 +82,14 @@ TEST(ParseProgress, WatchdogsAreBounded) {
   EXPECT_FALSE(ParseProgress("WATCHDOG_S=1e9").watchdog.has_value());
 }
 
+TEST(ParseProgress, ACheckpointBeginsAndEnds) {
+  EXPECT_EQ(ParseProgress("CHECKPOINT=1").checkpoint, true);
+  EXPECT_EQ(ParseProgress("CHECKPOINT=1\nCHECKPOINT=0").checkpoint, false);
+  EXPECT_FALSE(ParseProgress("CHECKPOINT=yes").checkpoint.has_value());
+  EXPECT_FALSE(ParseProgress("CHECKPOINT=yes").alive);
+  EXPECT_TRUE(ParseProgress("CHECKPOINT=0").alive);
+}
+
 TEST(ParseProgress, AStatusIsFitToBeShown) {
   EXPECT_EQ(ParseProgress("STATUS=\x1b[31mred\x07 \xff").status->find('\x1b'),
             std::string::npos);

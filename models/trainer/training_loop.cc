@@ -77,7 +77,9 @@ absl::Status TakeSteps(int64_t step, const TrainingRun& run,
     }
     if (checkpoints != nullptr &&
         (*stop || IsDue(step, options.checkpoint_every, options))) {
+      run.reporter.CheckpointBegins();
       absl::Status status = Save(step, *checkpoints, run.reporter);
+      run.reporter.CheckpointEnded();
       if (!status.ok()) return status;
     }
     if (*stop) return absl::OkStatus();

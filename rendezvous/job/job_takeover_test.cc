@@ -345,6 +345,23 @@ TEST(JobTakeoverTest, AWorldThatMayHaveBegunElectsAsWell) {
   EXPECT_THAT(job.status().reason, HasSubstr("only 1 of its 3 nodes"));
 }
 
+TEST(JobTakeoverTest, AnUnhealthyNodeOfAWorldThatMayHaveBegunIsNotReady) {
+  JobSpec spec = QuickSpec(1, 3);
+  spec.takeover = Takeover::kMajority;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  for (const char* name : {"a", "b", "c"}) job.Join(name);
+  job.Runs("a");
+  job.BreakStream("b");
+  job.BreakStream("c");
+  job.Wait(seconds(1));
+  job.AllStop();
+  job.agent("c").report.health = Health::kUnhealthy;
+  job.Reconnect("c");
+  job.Wait(seconds(10));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  EXPECT_THAT(job.status().reason, HasSubstr("only 1 of its 3 nodes"));
+}
+
 TEST(JobTakeoverTest, AWorldThatNeverBeganElectsNobody) {
   JobFixture job = JobFixture::HostedBy("a", QuickSpec(1, 3));
   for (const char* name : {"a", "b", "c"}) job.Join(name);
@@ -404,6 +421,24 @@ TEST(JobTakeoverTest, ACancelWaitsForAMajorityForALeaseOnly) {
   job.Idle("a");
   job.Wait(seconds(6));
   EXPECT_EQ(job.status().verdict->outcome, Outcome::kCancelled);
+}
+
+TEST(JobTakeoverTest, APreemptionWaitsForAMajorityForALeaseOnly) {
+  JobFixture job = RunningJob(1, 3);
+  for (const char* name : {"b", "c"}) {
+    job.agent(name).deaf = true;
+    job.BreakStream(name);
+  }
+  job.Wait(seconds(1));
+  ASSERT_EQ(job.phase(), JobPhase::kStopping);
+  job.agent("a").report.preemption =
+      PreemptionNotice{.signal = 12, .host = "a", .left = seconds(0)};
+  job.Idle("a");
+  job.Wait(seconds(3));
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.Wait(seconds(3));
+  ASSERT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kPreempted);
 }
 
 TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {

@@ -119,6 +119,11 @@ TEST(ProgressMessage, AWatchdogIsInSecondsAndZeroTurnsItOff) {
   EXPECT_EQ(ProgressMessage({.watchdog = Duration::zero()}), "WATCHDOG_S=0\n");
 }
 
+TEST(ProgressMessage, ACheckpointBeginsAndEnds) {
+  EXPECT_EQ(ProgressMessage({.checkpoint = true}), "CHECKPOINT=1\n");
+  EXPECT_EQ(ProgressMessage({.checkpoint = false}), "CHECKPOINT=0\n");
+}
+
 TEST(ProgressMessage, ALossThatIsNoNumberIsStillSaid) {
   EXPECT_EQ(ProgressMessage({.loss = std::numeric_limits<double>::infinity()}),
             "LOSS=inf\n");

@@ -140,6 +140,14 @@ void GptReporter::Validation(int64_t step, double loss) {
   Log(ValidationJson(step, loss));
 }
 
+void GptReporter::CheckpointBegins() {
+  session_.progress().Send({.checkpoint = true});
+}
+
+void GptReporter::CheckpointEnded() {
+  session_.progress().Send({.checkpoint = false});
+}
+
 void GptReporter::Stopped(int64_t step) {
   Say(absl::StrCat("asked to stop after step ", step));
   Log(StopJson(step));

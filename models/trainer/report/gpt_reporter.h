@@ -69,6 +69,9 @@ class GptReporter {
   void Step(int64_t step, double loss, double learning_rate,
             double gradient_norm);
   void Validation(int64_t step, double loss);
+  // The training waits for a checkpoint, and does so no more.
+  void CheckpointBegins();
+  void CheckpointEnded();
   // Reports that the training stopped after `step`, because it was asked to.
   void Stopped(int64_t step);
 
