@@ -159,7 +159,6 @@ void Lifecycle::KeepTime(rendezvous::NodePhase before) {
 
 rendezvous::Activity Lifecycle::ActivityWithoutWorkers() const {
   using rendezvous::Activity;
-  if (leave_.has_value()) return Activity::kStopping;
   if (phase_ == rendezvous::NodePhase::kSucceeded) return Activity::kIdle;
   const bool is_spare = directive_.has_value() &&
                         directive_->kind == rendezvous::DirectiveKind::kWait &&

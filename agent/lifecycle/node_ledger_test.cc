@@ -105,7 +105,7 @@ TEST_F(NodeLedgerTest, StepsOfAnEarlierRoundAreRecomputed) {
 }
 
 TEST_F(NodeLedgerTest, AStepOfASecondWorkerIsNoOtherStep) {
-  ledger_.Train(now_, -1);
+  ledger_.Train(now_, 2);
   Step(1);
   Wait(seconds(1));
   Step(2);
@@ -113,7 +113,8 @@ TEST_F(NodeLedgerTest, AStepOfASecondWorkerIsNoOtherStep) {
   Step(2);
   Wait(milliseconds(990));
   Step(3);
-  EXPECT_EQ(Spent(Activity::kProductive), seconds(2));
+  EXPECT_EQ(Spent(Activity::kRecomputing), seconds(1));
+  EXPECT_EQ(Spent(Activity::kProductive), seconds(1));
 }
 
 TEST_F(NodeLedgerTest, APauseMuchLongerThanUsualIsStalled) {
@@ -189,6 +190,16 @@ TEST_F(NodeLedgerTest, TheStallBeforeAHangIsLostToIt) {
   ledger_.Break(now_, 1);
   EXPECT_THAT(Losses(), ElementsAre(Pair(1, seconds(60))));
   EXPECT_EQ(Spent(Activity::kStalled), seconds(60));
+}
+
+TEST_F(NodeLedgerTest, ALongCheckpointIsNoStall) {
+  ledger_.Train(now_, -1);
+  Steps(1, 10, seconds(1));
+  Checkpoint(true);
+  Wait(seconds(61));
+  ledger_.Break(now_, 1);
+  EXPECT_THAT(Losses(), ElementsAre(Pair(1, Duration::zero())));
+  EXPECT_EQ(Spent(Activity::kCheckpointing), seconds(61));
 }
 
 TEST_F(NodeLedgerTest, AnEndDuringTheRecoveryTakesWhatFollows) {

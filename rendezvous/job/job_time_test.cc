@@ -186,6 +186,20 @@ TEST(JobTime, ARoundKnowsTheHighestStepOfTheOnesBefore) {
   EXPECT_EQ(job.told("b").place.reached_step, 9);
 }
 
+TEST(JobTime, ANewCoordinatorKnowsTheStepsThatThePlacesName) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.ReplaceCoordinatorAndRecord();
+  job.agent("b").report.place->reached_step = 9;
+  job.Reconnect("a");
+  job.Reconnect("b");
+  job.Fails("b", ExitedWith(1, 3));
+  job.Idle("a");
+  job.Idle("b");
+  ASSERT_EQ(job.told("a").place.round, 2);
+  EXPECT_EQ(job.told("a").place.reached_step, 9);
+}
+
 TEST(JobTime, ASpareIsToldThatItWaitsForAPlace) {
   JobFixture job(QuickSpec(1, 1));
   job.Join("a");

@@ -43,8 +43,6 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('phase_ != NodePhase::kSucceeded', 'true')),
     ('a spare recovers', _LIFECYCLE, 'Lifecycle::ActivityWithoutWorkers',
      'if is_spare', DROP),
-    ('a node that leaves recovers', _LIFECYCLE,
-     'Lifecycle::ActivityWithoutWorkers', 'if leave_', DROP),
     ('a node recovers before its first round', _LIFECYCLE,
      'Lifecycle::ActivityWithoutWorkers', 'return round_',
      swap('round_ == 0', 'false')),
