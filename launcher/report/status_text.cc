@@ -69,8 +69,9 @@ bool LongWaits(const rendezvous::JobStatus& job) {
 
 int MembersOf(const rendezvous::JobStatus& job) {
   int members = 0;
-  for (const rendezvous::NodeStatus& node : job.nodes)
+  for (const rendezvous::NodeStatus& node : job.nodes) {
     members += node.group_rank ? 1 : 0;
+  }
   return members;
 }
 
@@ -101,17 +102,17 @@ std::string Notes(const rendezvous::JobStatus& job,
   std::vector<std::string> notes;
   // A node without a group rank is a spare only while there is a world.
   if (!node.group_rank) {
-    notes.push_back(job.world_size > 0 ? "spare" : "waiting");
+    notes.emplace_back(job.world_size > 0 ? "spare" : "waiting");
   }
   if (node.health == rendezvous::Health::kUnchecked && !node.group_rank) {
-    notes.push_back("being checked");
+    notes.emplace_back("being checked");
   }
   if (node.health == rendezvous::Health::kUnhealthy) {
     notes.push_back("unhealthy: " +
                     Shorten(PrintableLine(node.unhealthy), kMaxReasonColumns));
   }
-  if (node.draining) notes.push_back("draining");
-  if (!node.connected) notes.push_back("disconnected");
+  if (node.draining) notes.emplace_back("draining");
+  if (!node.connected) notes.emplace_back("disconnected");
   std::string text;
   for (const std::string& note : notes) {
     text += (text.empty() ? "" : ", ") + note;

@@ -6,7 +6,6 @@ namespace muster::launcher {
 namespace {
 
 using rendezvous::Activity;
-using rendezvous::Incident;
 using rendezvous::JobTime;
 using rendezvous::LossCause;
 

@@ -140,7 +140,7 @@ std::string Spent(const rendezvous::Verdict& verdict) {
 // Whether time was lost, or a job whose workers report steps was long.
 bool HasTimeToTell(const rendezvous::Verdict& verdict) {
   constexpr double kLongS = 60;
-  const size_t steps = static_cast<size_t>(rendezvous::Activity::kProductive);
+  const auto steps = static_cast<size_t>(rendezvous::Activity::kProductive);
   return verdict.time.losses().incidents > 0 ||
          (verdict.time.spent_s[steps] > 0 &&
           ToSeconds(verdict.lasted) > kLongS);
@@ -216,7 +216,7 @@ void AddCause(const rendezvous::Failure& cause, FramedText* box) {
 // How a worker that was stopped in consequence ended, and the exception that it
 // had recorded in its error file.
 std::string CollateralText(const rendezvous::Failure& failure) {
-  const std::string text = EndText(failure);
+  std::string text = EndText(failure);
   if (failure.error_file.empty()) return text;
   return text +
          (failure.raised_first ? "; recorded before the first failure: "

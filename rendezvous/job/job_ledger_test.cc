@@ -11,7 +11,6 @@ namespace muster::rendezvous {
 namespace {
 
 using std::chrono::seconds;
-using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 

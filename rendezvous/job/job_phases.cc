@@ -172,6 +172,7 @@ void Job::KeepElectors(const std::map<std::string, Report>& reports) {
                               2 * state_.spec.min_nodes > state_.spec.max_nodes;
   if (state_.own_endpoint.empty() || count_suffices) return;
   std::vector<const Report*> all;
+  all.reserve(reports.size());
   for (const auto& [id, report] : reports) all.push_back(&report);
   const std::vector<Constituency> constituencies = ConstituenciesOf(all, all);
   if (constituencies.empty()) return;
