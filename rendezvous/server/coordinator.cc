@@ -449,9 +449,8 @@ class Coordinator::Impl {
       // them may have left on connections whose end is not known here, and the
       // others would promise to obey neither it nor the successor.
       if (successor_.has_value()) {
-        tell.push_back(
-            Perform(standby_->Told(MonotonicNow(), successor_->epoch,
-                                   successor_->endpoint)));
+        tell.push_back(Perform(standby_->Told(MonotonicNow(), successor_->epoch,
+                                              successor_->endpoint)));
       }
       for (auto& [id, stream] : streams_) {
         if (stream.job != job) continue;
