@@ -313,7 +313,8 @@ train.py SUCCEEDED in 1h 02m (4 rounds, 3 of 5 restarts used)
 The first number is the job's effective training time ratio (ETTR): productive time by
 the time of all nodes. Lost to an early end of a round is the time from it to the next
 step that is new: stopping, recovering, starting, initialising and recomputing, and the
-stall before a hang; the mean over the nodes. `launch status --json` has all of it, for
+stall before a hang; the mean over the nodes. The causes are a failed `worker`, a `hang`, a
+lost `node`, a change of the nodes (`change`), and `unknown`: an earlier coordinator knew it. `launch status --json` has all of it, for
 the job (`time`) and for each node (`seconds`), as of the nodes' last reports.
 
 A coordinator that is started again with its state goes on with these numbers. One

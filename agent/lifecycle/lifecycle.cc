@@ -70,10 +70,11 @@ LifecycleStep Lifecycle::Step(Instant now, const LifecycleEvent& event) {
   now_ = now;
   step_ = LifecycleStep();
   const rendezvous::NodePhase before = phase_;
+  const int round_before = round_;
   ForgiveSilence(due);
   std::visit([this](const auto& e) { On(e); }, event);
   Reconcile();
-  KeepTime(before);
+  KeepTime(before, round_before);
   if (connected_ && !nccl_id_.AwaitedUntil(now_).has_value() &&
       (changed_ || now_ >= next_report_)) {
     SendReport();
@@ -140,12 +141,15 @@ void Lifecycle::On(const DirectiveCame& event) {
   }
 }
 
-void Lifecycle::KeepTime(rendezvous::NodePhase before) {
+void Lifecycle::KeepTime(rendezvous::NodePhase before, int round_before) {
   using rendezvous::Activity;
   using rendezvous::NodePhase;
   const bool ended = before == NodePhase::kRunning && phase_ != before &&
                      phase_ != NodePhase::kSucceeded;
-  if (ended) ledger_.Break(now_, round_);
+  // The round ended early on another node.
+  const bool repeats =
+      before == NodePhase::kSucceeded && phase_ == NodePhase::kRunning;
+  if (ended || repeats) ledger_.Break(now_, round_before);
   if (phase_ == NodePhase::kStopping) {
     ledger_.Enter(now_, Activity::kStopping);
   } else if (phase_ != NodePhase::kRunning) {

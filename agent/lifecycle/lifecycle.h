@@ -179,8 +179,8 @@ class Lifecycle {
   void Settle();
   void GiveUp(int exit_code, std::string reason);
   // Follows in the ledger what the node does after this step, which began with
-  // `before`.
-  void KeepTime(rendezvous::NodePhase before);
+  // the phase `before` of the round `round_before`.
+  void KeepTime(rendezvous::NodePhase before, int round_before);
   // What the node does while no worker runs.
   rendezvous::Activity ActivityWithoutWorkers() const;
   void Notice(std::string line);

@@ -100,6 +100,19 @@ TEST_F(LifecycleTime, ASuccessIsNoLoss) {
   EXPECT_THAT(node_.reports.back().time.losses, SizeIs(0));
 }
 
+TEST_F(LifecycleTime, ARoundThatIsRunAgainIsALoss) {
+  node_.Run(1);
+  node_.AllDown();
+  node_.Wait(seconds(5));
+  node_.TellRun(2);
+  node_.Up(0);
+  node_.Wait(seconds(2));
+  const auto& losses = node_.reports.back().time.losses;
+  ASSERT_THAT(losses, SizeIs(1));
+  EXPECT_EQ(losses[0].round, 1);
+  EXPECT_EQ(losses[0].lost, seconds(2));
+}
+
 TEST_F(LifecycleTime, ANodeThatLeavesStops) {
   node_.Run(1);
   node_.Wait(seconds(1));

@@ -61,10 +61,15 @@ std::string Largest(const std::vector<Incident>& incidents) {
   std::vector<std::pair<std::string, double>> sorted(lost.begin(), lost.end());
   std::ranges::stable_sort(
       sorted, [](const auto& a, const auto& b) { return a.second > b.second; });
-  if (sorted.size() > kMaxNamed) sorted.resize(kMaxNamed);
-  return absl::StrJoin(sorted, ", ", [](std::string* out, const auto& one) {
-    absl::StrAppend(out, one.first, " ", Seconds(one.second));
-  });
+  const size_t named = std::min(sorted.size(), kMaxNamed);
+  const size_t others = sorted.size() - named;
+  sorted.resize(named);
+  std::string text =
+      absl::StrJoin(sorted, ", ", [](std::string* out, const auto& one) {
+        absl::StrAppend(out, one.first, " ", Seconds(one.second));
+      });
+  if (others > 0) absl::StrAppend(&text, ", and ", others, " more");
+  return text;
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST(TimeText, LossesAreNamedByCauseAndHostTheLargestFirst) {
   Lose(LossCause::kUnknown, "", 20, &time);
   EXPECT_EQ(TimeLine(time),
             "90.0 % productive; 32.0s lost to 5 failures: unknown to this "
-            "coordinator 20.0s, worker on h2 7.1s, node h3 4.0s");
+            "coordinator 20.0s, worker on h2 7.1s, node h3 4.0s, and 1 more");
 }
 
 TEST(TimeText, AChangeOfTheNodesIsNoFailure) {

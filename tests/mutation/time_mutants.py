@@ -41,6 +41,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'do recovers_', DROP),
     ('a success is a loss', _LIFECYCLE, 'Lifecycle::KeepTime', 'do ended',
      swap('phase_ != NodePhase::kSucceeded', 'true')),
+    ('a round that is run again is no loss', _LIFECYCLE, 'Lifecycle::KeepTime',
+     'do repeats', FALSE),
     ('a spare recovers', _LIFECYCLE, 'Lifecycle::ActivityWithoutWorkers',
      'if is_spare', DROP),
     ('a node recovers before its first round', _LIFECYCLE,
