@@ -26,11 +26,13 @@ class NodeLedger {
 
   explicit NodeLedger(Instant now);
 
-  // From now on the node does `activity`, which is none of those that depend on
-  // the workers' steps. Ends Train. No effect if it does that already.
+  // Attributes the time from `now` on to `activity`: kWaiting, kIdle,
+  // kStarting, kStopping or kRecovering. The other activities follow from the
+  // workers' steps, after Train. No effect if `activity` is the current one.
   void Enter(Instant now, rendezvous::Activity activity);
-  // From now on the node's workers train. `reached`: the highest step of the
-  // rounds before; -1: none. No effect if they do already.
+  // Attributes the time from `now` on by the workers' steps (Hear), until the
+  // next call of Enter. `reached`: the highest step of the rounds before; -1:
+  // none. No effect if it does so already.
   void Train(Instant now, int64_t reached);
   // A worker has reported. Only for workers that train.
   void Hear(Instant now, const ProgressMessage& message);

@@ -3,11 +3,11 @@
 
 namespace muster {
 
-// Lets the TCP socket `fd` send unacknowledged data again at least once a
-// second. By default the kernel doubles the interval up to two minutes, so that
-// a connection over a network that was down for 10 s may stand still for
-// another 10 s. A listening socket passes the limit on to the sockets that it
-// accepts.
+// Limits the interval between retransmissions on the TCP socket `fd` to one
+// second. By default the kernel doubles the interval after each retransmission,
+// up to two minutes: after a network failure of 10 s, the next retransmission
+// may come only 10 s later. Sockets that a listening socket accepts inherit the
+// limit.
 //
 // Does nothing before Linux 6.15. The socket should have a TCP_USER_TIMEOUT:
 // otherwise the kernel gives the connection up earlier.

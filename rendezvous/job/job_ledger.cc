@@ -1,9 +1,18 @@
 #include "rendezvous/job/job_ledger.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 
 namespace muster::rendezvous {
 namespace {
+
+constexpr double kMicroseconds = 1e6;  // in a second
+
+double Microseconds(Duration time) {
+  return static_cast<double>(
+      std::chrono::duration_cast<std::chrono::microseconds>(time).count());
+}
 
 void Add(const Incident& incident, int sign,
          std::array<JobTime::Sum, kLossCauses>& by_cause) {
@@ -14,8 +23,10 @@ void Add(const Incident& incident, int sign,
 
 }  // namespace
 
-JobLedger::JobLedger(const JobTime& time)
-    : spent_s_(time.spent_s), older_(time.by_cause) {
+JobLedger::JobLedger(const JobTime& time) : older_(time.by_cause) {
+  for (size_t i = 0; i < kActivities; ++i) {
+    spent_us_[i] = std::round(time.spent_s[i] * kMicroseconds);
+  }
   for (const Incident& incident : time.newest) {
     rendezvous::Add(incident, -1, older_);
     newest_[incident.round] = {.is_counted = true, .incident = incident};
@@ -40,7 +51,7 @@ JobLedger::Entry* JobLedger::EntryOf(int round) {
 
 void JobLedger::Add(const NodeTime& told, int sign) {
   for (size_t i = 0; i < kActivities; ++i) {
-    spent_s_[i] += sign * ToSeconds(told.ledger.spent[i]);
+    spent_us_[i] += sign * Microseconds(told.ledger.spent[i]);
   }
   for (const RoundLoss& loss : told.losses) {
     Entry* const entry = EntryOf(loss.round);
@@ -73,7 +84,10 @@ void JobLedger::Count(int round, LossCause cause, const std::string& host,
 }
 
 JobTime JobLedger::Read(int round) const {
-  JobTime time{.spent_s = spent_s_, .by_cause = older_};
+  JobTime time{.by_cause = older_};
+  for (size_t i = 0; i < kActivities; ++i) {
+    time.spent_s[i] = spent_us_[i] / kMicroseconds;
+  }
   for (const auto& [of_round, entry] : newest_) {
     if (!entry.is_counted && of_round >= round) continue;
     time.newest.push_back(entry.incident);

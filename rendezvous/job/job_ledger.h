@@ -41,7 +41,9 @@ class JobLedger {
   Entry* EntryOf(int round);
   void Add(const NodeTime& told, int sign);
 
-  std::array<double, kActivities> spent_s_ = {};
+  // Microseconds, whole numbers: their sums are exact up to 285 years, and do
+  // not overflow.
+  std::array<double, kActivities> spent_us_ = {};
   std::map<int, Entry> newest_;  // at most kMaxIncidents, by round
   // the sums of older incidents, which were counted
   std::array<JobTime::Sum, kLossCauses> older_ = {};

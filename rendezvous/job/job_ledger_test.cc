@@ -36,6 +36,23 @@ TEST(JobLedger, TimeIsTheSumOverNodes) {
   EXPECT_DOUBLE_EQ(time.ratio(), 50.0 / 70);
 }
 
+TEST(JobLedger, TimeThatIsTakenBackLeavesNothing) {
+  JobLedger ledger;
+  NodeTime running;
+  NodeTime initialising;
+  for (const int milliseconds : {100, 200, 700}) {
+    running.ledger[Activity::kRunning] =
+        std::chrono::milliseconds(milliseconds);
+    ledger.Tell({}, running);
+  }
+  for (const int milliseconds : {100, 200, 700}) {
+    running.ledger[Activity::kRunning] =
+        std::chrono::milliseconds(milliseconds);
+    ledger.Tell(running, initialising);
+  }
+  EXPECT_EQ(ledger.Read(1).total_s(), 0);
+}
+
 TEST(JobLedger, ARatioWithoutTimeIsZero) {
   EXPECT_EQ(JobLedger().Read(1).ratio(), 0);
 }

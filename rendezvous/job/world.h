@@ -40,7 +40,8 @@ struct World {
   Instant began;
 
   int unstarted = 0;  // number of members in Part::kAssigned
-  // Whether a member has stopped without having begun the round.
+  // Whether a member has answered the order to stop without having started its
+  // workers of this round.
   bool never_began = false;
   int succeeded = 0;
   // while stopping: number of members that are not in Part::kStopped

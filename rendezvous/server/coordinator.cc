@@ -456,7 +456,8 @@ class Coordinator::Impl {
         if (stream.job != job) continue;
         stream.job = nullptr;
         stream.stands_by = true;
-        // The nodes need not wait for the time of their next reports.
+        // Pass the newest report of each node to the standby now, instead of
+        // waiting for the node's next report.
         if (standby_ == nullptr || !stream.newest.has_value()) continue;
         tell.push_back(
             Perform(standby_->Hear(MonotonicNow(), id, *stream.newest)));

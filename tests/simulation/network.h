@@ -59,8 +59,9 @@ class Network {
   void Tell(int from, int to, std::function<void()> arrive);
 
   enum class Direction { kUp, kDown };
-  // With coordinators inside of nodes: the slot sends no message to other slots
-  // (kUp), or receives none.
+  // Drops messages of the slot for `duration`: those that it sends to the
+  // coordinator (kUp), or those that it receives (kDown). If coordinators are
+  // in the nodes' processes: those to, or from, every other slot.
   void Cut(int slot, Direction direction, Duration duration);
   // No message from the slot `from` reaches the slot `to`.
   void CutPair(int from, int to, Duration duration);

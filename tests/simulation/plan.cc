@@ -56,7 +56,7 @@ void DrawTakeover(uint64_t seed, Plan& plan) {
       plan.spec.max_nodes >= 3 && !plan.journal && !plan.rival;
   if (!random.Chance(600) || !possible) return;
   plan.takeover = true;
-  // kAuto is made for jobs of which no more than max_nodes agents run.
+  // kAuto assumes that at most max_nodes agents of the job run.
   const bool is_auto =
       random.Chance(500) && 2 * plan.spec.min_nodes > plan.spec.max_nodes;
   if (is_auto) plan.slots = plan.spec.max_nodes;

@@ -28,7 +28,8 @@ class SimCoordinator {
   struct Exchange {
     // Announces that `from` coordinates the job.
     std::function<void(int from, const std::string& to, uint64_t epoch)> tell;
-    // Asks who coordinates the job; the answer is an announcement.
+    // Sends a request for the endpoint of the job's coordinator. A coordinator
+    // that gets it answers with an announcement (`tell`).
     std::function<void(int from, const std::string& to)> ask;
   };
   // `host`: the slot of the process, or kOutside. `may_found`: whether the

@@ -44,8 +44,9 @@ class AttributionChecker : public Checker {
       if (step.epoch > epoch_) trouble_[sent.to.slot] = now();
     }
   }
-  // If the first lease ends in these 100 ms, the coordinator takes its own
-  // standstill for the node's silence (Job::ForgiveSilence).
+  // A lease that ends within kMaxLate after the coordinator's suspension: the
+  // coordinator does not notice that it was suspended (Job::ForgiveSilence),
+  // and the node's lease runs out although the node was not silent.
   void OnCoordinatorResumed() override { resumed_ = now(); }
   void OnTrouble(int slot) override { trouble_[slot] = now(); }
   void OnMovedOn(int slot) override { trouble_[slot] = now(); }

@@ -68,7 +68,8 @@ std::unique_ptr<Checker> NewSplitBrainChecker(const Plan& plan);
 // electorate's, another coordinator takes over in time.
 std::unique_ptr<Checker> NewTakeoverTimeChecker(const Plan& plan);
 
-// The checkers of one coordinator, which get no events of other coordinators.
+// Returns checkers for one coordinator. The caller passes them the steps of
+// other coordinators as OnOtherStep only.
 std::vector<std::unique_ptr<Checker>> CoordinatorCheckers(const Plan& plan);
 // The checkers of the whole simulation.
 std::vector<std::unique_ptr<Checker>> AllCheckers(const Plan& plan);

@@ -7,10 +7,10 @@
 namespace muster::simulation {
 namespace {
 
-// Whether no other coordinator may give another verdict. One that waits in vain
-// for the others may say so, whatever they decide. A person who cancels the job
-// waits at most a lease for nodes that are gone, and so does a cluster that
-// takes the nodes away.
+// Whether every coordinator of the job must give this verdict. Three outcomes
+// are exceptions: a coordinator that cannot reach a majority gives up with a
+// time-out, and it carries out a cancel or a preemption after at most a lease,
+// although the majority may go on under another coordinator.
 bool IsFinal(const rendezvous::Verdict& verdict) {
   return verdict.outcome == rendezvous::Outcome::kSucceeded ||
          verdict.outcome == rendezvous::Outcome::kFailed;

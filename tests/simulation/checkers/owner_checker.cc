@@ -62,7 +62,8 @@ class OwnerChecker : public Checker {
     uint64_t incarnation;
     int round;
   };
-  // By incarnation, with takeovers: an agent obeys no lower epoch.
+  // The epoch that each agent has promised, by the agent's incarnation. Empty
+  // without takeovers.
   std::map<uint64_t, uint64_t> promised_;
   std::map<int, Work> work_;  // slots with processes of workers
   std::map<std::tuple<uint64_t, int, int>, std::pair<int, uint64_t>> owners_;

@@ -11,9 +11,10 @@ namespace {
 
 using std::chrono::seconds;
 
-// Time in which nodes that have lost their coordinator, and are not disturbed,
-// meet at a standby and elect it. A node visits up to four hosts, for 2 to 4 s
-// each: it makes three rounds of them.
+// Limit of the time in which undisturbed nodes that have lost their coordinator
+// elect another one. Each node stays at a standby for 2 to 4 s, then goes to
+// the next one, and a majority must be at one standby at the same time. The
+// limit is three visits of 4 s to each of up to four standbys.
 constexpr Duration kMeeting = seconds(48);
 
 class TakeoverTimeChecker : public Checker {
