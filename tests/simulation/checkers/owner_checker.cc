@@ -62,8 +62,8 @@ class OwnerChecker : public Checker {
     uint64_t incarnation;
     int round;
   };
-  // The epoch that each agent has promised, by the agent's incarnation. Empty
-  // without takeovers.
+  // The epoch that each agent has promised, by the agent's incarnation. Without
+  // takeovers agents promise none (0).
   std::map<uint64_t, uint64_t> promised_;
   std::map<int, Work> work_;  // slots with processes of workers
   std::map<std::tuple<uint64_t, int, int>, std::pair<int, uint64_t>> owners_;
