@@ -2,10 +2,13 @@
 #include "trainer_sdk/gloo/gloo_plugin.h"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <string>
 
 #include "base/owned_fd.h"
@@ -111,6 +114,29 @@ TEST(GlooPluginTest, APeerThatHasNotAcceptedACallOutlivesItsCaller) {
     if (!called) continue;
     peer.Tell(own);
     EXPECT_EQ(peer.End(), 0);
+  }
+}
+
+// Regression: a connection that is reset while Gloo's thread accepts it made
+// that thread throw an exception, which ended the process.
+TEST(GlooPluginTest, AConnectionResetWhileItIsAcceptedFailsOnlyThePair) {
+  for (int i = 0; i < 300; ++i) {
+    void* const context = NewContext(0, 1'000);
+    const std::string own = AddressFor(1, context);
+    sockaddr_in address;
+    ASSERT_GE(own.size(), sizeof(address));
+    std::memcpy(&address, own.data(), sizeof(address));
+    {
+      const OwnedFd stranger(socket(AF_INET, SOCK_STREAM, 0));
+      const linger reset{.l_onoff = 1, .l_linger = 0};
+      ASSERT_EQ(setsockopt(stranger.get(), SOL_SOCKET, SO_LINGER, &reset,
+                           sizeof(reset)),
+                0);
+      ASSERT_EQ(connect(stranger.get(), reinterpret_cast<sockaddr*>(&address),
+                        sizeof(address)),
+                0);
+    }
+    Gloo().delete_context(context);
   }
 }
 
