@@ -14,9 +14,11 @@ namespace {
 
 // Time for which a node stays with a standby that has no majority, and the
 // length of the interval from which a further time is drawn. Nodes learn of the
-// loss of their coordinator at different times.
-constexpr Duration kStandbyTime = std::chrono::seconds(2);
-constexpr Duration kStandbySpread = std::chrono::seconds(2);
+// loss of their coordinator at different times, and standbys that reach each
+// other bring their nodes together (Standby::Meet). A node leaves for a standby
+// that this one does not reach.
+constexpr Duration kStandbyTime = std::chrono::seconds(5);
+constexpr Duration kStandbySpread = std::chrono::seconds(5);
 // The same once it has asked for a promise.
 constexpr Duration kPromiseTime = std::chrono::seconds(10);
 // Pause before connecting again, after the coordinator has moved and after the

@@ -17,7 +17,9 @@ const std::vector<std::string>& NeverSentVariables() {
       "MUSTER_NCCL_ID",         "MUSTER_PROGRESS_SOCKET",
       "MUSTER_PREEMPTION_FILE", "MUSTER_ENDPOINT_FD",
       "MUSTER_VERDICT_FD",      "MUSTER_COORDINATOR",
-      "MUSTER_NODE_ID"};
+      "MUSTER_NODE_ID",         "MUSTER_JOB_MESSAGES",
+      "MUSTER_TOKEN_MADE",      "MUSTER_CALLED_AS",
+      "MUSTER_DOCTOR_TOKEN",    "MUSTER_CHANNEL_KEY_PIPE"};
   return names;
 }
 

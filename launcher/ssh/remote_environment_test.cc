@@ -49,7 +49,11 @@ TEST(ChooseEnvironment, InvalidExportsAreRejected) {
   EXPECT_THAT(error("GONE"), HasSubstr("GONE is not set here"));
   EXPECT_THAT(error("MUSTER_TOKEN"), HasSubstr("travels by itself"));
   EXPECT_EQ(error("MUSTER_*"), "");
-  EXPECT_THAT(*ChooseEnvironment({{"MUSTER_TOKEN", "x"}}, {}, {"MUSTER_*"}),
+  const Environment private_ones = {
+      {"MUSTER_TOKEN", "x"},          {"MUSTER_DOCTOR_TOKEN", "x"},
+      {"MUSTER_JOB_MESSAGES", "3"},   {"MUSTER_TOKEN_MADE", "1"},
+      {"MUSTER_CALLED_AS", "launch"}, {"MUSTER_CHANNEL_KEY_PIPE", "4"}};
+  EXPECT_THAT(*ChooseEnvironment(private_ones, {}, {"MUSTER_*"}),
               UnorderedElementsAre());
 }
 

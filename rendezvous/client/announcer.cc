@@ -79,6 +79,7 @@ void Announcer::Announce(const Coordinator::Announcement& announcement) {
   message.set_epoch(announcement.epoch);
   message.set_endpoint(announcement.endpoint);
   message.set_lacks_majority(announcement.backing == Backing::kMinority);
+  message.set_gathered(announcement.gathered);
   std::vector<std::unique_ptr<Call>> calls;
   for (const Endpoint& target : targets) {
     if (target.ToString() == own_endpoint) continue;

@@ -53,6 +53,7 @@ void FollowingLink::Open(LinkEvents events) {
 void FollowingLink::Send(const Report& report) { link_->Send(report); }
 
 void FollowingLink::SetStandbys(const std::vector<std::string>& standbys) {
+  own_->SetStandbys(standbys);
   link_->SetStandbys(standbys);
 }
 

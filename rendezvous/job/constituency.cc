@@ -1,5 +1,6 @@
 #include "rendezvous/job/constituency.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -10,7 +11,10 @@ WorldId IdOf(const Place& place) {
   return {.epoch = place.epoch, .round = place.round};
 }
 
-bool Constituency::has_majority() const { return 2 * voters > nodes; }
+bool Constituency::has_majority() const {
+  const bool is_most = 2 * (voters + returned) > nodes;
+  return is_most && 2 * voters >= nodes;
+}
 
 Electorate NewestElectorate(const std::vector<const Report*>& reports) {
   Electorate newest;
@@ -53,6 +57,11 @@ std::vector<Constituency> ConstituenciesOf(
       }
     }
     const Electorate& electorate = report->electorate;
+    const bool has_forgotten = !place.has_value() && electorate.epoch == 0 &&
+                               report->spec.takeover == Takeover::kAuto;
+    if (has_forgotten && RankIn(newest.members, report->node.node_id) >= 0) {
+      ++found.at(newest.world).returned;
+    }
     if (electorate.rank < 0 || electorate.world == place) continue;
     if (const auto it = found.find(electorate.world); it != found.end()) {
       ++it->second.voters;
@@ -61,6 +70,21 @@ std::vector<Constituency> ConstituenciesOf(
   std::vector<Constituency> constituencies;
   for (const auto& [world, one] : found) constituencies.push_back(one);
   return constituencies;
+}
+
+bool OthersAreTooFew(const JobSpec& spec, int here,
+                     const std::vector<Constituency>& constituencies) {
+  if (spec.takeover != Takeover::kAuto) return false;
+  const int elsewhere = std::max(0, spec.max_nodes - here);
+  return elsewhere < here && elsewhere < spec.min_nodes &&
+         std::ranges::all_of(constituencies, [&](const Constituency& one) {
+           return 2 * elsewhere < one.nodes;
+         });
+}
+
+bool IsKnownSpare(const Report& report) {
+  return report.electorate.nodes > 0 && report.electorate.rank < 0 &&
+         !report.place.has_value();
 }
 
 }  // namespace muster::rendezvous

@@ -212,7 +212,8 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
     directive.electorate = {.epoch = state.epoch,
                             .world = state.electors.world,
                             .nodes = state.electors.nodes,
-                            .rank = node.elector_rank};
+                            .rank = node.elector_rank,
+                            .members = state.electors.members};
     directive.standbys = state.standbys;
     directive.host_rank = state.host_rank;
   }

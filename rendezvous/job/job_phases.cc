@@ -131,16 +131,25 @@ void Job::FindLostHost(const std::map<std::string, Report>& reports) {
   if (state_.own_endpoint.empty()) return;
   uint64_t epoch = 0;
   int host = -1;
+  const Electorate* told = nullptr;
   for (const auto& [id, report] : reports) {
     if (report.electorate.epoch <= epoch) continue;
     epoch = report.electorate.epoch;
     host = report.host_rank;
+    told = &report.electorate;
   }
   if (host < 0 || host >= state_.world.size() ||
       !state_.world.members[host].node_id.empty()) {
     return;
   }
   state_.lost_host = host;
+  const bool is_listed =
+      static_cast<size_t>(host) < told->members.size() &&
+      std::ranges::any_of(reports, [&](const auto& one) {
+        const std::optional<Place>& place = one.second.place;
+        return place.has_value() && IdOf(*place) == told->world;
+      });
+  state_.lost_host_name = is_listed ? told->members[host] : "";
   state_.lost_host_at = state_.now + std::min(kHostGrace, state_.spec.lease());
 }
 
@@ -149,9 +158,12 @@ void Job::LoseHost() {
   Failure failure;
   failure.kind = FailureKind::kNodeLost;
   failure.group_rank = rank;
+  failure.node_id = state_.lost_host_name;
   failure.message = "its process coordinated the job, and is gone";
+  const std::string& name = state_.lost_host_name;
   const std::string text =
       absl::StrCat("the node of group rank ", rank,
+                   name.empty() ? "" : absl::StrCat(" (", name, ")"),
                    " is lost, which coordinated the job until then");
   outbox_.Note("lost", "", text);
   if (state_.phase == JobPhase::kRunning) {
@@ -167,20 +179,28 @@ void Job::LoseHost() {
 }
 
 void Job::KeepElectors(const std::map<std::string, Report>& reports) {
-  // With kAuto, min_nodes nodes are here, and as many cannot be elsewhere.
-  const bool count_suffices = state_.spec.takeover == Takeover::kAuto &&
-                              2 * state_.spec.min_nodes > state_.spec.max_nodes;
-  if (state_.own_endpoint.empty() || count_suffices) return;
+  if (state_.own_endpoint.empty()) return;
   std::vector<const Report*> all;
   all.reserve(reports.size());
-  for (const auto& [id, report] : reports) all.push_back(&report);
+  int here = 0;
+  for (const auto& [id, report] : reports) {
+    all.push_back(&report);
+    here += IsKnownSpare(report) ? 0 : 1;
+  }
   const std::vector<Constituency> constituencies = ConstituenciesOf(all, all);
-  if (constituencies.empty()) return;
+  if (constituencies.empty() ||
+      OthersAreTooFew(state_.spec, here, constituencies)) {
+    return;
+  }
   Electors& electors = state_.electors;
   electors.world = constituencies.back().world;
   electors.nodes = constituencies.back().nodes;
   electors.known.clear();
   electors.gone = 0;
+  const Electorate newest = NewestElectorate(all);
+  electors.members = newest.world == electors.world
+                         ? newest.members
+                         : std::vector<std::string>();
 }
 
 void Job::JoinElectors(Node& node, const Report& report) {
@@ -222,9 +242,12 @@ void Job::Elect() {
   electors.nodes = state_.world.size();
   electors.known.clear();
   electors.gone = 0;
+  electors.members.clear();
+  const bool lists = electors.nodes <= kMaxListedElectors;
   for (int rank = 0; rank < state_.world.size(); ++rank) {
-    const Node* const node =
-        state_.nodes.Find(state_.world.members[rank].node_id);
+    const std::string& id = state_.world.members[rank].node_id;
+    if (lists) electors.members.push_back(id);
+    const Node* const node = state_.nodes.Find(id);
     if (node == nullptr) continue;
     electors.known[node->identity.node_id] = {
         .rank = rank, .incarnation = node->identity.incarnation};

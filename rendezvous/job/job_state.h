@@ -49,6 +49,7 @@ struct Electors {
   };
   std::map<std::string, Elector> known;  // by node id
   int gone = 0;                          // number of those that are gone
+  std::vector<std::string> members;      // Electorate::members
 
   // The group rank of the agent if it is an elector; else -1. An agent that
   // was started again has forgotten what it promised. With Takeover::kAuto it
@@ -74,6 +75,7 @@ struct JobState {
   // The adopted round's member whose process coordinated it, until it comes to
   // this coordinator: its group rank, and when it counts as lost.
   std::optional<int> lost_host;
+  std::string lost_host_name;  // its node id; "" if unknown
   Instant lost_host_at;
   JobSpec spec;
   Instant born;

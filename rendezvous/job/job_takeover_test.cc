@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "rendezvous/job/job_fixture.h"
 
 namespace muster::rendezvous {
@@ -43,6 +44,31 @@ TEST(JobTakeoverTest, NodesAreToldWhoTakesOverAndWhoElects) {
     const WorldId world = {.epoch = 7, .round = 1};
     EXPECT_EQ(told.electorate.world, world);
   }
+}
+
+TEST(JobTakeoverTest, AnElectorateOfFewNodesIsListed) {
+  for (const int count : {kMaxListedElectors, kMaxListedElectors + 1}) {
+    JobFixture job = JobFixture::HostedBy("n1", QuickSpec(count, count));
+    std::vector<std::string> names;
+    for (int i = 1; i <= count; ++i) names.push_back(absl::StrCat("n", i));
+    job.StartAll(names);
+    const std::vector<std::string>& members = job.told("n1").electorate.members;
+    if (count > kMaxListedElectors) {
+      EXPECT_THAT(members, IsEmpty());
+    } else {
+      EXPECT_EQ(members, job.World());
+    }
+  }
+}
+
+TEST(JobTakeoverTest, AnElectorateThatIsKeptStaysListed) {
+  JobFixture job = RunningJob(2, 4);
+  job.TakeOver("b");
+  job.Reconnect("b");
+  job.Wait(seconds(10));
+  EXPECT_EQ(job.told("b").electorate.nodes, 4);
+  EXPECT_THAT(job.told("b").electorate.members,
+              ElementsAre("a", "b", "c", "d"));
 }
 
 TEST(JobTakeoverTest, NobodyElectsBeforeAWorldHasBegunOnAllItsNodes) {
@@ -92,7 +118,8 @@ TEST(JobTakeoverTest, TheNodeThatHostedTheCoordinatorIsLostAfterTwoSeconds) {
   job.Wait(milliseconds(1900));
   EXPECT_EQ(job.Count("break"), 0);
   job.Wait(milliseconds(200));
-  EXPECT_THAT(job.Decided("break"), HasSubstr("which coordinated the job"));
+  EXPECT_THAT(job.Decided("break"),
+              HasSubstr("rank 0 (a) is lost, which coordinated the job"));
   job.AllStop();
   EXPECT_EQ(job.round(), 2);
   EXPECT_THAT(job.World(), UnorderedElementsAre("b", "c"));

@@ -1,9 +1,12 @@
 #ifndef MUSTER_RENDEZVOUS_PROTOCOL_ELECTORATE_H_
 #define MUSTER_RENDEZVOUS_PROTOCOL_ELECTORATE_H_
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace muster::rendezvous {
 
@@ -11,6 +14,9 @@ namespace muster::rendezvous {
 // (Report::standby_endpoint).
 inline constexpr size_t kMaxStandbys = 3;
 inline constexpr size_t kMaxEndpointBytes = 272;
+// Limit of the number of nodes of an electorate that are listed by id
+// (Electorate::members), so that messages do not grow with the world.
+inline constexpr int kMaxListedElectors = 8;
 
 // The epochs of coordinators from which other nodes take over: their low bits
 // are drawn at random, because two coordinators may draw an epoch at the same
@@ -40,9 +46,21 @@ struct Electorate {
   WorldId world;
   int nodes = 0;  // number of the world's nodes; 0: nobody elects
   int rank = -1;  // this node's group rank in the world; -1: it is not in it
+  // The node ids of the world by group rank, "" where unknown. Empty if the
+  // world has more than kMaxListedElectors nodes.
+  std::vector<std::string> members;
 
   bool operator==(const Electorate&) const = default;
 };
+
+// The group rank of the node with this id in Electorate::members; -1: it is not
+// listed.
+inline int RankIn(const std::vector<std::string>& members,
+                  const std::string& node_id) {
+  const auto found = std::find(members.begin(), members.end(), node_id);
+  if (found == members.end() || node_id.empty()) return -1;
+  return static_cast<int>(found - members.begin());
+}
 
 // The part of the electorate that is connected to a coordinator.
 enum class Backing { kMajority, kMinority };

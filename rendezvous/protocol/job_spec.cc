@@ -20,6 +20,18 @@ constexpr char kWhatToDo[] =
     "another job an --rdzv-endpoint of its own (on one machine: --standalone), "
     "or an --rdzv-id of its own at a rendezvousd";
 
+const char* NameOf(Takeover takeover) {
+  switch (takeover) {
+    case Takeover::kAuto:
+      return "auto";
+    case Takeover::kMajority:
+      return "majority";
+    case Takeover::kNever:
+      return "never";
+  }
+  return "?";
+}
+
 // A clause about a difference of the worlds or the restart budgets.
 std::optional<std::string> OtherShape(const JobSpec& job,
                                       const JobSpec& asked) {
@@ -48,6 +60,11 @@ std::optional<std::string> OtherShape(const JobSpec& job,
     return absl::StrCat("this job runs ", how(job.store_host),
                         " --worker-store, but this node was started ",
                         how(asked.store_host), " it");
+  }
+  if (job.takeover != asked.takeover) {
+    return absl::StrCat(
+        "this job runs with --takeover=", NameOf(job.takeover),
+        ", but this node was started with --takeover=", NameOf(asked.takeover));
   }
   return std::nullopt;
 }

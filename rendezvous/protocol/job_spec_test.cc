@@ -45,6 +45,15 @@ TEST(JobSpec, DisagreesOnWorldAndBudgetButNotOnTimeouts) {
                         "started with it"));
 }
 
+TEST(JobSpec, DisagreesOnTakeover) {
+  JobSpec job;
+  JobSpec asked = job;
+  asked.takeover = Takeover::kMajority;
+  EXPECT_THAT(Disagreement(job, asked)->told,
+              HasSubstr("runs with --takeover=auto, but this node was started "
+                        "with --takeover=majority"));
+}
+
 TEST(JobSpec, DisagreesOnEncryption) {
   JobSpec job;
   JobSpec asked;

@@ -312,9 +312,11 @@ absl::Status CheckAnnouncement(const v1::Announcement& announcement) {
               &unused);
   reader.Text("endpoint", announcement.endpoint(), kMaxEndpointBytes,
               TextKind::kName, &unused);
+  int gathered = 0;
+  reader.Integer("gathered", announcement.gathered(), 0, kMaxNodes, &gathered);
   uint64_t epoch = 0;
   reader.Epoch("epoch", announcement.epoch(), &epoch);
-  reader.Present("epoch", epoch > 0);
+  reader.Present("epoch", epoch > 0 || gathered > 0);
   if (!reader.status().ok()) return reader.status();
   return ParseEndpoint(announcement.endpoint()).status();
 }
@@ -372,6 +374,11 @@ class AttachService : public v1::Coordinator::CallbackService {
       status = CheckAccess(*principal, Role::kJoin, announcement.run_id());
     }
     if (!status.ok()) return status;
+    if (announcement.gathered() > 0) {
+      return coordinator_->Meet(announcement.run_id(),
+                                {.endpoint = announcement.endpoint(),
+                                 .nodes = announcement.gathered()});
+    }
     return coordinator_->Told(
         announcement.run_id(), announcement.epoch(), announcement.endpoint(),
         announcement.lacks_majority() ? Backing::kMinority

@@ -317,6 +317,23 @@ class Coordinator::Impl {
     return absl::OkStatus();
   }
 
+  absl::Status Meet(const std::string& run_id, const Standby::Assembly& other) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!options_.takeover.has_value() || run_id != options_.only_run_id) {
+      return absl::NotFoundError("no such job");
+    }
+    const std::string& own = options_.takeover->own_endpoint;
+    if (standby_ == nullptr || other.endpoint == own) return absl::OkStatus();
+    // Meet elects nobody, so that Perform has nothing to pass on.
+    Perform(standby_->Meet(MonotonicNow(), other, own))();
+    return absl::OkStatus();
+  }
+
+  void SetStandbys(std::vector<std::string> standbys) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    standbys_ = std::move(standbys);
+  }
+
   std::optional<Standby::Leader> Known(const std::string& run_id) const {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!options_.takeover.has_value() || run_id != options_.only_run_id) {
@@ -333,7 +350,16 @@ class Coordinator::Impl {
 
   std::optional<Announcement> Announcing() const {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (!options_.takeover.has_value() || jobs_.empty()) return std::nullopt;
+    if (!options_.takeover.has_value()) return std::nullopt;
+    if (standby_ != nullptr) {
+      const int gathered = standby_->Assembled(MonotonicNow());
+      if (gathered == 0) return std::nullopt;
+      return Announcement{.run_id = options_.only_run_id,
+                          .endpoint = options_.takeover->own_endpoint,
+                          .gathered = gathered,
+                          .standbys = standbys_};
+    }
+    if (jobs_.empty()) return std::nullopt;
     const auto& [run_id, job] = *jobs_.begin();
     DrivenJob::Standing standing = job->standing();
     const bool announces = standing.has_majority && took_over_;
@@ -726,6 +752,7 @@ class Coordinator::Impl {
   std::optional<Standby::Leader> successor_;
   // Where this process's agent has its coordinator; nullopt: nowhere else.
   std::optional<Standby::Leader> followed_;
+  std::vector<std::string> standbys_;  // SetStandbys
   // Whether this coordinator has the job from another one.
   bool took_over_ = false;
   std::condition_variable deserted_;
@@ -870,6 +897,15 @@ std::optional<Standby::Leader> Coordinator::Known(
 absl::Status Coordinator::Told(const std::string& run_id, uint64_t epoch,
                                const std::string& endpoint, Backing backing) {
   return impl_->Told(run_id, epoch, endpoint, backing);
+}
+
+absl::Status Coordinator::Meet(const std::string& run_id,
+                               const Standby::Assembly& other) {
+  return impl_->Meet(run_id, other);
+}
+
+void Coordinator::SetStandbys(std::vector<std::string> standbys) {
+  impl_->SetStandbys(std::move(standbys));
 }
 
 std::optional<Coordinator::Announcement> Coordinator::Announcing() const {

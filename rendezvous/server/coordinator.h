@@ -139,17 +139,25 @@ class Coordinator {
   absl::Status Told(const std::string& run_id, uint64_t epoch,
                     const std::string& endpoint,
                     Backing backing = Backing::kMajority);
+  // Nodes without a coordinator have gathered at another standby of the job.
+  // NotFound: this coordinator has no such job.
+  absl::Status Meet(const std::string& run_id, const Standby::Assembly& other);
+  // Where nodes of the job look for their coordinator once they have lost it,
+  // as this process's agent knows: HOST:PORT each.
+  void SetStandbys(std::vector<std::string> standbys);
   // The job's coordinator, as far as this one knows; perhaps itself. nullopt:
   // unknown.
   std::optional<Standby::Leader> Known(const std::string& run_id) const;
-  // The announcement of this coordinator to others, or its question to them if
-  // it lacks a majority. nullopt: neither is due, because it does not
-  // coordinate the job, or has begun it as its first coordinator.
+  // The announcement of this coordinator to others, its question to them if it
+  // lacks a majority, or the nodes that have gathered here while it stands by.
+  // nullopt: nothing is due, because no node is here, or this coordinator has
+  // begun the job as its first one.
   struct Announcement {
     std::string run_id;
     uint64_t epoch = 0;
     std::string endpoint;
     Backing backing = Backing::kMajority;
+    int gathered = 0;  // number of nodes here; 0: this one does not stand by
     std::vector<std::string> standbys;  // where to send it, HOST:PORT
   };
   std::optional<Announcement> Announcing() const;

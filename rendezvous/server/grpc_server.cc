@@ -88,7 +88,7 @@ void Tune(grpc::ServerBuilder* builder) {
   // nodes; this only frees resources.
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
-  // Permit the agents' pings, one every 10 s; gRPC's default would break their
+  // Permit the agents' pings, one every 2 s; gRPC's default would break their
   // streams.
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder->AddChannelArgument(

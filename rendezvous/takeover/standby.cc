@@ -1,8 +1,8 @@
 #include "rendezvous/takeover/standby.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -138,18 +138,43 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting) const {
     return true;
   }
   const JobSpec& spec = reports_.begin()->second.spec;
-  const auto is_spare = [](const Report* report) {
-    return report->electorate.nodes > 0 && report->electorate.rank < 0 &&
-           !report->place.has_value();
-  };
-  if (std::ranges::count_if(voting, std::not_fn(is_spare)) < spec.min_nodes) {
-    return false;
-  }
+  const auto here = static_cast<int>(std::ranges::count_if(
+      voting, [](const Report* report) { return !IsKnownSpare(*report); }));
   // An elected coordinator may have told of no electorate.
   const bool knows_elected = HighestPromise() > kDrawnEpochMask;
-  if (before_any_round && !knows_elected) return kind_ == Kind::kFounder;
-  return spec.takeover == Takeover::kAuto &&
-         2 * spec.min_nodes > spec.max_nodes;
+  if (before_any_round && !knows_elected) {
+    return kind_ == Kind::kFounder && here >= spec.min_nodes;
+  }
+  return OthersAreTooFew(spec, here, constituencies);
+}
+
+Standby::Step Standby::Meet(Instant now, const Assembly& other,
+                            const std::string& own_endpoint) {
+  Step step;
+  const int here = Assembled(now);
+  const bool is_first =
+      std::tie(other.nodes, own_endpoint) > std::tie(here, other.endpoint);
+  if (here == 0 || !is_first) return step;
+  std::erase_if(sent_,
+                [&](const auto& one) { return now >= one.second + kStaysFor; });
+  const std::string why =
+      absl::StrCat("more nodes have gathered at ", other.endpoint);
+  for (auto it = reports_.begin(); it != reports_.end();) {
+    if (!sent_.emplace(it->second.node.node_id, now).second) {
+      ++it;
+      continue;
+    }
+    Directive moved = NewDirective(DirectiveKind::kMoved, why);
+    moved.standbys = {other.endpoint};
+    step.deliveries.push_back({it->first, std::move(moved)});
+    it = reports_.erase(it);
+  }
+  return step;
+}
+
+int Standby::Assembled(Instant now) const {
+  if (epoch_ != 0 || Known(now).has_value()) return 0;
+  return static_cast<int>(reports_.size());
 }
 
 Directive Standby::NewDirective(DirectiveKind kind, std::string reason) {

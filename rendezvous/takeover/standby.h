@@ -19,7 +19,8 @@ namespace muster::rendezvous {
 //
 //   1. While it knows where the coordinator is, it sends nodes there (kMoved).
 //   2. Else it collects the nodes that come (kStandBy). They have lost their
-//      coordinator, and go elsewhere if this takes too long.
+//      coordinator, and go elsewhere if this takes too long. Of two standbys
+//      with such nodes, one sends its nodes to the other (Meet).
 //   3. Once the nodes here have a majority, it draws an epoch above all that
 //      they have promised, and asks for their promise.
 //   4. Once a majority has promised to obey no lower epoch, it is elected.
@@ -27,8 +28,8 @@ namespace muster::rendezvous {
 // An earlier coordinator forms no world without the same majority (Job), so
 // that no two coordinators can. The nodes have a majority if
 //   - more than half of each constituency (ConstituenciesOf) is here; or
-//   - with Takeover::kAuto: at least min_nodes nodes are here, known spares not
-//     counted, and min_nodes is more than half of max_nodes; or
+//   - with Takeover::kAuto: so many nodes are here that those elsewhere are too
+//     few (OthersAreTooFew), known spares not counted; or
 //   - at the founder, before any round: at least min_nodes nodes are here.
 class Standby {
  public:
@@ -41,6 +42,9 @@ class Standby {
   };
   // How long the announcement of another coordinator counts.
   static constexpr Duration kToldFor = std::chrono::seconds(3);
+  // A node that has come back from another standby is not sent to one again for
+  // this time: it may not reach the other one.
+  static constexpr Duration kStaysFor = std::chrono::seconds(10);
 
   // `candidate`: the lowest epoch that it may take if it is elected, with its
   // low kDrawnEpochBits bits drawn at random.
@@ -71,6 +75,22 @@ class Standby {
   Step Told(Instant now, uint64_t epoch, const std::string& endpoint,
             Backing backing = Backing::kMajority);
 
+  // Nodes that have lost their coordinator and gathered at one standby.
+  struct Assembly {
+    std::string endpoint;  // of the standby
+    int nodes = 0;
+  };
+  // Another standby announces its assembly, as it does about once a second
+  // while it knows no coordinator. If that is larger than the one here, or of
+  // the same size and first by its endpoint, the nodes here are sent there.
+  // They stay if they have been asked for a promise. `own_endpoint`: of this
+  // standby.
+  Step Meet(Instant now, const Assembly& other,
+            const std::string& own_endpoint);
+  // The number of nodes here that wait for a majority; 0: a coordinator is
+  // known, or a majority has been asked for its promise.
+  int Assembled(Instant now) const;
+
   // The coordinator, as far as this one knows; nullopt: unknown.
   std::optional<Leader> Known(Instant now) const;
   // The newest reports of the nodes that are here.
@@ -94,6 +114,8 @@ class Standby {
   };
   std::optional<Announced> announced_;
   std::map<StreamId, Report> reports_;
+  // The nodes that Meet has sent elsewhere within kStaysFor, by node id.
+  std::map<std::string, Instant> sent_;
 };
 
 }  // namespace muster::rendezvous

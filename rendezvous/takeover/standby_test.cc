@@ -5,12 +5,14 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
 namespace muster::rendezvous {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -65,6 +67,11 @@ class Cluster {
   void TellMinority(uint64_t epoch) {
     Take(standby_.Told(now_, epoch, "b:1", Backing::kMinority));
   }
+  // Another standby announces its assembly. The one here is at "h:1".
+  void Meet(const std::string& endpoint, int nodes) {
+    Take(standby_.Meet(now_, {.endpoint = endpoint, .nodes = nodes}, "h:1"));
+  }
+  int Assembled() const { return standby_.Assembled(now_); }
   void Wait(Duration duration) { now_ += duration; }
 
   Standby& standby() { return standby_; }
@@ -239,7 +246,7 @@ TEST(StandbyTest, ANodeOfAnOlderElectorateDoesNotVote) {
   EXPECT_EQ(nodes.told(2).epoch, 0u);
 }
 
-TEST(StandbyTest, EnoughNodesReplaceAMajorityIfAsManyCannotBeElsewhere) {
+TEST(StandbyTest, EnoughNodesReplaceAMajorityIfFewerThanMinCanBeElsewhere) {
   for (const Takeover takeover : {Takeover::kAuto, Takeover::kMajority}) {
     for (const int min_nodes : {1, 2, 3}) {
       Cluster nodes(4);
@@ -251,10 +258,140 @@ TEST(StandbyTest, EnoughNodesReplaceAMajorityIfAsManyCannotBeElsewhere) {
         nodes.Come(node);
       }
       EXPECT_EQ(nodes.told(1).epoch != 0,
-                takeover == Takeover::kAuto && min_nodes == 3)
+                takeover == Takeover::kAuto && min_nodes >= 2)
           << min_nodes;
     }
   }
+}
+
+TEST(StandbyTest, EnoughNodesReplaceNoMajorityThatHalfOfTheWorldMayDeny) {
+  for (const int world : {2, 3}) {
+    Cluster nodes(world);
+    const int first = nodes.AddFresh();
+    const int second = nodes.AddFresh();
+    for (const int node : {1, first, second}) {
+      nodes.report(node).spec.takeover = Takeover::kAuto;
+      nodes.report(node).spec.min_nodes = 2;
+      nodes.report(node).spec.max_nodes = 4;
+      nodes.Come(node);
+    }
+    // One node can be elsewhere: half of a world of two.
+    EXPECT_EQ(nodes.told(1).epoch != 0, world == 3) << world;
+  }
+}
+
+TEST(StandbyTest, NodesElsewhereThatAreAsManyAsThoseHereAreNotTooFew) {
+  Cluster nodes(6);
+  for (int node = 0; node < 6; ++node) {
+    nodes.report(node).spec.takeover = Takeover::kAuto;
+    nodes.report(node).spec.min_nodes = 4;
+  }
+  for (int i = 0; i < 2; ++i) {
+    const int fresh = nodes.AddFresh();
+    nodes.Come(fresh);
+  }
+  nodes.Come(0);
+  EXPECT_EQ(nodes.told(0).epoch, 0u);
+  nodes.Come(1);
+  EXPECT_NE(nodes.told(1).epoch, 0u);
+}
+
+// A world of `remembering` nodes that are here, one that was started again,
+// and as many elsewhere as make up `world`.
+Cluster WithAReturnedNode(int world, int remembering, Takeover takeover) {
+  Cluster nodes(world);
+  std::vector<std::string> members;
+  for (int rank = 0; rank < world; ++rank) {
+    members.push_back(absl::StrCat("n", rank));
+  }
+  for (int rank = 0; rank < world; ++rank) {
+    Report& report = nodes.report(rank);
+    report.spec.takeover = takeover;
+    report.spec.min_nodes = 1;
+    report.electorate.members = members;
+  }
+  Report& returned = nodes.report(0);
+  returned.place.reset();
+  returned.promised_epoch = 0;
+  returned.electorate = Electorate();
+  for (int rank = 0; rank <= remembering; ++rank) nodes.Come(rank);
+  return nodes;
+}
+
+TEST(StandbyTest, ANodeThatWasStartedAgainVotesBesideHalfOfItsWorld) {
+  struct Case {
+    int world;
+    int remembering;
+    Takeover takeover;
+    bool is_majority;
+  };
+  for (const Case& one :
+       {Case{2, 1, Takeover::kAuto, true}, Case{4, 2, Takeover::kAuto, true},
+        Case{2, 1, Takeover::kMajority, false},
+        Case{3, 1, Takeover::kAuto, false},
+        Case{5, 2, Takeover::kAuto, false}}) {
+    Cluster nodes = WithAReturnedNode(one.world, one.remembering, one.takeover);
+    EXPECT_EQ(nodes.told(1).epoch != 0, one.is_majority)
+        << one.remembering << " of " << one.world;
+  }
+}
+
+TEST(StandbyTest, ANodeOfNoListDoesNotVote) {
+  Cluster nodes = WithAReturnedNode(4, 1, Takeover::kAuto);
+  nodes.report(3).place.reset();
+  nodes.report(3).electorate = Electorate();
+  nodes.report(3).node.node_id = "another";
+  nodes.Come(3);
+  EXPECT_EQ(nodes.told(1).epoch, 0u);
+  nodes.Come(2);
+  EXPECT_NE(nodes.told(1).epoch, 0u);
+}
+
+TEST(StandbyTest, TheSmallerAssemblyGoesToTheLarger) {
+  Cluster nodes(5);
+  nodes.Come(1);
+  nodes.Come(2);
+  EXPECT_EQ(nodes.Assembled(), 2);
+  nodes.Meet("b:1", 1);
+  nodes.Meet("a:1", 1);
+  nodes.Meet("z:1", 2);
+  EXPECT_EQ(nodes.Assembled(), 2);
+  nodes.Meet("b:1", 2);  // first by its endpoint
+  EXPECT_EQ(nodes.Assembled(), 0);
+  for (const int node : {1, 2}) {
+    EXPECT_EQ(nodes.told(node).kind, DirectiveKind::kMoved);
+    EXPECT_THAT(nodes.told(node).standbys, ElementsAre("b:1"));
+    EXPECT_THAT(nodes.told(node).reason, HasSubstr("gathered at b:1"));
+  }
+}
+
+TEST(StandbyTest, ANodeThatComesBackFromALargerAssemblyStays) {
+  Cluster nodes(5);
+  nodes.Come(1);
+  nodes.Meet("z:1", 2);
+  nodes.Come(1);
+  nodes.Wait(Standby::kStaysFor - std::chrono::milliseconds(1));
+  nodes.Meet("z:1", 2);
+  EXPECT_EQ(nodes.Assembled(), 1);
+  nodes.Wait(std::chrono::milliseconds(1));
+  nodes.Meet("z:1", 2);
+  EXPECT_EQ(nodes.Assembled(), 0);
+}
+
+TEST(StandbyTest, NodesThatWereAskedForAPromiseStay) {
+  Cluster nodes(3);
+  nodes.Come(1);
+  nodes.Come(2);
+  EXPECT_EQ(nodes.Assembled(), 0);
+  nodes.Meet("a:1", 3);
+  EXPECT_EQ(nodes.told(2).kind, DirectiveKind::kStandBy);
+}
+
+TEST(StandbyTest, AStandbyThatKnowsACoordinatorHasNoAssembly) {
+  Cluster nodes(5);
+  nodes.Come(1);
+  nodes.standby().Follow(Standby::Leader{.endpoint = "c:1", .epoch = kOld});
+  EXPECT_EQ(nodes.Assembled(), 0);
 }
 
 TEST(StandbyTest, KnownSparesAreNotAmongTheNodesThatReplaceAMajority) {

@@ -381,6 +381,9 @@ void ToWire(const Electorate& electorate, v1::Electorate* wire) {
   wire->set_round(electorate.world.round);
   wire->set_nodes(electorate.nodes);
   wire->set_rank(electorate.rank);
+  for (const std::string& member : electorate.members) {
+    wire->add_members(member);
+  }
 }
 
 void FromWire(const v1::Electorate& wire, BoundedReader* reader,
@@ -391,6 +394,13 @@ void FromWire(const v1::Electorate& wire, BoundedReader* reader,
                   &electorate->world.round);
   reader->Integer("nodes", wire.nodes(), 0, kMaxNodes, &electorate->nodes);
   reader->Integer("rank", wire.rank(), -1, kMaxNodes - 1, &electorate->rank);
+  const int members = wire.members_size();
+  if (!reader->Count("members", members, kMaxListedElectors)) return;
+  electorate->members.resize(members);
+  for (int i = 0; i < members; ++i) {
+    reader->Text("members", wire.members(i), kMaxNameBytes, TextKind::kName,
+                 &electorate->members[i]);
+  }
 }
 
 int ToWire(StopCause cause) {

@@ -63,9 +63,15 @@ void Cluster::AddCoordinator(int host) {
     network_.Tell(from, to,
                   [this, to, answer] { CoordinatorAt(to).Asked(answer); });
   };
+  const auto meet = [this](int from, const std::string& endpoint, int nodes) {
+    const int to = HostOf(endpoint);
+    network_.Tell(from, to, [this, from, to, nodes] {
+      CoordinatorAt(to).Meet({.endpoint = EndpointOf(from), .nodes = nodes});
+    });
+  };
   coordinators_.push_back(std::make_unique<SimCoordinator>(
       &stage_, &network_, host,
-      SimCoordinator::Exchange{.tell = tell, .ask = ask},
+      SimCoordinator::Exchange{.tell = tell, .ask = ask, .meet = meet},
       [this](int at) { return MayFound(at); }));
   std::vector<std::unique_ptr<Checker>>& checkers =
       stage_.coordinator_checkers[host];

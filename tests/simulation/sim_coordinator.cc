@@ -340,8 +340,10 @@ void SimCoordinator::Begin() {
   ++life_;
   up_ = true;
   without_power_ = false;
+  standbys_.clear();
   StandBy(may_found_(host_) ? Standby::Kind::kFounder
                             : Standby::Kind::kSuccessor);
+  AnnounceAgain(life_);
 }
 
 void SimCoordinator::StopJob() {
@@ -447,7 +449,6 @@ void SimCoordinator::TakeOver(uint64_t epoch) {
   ++stage_->census[stage_->newest_epoch == 0 ? "founded" : "elected"];
   StartJob(reports.begin()->second);
   const uint64_t life = life_;
-  AnnounceAgain(life);
   // The job learns of the round that runs before it decides anything, as in
   // rendezvous/server/coordinator.cc.
   std::vector<std::pair<rendezvous::StreamId, rendezvous::Report>> replayed(
@@ -467,19 +468,38 @@ bool SimCoordinator::Announces() const {
 }
 
 void SimCoordinator::AnnounceAgain(uint64_t life) {
-  const uint64_t epoch = epoch_;
-  stage_->queue.In(kAnnounceInterval, [this, life, epoch] {
-    Post([this, life, epoch] {
-      if (life_ != life || epoch_ != epoch || job_ == nullptr) return;
-      std::set<std::string> others = {EndpointOf(0)};
-      others.insert(job_->standbys().begin(), job_->standbys().end());
-      others.erase(EndpointOf(host_));
-      for (const std::string& other : others) {
-        if (Announces()) exchange_.tell(host_, other, epoch);
-        if (job_->MayAsk()) exchange_.ask(host_, other);
-      }
+  stage_->queue.In(kAnnounceInterval, [this, life] {
+    Post([this, life] {
+      if (life_ != life) return;
+      AnnounceNow();
       AnnounceAgain(life);
     });
+  });
+}
+
+void SimCoordinator::AnnounceNow() {
+  const std::vector<std::string>& standbys =
+      job_ != nullptr ? job_->standbys() : standbys_;
+  std::set<std::string> others = {EndpointOf(0)};
+  others.insert(standbys.begin(), standbys.end());
+  others.erase(EndpointOf(host_));
+  const int assembled =
+      standby_ == nullptr ? 0 : standby_->Assembled(stage_->queue.now());
+  for (const std::string& other : others) {
+    if (assembled > 0) exchange_.meet(host_, other, assembled);
+    if (Announces()) exchange_.tell(host_, other, epoch_);
+    if (job_ != nullptr && job_->MayAsk()) exchange_.ask(host_, other);
+  }
+}
+
+void SimCoordinator::Meet(const Standby::Assembly& other) {
+  if (!up_) return;
+  Post([this, other] {
+    if (standby_ == nullptr) return;
+    const Standby::Step step =
+        standby_->Meet(stage_->queue.now(), other, EndpointOf(host_));
+    if (!step.deliveries.empty()) ++stage_->census["assembly moved"];
+    Perform(step);
   });
 }
 

@@ -31,6 +31,9 @@ class SimCoordinator {
     // Sends a request for the endpoint of the job's coordinator. A coordinator
     // that gets it answers with an announcement (`tell`).
     std::function<void(int from, const std::string& to)> ask;
+    // Announces that `nodes` nodes without a coordinator have gathered at
+    // `from`.
+    std::function<void(int from, const std::string& to, int nodes)> meet;
   };
   // `host`: the slot of the process, or kOutside. `may_found`: whether the
   // coordinator in this slot may begin the job with nodes that know of none.
@@ -73,6 +76,12 @@ class SimCoordinator {
   void Resume();
   // The process's agent has the coordinator `leader`; nullopt: none.
   void Follow(const std::optional<rendezvous::Standby::Leader>& leader);
+  // The agent has been told where to look for a coordinator.
+  void SetStandbys(std::vector<std::string> standbys) {
+    standbys_ = std::move(standbys);
+  }
+  // Nodes without a coordinator have gathered elsewhere.
+  void Meet(const rendezvous::Standby::Assembly& other);
   // Another coordinator announces that it coordinates the job.
   void Told(uint64_t epoch, const std::string& endpoint);
   // Another coordinator asks who coordinates the job. Calls `tell` if this one
@@ -95,6 +104,8 @@ class SimCoordinator {
   void NoteSent(int slot, const rendezvous::Delivery& delivery);
   bool Announces() const;
   void AnnounceAgain(uint64_t life);
+  // Sends the announcements that are due.
+  void AnnounceNow();
   void CloseWhenDeserted(uint64_t life);
   void Step(const rendezvous::JobEvent& event);
   void Arm(std::optional<Instant> deadline);
@@ -130,7 +141,8 @@ class SimCoordinator {
   // Whether nodes that knew another coordinator have elected this one.
   bool took_over_ = false;
   std::optional<rendezvous::Standby::Leader>
-      followed_;  // by this process's agent
+      followed_;                       // by this process's agent
+  std::vector<std::string> standbys_;  // known to this process's agent
   bool paused_ = false;
   bool without_power_ = false;
   bool agent_left_ = false;

@@ -400,6 +400,7 @@ void SimNode::Perform(const agent::LifecycleStep& step) {
     for (const std::string& endpoint : *step.standbys) {
       standbys_.push_back(HostOf(endpoint));
     }
+    if (own_ != nullptr) own_->SetStandbys(*step.standbys);
   }
   if (step.leave.has_value()) {
     last_leave_ = step.leave;

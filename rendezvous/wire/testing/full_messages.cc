@@ -168,8 +168,11 @@ Report FullReport() {
   report.seen_revision = 13;
   report.promised_epoch = 0x7edcba9876543212;
   report.standby_endpoint = "10.0.0.7:29400";
-  report.electorate = {
-      .epoch = 31, .world = {.epoch = 30, .round = 13}, .nodes = 5, .rank = 4};
+  report.electorate = {.epoch = 31,
+                       .world = {.epoch = 30, .round = 13},
+                       .nodes = 2,
+                       .rank = 1,
+                       .members = {"n1", "n2"}};
   report.host_rank = 3;
   report.spec = FullSpec();
   report.phase = NodePhase::kStopping;
@@ -222,8 +225,11 @@ Directive FullDirective(DirectiveKind kind) {
   directive.prints_for_job = true;
   directive.another_job = true;
   directive.restarts_used = 23;
-  directive.electorate = {
-      .epoch = 32, .world = {.epoch = 20, .round = 13}, .nodes = 5, .rank = 4};
+  directive.electorate = {.epoch = 32,
+                          .world = {.epoch = 20, .round = 13},
+                          .nodes = 2,
+                          .rank = 1,
+                          .members = {"n1", "n2"}};
   directive.standbys = {"10.0.0.8:29400", "[fd00::9]:1234"};
   directive.host_rank = 3;
   return directive;
