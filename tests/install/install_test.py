@@ -257,10 +257,12 @@ class Libraries(unittest.TestCase):
                      ['MusterCudaPlugin'])
     self.assertNotRegex(run('ldd', _CUDA).stdout, 'libcuda|absl|not found')
 
-  def test_gloos_plugin_shows_one_function(self):
-    shown = run('nm', '--dynamic', '--defined-only', _BUILT +
+  def test_gloos_plugin_shows_its_function_and_the_one_that_it_replaces(self):
+    shown = run('nm', '--dynamic', '--defined-only', '--demangle', _BUILT +
                 '/trainer_sdk/gloo/libmuster_gloo.so').stdout
-    self.assertEqual(re.findall(r'(?m) T (\S+)$', shown), ['MusterGlooPlugin'])
+    self.assertEqual(re.findall(r'(?m) T (\S+)$', shown),
+                     ['MusterGlooPlugin',
+                      'gloo::transport::tcp::Address::fromPeerName(int)'])
 
   def test_the_shared_one_has_its_name(self):
     self.assertIn('Library soname: [libmuster_trainer_sdk.so.0.1]',
