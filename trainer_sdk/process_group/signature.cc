@@ -126,9 +126,9 @@ std::string Describe(const OperationSignature& signature) {
   }
   absl::StrAppend(&text, " (", BytesOf(signature), " bytes");
   if (signature.counts_hash != 0) {
-    // Different counts can have the same sum, so the text shows their hash. The
-    // counts of an all_to_all may differ from rank to rank, so their hash is
-    // not shown.
+    // The text shows a hash of the counts, because different counts can have
+    // the same sum. The hash of an all_to_all is not shown: its counts may
+    // legitimately differ from rank to rank.
     absl::StrAppend(&text, " in parts");
     if (signature.kind != OperationKind::kAllToAll) {
       absl::StrAppend(
