@@ -27,7 +27,8 @@ TEST_P(SimulationTest, EveryInvariantHolds) {
 
 INSTANTIATE_TEST_SUITE_P(Blocks, SimulationTest, ::testing::Range(0, kBlocks));
 
-// Each of these seeds once found a defect of a core or of a checker.
+// Seeds that once revealed a defect of a pure core or of a checker, grouped by
+// the situation in which it occurred.
 TEST(Simulation, SeedsThatOnceFailedPass) {
   EXPECT_EQ(FirstFailure({
                 // A worker hangs while its node stops its workers.
@@ -60,10 +61,11 @@ TEST(Simulation, SeedsThatOnceFailedPass) {
                 7000259858,
                 7000356920,
                 7000991113,
-                // A worker stops reporting after its SIGKILL was sent.
+                // A worker stops reporting after SIGKILL was sent to it.
                 7000401256,
                 7000558980,
-                // A contender's report arrives late on its old stream.
+                // Two agents claim the same node, and a report of the second
+                // one arrives late, on a stream that it has replaced.
                 7000624637,
                 // A second Ctrl-C arrives just before the end of the grace
                 // period.
