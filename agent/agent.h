@@ -39,7 +39,7 @@ struct AgentResult {
   std::string reason;
   // Whether this node acts for the whole job (Directive::acts_for_job).
   bool acts_for_job = false;
-  // The folder of the run's log files; empty: none.
+  // The folder of the run's log files; empty: no log files.
   std::string log_folder;
   // Whether this node received a signal that stops or preempts the job.
   JobEnd end = JobEnd::kByItself;
@@ -56,9 +56,11 @@ class Agent {
   // Receives messages during the run, in the thread of Run and the store's
   // threads.
   struct Observer {
-    // One line for the user: joined, waiting for…, round n began, worker died.
+    // Receives one line for the user: joined, waiting for nodes, round n began,
+    // worker died.
     std::function<void(const std::string&)> on_notice;
-    // One line for the user about a failure; printed with --quiet too.
+    // Receives one line for the user about a failure, which is printed with
+    // --quiet too.
     std::function<void(const std::string&)> on_loss;
     // Receives the agent's state, for probes; may be null.
     AgentView* view = nullptr;

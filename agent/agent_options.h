@@ -26,7 +26,7 @@ struct AgentOptions {
   // This node's identity; an empty address is replaced by the local address of
   // the connection to the coordinator.
   rendezvous::NodeIdentity node;
-  std::string place_key;  // Report::place_key
+  std::string place_key;  // value of Report::place_key, the agent's secret
   rendezvous::JobSpec spec;
   EnvironmentPlan environment;
   LogPlan logs;
@@ -35,7 +35,8 @@ struct AgentOptions {
   // nothing.
   std::string local_rank_flag;
   size_t local_rank_at = 0;
-  // Whether "${local_rank}" after this position is replaced by the local rank.
+  // Whether "${local_rank}" is replaced by the local rank in the arguments
+  // after position local_rank_at.
   bool expands_local_rank = false;
   // The workers that read this process's stdin.
   WorkerInput input;
@@ -47,7 +48,7 @@ struct AgentOptions {
   HealthOptions health;
   // Runs `health.checks`; called from any thread, may take long.
   std::function<absl::Status()> health_checks;
-  // The port of every round's store if this node serves it; 0: any free one.
+  // The port on which this node serves a round's store; 0: any free port.
   int store_port = 0;
   // the flag that set store_port, for messages
   std::string store_port_flag = "--store-port";
@@ -57,12 +58,14 @@ struct AgentOptions {
   // The parent of the folder with the workers' progress sockets.
   std::string socket_parent = "/tmp";
   std::string coordinator_endpoint;  // HOST:PORT,…, for messages only
-  // Where this process can coordinate the job, HOST:PORT; empty: it cannot.
+  // The address (HOST:PORT) at which this process can act as coordinator;
+  // empty: it cannot.
   std::string standby_endpoint;
   std::string absent_hint;  // how to find out why nodes are missing
   StorePath store_path = StorePath::kDirect;
   std::vector<std::string> remarks;  // lines to print at the start of the run
-  // The program that makes NCCL ids (see agent/nccl_id); empty: none.
+  // The program that makes NCCL ids (see agent/nccl_id); empty: NCCL ids are
+  // not made.
   std::string nccl_id_program;
 };
 

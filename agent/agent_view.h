@@ -25,9 +25,11 @@ struct AgentState {
 // The longest time between two turns of an agent's loop.
 inline constexpr Duration kLongestTurn = std::chrono::seconds(5);
 
-// The answers of the probes; an error has one line with the reason.
+// The answers to Kubernetes-style probes. An error contains one line with the
+// reason.
 //
-// Ready: runs its part of a round, or waits for one, healthy and connected.
+// Ready: this node is healthy and connected, and takes part in a round or waits
+// for one.
 absl::Status IsReady(const AgentState& state);
 // Live: the loop has turned recently.
 absl::Status IsLive(const AgentState& state, Instant now);

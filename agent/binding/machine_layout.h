@@ -10,8 +10,8 @@ namespace muster::agent {
 // sockets and nodes have the operating system's numbers.
 struct LogicalCpu {
   int number = 0;
-  // The lowest logical CPU on the same core, and the lowest with the same
-  // last-level cache, whether this process may use them or not.
+  // The lowest logical CPU on the same core and, in `complex`, the lowest with
+  // the same last-level cache, whether this process may use them or not.
   int core = 0;
   int complex = 0;
   int socket = 0;
@@ -24,8 +24,8 @@ struct PciDevice {
   // The bridges above the device, the host bridge first. The more of them two
   // devices share, the nearer they are.
   std::vector<std::string> bridges;
-  // The NUMA nodes with CPUs near the device. Several or none: the firmware
-  // does not say which.
+  // The NUMA nodes with CPUs near the device. If there are several or none, the
+  // firmware does not say which node is near.
   std::vector<int> numa_nodes;
 };
 
