@@ -19,7 +19,7 @@ namespace muster {
 // 0700 if there is none. Errors: those of PathStatus.
 absl::StatusOr<std::string> MakeUserFolder(const std::string& parent);
 
-// The paths of all such folders in `parent`, muster_<uid> first.
+// The paths of all folders of this user in `parent`, muster_<uid> first.
 std::vector<std::string> UserFolders(const std::string& parent);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// Defines MusterTestPlugin. Its version is greater than that of the header by
+// Defines MusterTestPlugin. The plugin's version is the header's, plus
 // MUSTER_TEST_PLUGIN_NEWER.
 #include "base/testing/test_plugin.h"
 
