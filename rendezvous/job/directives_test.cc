@@ -14,7 +14,8 @@ using ::testing::SizeIs;
 
 Instant At(int second) { return Instant(seconds(second)); }
 
-// Round 3 of the nodes "a" and "b" at second 100; "c" is a spare.
+// A job at second 100 that runs round 3 on the nodes "a" and "b"; "c" is a
+// spare.
 class DirectivesTest : public ::testing::Test {
  protected:
   DirectivesTest() {

@@ -12,7 +12,7 @@ using std::chrono::seconds;
 
 Instant At(int second) { return Instant(seconds(second)); }
 
-// 2 to 4 nodes; the phase begins at second 0.
+// A job of 2 to 4 nodes whose gathering phase begins at second 0.
 class GatheringTest : public ::testing::Test {
  protected:
   GatheringTest() {
@@ -24,7 +24,7 @@ class GatheringTest : public ::testing::Test {
     spec_.wait_for_replacement = seconds(10);
   }
 
-  // Begins a later gathering, after a world of four nodes.
+  // Begins a later gathering; the previous world had four nodes.
   void Restart() {
     gathering_.End();
     gathering_.Begin();
@@ -34,7 +34,7 @@ class GatheringTest : public ::testing::Test {
   Decision Decide(int second) {
     return gathering_.Decide(At(second), spec_, nodes_, clock_);
   }
-  // Decides at `second` with `present` nodes, all of them ready.
+  // Returns the decision at `second` if `present` nodes are present and ready.
   Decision DecideWith(int present, int second) {
     nodes_.present = nodes_.ready = present;
     return Decide(second);
