@@ -7,10 +7,8 @@ namespace muster {
 
 // Matrix arithmetic for PowerSGD. All matrices are row-major float32 and must
 // not overlap. Pure; equal inputs give equal results on every rank.
-//
-// Computes p[rows, rank] = m[rows, columns] q[columns, rank].
 
-// p[rows, rank] = m[rows, columns] q[columns, rank]
+// Computes p[rows, rank] = m[rows, columns] q[columns, rank].
 void TimesThin(const float* m, const float* q, int64_t rows, int64_t columns,
                int64_t rank, float* p);
 

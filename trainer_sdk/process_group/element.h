@@ -23,10 +23,8 @@ constexpr DType ElementTypeOf() {
 
 // Converts single elements to and from double with simple, slow code. Used to
 // check results, not to compute them. Pure.
-//
-// Rounds to nearest, ties to even.
 
-// Rounds to nearest, ties to even.
+// EncodeElement rounds to nearest, ties to even.
 void EncodeElement(double value, DType dtype, void* to);
 double DecodeElement(DType dtype, const void* from);
 
