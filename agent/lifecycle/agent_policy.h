@@ -23,20 +23,21 @@ enum class JobMessages {
 // The agent's behaviour towards its coordinator, signals and silent workers.
 // The command line fills the struct in, and the agent's state machine reads it.
 struct AgentPolicy {
-  // The longest wait for the first connection, and the longest absence of the
-  // coordinator afterwards, while workers run.
+  // The longest wait for the first connection to the coordinator
+  // (connect_timeout), and the longest absence of the coordinator afterwards,
+  // while workers run (coordinator_timeout).
   Duration connect_timeout = std::chrono::seconds(60);
   Duration coordinator_timeout = std::chrono::seconds(600);
   // Signals that are forwarded to all workers of the job.
   std::vector<int> signals_to_forward;
   // Signals that remove only this node from the job, such as a pod's eviction.
   std::vector<int> signals_to_leave;
-  // When a silent worker counts as hung.
+  // The rules that decide when a silent worker counts as hung.
   HangPolicy hangs;
   // Which messages about the whole job this node prints.
   JobMessages job_messages = JobMessages::kAll;
-  // If the endpoint belongs to the coordinator of another job: whether the
-  // agent tries again until connect_timeout. Otherwise it exits at once.
+  // Whether the agent tries again until connect_timeout if the coordinator of
+  // another job answers at the endpoint. Otherwise the agent exits at once.
   bool retries_wrong_coordinator = false;
   // Whether this agent waits, instead of being refused, while another live
   // agent holds its node's place in the job.
