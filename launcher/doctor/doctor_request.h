@@ -27,7 +27,7 @@ struct DoctorRequest {
   Way way = Way::kHere;
   DoctorFormat format = DoctorFormat::kText;
   Detail detail = Detail::kAll;
-  // Endpoints of the coordinator that is asked; empty: none is.
+  // Endpoints of the coordinator to ask; empty: no coordinator is asked.
   std::vector<rendezvous::Endpoint> coordinator;
   std::string token_file;
   rendezvous::TlsFiles tls;

@@ -9,7 +9,7 @@
 
 namespace muster::launcher {
 
-// The launcher whose command line is read.
+// The launcher whose command line syntax is used.
 enum class Frontend {
   kLaunch,
   kTorchrun,
@@ -20,7 +20,8 @@ enum class Frontend {
 struct CalledAs {
   Frontend frontend = Frontend::kLaunch;
   std::vector<std::string> args;  // without the program's name
-  // The called program in messages: "deepspeed", "launch -m deepspeed".
+  // The name of the called program in messages: "deepspeed", "launch -m
+  // deepspeed".
   std::string name;
 };
 

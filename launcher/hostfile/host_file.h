@@ -16,7 +16,8 @@ struct Host {
   std::string user;  // empty: ssh chooses the user
   // Number of workers on the host; nullopt: the file does not give it.
   std::optional<int> slots;
-  // The slots that a filter selected, in the filter's order. Empty: all slots.
+  // The slots that --include or --exclude selected, in the order of that flag.
+  // Empty: all slots.
   std::vector<int> chosen_slots;
 
   // The destination argument for ssh: NAME or USER@NAME.

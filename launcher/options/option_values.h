@@ -13,9 +13,9 @@
 
 namespace muster::launcher {
 
-// Readers of single values. Each returns InvalidArgument with the error and a
-// valid example, without the flag's name: "is not a number between 0 and 9;
-// write for example 3".
+// Functions that read single values. Each returns InvalidArgument with the
+// error and a valid example, without the flag's name: "is not a number between
+// 0 and 9; write for example 3".
 
 // Reads a whole decimal number; a sign is accepted only if `least` is negative.
 absl::StatusOr<int64_t> ReadNumber(const std::string& text, int64_t least,
@@ -38,8 +38,8 @@ absl::StatusOr<Duration> ReadSeconds(const std::string& text);
 // Reads seconds from one millisecond to one year; fractions are accepted.
 absl::StatusOr<Duration> ReadPositiveSeconds(const std::string& text);
 
-// Reads a name that becomes a folder and part of a line: 1 to 128 characters
-// without slash, space and control characters.
+// Reads a name that becomes a folder's name and part of a line: 1 to 128
+// characters without slash, space and control characters.
 absl::StatusOr<std::string> ReadName(const std::string& text);
 
 // Reads HOST[:PORT]; returns nullopt if `text` is empty.
@@ -66,7 +66,7 @@ absl::StatusOr<std::string> ReadFolder(const std::string& text);
 std::vector<std::string> ReadList(const std::string& text);
 
 // Splits "a,b,,c" into {"a", "b,c"}, as torchrun splits filters: a double comma
-// stands for a comma. Keeps blanks; omits empty parts.
+// means a comma. Keeps blanks; omits empty parts.
 std::vector<std::string> ReadFilters(const std::string& text);
 
 // Reads one of the words in `allowed`.

@@ -1,4 +1,4 @@
-// The flags of output, signals and preemption, the flags that have no effect,
+// The flags for output, signals and preemption, the flags that have no effect,
 // and the general flags.
 #include <algorithm>
 #include <csignal>
@@ -64,8 +64,8 @@ absl::StatusOr<int> ReadWorkerSignal(Text text) {
       "is not one signal; write for example SIGUSR1, or 0 for none");
 }
 
-// Slurm sends SIGCONT before SIGTERM, and SIGCONT alone when it resumes a
-// suspended job: SIGCONT alone is no notice of a preemption.
+// Reads the signals that announce a preemption. Refuses SIGCONT: Slurm sends it
+// before SIGTERM, but also when it resumes a suspended job.
 absl::StatusOr<std::vector<int>> ReadPreemptionSignals(Text text) {
   absl::StatusOr<std::vector<int>> signals = ReadSignals(text);
   if (!signals.ok()) return signals;
@@ -102,7 +102,7 @@ absl::Status ReadEventLogHandler(Text text, RunOptions& options) {
   return absl::OkStatus();
 }
 
-// constexpr, so that no code runs for the table when the program starts.
+// constexpr, so that the table needs no initialization when the program starts.
 constexpr Flag kFlags[] = {
     {.name = "log-dir",
      .value = "DIR",

@@ -20,7 +20,7 @@ std::vector<std::string> SshCommand(const std::string& ssh_program,
                                     const SshSettings& settings,
                                     const std::string& destination);
 
-// How a connection ended before `launch` answered.
+// The end of an ssh connection before `launch` answered.
 struct SshEnd {
   enum class Cause { kExited, kTimedOut, kForeignAnswer };
   Cause cause = Cause::kExited;
@@ -34,8 +34,8 @@ struct SshEnd {
 // there is one.
 std::string WhyNotReached(const SshEnd& end, const SshSettings& settings);
 
-// The last lines of a program's output, joined to one line without control
-// characters; empty if there is no output.
+// Returns the last lines of a program's output, joined to one line without
+// control characters; empty if there is no output.
 std::string LastWords(std::string_view said);
 
 }  // namespace muster::launcher
