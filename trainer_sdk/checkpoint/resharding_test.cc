@@ -166,7 +166,7 @@ TEST(ReshardingTest, UnreadTensorIsNamed) {
   const std::string folder = NewFolder();
   ASSERT_TRUE(SaveOnce(folder, Sharding::kFlat, 2, 7).ok());
   // The ranks read either all tensors but one, or all elements of that tensor
-  // but the last ones.
+  // but the last one.
   for (const bool whole : {true, false}) {
     const auto statuses = RunWorld(2, [&](ProcessGroup& group) {
       auto reader = OpenNewestTogether(group, folder);

@@ -125,7 +125,7 @@ absl::StatusOr<std::vector<CheckpointSlice>> PowerSgdState::SlicesIn(
         "exact steps");
   }
   // This rank takes over the errors that the ranks rank, rank + ranks, rank + 2
-  // * ranks ... saved.
+  // ranks, ... have saved.
   const int share = ShareOf(layout_.rank, layout_.ranks, saved_ranks_);
   std::vector<CheckpointSlice> slices;
   for (PowerSgdMatrix& matrix : matrices_) {

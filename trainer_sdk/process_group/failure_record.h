@@ -52,8 +52,9 @@ class FailureRecord {
   const Duration timeout_;
 };
 
-// Converts a failure to the text in the store, "CODE RANK MESSAGE", and back.
-// Decoding any other text gives Internal.
+// EncodeFailure makes the text that is stored for a failure, "CODE RANK
+// MESSAGE"; DecodeFailure reverses this. Decoding any other text gives
+// Internal.
 std::string EncodeFailure(int rank, const absl::Status& failure);
 absl::Status DecodeFailure(const std::string& text, int own_rank);
 

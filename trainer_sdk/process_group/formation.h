@@ -78,7 +78,7 @@ class Formation : public std::enable_shared_from_this<Formation> {
   // Guarded by mutex_:
   OwnedFd wake_;
   absl::Status cause_;
-  // the cause that the first call of Fail returned; OK before
+  // the cause that the first call of Fail returned; OK before that call
   absl::Status failed_;
   bool ended_ = false;
   std::list<Act> reactions_;

@@ -71,8 +71,8 @@ bool SameCollective(const OperationSignature& a, const OperationSignature& b);
 // hash, which differs if the counts differ, even if their sums are equal.
 std::string Describe(const OperationSignature& signature);
 
-// Converts a signature to one line of printable characters, and back. Decoding
-// any other text gives InvalidArgument.
+// Encoded converts a signature to one line of printable characters;
+// DecodeSignature reverses this. Decoding any other text gives InvalidArgument.
 std::string Encoded(const OperationSignature& signature);
 absl::StatusOr<OperationSignature> DecodeSignature(const std::string& text);
 

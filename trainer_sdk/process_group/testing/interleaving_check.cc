@@ -63,7 +63,7 @@ int RankAmong(const std::vector<int>& members, int rank) {
   return at == members.end() ? -1 : static_cast<int>(at - members.begin());
 }
 
-// Draws 150 steps in `groups` from `seed`.
+// Draws a random sequence of 150 steps in these groups, determined by `seed`.
 std::vector<InterleavingStep> DrawSteps(
     const std::vector<std::vector<int>>& groups, uint64_t seed) {
   std::minstd_rand random(static_cast<unsigned>(seed + 1));

@@ -156,7 +156,7 @@ void ComputeCollective(const std::vector<const Operation*>& ranks) {
   Computation(ranks).Run();
 }
 
-// The shared state of one group's ranks. Thread-safe.
+// A room: the state that the ranks of one group share. Thread-safe.
 class Room {
  public:
   explicit Room(int size) : size_(size), asked_(size, nullptr) {}
@@ -233,8 +233,8 @@ class Room {
     int* open;
   };
 
-  // Breaks the room with `cause` unless it is broken already; returns the first
-  // cause. The caller holds mutex_.
+  // Breaks the group with `cause` unless the group is broken already; returns
+  // the first cause. The caller holds mutex_.
   const absl::Status& Break(absl::Status cause) {
     if (broken_.ok()) {
       broken_ = std::move(cause);
@@ -349,9 +349,9 @@ class ReferenceTransport final : public Transport {
   const int rank_;
 };
 
-// The rooms of all groups that a test makes, by name. No room is removed: a
-// rank that enters after all others have broken the room and left must find it
-// broken.
+// The rooms (shared states) of all groups that a test makes, by name. No room
+// is removed: a rank that enters after all others have broken the group and
+// left must find it broken.
 class Rooms {
  public:
   std::shared_ptr<Room> Enter(const std::string& name, int size) {
@@ -385,9 +385,9 @@ TransportFactory ReferenceTransports() {
     if (!name.ok()) return name.status();
     std::unique_ptr<Transport> transport = std::make_unique<ReferenceTransport>(
         rooms->Enter(*name, place.size), place.rank);
-    // No rank returns before all ranks are in the room. A rank that fails
-    // before it enters could not end the operations of ranks that have
-    // returned.
+    // No rank returns before all ranks have entered the group's room (its
+    // shared state). A rank that fails before it enters could not end the
+    // operations of ranks that have returned.
     const absl::StatusOr<int64_t> here = place.store->Add("here", 1);
     if (!here.ok()) return here.status();
     if (*here == place.size) {
@@ -396,7 +396,7 @@ TransportFactory ReferenceTransports() {
     }
     const absl::Status status = place.store->Wait({"all"}, deadline);
     if (status.ok()) return transport;
-    // Abort ends the waits of ranks that may be in the room already.
+    // Abort ends the operations of ranks that have entered the group already.
     transport->Abort(
         absl::StrCat("rank ", place.rank, ": ", std::string(status.message())));
     return status;
