@@ -71,9 +71,9 @@ class PowerSgdState {
   // indexed by parameter: index of its matrix in `matrices_`; -1 if it has none
   std::vector<int> matrix_of_;
 
-  // Used while a checkpoint of another number of ranks is loaded: the number of
-  // ranks that wrote the checkpoint; otherwise 0. `shares_` has, for each
-  // matrix, the errors that this rank takes over, concatenated.
+  // Set only while a checkpoint is loaded that another number of ranks wrote:
+  // this number. Otherwise 0. `shares_` has, for each matrix, the errors that
+  // this rank takes over, concatenated.
   int saved_ranks_ = 0;
   std::vector<std::vector<float>> shares_;
 };

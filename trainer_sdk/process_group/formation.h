@@ -42,8 +42,8 @@ class Formation : public std::enable_shared_from_this<Formation> {
   // so that peers find the cause when they see the close.
   absl::Status Fail(const absl::Status& mine);
 
-  // Ends the formation, once the group is made or abandoned. No call is
-  // interrupted after it.
+  // Ends the formation, once the group is made or abandoned. After End, no call
+  // is interrupted.
   void End();
 
   // OK, or the cause for which the formation was interrupted.

@@ -101,7 +101,7 @@ struct Operation {
 // bandwidth and shown by the flight recorder.
 int64_t Elements(const Operation& operation, int size);
 
-// The size in bytes of the longest buffer; see Elements.
+// The size in bytes of the longest buffer of `operation`; see Elements.
 int64_t Bytes(const Operation& operation, int size);
 
 }  // namespace muster

@@ -12,8 +12,8 @@
 namespace muster {
 namespace {
 
-// A hash of the counts and their order. Never 0, which means that there are no
-// counts.
+// A hash of the counts and their order. Never 0, because 0 stands for an
+// operation without counts.
 uint64_t HashOf(const std::vector<int64_t>& counts) {
   FnvHash hash;
   for (const int64_t count : counts) hash.AddWord(static_cast<uint64_t>(count));
@@ -26,8 +26,8 @@ int64_t Sum(const std::vector<int64_t>& counts) {
   return sum;
 }
 
-// The size of the elements in bytes, at most the largest int64_t: a signature
-// from another rank or a damaged file may have any count.
+// The total size of the elements in bytes. Capped at the largest int64_t,
+// because a signature from another rank or a damaged file may have any count.
 int64_t BytesOf(const OperationSignature& signature) {
   int64_t bytes = 0;
   const bool overflows =
