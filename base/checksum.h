@@ -26,7 +26,7 @@ class Checksum {
   std::unique_ptr<XXH3_state_s, Free> state_;
 };
 
-// Sixteen hexadecimal digits: "0123456789abcdef".
+// Formats a checksum as sixteen hexadecimal digits: "0123456789abcdef".
 std::string ChecksumText(uint64_t checksum);
 
 }  // namespace muster

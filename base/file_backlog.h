@@ -52,7 +52,7 @@ class FileBacklog {
   // Adds bytes to the backlog. Returns false, and counts the bytes as dropped,
   // if there is no room for them.
   bool AddBytes(Instant now, int64_t bytes);
-  // Counts bytes as dropped.
+  // Counts bytes that the caller has dropped.
   void Drop(int64_t bytes) { dropped_ += bytes; }
 
   // EntryDone: a task has ended. BytesDone: `bytes` of the backlog were written
@@ -60,7 +60,7 @@ class FileBacklog {
   void EntryDone(Instant now);
   void BytesDone(Instant now, int64_t bytes);
 
-  // Whether producers may continue.
+  // Whether producers may add bytes now.
   bool HasRoom(Instant now) const;
   // If HasRoom is false: the time at which it becomes true even if the file
   // system completes no work, because the file system then counts as hung.

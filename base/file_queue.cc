@@ -179,7 +179,7 @@ bool FileQueue::StartThread() {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  // The new thread inherits the mask: it handles no signals.
+  // The new thread inherits this mask, which blocks all signals.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     state_->thread = std::thread([state = state_] { state->Run(); });

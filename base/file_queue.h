@@ -33,7 +33,7 @@ class FileQueue {
   explicit FileQueue(OnTrouble on_trouble)
       : FileQueue(std::move(on_trouble), FileBacklog::Limits()) {}
   FileQueue(OnTrouble on_trouble, const FileBacklog::Limits& limits);
-  // Calls Finish.
+  // The destructor calls Finish.
   ~FileQueue();
 
   FileQueue(const FileQueue&) = delete;

@@ -190,7 +190,7 @@ TEST_F(FileQueueTest, BytesBeyondTheRoomAreDroppedAndNotedInTheFile) {
     file->Open();
     file->Write("12345678\n");
     file->Write("dropped\n");
-    file->Write("\n");  // there is room, but it would hide the gap
+    file->Write("\n");  // dropped although there is room: it would hide the gap
     EXPECT_TRUE(queue.HasRoom());
     reader = std::thread([&] { text = ReadHung(); });
     EXPECT_TRUE(queue.Finish({}));

@@ -23,7 +23,7 @@ class OwnedFd {
     return *this;
   }
 
-  // The descriptor, -1 if none is owned.
+  // Returns the descriptor without giving it up; -1 if none is owned.
   int get() const { return fd_; }
   bool open() const { return fd_ >= 0; }
   // Gives up the ownership and returns the descriptor; the caller must close

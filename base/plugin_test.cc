@@ -36,7 +36,7 @@ class PluginTest : public ::testing::Test {
     return copy;
   }
 
-  // Returns what the probe prints.
+  // Runs the probe program and returns its output.
   std::string Probe() {
     const std::string command =
         "LD_LIBRARY_PATH=" + (top_ / "linker").string() + " " +

@@ -163,7 +163,8 @@ void ResetSignals(uint64_t ignored) {
     struct sigaction action = {};
     const bool is_ignored = (ignored >> (signal - 1) & 1) != 0;
     action.sa_handler = is_ignored ? SIG_IGN : SIG_DFL;
-    // Fails for SIGKILL, SIGSTOP and the C library's own signals.
+    // The call fails for SIGKILL, SIGSTOP and the C library's own signals;
+    // these errors are ignored.
     sigaction(signal, &action, nullptr);
   }
 }
@@ -193,7 +194,7 @@ std::vector<std::string> EnvironmentWith(
     const std::vector<std::string>& changes,
     const std::vector<std::string>& unset) {
   std::vector<std::string> own;
-  // `environ` is null after clearenv.
+  // Skip the loop if `environ` is null, as it is after clearenv(3).
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     own.emplace_back(*entry);
   }

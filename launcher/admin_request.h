@@ -28,7 +28,7 @@ struct AdminRequest {
   // The step of `slurm_job` in which this process runs.
   std::optional<uint64_t> slurm_step;
   std::vector<std::string> args;  // the arguments from the subcommand's name on
-  std::string run_id;             // empty: the coordinator's only job
+  std::string run_id;  // the job's run id; empty: the coordinator's only job
   std::string token_file;
   rendezvous::TlsFiles tls;
   AdminFormat format = AdminFormat::kText;

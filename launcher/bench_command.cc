@@ -22,7 +22,7 @@
 namespace muster::launcher {
 namespace {
 
-// Exit code of Voice::Refuse for wrong arguments.
+// The exit code that Voice::Refuse returns for wrong arguments.
 constexpr int kWrongUsage = 2;
 
 absl::StatusOr<std::string> FindProgram(

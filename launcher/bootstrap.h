@@ -27,8 +27,8 @@ int StartProgram(const char* name, int argc, char** argv,
 
 // A node whose options have been checked on this machine.
 struct PreparedNode {
-  MachineFacts facts;  // without the network addresses
-  std::string token;   // the job's secret; empty: none
+  MachineFacts facts;  // does not include the network addresses
+  std::string token;   // the secret with which nodes join the job; empty: none
   std::unique_ptr<agent::Guardian> guardian;
 };
 

@@ -17,7 +17,7 @@ enum class CoordinatorPlace {
   // This process hosts the coordinator if it can bind the port, otherwise it
   // connects: of several agents on one machine the first one hosts.
   kHereIfFree,
-  kElsewhere,  // This process connects.
+  kElsewhere,  // This process connects to a coordinator elsewhere.
 };
 
 // Whether this node hosts the coordinator, and the addresses to bind and to
@@ -40,7 +40,7 @@ struct CoordinatorChoice {
   bool is_taken_over = false;
 };
 
-// The result of resolving the endpoint's host.
+// The addresses of the endpoint's host, as far as the name resolves.
 struct ResolvedHost {
   // IP addresses as text; empty: the name does not resolve
   std::vector<std::string> addresses;

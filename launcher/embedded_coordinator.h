@@ -26,7 +26,7 @@ class EmbeddedCoordinator {
  public:
   struct Options {
     rendezvous::Endpoint listen;
-    HostedJob job;  // the only job that is accepted
+    HostedJob job;  // the coordinator accepts only this job
     // Folder of the journal, which records the job's state (--state-dir);
     // empty: no journal.
     std::string state_dir;

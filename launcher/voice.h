@@ -28,10 +28,10 @@ class Voice {
   // Sends all later lines to the stderr of `console`, whose threads write them.
   void SpeakThrough(std::shared_ptr<agent::Console> console) const;
 
-  // Prints a notice; nothing with Talk::kErrorsOnly.
+  // Prints a notice, unless the Talk is kErrorsOnly.
   void Notice(const std::string& line) const;
 
-  // Prints an error.
+  // Prints an error message.
   void Error(const std::string& line) const;
 
   // Prints a job's verdict to verdict_fd.

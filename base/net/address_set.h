@@ -18,7 +18,7 @@ namespace muster {
 // not count. Pure.
 class AddressSet {
  public:
-  // The set of all addresses.
+  // Returns the set that contains every address.
   static AddressSet All();
   // The addresses 127.0.0.1 and ::1, from which programs of this host connect
   // to its loopback addresses. The rest of 127.0.0.0/8 is not in the set.

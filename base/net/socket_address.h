@@ -18,7 +18,7 @@ struct SocketAddress {
   const sockaddr* get() const {
     return reinterpret_cast<const sockaddr*>(&storage);
   }
-  // The address without the port, as text: 10.0.0.7, fe80::1%eth0.
+  // Formats the address without the port: 10.0.0.7, fe80::1%eth0.
   std::string Ip() const;
   int Port() const;
   // The address in the form of gRPC's targets, which need no name look-up:

@@ -15,7 +15,7 @@ namespace muster {
 // A connected stream socket, in clear text or encrypted.
 struct StreamSocket {
   OwnedFd fd;
-  // null: clear text
+  // null: the connection is in clear text
   std::unique_ptr<TlsStream> tls;
 
   bool open() const { return fd.open(); }

@@ -107,7 +107,7 @@ class TlsStream {
   ssize_t Write(std::span<const iovec> pieces);
   ssize_t Write(const void* data, size_t bytes);
 
-  // Limit of one call of Read.
+  // Maximum number of bytes that one call of Read returns.
   static constexpr size_t kMaxReadBytes = size_t{1} << 20;
   // The largest number of bytes in one record of TLS.
   static constexpr size_t kMaxRecordBytes = size_t{16} << 10;

@@ -17,7 +17,7 @@ struct HeldPort {
 };
 HeldPort HoldPort();
 
-// Returns a port to which no socket was bound a moment ago.
+// Returns the number of a port that no socket had bound a moment ago.
 int FreePort();
 
 }  // namespace muster

@@ -20,7 +20,7 @@ namespace muster {
 // Each rounding's relative error is at most this.
 template <typename T>
 inline constexpr double kUnitRoundoff = std::numeric_limits<T>::epsilon() / 2;
-// bfloat16 has 8 significant bits.
+// The unit roundoff of bfloat16, which has 8 significant bits.
 inline constexpr double kBfloat16Roundoff = 0x1p-8;
 
 // The relative error of `operations` roundings in a row. In the worst case the

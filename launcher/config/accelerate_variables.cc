@@ -9,7 +9,8 @@
 namespace muster::launcher {
 namespace {
 
-// How Accelerate formats a key's value for its variable.
+// How Accelerate formats the value of a key for its environment variable, as
+// expressions of Python.
 enum class Form {
   kText,        // str(value)
   kLower,       // str(value).lower()

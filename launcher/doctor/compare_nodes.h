@@ -14,8 +14,8 @@ namespace muster::launcher {
 
 // The nodes that should take part in `launch doctor --nodes`.
 struct ExpectedNodes {
-  int count = 0;  // number of nodes; 0: unknown
-  // The nodes' names in the job; empty: unknown.
+  int count = 0;  // number of these nodes; 0: unknown
+  // The names of these nodes in the job; empty: unknown.
   std::vector<std::string> names;
   // By node name: the reason why a node cannot take part, if known.
   std::map<std::string, std::string> why;
@@ -38,7 +38,8 @@ std::vector<agent::Finding> FindAbsent(const ExpectedNodes& expected,
 struct NodeSeen {
   std::optional<NodeReport> report;  // nullopt: no report before the deadline
   std::string address;
-  std::map<int, Probe> probes;  // results by rank of the probed node
+  // results of this node's probes, by rank of the probed node
+  std::map<int, Probe> probes;
 };
 
 // The ranks that the node of rank `rank` probes. With up to 32 nodes these are

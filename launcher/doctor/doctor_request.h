@@ -32,14 +32,15 @@ struct DoctorRequest {
   std::string token_file;
   rendezvous::TlsFiles tls;
   std::string log_dir;
-  std::vector<std::string> folders;  // further folders to check
-  // kAllNodes: the arguments of the job
+  // folders to check in addition to the standard ones
+  std::vector<std::string> folders;
+  // kAllNodes: arguments of `launch`, which runs the job.
   std::vector<std::string> launch_arguments;
   // The members below are for kAsNode only. outcome_file: the file for the
   // worker's result; empty: stdout, as encoded lines.
   std::string outcome_file;
   TextTarget target;  // the terminal of the `launch` that prints the page
-  int expected = 0;   // number of nodes; 0: unknown
+  int expected = 0;   // number of nodes of the job; 0: unknown
   std::optional<int> node_rank;  // the node rank that the user gave
 };
 

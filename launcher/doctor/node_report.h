@@ -41,7 +41,7 @@ absl::StatusOr<NodeReport> ParseNodeReport(const std::string& json);
 struct NodesPage {
   std::vector<NodeReport> reports;      // one for each node that sent a report
   std::vector<agent::Finding> between;  // findings that concern several nodes
-  int expected = 0;                     // number of nodes; 0: unknown
+  int expected = 0;  // number of nodes that should report; 0: unknown
 };
 
 // The names of the reports' nodes on a page: the host's name, or the node's id

@@ -46,7 +46,7 @@ namespace {
 // until End() or the destructor.
 class CapturedOutput {
  public:
-  // Unavailable: no file can be created in `folder`.
+  // Starts capturing. Unavailable: no file can be created in `folder`.
   static absl::StatusOr<CapturedOutput> Begin(const std::string& folder);
   CapturedOutput(CapturedOutput&&) = default;
   CapturedOutput& operator=(CapturedOutput&&) = delete;

@@ -18,7 +18,7 @@ struct DoctorResult {
 // A file for one result. The destructor deletes the file.
 class OutcomeFile {
  public:
-  // Unavailable: no file can be made in `folder`.
+  // Creates the file. Unavailable: no file can be made in `folder`.
   static absl::StatusOr<OutcomeFile> Make(const std::string& folder);
   OutcomeFile(OutcomeFile&& other) noexcept;
   OutcomeFile& operator=(OutcomeFile&&) = delete;
@@ -51,7 +51,7 @@ std::string OutcomeLines(const std::string& text);
 
 struct ReadOutcome {
   std::optional<std::string> text;  // decoded text; nullopt: lines are missing
-  std::string rest;                 // the other lines of the output
+  std::string rest;  // the lines of the output that were not encoded
 };
 // Decodes the lines of OutcomeLines that `output` contains. Pure.
 ReadOutcome ReadOutcomeLines(const std::string& output);

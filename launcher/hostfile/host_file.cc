@@ -58,7 +58,8 @@ bool IsBlank(char c) {
 std::vector<std::string> Words(std::string_view line) {
   line = line.substr(0, line.find('#'));
   std::vector<std::string> words;
-  bool joins = false;  // the last word ended with '='
+  // the last word ended with '=', so the next one is appended
+  bool joins = false;
   size_t at = 0;
   while (at < line.size()) {
     if (IsBlank(line[at])) {
@@ -276,10 +277,10 @@ absl::StatusOr<std::vector<Host>> ParseHostFile(std::string_view text) {
 
 namespace {
 
-// One entry of a filter: HOST[:SLOT,...].
+// One entry of --include or --exclude: HOST[:SLOT,...].
 struct Specification {
   std::string host;
-  std::optional<std::vector<int>> slots;  // nullopt: all slots
+  std::optional<std::vector<int>> slots;  // nullopt: all slots of the host
 };
 
 absl::StatusOr<std::vector<int>> ReadSlotList(std::string_view text) {

@@ -211,7 +211,8 @@ bool IsKnown(const std::string& key) {
                      [&](const RdzvConfKey& row) { return key == row.key; });
 }
 
-// Reads "key=value,key=value". The last value of a key counts.
+// Reads the value of --rdzv-conf, "key=value,key=value". If a key occurs
+// several times, its last value counts.
 absl::Status ReadRdzvConf(Text text, RunOptions& options) {
   std::map<std::string, std::string>& given = options.rdzv_conf;
   for (const std::string& pair : ReadList(text)) {

@@ -30,7 +30,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(
 // The value of a flag that does not come from the command line.
 struct FlagDefault {
   std::string origin;  // its source, for messages: "SLURM_JOB_ID"
-  std::string text;    // the text after --name=
+  std::string text;    // the value as it would be written after --name=
 };
 
 // The value of each flag. It comes from the command line, else from PET_<NAME>
@@ -58,10 +58,10 @@ class FlagValues {
   // empty: the flag is not given.
   std::string Origin(const std::string& name) const;
 
-  // The text of the flag's value.
+  // The text of the flag's value; the default's text if the flag is not given.
   std::string Text(const std::string& name) const;
 
-  // Whether the flag is a switch that is on.
+  // Whether the flag, which is a switch, is on.
   bool IsOn(const std::string& name) const;
 
   // Reads the flag's text with `read` into `target`. If `read` fails, keeps the
@@ -87,7 +87,7 @@ class FlagValues {
 
  private:
   struct Value {
-    std::string origin;  // source of the value, see Origin
+    std::string origin;  // source of the value, as in Origin
     std::string text;
   };
 

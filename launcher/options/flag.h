@@ -58,7 +58,7 @@ struct Flag {
   // the default of the field. Empty: no default.
   const char* default_text = "";
   FlagGroup group = FlagGroup::kGeneral;
-  const char* help = "";  // full sentences, without line breaks
+  const char* help = "";  // help text: full sentences, without line breaks
   // Text that is appended to `help`; null: none.
   std::string (*more_help)() = nullptr;
   // The words that a shell can complete, separated by spaces, or "<file>" or

@@ -43,7 +43,7 @@ struct MachineFacts {
   std::string working_directory;
   // Parent folder of the log folder if there is no --log-dir.
   std::string temporary_directory;
-  // name of the Python command, "python3"; empty: none in PATH
+  // name of the command that runs Python, "python3"; empty: none in PATH
   std::string python;
 };
 

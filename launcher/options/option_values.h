@@ -24,7 +24,7 @@ absl::StatusOr<int64_t> ReadNumber(const std::string& text, int64_t least,
 // Reads a switch: 0 or 1 (also true, false, yes, no, on, off).
 absl::StatusOr<bool> ReadSwitch(const std::string& text);
 
-// Reads a switch as one of two values of an enumeration.
+// Reads a switch and returns `on` or `off`, two values of an enumeration.
 template <typename T>
 absl::StatusOr<T> ReadEither(const std::string& text, T off, T on) {
   const absl::StatusOr<bool> value = ReadSwitch(text);
@@ -69,7 +69,7 @@ std::vector<std::string> ReadList(const std::string& text);
 // means a comma. Keeps blanks; omits empty parts.
 std::vector<std::string> ReadFilters(const std::string& text);
 
-// Reads one of the words in `allowed`.
+// Reads one of the words in `allowed`; every other text is an error.
 absl::StatusOr<std::string> ReadChoice(const std::string& text,
                                        const std::vector<std::string>& allowed);
 

@@ -14,7 +14,8 @@ namespace {
 
 using Text = const std::string&;
 
-// /dev/null requests no log files, as in torchrun.
+// Reads the value of --log-dir. As in torchrun, /dev/null means that there are
+// no log files.
 absl::StatusOr<std::string> ReadLogFolder(Text text) {
   return ReadFolder(text == "/dev/null" ? "" : text);
 }
@@ -32,7 +33,7 @@ absl::StatusOr<std::set<int>> ReadLocalRanks(Text text) {
   return ranks;
 }
 
-// Reads "wait", "wait:SECONDS" or "drop".
+// Reads the value of --console: "wait", "wait:SECONDS" or "drop".
 absl::StatusOr<agent::ConsolePolicy> ReadConsolePolicy(Text text) {
   constexpr char kTimed[] = "wait:";
   agent::ConsolePolicy policy;

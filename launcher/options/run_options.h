@@ -51,7 +51,8 @@ struct RemoteOptions {
   std::string host_file;
   std::string include;  // as given by the user, in DeepSpeed's syntax
   std::string exclude;
-  std::vector<std::string> exports;  // each NAME, PREFIX* or NAME=VALUE
+  // variables to send: NAME, PREFIX* or NAME=VALUE
+  std::vector<std::string> exports;
   std::string ssh_args;
   Duration ssh_timeout = std::chrono::seconds(30);
   // Maximum number of hosts that one machine connects to itself by ssh.
@@ -129,7 +130,7 @@ struct RunOptions {
   std::vector<std::string> program;  // program with its arguments
   agent::Binding binding = agent::Binding::kNone;
   std::vector<agent::FrameworkEnv> framework_envs;
-  std::string local_rank_flag;  // name without dashes; empty: none
+  std::string local_rank_flag;  // name of the flag without dashes; empty: none
   // Variables added to the environment of the workers.
   std::map<std::string, std::string> worker_environment;
   agent::WorkerInput input;
@@ -137,7 +138,7 @@ struct RunOptions {
 
   // Files and messages.
   std::string log_dir;  // may be relative; empty: a temporary folder
-  agent::LogPlan logs;  // folder and run name are set by PlanAgent
+  agent::LogPlan logs;  // complete except for folder and run name
   Verbosity verbosity = Verbosity::kNotices;
   Cluster cluster = Cluster::kNone;
 
@@ -153,7 +154,7 @@ struct RunOptions {
   bool operator==(const RunOptions&) const = default;
 };
 
-// The action that a command line requests.
+// The action that the user requests on the command line.
 enum class Request { kRun, kHelp, kVersion, kCompletion };
 
 struct ParsedOptions {

@@ -45,7 +45,7 @@ struct FlagCase {
   const char* name;
   const char* good;
   std::function<bool(const RunOptions&)> took;
-  const char* bad;         // nullptr: every text is valid
+  const char* bad;         // an invalid value; nullptr: every text is valid
   const char* underscore;  // the same flag with underscores
 };
 

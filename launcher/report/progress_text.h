@@ -36,7 +36,7 @@ struct ProgressSummary {
   std::optional<int64_t> max_step;
   int slowest_rank = -1;       // the first rank at least_step; -1: none
   std::optional<double> loss;  // mean of the ranks' losses
-  double tokens_per_s = 0;     // sum of the ranks' rates
+  double tokens_per_s = 0;     // sum over all ranks that report it
   int most_silent_rank = -1;
   Duration longest_silence = Duration::zero();
 };

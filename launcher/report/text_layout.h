@@ -75,7 +75,7 @@ class FramedText {
  public:
   explicit FramedText(const TextTarget& target) : target_(target) {}
 
-  // Adds a line that repeats `c` over the full width.
+  // Adds a line that is filled with the character `c`.
   void Rule(char c);
   void Blank();
 
@@ -98,7 +98,7 @@ class FramedText {
   // wrapped, so that a terminal can open `File "x.py", line 3`.
   void Quote(const std::string& label, const std::vector<std::string>& lines);
 
-  // Adds one line, wrapped, with the indentation of the fields.
+  // Adds one text, wrapped, with the same indentation as the texts of fields.
   void Indented(const std::string& line);
 
   std::string Take() { return std::move(text_); }

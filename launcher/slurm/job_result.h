@@ -22,7 +22,7 @@ class JobResult {
   // could not be created.
   std::string Variable() const;
 
-  // The reported exit code; nullopt if there is none.
+  // Returns the exit code that was reported; nullopt if none was.
   std::optional<int> Read() const;
 
  private:

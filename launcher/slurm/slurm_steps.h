@@ -53,7 +53,7 @@ absl::StatusOr<rendezvous::Endpoint> EndpointOfSteps(
 
 // The coordinator of a Slurm job.
 struct SlurmCoordinator {
-  uint64_t job = 0;  // SlurmJob::number
+  uint64_t job = 0;  // the job's number, as in SlurmJob::number
   rendezvous::Endpoint endpoint;
 };
 

@@ -65,7 +65,7 @@ class HostConnection {
   FrameReader reader_{Greeting::kExpected};
   std::string down_;         // bytes to write to ssh's stdin
   bool hang_up_ = false;     // close the sending direction once down_ is empty
-  std::string said_;         // the last part of ssh's stderr
+  std::string said_;         // the last part of ssh's output on stderr
   std::string not_started_;  // error if ssh could not be started
   bool answered_ = false;    // the first host has sent a message
   bool failed_ = false;      // the first host sent HostFailed

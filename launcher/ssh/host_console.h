@@ -46,7 +46,7 @@ class HostConsole {
   void ExpectEnd();
 
   void Show(const OutputCame& output, const std::string& host);
-  // Prints one or more lines on stderr unchanged.
+  // Prints one or more lines on stderr without adding a prefix.
   void Tell(std::string lines);
 
   // Waits until the console has accepted all output, for as long as the policy

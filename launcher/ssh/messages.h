@@ -32,7 +32,7 @@ inline constexpr int kLeaveSignal = SIGPWR;
 // The data about one host that its agent and ssh need.
 struct RemoteHost {
   uint32_t index = 0;
-  std::string name;                // for messages; also the node's id
+  std::string name;                // name for messages; also the node's id
   std::string destination;         // argument of ssh: the destination
   std::vector<std::string> flags;  // flags for this host's agent only
   // Variables for this host's agent only; they override the job's.

@@ -65,7 +65,7 @@ class RemoteJob {
   // the console was full.
   void PutOff(Duration time);
 
-  // The time at which TimePassed must be called; nullopt: none.
+  // The time at which TimePassed must be called; nullopt: no call is needed.
   std::optional<Instant> NextDeadline() const;
 
  private:
@@ -73,8 +73,8 @@ class RemoteJob {
   struct HostState {
     Phase phase = Phase::kAsked;
     HostUp up;
-    std::string why;    // for kFailed and kLost
-    int exit_code = 0;  // for kEnded and kFailed
+    std::string why;    // reason; set in kFailed and kLost
+    int exit_code = 0;  // the agent's exit code; set in kEnded and kFailed
   };
 
   void On(Instant now, const HostUp& message);
@@ -119,7 +119,7 @@ class RemoteJob {
   bool finished_ = false;
   // number of the host with the coordinator
   std::optional<uint32_t> coordinator_;
-  // Empty until the coordinator listens.
+  // Endpoints of the coordinator; empty until it listens.
   std::vector<rendezvous::Endpoint> endpoints_;
   std::optional<uint32_t> speaker_;
   // Exit code if this process ends the job for a reason of its own.

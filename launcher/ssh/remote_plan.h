@@ -36,7 +36,7 @@ enum class Beginning {
 // The hosts on which a job starts, and the settings that are sent to them.
 struct RemotePlan {
   BeNode node;    // contains all hosts, in the order of their ranks
-  int least = 1;  // minimum number of hosts
+  int least = 1;  // minimum number of hosts that the job needs
   // Maximum number of hosts that take part; the others are spares.
   int most = 1;
   Beginning beginning = Beginning::kWithEnough;
@@ -46,7 +46,8 @@ struct RemotePlan {
   int port = 0;  // port of the coordinator on the first host; 0: any free port
   // Value of --master-addr; empty: the address is taken from the connections.
   std::string coordinator_address;
-  std::string rendezvous_conf;  // --rdzv-conf with the additions for ssh
+  // value of --rdzv-conf with the additions for ssh
+  std::string rendezvous_conf;
   // Time for which the coordinator waits for a lost node before it ends the
   // job. nullopt: the user gave a meeting point, so that nodes which were
   // started separately may join.

@@ -25,9 +25,9 @@ struct SshEnd {
   enum class Cause { kExited, kTimedOut, kForeignAnswer };
   Cause cause = Cause::kExited;
   int exit_code = 0;    // for kExited
-  std::string answer;   // for kForeignAnswer: what is wrong with the answer
+  std::string answer;   // kForeignAnswer: what is wrong with the answer
   std::string said;     // ssh's stderr
-  std::string printed;  // stdout of the remote command
+  std::string printed;  // the remote command's output on stdout
 };
 
 // The reason why a host was not reached, in one line: ssh's own message if

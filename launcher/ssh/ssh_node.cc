@@ -234,8 +234,9 @@ class SshNode {
   std::string up_;  // bytes to write to stdout, the connection
   bool up_closed_ = false;
   Instant heard_;
-  std::optional<Instant> deadline_;  // time limit for this process
-  std::optional<BeNode> job_;        // the job, without its list of hosts
+  // time at which this process exits at the latest
+  std::optional<Instant> deadline_;
+  std::optional<BeNode> job_;  // the job, without its list of hosts
   RemoteHost own_;
   bool failed_ = false;  // this host's agent could not be started
   bool leaving_ = false;

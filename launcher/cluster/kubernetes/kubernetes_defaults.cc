@@ -27,7 +27,8 @@ struct PodPlace {
   FlagDefault first;
   // Whether this pod hosts the coordinator; nullopt: unknown.
   std::optional<bool> is_first;
-  std::string remark;  // notice for the user about an assumption; empty: none
+  // notice for the user about an assumption made here; empty: none
+  std::string remark;
 };
 
 using Environment = std::map<std::string, std::string>;

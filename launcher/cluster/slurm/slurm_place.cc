@@ -101,7 +101,7 @@ SlurmContext Context(const SlurmEnvironment& environment, int64_t step) {
                                                          : SlurmContext::kBatch;
 }
 
-// Reads the variables that only a step has.
+// Reads the variables about tasks, which are set in a step only.
 absl::Status ReadTasks(const SlurmEnvironment& environment, SlurmPlace& place) {
   const auto tasks = Number(environment, "SLURM_STEP_NUM_TASKS", kMaxTasks);
   const auto task = Number(environment, "SLURM_PROCID", kMaxTasks);
