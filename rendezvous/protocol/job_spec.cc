@@ -20,7 +20,8 @@ constexpr char kWhatToDo[] =
     "another job an --rdzv-endpoint of its own (on one machine: --standalone), "
     "or an --rdzv-id of its own at a rendezvousd";
 
-// A clause about a difference of the worlds or the restart budgets.
+// Returns a clause about the first difference in world size or restart budget;
+// nullopt: there is none.
 std::optional<std::string> OtherShape(const JobSpec& job,
                                       const JobSpec& asked) {
   if (job.min_nodes != asked.min_nodes || job.max_nodes != asked.max_nodes) {

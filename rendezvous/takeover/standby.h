@@ -17,63 +17,64 @@ namespace muster::rendezvous {
 // Decides when a coordinator inside a `launch` begins to coordinate the job.
 // Pure; not thread-safe.
 //
-//   1. While it knows where the coordinator is, it sends nodes there (kMoved).
-//   2. Else it collects the nodes that come (kStandBy). They have lost their
-//      coordinator, and go elsewhere if this takes too long.
-//   3. Once the nodes here have a majority, it draws an epoch above all that
-//      they have promised, and asks for their promise.
+//   1. While it knows the job's coordinator, it sends nodes there (kMoved).
+//   2. Else it keeps the nodes that connect (kStandBy). They have lost their
+//      coordinator, and try elsewhere if this takes too long.
+//   3. Once the connected nodes have a majority, it draws an epoch above all
+//      that they have promised, and asks them to promise this epoch.
 //   4. Once a majority has promised to obey no lower epoch, it is elected.
 //
-// An earlier coordinator forms no world without the same majority (Job), so
-// that no two coordinators can. The nodes have a majority if
-//   - more than half of each constituency (ConstituenciesOf) is here; or
-//   - with Takeover::kAuto: at least min_nodes nodes are here, known spares not
-//     counted, and min_nodes is more than half of max_nodes; or
-//   - at the founder, before any round: at least min_nodes nodes are here.
+// An earlier coordinator forms no world without the same majority (Job), so no
+// two coordinators can form worlds at once. The nodes have a majority if
+//   - more than half of each constituency (ConstituenciesOf) is connected; or
+//   - with Takeover::kAuto: at least min_nodes nodes are connected, known
+//     spares not counted, and min_nodes is more than half of max_nodes; or
+//   - at the founder, before any round: at least min_nodes nodes are connected.
 class Standby {
  public:
   enum class Kind {
-    // The coordinator that the job's nodes are told to join first. A node that
-    // has never met another coordinator begins the job here at once. One that
-    // has been deposed, or told of another coordinator, is a successor.
+    // The coordinator that the job's nodes try first. A node that has never met
+    // another coordinator begins the job here at once. A founder that was
+    // deposed, or has learned of another coordinator, becomes a kSuccessor.
     kFounder,
     kSuccessor,
   };
-  // How long the announcement of another coordinator counts.
+  // How long the announcement of another coordinator is valid.
   static constexpr Duration kToldFor = std::chrono::seconds(3);
 
-  // `candidate`: the lowest epoch that it may take if it is elected, with its
-  // low kDrawnEpochBits bits drawn at random.
+  // `candidate`: the lowest epoch that this standby may take if elected; its
+  // low kDrawnEpochBits bits are random.
   Standby(Kind kind, uint64_t candidate);
 
   struct Step {
     std::vector<Delivery> deliveries;
-    // The epoch with which it now coordinates the job. The caller passes
-    // reports() to a Job, and uses the Standby no more.
+    // Set once this standby is elected: the epoch with which it coordinates the
+    // job. The caller passes reports() to a Job, and stops using the Standby.
     std::optional<uint64_t> elected;
   };
 
-  // A report of the stream's node came.
+  // Handles a report of the node on `stream`.
   Step Hear(Instant now, StreamId stream, const Report& report);
-  // The stream is closed.
+  // Removes the report of a closed stream.
   void Forget(StreamId stream);
-  // A coordinator elsewhere.
+  // A coordinator in another process.
   struct Leader {
     std::string endpoint;
     uint64_t epoch = 0;
   };
-  // The agent of this process has the coordinator `leader`; nullopt: it has
-  // lost it.
+  // Sets the coordinator to which this process's agent is connected; nullopt:
+  // the agent has lost it.
   void Follow(std::optional<Leader> leader);
-  // The coordinator at `endpoint` announces, as it does about once a second,
-  // that it coordinates the job with `epoch`. One without a majority gets only
-  // nodes that know no round; others could elect a better one.
+  // Handles an announcement: the coordinator at `endpoint` repeats about once a
+  // second that it coordinates the job with `epoch`. A coordinator without a
+  // majority gets only nodes that know no round, because other nodes could
+  // elect a better one.
   Step Told(Instant now, uint64_t epoch, const std::string& endpoint,
             Backing backing = Backing::kMajority);
 
-  // The coordinator, as far as this one knows; nullopt: unknown.
+  // Returns the job's coordinator if it is known; nullopt: unknown.
   std::optional<Leader> Known(Instant now) const;
-  // The newest reports of the nodes that are here.
+  // The newest report of each connected node.
   const std::map<StreamId, Report>& reports() const { return reports_; }
 
  private:
@@ -83,7 +84,7 @@ class Standby {
   uint64_t HighestPromise() const;
 
   Kind kind_;
-  // The lowest epoch of the next draw; `epoch_`: the one drawn, 0: none.
+  // Minimum of the next drawn epoch. `epoch_`: the drawn epoch; 0: none.
   uint64_t candidate_;
   uint64_t epoch_ = 0;
   uint64_t revision_ = 0;
