@@ -2,9 +2,9 @@
 
 libFuzzer comes with clang, but all other targets are built by g++. So an aspect
 visits all cc_library targets that the deps need and compiles each source once
-more, with clang, the fuzzer's coverage, AddressSanitizer and UBSan. A fuzzer has
-the same sources and link options as other programs; no second list of them is
-needed.
+more, with clang, the fuzzer's coverage, AddressSanitizer and UBSan. A fuzzer
+has the same sources and link options as other programs; no second list of them
+is needed.
 """
 
 _CLANG = "/usr/bin/clang++"
