@@ -36,7 +36,7 @@ struct AgentOptions {
   std::string local_rank_flag;
   size_t local_rank_at = 0;
   // Whether "${local_rank}" is replaced by the local rank in the arguments
-  // after position local_rank_at.
+  // from position local_rank_at on.
   bool expands_local_rank = false;
   // The workers that read this process's stdin.
   WorkerInput input;

@@ -13,7 +13,7 @@ namespace muster::agent {
 class SignalCatcher {
  public:
   explicit SignalCatcher(const std::vector<int>& signals);
-  ~SignalCatcher();  // Restores the thread's signal mask.
+  ~SignalCatcher();  // restores the thread's signal mask
   SignalCatcher(const SignalCatcher&) = delete;
   SignalCatcher& operator=(const SignalCatcher&) = delete;
 

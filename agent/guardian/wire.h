@@ -107,8 +107,8 @@ using Notice = std::variant<StartedNotice, NotStartedNotice, EndedNotice,
 std::string Encode(const Command& command);
 std::string Encode(const Notice& notice);
 
-// Decodes a command. InvalidArgument: an unknown kind, missing or extra bytes,
-// or an impossible value.
+// Decodes a command or a notice. InvalidArgument: an unknown kind, missing or
+// extra bytes, or an impossible value.
 absl::StatusOr<Command> DecodeCommand(std::string_view payload);
 absl::StatusOr<Notice> DecodeNotice(std::string_view payload);
 

@@ -140,8 +140,8 @@ void ReadGroupsOfVersion1(const std::string& root, HostFacts& facts) {
 }
 
 int OwnCores() {
-  // On a machine with more than CPU_SETSIZE cores the call fails; 0 makes the
-  // caller count all cores.
+  // On a machine with more than CPU_SETSIZE cores the call fails; the result 0
+  // means unknown.
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) != 0) return 0;
   return CPU_COUNT(&set);

@@ -43,8 +43,9 @@ class Lifecycle {
     // The longest time that the first report waits for the first NCCL id; zero:
     // no wait.
     Duration nccl_id_timeout = Duration::zero();
-    // The signals by which the cluster announces a preemption, and, in the next
-    // field, the signal that workers then get; 0: none.
+    // The signals by which the cluster announces a preemption
+    // (signals_to_preempt), and the signal that workers then get
+    // (preempt_signal; 0: none).
     std::vector<int> signals_to_preempt;
     int preempt_signal = 15;
     // The interval of health checks while a node waits; nullopt: the node is

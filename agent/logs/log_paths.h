@@ -24,15 +24,15 @@ std::string EventLogPath(const std::string& directory,
 // The path of the link to the latest run: <directory>/latest
 std::string LatestLink(const std::string& directory);
 
-// <run folder>/attempt_<attempt>
+// The folder of one attempt: <run folder>/attempt_<attempt>
 std::string AttemptFolder(const std::string& run_folder, int attempt);
 
-// <run folder>/attempt_<attempt>/<rank>
+// The folder of one worker's files: <run folder>/attempt_<attempt>/<rank>
 std::string WorkerFolder(const std::string& run_folder, int attempt, int rank);
 
 // Makes the symbolic link <directory>/latest point to the run's folder, and
-// replaces an older link atomically. A file or folder of this name is not
-// touched. Errors are ignored, for instance on a file system without links.
+// replaces an older link atomically. A file or folder with the link's name is
+// not touched. Errors are ignored, for instance on a file system without links.
 void PointLatestAt(const std::string& run_folder, const std::string& directory);
 
 }  // namespace muster::agent
