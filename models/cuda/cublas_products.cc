@@ -230,7 +230,8 @@ absl::StatusOr<CublasProducts::CachedProduct*> CublasProducts::Find(
       !status.ok()) {
     return status;
   }
-  // Limits the memory if a program's products always have new shapes.
+  // The cache is cleared when it is full, so that its memory is bounded if
+  // products always have new shapes.
   if (products_.size() == kMaxCachedProducts) products_.clear();
   return products_.emplace(plan, std::move(cached)).first->second.get();
 }

@@ -63,7 +63,7 @@ class GptStageGradients : public WeightPassListener {
   absl::Status MakeReducer(ProcessGroup& group, DdpOptions options,
                            GptTensorGroup* made);
   void Place();
-  // Makes the call on each reducer.
+  // Calls `call` with own_'s reducer and, if the stage has one, tied_'s.
   template <typename Call>
   absl::Status Each(Call call);
 

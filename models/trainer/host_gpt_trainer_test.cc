@@ -163,8 +163,9 @@ TEST(HostGptTrainerTest, AnyNumberOfRanksGivesTheSameResult) {
   }
 }
 
-// With pairwise addition, the training is bit-identical on any number of ranks,
-// over any transport, with sharded and replicated state.
+// With pairwise addition, the training is bit-identical on any number of ranks
+// that is a power of two, over any transport, with sharded and replicated
+// state.
 TEST(HostGptTrainerTest, InPairsTheNumberOfRanksDoesNotMatter) {
   Training training{.options = WithMicroBatches(8)};
   training.options.order = GptTrainingOptions::GradientOrder::kPairwise;

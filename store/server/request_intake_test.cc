@@ -73,7 +73,8 @@ TEST_F(RequestGateTest, AFullUpstreamStallsClientsUntilItHasRoom) {
   EXPECT_FALSE(gate_.TakeUpstreamRoom(upstream_));
   upstream_.out.Consume(kMuch.size());
   EXPECT_TRUE(gate_.TakeUpstreamRoom(upstream_));
-  // The first call has already told the caller to resume the clients.
+  // Returns true only once: the first call has made the caller resume the
+  // clients.
   EXPECT_FALSE(gate_.TakeUpstreamRoom(upstream_));
 }
 

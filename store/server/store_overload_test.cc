@@ -89,8 +89,8 @@ TEST_F(StoreOverloadTest, AClientThatDoesNotReadIsClosedAndTheOthersGoOn) {
   EXPECT_EQ(setter_->Get("large"), value_);
 }
 
-// A request of which only a part, or nothing, was received before the overload
-// is handled after it.
+// Requests that were received only in part, or not at all, before the overload
+// are handled after the overload.
 TEST_F(StoreOverloadTest, RequestsThatWaitAreNotLost) {
   Start(std::chrono::milliseconds(100));
   RawClient half(server_->port());

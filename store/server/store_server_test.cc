@@ -494,7 +494,7 @@ TEST_F(StoreServerTest, EachChannelOfARelayIsAClient) {
   other.Send({.command = C::kBarrier, .key = "b", .number = 1});
   EXPECT_TRUE(other.Released());
   EXPECT_EQ(other.Get("b"), "1");
-  // The frame of kind 1 (kMessageForOne) means that only one client may have
+  // The expected frame has kind 1 (kMessageForOne): only one client may have
   // the element.
   other.Send({.command = C::kQueuePush, .key = "q", .value = "e"});
   EXPECT_EQ(relay.Next(), "2 1 " + zero);

@@ -64,7 +64,8 @@ TYPED_TEST(CudaCausalSoftmaxTest, AsItIsDefined) {
     auto own = this->Narrowed(scores);
     CausalSoftmaxForward(kMatrices, time, kFactor, own.data(), nullptr);
     // The longest chain of roundings in one result: a product, an exponential
-    // of two units in the last place, the sum of a row, and a quotient.
+    // with an error of two units in the last place, the sum of a row, and a
+    // quotient.
     const auto operations = static_cast<double>(time) + 6;
     this->ExpectRounded({this->FoundOf(own)}, operations,
                         [&](Disturbance disturb) {

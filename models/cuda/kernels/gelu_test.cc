@@ -22,8 +22,9 @@ class CudaGeluTest : public KernelTest<Case> {
     auto gradient = this->Narrowed(given);
     BiasGeluBackward(narrow_input.data(), bias_data, rows, width,
                      gradient.data(), nullptr);
-    // The longest chain of roundings in one result: an exponential of two units
-    // in the last place, and the products and sums around it.
+    // The longest chain of roundings in one result: an exponential with an
+    // error of two units in the last place, and the products and sums around
+    // it.
     constexpr int kOperations = 20;
     this->ExpectRounded(
         {this->FoundOf(output), this->FoundOf(gradient)}, kOperations,
