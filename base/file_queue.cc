@@ -62,7 +62,7 @@ struct FileQueue::State {
   std::mutex mutex;  // guards the fields below
   std::condition_variable work;
   std::condition_variable moved;
-  std::deque<Task> tasks;  // the thread executes the first one
+  std::deque<Task> tasks;  // the thread executes tasks.front()
   bool stopping = false;
   bool given_up = false;
   bool left = false;  // the thread has left its loop

@@ -12,8 +12,8 @@ namespace muster {
 // muster_<uid>. If another user has taken that name, the name is muster_<uid>_
 // and six random characters; a later call finds that folder by its owner.
 //
-// A folder counts only if this user owns it and nobody else can write in it.
-// A symbolic link never counts.
+// A folder is used only if this user owns it and no other user can write in it.
+// A symbolic link is never used.
 
 // Returns the path of the folder in `parent`, and creates the folder with mode
 // 0700 if there is none. Errors: those of PathStatus.

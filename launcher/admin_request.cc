@@ -70,8 +70,8 @@ absl::Status TakeSurroundings(
   return absl::OkStatus();
 }
 
-// Returns all arguments that are no flags. Flags may stand before and after
-// them.
+// Returns all arguments that are not flags. Flags may stand before and after
+// these arguments.
 absl::StatusOr<std::vector<std::string>> TakeArguments(
     CommandLine& line, const std::vector<Flag>& flags) {
   std::vector<std::string> arguments;

@@ -14,7 +14,7 @@ namespace muster::launcher {
 namespace {
 
 // Reaps every child that has exited, until `child` is among them. Returns
-// whether it was.
+// whether `child` has been reaped.
 bool ReapUntil(pid_t child, int& wait_status) {
   for (;;) {
     int status = 0;

@@ -22,8 +22,8 @@ constexpr Duration kGlance = std::chrono::milliseconds(50);
 
 using Addresses = absl::StatusOr<std::vector<SocketAddress>>;
 
-// State that the look-up thread and the waiting thread share. The last of the
-// two frees it.
+// State that the look-up thread and the waiting thread share. The thread that
+// finishes last frees it.
 struct Answer {
   std::mutex mutex;
   std::condition_variable come;

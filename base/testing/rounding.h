@@ -17,7 +17,7 @@ namespace muster {
 // known terms the sum of their magnitudes is the condition. A test that uses a
 // bound also checks that a planted defect exceeds it.
 
-// Each rounding's relative error is at most this.
+// The unit roundoff of type T: no rounding has a larger relative error.
 template <typename T>
 inline constexpr double kUnitRoundoff = std::numeric_limits<T>::epsilon() / 2;
 // The unit roundoff of bfloat16, which has 8 significant bits.

@@ -14,8 +14,8 @@ namespace muster::launcher {
 
 // The nodes that should take part in `launch doctor --nodes`.
 struct ExpectedNodes {
-  int count = 0;  // number of these nodes; 0: unknown
-  // The names of these nodes in the job; empty: unknown.
+  int count = 0;  // number of expected nodes; 0: unknown
+  // The names of the expected nodes in the job; empty: unknown.
   std::vector<std::string> names;
   // By node name: the reason why a node cannot take part, if known.
   std::map<std::string, std::string> why;

@@ -228,7 +228,8 @@ std::string NodesText(const NodesPage& page, Detail detail,
       line.hosts = {"all"};
     }
   }
-  // Findings that concern several nodes come first, as --nodes asks for them.
+  // Findings that concern several nodes are printed first, because the user
+  // asked for them with --nodes.
   std::vector<agent::FindingGroup> order = AllGroups();
   std::rotate(order.begin(), order.end() - 1, order.end());
   const int came = static_cast<int>(names.size());

@@ -19,7 +19,7 @@ namespace muster::launcher {
 struct NodePlace {
   int rank = 0;
   int nodes = 1;
-  // The address at which the other nodes reach this one.
+  // The address at which the other nodes reach this node.
   std::string address;
   // timeout: time limit for the slowest node to send its report.
   // connect_timeout: time limit for one connection between two nodes.

@@ -136,7 +136,6 @@ struct RunOptions {
   agent::WorkerInput input;
   agent::HealthOptions health;
 
-  // Files and messages.
   std::string log_dir;  // may be relative; empty: a temporary folder
   agent::LogPlan logs;  // complete except for folder and run name
   Verbosity verbosity = Verbosity::kNotices;

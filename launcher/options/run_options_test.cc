@@ -46,7 +46,7 @@ struct FlagCase {
   const char* good;
   std::function<bool(const RunOptions&)> took;
   const char* bad;         // an invalid value; nullptr: every text is valid
-  const char* underscore;  // the same flag with underscores
+  const char* underscore;  // the flag's name written with underscores
 };
 
 std::vector<FlagCase> TorchrunFlags() {

@@ -17,7 +17,8 @@ struct WorkerSlots {
   // The value of CUDA_VISIBLE_DEVICES for each worker; empty: all workers
   // inherit the value of the node.
   std::vector<std::string> gpu_of_local_rank;
-  // Whether HIP_VISIBLE_DEVICES, the variable of ROCm, gets the same value.
+  // Whether HIP_VISIBLE_DEVICES, the variable of ROCm, gets the same value as
+  // CUDA_VISIBLE_DEVICES.
   bool sets_hip = false;
   // Number of GPUs that all workers together use; 0: not known.
   int gpus_needed = 0;

@@ -28,8 +28,8 @@ struct FrontFacts {
 // The condition for starting the agents of a job.
 enum class Beginning {
   kWithEnough,  // the minimum number of hosts is up
-  // Every host is up or has failed. Only the hosts that are up take part, and
-  // RemoteEnd lists the others.
+  // When every host is up or has failed. Only the hosts that are up take part,
+  // and RemoteEnd lists the other hosts.
   kWithAllThatAnswer,
 };
 
