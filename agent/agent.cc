@@ -59,7 +59,7 @@ class Inbox {
 
   void Post(LifecycleEvent event);
 
-  // Readable while the queue is not empty.
+  // A descriptor that is readable while the queue is not empty.
   int fd() const { return fd_; }
   std::vector<LifecycleEvent> TakeAll();
 
@@ -149,8 +149,8 @@ PreemptionAnnouncer::Options AnnouncerOptions(
           .on_notice = on_notice};
 }
 
-// FailedPrecondition: the workers are to encrypt, and the coordinator gave no
-// key.
+// Returns FailedPrecondition if the workers' connections must be encrypted and
+// the coordinator has sent no key.
 absl::Status CheckChannelKey(const AgentOptions& options,
                              const rendezvous::Place& place) {
   if (options.spec.encryption == rendezvous::Encryption::kNone ||
@@ -578,7 +578,8 @@ class Agent::Impl {
   LogRelay logs_;
   KeptRounds kept_rounds_;
   FolderRemover remover_;
-  bool said_removal_ = false;  // whether the user was told of removed folders
+  // whether the user was notified that log folders were removed
+  bool said_removal_ = false;
   ProgressSockets progress_;
   WorkerTimers timers_;  // timers; their pipe is in the folder of progress_
   TerminalBridge terminal_;

@@ -191,7 +191,7 @@ TEST_F(AgentTest, WorkersGetTheNcclIdThatRankZerosAgentMade) {
           return std::nullopt;
         }
         if (static_cast<int>(offered.size()) > report.round) {
-          return std::nullopt;  // A repeated report needs no answer.
+          return std::nullopt;  // a repeated report needs no answer
         }
         offered.push_back(report.offered_nccl_id);
         rendezvous::Directive directive = ToldToRun(report.round + 1);

@@ -17,7 +17,7 @@ struct AgentState {
   bool connected = false;  // whether the coordinator is connected
   bool reached = false;    // whether the coordinator has ever answered
   rendezvous::Health health = rendezvous::Health::kHealthy;
-  std::string unhealthy;  // the reason, if unhealthy
+  std::string unhealthy;  // why the node is unhealthy; empty if it is healthy
   bool leaving = false;
   Instant turned;  // time of the last turn of the agent's loop
 };
@@ -33,7 +33,7 @@ inline constexpr Duration kLongestTurn = std::chrono::seconds(5);
 absl::Status IsReady(const AgentState& state);
 // Live: the loop has turned recently.
 absl::Status IsLive(const AgentState& state, Instant now);
-// Started: the agent has reached the coordinator once.
+// Started: the agent has reached the coordinator at least once.
 absl::Status IsStarted(const AgentState& state);
 
 // The newest state of an agent, for other threads. Thread-safe.

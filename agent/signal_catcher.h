@@ -7,9 +7,10 @@
 
 namespace muster::agent {
 
-// Turns signals into readable events. While this object exists, the signals are
-// blocked in the thread that constructed it and in its new threads. A signal
-// that this process ignores stays ignored (base/ignored_signals.h).
+// Makes signals readable as events on a descriptor. While this object exists,
+// the signals are blocked in the thread that constructed it and in its new
+// threads. A signal that this process ignores stays ignored
+// (base/ignored_signals.h).
 class SignalCatcher {
  public:
   explicit SignalCatcher(const std::vector<int>& signals);
@@ -18,7 +19,8 @@ class SignalCatcher {
   SignalCatcher& operator=(const SignalCatcher&) = delete;
 
   int fd() const { return fd_; }
-  // The signals that arrived since the last call, oldest first; does not block.
+  // Returns the signals that arrived since the last call, oldest first; does
+  // not block.
   std::vector<int> TakeAll();
 
  private:

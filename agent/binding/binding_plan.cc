@@ -143,8 +143,8 @@ Seats SeatByGpu(const MachineLayout& layout,
   const std::vector<int> nodes = NodesOf(layout.cpus);
   const std::vector<int> usable = NodesOf(allowed);
   std::vector<std::vector<int>> at;
-  // For each set of several possible NUMA nodes: the number of GPUs that may be
-  // at any node of this set.
+  // The number of GPUs for each set of NUMA nodes, if a GPU may be at any node
+  // of the set (two or more).
   std::map<std::vector<int>, size_t> unsure;
   Seats result;
   for (const std::string& address : gpus) {

@@ -60,7 +60,7 @@ Seats SeatWorkers(const MachineLayout& layout,
 struct BindingRequest {
   Binding mode = Binding::kNode;  // not kNone
   int workers = 1;
-  // The logical CPUs that this process may use, ascending.
+  // The logical CPUs that this process may use, in ascending order.
   std::vector<int> allowed;
   // PCI addresses of the visible GPUs in CUDA's order, empty if unknown. Worker
   // i uses GPU i. If there are fewer GPUs than workers, it is unknown which
@@ -70,8 +70,9 @@ struct BindingRequest {
 
 // The cores and memory of one worker.
 struct WorkerBinding {
-  std::vector<int> cpus;  // logical CPUs, ascending, not empty
-  int threads = 1;  // number of cores, divided by the workers that share them
+  std::vector<int> cpus;  // logical CPUs, in ascending order; not empty
+  // number of its cores, divided by the workers that share them
+  int threads = 1;
   // The preferred NUMA node. nullopt: no preference, because the machine has
   // one node or the worker's CPUs belong to several.
   std::optional<int> memory_node;

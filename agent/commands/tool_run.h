@@ -34,8 +34,9 @@ struct ToolOutcome {
     kCutOff,      // killed: deadline, too much output or cancellation
   };
   End end = End::kNotStarted;
-  std::string output;   // stdout and stderr together, at most `max_bytes`
-  int wait_status = 0;  // kFailed: as returned by waitpid(2), if known
+  std::string output;  // stdout and stderr together, at most `max_bytes`
+  // with kFailed: status as returned by waitpid(2), if known
+  int wait_status = 0;
 };
 
 // Runs a program in a process group of its own, which is killed at the
@@ -44,13 +45,14 @@ struct ToolOutcome {
 // any thread, because it does not call fork itself.
 ToolOutcome RunTool(const ToolRequest& request);
 
-// A command of the user, for `sh -c`.
+// A shell command of the user, which is run by `sh -c`.
 struct ShellCommand {
   std::string command;
   // variables as "NAME=value", in addition to this process's environment
   std::vector<std::string> environment;
   Duration timeout = std::chrono::seconds(60);
-  int cancel_fd = -1;  // cancels the command once it is readable
+  // descriptor that cancels the command once it is readable; -1: none
+  int cancel_fd = -1;
   // signals ignored by the command and its children
   std::vector<int> ignored_signals;
 };

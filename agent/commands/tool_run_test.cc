@@ -245,7 +245,7 @@ TEST(ShellCommand, DiesWithThisProcess) {
   ASSERT_EQ(read(read_end.get(), bytes, sizeof(bytes)), 3);  // "up\n"
   ASSERT_EQ(kill(child, SIGKILL), 0);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
-  // End of file: no process that held the write end is alive.
+  // End of file shows that no process that held the write end is alive.
   EXPECT_EQ(read(read_end.get(), bytes, sizeof(bytes)), 0);
 }
 

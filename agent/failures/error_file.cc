@@ -99,7 +99,8 @@ absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json) {
 }
 
 absl::StatusOr<ErrorFile> ReadErrorFile(const std::string& path) {
-  // O_NONBLOCK: if a worker has put a named pipe there, open must not block.
+  // With O_NONBLOCK, open does not block even if a worker has put a named pipe
+  // there.
   const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.open()) {
     const auto code = errno == ENOENT ? absl::StatusCode::kNotFound

@@ -16,7 +16,7 @@ namespace muster::agent {
 struct ErrorFile {
   std::string message;  // exception and text: "ValueError: no such layer"
   std::string traceback;
-  double unix_time = 0;  // seconds since 1970; 0: unknown
+  double unix_time = 0;  // time of the error in seconds since 1970; 0: unknown
 };
 
 inline constexpr size_t kMaxErrorFileBytes = 1 << 20;

@@ -21,8 +21,9 @@ namespace muster::agent {
 void RemoveOldRecords(const std::string& folder, const rendezvous::Place& place,
                       int workers);
 
-// The ends of one node's workers in a round that broke, for `launch inspect` to
-// read with their flight records. A killed process cannot record its own end.
+// When a round breaks, each node writes the exits of its workers to a file that
+// `launch inspect` reads together with the flight records, because a killed
+// process cannot record its own end.
 
 // The path of the file with the workers' ends:
 // <folder>/workers.<group rank>.json
@@ -35,7 +36,8 @@ std::string WorkerEndsPath(const std::string& folder,
 std::string WorkerEndsJson(const rendezvous::Place& place,
                            const std::vector<rendezvous::Failure>& ends);
 
-// Writes `text` to `path` atomically. Unavailable, with path and errno text.
+// Writes `text` to `path` atomically. Unavailable: the write failed; the
+// message has path and errno text.
 absl::Status WriteWorkerEnds(const std::string& path, const std::string& text);
 
 }  // namespace muster::agent

@@ -9,7 +9,8 @@ namespace muster::agent {
 
 // The addresses of all workers of a world, and the rank of one of them.
 struct PeerWorld {
-  std::vector<std::string> addresses;  // HOST:PORT of every rank, in order
+  // HOST:PORT of every rank, in the order of the ranks
+  std::vector<std::string> addresses;
   int rank = 0;
   // The index of this process's own device among the devices that it sees.
   int local_device = 0;

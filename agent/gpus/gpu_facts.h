@@ -18,7 +18,8 @@ struct GpuProcess {
 struct RemappedRows {
   int64_t correctable = 0;
   int64_t uncorrectable = 0;
-  bool pending = false;  // whether the next GPU reset remaps a row
+  // whether the next reset of the GPU remaps a row of its memory
+  bool pending = false;
   // whether a remapping failed because no spare row was left
   bool failed = false;
 };
@@ -34,30 +35,31 @@ struct GpuDevice {
   int index = 0;
   std::string uuid;
   std::string name;
-  std::string pci_address;  // "0000:3b:00.0"; empty: unknown
+  std::string pci_address;  // such as "0000:3b:00.0"; empty: unknown
   // The reason why the GPU does not answer, such as "GPU is lost"; the other
   // fields are unknown then. Empty if it answers.
   std::string error;
   std::optional<int64_t> memory_total;  // bytes
   std::optional<int64_t> memory_used;   // bytes
   std::vector<GpuProcess> processes;
-  // errors since the driver was loaded
+  // uncorrected memory errors since the driver was loaded
   std::optional<int64_t> uncorrectable_errors;
   std::optional<bool> retirement_pending;
   std::optional<RemappedRows> remapped_rows;
-  std::optional<uint64_t> clock_limits;  // bits of ClockLimit
-  std::optional<int> temperature;        // degrees Celsius
+  // reasons for reduced clocks, as bits of ClockLimit
+  std::optional<uint64_t> clock_limits;
+  std::optional<int> temperature;  // temperature in degrees Celsius
   std::optional<bool> persistent;
   std::optional<bool> mig;
   std::optional<bool> mig_pending;  // whether MIG is on after the next reset
   int mig_instances = 0;
-  std::optional<int> compute_mode;  // one of ComputeMode
+  std::optional<int> compute_mode;  // a value of ComputeMode
   std::optional<PcieLink> pcie;
   std::vector<int> links_up;    // numbers of the NVLinks that are up
   std::vector<int> links_down;  // numbers of the existing NVLinks that are down
 };
 
-// Reasons for reduced clocks: bits of nvmlClocksEventReasons.
+// Reasons for reduced clocks, with the values of nvmlClocksEventReasons.
 struct ClockLimit {
   static constexpr uint64_t kIdle = 0x1;
   static constexpr uint64_t kPowerCap = 0x4;
@@ -101,7 +103,7 @@ struct GpuFacts {
   // the newest CUDA version that the driver supports; 12040 is 12.4
   std::optional<int> driver_cuda;
   std::vector<GpuDevice> devices;
-  std::vector<GpuPair> pairs;  // all pairs among at most 16 GPUs
+  std::vector<GpuPair> pairs;  // all pairs among the first 16 GPUs
 };
 
 }  // namespace muster::agent

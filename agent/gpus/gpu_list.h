@@ -13,7 +13,7 @@ struct Gpu {
   // The ids of the GPU's MIG instances ("MIG-7a3c…"). A GPU with MIG instances
   // can be used only through them.
   std::vector<std::string> mig_instances;
-  std::string pci_address = "";  // "0000:3b:00.0"; empty: unknown
+  std::string pci_address = "";  // such as "0000:3b:00.0"; empty: unknown
 };
 
 // The devices that CUDA_VISIBLE_DEVICES leaves visible on a machine with

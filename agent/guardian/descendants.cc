@@ -60,7 +60,8 @@ std::optional<ProcessEntry> ParseProcessStat(std::string_view line) {
     return std::nullopt;
   }
   ProcessEntry process;
-  // kill interprets a pid of 0 or less as a process group.
+  // Refuses a pid of 0 or less, because kill would interpret it as a process
+  // group.
   if (!ReadNumber(line.substr(0, open), &process.pid) || process.pid <= 0) {
     return std::nullopt;
   }

@@ -21,8 +21,9 @@ struct ProcessEntry {
   pid_t pid = 0;
   pid_t parent = 0;
   pid_t group = 0;
-  char state = '?';         // 'Z': ended and not yet reaped
-  uint64_t start_time = 0;  // clock ticks since boot
+  // state letter; 'Z': the process has ended and is not yet reaped
+  char state = '?';
+  uint64_t start_time = 0;  // start time in clock ticks since boot
 
   bool operator==(const ProcessEntry&) const = default;
 };

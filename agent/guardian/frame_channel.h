@@ -52,7 +52,8 @@ class FrameChannel {
   const size_t max_bytes_;
   std::string out_;
   size_t out_sent_ = 0;
-  std::vector<int> out_descriptors_;  // sent with the first byte of `out_`
+  // descriptors sent with the first byte of `out_`
+  std::vector<int> out_descriptors_;
   std::string in_;
   size_t in_taken_ = 0;
   std::deque<OwnedFd> in_descriptors_;

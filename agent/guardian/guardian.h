@@ -24,8 +24,8 @@ struct WorkerStarted {
   int local_rank = 0;
   pid_t pid = 0;
 };
-// A worker could not be started: the step that failed ("exec", "chdir", "fork",
-// …), the path and errno.
+// Event: a worker could not be started. Contains the failed step ("exec",
+// "chdir", "fork", …), the path and errno.
 struct WorkerNotStarted {
   int local_rank = 0;
   std::string step;
@@ -36,16 +36,16 @@ struct WorkerEnded {
   int local_rank = 0;
   pid_t pid = 0;
   int wait_status = 0;  // status as returned by waitpid(2)
-  // whether SignalAll or SignalOne reached the worker before its end
+  // whether SignalAll or SignalOne reached the worker before its exit
   bool signalled = false;
 };
-// No worker and no descendant of a worker is left, and no start is in progress.
-// Reported after at least one Start, successful or not.
+// Event: no worker and no descendant of a worker is left, and no start is in
+// progress. Reported after at least one Start, successful or not.
 struct AllGone {
   std::vector<LeftBehind> left_behind;
 };
-// The guardian itself has died. Before this event this process has killed and
-// reaped every worker and descendant.
+// Event: the guardian itself has died. Before this event this process has
+// killed and reaped every worker and descendant.
 struct GuardianLost {
   std::string reason;
 };

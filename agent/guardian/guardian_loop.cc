@@ -242,7 +242,7 @@ class GuardianLoop {
   // that will be retried.
   struct Postponed {
     SpawnRequest request;
-    OwnedFd in, out, err, key;  // the descriptors of `request`
+    OwnedFd in, out, err, key;  // descriptors that belong to `request`
     int failed = 0;             // number of failed attempts
     Instant again;              // time of the next attempt
     StartFailure failure;

@@ -255,7 +255,8 @@ TEST_F(GuardianTest, OneWorkerReadsItsKeyAndNoOtherWorkerHasIt) {
   write_end.Close();
   WorkerSpec spec = Staged(0, {"say-key"}, out_);
   spec.key_fd = read_end.get();
-  spec.stdin_fd = read_end.get();  // so that all four descriptors are sent
+  // stdin is set too, so that all four descriptors are sent
+  spec.stdin_fd = read_end.get();
   spec.unset = {"MUSTER_CHANNEL_KEY_PIPE"};
   ASSERT_TRUE(guardian_->Start(spec).ok());
   Start(1, {"say-variable", "MUSTER_CHANNEL_KEY_PIPE", "say-descriptors"});

@@ -21,8 +21,8 @@ class OutputPipe {
 
   int write_end() const { return write_.get(); }
   void CloseWriteEnd() { write_.Close(); }
-  // The next line without its newline; empty, with a test failure, if none
-  // comes.
+  // Waits for the next line and returns it without its newline. If no line
+  // arrives, records a test failure and returns "".
   std::string Line();
   // Waits until every holder of the write end has ended. Returns false at the
   // deadline.

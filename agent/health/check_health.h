@@ -22,7 +22,8 @@ struct HealthScope {
   int gpus_needed = 0;
   // The time limit of the whole check, even if a driver or a file system hangs.
   Duration timeout = std::chrono::seconds(60);
-  // The machine's root folder and NVIDIA's library; replaced in tests.
+  // The machine's root folder and the path of NVIDIA's library; tests replace
+  // both.
   std::string root = "/";
   std::string nvml_library = "libnvidia-ml.so.1";
 };

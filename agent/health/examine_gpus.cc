@@ -177,7 +177,7 @@ void ExamineXids(const GpuFacts& gpus, const GpuSurroundings& surroundings,
     findings.push_back(
         Found("gpu-log-unread", "the kernel's log cannot be read"));
   }
-  // for each GPU, the number of occurrences of each Xid
+  // for each GPU (PCI address), the number of occurrences of each Xid
   std::map<std::string, std::map<int, int>> by_gpu;
   for (const XidEvent& event : surroundings.xids) {
     if (event.ago > std::chrono::hours(24)) continue;
@@ -471,8 +471,8 @@ std::vector<Finding> ExamineLinks(const GpuFacts& gpus,
       }
     }
   }
-  // The finding is reported even if the node has one GPU, because the other
-  // device may be a network card.
+  // The finding is reported even if the node has one GPU, because the GPU may
+  // also exchange data directly with a network card.
   if (!redirected.empty()) {
     findings.push_back(
         Found("pcie-acs", absl::StrCat(GpusText(redirected),

@@ -475,7 +475,7 @@ TEST(ExamineGpus, OldErrorsAndIdleLinksAreNotReported) {
   // idle PCIe links run at a lower generation
   facts.gpus.devices[0].pcie->generation = 1;
   facts.gpus.devices[1].clock_limits =
-      ClockLimit::kPowerCap;  // clocks reduced by the power limit
+      ClockLimit::kPowerCap;  // the clocks are reduced by the power limit
   EXPECT_THAT(Troubles(ExamineNode(facts)), IsEmpty());
 }
 

@@ -6,12 +6,12 @@
 
 namespace muster::agent {
 
-// Ordered from the best to the worst.
+// The severity of a finding, ordered from the best to the worst.
 enum class Severity {
-  kOk,       // examined, no problem
+  kOk,       // an examination that found no problem
   kNote,     // information only
-  kWarning,  // reduces speed, or fails occasionally
-  kError,    // training fails, or its results are wrong
+  kWarning,  // a problem that reduces speed or causes occasional failures
+  kError,    // a problem that makes training fail or its results wrong
 };
 
 // Returns "ok", "note", "warning" or "error".
@@ -40,7 +40,7 @@ struct FindingKind {
   Severity severity;    //
   FindingGroup group;   //
   const char* meaning;  // explanation in one or two sentences
-  const char* remedy;   // what the user should do; may be empty
+  const char* remedy;   // advice for the user; may be empty
   // the check of --health-checks to which this kind belongs; may be empty
   const char* check;
 };

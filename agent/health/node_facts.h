@@ -12,8 +12,9 @@
 
 namespace muster::agent {
 
-// Facts about a node, as read, without a judgement. nullopt or empty: does not
-// exist, or this user may not read it.
+// The structs of this file contain facts about a node as they were read,
+// without a judgement. A field that is nullopt or empty means that the thing
+// does not exist, or that this user may not read it.
 
 // Versions of the software that a training script uses: NVIDIA's driver, CUDA,
 // NCCL, PyTorch.
@@ -38,7 +39,7 @@ struct XidEvent {
 
 // The PCI bridges between a GPU and its root port.
 struct PciPath {
-  std::string pci_address;  // the GPU's address
+  std::string pci_address;  // PCI address of the GPU
   // Bridges whose access control services (ACS) redirect peer-to-peer traffic
   // to the root complex.
   std::vector<std::string> redirecting;
@@ -108,7 +109,7 @@ struct FolderFacts {
   // read-only.)
   bool mounted_read_only = false;
   int64_t total = 0;  // bytes
-  int64_t free = 0;   // bytes that this user may use
+  int64_t free = 0;   // free bytes that this user may use
   // number of inodes; 0: the file system does not count them
   int64_t files = 0;
   int64_t files_free = 0;

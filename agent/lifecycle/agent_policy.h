@@ -10,10 +10,11 @@
 
 namespace muster::agent {
 
-// Which messages about the whole job this node prints. If the outputs of all
-// nodes flow together, as in a Slurm step, only one node prints each of them.
+// The rule for messages about the whole job: which of them this node prints. If
+// the outputs of all nodes are merged, as in a Slurm step, only one node prints
+// each message.
 enum class JobMessages {
-  kAll,  // the outputs of the nodes do not mix
+  kAll,  // all messages: the outputs of the nodes are not merged
   // Messages that a directive assigns to this node, and messages that no
   // directive assigns to any node.
   kAssignedAndGeneral,

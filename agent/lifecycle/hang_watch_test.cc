@@ -238,7 +238,7 @@ using ::testing::HasSubstr;
 
 constexpr Instant kNow{hours(1)};
 
-// A silent worker whose deadline is 5 s.
+// Makes a silent worker whose deadline is 5 s.
 SilentWorker Silent(int local_rank, Duration silent_for,
                     WorkerState state = WorkerState::kOther) {
   return {.silence = {.local_rank = local_rank,

@@ -51,7 +51,8 @@ class HealthWatch {
   bool round_runs_ = false;
   uint64_t check_ = 0;  // number of the newest check
   bool under_way_ = false;
-  std::optional<Instant> next_;  // time of the next check; nullopt: at once
+  // time of the next check; nullopt: a check is due at once
+  std::optional<Instant> next_;
 };
 
 }  // namespace muster::agent

@@ -119,7 +119,7 @@ class Lifecycle {
   void Retry(const std::string& why);
   Leave LeaveWith(const rendezvous::Directive& finished) const;
   void ForwardSignals();
-  // The time without an answer of the coordinator after which this node gives
+  // The time without an answer from the coordinator after which this node gives
   // up.
   Duration LongestAbsence() const;
   void CheckCoordinatorAbsence();
@@ -151,6 +151,7 @@ class Lifecycle {
   bool IsEndOfHungWorker(const WorkerDown& event);
   std::optional<Instant> HangDeadline() const;
   // --- preemptions that the cluster announces (lifecycle_preemption.cc)
+  // Whether `signal` announces a preemption.
   bool AnnouncesPreemption(int signal) const;
   void CatchPreemption(int signal);
   void Preempt(const rendezvous::PreemptionNotice& notice);
@@ -184,7 +185,7 @@ class Lifecycle {
   void NoticeLeftBehind(const std::vector<LeftBehind>& processes);
   // Records the failure of a worker.
   void RecordFailure(rendezvous::Failure failure);
-  // Ends the round on this node once no process of it is left.
+  // Ends the round on this node once none of its processes is left.
   void Settle();
   void GiveUp(int exit_code, std::string reason);
   // Records in the time ledger what the node does after this step. `before` and
@@ -211,7 +212,8 @@ class Lifecycle {
   // The number of the round that this node runs or ran last; 0: none yet. This
   // field and those up to `forwarded_` describe this round.
   int round_ = 0;
-  std::optional<rendezvous::Place> place_;  // nullopt: no round yet
+  // this node's place in the round; nullopt: no round yet
+  std::optional<rendezvous::Place> place_;
   // The coordinator's reason and exit code for the end of this round; nullopt:
   // the coordinator has not ended it.
   std::optional<rendezvous::RoundEnd> round_end_;
@@ -255,7 +257,7 @@ class Lifecycle {
   // process ids of the workers of round_, by local rank; 0: exited
   std::vector<int64_t> pids_;
   std::optional<Suspicion> suspicion_;
-  // local rank of the worker reported as hung in round_
+  // local rank of the worker reported as hung in this round
   std::optional<int> hung_;
   Instant hung_since_;
 

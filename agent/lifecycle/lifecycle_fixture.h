@@ -27,7 +27,7 @@ class LifecycleFixture {
   // The next call shows what the driver does first after the suspension.
   void PassTimeSuspended(Duration duration) { now_ += duration; }
 
-  // --- The following functions imitate events of the connection to the
+  // --- The following functions simulate events of the connection to the
   // coordinator.
   void Connect();
   void Disconnect(absl::Status why = absl::UnavailableError("reset"));
@@ -40,7 +40,7 @@ class LifecycleFixture {
   void TellWait();
   void TellFinished(int exit_code);
 
-  // --- The following functions imitate events of the workers.
+  // --- The following functions simulate events of the workers.
   void Up(int local_rank);
   void Down(int local_rank);  // the worker exits with 0
   void Fails(int local_rank,
@@ -97,7 +97,8 @@ class LifecycleFixture {
   uint64_t revision_ = 0;
 };
 
-// A directive of this kind with the default epoch, as an argument of Tell.
+// Makes a directive of this kind with the default epoch, as an argument of
+// Tell.
 rendezvous::Directive DirectiveOf(rendezvous::DirectiveKind kind);
 
 }  // namespace muster::agent

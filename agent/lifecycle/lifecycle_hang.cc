@@ -23,7 +23,7 @@ constexpr Duration kMaxLate = std::chrono::milliseconds(100);
 // The longest wait for the workers' stacks; longer than StackTaker's own limit.
 constexpr Duration kStackTimeout = std::chrono::seconds(15);
 
-// Rounds to tenths of a second, for messages: "31.2".
+// Converts to seconds, rounded to tenths, for messages: "31.2".
 double Tenths(Duration duration) {
   using TenthsOfSeconds = std::chrono::duration<int64_t, std::deci>;
   return static_cast<double>(
@@ -60,8 +60,8 @@ void Lifecycle::RecordProgress(const WorkerSaid& said) {
   if (!said.message.alive) return;
   watch_.RecordProgress(now_, said.local_rank, said.message);
   ledger_.Hear(now_, said.message);
-  // Only a report of the suspected worker clears the suspicion, and only if the
-  // worker is not being stopped anyway.
+  // Only a report of the suspected worker clears the suspicion, and only while
+  // the worker is not being stopped.
   if (phase_ != rendezvous::NodePhase::kRunning || !suspicion_.has_value() ||
       suspicion_->failure.local_rank != said.local_rank) {
     return;

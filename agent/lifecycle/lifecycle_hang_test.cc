@@ -284,8 +284,8 @@ TEST_F(LifecycleHang, AWorkerThatReportsAgainDidNotHang) {
   EXPECT_EQ(agent_.stacks_asked.size(), 2u);
 }
 
-// The agent was suspended for a minute, and reads the later reports of both
-// workers in one event: neither of them seems silent.
+// The agent was suspended for a minute, and afterwards reads the reports of
+// both workers in one event: neither of them seems silent.
 TEST_F(LifecycleHang, ReportsReadTogetherPreventAHang) {
   Lifecycle lifecycle(ThirtySeconds(), agent_.now());
   lifecycle.Step(agent_.now(), LinkUp{"10.0.0.1"});

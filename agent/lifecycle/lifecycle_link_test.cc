@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-// The exit code with which the agent leaves; nullopt: the agent does not leave.
+// The agent's exit code; nullopt: the agent does not exit.
 std::optional<int> ExitCode(const LifecycleFixture& agent) {
   if (!agent.leave.has_value()) return std::nullopt;
   return agent.leave->exit_code;

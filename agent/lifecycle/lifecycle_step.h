@@ -208,7 +208,7 @@ struct Reconnect {
 };
 
 struct LifecycleStep {
-  // The actions, in the order in which they must be performed.
+  // The actions that the driver must perform, in this order.
   std::vector<std::variant<StartWorkers, SignalWorkers, CloseStore, RenewNcclId,
                            LookAtWorkers, TakeStacks, AnnouncePreemption,
                            EndAnnouncement, StartCheck, DropCheck>>

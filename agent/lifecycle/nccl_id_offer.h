@@ -14,8 +14,8 @@ namespace muster::agent {
 // serves one world only. Pure.
 class NcclIdOffer {
  public:
-  // `timeout`: how long the first report waits for an id, so that round 1 has
-  // one; zero if no id is being made.
+  // `timeout` is the longest time that the first report waits for an id, so
+  // that round 1 has one; zero if no id is being made.
   NcclIdOffer(Duration timeout, Instant now);
 
   void Take(std::string id);

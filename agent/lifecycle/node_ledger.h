@@ -49,7 +49,7 @@ class NodeLedger {
  private:
   struct Training {
     int64_t reached = -1;
-    std::optional<int64_t> step;  // the highest step of this round
+    std::optional<int64_t> step;  // the highest step reported in this round
     bool has_reported = false;
     bool is_checkpointing = false;
     // moving mean of the pauses between two steps; nullopt: none is known

@@ -48,7 +48,8 @@ class Console {
   // again.
   void SetOnRoom(const std::function<void()>& on_room);
   bool HasRoom();
-  // Whether every stream has less than half of Limits::limit_bytes queued.
+  // Whether every stream has less than half of Limits::limit_bytes queued, so
+  // that there is room to spare.
   bool HasSpareRoom() const;
   // The number of bytes written to both streams.
   int64_t written() const;

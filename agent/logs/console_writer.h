@@ -94,7 +94,7 @@ class ConsoleWriter {
   // Whether producers may continue to write. If the result is false, `on_room`
   // is called once half of the queue is free.
   bool HasRoom();
-  // Whether less than half of Limits::limit_bytes is queued.
+  // Whether the queue has less than half of Limits::limit_bytes.
   bool HasSpareRoom() const;
   // Sets the callback for the moment when half of the queue is free again. It
   // runs in the writer's thread or in GiveUp. Call this before the first Write.

@@ -41,8 +41,8 @@ struct ConsolePolicy {
   // Whether output that the console does not accept is dropped, so that workers
   // do not wait.
   bool drops = false;
-  // The time at the end of the job in which the console may accept nothing
-  // before the rest of its output is discarded.
+  // The longest time without progress of the console at the end of the job.
+  // After it, the rest of the output for the console is discarded.
   Duration timeout = std::chrono::seconds(60);
 
   bool operator==(const ConsolePolicy&) const = default;
@@ -50,7 +50,7 @@ struct ConsolePolicy {
 
 // The destinations of the workers' output. If `directory` is not empty, every
 // stream of every worker is written to a file. The console gets the streams
-// that are not redirected, and those in `tee`.
+// that are not redirected, and the streams in `tee`.
 struct LogPlan {
   std::string directory;  // absolute path of --log-dir; empty: no files
   // The name of the run's folder in `directory`; see RunFolder.
@@ -76,7 +76,7 @@ struct LogPlan {
   // completely, or, at the user's request, all files.
   enum class Rotation { kOfShownStreams, kOfAllStreams };
   Rotation rotation = Rotation::kOfShownStreams;
-  // size of each file in bytes; 0: no rotation
+  // maximum size of each log file in bytes; 0: no rotation
   int64_t rotate_bytes = 256 << 20;
   // number of rotated files kept: 4 are stdout.log.1 to .4
   int keep_rotated = 4;

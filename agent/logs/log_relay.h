@@ -75,17 +75,17 @@ class LogRelay {
   struct Pipes {
     int stdout_fd = -1;
     int stderr_fd = -1;
-    // The controlling ends of stdout and stderr, if these are pseudo-terminals:
-    // bytes written here are the worker's keyboard input, and the size set here
-    // is the worker's.
+    // The controlling ends of stdout and stderr, if these are pseudo-terminals.
+    // Bytes written to such an end are the worker's keyboard input, and its
+    // size is the size that the worker's terminal has.
     OwnedFd stdout_terminal;
     OwnedFd stderr_terminal;
   };
   using Worker = LoggedWorker;
   absl::StatusOr<Pipes> Open(const Worker& worker);
 
-  // The directory of a worker's files, for TORCHELASTIC_ERROR_FILE; empty
-  // without files.
+  // The folder of a worker's files, for TORCHELASTIC_ERROR_FILE; empty if there
+  // are no files.
   std::string DirectoryOf(int attempt, int rank) const;
 
   // The last lines of a worker's stderr, oldest first, without escape sequences

@@ -40,7 +40,7 @@ struct Passage {
 // The state of a terminal that both streams of a worker share.
 struct PassedOutput {
   std::mutex mutex;  // guards the fields below
-  int open = 0;      // number of streams that have not ended
+  int open = 0;      // number of the worker's streams that have not ended
   char last = '\n';
 };
 

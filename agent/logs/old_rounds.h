@@ -36,7 +36,7 @@ class FolderRemover {
   // are not removed.
   static constexpr size_t kMaxWaiting = 16;
 
-  // `on_removed`: called on the remover's thread for each folder; may be empty.
+  // The thread calls `on_removed` for each removed folder; may be empty.
   explicit FolderRemover(
       std::function<void(const std::string& folder)> on_removed = nullptr);
   // Does not wait: a removal in progress continues while the process lives.

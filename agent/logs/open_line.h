@@ -13,11 +13,11 @@ struct LinePart {
     kRedraws,    // replaces the part that is shown: a progress bar's next state
   };
 
-  uint64_t stream = 0;  // identifies the stream; not 0
+  uint64_t stream = 0;  // number of the stream to which the line belongs; not 0
   std::string prefix;   // printed before a part that begins a line
   std::string text;     // text of the part, without a line end
   Place place = Place::kContinues;
-  bool ends = false;  // whether the line is complete with this part
+  bool ends = false;  // whether the line ends with this part
 };
 
 // Composes the output of several streams that share a console. At most one line

@@ -59,7 +59,7 @@ class PipeReader {
   bool Watch(int epoll, uint64_t id);
   bool Unwatch(int epoll);
 
-  // Reads once, at most as much as fits in `buffer`.
+  // Reads from the pipe once, at most as many bytes as fit in `buffer`.
   Outcome ReadSome(std::span<char> buffer);
 
   // Reads the bytes that are in the pipe now. Does not wait for the end of the

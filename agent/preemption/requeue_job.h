@@ -8,8 +8,8 @@
 
 namespace muster::agent {
 
-// Requeues this process's Slurm job (see RequeueCommand); Slurm soon ends this
-// process then. The error is one line for the user: there is no job, no
+// Requeues this process's Slurm job (see RequeueCommand). Slurm then soon ends
+// this process. The error is one line for the user: there is no job, no
 // scontrol, or Slurm refuses or does not answer.
 absl::Status RequeueJob(const std::map<std::string, std::string>& environment);
 

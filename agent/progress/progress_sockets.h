@@ -48,7 +48,7 @@ class ProgressSockets {
   // The path of a worker's socket; empty if the worker has no socket.
   std::string PathOf(int local_rank) const;
 
-  // A descriptor for poll(): readable while Take would return something.
+  // A descriptor for poll() that is readable while Take would return something.
   int fd() const { return epoll_.get(); }
   // The latest time for the next call of Take, even if fd() is not readable;
   // nullopt: no limit.
@@ -63,8 +63,9 @@ class ProgressSockets {
   struct Line {
     OwnedFd socket;
     std::string path;
-    double allowance = kBurst;  // number of datagrams that may be read now
-    Instant counted;            // time at which `allowance` was last increased
+    // number of datagrams that may be read now under the rate limit
+    double allowance = kBurst;
+    Instant counted;  // time at which `allowance` was last increased
     // whether the socket is not read until `allowance` suffices
     bool paused = false;
   };

@@ -10,8 +10,9 @@ namespace muster::agent {
 
 // The Python frames of a process, or the reason why there are none.
 struct PythonStacks {
-  std::string dump;     // output of `py-spy dump`; empty: none
-  std::string why_not;  // one line for the user; empty if there is a dump
+  std::string dump;  // output of `py-spy dump`; empty: none
+  // why there is no dump, in one line; empty if there is one
+  std::string why_not;
 };
 
 // The path of the program py-spy: found in PATH, else beside this program, else

@@ -27,8 +27,8 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
   return lines;
 }
 
-// Whether a thread begins at this line of py-spy's dump. The line is
-// `Thread 23 (idle): "MainThread"`; the name is missing if py-spy finds none.
+// Whether a thread begins at this line of py-spy's dump, such as `Thread 23
+// (idle): "MainThread"`. The quoted name is missing if py-spy finds none.
 bool BeginsPythonThread(std::string_view line) {
   return line.starts_with("Thread ");
 }

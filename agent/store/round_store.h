@@ -83,7 +83,8 @@ class RoundStore {
 
   // keys of the current round's encryption; nullopt: clear text
   std::optional<TlsContext> tls_;
-  // the server, relay or port of the current round
+  // the store's server, relay or reserved port in the current round, by the
+  // role of this node; the other two are empty
   std::unique_ptr<store::StoreServer> server_;
   std::unique_ptr<store::StoreRelay> relay_;
   std::optional<PortReservation> port_;

@@ -17,8 +17,8 @@ namespace muster::agent {
 // passes on the terminal's size and job control.
 //
 // Keys are read only while this process is in the terminal's foreground; in the
-// background the shell reads them. Thread-safe except the constructor; owns a
-// thread while keys are forwarded.
+// background the shell reads them. Thread-safe except for the constructor; owns
+// a thread while keys are forwarded.
 class TerminalBridge {
  public:
   // A callback with the terminal and the modes that another process must

@@ -57,7 +57,7 @@ class FileTimers {
 
   std::string begun_;  // the beginning of a line whose rest has not arrived yet
   bool too_long_ = false;
-  // keys: process id and scope
+  // timers by process id and scope
   std::map<std::pair<int64_t, std::string>, Timer> timers_;
 };
 

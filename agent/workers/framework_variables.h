@@ -7,7 +7,7 @@
 
 namespace muster::agent {
 
-// Launchers and frameworks whose variables workers can get in addition to
+// The launchers and frameworks whose variables workers can get in addition to
 // torchrun's.
 enum class FrameworkEnv { kTensorFlow, kJax, kMpi, kDeepSpeed, kAccelerate };
 
