@@ -37,7 +37,7 @@ struct ResolveLimits {
 //   Unavailable        the name does not resolve (yet: while a cluster starts,
 //                      it often does later)
 //   DeadlineExceeded   the resolver did not answer in time
-//   ResourceExhausted  no thread can be had
+//   ResourceExhausted  no thread can be started
 absl::StatusOr<std::vector<SocketAddress>> Resolve(const std::string& host,
                                                    int port,
                                                    ResolveLimits limits);

@@ -12,10 +12,10 @@ namespace {
 // How Accelerate formats the value of a key for its environment variable, as
 // expressions of Python.
 enum class Form {
-  kText,        // str(value)
-  kLower,       // str(value).lower()
-  kTextIfAny,   // str(value); no variable if the key is absent
-  kLowerIfAny,  // str(value).lower(); no variable if the key is absent
+  kText,        // Python's str(value)
+  kLower,       // Python's str(value).lower()
+  kTextIfAny,   // like kText; no variable if the key is absent
+  kLowerIfAny,  // like kLower; no variable if the key is absent
 };
 
 struct Rule {
