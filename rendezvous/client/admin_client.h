@@ -45,25 +45,27 @@ class AdminClient {
 
   // Returns the status of every job, without `nodes`.
   absl::StatusOr<std::vector<JobStatus>> ListJobs();
-  // NotFound: no such job; the message lists the existing jobs.
+  // Returns the status of one job. NotFound: no such job; the message lists the
+  // existing jobs.
   absl::StatusOr<JobStatus> GetJob(const std::string& run_id);
-  // `reason`: who asks for the cancel, and why. NotFound: no such job.
+  // Ends a job. `reason`: who asks for it, and why. NotFound: no such job.
   // FailedPrecondition: the job is over.
   absl::Status CancelJob(const std::string& run_id, const std::string& reason);
-  // `node`: a node id or a host name. NotFound: no such job or node.
-  // FailedPrecondition: too few nodes would remain.
+  // Removes a node from a job. `node`: a node id or a host name. NotFound: no
+  // such job or node. FailedPrecondition: too few nodes would remain.
   absl::Status DrainNode(const std::string& run_id, const std::string& node);
 
   struct Caller {
     // This process's address as the coordinator sees it; empty: unknown.
     std::string address;
-    std::string version;  // version of the coordinator's program
+    std::string version;  // version of the coordinator
     // How far the coordinator's wall clock is ahead of this process's; the
     // error is at most half the round-trip time.
     Duration clock_ahead = Duration::zero();
     Duration round_trip = Duration::zero();
   };
-  // Unimplemented: the coordinator's version is too old for this call.
+  // Returns how the coordinator sees this caller. Unimplemented: the
+  // coordinator's version is too old for this call.
   absl::StatusOr<Caller> WhoAmI();
 
   struct Update {

@@ -1,4 +1,4 @@
-// Operators' calls to a coordinator over real gRPC.
+// Tests of AdminClient with a real coordinator over gRPC.
 
 #include "rendezvous/client/admin_client.h"
 

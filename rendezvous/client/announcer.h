@@ -32,7 +32,8 @@ class Announcer {
   struct Options {
     std::vector<Endpoint> endpoints;  // endpoints configured for the nodes
     TlsFiles tls;                     // not given: unencrypted connections
-    std::string token;                // the job's token; empty: none
+    // the job token for each call; empty: none
+    std::string token;
     // Time between two announcements; at most a third of Standby::kToldFor.
     Duration interval = std::chrono::seconds(1);
   };

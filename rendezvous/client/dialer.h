@@ -29,7 +29,7 @@ namespace muster::rendezvous {
 // leads and listens, and the ports of the others are closed. Thread-safe.
 class Dialer {
  public:
-  // The result of one call at one address.
+  // The result of one call to one address.
   struct Outcome {
     // Whether a coordinator answered, so that no other address is called.
     bool answered = false;
@@ -45,7 +45,8 @@ class Dialer {
   using Reach = std::function<absl::Status(const SocketAddress& address,
                                            Instant deadline)>;
 
-  // `endpoints`: at least one. `tls` and `token`: as in ClientCredentials.
+  // `endpoints`: at least one. `tls` and `token`: see ClientCredentials
+  // (channel.h).
   Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
          const std::string& token);
   // For tests: `reach` replaces the TCP connection attempt.
@@ -110,7 +111,7 @@ class Dialer {
 
   std::mutex mutex_;
   Endpoint first_;   // the endpoint that the next Dial calls first
-  Endpoint called_;  // the endpoint of the newest call
+  Endpoint called_;  // the endpoint that was called last
   // The endpoint of the coordinator that sent `standbys_`; nullopt: no
   // coordinator has sent any.
   std::optional<Endpoint> leader_;

@@ -132,7 +132,7 @@ class AgentStream::Impl
   bool writing_ = false;  // a write of `leaving_` is in flight
   bool over_ = false;     // a read has failed: the stream is over
   bool closing_ = false;
-  bool said_done_ = false;  // whether StartWritesDone was called
+  bool said_done_ = false;  // StartWritesDone was called
   absl::Status unsound_;
   v1::Report leaving_;
   std::optional<Report> unsent_;
@@ -210,7 +210,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
   }
 
  private:
-  // The arguments of Reconnect.
+  // The arguments of the last call of Reconnect.
   struct HangUp {
     Duration pause;
     std::string endpoint;

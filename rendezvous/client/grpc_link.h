@@ -67,7 +67,7 @@ class AgentStream {
 class GrpcLink : public CoordinatorLink {
  public:
   struct Options {
-    std::vector<Endpoint> endpoints;  // the configured ones; at least one
+    std::vector<Endpoint> endpoints;  // of the coordinator; at least one
     TlsFiles tls;                     // not given: unencrypted connections
     // The job token that is sent with the call; empty: none.
     std::string token;

@@ -1,4 +1,4 @@
-// Links and a coordinator over real gRPC.
+// Tests of GrpcLink with a real coordinator over gRPC.
 
 #include "rendezvous/client/grpc_link.h"
 

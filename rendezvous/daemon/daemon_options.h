@@ -16,8 +16,8 @@ namespace muster::rendezvous {
 struct DaemonOptions {
   enum class Request { kServe, kShow };
 
-  // What the command line asks for. kShow: print `text` and exit with 0; all
-  // other fields are unused.
+  // The action that the command line requests. kShow: print `text` and exit
+  // with 0; all other fields are unused.
   Request request = Request::kServe;
   std::string text;
 
@@ -40,7 +40,8 @@ struct DaemonOptions {
   std::optional<Endpoint> probe_listen;
 };
 
-// InvalidArgument: one line that names the option and the error.
+// Parses the command line. InvalidArgument: one line that names the option and
+// the error.
 absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
                                                  const char* const* argv);
 

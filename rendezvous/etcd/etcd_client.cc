@@ -215,7 +215,7 @@ class EtcdClient::Impl {
   }
 
  private:
-  // The connection to one member.
+  // The connection to one member of the etcd cluster.
   struct Connection {
     size_t member = 0;
     std::shared_ptr<grpc::Channel> channel;
@@ -309,7 +309,7 @@ class EtcdClient::Impl {
 
   const EtcdAccess access_;
   std::mutex mutex_;
-  std::vector<Member> members_;  // in the order of access_.members
+  std::vector<Member> members_;  // same order as access_.members
   size_t current_ = 0;           // index of the member that is called next
 };
 

@@ -22,7 +22,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The error of a read from a port at which nothing listens.
+// Returns the error of a read from a port on which nothing listens.
 absl::Status ReadWith(const TlsFiles& tls) {
   EtcdClient client(
       {.members = {{.host = "127.0.0.1", .port = 1}}, .tls = tls});

@@ -26,7 +26,7 @@ namespace muster::rendezvous {
 class LeaderElection {
  public:
   struct Options {
-    std::string self;  // this process, for people: "HOST, process PID"
+    std::string self;  // name of this process: "HOST, process PID"
     Leadership::Limits limits;
     // Receives messages for the operator, each a sentence, from the election's
     // thread.
@@ -94,7 +94,7 @@ class LeaderElection {
   EtcdClient* const client_;
   const Options options_;
   OwnedFd changed_fd_;
-  // Used by thread_ only:
+  // The following fields are used by the election's thread only.
   Leadership core_;
   Seen seen_;
   uint64_t epoch_ = 0;

@@ -37,7 +37,7 @@ class Leadership {
   // to a value that the field never had before.
   struct Lock {
     int64_t holding = 0;  // the holder's term; 0: the lock is free
-    int64_t renewal = 0;  // number of the newest renewal
+    int64_t renewal = 0;  // number of the lock's newest renewal
     bool operator==(const Lock&) const = default;
   };
 
@@ -73,7 +73,8 @@ class Leadership {
   bool Leads(Instant now) const {
     return stage_ == Stage::kLeading && now < leads_until_;
   }
-  // kOver: the leadership is over. Only Next and OnRefused end a leadership.
+  // Returns the stage; kOver: the leadership has ended. Only Next and OnRefused
+  // end a leadership.
   Stage stage() const { return stage_; }
   const Lock& seen() const { return *seen_; }
   int64_t term() const { return term_; }

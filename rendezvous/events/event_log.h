@@ -43,7 +43,7 @@ class EventLog {
  public:
   // The mechanism that limits the size of the file.
   enum class Rotation {
-    kOwn,  // EventLog rotates the file: at most 4 x 16 MiB.
+    kOwn,  // EventLog rotates the file, at most 4 x 16 MiB
     // Another program (logrotate) renames the file and then calls for Reopen.
     // If that does not happen, EventLog rotates the file: at most 4 x 256 MiB.
     kOutside,
@@ -53,7 +53,7 @@ class EventLog {
   // How long Reopen waits for the file system.
   static constexpr Duration kTimeout = std::chrono::seconds(5);
 
-  // `root`: see RotatingFile::Limits. Does not access the file system yet.
+  // `root`: see RotatingFile::Limits. Does not access the file system.
   EventLog(std::string path, Rotation rotation,
            std::function<void(const std::string& sentence)> on_trouble,
            std::string root = "");

@@ -19,7 +19,7 @@ inline constexpr char kWelcome[] = "muster-welcome";
 // call. Its value is HOST:PORT of the job's coordinator; empty: unknown now.
 inline constexpr char kCoordinatedAt[] = "muster-coordinated-at";
 
-// Both types use the same numeric codes.
+// Convert a status between Abseil and gRPC, which use the same numeric codes.
 grpc::Status ToGrpc(const absl::Status& status);
 absl::Status FromGrpc(const grpc::Status& status);
 

@@ -101,7 +101,7 @@ class Blame {
   // Whether the cause is a worker's failure, and another event may still
   // replace it.
   bool provisional() const { return provisional_; }
-  // The reason of the break, or of the failure to which the blame moved.
+  // The reason of the break as text; after MoveTo, that of the new cause.
   const std::string& why() const { return why_; }
   const FailureLog& failures() const { return failures_; }
 
@@ -159,8 +159,8 @@ class Blame {
   void ForgiveStandstill(Instant due, Instant now);
 
  private:
-  // Whether the node's reports may be older than the failure that broke the
-  // round.
+  // Whether all reports of the node so far may be older than the failure that
+  // broke the round.
   bool HasNotSeenBreak(const Node& node) const;
 
   FailureLog failures_;
@@ -178,7 +178,7 @@ class Blame {
   // node, and the time after which the node's agent has survived that SIGKILL.
   std::string killed_on_;
   Instant outlived_;
-  bool forgiven_ = false;  // ForgiveStandstill has postponed `outlived_`
+  bool forgiven_ = false;  // whether ForgiveStandstill postponed it
 };
 
 }  // namespace muster::rendezvous

@@ -212,7 +212,7 @@ TEST_F(BlameTest, AConnectedNodeThatReportsExplainsNothing) {
   Node node = Member("b");
   node.heard = At(105);
   EXPECT_FALSE(blame_.LossExplains(node, At(106)));
-  EXPECT_TRUE(blame_.LossExplains(node, At(110)));  // b's lease is over
+  EXPECT_TRUE(blame_.LossExplains(node, At(110)));  // b's lease has expired
   node.heard = At(100);  // b has been silent since the break
   EXPECT_TRUE(blame_.LossExplains(node, At(106)));
 }

@@ -133,7 +133,7 @@ TEST_F(DirectivesTest, AReportIsAnsweredOnlyIfSomethingIsNew) {
   outbox_.Begin();
   EXPECT_EQ(outbox_.Unanswered(), std::nullopt);
   outbox_.Await(node("c"), 0);
-  EXPECT_EQ(outbox_.Unanswered(), "c");  // "c" has had no directive yet
+  EXPECT_EQ(outbox_.Unanswered(), "c");  // "c" has received no directive yet
   outbox_.Tell(node("c"));
   EXPECT_EQ(outbox_.Unanswered(), std::nullopt);
 
@@ -145,7 +145,7 @@ TEST_F(DirectivesTest, AReportIsAnsweredOnlyIfSomethingIsNew) {
 
   outbox_.Begin();
   outbox_.Tell(node("c"));
-  outbox_.Await(node("c"), 0);  // 0: "c" has a new stream
+  outbox_.Await(node("c"), 0);  // 0: nothing seen on a new stream
   EXPECT_EQ(outbox_.Unanswered(), "c");
 }
 

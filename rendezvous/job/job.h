@@ -70,8 +70,8 @@ class Job {
   // Unsound (admission.h).
   JobStep Step(Instant now, const JobEvent& event);
 
-  // The latest time at which Step must be called with TimePassed if no other
-  // event arrives. nullopt: no deadline.
+  // The time by which Step must be called with TimePassed if no other event
+  // arrives; nullopt: no deadline.
   std::optional<Instant> NextDeadline() const;
 
   // Returns the state that a new coordinator needs to continue the job, as of

@@ -288,7 +288,8 @@ TEST_F(JobBlameRaisedFirst, OnAnotherNodeItExplainsABrokenConnection) {
   EXPECT_EQ(Ends(LostItsPeer(), "b", RaisedFirst()).cause->rank, 1);
 }
 
-// The clocks of two nodes cannot be compared.
+// The clocks of two nodes cannot be compared, so it is unknown which exception
+// was raised first.
 TEST_F(JobBlameRaisedFirst, OnAnotherNodeItDoesNotExplainAnotherExit) {
   EXPECT_EQ(Ends(ExitedWith(0, 7), "b", RaisedFirst()).cause->rank, 0);
   EXPECT_EQ(job_.Count("blame"), 0);

@@ -102,7 +102,7 @@ TEST(JobLeaving, ADrainedNodeThatIsLostOnTheWayDoesNotComeBackEither) {
   job.Idle("a");
   job.Reconnect("b");
   EXPECT_EQ(job.kind("b"), DirectiveKind::kReleased);
-  // A new incarnation of the drained node may join.
+  // A restarted agent of the drained node may join again.
   job.Restart("b");
   EXPECT_EQ(job.kind("b"), DirectiveKind::kWait);
 }
@@ -167,8 +167,8 @@ TEST(JobLeaving, LeavingTogetherWithSuccessBreaksNothing) {
   EXPECT_EQ(job.told("b").verdict.outcome, Outcome::kSucceeded);
 }
 
-// Whoever sends SIGTERM to the agent usually signals the node's workers as
-// well, so their failures must not count as the cause of the break.
+// A cluster that sends SIGTERM to the agent usually signals the node's workers
+// as well, so their failures must not count as the cause of the break.
 TEST(JobLeaving, LeavingTogetherWithAFailureIsNoFailure) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;

@@ -68,7 +68,7 @@ TEST(JobFailure, ALostNcclRootOfAnEarlierRoundIsNotThisOnes) {
   job.Idle("b");
   ASSERT_EQ(job.round(), 2);
   job.agent("a").report.nccl_root_lost = "the root was killed";
-  // a has not started round 2: this report still describes round 1
+  // Node a has not started round 2 yet, so its report still describes round 1.
   job.Report("a");
   EXPECT_EQ(job.Count("nccl-id"), 0);
 }
@@ -324,7 +324,7 @@ TEST(JobFailure, AnEarlierRoundsFailureDoesNotCount) {
   job.Idle("b");
   ASSERT_EQ(job.round(), 2);
   job.Runs("b");
-  // `a` has not started round 2 yet: its report still describes round 1.
+  // Node a has not started round 2 yet, so its report still describes round 1.
   job.Report("a");
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   EXPECT_EQ(job.status().restarts_used, 1);

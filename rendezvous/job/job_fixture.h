@@ -94,16 +94,17 @@ class JobFixture {
   int round() const { return status().round; }
   // Node ids of the current world's members, by group rank.
   std::vector<std::string> World() const;
-  // The reason of the newest decision of this kind; empty if there is none.
+  // Returns the reason of the newest decision of this kind; empty if there is
+  // none.
   std::string Decided(const std::string& kind) const;
-  // Number of decisions of this kind so far.
+  // Returns the number of decisions of this kind so far.
   int Count(const std::string& kind) const;
   const JobStep& last_step() const { return last_step_; }
 
  private:
   void SetPhase(const std::string& name, NodePhase phase);
 
-  std::string host_;  // node that hosts the coordinator; empty: none
+  std::string host_;  // node whose process is the coordinator
   JobSpec spec_;
   Instant now_;
   Instant next_keep_alive_;

@@ -46,7 +46,7 @@ class JobLedger {
   // Whole microseconds: their sums are exact up to 285 years, and do not
   // overflow.
   std::array<double, kActivities> spent_us_ = {};
-  std::map<int, Entry> newest_;  // by round; at most kMaxIncidents
+  std::map<int, Entry> newest_;  // key: the round; at most kMaxIncidents
   // sums of the counted incidents that are not in `newest_`
   std::array<JobTime::Sum, kLossCauses> older_ = {};
 };

@@ -272,7 +272,7 @@ TEST(JobLoss, ALostNodeThatStillRunsIsStoppedAndLetInAgain) {
   job.Idle("a");
   ASSERT_EQ(job.round(), 2);
   job.Runs("a");
-  job.Report("b");  // b continues after SIGCONT
+  job.Report("b");  // b, stopped by SIGSTOP, continues
   ASSERT_EQ(job.kind("b"), DirectiveKind::kStop);
   EXPECT_EQ(job.told("b").stop.round, 1);
   job.agent("b").silent = false;

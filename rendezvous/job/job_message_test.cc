@@ -775,7 +775,7 @@ TEST_F(JobSuccession, IsNoLongerShownWhenThePlaceIsFree) {
   job_.agent("b").silent = true;
   job_.agent("c").silent = true;
   job_.BreakStream("b");
-  job_.Wait(seconds(1));  // more than the reconnect grace
+  job_.Wait(seconds(1));  // longer than the reconnect grace of b
   EXPECT_THAT(job_.status().reason, Not(HasSubstr("waits for the end")));
 }
 

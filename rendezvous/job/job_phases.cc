@@ -668,7 +668,8 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
     return;
   }
   ++state_.changes;
-  // While gathering, the failures of the last round have been handled already.
+  // While gathering, the failures of the last round have been handled already,
+  // so they must not appear in the preemption's verdict.
   if (state_.phase == JobPhase::kGathering) state_.blame.Clear();
   state_.preemption = Preemption{
       .notice = {.signal = notice.signal, .host = notice.host},

@@ -32,7 +32,7 @@ struct Preemption {
 // ended.
 struct Successor {
   std::string node_id;  // id of the node whose place the agent waits for
-  std::string host;     // host of the waiting agent
+  std::string host;     // host of the agent that waits
 };
 
 // The nodes of a world that has begun, or may have begun, on all of its nodes.
@@ -84,12 +84,14 @@ struct JobState {
   Instant now;  // time of the newest step
 
   Membership nodes;
-  std::map<StreamId, Successor> successors;  // keyed by the agent's stream
+  std::map<StreamId, Successor> successors;  // key: the agent's stream
 
   JobPhase phase = JobPhase::kGathering;
-  PhaseClock clock;   // start of `phase`, and postponement of its limit
-  std::string why;    // reason of the current phase, a sentence
-  Adoption adoption;  // collects reports of an earlier coordinator's round
+  // The start of `phase`, and how long its time limit is postponed.
+  PhaseClock clock;
+  std::string why;  // reason of the current phase, a sentence
+  // The adoption of a round that an earlier coordinator began.
+  Adoption adoption;
   Gathering gathering;
   Stopping stopping;  // how the newest broken round is stopped
   RestartBackoff backoff;
@@ -107,11 +109,13 @@ struct JobState {
   // current round never changes.
   int claimed_round = 0;
   std::string run_tag;  // Place::run_tag; fixed once the first world has formed
-  World world;          // the world of `round`, or of the last round
+  // The world of `round`; while gathering, the world of the previous round.
+  World world;
   // The newest kMaxSignalNotices signals; all workers of the round receive
   // them.
   std::vector<SignalNotice> signals;
-  // Ordinal of the newest signal; increases over all rounds.
+  // Ordinal of the newest signal in `signals`. It keeps increasing from round
+  // to round.
   uint64_t newest_signal = 0;
   int restarts_used = 0;
   // Number of changes to the part of a JobRecord that a new coordinator could

@@ -15,7 +15,8 @@ namespace muster::rendezvous {
 // Number that the driver assigns to an agent's connection; never reused.
 using StreamId = uint64_t;
 
-// The events of a job.
+// An event: a report has arrived on a stream. All events of a job are the
+// alternatives of JobEvent.
 struct ReportArrived {
   StreamId stream = 0;
   Report report;
@@ -38,7 +39,7 @@ struct CancelAsked {
 // the job for good.
 struct DrainAsked {
   std::string node;
-  std::string principal;  // who asks for it; empty: unknown
+  std::string principal;  // caller's name; empty: unknown
 };
 // Another coordinator with this epoch announces that it coordinates the job.
 struct CoordinatorTold {

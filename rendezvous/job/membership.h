@@ -18,7 +18,7 @@
 
 namespace muster::rendezvous {
 
-// A node's progress within the current round.
+// A node's part in the current round.
 enum class Part {
   kNone,      // not a member
   kAssigned,  // got kRun; has not yet reported that it runs
@@ -100,7 +100,8 @@ struct Node {
   // place.
   bool proved_alive = false;
   uint64_t contender_incarnation = 0;
-  // Time at which `contender_incarnation` first claimed the place.
+  // Time at which the agent with `contender_incarnation` first claimed the
+  // place.
   Instant contended_since;
 
   // The revision that the node must have seen before it gets a place. A node
@@ -147,11 +148,11 @@ class Membership {
 
   // Adds a node without a stream. Its node id and node rank must be unused.
   Node& Add(const NodeIdentity& identity, Instant now);
-  // What is remembered of an incarnation that is no node now. kSuperseded:
-  // another incarnation has replaced this one, which must never return,
-  // although a message of it may still be in flight or a partitioned network
-  // may heal. kReleased: the incarnation must not return either, although it
-  // may not have received its release.
+  // The record about an incarnation that is no node now. kSuperseded: another
+  // incarnation has replaced this one, which must never return, although a
+  // message of it may still be in flight or a partitioned network may heal.
+  // kReleased: the incarnation must not return either, although it may not have
+  // received its release.
   enum class Memory { kNeverAdmitted, kMayReturn, kSuperseded, kReleased };
   void Remove(Node& node, Memory memory);
   Memory MemoryOf(const NodeIdentity& identity) const;

@@ -97,7 +97,7 @@ TEST_F(RankAssignmentTest, SeveralExplicitRanksBeyondKeepTheirOrder) {
 TEST_F(RankAssignmentTest, SurvivorsKeepTheirRankAndTheNewOneTakesTheHole) {
   Add("node3", 2);
   Add("node1", 0);
-  Add("node0");  // node0 sorts first by name
+  Add("node0");  // node0 comes first in name order
   EXPECT_THAT(Ranked(3), ElementsAre("node1", "node0", "node3"));
 }
 

@@ -30,7 +30,7 @@ class RestartBackoff {
   // `failures`: the number of failures in a row before.
   explicit RestartBackoff(int failures = 0) : failures_(failures) {}
 
-  // The cause of a round's end. A change of membership is no failure.
+  // Why a round ended. A change of membership is kOther, not kFailure.
   enum class End { kFailure, kOther };
   // Counts the end of a round that had run for `ran`.
   void RoundEnded(End end, Duration ran);

@@ -10,10 +10,10 @@
 
 namespace muster::rendezvous {
 
-// What follows a broken round once all its members have stopped: a new round,
-// or the end of the job with a verdict. The consequence of a worker's failure
-// is provisional: it is withdrawn if another event turns out to be the cause
-// (Blame). Pure.
+// The consequence of a broken round, once all its members have stopped: a new
+// round, or the end of the job with a verdict. The consequence of a worker's
+// failure is provisional: it is withdrawn if another event turns out to be the
+// cause (Blame). Pure.
 class Consequence {
  public:
   // The consequence that a new round follows and spends no restart.

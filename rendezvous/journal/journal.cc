@@ -71,11 +71,11 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
   PendingRecords pending;
   // A change whose `done` was not called yet.
   struct Waiting {
-    uint64_t number;             // number of the change in `pending`
+    uint64_t number;             // its number in `pending`
     std::function<void()> done;  // may be empty
   };
   std::deque<Waiting> waiting;
-  FileQueue* queue = nullptr;  // null: not opened yet, or closed
+  FileQueue* queue = nullptr;  // null: not yet open, or closed
   std::optional<Instant> closing_since;
   bool last_attempt_failed = false;
 };

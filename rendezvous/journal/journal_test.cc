@@ -61,7 +61,7 @@ class Disk {
  public:
   enum class Mode {
     kWorks,
-    kHangs,       // writes and syncs wait
+    kHangs,       // writes and syncs block
     kFull,        // writes fail
     kCannotSync,  // syncs fail
   };
@@ -79,7 +79,8 @@ class Disk {
     steps_left_.reset();
     changed_.notify_all();
   }
-  // What happens at the first write or sync after `count` successful ones.
+  // The failure that happens at the first write or sync after `count`
+  // successful ones.
   enum class Later {
     kFull,         // the disk is full from now on
     kIsKilled,     // the process is killed

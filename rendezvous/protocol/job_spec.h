@@ -11,7 +11,7 @@
 
 namespace muster::rendezvous {
 
-// What happens if a node waits while the current world has room for it.
+// The reaction to a node that waits while the current world has room for it.
 enum class ScaleUp {
   kNever,    // The node stays a spare until the round ends otherwise.
   kRestart,  // After the cool-down the round is broken to let it in.
@@ -19,7 +19,7 @@ enum class ScaleUp {
 
 // The process that serves the key-value store of a round's workers.
 enum class StoreHost {
-  kAgent,   // The agent of group rank 0.
+  kAgent,   // The agent of the node with group rank 0.
   kWorker,  // The worker of rank 0, as with env:// (--worker-store).
 };
 
@@ -32,8 +32,8 @@ enum class Encryption {
   kWorkers,
 };
 
-// Who coordinates the job after the node of its coordinator is lost
-// (--takeover).
+// The process that coordinates the job after the node of its coordinator is
+// lost (--takeover).
 enum class Takeover {
   // Another node, once a majority of the newest world's nodes have connected to
   // it. If min_nodes is more than half of max_nodes, any min_nodes nodes

@@ -16,7 +16,7 @@ namespace muster::rendezvous {
 
 enum class JobPhase { kGathering, kRunning, kStopping, kFinished };
 
-// The state of a node for operators.
+// The state of a node, as operators see it.
 struct NodeStatus {
   NodeIdentity node;
   NodePhase phase = NodePhase::kIdle;
@@ -61,7 +61,7 @@ struct JobStatus {
 struct Decision {
   std::string kind;  // "join", "assign", "break", "lost", "finish", …
   int round = 0;
-  std::string node_id;  // empty: the decision concerns the whole job
+  std::string node_id;  // empty: a decision about the whole job
   std::string reason;   // the reason, a sentence
 };
 

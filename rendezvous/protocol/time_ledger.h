@@ -16,15 +16,15 @@ namespace muster::rendezvous {
 enum class Activity {
   kWaiting,        // before the first round: waits for a coordinator or nodes
   kIdle,           // a spare, or its workers finished before others
-  kStarting,       // workers are being started
+  kStarting,       // the node is starting its workers
   kInitialising,   // workers run; no step of this round finished yet
   kRunning,        // workers run, but report no steps
   kProductive,     // steps that no earlier round has reached
   kCheckpointing,  // a worker reports that training waits for a checkpoint
   kStalled,        // workers report no step for much longer than usual
   kRecomputing,    // steps that an earlier round had already reached
-  kStopping,       // workers are being stopped
-  kRecovering,     // between two rounds
+  kStopping,       // the node is stopping its workers
+  kRecovering,     // time between two rounds
 };
 inline constexpr size_t kActivities = 11;
 
@@ -84,7 +84,7 @@ struct JobTime {
   std::array<double, kActivities> spent_s = {};
   struct Sum {
     int incidents = 0;
-    double pause_s = 0;  // sum of Incident::pause_s
+    double pause_s = 0;  // sum of Incident::pause_s, in seconds
   };
   // sums over all incidents, by LossCause
   std::array<Sum, kLossCauses> by_cause = {};

@@ -28,8 +28,8 @@ struct Verdict {
   int exit_code = 0;
   std::string reason;               // why the job ended, as one sentence
   std::optional<Failure> cause;     // the blamed failure (see FailureLog)
-  std::vector<Failure> collateral;  // the other failures, in order of receipt
-  int collateral_omitted = 0;       // number of failures omitted above
+  std::vector<Failure> collateral;  // other failures, in order of receipt
+  int collateral_omitted = 0;       // failures not in `collateral`
   int restarts_used = 0;
   int max_restarts = 0;
   int rounds = 0;

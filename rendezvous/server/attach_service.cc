@@ -307,7 +307,7 @@ class TurnedAway : public AttachReactor {
   void OnDone() override { delete this; }
 };
 
-// Checks the bounds of an announcement.
+// Checks that the fields of an announcement are within their bounds.
 absl::Status CheckAnnouncement(const v1::Announcement& announcement) {
   BoundedReader reader("announcement");
   std::string unused;

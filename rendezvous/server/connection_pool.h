@@ -12,7 +12,7 @@
 
 namespace muster::rendezvous {
 
-// Maximum numbers of a coordinator's connections.
+// Maximum number of a coordinator's connections in each state.
 struct ConnectionLimits {
   // Connections that were not yet handed over to gRPC: they have not sent a
   // complete HTTP/2 preface, or wait for a place on trial.

@@ -378,8 +378,8 @@ class Coordinator::Impl {
     std::optional<StreamOwner> owner;
     // the job of `owner`; null: no report yet, or the job was refused
     std::shared_ptr<DrivenJob> job;
-    bool stands_by = false;  // whether standby_ has received a report
-    // with Options::takeover: the newest valid report
+    bool stands_by = false;  // standby_ has this stream's report
+    // the newest valid report; set only with Options::takeover
     std::optional<Report> newest;
   };
 

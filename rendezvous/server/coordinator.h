@@ -98,15 +98,18 @@ class Coordinator {
   bool HasJob(StreamId stream) const;
 
   std::vector<JobStatus> ListJobs() const;  // without `nodes`
-  // NotFound: no such job; the message lists the existing jobs.
+  // Returns a job's status. NotFound: no such job; the message lists the
+  // existing jobs.
   absl::StatusOr<JobStatus> GetJob(const std::string& run_id) const;
   // Like GetJob without `nodes`; the cost does not depend on the number of
   // nodes.
   absl::StatusOr<JobStatus> GetJobSummary(const std::string& run_id) const;
-  // NotFound: no such job. FailedPrecondition: the job is already over.
+  // Ends a job. NotFound: no such job. FailedPrecondition: the job is already
+  // over.
   absl::Status CancelJob(const std::string& run_id, const std::string& reason);
+  // Removes a node from a job. `principal`: the caller's name; empty: unknown.
   // NotFound: no such job or node. FailedPrecondition: too few nodes would
-  // remain. `principal`: the caller's name; empty: unknown.
+  // remain.
   absl::Status DrainNode(const std::string& run_id, const std::string& node,
                          const std::string& principal = "");
 

@@ -48,8 +48,8 @@ class DirectiveOrder {
   uint64_t revision_ = 0;
 };
 
-// A sink that can be detached while other threads are about to call it.
-// Thread-safe.
+// Wraps a sink so that it can be detached while other threads are about to call
+// it. Thread-safe.
 class AttachedSink {
  public:
   AttachedSink(StreamId stream, DirectiveSink* sink, std::string peer)

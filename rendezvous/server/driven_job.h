@@ -215,11 +215,13 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   bool deposed_ = false;
 
   // Changes of the record are numbered 1, 2, 3, ….
-  uint64_t changes_ = 0;        // number of the newest change
-  uint64_t written_ = 0;        // newest change in the last started write
-  uint64_t durable_ = 0;        // newest change that is durable
-  std::vector<News> in_write_;  // wait for the write in progress
-  std::vector<News> later_;     // wait for the write after that
+  uint64_t changes_ = 0;  // number of the record's newest change
+  uint64_t written_ = 0;  // newest change in the last started write
+  uint64_t durable_ = 0;  // newest change that is durable
+  // Results that are held back until the write in progress has ended.
+  std::vector<News> in_write_;
+  // Results that are held back until the write after that has ended.
+  std::vector<News> later_;
   std::condition_variable was_written_;
 };
 

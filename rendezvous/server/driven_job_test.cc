@@ -70,7 +70,7 @@ TEST(JobWatchersTest, ThereIsABound) {
 }
 
 TEST(JobWatchersTest, KeepsTheOrderOfDecisionsAcrossThreads) {
-  // needs no lock, since the calls of an observer do not overlap
+  // Needs no lock, since calls of an observer do not overlap.
   std::vector<int> told;
   JobWatchers watchers([&](const Decision& d) { told.push_back(d.round); });
   std::mutex job;

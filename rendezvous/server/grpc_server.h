@@ -25,7 +25,8 @@ class GrpcServer {
     kWithFirstConnection,  // for a coordinator that may never get a connection
   };
   struct Options {
-    // Port 0: any free port. Host 0.0.0.0: all addresses, IPv6 included.
+    // The address to listen on. Port 0: any free port. Host 0.0.0.0: all
+    // addresses, IPv6 included.
     Endpoint listen{"0.0.0.0", kDefaultPort};
     // TLS files for mutual TLS, checked by CheckTlsFiles. None given: mutual
     // TLS with `tokens`.
@@ -60,7 +61,7 @@ class GrpcServer {
   // does not start.
   absl::Status Serve(Coordinator* coordinator);
 
-  // Calls Shutdown(0).
+  // Shuts down without a grace period.
   ~GrpcServer();
 
   GrpcServer(const GrpcServer&) = delete;

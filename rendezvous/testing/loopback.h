@@ -56,7 +56,7 @@ class TcpRelay {
   void Cut();
 
  private:
-  // The two sockets of a forwarded connection.
+  // The two sockets of a forwarded connection: client and server side.
   using Pair = std::pair<int, int>;
 
   void Run();

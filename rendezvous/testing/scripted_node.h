@@ -30,7 +30,7 @@ class ScriptedNode {
   ScriptedNode(std::unique_ptr<CoordinatorLink> link, Report first);
   ~ScriptedNode();  // closes the link
 
-  // Changes the report and sends it.
+  // Changes the agent's report with `change` and sends it.
   void Tell(const std::function<void(Report*)>& change);
   void Close();
   CoordinatorLink& link() { return *link_; }

@@ -12,7 +12,7 @@
 
 namespace muster::rendezvous {
 
-// Permissions of a caller of the coordinator's services.
+// A permission of a caller of the coordinator's services.
 
 enum class Role {
   kJoin,     // take part in a job as a node

@@ -10,9 +10,7 @@
 
 namespace muster::rendezvous {
 
-// Deleters for OpenSSL's objects; below, functions that read certificates and
-// describe them for people.
-
+// Deleter of an OpenSSL certificate, for std::unique_ptr.
 struct X509Deleter {
   void operator()(X509* certificate) const;
 };
