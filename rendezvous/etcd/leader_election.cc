@@ -170,7 +170,7 @@ void LeaderElection::Run() {
     Publish();
     const std::optional<Instant> next = core_.NextDeadline();
     lock.lock();
-    if (!next.has_value()) return;  // the leadership is over
+    if (!next.has_value()) return;  // the leadership has ended
     changed_.wait_until(lock, ToSteady(*next), [this] { return closing_; });
   }
 }

@@ -230,8 +230,8 @@ Node* Job::Admit(const ReportArrived& event) {
           {.told = absl::StrCat("job ", state_.run_id, " is over (", state_.why,
                                 "); start a new one under another "
                                 "--rdzv-id"),
-           // If the job succeeded, the refused node must not start the job
-           // again.
+           // another_job lets the refused node try again. If the job succeeded,
+           // the node must not start it again.
            .another_job = state_.verdict->outcome != Outcome::kSucceeded});
     }
     return nullptr;

@@ -43,8 +43,8 @@ class JobLedger {
   Entry* EntryOf(int round);
   void Add(const NodeTime& told, int sign);
 
-  // Whole microseconds: their sums are exact up to 285 years, and do not
-  // overflow.
+  // Time spent on each activity, in whole microseconds: a double holds such
+  // sums exactly up to 285 years, and cannot overflow.
   std::array<double, kActivities> spent_us_ = {};
   std::map<int, Entry> newest_;  // key: the round; at most kMaxIncidents
   // sums of the counted incidents that are not in `newest_`

@@ -37,15 +37,15 @@ struct World {
   // loss is known.
   std::string nccl_root_lost;
   int restart_count = 0;
-  int64_t reached_step = -1;  // Place::reached_step
+  int64_t reached_step = -1;  // see Place::reached_step
   Instant began;
 
-  int unstarted = 0;  // number of members in Part::kAssigned
+  int unstarted = 0;  // members that have not started workers
   // Whether a member has stopped without having started its workers of this
   // round.
   bool never_began = false;
   int succeeded = 0;
-  // while stopping: number of members that are not in Part::kStopped
+  // while stopping: number of members that still have processes of the round
   int unstopped = 0;
 
   // In an adopted world: number of members whose node has not reported to this

@@ -13,8 +13,8 @@ namespace muster::rendezvous {
 
 // The reaction to a node that waits while the current world has room for it.
 enum class ScaleUp {
-  kNever,    // The node stays a spare until the round ends otherwise.
-  kRestart,  // After the cool-down the round is broken to let it in.
+  kNever,    // The node stays a spare until the round ends anyway.
+  kRestart,  // After the cool-down the round is broken to admit it.
 };
 
 // The process that serves the key-value store of a round's workers.

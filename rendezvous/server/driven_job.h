@@ -147,7 +147,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // The rank of this job's coordinator among the coordinators of the job.
   struct Standing {
     uint64_t epoch = 0;                 // 0: the job is deposed
-    bool has_majority = false;          // Job::MayAnnounce
+    bool has_majority = false;          // result of Job::MayAnnounce
     bool must_ask = false;              // Job::MayAsk
     std::vector<std::string> standbys;  // Job::standbys
   };
