@@ -11,8 +11,8 @@
 
 namespace muster {
 
-// Where the measured buffers are allocated: by the transport, or as ordinary
-// memory.
+// The kind of memory for the measured buffers: allocated by the transport, or
+// ordinary memory.
 enum class BenchMemory { kTransports, kPlain };
 
 // The options of `launch bench`; their letters are those of nccl-tests.

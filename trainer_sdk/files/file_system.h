@@ -35,7 +35,8 @@ class InputFile {
                               void* out) const = 0;
 };
 
-// Until when to wait for the lock of a folder if another process owns the lock.
+// The deadlines for getting the lock of a folder while another process owns the
+// lock.
 struct LockDeadlines {
   // The deadline if the lock's owner runs on this host.
   Instant here;

@@ -140,9 +140,9 @@ const std::vector<FlightCall>& FlightCalls::With(
 std::vector<int> FlightCalls::RanksThatFinished(
     const FlightLog& log, const FlightRecord& stuck,
     const FlightMoment& moment) const {
-  // Of the failures, only a passed deadline shows that this rank was late. Any
-  // other failure may be caused by a rank that finished the collective and then
-  // died.
+  // Only one kind of failure, a passed deadline, shows that this rank was late.
+  // Any other failure may be caused by a rank that finished the collective and
+  // then died.
   if (!NeedsAll(stuck.signature) ||
       (stuck.ended != 0 &&
        stuck.status != absl::StatusCode::kDeadlineExceeded)) {
@@ -236,8 +236,8 @@ const char* VerbOf(HowEnded how) {
   return how == HowEnded::kNotStarted ? "could not be started" : InAWord(how);
 }
 
-// Where a rank was, as text: " in barrier #2 in group world", or its last
-// completed operation.
+// Describes the position of a rank: " in barrier #2 in group world", or its
+// last completed operation.
 std::string WhereWas(const FlightLog& log, const FlightMoment& moment) {
   const FlightRecord* const stuck = StuckRecord(log, moment);
   if (stuck != nullptr) {

@@ -277,8 +277,8 @@ bool IsSlurmTask(const EnvironmentReader& variables) {
          step < kLeastSpecialStep;
 }
 
-// Makes the plan from Slurm's variables. Those that describe the step (STEP_)
-// take precedence, because a step may have fewer tasks than its job.
+// Makes the plan from Slurm's variables. Variables that describe the step
+// (STEP_) take precedence, because a step may have fewer tasks than its job.
 SessionPlan PlanOfSlurm(EnvironmentReader& variables) {
   SessionPlan plan;
   plan.launcher = Launcher::kSlurm;

@@ -13,7 +13,7 @@ absl::Status ScatterHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
   const int ranks = group.size();
   const ShardForm form = ShardFormOf(bucket.device);
   const std::vector<int64_t> counts = ShardCounts(bucket.count, ranks, form);
-  // ReduceScatter works in place: it writes this rank's part of the bucket.
+  // The output of ReduceScatter is in place: this rank's part of the bucket.
   void* const own =
       bucket.at(ShardBegin(bucket.count, group.rank(), ranks, form));
   if (form == ShardForm::kEven) {

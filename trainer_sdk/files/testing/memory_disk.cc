@@ -319,8 +319,8 @@ std::unique_ptr<MemoryDisk> MemoryDisk::AfterPowerLoss(uint64_t seed) const {
       [&](const Node& node) {
         auto made = std::make_shared<Node>();
         made->folder = node.folder;
-        // Of the bytes appended after the last Sync, a random prefix survives
-        // the power loss.
+        // A random prefix of the bytes that were appended after the last Sync
+        // survives the power loss.
         const size_t synced = node.synced_content.size();
         const size_t kept =
             seed < 2 ? synced

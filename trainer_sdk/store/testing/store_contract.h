@@ -11,8 +11,8 @@
 
 namespace muster {
 
-// What a store does for an Add whose sum overflows int64. PyTorch's server adds
-// without a check.
+// The reaction of a store to an Add whose sum overflows int64. PyTorch's server
+// adds without a check.
 enum class Overflow { kRefused, kUnchecked };
 
 // Makes empty stores for the tests of one implementation.
