@@ -45,7 +45,8 @@ struct World {
   // round.
   bool never_began = false;
   int succeeded = 0;
-  // while stopping: number of members that still have processes of the round
+  // while stopping: number of members that have not confirmed the stop
+  // (Part::kStopped)
   int unstopped = 0;
 
   // In an adopted world: number of members whose node has not reported to this
