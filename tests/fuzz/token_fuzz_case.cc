@@ -41,8 +41,8 @@ using namespace rendezvous;  // NOLINT(google-build-using-namespace)
 
 constexpr std::string_view kPrefix = "muster1.";
 
-// The token that DeriveToken("secret", {.name = "ann", .roles = {kJoin, kView},
-// .jobs = {"run-*"}}) returned once.
+// A valid derived token: one result of DeriveToken("secret", {.name = "ann",
+// .roles = {kJoin, kView}, .jobs = {"run-*"}}).
 constexpr std::string_view kToken =
     "muster1.uJM1MfiwaWpChr7rPG9BRfpmOGS1pTMYh5n46oMmyAIwggFmMIIBGKADAgECAghC"
     "bRBeV9INvTAFBgMrZXAwKDEmMCQGA1UEAwwdTXVzdGVyIHRva2VuIGRmMDE3MGNhYjMyMWRm"

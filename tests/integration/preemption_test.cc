@@ -1,4 +1,4 @@
-// Tests of preemption: signals notify real launches of it.
+// Tests of preemption with real launches, which get its notice as a signal.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@ _COLOURS = {
     'bucket': '#8a4fb0',
     'wait for gradients': 'url(#waits)',
 }
-# A text is drawn only if each of its characters has so many pixels.
+# Width in pixels for each character of a label. Narrower spans get no label.
 _LEAST_TEXT = 6
 
 
