@@ -24,7 +24,8 @@ std::string HalfLine(const BenchRow& row,
                   "N/A", "N/A");
     return text;
   }
-  // In GB/s: bytes per microsecond are MB/s, hence the division by 1000.
+  // Converted to GB/s: bytes per microsecond are MB/s, and 1000 MB/s are 1
+  // GB/s.
   const double bandwidth =
       measurement->microseconds > 0
           ? static_cast<double>(row.bytes) / measurement->microseconds / 1e3

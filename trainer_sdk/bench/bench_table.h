@@ -26,7 +26,7 @@ struct BenchRow {
   int root = 0;
   int ranks = 1;
   BenchMeasurement out_of_place;
-  // none: the operation has no in-place form
+  // The in-place measurement. Empty if the operation has no in-place form.
   std::optional<BenchMeasurement> in_place;
 };
 

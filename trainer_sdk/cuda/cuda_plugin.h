@@ -64,7 +64,7 @@ struct CudaPlugin {
   int32_t (*new_event)(CudaEvent* event, EventKind kind);
   void (*delete_event)(CudaEvent event);
   int32_t (*record)(CudaEvent event, CudaStream stream);
-  // Makes work that is enqueued on the stream later wait for the event.
+  // Makes future work on the stream wait for the event.
   int32_t (*stream_waits)(CudaStream stream, CudaEvent event);
   // Blocks until both events are reached, and writes the time between them in
   // milliseconds.

@@ -10,10 +10,10 @@ struct CUevent_st;
 
 namespace muster {
 
-// cudaStream_t, with the same mangled name in C++ symbols; null is the default
-// stream.
+// The same type as CUDA's cudaStream_t, also in mangled C++ names. Null is the
+// default stream.
 using CudaStream = ::CUstream_st*;
-// cudaEvent_t, with the same mangled name in C++ symbols.
+// The same type as CUDA's cudaEvent_t, also in mangled C++ names.
 using CudaEvent = ::CUevent_st*;
 
 // A bfloat16 number as in cuBLAS and NCCL: the upper half of a float32.

@@ -69,7 +69,7 @@ TEST_P(CudaSquareSumTest, NonFiniteValueGivesNan) {
     values[777] = none;
     EXPECT_TRUE(std::isnan(muster::SquareSum::Value(Sum(values))));
   }
-  // 1e30, whose square exceeds the range of float32.
+  // The square of this value exceeds the range of float32.
   values[777] = 1e30f;
   // The 999 other squares are 1 each, too small to change a double of this
   // magnitude.

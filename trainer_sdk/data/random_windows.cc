@@ -16,8 +16,8 @@ std::vector<int64_t> DrawWindows(const WindowDraw& draw, int64_t count,
   std::vector<int64_t> begins;
   begins.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
-    // Reducing a 64-bit random number by the remainder operator has no
-    // measurable bias.
+    // The remainder operator is good enough: for a 64-bit random number its
+    // bias is not measurable.
     begins.push_back(
         static_cast<int64_t>(engine() % static_cast<uint64_t>(positions)));
   }

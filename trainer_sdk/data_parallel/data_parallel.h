@@ -66,7 +66,8 @@ class DataParallel {
   // until all gradients are averaged.
   absl::Status Finish();
 
-  // The same contracts as the Optimizer's methods SumOfSquares and Step.
+  // These methods have the same contracts as the Optimizer's methods of these
+  // names.
   absl::StatusOr<double> SumOfSquares();
   absl::Status Step(const OptimizerStep& step);
 

@@ -62,8 +62,8 @@ class Device {
   // The handle of a stream, to be passed as Operation::stream; null on the
   // host.
   virtual void* handle(Stream stream) const = 0;
-  // Makes work that is enqueued on `stream` later wait for the work that is now
-  // on the device's other stream.
+  // Makes future work on `stream` wait for the work that is now on the device's
+  // other stream.
   virtual void WaitForOther(Stream stream) = 0;
 
   // Copies from host memory to the device. The caller may change the host
@@ -107,9 +107,10 @@ class Device {
   // Buffers that RunFromHost keeps between calls. They are as large as the
   // largest operation so far.
   struct Exchange {
-    std::shared_ptr<void> memory;  // buffer in device memory
-    int64_t bytes = 0;             // size of the buffer in device memory
-    std::vector<char> results;     // buffer in host memory
+    std::shared_ptr<void> memory;  // buffer in the device's memory
+    int64_t bytes = 0;             // size of `memory` in bytes
+    // host memory into which results are copied first
+    std::vector<char> results;
   };
   Exchange exchange_;
 };

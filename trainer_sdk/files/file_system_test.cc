@@ -159,7 +159,7 @@ TEST_F(LockTest, AProcessOfThisHostIsWaitedForUntilItsDeadline) {
 }
 
 TEST_F(LockTest, AnyOtherIsWaitedForUntilTheDeadlineOfThose) {
-  // A process id whose process has exited.
+  // The id of a process that has exited.
   const pid_t child = fork();
   if (child == 0) _exit(0);
   siginfo_t ended;

@@ -841,7 +841,7 @@ class Analysis {
   const std::map<GroupKey, Calls>& groups_ = calls_.groups();
   std::map<int, const FlightEnd*> ends_;
   std::set<int> blamed_;
-  // ranks that hung; see FlightDeaths::hung
+  // ranks that hung, each with a sentence; see FlightDeaths::hung
   std::vector<std::pair<int, std::string>> hung_;
   const FlightMoment moment_;
   bool somebody_failed_ = false;

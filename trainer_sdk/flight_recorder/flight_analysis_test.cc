@@ -224,7 +224,8 @@ TEST(FlightAnalysisTest, RankThatWaitsElsewhereIsNotBlamed) {
                                  .Group("world/pp:1", pair)
                                  .Does(Barrier(), 4, State::kDone, 1)})
                   .findings,
-              // Rank 2 is named once, although ranks in two groups wait for it.
+              // Rank 2 must be named once, although ranks in two groups wait
+              // for it.
               ElementsAre(HasSubstr("rank 2 (node2, pid 102) is behind")));
 }
 

@@ -128,7 +128,7 @@ TEST(FlightDeaths, FewerCallsAreReportedInsteadOfHungRank) {
                                    EndOf(2, HowEnded::kStopped)})
                   .findings,
               ElementsAre(HasSubstr("rank 1 (node1, pid 101) is behind")));
-  // Rank 1 hung and is behind: both findings name it.
+  // Rank 1 hung and is also behind, so two findings name it.
   EXPECT_THAT(AnalyseFlight(logs, {EndOf(1, HowEnded::kHung)}).findings,
               ElementsAre(HasSubstr("rank 1 (node1, pid 101) is behind"),
                           HasSubstr("rank 1 (node1, pid 101) hung"),

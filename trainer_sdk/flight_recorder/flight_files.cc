@@ -390,8 +390,9 @@ class Collection {
     }
   }
 
-  int world_size_ = 0;  // 0: no file has been added yet
-  int round_ = 0;       // number of the round to which ends_ belongs
+  // world size of the files added; 0: no file was added yet
+  int world_size_ = 0;
+  int round_ = 0;  // number of the round to which ends_ belongs
   bool running_ = false;
   std::map<int, FlightLog> logs_;
   std::map<int, FlightEnd> ends_;

@@ -17,7 +17,7 @@ namespace muster {
 struct FlightRecord {
   // number of the operation among all operations of this process, from 1
   uint64_t number = 0;
-  int group = 0;  // index in FlightLog::groups
+  int group = 0;  // index of the operation's group in FlightLog::groups
   OperationSignature signature;
   // For a batch, the ranks of its peers in the group (see BatchPeersOf).
   std::vector<int> peers;
@@ -44,7 +44,7 @@ struct FlightGroup {
   double made = 0;
 };
 
-// The content of one rank's recorder.
+// The content of one rank's flight recorder.
 struct FlightLog {
   int rank = 0;
   int world_size = 1;
@@ -60,8 +60,8 @@ struct FlightLog {
   // Whether the process exited normally.
   bool closed = false;
   double written = 0;  // time of the last record; seconds since 1970 (UTC)
-  std::vector<FlightGroup> groups;    // groups, in the order of their creation
-  std::vector<FlightRecord> records;  // last operations, oldest first
+  std::vector<FlightGroup> groups;    // the rank's groups, in order of creation
+  std::vector<FlightRecord> records;  // the last operations, oldest first
 };
 
 // Identifies a group across the logs of several ranks. The name alone is not
@@ -71,7 +71,8 @@ struct FlightGroupKey {
   std::string name;
   std::vector<int> members;
   uint64_t birth = 0;
-  // 1 for the first group of a log with these fields, 2 for the second, …
+  // a number that distinguishes groups of one log with equal fields above, from
+  // 1
   int nth = 1;
 
   // clang-tidy 14 mistakes the comparison with 0 for one with a null pointer.
@@ -93,11 +94,11 @@ bool WasMadeAgain(const FlightLog& log, int group, double since);
 std::string FlightGroupLabel(const FlightLog& log, int group);
 
 enum class HowEnded {
-  kKilled,      // a signal that its agent did not send ended it
-  kExited,      // it ended with a nonzero exit code
-  kHung,        // its agent killed it, because it was silent for too long
-  kNotStarted,  // its program could not be started
-  kStopped,  // its agent stopped it, because another rank's process had ended
+  kKilled,      // killed by a signal that the agent did not send
+  kExited,      // exited with a nonzero exit code
+  kHung,        // killed by the agent, because it was silent for too long
+  kNotStarted,  // the program could not be started
+  kStopped,  // stopped by the agent, because another rank's process had ended
 };
 
 // How one rank's process ended, as seen by its node's agent. The process itself
@@ -107,7 +108,8 @@ struct FlightEnd {
   std::string host;
   int64_t pid = 0;
   HowEnded how = HowEnded::kExited;
-  double time = 0;      // seconds since 1970 (UTC), by the node's clock
+  // time of the end in seconds since 1970 (UTC), by the node's clock
+  double time = 0;
   std::string message;  // description in one line: "killed by SIGKILL (9)"
 };
 

@@ -32,7 +32,8 @@ struct RingSlot {
   // time at which the operation was called, in nanoseconds on the clock of
   // MonotonicNow
   std::atomic<int64_t> queued;
-  // time at which the operation started, in the same unit; 0: not yet
+  // time at which the operation started, on the same clock as `queued`; 0: not
+  // started yet
   std::atomic<int64_t> started;
   std::atomic<int64_t> ended;
   // The peers of a batch, two per 64-bit word, each stored as 1 + the peer's
@@ -66,7 +67,7 @@ struct RingImage {
   // nanoseconds to add to a time of MonotonicNow to get Unix time
   int64_t unix_offset;
   char host[64];
-  // reason why `failed_group` failed; valid once `failed` is set
+  // reason why the group `failed_group` failed; valid once `failed` is set
   char reason[512];
   char failed_group[112];
   // reason for a requested dump; valid once `asked` is set

@@ -201,7 +201,8 @@ class MeshContext final : public gloo::Context {
   // mutex_.
   bool interrupted_ = false;
   int connecting_ = kNobody;
-  // Whether this rank opens the connection to the peer. If not, it accepts it.
+  // Whether this rank opens the connection to the peer, instead of accepting
+  // it.
   bool calls_ = false;
 };
 

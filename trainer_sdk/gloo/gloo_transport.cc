@@ -125,7 +125,7 @@ class GlooMesh final : public Mesh {
                       GlooOutcome (*wait)(void*, int64_t, GlooText*));
   // Records that `peer` has died, ends the running wait, and returns the error.
   absl::Status Gone(int peer);
-  void Interrupt();           // Ends the running wait. Requires mutex_.
+  void Interrupt();           // Ends the running wait. The caller holds mutex_.
   int64_t TimeoutMs() const;  // milliseconds until deadline_, at least 1
   bool PartsAreNoted() const;
   void PostNote(int peer, uint64_t slot, const std::string& text);
@@ -401,8 +401,8 @@ Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
 }
 
 absl::Status GlooMesh::Wait(Ticket ticket) {
-  // First read the notes of all parts and post the receives of their data, so
-  // that no part waits for the data of another part.
+  // First read the notes of all parts, which state the parts' lengths, and post
+  // the receives of the data. So no part waits for the data of another part.
   const auto last = PartsAreNoted() ? incoming_.size() : ticket + size_t{1};
   for (size_t i = ticket; i < last; ++i) {
     if (absl::Status s = FollowNote(incoming_[i]); !s.ok()) return s;

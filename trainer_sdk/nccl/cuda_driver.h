@@ -50,10 +50,10 @@ class CudaDriver {
   // Records `event` on `stream`. The event happens when all work that is now on
   // the stream is done.
   absl::Status Record(CudaEvent event, nccl::CudaStream stream) const;
-  // Whether `event` has happened. An error is an error of the device.
+  // Whether `event` has happened. Errors are errors of the device.
   absl::StatusOr<bool> HasHappened(CudaEvent event) const;
 
-  // Allocates device memory; null for 0 bytes.
+  // Allocates device memory. Returns null if `bytes` is 0.
   absl::StatusOr<void*> Allocate(size_t bytes) const;
   void Free(void* memory) const;
 

@@ -238,7 +238,8 @@ TEST_F(NcclFailureTest, TheDeviceDoesNotWaitForADeadStore) {
 
 TEST_F(NcclFailureTest, APeersAlarmEndsALaunchThatWaits) {
   auto group = Group(2);
-  control().polls = 1 << 30;  // NCCL's connection never completes
+  // a number so large that NCCL's connection never completes
+  control().polls = 1 << 30;
   std::thread waiting([&] {
     const absl::Status end = Reduce(*group[1], seconds(60));
     EXPECT_TRUE(absl::IsAborted(end)) << end;
@@ -303,7 +304,8 @@ TEST_F(NcclFailureTest, AnAbortHereEndsThePeersToo) {
 
 TEST_F(NcclFailureTest, AnAbortEndsALaunchThatWaits) {
   auto group = Group(2);
-  control().polls = 1 << 30;  // NCCL's connection never completes
+  // a number so large that NCCL's connection never completes
+  control().polls = 1 << 30;
   std::promise<void> begun;
   std::thread waiting([&] {
     begun.set_value();

@@ -126,11 +126,15 @@ class NcclGroup {
   std::condition_variable changed_;
   bool closing_ = false;  // guarded by mutex_
   bool ended_ = false;    // guarded by mutex_
-  bool awake_ = false;    // wakes the watching thread; guarded by mutex_
-  int launches_ = 0;  // calls that NCCL has not launched yet; guarded by mutex_
-  Instant launching_since_;  // valid while launches_ > 0; guarded by mutex_
-  bool explained_ = false;   // guarded by mutex_
-  uint64_t splits_ = 0;      // number of splits begun; guarded by mutex_
+  // whether the watching thread was woken and must look at once; guarded by
+  // mutex_
+  bool awake_ = false;
+  // number of calls that NCCL has not launched yet; guarded by mutex_
+  int launches_ = 0;
+  // time at which launches_ became nonzero; guarded by mutex_
+  Instant launching_since_;
+  bool explained_ = false;  // guarded by mutex_
+  uint64_t splits_ = 0;     // number of splits begun; guarded by mutex_
 
   // declared last, so that it is destroyed first: its thread calls Break
   GroupAlarm alarm_;

@@ -26,7 +26,8 @@
 namespace muster {
 namespace {
 
-// The longest time to resolve a host name, for name servers that do not answer.
+// The timeout for resolving a host name; it expires if a name server does not
+// answer.
 constexpr Duration kResolveTimeout = std::chrono::seconds(30);
 
 std::string Numeric(const sockaddr* address, socklen_t length) {

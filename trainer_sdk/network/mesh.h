@@ -78,7 +78,8 @@ class Mesh {
   // sent.
   virtual absl::Status Wait(Ticket ticket) = 0;
 
-  // Blocks until the caller may change the data of all sends.
+  // Blocks until the data of all sends has been sent or copied, so that the
+  // caller may change it.
   virtual absl::Status Flush() = 0;
 
   // Ends the operation. Wait must have been called for every receive.

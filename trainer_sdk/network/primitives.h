@@ -51,7 +51,8 @@ class RankParts {
 
  private:
   RankParts() = default;
-  // first element of each part, and the total; one more than there are parts
+  // index of each part's first element, followed by the total number of
+  // elements
   std::vector<int64_t> begins_;
 };
 

@@ -27,7 +27,7 @@ TEST(LossScalerTest, GrowsAfterSoManyGoodStepsInARow) {
   EXPECT_EQ(scaler.scale(), 16);
   scaler.Update(Finite::kAll);
   scaler.Update(Finite::kAll);
-  // halves the scale and resets the count of good steps
+  // An overflow halves the scale and resets the count of good steps.
   scaler.Update(Finite::kNotAll);
   scaler.Update(Finite::kAll);
   scaler.Update(Finite::kAll);

@@ -30,7 +30,7 @@ void AdamWStep(const AdamWOptions& options, double learning_rate, int64_t step,
                float* mean, float* square);
 
 struct SgdOptions {
-  // Momentum; with 0 there is no optimizer state.
+  // Momentum factor. If it is 0, there is no optimizer state.
   double momentum = 0;
   // L2 penalty: weight_decay * weight is added to the gradient.
   double weight_decay = 0;

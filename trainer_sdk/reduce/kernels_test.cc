@@ -124,7 +124,7 @@ TEST_P(Conversions, RoundsToNearestEven) {
                 ? 2 * a - Meaning(format, static_cast<uint16_t>(low - 1))
                 : Meaning(format, static_cast<uint16_t>(low + 1));
         const float middle = static_cast<float>((a + b) / 2);
-        // skip this middle: float32 cannot represent it
+        // Skip the middle of two neighbours if float32 cannot represent it.
         if (middle != (a + b) / 2) continue;
         const int even = (low & 1) == 0 ? low : low + 1;
         const float up = sign != 0 ? -1.0F : 1.0F;

@@ -75,7 +75,7 @@ void ExpectPlainResult(DType dtype) {
             for (T& one : expected) one = static_cast<T>(one / sources);
           }
           // Each destination has one extra element after its end, which Reduce
-          // must not change.
+          // must leave unchanged.
           std::vector<std::vector<T>> to(destinations,
                                          std::vector<T>(count + 1, T{42}));
           std::vector<void*> destination_data;

@@ -80,7 +80,7 @@ TEST(ParseTest, SizesMustFitTheShape) {
                 HasSubstr("'a' of 16 bytes has the bytes"))
         << offsets;
   }
-  // Five elements of four bits each do not fill whole bytes.
+  // Invalid: five elements of four bits each do not fill whole bytes.
   EXPECT_THAT(Refusal("{" + Entry("a", "F4", "[5]", "[0,3]") + "}", 3),
               HasSubstr("no whole bytes"));
   EXPECT_EQ(Refusal("{" + Entry("a", "F4", "[3,2]", "[0,3]") + "}", 3), "");

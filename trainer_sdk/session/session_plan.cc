@@ -332,7 +332,8 @@ SessionPlan PlanOfSlurm(EnvironmentReader& variables) {
 bool IsPmiOfSlurm(const EnvironmentReader& variables) {
   return IsSlurmTask(variables) &&
          variables.Text("PMI_RANK") == variables.Text("SLURM_PROCID") &&
-         !variables.Has("MPI_LOCALRANKID");  // set by mpiexec, not by srun
+         // mpiexec sets this variable, srun does not
+         !variables.Has("MPI_LOCALRANKID");
 }
 
 SessionPlan PlanOfNearest(EnvironmentReader& variables) {

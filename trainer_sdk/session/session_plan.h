@@ -12,8 +12,8 @@ namespace muster {
 
 // The program that started this process and set its rank.
 enum class Launcher {
-  kAlone,     // none: a world of one rank
-  kMuster,    // Muster's `launch`
+  kAlone,     // no launcher: a world of one rank
+  kMuster,    // Muster's launch
   kTorchrun,  // torchrun
   // another program that sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT
   kEnvironment,
@@ -27,7 +27,7 @@ const char* Name(Launcher launcher);
 
 // The process that serves the store of the world.
 enum class StorePlace {
-  kInProcess,  // none: a world of one has a store without a server
+  kInProcess,  // no process: a world of one needs no server
   kAgent,     // the agent, whose store is already running at the master address
   kRankZero,  // rank 0, which starts the store at the master address
 };

@@ -51,7 +51,7 @@ TEST(Session, AloneNeedsNothing) {
   EXPECT_EQ(session->world_size(), 1);
   ASSERT_TRUE(session->store()->Set("k", "v").ok());
   EXPECT_EQ(session->store()->Get("k", Late()).value(), "v");
-  // without an agent, Send drops the report and does not fail
+  // Without an agent, Send must drop the report and not fail.
   session->progress().Send({.step = 1});
 }
 

@@ -180,7 +180,7 @@ absl::Status CheckBounds(const store::StoreRequest& request) {
   if (longest_value > store::kMaxStoreValueBytes) {
     return TooLarge("a value", longest_value, store::kMaxStoreValueBytes);
   }
-  // 64 bytes are a bound for the framing of the request.
+  // 64 bytes allow for the framing of the request.
   if (bytes + 64 > store::kMaxStoreRequestBytes) {
     return TooLarge("a request", bytes, store::kMaxStoreRequestBytes);
   }

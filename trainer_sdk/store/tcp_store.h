@@ -60,7 +60,7 @@ struct TcpStoreOptions {
   int port = 0;
   // The time until which failed connection attempts are repeated.
   Instant connect_deadline;
-  // The longest time to wait for the reply to a request other than a wait.
+  // The longest time to wait for the reply to any request except WAIT.
   Duration operation_timeout = std::chrono::seconds(60);
   // The largest number of threads that wait on connections of their own.
   // Further threads poll.
@@ -153,7 +153,8 @@ class TcpStore final : public Store {
 
   const std::string host_;
   const int port_;
-  const std::string name_;  // "the store at HOST:PORT"
+  // name of the store in errors: "the store at HOST:PORT"
+  const std::string name_;
   const Duration operation_timeout_;
   std::mutex mutex_;
   std::condition_variable freed_;

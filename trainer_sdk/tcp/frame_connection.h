@@ -47,7 +47,7 @@ absl::StatusOr<FrameHeader> DecodeFrameHeader(const char* bytes);
 // The place to which the data of an arriving frame must be written.
 struct FramePlace {
   enum class Kind {
-    kThere,   // write it to `data`
+    kThere,   // the data must be written to `data`
     kNotYet,  // no receive matches yet: stop reading until one is posted
   };
   Kind kind = Kind::kNotYet;

@@ -76,8 +76,8 @@ Ticket FrameInbox::Add(Posted posted) {
   const Ticket ticket = static_cast<Ticket>(receives_.size());
   receives_.push_back(std::move(posted));
   waiting_[peer].push_back(ticket);
-  // A kept frame may match. Kept frames are taken in the order of their
-  // arrival.
+  // A frame that arrived early may match the new receive. Early frames are
+  // taken in the order of their arrival.
   std::deque<Kept>& kept = kept_[peer];
   for (auto early = kept.begin(); early != kept.end(); ++early) {
     if (!early->complete || FirstFor(peer, early->header) != ticket) continue;

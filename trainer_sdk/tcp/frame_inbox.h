@@ -95,7 +95,7 @@ class FrameInbox : public FrameSink {
   // recent collectives of this rank, indexed by sequence % kHistory
   std::array<OperationSignature, kHistory> history_;
 
-  // receives of this operation, indexed by ticket
+  // posted receives of the current operation, indexed by ticket
   std::vector<Posted> receives_;
   // For each peer: the pending receives, in the order in which they were
   // posted.

@@ -135,7 +135,7 @@ class Reception {
         return absl::DeadlineExceededError("not every rank has called");
       }
       Sleep();
-      // Hear before TakeCalls, because it makes room for new callers.
+      // Call Hear before TakeCalls, because Hear makes room for new callers.
       left -= Hear();
       if (absl::Status s = TakeCalls(); !s.ok()) return s;
       if (!AwaitsNext()) continue;
@@ -148,7 +148,8 @@ class Reception {
   struct Caller {
     StreamSocket socket;
     Instant until;
-    short events = POLLIN;  // poll events to wait for
+    // poll events that the caller's socket must be polled for
+    short events = POLLIN;
     ArrivingHello arriving;
   };
 

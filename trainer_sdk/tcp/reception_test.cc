@@ -83,7 +83,8 @@ TEST_F(ListenerWatchTest, ClosedConnectionIsDialledAgain) {
       pollfd polled[] = {{listener_.get(), POLLIN, 0}, watch.polled()};
       ASSERT_GT(poll(polled, 2, 30'000), 0);
       ASSERT_EQ(watch.Look(start_), absl::OkStatus());
-      if (polled[0].revents != 0) break;  // the watch has connected again
+      // the watch has connected again, so the listener is readable
+      if (polled[0].revents != 0) break;
     }
   }
   EXPECT_TRUE(Accept().open());

@@ -111,7 +111,8 @@ class TcpMesh final : public Mesh {
 
   FrameInbox inbox_;
   std::vector<std::unique_ptr<FrameConnection>>
-      connections_;  // indexed by rank; null for this rank
+      // one connection per peer, indexed by rank; null for this rank
+      connections_;
   HangupWatch hangups_;
 
   OperationSignature signature_;

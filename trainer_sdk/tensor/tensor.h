@@ -34,7 +34,7 @@ struct TensorData {
       : TensorData(std::ranges::data(range), std::ranges::ssize(range)) {}
 
   void* data = nullptr;
-  // Number of elements.
+  // Number of elements at `data`.
   int64_t count = 0;
   DType dtype = DType::kFloat32;
 };

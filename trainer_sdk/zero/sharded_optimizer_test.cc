@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 
 using Values = std::vector<std::vector<float>>;
 
-// The results of a training run, step by step.
+// The results of the steps of a training run.
 struct Trace {
   std::vector<double> squares;
   std::vector<Values> values;

@@ -13,7 +13,7 @@
 
 namespace muster::emulation {
 
-// Like CUDA's dim3, without the third dimension.
+// A size or position in x and y, like CUDA's dim3 without the third dimension.
 struct Extent {
   unsigned x = 1;
   unsigned y = 1;
@@ -47,7 +47,7 @@ class ScopedThreadOrder {
 class BlockRun {
  public:
   static constexpr unsigned kWarpSize = 32;
-  // The largest number of threads in a block on GPUs.
+  // The largest number of threads that a GPU allows in a block.
   static constexpr unsigned kMaxThreads = 1024;
 
   // Runs a grid of thread blocks; each of its threads calls `body`.
@@ -62,7 +62,8 @@ class BlockRun {
   const Extent& threads() const { return threads_; }
   const Extent& blocks() const { return blocks_; }
 
-  // __syncthreads: blocks until all threads of the block call it.
+  // Emulates __syncthreads: blocks until all threads of the block have called
+  // it.
   void Barrier(const std::source_location& here);
   // __shfl_xor_sync: the value of the lane whose number is this lane's number
   // XOR `lane_mask`.

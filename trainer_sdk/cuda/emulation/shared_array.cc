@@ -11,8 +11,9 @@ thread_local SharedMemory* first = nullptr;
 
 SharedMemory::SharedMemory(void* data, size_t bytes)
     : data_(data), bytes_(bytes), next_(first) {
-  // 0xff bytes are NaNs. Spoil fills the arrays before every later block, and
-  // the first block must find the same contents.
+  // Fill the new array with 0xff bytes, which are NaNs. Spoil does the same
+  // before every later thread block, and the first one must not see other
+  // contents.
   std::memset(data_, 0xff, bytes_);
   first = this;
 }
