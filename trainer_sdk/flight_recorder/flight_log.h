@@ -12,8 +12,8 @@
 
 namespace muster {
 
-// A record of one operation of one rank. Times are in seconds since 1970 (UTC);
-// 0: this point was not reached yet.
+// A record of one operation of one rank. Times are in seconds since 1970 (UTC).
+// A time of 0 means that the operation has not reached this stage.
 struct FlightRecord {
   // number of the operation among all operations of this process, from 1
   uint64_t number = 0;
