@@ -46,8 +46,7 @@ class PreemptionChecker : public Checker {
     if (recorded_) known_since_ = now();
   }
   // A newer coordinator has taken over: it learns of the preemption from the
-  // nodes and ends the job, so the time
-  // limit of the observed coordinator ends.
+  // nodes and ends the job, so the time limit of the observed coordinator ends.
   void OnOtherStep(const CoordinatorStepped& step) override {
     if (step.epoch > epoch_) known_since_.reset();
   }
