@@ -55,8 +55,7 @@ TEST(Simulation, SeedsThatOnceFailedPass) {
                 1000068824,
                 1000094801,
                 // Seeds with this event: a signal is forwarded in the step in
-                // which a round breaks and
-                // the next one starts.
+                // which a round breaks and the next one starts.
                 7000202604,
                 7000664307,
                 7000950219,
@@ -70,12 +69,11 @@ TEST(Simulation, SeedsThatOnceFailedPass) {
                 7000401256,
                 7000558980,
                 // Seeds with this event: two agents claim the same node, and a
-                // report of the second
-                // one arrives late, on a stream that it has replaced.
+                // report of the second one arrives late, on a stream that it
+                // has replaced.
                 7000624637,
                 // Seeds with this event: a second Ctrl-C arrives just before
-                // the end of the grace
-                // period.
+                // the end of the grace period.
                 8000430807,
                 8000527955,
             }),
